@@ -37,6 +37,9 @@ CMOCKA_CFLAGS = $$($(PKG_CONFIG) --cflags cmocka)
 CMOCKA_LIBS   = $$($(PKG_CONFIG) --libs cmocka)
 NLOPT_CFLAGS  = $$($(PKG_CONFIG) --cflags nlopt)
 NLOPT_LIBS    = $$($(PKG_CONFIG) --libs nlopt)
+# Without libevent the program is built without serve.
+EVENT_CFLAGS  = $$(! $(PKG_CONFIG) --exists libevent_core || $(PKG_CONFIG) --cflags-only-I libevent_core | sed 's/^/-DROOF_EVENT /')
+EVENT_LIBS    = $$(! $(PKG_CONFIG) --exists libevent_core || $(PKG_CONFIG) --libs libevent_core)
 # What makes a mistake in memory end the program, not run it (docs/security.md); HARDEN= and
 # HARDEN_LINK= leave it out, and sanitizers, which do more. FORTIFY needs optimisation.
 sanitized  := $(findstring -fsanitize=,$(CFLAGS))
@@ -58,15 +61,14 @@ VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
 SONAME  = libroofline.so.$(call ver,MAJOR)
 
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
-DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json)) \
-            $(sort $(filter-out %/README.md,$(wildcard data/web/*)))
+DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json))
 # The floors of the library, lowest first; each includes only itself and those before it.
-FLOORS   := base catalog operator model predict decide measure report chart ask
+FLOORS   := base catalog operator model predict simulate decide measure report chart ask serve
 LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 FIT_SRC  := $(sort $(wildcard src/calibrate/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
-LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/data_files.o
+LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/data_files.o $(BUILD)/gen/explorer.o
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
 UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 LIB      := $(BUILD)/libroofline.a
@@ -77,6 +79,7 @@ BIN      := $(BUILD)/roofline
 FIT      := $(BUILD)/roofline-calibrate
 BENCH    := $(BUILD)/tests/bench/bench
 PROCESS  := $(BUILD)/tests/bench/process
+BARE     := $(BUILD)/tests/bench/bare
 ASKER    := $(BUILD)/tests/ask/asker
 # Each file but the one that replays inputs is a fuzz target; it has a folder of inputs.
 FUZZ_SRC := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
@@ -85,7 +88,8 @@ FUZZ_BIN := $(FUZZ:%=$(BUILD)/tests/fuzz/%.run)
 # What makes calls fail, and what runs the program with it.
 FAULTS   := $(BUILD)/tests/faults/driver $(BUILD)/tests/faults/preload.so
 # The program without its main, its signals and the commands that it runs, for the target of the whole command line.
-FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c src/cli/run.c,$(CLI_SRC)))
+FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c src/cli/run.c \
+            src/cli/server.c src/cli/connection.c src/cli/job.c,$(CLI_SRC)))
 
 ## all: build the libraries, static and shared, and the program (the default)
 all: $(LIB) $(SHARED) $(BIN)
@@ -104,7 +108,7 @@ $(BUILD)/$(SONAME): $(LIB_OBJ) $(BUILD)/gen/exports
 	    -Wl,--version-script,$(BUILD)/gen/exports -o $@ $(LIB_OBJ) $(CJSON_LIBS) -pthread -lm $(LDLIBS)
 
 $(BIN): $(CLI_OBJ) $(LIB)
-	$(LINK) -pthread -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) -pthread -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(EVENT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # A file whose text is $(1), which becomes newer only when the text changes.
 define remember
@@ -119,9 +123,16 @@ $(BUILD)/command: FORCE
 $(BUILD)/gen/data_list: FORCE
 	$(call remember,$(DATA))
 
+# These are compiled again when libevent comes or goes.
+$(BUILD)/gen/event: FORCE
+	$(call remember,$(shell $(PKG_CONFIG) --libs libevent_core 2> /dev/null || echo none))
+
+SERVER_OBJ := $(BUILD)/src/cli/server.o $(BUILD)/src/cli/connection.o
+$(SERVER_OBJ): $(BUILD)/gen/event
+
 $(BUILD)/src/%.o: src/%.c $(BUILD)/command
 	@mkdir -p $(@D)
-	$(COMPILE) $(PIC) $(TRACE) $(CJSON_CFLAGS) $(ARG_CFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE) $(PIC) $(TRACE) $(CJSON_CFLAGS) $(ARG_CFLAGS) $(EVENT_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@mkdir -p $(@D)
@@ -197,9 +208,85 @@ $(BUILD)/gen/data_files.c: src/catalog/embed.sh $(DATA) $(BUILD)/gen/data_list
 $(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/catalog/data.h $(BUILD)/command
 	$(COMPILE) $(PIC) -c -o $@ $<
 
+# The explorer is in the program when it was built before (make page).
+EXPLORER := $(wildcard $(BUILD)/page/explorer.html)
+$(BUILD)/gen/explorer_list: FORCE
+	$(call remember,$(EXPLORER))
+
+$(BUILD)/gen/explorer.c: src/catalog/embed.sh $(EXPLORER) $(BUILD)/gen/explorer_list
+	@mkdir -p $(@D)
+	sh src/catalog/embed.sh --explorer $(EXPLORER) > $@
+
+$(BUILD)/gen/explorer.o: $(BUILD)/gen/explorer.c src/catalog/data.h $(BUILD)/command
+	$(COMPILE) $(PIC) -c -o $@ $<
+
 # The only part that needs an optimiser (NLopt); nothing else depends on it.
 $(FIT): $(FIT_SRC) $(sort $(wildcard src/calibrate/*.h)) $(LIB)
 	$(LINK) $(NLOPT_CFLAGS) -o $@ $(FIT_SRC) $(LIB) $(NLOPT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+
+# --- the explorer ---------------------------------------------------------------------------------
+
+# The library as a WebAssembly module, in one page with everything that the page needs. cJSON comes
+# as source, since no package has it for WebAssembly: `sh .ci/deps page` fetches what this needs.
+CJSON_SOURCE ?= $(BUILD)/cjson
+WASM_CC      ?= clang --target=wasm32-wasi --sysroot=/usr
+PAGE         := $(BUILD)/page
+# A page has no machine to measure, no files to check and no checkpoints to read: the functions of
+# these files are missing in the module, and refuse there.
+PAGE_WITHOUT := src/measure/% src/ask/monitor% src/ask/check% src/ask/ask_check% src/ask/compare% src/ask/records% src/ask/page% src/serve/% \
+                src/model/gguf% src/model/safetensors% src/report/monitor%
+PAGE_SRC     := $(filter-out $(PAGE_WITHOUT),$(LIB_SRC)) $(sort $(wildcard src/page/*.c))
+PAGE_OBJ     := $(PAGE_SRC:%.c=$(PAGE)/%.o) $(PAGE)/data_files.o $(PAGE)/cJSON.o
+PAGE_DATA    := $(filter data/%.json,$(DATA))
+COMPILE_PAGE  = $(WASM_CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math $(WARN) $(WERROR) \
+                -Oz -flto -ffunction-sections -fdata-sections -Iinclude -Isrc -Isrc/page/wasi -I$(PAGE)/include
+LINK_PAGE     = -mexec-model=reactor -Wl,--gc-sections -Wl,--strip-all -Wl,--stack-first -Wl,--allow-undefined -Wl,-z,stack-size=1048576
+
+## page: build the explorer, the library and its data in one HTML file (sh .ci/deps page)
+page: $(PAGE)/explorer.html
+	$(MAKE) all
+
+# The page with the module and all that it needs in it.
+$(PAGE)/explorer.html: $(PAGE)/roofline.wasm $(sort $(wildcard src/page/explorer/*))
+	sh src/page/explorer/assemble.sh $< > $@
+
+$(PAGE)/command: FORCE
+	$(call remember,$(COMPILE_PAGE) $(LINK_PAGE))
+
+$(PAGE)/include/cjson/cJSON.h: $(CJSON_SOURCE)/cJSON.h
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(CJSON_SOURCE)/cJSON.h $(CJSON_SOURCE)/cJSON.c:
+	@echo "no $@: sh .ci/deps page fetches it" >&2; exit 1
+
+$(PAGE)/src/%.o: src/%.c $(PAGE)/command $(PAGE)/include/cjson/cJSON.h
+	@mkdir -p $(@D)
+	$(COMPILE_PAGE) -MMD -MP -c -o $@ $<
+
+$(PAGE)/cJSON.o: $(CJSON_SOURCE)/cJSON.c $(PAGE)/command
+	$(filter-out -W%,$(COMPILE_PAGE)) -c -o $@ $<
+
+# The data without what only people read in it: blanks.
+$(PAGE)/data_files.c: src/catalog/embed.sh $(PAGE_DATA) $(BUILD)/gen/data_list
+	rm -rf $(PAGE)/data
+	for file in $(PAGE_DATA); do mkdir -p "$(PAGE)/$${file%/*}" && jq -c . $$file > "$(PAGE)/$$file" || exit 1; done
+	cd $(PAGE) && sh $(CURDIR)/src/catalog/embed.sh $(PAGE_DATA) > data_files.c
+
+$(PAGE)/data_files.o: $(PAGE)/data_files.c $(PAGE)/command
+	$(COMPILE_PAGE) -c -o $@ $<
+
+$(PAGE)/roofline.wasm: $(PAGE_OBJ)
+	$(COMPILE_PAGE) $(LINK_PAGE) -o $@ $(PAGE_OBJ)
+
+# The module's functions compiled for this machine, which its answers are compared with.
+$(PAGE)/native: $(BUILD)/tests/page/native.o $(BUILD)/src/page/module.o $(LIB)
+	$(LINK) -o $@ $(filter %.o,$^) $(LIB) $(CJSON_LIBS) -pthread -lm $(LDLIBS)
+
+## check-page: the explorer's module answers with the program's bytes (PAGE_QUESTIONS=1: 5,000 and 40,000)
+PAGE_QUESTIONS ?= 0.1
+check-page: $(PAGE)/roofline.wasm $(PAGE)/native
+	node tests/page/same.mjs $(PAGE)/roofline.wasm $(PAGE)/native $(PAGE_QUESTIONS)
 
 ## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
 MEASURED    ?=
@@ -229,6 +316,14 @@ bench: $(BENCH) $(PROCESS) $(BIN)
 	   $(BIN) sweep gemm -m 1:100000 -n 4096 -k 4096 -H h100-sxm -f csv \
 	       --columns operator,m,n,k,weights,activations,time_us | sed 1d; } > $(BUILD)/bench.csv
 	@MEASURED=$(BUILD)/bench.csv $(PROCESS) $(BIN)
+	@if $(PKG_CONFIG) --exists libevent_extra; then $(MAKE) -s bench-serve; fi
+
+## bench-serve: answers per second of the service beside a bare handler of libevent (wrk, curl)
+bench-serve: $(BARE) $(BIN)
+	@sh tests/bench/serve.sh $(BIN) $(BARE)
+
+$(BARE): $(BUILD)/tests/bench/bare.o
+	$(LINK) -pthread -o $@ $< $$($(PKG_CONFIG) --libs libevent_core libevent_extra) $(LDLIBS)
 
 $(PROCESS): $(BUILD)/tests/bench/process.o
 	$(LINK) -o $@ $< $(LDLIBS)
@@ -241,6 +336,19 @@ errors: all $(FIT)
 	@[ -d '$(MEASURED)' ] || { echo 'make errors MEASURED=DIR' >&2; exit 2; }
 	sh docs/errors.sh '$(MEASURED)' $(BIN) $(FIT) > $(BUILD)/errors.md
 	mv $(BUILD)/errors.md docs/errors.md
+
+## serving: simulate the measured serving runs in MEASURED=DIR, and compare
+serving: $(BIN)
+	@[ -d '$(MEASURED)' ] || { echo 'make serving MEASURED=DIR' >&2; exit 2; }
+	sh tests/serving.sh '$(MEASURED)' $(BIN)
+
+## llama-check: predictions on this machine, measured first, beside llama.cpp (npm: node-llama-cpp); half an hour on a quiet machine
+LLAMA := $(BUILD)/llama
+llama-check: $(BIN)
+	@mkdir -p $(LLAMA)
+	@[ -d $(LLAMA)/node_modules/node-llama-cpp ] || npm install --silent --no-audit --no-fund --ignore-scripts \
+	    --prefix $(LLAMA) node-llama-cpp@3.22.1
+	@sh tests/llama/check.sh $(BIN) $(LLAMA)
 
 ## reports: write docs/reports again, each by the command at its end
 reports: $(BIN)
@@ -307,7 +415,7 @@ CASES   := $(sort $(wildcard tests/cli/*.case))
 PAGES   := README.md $(sort $(wildcard docs/*.md))
 # Of the cases of a file those of this part, as 1/10: the first, the eleventh and so on.
 CASES_PART ?= 1/1
-SCRIPTS := faults resume images inputs completion
+SCRIPTS := faults resume images inputs completion serve
 check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 check-cli: check-cases $(PAGES:%=$(PASSED)/pages/%) $(PASSED)/reports $(SCRIPTS:%=$(PASSED)/cli/%.sh)
 
@@ -323,6 +431,7 @@ $(PASSED)/cli/%.sh: tests/cli/%.sh tests/cli/program.sh tests/cli/steps.sh $(BIN
 	$(call test,sh $< $(BIN))
 
 $(PASSED)/cli/images.sh: $(wildcard docs/charts/*)
+$(PASSED)/cli/serve.sh: tests/cli/serve.py $(FAKES)
 
 $(PASSED)/pages/%: % tests/cli/docs.sh tests/cli/program.sh $(BIN) $(WRAPPED)
 	$(call test,$(if $(filter README.md,$<),,SELF_TEST=no EXAMPLES=any) sh tests/cli/docs.sh $(BIN) $<)
@@ -357,7 +466,8 @@ check-rules-slow: $(LIB) $(SHARED) $(BIN)
 	@$(RULES) slow
 
 # The same seed each time, so that it ends as it did before.
-ORACLES := oracle-1200 oracle-100-self properties-500 properties-40-self plans-50
+ORACLES := oracle-1200 oracle-100-self properties-500 properties-40-self plans-50 simulation-50 \
+           simulation-20-self
 check-oracle: $(ORACLES:%=$(PASSED)/oracle/%)
 define oracle_rule
 $(PASSED)/oracle/$(1): $(BIN) $(wildcard tests/oracle/*.py) $(DATA) $(WRAPPED)
@@ -377,15 +487,17 @@ $(ASKER): $(BUILD)/tests/ask/asker.o $(LIB)
 
 ## oracle: formulas written a second time against the program: CASES=N random cases (SEED=S: these)
 CASES ?= 20000
+CASES_SIMULATED ?= 200
 SEED  ?=
 oracle: $(BIN)
 	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/plans.py $(BIN) data --cases 50 $(SEED:%=--seed %)
+	$(PYTHON) -B tests/oracle/simulation.py $(BIN) data --cases $(CASES_SIMULATED) $(SEED:%=--seed %)
 
-## check-browser: the pages of --format html in headless Chromium, where there is one
-check-browser: $(BIN)
-	@sh tests/browser.sh $(BIN)
+## check-browser: the explorer in headless Chromium, where there is one (a build of its own, with make page)
+check-browser:
+	@sh tests/browser.sh $(BUILD)/explorer
 
 ## mutate: wrong code, one mistake at a time (MODULES=a,b JOBS=N): what no test notices
 MODULES ?= operator,workload,predict,scenario,graph,model_size,sweep,recommend
@@ -456,10 +568,10 @@ valgrind-quick:
 	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/10
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
-          $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/ask/asker.c docs/example.c
+          $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c
 LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h))
 LINT_S := .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
-          $(sort $(wildcard tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh))
+          $(sort $(wildcard tests/*.sh tests/bench/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
 
@@ -525,7 +637,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors charts reports bench demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
+.PHONY: all calibrate errors charts llama-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
--include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

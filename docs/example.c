@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <roofline/roofline.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Writes a key as this program's users know it. */
 static void spell(char *out, size_t size, const char *key)
@@ -79,6 +80,69 @@ static enum roof_status whole(struct roof_store *store, struct roof_error *error
                roof_model_operator_name(result, slowest));
     }
     roof_model_result_free(result);
+    roof_question_free(question);
+    return status;
+}
+
+/* Takes a piece of a document, which may end within a row, and counts the rows that end in it. */
+static enum roof_status count_rows(void *context, const char *bytes, size_t length,
+                                   struct roof_error *error)
+{
+    size_t *const rows = context;
+    (void)error;
+    for (size_t i = 0; i < length; i++) {
+        *rows += bytes[i] == '\n';
+    }
+    return ROOF_OK;
+}
+
+/* A sweep in pieces: 1000 batches on two devices. */
+static enum roof_status stream(struct roof_store *store, struct roof_error *error)
+{
+    static const char *const inputs[] = {
+        "operator", "gemm", "m",    "1:1000",   "n",
+        "4096",     "k",    "4096", "hardware", "h100-sxm,a100-sxm-80gb",
+        NULL};
+    struct roof_question *question = NULL;
+    size_t rows = 0;
+    const struct roof_listener listener = {.context = &rows, .write = count_rows};
+    enum roof_status status = make(&question, inputs, error);
+    if (status == ROOF_OK) {
+        status = roof_answer_to(store, question, ROOF_COMMAND_SWEEP, ROOF_NDJSON, &listener, error);
+    }
+    if (status == ROOF_OK) {
+        printf("sweep: %zu rows\n", rows);
+    }
+    roof_question_free(question);
+    return status;
+}
+
+/* The best plan within a limit. That there is none is an answer, and no failure. */
+static enum roof_status plan(struct roof_store *store, const char *hardware, const char *limit,
+                             struct roof_error *error)
+{
+    const char *const inputs[] = {"model",    "llama-3.3-70b",
+                                  "hardware", hardware,
+                                  "devices",  "4",
+                                  "prompt",   "4k",
+                                  "generate", "500",
+                                  "columns",  "formats,tp,batch",
+                                  "max_tpot", limit,
+                                  "top",      "1",
+                                  NULL};
+    struct roof_question *question = NULL;
+    char *text = NULL;
+    enum roof_status status = make(&question, inputs, error);
+    if (status == ROOF_OK) {
+        status = roof_answer(store, question, ROOF_COMMAND_RECOMMEND, ROOF_CSV, &text, NULL, error);
+    }
+    if (status == ROOF_OK) {
+        printf("within %s: %s", limit, strchr(text, '\n') + 1);
+    } else if (status == ROOF_UNSATISFIED) {
+        printf("within %s: no plan\n", limit);
+        status = ROOF_OK;
+    }
+    roof_answer_free(text);
     roof_question_free(question);
     return status;
 }
@@ -160,11 +224,25 @@ static enum roof_status many(const struct roof_hardware *device, struct roof_err
     return status;
 }
 
-/* What a program asks of the store, and of a device of its own. */
+/* Asks all questions: of the store, and of a device of the program's own. */
 static enum roof_status all(struct roof_store *store, struct roof_hardware **device,
                             struct roof_error *error)
 {
+    static const char own[] = "{\"id\": \"mine\", \"memory_gb\": 96, \"bandwidth_gb_s\": 4000, "
+                              "\"peak_tflops\": {\"bf16\": 1000}, \"link_gb_s\": 450}";
     enum roof_status status = document(store, error);
+    if (status == ROOF_OK) {
+        status = stream(store, error);
+    }
+    if (status == ROOF_OK) {
+        status = plan(store, "h100-sxm", "20ms", error);
+    }
+    if (status == ROOF_OK) {
+        status = plan(store, "h100-sxm", "2ms", error);
+    }
+    if (status == ROOF_OK) {
+        status = plan(store, own, "30ms", error);
+    }
     if (status == ROOF_OK) {
         status = whole(store, error);
     }

@@ -23,6 +23,9 @@ src/base/quantity.c null-dereference the text of a range has a colon: its caller
 src/decide/question.c null-dereference each input that may be given several times has its texts
 src/decide/known.c malloc-leak names are freed with their list
 src/decide/known.c null-dereference look_up finds or makes the entry where it returns ROOF_OK
+src/decide/plan_name.c null-dereference a plan has a model: the search leaves out formats that suit none
+src/measure/cpu_peak.c null-dereference only formats that have a kernel are measured: roof_cpu_peak_able
+src/measure/cpu_vector.c shift-count-overflow each element of a vector is shifted, and has 32 bits
 src/catalog/hardware.c malloc-leak texts are a list of the device, which frees them
 src/base/json.c null-dereference a NULL node is an error of callers; roof_json_error takes it
 src/decide/record_predict.c malloc-leak the inference belongs to the records, which roof_records_close frees

@@ -1,11 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The pages in a browser, if there is one: sh tests/browser.sh PROGRAM
+# Builds a program with the explorer in FOLDER, asks the module and the program the same questions,
+# and tries the page in a browser, if there is one: sh tests/browser.sh FOLDER
 set -eu
+for tool in clang wasm-ld wasm-opt jq node; do
+    if ! command -v "$tool" > /dev/null; then
+        echo "skip the explorer: there is no $tool (sh .ci/deps page installs it)"
+        exit 0
+    fi
+done
+make --silent BUILD="$1" SHARED= page check-page
 for tool in chromium chromedriver python3; do
     if ! command -v "$tool" > /dev/null; then
         echo "skip tests/browser.py: there is no $tool (sh .ci/deps browser installs it)"
         exit 0
     fi
 done
-exec python3 "$(dirname "$0")/browser.py" "$1"
+exec python3 "$(dirname "$0")/browser.py" "$1/roofline"

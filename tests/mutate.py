@@ -57,7 +57,6 @@ TESTS = {
     "json_file": ["json"],
     "json_scan": ["json"],
     "json_write": ["json"],
-    "page_figures": ["chart_page"],
     "model_prediction": ["model_prediction", "graph"],
     "model_size": ["graph", "model"],
     "pass": ["stages", "model_prediction", "graph"],

@@ -57,13 +57,37 @@ notices() {
 # --- layers ---------------------------------------------------------------------------------------
 
 # The folders of src, lowest first, as the Makefile has them.
-floors="$(sed -n 's/^FLOORS *:= *//p' Makefile) cli calibrate"
+floors="$(sed -n 's/^FLOORS *:= *//p' Makefile) page cli calibrate"
 
 # The table of floors in FILE has the folders in this order.
 described() {
     sed -n '/^## Floors/,/^## /s/^| *\([a-z]*\) *|.*|.*/\1/p' "$1" | grep -v -x -e floor \
         > "$scratch/described" || echo "$1 has no table of floors"
     printf '%s\n' "$floors" | tr ' ' '\n' | diff - "$scratch/described"
+}
+
+# walked FILE: each function in its walks of a question is there, in the file that it says, and no
+# walk has more than 12 steps.
+walked() {
+    sed -n '/^## The walk/,/^## /p' "$1" > "$scratch/walk"
+    [ -s "$scratch/walk" ] || echo "$1 has no walk of a question"
+    grep -E '^(1[3-9]|[2-9][0-9])\. ' "$scratch/walk" || :
+    # shellcheck disable=SC2016
+    tr '\n' ' ' < "$scratch/walk" | grep -o '`[a-z][a-z0-9_]*`\(,\? (\?src/[a-z_/]*\.c\)\?' |
+        tr -d '`,(' | sort -u | while read -r name file; do
+        grep -r -q --include='*.c' "^[a-z].*[ *]$name(" "${file:-src}" ||
+            echo "there is no $name in ${file:-src}"
+    done
+}
+
+bad_walked() {
+    {
+        # shellcheck disable=SC2016
+        printf '## The walk\n\n1. `main` (src/cli/main.c) and `cli_ask`, src/cli/main.c:\n'
+        # shellcheck disable=SC2016
+        printf '12. `no_such_step`\n13. `main`\n'
+    } > "$scratch/walked.md"
+    walked "$scratch/walked.md"
 }
 
 # layers FOLDER: the tree in which to look.
@@ -119,7 +143,7 @@ bad_shape() {
     for folder in src/cli src/base src/catalog tests/unit/base; do
         mkdir -p "$bad/$folder" "$bad/build/$folder"
     done
-    mkdir -p "$bad/include/roofline"
+    mkdir -p "$bad/include/roofline" "$bad/docs"
     (
         cd "$bad"
         printf '#include "b.h"\n' > src/cli/a.h
@@ -138,8 +162,9 @@ bad_shape() {
         blank 801 > src/base/long.c
         blank 800 > src/base/short.c
         printf 'int seen(void);\nint seen(void) { return 1; }\n' > src/catalog/seen.c
-        printf 'int seen(void);\nint test(void);\nint test(void) { return seen(); }\n' \
+        printf 'int seen(void);\nint test(void);\n/* Whether it is seen. */\nint test(void) { return seen(); }\n' \
             > tests/unit/base/test_a.c
+        printf '/* Likewise. */\n' > docs/example.c
         for object in src/cli/a src/cli/b src/catalog/seen tests/unit/base/test_a; do
             $CC -c -o "build/$object.o" "$object.c"
         done
@@ -265,7 +290,7 @@ calls() {
         "not in the library" "$1"
     nm -A -u "$1" | awk '$NF ~ /^dlopen(@.*)?$/ && !/library\.o:/ { print "dlopen: only in src/measure/library.c" }'
     shift
-    refers "$starts|dlopen|gets|tmpnam|tempnam|mk[sod]*temp|tmpfile(64)?|creat(64)?|openat(64)?|mkdir|remove|s?y?m?link|truncate(64)?|chmod|putenv|setenv" \
+    refers "$starts|dlopen|gets|tmpnam|tempnam|mk[sod]*temp|tmpfile(64)?|creat(64)?|openat(64)?|remove|s?y?m?link|truncate(64)?|chmod|putenv|setenv" \
         "not in the program" "$@"
 }
 
@@ -488,7 +513,7 @@ keys() {
     "$BIN" list operators -f csv --columns name | sed 1d | while read -r operator; do
         "$BIN" completion words predict "$operator" --columns ''
     done
-    for command in 'predict model' 'sweep model' 'recommend gemm' 'recommend model' \
+    for command in 'predict model' 'sweep model' 'recommend gemm' 'recommend model' simulate \
         'list hardware' 'list precisions' 'list operators' 'list models' 'list layouts' \
         'list engines' monitor; do
         # shellcheck disable=SC2086
@@ -507,6 +532,8 @@ members() {
 # In JSON; names that are data, not keys, go to $scratch/data.
 documents() {
     "$BIN" list precisions -f csv --columns name | sed 1d > "$scratch/data"
+    printf '{"arrival_s":0,"prompt":9,"generate":2,"first_token_ts":1,"last_token_ts":2}\n' \
+        > "$scratch/trace.json"
     for arguments in \
         'predict gemm -m 1 -n 8 -k 8 -H h100-sxm --why --tiling' \
         'predict attention --heads 8 --head-dim 8 --kv-len 8' \
@@ -517,14 +544,17 @@ documents() {
         'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --max-tpot 1s --top 2' \
         'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --explain bf16,fp8' \
         'predict model llama-3-8b --prompt 64 --generate 8 --draft-tokens 2' \
+        "simulate llama-3-8b -H h100-sxm --trace $scratch/trace.json --fit" \
+        'simulate llama-3-8b -H h100-sxm --prompt 50 --generate 9 --max-ttft p99:99ms' \
+        'simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 --max-ttft mean:1s' \
         'list operators gemm' 'list precisions nvfp4' 'list layouts q4_k_m' 'list hardware gb10' \
         'plot model llama-3-8b -H h100-sxm --attainable' 'list models gemma-3-27b' 'list engines vllm'; do
         # shellcheck disable=SC2086
         "$BIN" $arguments -f json || :
     done
     printf 'operator,m,n,k,measured_us\ngemm,1,8,8,9\n' > "$scratch/measured.csv"
-    "$BIN" compare "$scratch/measured.csv" -f ndjson
-    "$BIN" compare "$scratch/measured.csv" --summary -f json
+    "$BIN" compare "$scratch/measured.csv" -H h100-sxm -f ndjson
+    "$BIN" compare "$scratch/measured.csv" -H h100-sxm --summary -f json
     printf 'time_s,device,power_w\n0,0,100\n1,0,200\n' > "$scratch/power.csv"
     "$BIN" monitor --from "$scratch/power.csv" --tokens 9 -f json
 }
@@ -746,6 +776,20 @@ installed() {
     fi
 }
 
+# uninstalled FILE: its lines for a clone build and run the examples there.
+uninstalled() {
+    block sh "$1" | grep -e '-I include' -e '^LD_LIBRARY_PATH=build ' > "$scratch/lines"
+    [ "$(grep -c . "$scratch/lines")" -eq 2 ] || echo "$1 has other lines for a clone"
+    command -v python3 > "$scratch/found" || sed -i '/python3/d' "$scratch/lines"
+    (
+        cd "$first"
+        sed "s|^cc |$CC |; s|python3 |python3 -B |" "$scratch/lines" | sh -e > "$scratch/answer"
+        ./example > "$scratch/built"
+    )
+    block text "$1" | diff - "$scratch/built"
+    [ ! -s "$scratch/found" ] || block output "$1" | diff - "$scratch/answer"
+}
+
 # block KIND FILE: what is in its blocks of that kind.
 block() {
     awk -v kind="\`\`\`$1" '/^```/ { inside = $0 == kind; next } inside' "$2"
@@ -813,7 +857,9 @@ quick() {
     notices 7 bad_layers
     check 'files include their own folder and earlier ones' layers .
     check 'the floors are described as they are' described docs/design.md
-    notices 10 bad_shape
+    notices 3 bad_walked
+    check 'the walk of a question is that of the code' walked docs/design.md
+    notices 12 bad_shape
     check 'unit tests use their own floor and earlier ones' sh tests/shape.sh units
     for rule in circles uses functions files comments; do
         check "$rule: no more than tests/ceilings allows" ratchet $rule
@@ -859,6 +905,7 @@ slow() {
     check 'docs/design.md has the figures of the tree' sh tests/figures.sh check docs/design.md
     check 'the same bytes are built in any folder' reproducible
     check 'what is installed can be used' installed
+    check 'the library can be used without being installed' uninstalled docs/library.md
     check 'folders with blanks are found' installed_with_blanks
     notices 3 bad_quoted
     check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md

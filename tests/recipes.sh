@@ -82,7 +82,7 @@ insert before '    ROOF_OPERATOR_COUNT' include/roofline/workload.h <<'EOF'
     ROOF_OPERATOR_SCALE,
 EOF
 # its formula,
-insert before '/* --- the table' src/operator/operator.c <<'EOF'
+insert before '/* The residual reads two tensors' src/operator/formulas.c <<'EOF'
 /* y = a x: one multiplication per element. */
 FORMULA(scale)
 {
@@ -94,13 +94,17 @@ FORMULA(scale)
 }
 
 EOF
+# its name,
+insert after '#define ROOF_FORMULAS(X)' src/operator/formula.h <<'EOF'
+    X(scale) \
+EOF
 # and a row of the table.
 insert after 'static const struct row rows[' src/operator/operator.c <<'EOF'
     [ROOF_OPERATOR_SCALE] = {{.name = "scale",
                               .summary = "a multiple of a tensor",
                               .kind = ROOF_KIND_VECTOR,
                               ROWS},
-                             scale},
+                             roof_formula_scale},
 EOF
 build
 # 4 * 1000 elements: 4000 FLOP at 1 TFLOPS are 4 ns; 8000 bytes in and out, 16000 at 100 GB/s, 160 ns.

@@ -133,7 +133,13 @@ one plans recommend model llama-3-8b -H h100-sxm,l40s --batch 4:64:x4 --devices 
 one plans recommend model llama-3-8b -H h100-sxm --batch 1,8 --devices 1,2 --max-power 1000 \
     --max-cost 1 --price-per-hour h100-sxm=2 --min-tokens-per-s 100 --concurrency 8 --top 3
 one plans recommend model llama-3-8b -H h100-sxm --devices 1 --batch 1,8 --max-tpot 0.1ms
+one plans recommend model llama-3.3-70b -H h100-sxm --devices 2 --batch 16 --prompt 32k --generate 500 --kv fp8
 one plans recommend model gpt-oss-20b -H hgx-b200 --devices 1 --batch 1,8 --top 9
+one plans recommend model deepseek-r1 -H hgx-b200 --devices 8 --prompt 4k --generate 1000 --batch 256 --kind disaggregated
+one plans recommend model llama-3-70b -H h100-sxm --batch 8 --dp 2 --tp 2 --pp 2 --draft-model llama-3-8b \
+    --draft-tokens 3 --acceptance 0.7 --prompt 2k --generate 100 --prefix-hit 0.5 --class attention=fp8
+one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 2 --ep 8
+one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 1 --attention-dp 8 --moe-tp 1 --moe-ep 8
 one plans recommend model llama-3-8b -H h100-sxm,m4-max --batch 1,8 --devices 1
 each plan recommend model llama-3-8b -H h100-sxm,m4-max --batch 1,8 --devices 1 --by ideal
 each plan recommend model deepseek-v3 -H h200-sxm --devices 8 --batch 8,64 --top 20
@@ -151,6 +157,8 @@ END
 one comparison compare measured.csv
 one comparison compare measured.csv --summary --group-by run,operator
 each compared compare measured.csv
+printf 'model,batch,prompt,generate,tpot_ms,tokens_per_s\nllama-3-8b,8,100,10,20,300\n' > serving.csv
+each compared compare serving.csv
 
 # --- samples of GPUs
 
@@ -163,6 +171,11 @@ one monitor monitor --from power.csv --tokens 10
 one monitor monitor --from power.csv --summary
 each 'monitor#sample' monitor --from power.csv
 header 'monitor#sample' monitor --from power.csv
+
+# --- measurements
+
+one measured measure --threads 1 --seconds 1 --formats q8_0 -o here
+one hardware list hardware ./here
 
 # --- charts
 
@@ -191,6 +204,26 @@ one layout list layouts q4_k_m
 roofline list engines -f csv --columns id | sed 1d > "$scratch/engines"
 while read -r id; do one engine list engines "$id"; done < "$scratch/engines"
 
+# --- simulations
+
+one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 \
+    --max-ttft p99:1s --max-tpot mean:1s --arrivals gamma:2
+one simulation simulate llama-3-8b -H m4-max --by ideal --concurrency 4 --prompt 500 --generate 50 --max-ttft p99:1ms
+one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-ttft p99:100ms
+one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-tpot 1us
+one simulation simulate llama-3-8b -H h100-sxm --rate 9 --prompt 500 --generate 50 --requests 200 \
+    --dp 2 --router least-loaded
+each simulation simulate llama-3-8b -H h100-sxm --rate 999 --prompt 500 --generate 50
+each 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 \
+    --generate uniform:1:3 --requests 20 --rows requests
+
+cat > trace.json << 'END'
+{"arrival_time": 1, "input_toks": 50, "output_toks": 3, "queued_ts": 7, "first_token_ts": 7.5, "last_token_ts": 8}
+{"arrival_time": 2, "input_toks": 70, "output_toks": 1, "queued_ts": 9, "first_token_ts": 9.5, "last_token_ts": 9.5}
+END
+one simulation simulate llama-3-8b -H h100-sxm --trace trace.json
+one simulation simulate llama-3-8b -H h100-sxm --trace trace.json --fit
+
 # --- every field of every table
 
 header prediction sweep gemm -m 1 -n 64 -k 64
@@ -199,6 +232,9 @@ header model-prediction sweep model llama-3-8b
 header 'recommendation#candidate' recommend gemv -n 64 -k 64
 header plan recommend model llama-3-8b -H h100-sxm --devices 1 --batch 8
 header speedup predict gemv -n 64 -k 64 --explain h100-sxm,l40s
+header simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50
+header 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 \
+    --rows requests
 header hardware-row list hardware
 header precision list precisions
 header operator list operators
@@ -221,6 +257,14 @@ file hardware three.json
 for each in "$root"/tests/check/*.json; do file check "$each"; done
 for each in "$root"/data/hardware/*.json; do file hardware "$each"; done
 for each in "$root"/data/calibration/*.json; do file calibration "$each"; done
+cat > plain.json << 'END'
+{"schema": "roofline/calibration/1", "hardware": "h100-sxm", "attributions": [], "fits": [
+ {"kernel": "gemm", "form": "plain", "stack": "best", "numerics": "16bit", "quantize_input": "none", "rows": 2,
+  "mape": 0.5, "low": 1, "high": 2, "parameters": {"launch_clocks": 24, "dram": 1, "peak": 1, "narrow_rows": 0.001,
+  "overlap": 0.001, "cache_rate": 2, "cache_capacity": 0.7}}]}
+END
+file calibration plain.json
+one prediction predict gemm -m 1 -n 64 -k 64 -H h100-sxm -p bf16 --calibration plain.json
 for each in "$root"/data/models/*.json; do file model-file "$each"; done
 for each in "$root"/data/layouts/*.json; do file layout-file "$each"; done
 

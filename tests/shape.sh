@@ -12,7 +12,7 @@
 #   rungs       `status == ROOF_OK`, where a function could have returned
 #
 # FOLDER is the tree in which to look, this one when it is not given. tests/ceilings names the
-# functions and files that may be longer. Floors are those of the Makefile, then cli and calibrate.
+# functions and files that may be longer. Floors are those of the Makefile, then page, cli and calibrate.
 # shellcheck disable=SC2016 # the $ of awk and sed
 set -eu
 LC_ALL=C
@@ -23,11 +23,11 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "${BUILD:-$here/build}" && pwd) || build=
 cd "${2:-$here}"
 floors=$(sed -n 's/^FLOORS *:= *//p' "$here/Makefile")
-floors="$floors cli calibrate"
+floors="$floors page cli calibrate"
 ceilings=$here/tests/ceilings
 
 sources() {
-    find src include -name '*.[ch]' | sort
+    find src include "$@" -name '*.[ch]' | sort
 }
 
 # An include of a file that floors and folders know, as "file line-number target" by the path from
@@ -220,7 +220,7 @@ files() {
 
 # The openings that have been seen to begin a comment without subject or verb.
 comments() {
-    sources | tr '\n' '\0' | xargs -0 awk '
+    sources tests docs | tr '\n' '\0' | xargs -0 awk '
         {
             opening = ""
             if (match($0, /\/\*+[ \t]*[A-Z]|\/\/[ \t]*[A-Z]/) && !previous_line_comment)

@@ -18,7 +18,7 @@ for page; do
             open = 0
         }
         function option(line,    names, count, name, i, text, value) { # the last are local
-            match(line, /^  (-[a-zA-Z], )?(--[a-z-]+(=[^ ]+)?|-[a-zA-Z]( [A-Z]+)?)/)
+            match(line, /^  (-[a-zA-Z], )?(--[a-z0-9-]+(=[^ ]+)?|-[a-zA-Z]( [A-Z]+)?)/)
             names = substr(line, 3, RLENGTH - 2)
             line = substr(line, RLENGTH + 1)
             if (match(names, /[= ][^-].*$/)) {

@@ -110,7 +110,8 @@ struct roof_hardware;
 struct roof_figure;
 
 /**
- * Loads a device by id or alias, or from a file when name contains '/' or ends with ".json".
+ * Loads a device by id or alias, from a file when name contains '/' or ends with ".json", or from
+ * name itself when that begins with '{'.
  * directories (NULL-terminated, may be NULL) are searched for hardware/<id>.json first.
  * Unknown name: ROOF_USAGE, the message suggests at most three ids. On success the caller owns
  * *out: roof_hardware_free.

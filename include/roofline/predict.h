@@ -51,8 +51,9 @@ const char *roof_bottleneck_name(enum roof_bottleneck bottleneck);
 
 /**
  * The causes that may take most of the time of a kernel: X(constant, name, bottleneck). A kernel
- * has more causes than the roofline has terms, and --why shows them; where kernels are added up
- * with each other or beside a bound, each cause counts as the bottleneck in the third column.
+ * has more causes than the roofline has terms, and the key `why` shows them; where kernels are
+ * added up with each other or beside a bound, each cause counts as the bottleneck in the third
+ * column.
  */
 #define ROOF_KERNEL_LIMITS(X)                                                                      \
     X(LAUNCH, "launch", OVERHEAD)   /* the launch */                                               \

@@ -9,27 +9,40 @@
  *     struct roof_store *store = NULL;
  *     struct roof_question *question = NULL;
  *     char *text = NULL;
- *     size_t length = 0;
  *     struct roof_error error;
- *     roof_store_new(&store, &error);
- *     roof_question_new(&question, &error);
- *     roof_question_put(question, "model", "llama-3-8b", &error);
- *     roof_question_put(question, "hardware", "h100-sxm", &error);
- *     roof_answer(store, question, ROOF_COMMAND_PREDICT, ROOF_JSON, &text, &length, &error);
- *     puts(text);
+ *     if (roof_store_new(&store, &error) == ROOF_OK &&
+ *         roof_question_new(&question, &error) == ROOF_OK &&
+ *         roof_question_put(question, "model", "llama-3-8b", &error) == ROOF_OK &&
+ *         roof_question_put(question, "hardware", "h100-sxm", &error) == ROOF_OK &&
+ *         roof_answer(store, question, ROOF_COMMAND_PREDICT, ROOF_JSON, &text, NULL, &error) ==
+ *             ROOF_OK) {
+ *         puts(text);
+ *     } else {
+ *         fprintf(stderr, "%s\n", error.message);
+ *     }
  *     roof_answer_free(text);
  *     roof_question_free(question);
  *     roof_store_free(store);
  *
- * The keys are the options of the program with "_" for "-" (docs/formats.md, "Inputs"), and
+ * The keys are the options of the program with "_" for "-" (docs/formats.md, "Options"), and
  *
  *   operator   the operator: gemm, flash-attention, ...
  *   model      in its place, a model: a name, config.json, folder, GGUF or safetensors file; "" if
  *              each record of `from` names its own
  *   list, id   the kind of entries to list (hardware, models, ...), and one entry of it
- *   file       the file of compare, or a file of check; each file is put by itself
+ *   file       the file of compare, or a file of check; each file is put by itself. The model of
+ *              compare is that of rows that name none
+ *   folder     the folder that `measure` writes: the option -o of that command
  *
- * `format` and `output` are no keys: the format is a parameter, and the caller gets the text.
+ * A value of hardware, layout, model or draft_model that begins with '{' is the JSON document
+ * itself instead of a name (docs/formats.md, "Hardware files", "Model files", "Layouts"):
+ *
+ *     roof_question_put(question, "hardware",
+ *                       "{\"id\": \"mine\", \"memory_gb\": 96, \"bandwidth_gb_s\": 4000, "
+ *                       "\"peak_tflops\": {\"bf16\": 1000}}", &error);
+ *
+ * `format`, `output` and `resume` are no keys: the format is a parameter, and the caller gets the
+ * text. A question keeps its values: another value is another question, or a list for a sweep.
  */
 #ifndef ROOFLINE_QUESTION_H
 #define ROOFLINE_QUESTION_H
@@ -56,8 +69,12 @@ enum roof_command {
     ROOF_COMMAND_PLOT = 32,
     ROOF_COMMAND_CHECK = 64,
     ROOF_COMMAND_COMPLETION = 128, /**< a command of the program only: roof_answer refuses it */
+    ROOF_COMMAND_MEASURE = 256, /**< times kernels of this machine, and takes as long as it says */
+    ROOF_COMMAND_SIMULATE = 512,
     ROOF_COMMAND_MONITOR =
-        1024 /**< roof_answer takes one sample, or reads a log (the key `from`) */
+        1024,                 /**< roof_answer takes one sample, or reads a log (the key `from`) */
+    ROOF_COMMAND_PAGE = 2048, /**< the explorer with nothing chosen, in html */
+    ROOF_COMMAND_SERVE = 4096 /**< a command of the program only: roof_answer refuses it */
 };
 
 /** Output formats. Pinned. Each command writes some of them: roof_answer_format_find. */
@@ -122,13 +139,15 @@ void roof_store_free(struct roof_store *store);
 
 /* --- answers ------------------------------------------------------------------------------- */
 
-/** The calls that an answer makes to its caller while it is made. Every function but write may be
- * NULL. */
+/** The calls that an answer makes to its caller while it is made, all of them in the thread that
+ * asks. Every function but write may be NULL. Texts and errors that are passed are borrowed until
+ * the function returns. */
 struct roof_listener {
     /** The first argument of every function below; the library does not look at it. */
     void *context;
-    /** Takes the next bytes of the document, in order. A status other than ROOF_OK ends the answer
-     * with that status. */
+    /** Takes the next bytes of the document, in order, which no zero follows. A piece may be a part
+     * of a row or many rows. A status other than ROOF_OK ends the answer with that status, and
+     * error, which roof_error_set fills, with that message. */
     enum roof_status (*write)(void *context, const char *bytes, size_t length,
                               struct roof_error *error);
     /** Takes a remark that is not part of the document, such as an assumption about a model. The
@@ -148,7 +167,9 @@ struct roof_listener {
      * it the formats svg, png and pdf are refused. */
     enum roof_status (*draw)(void *context, char **image, size_t *length, const char *script,
                              struct roof_error *error);
-    /** Takes the new text of a check file (the key `update`). */
+    /** Takes the text of a file that is asked for beside the document: a check file (the key
+     * `update`), a file that `measure` writes (`folder`, `save`). Its folders may not exist yet.
+     * NULL: such keys are refused. */
     enum roof_status (*replace)(void *context, const char *name, const char *text, size_t length,
                                 struct roof_error *error);
     /** The output of an earlier answer to the same sweep, which was ended early; NULL: none.

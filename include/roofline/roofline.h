@@ -36,7 +36,9 @@
  *            reports carry their unit in the name, and functions that take a key return its unit.
  * Errors     A function that can fail returns enum roof_status and fills the struct roof_error at
  *            the end of its parameters, which may be NULL. On failure an out-parameter is empty
- *            or unchanged. Nothing prints, nothing exits.
+ *            or unchanged. Nothing prints, nothing exits. A NULL where none is allowed, or a number
+ *            that is no value of its enum, is a mistake of the program: it is not reported, and a
+ *            library that was built without NDEBUG may end the program with a failed assertion.
  * Ownership  What a _new, _load, _parse or _predict function makes belongs to the caller and has a
  *            _free, which accepts NULL. Pointers in results that are called borrowed belong to
  *            what was passed in.

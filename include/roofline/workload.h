@@ -62,6 +62,13 @@ enum roof_operator {
     ROOF_OPERATOR_SEND,
     ROOF_OPERATOR_MOE_GATE_UP,
     ROOF_OPERATOR_MOE_DOWN,
+    ROOF_OPERATOR_INDEX_SCORES,
+    ROOF_OPERATOR_INDEX_TOP_K,
+    ROOF_OPERATOR_SPARSE_MLA,
+    ROOF_OPERATOR_SHORT_CONV,
+    ROOF_OPERATOR_GATED_DELTA,
+    ROOF_OPERATOR_KIMI_DELTA,
+    ROOF_OPERATOR_SSD,
     ROOF_OPERATOR_COUNT
 };
 
@@ -111,7 +118,14 @@ enum roof_operator {
     X(WITHIN, within, "within", 0, SIZE, OPERATORS,                                                \
       "consecutive devices that the group lies within (default: the group)")                       \
     X(ALGORITHM, algorithm, "algorithm", 0, ALGORITHM, OPERATORS,                                  \
-      "algorithm of the collective (default ring)")
+      "algorithm of the collective (default ring)")                                                \
+    X(SELECTED, selected, "selected", 0, SIZE, OPERATORS,                                          \
+      "keys that each query attends to at most (default 2048)")                                    \
+    X(TAPS, taps, "taps", 0, SIZE, OPERATORS, "tokens that a short convolution spans (default 4)") \
+    X(STATE_SIZE, state_size, "state-size", 0, SIZE, OPERATORS,                                    \
+      "elements of the state per element of a head (default 128)")                                 \
+    X(SCAN_CHUNK, scan_chunk, "scan-chunk", 0, SIZE, OPERATORS,                                    \
+      "tokens that pass through a state at once (default 64)")
 
 /** All dimensions of all operators; one struct, so that a sweep can address each by its offset. 0
  * means not given, and for flags and choices the default. */
@@ -166,7 +180,8 @@ struct roof_workload {
     enum roof_operator op;
     struct roof_shape shape;
     struct roof_formats formats;
-    int64_t sparse; /**< flag: peaks with 2:4 structured sparsity */
+    int64_t sparse; /**< flag: two of four weights are pruned. They are stored compressed, and
+                         multiplied at the peaks with 2:4 structured sparsity */
     /* The members below matter to the expected time only. */
     int64_t stack;              /**< enum roof_stack */
     int64_t cache;              /**< enum roof_cache */

@@ -16,14 +16,18 @@ static const char *const format_names[ROOF_ANSWER_FORMAT_COUNT] = {
     [ROOF_SVG] = "svg",         [ROOF_PNG] = "png",     [ROOF_PDF] = "pdf",
     [ROOF_GNUPLOT] = "gnuplot", [ROOF_TAP] = "tap",     [ROOF_JUNIT] = "junit"};
 
-/* The row of the input table that has the formats of a command. */
+/* Returns the row of the input table that has the formats of a command. */
 static size_t format_input(enum roof_command command)
 {
-    return command == ROOF_COMMAND_PREDICT   ? ROOF_INPUT_PREDICT_FORMAT
-           : command == ROOF_COMMAND_PLOT    ? ROOF_INPUT_CHART_FORMAT
-           : command == ROOF_COMMAND_CHECK   ? ROOF_INPUT_CHECK_FORMAT
-           : command == ROOF_COMMAND_MONITOR ? ROOF_INPUT_MONITOR_FORMAT
-                                             : ROOF_INPUT_FORMAT;
+    static const size_t rows[] = {ROOF_INPUT_PREDICT_FORMAT, ROOF_INPUT_CHART_FORMAT,
+                                  ROOF_INPUT_CHECK_FORMAT,   ROOF_INPUT_MEASURE_FORMAT,
+                                  ROOF_INPUT_MONITOR_FORMAT, ROOF_INPUT_PAGE_FORMAT};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (roof_input_allowed(rows[i], command)) {
+            return rows[i];
+        }
+    }
+    return ROOF_INPUT_FORMAT;
 }
 
 enum roof_status roof_answer_format_find(enum roof_answer_format *out, enum roof_command command,
@@ -53,11 +57,17 @@ void roof_answer_formats(struct roof_text *out, enum roof_command command)
 static const struct {
     enum roof_command command;
     enum roof_status (*answer)(struct roof_asking *a, struct roof_error *error);
-} kinds[] = {
-    {ROOF_COMMAND_PREDICT, roof_ask_predict},     {ROOF_COMMAND_SWEEP, roof_ask_sweep},
-    {ROOF_COMMAND_RECOMMEND, roof_ask_recommend}, {ROOF_COMMAND_LIST, roof_ask_list},
-    {ROOF_COMMAND_COMPARE, roof_ask_compare},     {ROOF_COMMAND_PLOT, roof_ask_plot},
-    {ROOF_COMMAND_CHECK, roof_ask_check},         {ROOF_COMMAND_MONITOR, roof_ask_monitor}};
+} kinds[] = {{ROOF_COMMAND_PREDICT, roof_ask_predict},
+             {ROOF_COMMAND_SWEEP, roof_ask_sweep},
+             {ROOF_COMMAND_RECOMMEND, roof_ask_recommend},
+             {ROOF_COMMAND_LIST, roof_ask_list},
+             {ROOF_COMMAND_COMPARE, roof_ask_compare},
+             {ROOF_COMMAND_PLOT, roof_ask_plot},
+             {ROOF_COMMAND_CHECK, roof_ask_check},
+             {ROOF_COMMAND_SIMULATE, roof_ask_simulate},
+             {ROOF_COMMAND_MEASURE, roof_ask_measure},
+             {ROOF_COMMAND_MONITOR, roof_ask_monitor},
+             {ROOF_COMMAND_PAGE, roof_ask_page}};
 
 /* Refuses a format that the command does not write. */
 static enum roof_status check_format(enum roof_command command, enum roof_answer_format format,
@@ -112,7 +122,8 @@ enum roof_status roof_answer_watched(struct roof_store *store, const struct roof
     }
     TRY(roof_question_check(question, command, told));
     TRY(check_format(command, format, told));
-    const enum roof_status status = resolve_and_answer(&asking, kinds[kind].answer, told);
+    const enum roof_status status =
+        resolve_and_answer(&asking, format == ROOF_HTML ? roof_ask_page : kinds[kind].answer, told);
     roof_loans_return(&asking.loans);
     if (status == ROOF_OK) {
         *told = (struct roof_error){.status = ROOF_OK}; /* a plan that was refused is no error */

@@ -56,6 +56,18 @@ void roof_asking_remark(const struct roof_asking *a, const struct roof_model *mo
     }
 }
 
+enum roof_status roof_asking_known_model(const struct roof_asking *a, struct roof_known *known,
+                                         const struct roof_model **out, const char *name,
+                                         const char *layout, struct roof_error *error)
+{
+    bool fresh = false;
+    TRY(roof_known_model(known, out, &fresh, name, layout, error));
+    if (fresh) {
+        roof_asking_remark(a, *out);
+    }
+    return ROOF_OK;
+}
+
 /* True where the document itself says what was assumed. */
 static bool is_report(const struct roof_asking *a)
 {
@@ -125,6 +137,11 @@ enum roof_status roof_asking_put(struct roof_asking *a, struct roof_text *text,
 bool roof_asking_stopped(const struct roof_asking *a)
 {
     return a->listener->stop != NULL && a->listener->stop(a->listener->context);
+}
+
+struct roof_halt roof_asking_halt(const struct roof_asking *a)
+{
+    return (struct roof_halt){a->listener->stop, a->listener->context};
 }
 
 void roof_asking_progress(const struct roof_asking *a, const char *what, const char *unit,

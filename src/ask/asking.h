@@ -4,6 +4,7 @@
 #define ROOF_ASK_ASKING_H
 
 #include "ask/watch.h"
+#include "base/halt.h"
 #include "base/text.h"
 #include "decide/known.h"
 #include "decide/read.h"
@@ -27,13 +28,20 @@ enum roof_status roof_ask_list(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_plot(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_check(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_measure(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_simulate(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_monitor(struct roof_asking *a, struct roof_error *error);
+/* Answers any question that has the output format html with the page that begins at it. */
+enum roof_status roof_ask_page(struct roof_asking *a, struct roof_error *error);
 
 /* Parts of predict and recommend. */
 enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_asking *a,
                                         struct roof_error *error);
-enum roof_status roof_ask_page(struct roof_text *out, struct roof_asking *a,
-                               struct roof_error *error);
+/* Tells whether a question names several devices, and answers `predict` with one answer for each.
+ */
+bool roof_asking_sides(const struct roof_asking *a);
+enum roof_status roof_ask_sides(struct roof_text *out, struct roof_asking *a,
+                                struct roof_error *error);
 enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_explain(struct roof_text *out, struct roof_asking *a, bool recommended,
                                   struct roof_error *error);
@@ -68,6 +76,11 @@ enum roof_status roof_asking_draft(const struct roof_model **out, struct roof_sc
 /* Tells the listener what was assumed when a model was read. */
 void roof_asking_remark(const struct roof_asking *a, const struct roof_model *model);
 
+/* Finds the model of a record, and remarks what was assumed of it when it is loaded. */
+enum roof_status roof_asking_known_model(const struct roof_asking *a, struct roof_known *known,
+                                         const struct roof_model **out, const char *name,
+                                         const char *layout, struct roof_error *error);
+
 /* Refuses inputs that do not go with something: "KEY does not go with WITH". */
 enum roof_status roof_asking_refuse(const struct roof_asking *a, const size_t *inputs, size_t count,
                                     const char *with, struct roof_error *error);
@@ -83,6 +96,8 @@ enum roof_status roof_asking_put(struct roof_asking *a, struct roof_text *text,
                                  struct roof_error *error);
 /* True where the caller wants the work to end. */
 bool roof_asking_stopped(const struct roof_asking *a);
+/* Returns what lets the caller end work of earlier floors. */
+struct roof_halt roof_asking_halt(const struct roof_asking *a);
 void roof_asking_progress(const struct roof_asking *a, const char *what, const char *unit,
                           uint64_t done, uint64_t of);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ask/check_private.h"
+#include "ask/input_json.h"
 #include "base/base.h"
 #include "operator/operator.h"
 
@@ -163,70 +164,22 @@ static enum roof_status check_inputs(const struct reader *r, const roof_json_val
     return ROOF_OK;
 }
 
-/* Writes the text that an option would have for a string or number. */
-static enum roof_status put_scalar(struct roof_text *out, const struct reader *r, size_t id,
-                                   const roof_json_value *node)
-{
-    double number = 0;
-    const char *const text = roof_json_line(node);
-    if (text != NULL && *text != '\0') {
-        roof_text_put(out, text);
-        return ROOF_OK;
-    }
-    if (roof_json_number(&number, node)) {
-        roof_text_number(out, number);
-        roof_text_put(out, id == ROOF_INPUT_MEASURED ? "us" : ""); /* as its key says */
-        return ROOF_OK;
-    }
-    char key[ROOF_INPUT_NAME_SIZE];
-    return roof_json_error(r->p->json, node, r->error, "%s must be a string or a number",
-                           roof_input_key(key, roof_input(id)));
-}
+/* The check that gets inputs, and the file that they are kept in. */
+struct receiver {
+    const struct reader *r;
+    struct roof_check *check;
+};
 
-/* Adds an input with its text, whose building came to `built`, and frees the text. */
-static enum roof_status add_input(const struct reader *r, struct roof_check *check, size_t id,
-                                  struct roof_text *text, enum roof_status built)
+static enum roof_status add_input(void *context, size_t id, const char *text, size_t length,
+                                  struct roof_error *error)
 {
-    if (built != ROOF_OK) {
-        roof_text_free(text);
-        return built;
-    }
-    struct roof_check_input *const input = &r->p->input[r->p->given++];
+    const struct receiver *const to = context;
+    struct roof_checks_private *const p = to->r->p;
+    struct roof_check_input *const input = &p->input[p->given++];
     input->input = id;
-    check->asked.count++;
-    return roof_checks_keep_text(&input->text, r->p, text, r->error);
-}
-
-/* Reads an option that may be given several times: an array of its values, or {"KEY": VALUE}. */
-static enum roof_status read_many(const struct reader *r, struct roof_check *check, size_t id,
-                                  const roof_json_value *node)
-{
-    for (const roof_json_value *m = roof_json_first(node); m != NULL; m = roof_json_next(m)) {
-        struct roof_text text = ROOF_TEXT_INIT;
-        if (roof_json_is_object(node)) {
-            roof_text_printf(&text, "%s=", roof_json_key(m));
-        }
-        const enum roof_status built = put_scalar(&text, r, id, m);
-        TRY(add_input(r, check, id, &text, built));
-    }
-    return ROOF_OK;
-}
-
-/* Writes the text that an option would have for a value or for a list of values. */
-static enum roof_status put_value(struct roof_text *out, const struct reader *r, size_t id,
-                                  const roof_json_value *node)
-{
-    if (!roof_json_is_array(node)) {
-        return put_scalar(out, r, id, node);
-    }
-    if (roof_json_first(node) == NULL) {
-        return bad(r, node, "an empty list");
-    }
-    for (const roof_json_value *m = roof_json_first(node); m != NULL; m = roof_json_next(m)) {
-        roof_text_put(out, out->length == 0 ? "" : ",");
-        TRY(put_scalar(out, r, id, m));
-    }
-    return ROOF_OK;
+    input->text = roof_checks_keep(p, text, length);
+    to->check->asked.count++;
+    return input->text == NULL ? roof_no_memory(error) : ROOF_OK;
 }
 
 /* Reads the value of an input; null stands for an option that is not given, whatever the defaults
@@ -234,24 +187,9 @@ static enum roof_status put_value(struct roof_text *out, const struct reader *r,
 static enum roof_status read_input(const struct reader *r, struct roof_check *check, size_t id,
                                    const roof_json_value *node)
 {
-    const struct roof_input *const input = roof_input(id);
-    struct roof_text text = ROOF_TEXT_INIT;
-    bool flag = false;
-    if (roof_json_is_null(node)) {
-        return ROOF_OK;
-    }
-    if (input->kind == ROOF_INPUT_FLAG) {
-        if (!roof_json_boolean(&flag, node)) {
-            return roof_json_error(r->p->json, node, r->error, "%s must be true or false",
-                                   roof_json_key(node));
-        }
-        return flag ? add_input(r, check, id, &text, ROOF_OK) : ROOF_OK;
-    }
-    if (input->many && (roof_json_is_array(node) || roof_json_is_object(node))) {
-        return read_many(r, check, id, node);
-    }
-    const enum roof_status built = put_value(&text, r, id, node);
-    return add_input(r, check, id, &text, built);
+    struct receiver to = {r, check};
+    return roof_input_from_json(r->p->json, id, node, &(struct roof_input_taker){&to, add_input},
+                                r->error);
 }
 
 /* Tells if a check can take a default. */
@@ -272,6 +210,20 @@ static bool default_applies(const struct roof_check_asked *asked, size_t id)
     return roof_input_taken(roof_input(id), model, NULL) == ROOF_OK;
 }
 
+/* Reads the name of a model, or an object that is the config of one. */
+static enum roof_status read_model(const char **out, const struct reader *r,
+                                   const roof_json_value *inputs)
+{
+    const roof_json_value *const node = roof_json_get(inputs, "model");
+    size_t length = 0;
+    if (!roof_json_is_object(node)) {
+        return read_line(out, r, inputs, "model");
+    }
+    const char *const span = roof_json_span(r->p->json, node, &length);
+    *out = roof_checks_keep(r->p, span, length);
+    return *out == NULL ? roof_no_memory(r->error) : ROOF_OK;
+}
+
 /* Reads operator or model from the inputs, else from the defaults. */
 static enum roof_status read_workload(const struct reader *r, struct roof_check *check,
                                       const roof_json_value *inputs, const roof_json_value *at)
@@ -280,7 +232,7 @@ static enum roof_status read_workload(const struct reader *r, struct roof_check 
     for (size_t i = 0; i < 2 && check->asked.workload == NULL; i++) {
         const char *op = NULL;
         TRY(read_line(&op, r, of[i], "operator"));
-        TRY(read_line(&check->asked.model, r, of[i], "model"));
+        TRY(read_model(&check->asked.model, r, of[i]));
         if (op != NULL && check->asked.model != NULL) {
             return bad(r, roof_json_get(of[i], "model"), "operator and model at once");
         }

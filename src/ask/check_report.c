@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/character.h"
 #include "base/json.h"
 #include "base/quantity.h"
@@ -277,7 +278,7 @@ static void xml_text(struct roof_text *out, const char *text)
     for (const char *p = text; *p != '\0';) {
         const size_t length = roof_xml(p); /* the name of a file may be anything */
         const char *entity = length == 0 ? "?" : NULL;
-        for (size_t i = 0; i < sizeof entities / sizeof *entities; i++) {
+        for (size_t i = 0; i < COUNT(entities); i++) {
             entity = *p == entities[i].byte ? entities[i].entity : entity;
         }
         roof_text_add(out, entity == NULL ? p : entity, entity == NULL ? length : strlen(entity));

@@ -30,12 +30,7 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
                                  const char *layout, struct roof_error *error)
 {
     struct comparing *const c = context;
-    bool fresh = false;
-    TRY(roof_known_model(&c->known, out, &fresh, name, layout, error));
-    if (fresh) {
-        roof_asking_remark(c->asking, *out);
-    }
-    return ROOF_OK;
+    return roof_asking_known_model(c->asking, &c->known, out, name, layout, error);
 }
 
 static void on_bad(void *context, const struct roof_error *error)
@@ -48,12 +43,12 @@ static void on_bad(void *context, const struct roof_error *error)
 }
 
 static enum roof_status on_header(void *context, const char *const *column, size_t columns,
-                                  struct roof_error *error)
+                                  bool metrics, struct roof_error *error)
 {
     struct comparing *const c = context;
     (void)error;
     if (c->asking->format == ROOF_CSV) {
-        roof_report_compared_header(&c->text, column, columns);
+        roof_report_compared_header(&c->text, column, columns, metrics);
     }
     return ROOF_OK;
 }
@@ -66,10 +61,27 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
     return roof_asking_put(c->asking, &c->text, error);
 }
 
+/* Remarks that neither the rows nor the question name a device. */
+static void remark_default(const struct comparing *c, const struct roof_records *records)
+{
+    const struct roof_listener *const listener = c->asking->listener;
+    struct roof_error remark;
+    if (listener->remark == NULL || roof_records_has(records, "hardware") ||
+        roof_asking_has(c->asking, ROOF_INPUT_HARDWARE)) {
+        return;
+    }
+    (void)roof_error_set(
+        &remark, ROOF_OK,
+        "%s has no column hardware: its rows are predicted on the default, " ROOF_DEFAULT_HARDWARE,
+        records->name);
+    listener->remark(listener->context, &remark);
+}
+
 static enum roof_status on_end(void *context, const struct roof_records *records,
                                struct roof_error *error)
 {
     const struct comparing *const c = context;
+    remark_default(c, records);
     return roof_asking_misspelt(c->asking, records, error);
 }
 
@@ -86,6 +98,14 @@ static enum roof_status check_layout(const struct roof_asking *a, struct roof_er
         roof_layout_about_free(&about);
     }
     return ROOF_OK;
+}
+
+/* Loads the model of the question, so that a wrong name is refused before any row is read. */
+static enum roof_status check_model(struct comparing *c, struct roof_error *error)
+{
+    const struct roof_model *model = NULL;
+    const char *const name = c->asking->question->model_name;
+    return name == NULL ? ROOF_OK : on_model(c, &model, name, "", error);
 }
 
 /* Refuses a format that rows, or statistics, do not have. */
@@ -124,7 +144,9 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
     struct roof_asking *const a = c->asking;
     const struct roof_question *const q = a->question;
     if (q->files != 1) {
-        return roof_error_set(error, ROOF_USAGE, "which file? CSV or NDJSON with measured times");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "which file? CSV, NDJSON or the result of a serving benchmark, with measured times");
     }
     c->rows = !roof_asking_has(a, ROOF_INPUT_SUMMARY) &&
               (a->format == ROOF_CSV || a->format == ROOF_NDJSON);
@@ -138,6 +160,7 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
         return status == ROOF_UNSATISFIED ? ROOF_USAGE : status;
     }
     TRY(check_layout(a, error));
+    TRY(check_model(c, error));
     return roof_asking_draft(&c->draft, &c->base, a, error);
 }
 
@@ -173,8 +196,8 @@ static enum roof_status answer(struct comparing *c, struct roof_error *error)
     /* The output is opened before rows come, which may take long. */
     TRY(c->asking->listener->write(c->asking->listener->context, "", 0, error));
     TRY(roof_compare(&comparison, q->file[0], &c->base,
-                     device == NULL ? ROOF_DEFAULT_HARDWARE : device, q->value[ROOF_INPUT_GROUP_BY],
-                     &calls, error));
+                     device == NULL ? ROOF_DEFAULT_HARDWARE : device, q->model_name,
+                     q->value[ROOF_INPUT_GROUP_BY], &calls, error));
     const enum roof_status status = finish(c, &comparison, error);
     roof_comparison_free(&comparison);
     return status;

@@ -256,6 +256,16 @@ static enum roof_status write_list(struct list *list, size_t number, struct roof
     return ROOF_OK;
 }
 
+/* Other words for what is listed, which only lead to the right one. */
+static const struct {
+    const char *word;
+    const char *list;
+} meant[] = {{"device", "hardware"},    {"devices", "hardware"},        {"gpu", "hardware"},
+             {"gpus", "hardware"},      {"format", "precisions"},       {"formats", "precisions"},
+             {"dtypes", "precisions"},  {"quantization", "precisions"}, {"ops", "operators"},
+             {"kernels", "operators"},  {"backends", "engines"},        {"stacks", "engines"},
+             {"checkpoints", "layouts"}};
+
 static enum roof_status find_list(size_t *out, const char *name, struct roof_error *error)
 {
     const char *names[LISTS];
@@ -270,7 +280,13 @@ static enum roof_status find_list(size_t *out, const char *name, struct roof_err
             return ROOF_OK;
         }
     }
-    return roof_unknown_name(error, ROOF_USAGE, "list", name, names, LISTS);
+    (void)roof_unknown_name(error, ROOF_USAGE, "list", name, names, LISTS);
+    for (size_t i = 0; i < COUNT(meant); i++) {
+        if (strcmp(name, meant[i].word) == 0) {
+            roof_error_append(error, " (did you mean %s?)", meant[i].list);
+        }
+    }
+    return error == NULL ? ROOF_USAGE : error->status;
 }
 
 enum roof_status roof_ask_list(struct roof_asking *a, struct roof_error *error)

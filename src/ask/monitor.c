@@ -21,7 +21,7 @@
 struct monitoring {
     struct roof_asking *asking;
     double interval_s;
-    double seconds; /* INFINITY: until the caller ends it */
+    double seconds; /* HUGE_VAL: until the caller ends it */
     double tokens;  /* NAN: not given */
     bool chosen[ROOF_GPUS_MAX];
     bool any;     /* all devices are chosen */

@@ -1,115 +1,130 @@
 // SPDX-License-Identifier: MIT
-#include "ask/page.h"
-
-#include <stdlib.h>
+/* Writes the explorer, which begins at a question: a page that computes by itself what it shows. */
+#include <string.h>
 
 #include "ask/asking.h"
 #include "base/base.h"
-#include "chart/chart.h"
+#include "base/json.h"
+#include "catalog/data.h"
+#include "roofline/version.h"
 
-/* Chooses the phases of a page where the question does not. */
-static void show_phases(struct roof_page_sizes *sizes)
+/* Writes a string of JSON that may stand in a script of HTML. */
+static void put_string(struct roof_text *out, const char *text)
 {
-    const bool mixed = sizes->scenario.phase == ROOF_PHASE_MIXED;
-    sizes->phase[ROOF_PHASE_MIXED] = mixed;
-    sizes->phase[ROOF_PHASE_DECODE] = sizes->phase[ROOF_PHASE_PREFILL] = !mixed;
-}
-
-bool roof_page_grid(struct roof_page_sizes *out, const struct roof_grid *grid,
-                    const struct roof_question *question)
-{
-    const struct roof_input *const phase = roof_input(ROOF_INPUT_PHASE);
-    *out = (struct roof_page_sizes){.model = grid->model[0], .scenario = grid->sweep.base};
-    if (roof_asked(question, ROOF_INPUT_FROM) || grid->models != 1) {
-        return false;
-    }
-    for (size_t i = 0; i < grid->sweep.axis_count; i++) {
-        const struct roof_axis *const axis = &grid->sweep.axis[i];
-        if (axis->values.count > 1 && axis->input != phase) {
-            return false;
-        }
-        for (int64_t k = axis->values.count; k > 0; k--) { /* the first value stays */
-            const int64_t value = roof_values_at(&axis->values, k - 1);
-            roof_input_put(&out->scenario, axis->input, value);
-            if (axis->input == phase) {
-                out->phase[value] = true;
-            }
+    struct roof_text json = ROOF_TEXT_INIT;
+    roof_json_quote(&json, text);
+    for (size_t i = 0; i < json.length; i++) {
+        if (json.data[i] == '<') {
+            roof_text_put(out, "\\u003c");
+        } else {
+            roof_text_add(out, &json.data[i], 1);
         }
     }
-    if (!roof_asked(question, ROOF_INPUT_PHASE)) {
-        show_phases(out);
-    }
-    return true;
+    out->failed = out->failed || json.failed;
+    roof_text_free(&json);
 }
 
-/* The parts that a page is made from; large. */
-struct page {
-    struct roof_page_sizes sizes;
-    const struct roof_model *model;
-    const struct roof_model *draft;
-    const struct roof_hardware *hardware;
-    struct roof_chart chart;
-    struct roof_text title;
-};
+static void put_member(struct roof_text *out, const char *key, const char *value)
+{
+    roof_text_put(out, out->data[out->length - 1] == '{' ? "" : ",");
+    put_string(out, key);
+    roof_text_put(out, ":");
+    put_string(out, value);
+}
 
-/* Refuses what no page has. */
+static void put_values(struct roof_text *out, const char *key, const struct roof_texts *values)
+{
+    roof_text_put(out, out->data[out->length - 1] == '{' ? "" : ",");
+    put_string(out, key);
+    roof_text_put(out, ":[");
+    for (int i = 0; i < values->count; i++) {
+        roof_text_put(out, i == 0 ? "" : ",");
+        put_string(out, values->value[i]);
+    }
+    roof_text_put(out, "]");
+}
+
+/* Writes the inputs as members of an object, as a check file has them. */
+static void put_inputs(struct roof_text *out, const struct roof_question *q)
+{
+    char key[ROOF_INPUT_NAME_SIZE];
+    if (q->op != NULL) {
+        put_member(out, "operator", q->op);
+    }
+    if (q->model_name != NULL) {
+        put_member(out, "model", q->model_name);
+    }
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        const struct roof_texts *const many = i == ROOF_INPUT_SET     ? &q->set
+                                              : i == ROOF_INPUT_CLASS ? &q->classes
+                                              : i == ROOF_INPUT_PRICE ? &q->prices
+                                                                      : NULL;
+        if (q->value[i] != NULL && many != NULL) {
+            put_values(out, roof_input_key(key, roof_input(i)), many);
+        } else if (q->value[i] != NULL) {
+            const bool flag = roof_input(i)->kind == ROOF_INPUT_FLAG;
+            put_member(out, roof_input_key(key, roof_input(i)), flag ? "1" : q->value[i]);
+        }
+    }
+}
+
+static const char *command_name(enum roof_command command)
+{
+    return command == ROOF_COMMAND_RECOMMEND ? "recommend"
+           : command == ROOF_COMMAND_SWEEP   ? "sweep"
+           : command == ROOF_COMMAND_PLOT    ? "plot"
+                                             : "predict";
+}
+
+static void put_question(struct roof_text *out, const struct roof_asking *a)
+{
+    roof_text_put(out, "{");
+    put_member(out, "command", command_name(a->command));
+    roof_text_put(out, ",\"inputs\":{");
+    put_inputs(out, a->question);
+    roof_text_put(out, "}}");
+}
+
+/* A file has no place in a page, which is to be sent on. */
 static enum roof_status check(const struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t refused[] = {ROOF_INPUT_FROM, ROOF_INPUT_EXPLAIN, ROOF_INPUT_WHY,
-                                     ROOF_INPUT_TOP, ROOF_INPUT_COLUMNS};
-    if (!a->question->model) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "html is a format of models; a page of operators is roofline plot "
-                              "OPERATOR ... " ROOF_KEY("format") " html");
-    }
-    TRY(roof_asking_refuse(a, refused, COUNT(refused), "html", error));
-    return a->question->model_name == NULL ? roof_which_model(error) : ROOF_OK;
+    static const size_t refused[] = {ROOF_INPUT_FROM,   ROOF_INPUT_COLUMNS,    ROOF_INPUT_SIZE,
+                                     ROOF_INPUT_LINE,   ROOF_INPUT_EMIT,       ROOF_INPUT_SHARD,
+                                     ROOF_INPUT_RESUME, ROOF_INPUT_CALIBRATION};
+    return roof_asking_refuse(a, refused, COUNT(refused), "html", error);
 }
 
-static enum roof_status read_input(struct page *p, struct roof_asking *a, struct roof_error *error)
-{
-    struct roof_scenario *const scenario = &p->sizes.scenario;
-    TRY(check(a, error));
-    TRY(roof_read_scenario(scenario, a->question, error));
-    if (scenario->prompt > 0 || scenario->generate > 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "a page shows one pass: give " ROOF_KEY("batch") " and " ROOF_KEY(
-                                  "context") ", not " ROOF_KEY("prompt") " and " ROOF_KEY("generat"
-                                                                                          "e"));
-    }
-    TRY(roof_asking_hardware(&p->hardware, a, NULL, error));
-    TRY(roof_asking_model(&p->model, a, a->question, a->question->model_name, error));
-    TRY(roof_asking_draft(&p->draft, scenario, a, error));
-    p->sizes.model = p->model;
-    show_phases(&p->sizes);
-    return ROOF_OK;
-}
-
-static enum roof_status write_page(struct roof_text *out, struct page *p, struct roof_asking *a,
+static enum roof_status write_page(struct roof_text *out, const struct roof_asking *a,
                                    struct roof_error *error)
 {
-    TRY(read_input(p, a, error));
-    TRY(roof_chart_add_roof(&p->chart, p->hardware, NULL, p->sizes.scenario.common.sparse, error));
-    roof_text_printf(&p->title, "%s on %s", p->model->name, p->hardware->name);
-    if (p->title.failed) {
-        return roof_no_memory(error);
+    const char *from = roof_data_explorer();
+    TRY(check(a, error));
+    if (from == NULL) {
+        return roof_error_set(error, ROOF_IO,
+                              "this program was built without the explorer: sh .ci/deps page, "
+                              "then make page");
     }
-    roof_chart_name(p->chart.title, p->title.data);
-    return roof_chart_page(out, &p->chart, &p->sizes, error);
+    for (const char *open = NULL; (open = strstr(from, "{{")) != NULL;) {
+        const char *const close = strstr(open, "}}");
+        roof_text_add(out, from, (size_t)(open - from));
+        if (strncmp(open, "{{version", 9) == 0) {
+            roof_text_put(out, roof_version());
+        } else {
+            put_question(out, a);
+        }
+        from = close + 2;
+    }
+    roof_text_put(out, from);
+    return out->failed ? roof_no_memory(error) : ROOF_OK;
 }
 
-enum roof_status roof_ask_page(struct roof_text *out, struct roof_asking *a,
-                               struct roof_error *error)
+enum roof_status roof_ask_page(struct roof_asking *a, struct roof_error *error)
 {
-    struct page *const p = calloc(1, sizeof *p);
-    if (p == NULL) {
-        return roof_no_memory(error);
+    struct roof_text text = ROOF_TEXT_INIT;
+    enum roof_status status = write_page(&text, a, error);
+    if (status == ROOF_OK) {
+        status = roof_asking_write(a, &text, error);
     }
-    roof_chart_init(&p->chart);
-    p->chart.expected = true;
-    const enum roof_status status = write_page(out, p, a, error);
-    roof_chart_free(&p->chart);
-    roof_text_free(&p->title);
-    free(p);
+    roof_text_free(&text);
     return status;
 }

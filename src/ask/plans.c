@@ -84,10 +84,9 @@ static enum roof_status copy_values(int64_t **out, size_t *count, const struct r
 }
 
 /* Reads the values of a list or range; without one *out stays NULL. */
-static enum roof_status read_list(int64_t **out, size_t *count, const struct roof_asking *a,
-                                  size_t input, struct roof_error *error)
+static enum roof_status read_list(int64_t **out, size_t *count, const char *text, size_t input,
+                                  struct roof_error *error)
 {
-    const char *const text = a->question->value[input];
     struct roof_values values;
     if (text == NULL) {
         return ROOF_OK;
@@ -98,10 +97,37 @@ static enum roof_status read_list(int64_t **out, size_t *count, const struct roo
     return status;
 }
 
+/* Reads the batches: numbers, and "max" for the largest that fits. */
+static enum roof_status read_batches(struct plans_input *in, const struct roof_asking *a,
+                                     struct roof_error *error)
+{
+    const char *const text = a->question->value[ROOF_DIM_BATCH];
+    struct roof_text numbers = ROOF_TEXT_INIT;
+    struct roof_list_item item;
+    size_t count = 0;
+    for (const char *rest = text; roof_list_next(&item, &rest);) {
+        const bool max = item.length == 3 && strncmp(item.text, "max", item.length) == 0;
+        in->inputs.largest = in->inputs.largest || max;
+        if (!max) {
+            roof_text_put(&numbers, count++ == 0 ? "" : ",");
+            roof_text_add(&numbers, item.text, item.length);
+        }
+    }
+    const char *const list = numbers.length == 0 ? "" : numbers.data;
+    const enum roof_status status =
+        numbers.failed ? roof_no_memory(error)
+                       : read_list(&in->batch, &in->inputs.batches, count == 0 ? NULL : list,
+                                   ROOF_DIM_BATCH, error);
+    roof_text_free(&numbers);
+    return status;
+}
+
 /* Refuses what a search for plans has no use for. */
 static enum roof_status check_inputs(const struct roof_asking *a, struct roof_error *error)
 {
+    static const size_t unsaid[] = {ROOF_INPUT_DRAFT_TOKENS, ROOF_INPUT_CLASS, ROOF_INPUT_SPARSE};
     const bool emit = roof_asking_has(a, ROOF_INPUT_EMIT);
+    const bool classes = a->question->classes.count > 0;
     if (emit && a->format != ROOF_TEXT) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("emit") " writes a script, which has no " ROOF_KEY("forma"
@@ -117,11 +143,20 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
                               ROOF_KEY("emit") " writes one plan: leave out " ROOF_KEY("top"));
     }
     if (a->question->model_name == NULL) {
-        return roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
+        return roof_which_model(error);
     }
-    if (roof_asking_has(a, ROOF_DIM_EP)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "the search chooses the split, " ROOF_KEY("ep") " too");
+    if (emit && roof_asking_has(a, ROOF_INPUT_KIND)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("emit") " writes aggregated plans only: leave out " ROOF_KEY("kind"));
+    }
+    for (size_t i = 0; i < COUNT(unsaid) && emit; i++) {
+        if (roof_asking_has(a, unsaid[i]) || (unsaid[i] == ROOF_INPUT_CLASS && classes)) {
+            char name[ROOF_INPUT_NAME_SIZE];
+            return roof_error_set(error, ROOF_USAGE,
+                                  ROOF_KEY("emit") " has no words of engines for %s",
+                                  roof_input_marked(name, roof_input(unsaid[i])));
+        }
     }
     return ROOF_OK;
 }
@@ -141,6 +176,9 @@ static enum roof_status read_constraints(struct roof_plan_inputs *out, const str
         TRY(roof_read_choice(&choice, q, ROOF_INPUT_OBJECTIVE, error));
         TRY(roof_plan_read_objective(&out->objective, choice, error));
     }
+    out->loss_given = loss != NULL;
+    TRY(roof_read_choice(&choice, q, ROOF_INPUT_KIND, error));
+    out->kind = (enum roof_plan_kind)choice;
     if (loss != NULL) {
         TRY(roof_accuracy_find(&out->max_loss, loss, error));
     }
@@ -166,13 +204,15 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     TRY(roof_read_scenario(&inputs->base, &single, error));
     TRY(check_inputs(a, error));
     TRY(read_constraints(inputs, a, error));
-    TRY(read_list(&in->batch, &inputs->batches, a, ROOF_DIM_BATCH, error));
-    TRY(read_list(&in->devices, &inputs->device_counts, a, ROOF_DIM_DEVICES, error));
+    TRY(read_batches(in, a, error));
+    TRY(read_list(&in->devices, &inputs->device_counts, a->question->value[ROOF_DIM_DEVICES],
+                  ROOF_DIM_DEVICES, error));
     inputs->batch = in->batch;
     inputs->devices = in->devices;
     inputs->formats = single.value[ROOF_INPUT_FORMATS];
     inputs->engine = single.value[ROOF_INPUT_ENGINE];
     inputs->emit = single.value[ROOF_INPUT_EMIT];
+    inputs->layout = single.value[ROOF_INPUT_LAYOUT];
     inputs->stack_given = roof_asking_has(a, ROOF_INPUT_STACK);
     inputs->native_only = roof_asking_has(a, ROOF_INPUT_NATIVE_ONLY);
     inputs->explain = roof_asking_document(a);
@@ -215,6 +255,18 @@ static enum roof_status read_sides(struct plans_input *in, const char **devices,
                                                    "format") " text or json");
 }
 
+/* Loads the model as its file has it, and the one that drafts. The layout is that of the plans. */
+static enum roof_status load_models(struct plans_input *in, struct roof_asking *a,
+                                    struct roof_error *error)
+{
+    struct roof_question plain;
+    const struct roof_model *draft = NULL;
+    roof_question_borrow(&plain, a->question);
+    plain.value[ROOF_INPUT_LAYOUT] = NULL;
+    TRY(roof_asking_model(&in->inputs.model, a, &plain, plain.model_name, error));
+    return roof_read_draft(&draft, &in->inputs.base, &a->loans, a->question, false, error);
+}
+
 static enum roof_status read_input(struct plans_input *in, struct roof_asking *a,
                                    struct roof_error *error)
 {
@@ -224,7 +276,8 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
     roof_plan_inputs_init(inputs);
     TRY(read_scenario(in, a, error));
     TRY(roof_engines_load(&in->engines, error));
-    allow_named(in, roof_asking_has(a, ROOF_INPUT_FORMATS), a);
+    allow_named(in, roof_asking_has(a, ROOF_INPUT_FORMATS) || roof_asking_has(a, ROOF_INPUT_LAYOUT),
+                a);
     TRY(read_sides(in, &devices, a, error));
     TRY(devices == NULL ? load_default(in, a, error) : load_hardware(in, devices, a, error));
     inputs->engines = in->engines;
@@ -235,8 +288,9 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
                                   q->prices.value[i], error));
     }
     inputs->price = in->price;
-    TRY(roof_asking_model(&inputs->model, a, q, q->model_name, error));
+    TRY(load_models(in, a, error));
     inputs->directories = roof_store_folders(a->loans.store);
+    inputs->halt = roof_asking_halt(a);
     in->top = a->format == ROOF_TEXT ? ROOF_TOP_DEFAULT : INT64_MAX;
     return roof_read_integer(&in->top, q, ROOF_INPUT_TOP, error);
 }
@@ -271,7 +325,7 @@ static void write_plans(struct roof_text *out, struct roof_table *table,
     } else if (a->format == ROOF_JSON && sides) {
         roof_plan_report_why_json(out, speedup, &answer->plans.plan[0], problem);
     } else if (a->format == ROOF_JSON) {
-        roof_plan_report_json(out, &answer->plans, problem, speedup, (size_t)in->top);
+        roof_plan_report_json(out, answer, (size_t)in->top);
     } else {
         write_table(out, table, answer, in->top);
     }
@@ -290,7 +344,7 @@ static enum roof_status write_answer(struct roof_text *out, const struct roof_pl
         write_plans(out, &table, answer, in, a);
         return ROOF_OK;
     }
-    *found = roof_emit(out, answer->engine, &answer->plans,
+    *found = roof_emit(out, in->inputs.emit, answer->engine, &answer->plans,
                        answer->others.count == 0 ? NULL : &answer->others, &answer->problem,
                        a->question->model_name, error);
     return *found == ROOF_UNSATISFIED ? ROOF_OK : *found;

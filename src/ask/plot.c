@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "ask/asking.h"
-#include "ask/page.h"
 #include "base/base.h"
 #include "base/quantity.h"
 #include "chart/chart.h"
-#include "chart/chart_page.h"
 #include "chart/chart_text.h"
 #include "decide/grid.h"
 #include "report/report.h"
@@ -90,9 +88,6 @@ static enum roof_status read_size(struct plot_input *in, const struct roof_askin
     char width[24];
     if (text == NULL) {
         return ROOF_OK;
-    }
-    if (a->format == ROOF_HTML) {
-        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("size") " does not go with html");
     }
     const size_t length = strcspn(text, "x");
     const char *const times = text[length] == '\0' ? NULL : text + length;
@@ -267,12 +262,7 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
                                  const char *layout, struct roof_error *error)
 {
     struct plotting *const p = context;
-    bool fresh = false;
-    TRY(roof_known_model(&p->known, out, &fresh, name, layout, error));
-    if (fresh) {
-        roof_asking_remark(p->asking, *out);
-    }
-    return ROOF_OK;
+    return roof_asking_known_model(p->asking, &p->known, out, name, layout, error);
 }
 
 static void on_bad(void *context, const struct roof_error *error)
@@ -449,11 +439,6 @@ static enum roof_status write_chart(struct roof_text *out, const struct plotting
     if (format == ROOF_JSON) {
         roof_chart_json(out, &p->chart);
         return ROOF_OK;
-    }
-    if (format == ROOF_HTML) {
-        struct roof_page_sizes sizes;
-        const bool slides = roof_page_grid(&sizes, &p->grid, p->asking->question);
-        return roof_chart_page(out, &p->chart, slides ? &sizes : NULL, error);
     }
     return write_image(out, p, error);
 }

@@ -89,15 +89,15 @@ static enum roof_status predict_operator(struct roof_text *out, struct roof_aski
 static enum roof_status predict(struct roof_text *out, struct roof_asking *a,
                                 struct roof_error *error)
 {
-    return a->format == ROOF_HTML                   ? roof_ask_page(out, a, error)
-           : roof_asking_has(a, ROOF_INPUT_EXPLAIN) ? roof_ask_explain(out, a, false, error)
-           : a->question->model                     ? roof_ask_predict_model(out, a, error)
-                                                    : predict_operator(out, a, error);
+    return roof_asking_has(a, ROOF_INPUT_EXPLAIN) ? roof_ask_explain(out, a, false, error)
+           : roof_asking_sides(a)                 ? roof_ask_sides(out, a, error)
+           : a->question->model                   ? roof_ask_predict_model(out, a, error)
+                                                  : predict_operator(out, a, error);
 }
 
 enum roof_status roof_ask_predict(struct roof_asking *a, struct roof_error *error)
 {
-    if (roof_asking_has(a, ROOF_INPUT_FROM) && a->format != ROOF_HTML) {
+    if (roof_asking_has(a, ROOF_INPUT_FROM)) {
         return roof_ask_records(a, error);
     }
     struct roof_text text = ROOF_TEXT_INIT;

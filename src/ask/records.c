@@ -33,12 +33,7 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
                                  const char *layout, struct roof_error *error)
 {
     struct recording *const r = context;
-    bool fresh = false;
-    TRY(roof_known_model(&r->known, out, &fresh, name, layout, error));
-    if (fresh) {
-        roof_asking_remark(r->asking, *out);
-    }
-    return ROOF_OK;
+    return roof_asking_known_model(r->asking, &r->known, out, name, layout, error);
 }
 
 /* Writes the rows so far before the next records come, which may take long: a program that asks and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Answers `sweep`: a row for each point of a grid. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "base/base.h"
 #include "base/quantity.h"
 #include "decide/grid.h"
+#include "report/model_report.h"
 
 #define SHARDS_MAX 1000000000
 #define THREADS_MAX 64
@@ -91,6 +93,7 @@ static void show_asked(struct roof_table *table, const struct roof_question *que
                  {ROOF_INPUT_PREFILL_BATCH, {"prefill_batch", NULL}},
                  {ROOF_INPUT_PREFILL_CONTEXT, {"prefill_context", NULL}},
                  {ROOF_INPUT_PREFIX_HIT, {"prefix_hit", NULL}},
+                 {ROOF_INPUT_DP, {"dp", NULL}},
                  {ROOF_INPUT_ATTENTION_DP, {"attention_dp", NULL}},
                  {ROOF_INPUT_MOE_TP, {"moe_tp", NULL}},
                  {ROOF_INPUT_MOE_EP, {"moe_ep", NULL}},
@@ -251,6 +254,80 @@ static enum roof_status write_rows(struct sink *sink, struct roof_error *error)
                              in->count - sink->points, in->threads, on_chunk, sink, error);
 }
 
+/* Series that are summed up below a table at most. */
+#define SERIES_MAX 8
+
+/* The lines below a table. */
+struct summary {
+    struct roof_text *out;
+    const struct roof_sweep *series; /* the sweep without its batches */
+    bool begun;
+};
+
+/* Says from which batch the decode of a series is compute-bound. */
+static enum roof_status on_series(void *context, const struct roof_prediction *prediction,
+                                  const struct roof_model_prediction *model,
+                                  struct roof_error *error)
+{
+    struct summary *const s = context;
+    const double batch = roof_decode_compute_bound(model);
+    char from[ROOF_QUANTITY_SIZE];
+    (void)error;
+    if (isnan(batch)) {
+        return ROOF_OK;
+    }
+    roof_text_put(s->out, s->begun ? "" : "\nDecode as a whole is compute-bound:\n");
+    s->begun = true;
+    roof_text_printf(s->out, "  %s on %s", model->model->id, prediction->hardware->id);
+    for (size_t i = 0; i < s->series->axis_count; i++) {
+        const struct roof_axis *const axis = &s->series->axis[i];
+        if (axis->values.count > 1) {
+            roof_text_printf(s->out, ", %s ", axis->input->option);
+            roof_input_show(s->out, axis->input, roof_input_get(&model->scenario, axis->input));
+        }
+    }
+    roof_text_printf(s->out, ": %s\n", roof_model_report_bound(from, batch));
+    return ROOF_OK;
+}
+
+static void ignore_refused(void *context, const struct roof_error *error)
+{
+    (void)context;
+    (void)error;
+}
+
+/* Sums up a table for readers that goes over batches of models. */
+static enum roof_status put_summary(const struct sink *sink, struct roof_text *out,
+                                    struct roof_error *error)
+{
+    struct roof_sweep series = sink->in->grid.sweep; /* its lists stay those of the grid */
+    struct summary summary = {.out = out, .series = &series};
+    const struct roof_input *const batch = roof_input(ROOF_DIM_BATCH);
+    uint64_t count = 0;
+    bool several = false;
+    series.axis_count = 0;
+    series.refused = ignore_refused;
+    for (size_t i = 0; i < sink->in->grid.sweep.axis_count; i++) {
+        const struct roof_axis *const axis = &sink->in->grid.sweep.axis[i];
+        if (axis->input != batch) {
+            series.axis[series.axis_count++] = *axis;
+        } else {
+            several = axis->values.count > 1;
+        }
+    }
+    if (sink->asking->format != ROOF_TEXT || series.model == NULL || !several ||
+        sink->in->sharded) {
+        return ROOF_OK;
+    }
+    TRY(roof_sweep_count(&count, &series, error));
+    const uint64_t shown = count < SERIES_MAX ? count : SERIES_MAX;
+    TRY(roof_sweep_run(&series, 0, shown, on_series, &summary, error));
+    if (summary.begun && shown < count) {
+        roof_text_printf(out, "  (and %" PRIu64 " more series)\n", count - shown);
+    }
+    return ROOF_OK;
+}
+
 /* Ends the table. Rows from before a failure stay, so they are written whole. */
 static enum roof_status end(struct sink *sink, enum roof_status status, struct roof_error *error)
 {
@@ -260,6 +337,7 @@ static enum roof_status end(struct sink *sink, enum roof_status status, struct r
     }
     if (status == ROOF_OK) {
         roof_table_end(&sink->table, &sink->text);
+        status = put_summary(sink, &sink->text, error);
     }
     if (sink->table.rows > 0 || status == ROOF_OK) {
         const enum roof_status written =

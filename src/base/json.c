@@ -18,6 +18,7 @@ struct roof_json {
     char *text;
     size_t length;
     char *source;
+    bool python; /* NaN and infinities are values */
     cJSON *root;
     struct roof_json_span *span; /* of all values, sorted by node; NULL without roof_json_index */
     size_t spans;
@@ -61,7 +62,9 @@ static void put_nodes(struct roof_json_span *spans, size_t *count, const cJSON *
 
 static struct roof_json_scan scan_of(const struct roof_json *json)
 {
-    return roof_json_scan_of(json->text, json->length, json->source, NULL);
+    struct roof_json_scan s = roof_json_scan_of(json->text, json->length, json->source, NULL);
+    s.python = json->python;
+    return s;
 }
 
 enum roof_status roof_json_index(struct roof_json *json, struct roof_error *error)
@@ -107,6 +110,7 @@ const char *roof_json_span(const struct roof_json *json, const roof_json_value *
     (void)roof_json_scan_value(&s); /* the text was checked before */
     const char *const begin = s.found == NULL ? json->text : s.found;
     s = roof_json_scan_of(begin, (size_t)(s.end - begin), json->source, NULL);
+    s.python = json->python;
     (void)roof_json_scan_value(&s);
     *length = (size_t)(s.p - begin);
     return begin;
@@ -269,20 +273,39 @@ static cJSON *parse_tree(const char *text, size_t length)
     return root;
 }
 
+/* Parses a checked text with null in place of NaN and infinities, which cJSON does not read. */
+static cJSON *parse_python(const char *text, size_t length)
+{
+    struct roof_text plain = ROOF_TEXT_INIT;
+    const char *const end = text + length;
+    bool quoted = false;
+    for (const char *p = text; p < end;) {
+        const size_t word = quoted ? 0 : roof_json_python_word(p, end);
+        const size_t step = word > 0 ? word : quoted && *p == '\\' ? 2 : 1;
+        quoted = *p == '"' ? !quoted : quoted;
+        roof_text_add(&plain, word > 0 ? "null" : p, word > 0 ? strlen("null") : step);
+        p += step;
+    }
+    cJSON *const root = plain.failed ? NULL : parse_tree(plain.data, plain.length);
+    roof_text_free(&plain);
+    return root;
+}
+
 /* Checks the text of a document and builds its tree. */
 static enum roof_status parse_document(struct roof_json *json, struct roof_error *error)
 {
     struct roof_json_scan s = scan_of(json);
     s.error = error;
     TRY(roof_json_scan_all(&s));
-    json->root = parse_tree(json->text, json->length);
+    json->root = json->python ? parse_python(json->text, json->length)
+                              : parse_tree(json->text, json->length);
     return json->root != NULL
                ? check_tree(json, json->root, error)
                : roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", json->source);
 }
 
-enum roof_status roof_json_take(struct roof_json **out, char *text, size_t length,
-                                const char *source, struct roof_error *error)
+static enum roof_status take(struct roof_json **out, char *text, size_t length, const char *source,
+                             bool python, struct roof_error *error)
 {
     *out = NULL;
     struct roof_json *const json = calloc(1, sizeof *json);
@@ -298,7 +321,7 @@ enum roof_status roof_json_take(struct roof_json **out, char *text, size_t lengt
         length -= strlen(mark);
         memmove(text, text + strlen(mark), length + 1);
     }
-    *json = (struct roof_json){.text = text, .length = length, .source = name};
+    *json = (struct roof_json){.text = text, .length = length, .source = name, .python = python};
     const enum roof_status status = parse_document(json, error);
     if (status != ROOF_OK) {
         roof_json_free(json);
@@ -308,8 +331,20 @@ enum roof_status roof_json_take(struct roof_json **out, char *text, size_t lengt
     return ROOF_OK;
 }
 
-enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
-                                 const char *source, struct roof_error *error)
+enum roof_status roof_json_take(struct roof_json **out, char *text, size_t length,
+                                const char *source, struct roof_error *error)
+{
+    return take(out, text, length, source, false, error);
+}
+
+enum roof_status roof_json_take_python(struct roof_json **out, char *text, size_t length,
+                                       const char *source, struct roof_error *error)
+{
+    return take(out, text, length, source, true, error);
+}
+
+static enum roof_status parse(struct roof_json **out, const char *text, size_t length,
+                              const char *source, bool python, struct roof_error *error)
 {
     *out = NULL;
     char *const copy = malloc(length + 1);
@@ -318,7 +353,19 @@ enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_
     }
     memcpy(copy, text, length);
     copy[length] = '\0';
-    return roof_json_take(out, copy, length, source, error);
+    return take(out, copy, length, source, python, error);
+}
+
+enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
+                                 const char *source, struct roof_error *error)
+{
+    return parse(out, text, length, source, false, error);
+}
+
+enum roof_status roof_json_parse_python(struct roof_json **out, const char *text, size_t length,
+                                        const char *source, struct roof_error *error)
+{
+    return parse(out, text, length, source, true, error);
 }
 
 void roof_json_free(struct roof_json *json)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Strict JSON: RFC 8259 and nothing else, with the place of every mistake. json.c is the only file
+ * Strict JSON: RFC 8259 and nothing else (but for the numbers of Python, where they are asked for),
+ * with the place of every mistake. json.c is the only file
  * that includes cJSON.h; others see values as opaque pointers that belong to their document.
  *
  * cJSON builds the tree; the checks it does not make (numbers such as 01 or 1e400, duplicate keys,
@@ -31,6 +32,13 @@ enum roof_status roof_json_take(struct roof_json **out, char *text, size_t lengt
                                 const char *source, struct roof_error *error);
 /* Reads and parses a regular file of at most ROOF_JSON_SIZE_MAX bytes. */
 enum roof_status roof_json_read(struct roof_json **out, const char *path, struct roof_error *error);
+/* These also accept NaN, Infinity and -Infinity, which Python writes, and read them as null. */
+enum roof_status roof_json_parse_python(struct roof_json **out, const char *text, size_t length,
+                                        const char *source, struct roof_error *error);
+enum roof_status roof_json_take_python(struct roof_json **out, char *text, size_t length,
+                                       const char *source, struct roof_error *error);
+enum roof_status roof_json_read_python(struct roof_json **out, const char *path,
+                                       struct roof_error *error);
 /* Reads and parses anything that can be read to its end: a pipe, or for "-" standard input. */
 enum roof_status roof_json_read_stream(struct roof_json **out, const char *path,
                                        struct roof_error *error);

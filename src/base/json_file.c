@@ -28,7 +28,7 @@ static enum roof_status read_bytes(int file, char *text, size_t room, size_t *le
 }
 
 /* Parses a regular file that is open. */
-static enum roof_status parse_file(struct roof_json **out, int file, const char *path,
+static enum roof_status parse_file(struct roof_json **out, int file, const char *path, bool python,
                                    struct roof_error *error)
 {
     struct stat info;
@@ -55,10 +55,12 @@ static enum roof_status parse_file(struct roof_json **out, int file, const char 
         return status;
     }
     text[length] = '\0';
-    return roof_json_take(out, text, length, path, error);
+    return python ? roof_json_take_python(out, text, length, path, error)
+                  : roof_json_take(out, text, length, path, error);
 }
 
-enum roof_status roof_json_read(struct roof_json **out, const char *path, struct roof_error *error)
+static enum roof_status read_file(struct roof_json **out, const char *path, bool python,
+                                  struct roof_error *error)
 {
     *out = NULL;
     /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
@@ -66,9 +68,20 @@ enum roof_status roof_json_read(struct roof_json **out, const char *path, struct
     if (file < 0) {
         return roof_error_at(error, ROOF_IO, path, 0, 0, "cannot open: %s", strerror(errno));
     }
-    const enum roof_status status = parse_file(out, file, path, error);
+    const enum roof_status status = parse_file(out, file, path, python, error);
     close(file);
     return status;
+}
+
+enum roof_status roof_json_read(struct roof_json **out, const char *path, struct roof_error *error)
+{
+    return read_file(out, path, false, error);
+}
+
+enum roof_status roof_json_read_python(struct roof_json **out, const char *path,
+                                       struct roof_error *error)
+{
+    return read_file(out, path, true, error);
 }
 
 /* Parses what an open file gives up to its end: a pipe or a device has no size. */

@@ -252,18 +252,34 @@ static enum roof_status container(struct roof_json_scan *s, char close)
     }
 }
 
+/* Returns the length of the first of some words with which a text begins; 0: none. */
+static size_t begins_with(const char *p, const char *end, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strlen(words[i]);
+        if ((size_t)(end - p) >= length && memcmp(p, words[i], length) == 0) {
+            return length;
+        }
+    }
+    return 0;
+}
+
+size_t roof_json_python_word(const char *p, const char *end)
+{
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+    return begins_with(p, end, words, COUNT(words));
+}
+
 /* Reads true, false or null. */
 static enum roof_status word(struct roof_json_scan *s)
 {
     static const char *const words[] = {"true", "false", "null"};
-    for (size_t i = 0; i < COUNT(words); i++) {
-        const size_t length = strlen(words[i]);
-        if ((size_t)(s->end - s->p) >= length && memcmp(s->p, words[i], length) == 0) {
-            s->p += length;
-            return ROOF_OK;
-        }
+    const size_t length = begins_with(s->p, s->end, words, COUNT(words));
+    if (length == 0) {
+        return fail(s, s->p, "expected a value");
     }
-    return fail(s, s->p, "expected a value");
+    s->p += length;
+    return ROOF_OK;
 }
 
 /* Reads the value that begins here. */
@@ -280,6 +296,12 @@ static enum roof_status value(struct roof_json_scan *s)
     }
     if (*s->p == '"') {
         return string(s);
+    }
+    const bool reads = s->python || s->members != NULL; /* records are often of Python */
+    const size_t python = reads ? roof_json_python_word(s->p, s->end) : 0;
+    if (python > 0) {
+        s->p += python;
+        return ROOF_OK;
     }
     return *s->p == '-' || at_digit(s) ? number(s) : word(s);
 }

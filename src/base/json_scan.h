@@ -32,6 +32,7 @@ struct roof_json_scan {
     size_t count;
     size_t room;
     struct roof_json_span *spans; /* of each value in preorder; NULL: they are not noted */
+    bool python; /* NaN, Infinity and -Infinity are values, too: Python writes them */
 };
 
 /* Starts a scan of length bytes that reads to the end and notes nothing. */
@@ -47,6 +48,9 @@ void roof_json_locate(const char *text, const char *p, int *line, int *column);
 
 /* True if a byte of a string stands for itself. */
 bool roof_json_is_plain(char c);
+
+/* Returns the length of NaN, Infinity or -Infinity at the beginning of a text; 0: there is none. */
+size_t roof_json_python_word(const char *p, const char *end);
 
 /* True if a text is a number as JSON has them. */
 bool roof_json_is_number(const char *text);

@@ -18,7 +18,8 @@ struct roof_list_item {
  *
  *     for (const char *rest = list; roof_list_next(&item, &rest);) { ... }
  *
- * Items may be empty: "" has one such item, and "a," has "a" and an empty one.
+ * Items may be empty: "" has one such item, and "a," has "a" and an empty one. The commas of an
+ * item that is a JSON object, {"id": "a", "links": 4}, are its own.
  */
 bool roof_list_next(struct roof_list_item *item, const char **rest);
 

@@ -21,6 +21,9 @@ enum {
     LETTER = 15
 };
 
+/* Few enough wrong letters for a word that may well be right as it is. */
+enum { SURE_MOST = 2 };
+
 /* Shorter texts are in too many names by chance. */
 enum { CONTAINED_LEAST = 3, WORD_LEAST = 4 };
 
@@ -115,11 +118,17 @@ static void count_words(const char *wanted, const char *name, unsigned *words, u
     }
 }
 
+/* Returns how many letters may be wrong in a word of this length that is known to be wrong. */
+static unsigned wrong_most(size_t length)
+{
+    return length / 3 > 1 ? (unsigned)(length / 3) : 1;
+}
+
 const char *roof_near_name(const char *wanted, const char *const *names, size_t count)
 {
     const size_t length = strlen(wanted);
     const char *found = NULL;
-    unsigned allowed = length < 4 ? 0 : length < 6 ? 1 : 2;
+    unsigned allowed = length < WORD_LEAST ? 0 : least(wrong_most(length), SURE_MOST);
     for (size_t i = 0; i < count; i++) {
         const unsigned wrong = distance(wanted, names[i]);
         if (wrong < allowed + (found == NULL)) {
@@ -155,8 +164,7 @@ unsigned roof_nearness(const char *wanted, const char *name)
         return ALL_WORDS + added;
     }
     const unsigned wrong = distance(wanted, name);
-    const size_t most = length / 3 > 1 ? length / 3 : 1;
-    if (wrong <= most && wrong < own) {
+    if (wrong <= wrong_most(length) && wrong < own) {
         return LETTERS + (wrong * LETTER < ADDED_MOST ? wrong * LETTER : ADDED_MOST);
     }
     if (own >= CONTAINED_LEAST && contains(wanted, name, own)) {

@@ -7,12 +7,6 @@
 
 #include "calibrate/search.h"
 
-const char *quantize_name(enum roof_quantize quantize)
-{
-    static const char *const names[ROOF_QUANTIZE_COUNT] = {"none", "static", "dynamic", "block"};
-    return names[quantize];
-}
-
 /* --- fitting ------------------------------------------------------------------------------- */
 
 /* The errors of rows that the fits did not see. */
@@ -50,7 +44,7 @@ static void report_fit(const struct fitter *f, const struct roof_kernel_fit *fit
 {
     fprintf(stderr, "%s %s %s %s %s: %" PRId64 " rows, unseen sizes %.2f%%\n", f->hardware->id,
             roof_kernel_name(fit->kernel), roof_stack_name(fit->stack),
-            roof_numerics_name(fit->numerics), quantize_name(fit->quantize), fit->rows,
+            roof_numerics_name(fit->numerics), roof_quantize_name(fit->quantize), fit->rows,
             100 * fit->mape);
     if (fit->mape > 0.8) {
         fprintf(stderr,

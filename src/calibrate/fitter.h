@@ -42,7 +42,7 @@ struct options {
     const char *pool; /* --from: device ids; NULL: the device itself */
     const char *lender[LENDERS_MAX];
     int lenders;
-    const char *attribution[ATTRIBUTIONS_MAX];
+    const char *attribution[ATTRIBUTIONS_MAX + 1]; /* ends with NULL */
     int attributions;
     int evaluations; /* the most in a round of a search */
 };
@@ -104,8 +104,6 @@ void close_fitter(struct fitter *f);
 
 /* fit.c: fits every group, then lends what is missing. */
 enum roof_status fit_groups(struct fitter *f, struct roof_error *error);
-/* The name of a quantisation in files and messages. */
-const char *quantize_name(enum roof_quantize quantize);
 
 /* write.c: writes the fits as a calibration file. */
 enum roof_status write_fits(const struct fitter *f, struct roof_error *error);

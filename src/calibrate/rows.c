@@ -265,8 +265,8 @@ static enum roof_status read_rows(struct fitter *f, struct roof_error *error)
     struct roof_comparison comparison = {.bad = 0};
     struct roof_scenario base;
     roof_scenario_init(&base);
-    const enum roof_status status =
-        roof_compare(&comparison, options->input, &base, options->hardware, NULL, &calls, error);
+    const enum roof_status status = roof_compare(&comparison, options->input, &base,
+                                                 options->hardware, NULL, NULL, &calls, error);
     roof_comparison_free(&comparison);
     return status;
 }

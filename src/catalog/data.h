@@ -9,7 +9,7 @@
 #include "base/json.h"
 
 struct roof_data_file {
-    const char *path; /* "hardware/gb10.json", "schema/prediction.json", "web/page.js" */
+    const char *path; /* "hardware/gb10.json", "schema/prediction.json" */
     const char *text; /* terminated */
     size_t length;
 };
@@ -17,6 +17,10 @@ struct roof_data_file {
 /* Sorted by path. */
 extern const struct roof_data_file roof_data_files[];
 extern const size_t roof_data_file_count;
+
+/* Returns the explorer, a page of HTML with places for the version and the question; NULL when it
+ * was not built (make page). */
+const char *roof_data_explorer(void);
 
 /* Finds an embedded file by its path; NULL when there is none. */
 const struct roof_data_file *roof_data_file(const char *path);

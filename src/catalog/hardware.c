@@ -388,6 +388,15 @@ static enum roof_status read_basis(struct reader *r, const roof_json_value *valu
     return roof_json_error(r->json, value, r->error, "basis must be documents, published or user");
 }
 
+static enum roof_status read_weight_only(struct reader *r, const roof_json_value *value)
+{
+    const char *const text = roof_json_line(value);
+    return text != NULL &&
+                   roof_precision_find(&r->hardware->weight_only_compute, text, NULL) == ROOF_OK
+               ? ROOF_OK
+               : roof_json_error(r->json, value, r->error, "weight_only_compute must be a format");
+}
+
 #define SCHEMA "roofline/hardware/1"
 
 static enum roof_status check_schema(struct reader *r, const roof_json_value *value)
@@ -423,11 +432,9 @@ static const char **word_of(struct roof_hardware *hardware, size_t key)
 static const struct {
     const char *key;
     enum roof_status (*read)(struct reader *r, const roof_json_value *value);
-} others[] = {{"schema", check_schema},
-              {"basis", read_basis},
-              {"aliases", read_aliases},
-              {"notes", read_notes},
-              {"sources", check_sources}};
+} others[] = {{"schema", check_schema},   {"basis", read_basis},
+              {"aliases", read_aliases},  {"notes", read_notes},
+              {"sources", check_sources}, {"weight_only_compute", read_weight_only}};
 
 static enum roof_status read_word(struct reader *r, const char **word, const roof_json_value *value)
 {
@@ -503,6 +510,7 @@ static const char *const no_strings[] = {NULL};
 static void set_defaults(struct roof_hardware *hardware)
 {
     hardware->basis = ROOF_BASIS_USER;
+    hardware->weight_only_compute = ROOF_PRECISION_AUTO;
     hardware->vendor = "";
     hardware->architecture = "";
     hardware->aliases = no_strings;
@@ -637,11 +645,18 @@ static const struct roof_registry registry = {.folder = "hardware", .noun = "har
 static enum roof_status take_user(struct roof_hardware *hardware, const char *name,
                                   struct roof_error *error)
 {
-    char *const reference = strdup(name);
-    if (reference == NULL || !adopt(hardware, reference)) {
+    /* The name of a folder becomes a path, so that it means no id where it is read again. */
+    const bool folder = !roof_registry_path(name) && roof_registry_folder(&registry, name);
+    struct roof_text reference = ROOF_TEXT_INIT;
+    roof_text_printf(&reference, "%s%s", name, folder ? "/" : "");
+    if (reference.failed) {
+        roof_text_free(&reference);
         return roof_no_memory(error);
     }
-    hardware->reference = reference;
+    hardware->reference = reference.data;
+    if (!adopt(hardware, reference.data)) {
+        return roof_no_memory(error);
+    }
     hardware->basis = ROOF_BASIS_USER;
     return roof_hardware_check(
         hardware, roof_json_source(((struct owned *)hardware->private_data)->json), error);

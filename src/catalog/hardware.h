@@ -24,7 +24,7 @@
 enum roof_basis {
     ROOF_BASIS_DOCUMENTS, /**< as the source documents specify it */
     ROOF_BASIS_PUBLISHED, /**< checked against published figures */
-    ROOF_BASIS_USER       /**< a user's file, or changed with --set */
+    ROOF_BASIS_USER       /**< a user's file, or changed by roof_hardware_set */
 };
 
 enum roof_confidence {
@@ -91,8 +91,12 @@ struct roof_hardware {
     const char *architecture;
     const char *product; /**< the id with the published figures, or NULL */
     const char *like;    /**< the device whose calibration stands in for an own one, or NULL */
+    /** The format that kernels of the device convert both operands to where the weights have a
+     * format for weights only; AUTO: they compute at the activations'. */
+    enum roof_precision weight_only_compute;
     enum roof_basis basis;
     bool by_default; /**< no device was asked for, and this one is taken */
+    bool by_path;    /**< the user's own file was asked for by its path */
     struct roof_figure figure[ROOF_FIGURE_COUNT];
     struct roof_figure peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];
     struct roof_compute compute[ROOF_PRECISION_COUNT]; /**< derived: by format asked for */

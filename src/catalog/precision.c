@@ -479,6 +479,27 @@ double roof_tensor_bytes(enum roof_precision precision, double elements, double 
     return roof_storage_bytes(&storage, elements, tensors, channels);
 }
 
+bool roof_precision_prunable(enum roof_precision precision)
+{
+    const struct roof_format *const f = roof_format(precision);
+    const bool plain = f->family == ROOF_FAMILY_FLOAT || f->family == ROOF_FAMILY_INTEGER;
+    /* Formats that are converted before they are multiplied are for other kernels. */
+    return plain && (f->element_bits == 16 || f->element_bits == 8) &&
+           roof_format(f->unit)->element_bits == f->element_bits;
+}
+
+double roof_pruned_bits(enum roof_precision precision)
+{
+    return 8 * roof_pruned_bytes(precision, 1, 0, 0);
+}
+
+double roof_pruned_bytes(enum roof_precision precision, double elements, double tensors,
+                         double channels)
+{
+    const struct roof_storage storage = roof_storage_pruned(&formats[precision]);
+    return roof_storage_bytes(&storage, elements, tensors, channels);
+}
+
 enum roof_precision roof_precision_product(enum roof_precision weights,
                                            enum roof_precision activations)
 {

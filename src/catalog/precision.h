@@ -67,6 +67,18 @@ bool roof_precision_weight_only(enum roof_precision precision);
 double roof_tensor_bytes(enum roof_precision precision, double elements, double tensors,
                          double channels);
 
+/** Tells whether weights in a format are stored compressed where two of four are pruned: those of
+ * 16 and 8 bits that a unit multiplies as they are; not the MX formats. */
+bool roof_precision_prunable(enum roof_precision precision);
+
+/** Returns bits per element of such weights, scales included: half the values, and 2 bits for the
+ * place of each in its four. */
+double roof_pruned_bits(enum roof_precision precision);
+
+/** Returns the bytes of tensors as roof_tensor_bytes does, pruned and compressed. */
+double roof_pruned_bytes(enum roof_precision precision, double elements, double tensors,
+                         double channels);
+
 /**
  * Returns the format in which a product of the two is computed when every unit exists: a
  * weight-only format computes at the activations', else the wider of the two, and at equal width

@@ -25,6 +25,21 @@ bool roof_registry_path(const char *name)
     return strchr(name, '/') != NULL || has_suffix(name, strlen(name));
 }
 
+bool roof_registry_sealed(const char *const *directories)
+{
+    return directories != NULL && *directories != NULL && **directories == '\0';
+}
+
+const char *const *roof_registry_searched(const char *const *directories)
+{
+    return roof_registry_sealed(directories) ? directories + 1 : directories;
+}
+
+bool roof_registry_document(const char *name)
+{
+    return *name == '{';
+}
+
 /* Returns the id in "FOLDER/ID.json", of *length bytes; NULL when the path is in another folder. */
 static const char *id_in_folder(const char *path, const char *folder, size_t *length)
 {
@@ -73,7 +88,9 @@ bool roof_registry_has(const struct roof_registry *registry, const char *id,
 {
     struct roof_text path = ROOF_TEXT_INIT;
     bool found = embedded(registry->folder, id) != NULL;
-    for (const char *const *d = directories; d != NULL && *d != NULL && !found; d++) {
+    const bool closed = roof_registry_sealed(directories) && roof_registry_path(id);
+    const char *const *d = roof_registry_searched(directories);
+    for (; d != NULL && *d != NULL && !found && !closed; d++) {
         found = in_directory(&path, registry, *d, id);
     }
     roof_text_free(&path);
@@ -181,12 +198,50 @@ static enum roof_status by_hub_name(struct roof_json **out, const char *folder, 
     return ROOF_OK;
 }
 
+/* Tells if a folder has a document of the registry, FOLDER/hardware.json, as `measure` writes it.
+ * Its path is then in *path, which the caller frees. */
+static bool in_own_folder(struct roof_text *path, const struct roof_registry *registry,
+                          const char *folder)
+{
+    roof_text_clear(path);
+    roof_text_printf(path, "%s/%s" SUFFIX, folder, registry->folder);
+    return !path->failed && access(path->data, F_OK) == 0;
+}
+
+bool roof_registry_folder(const struct roof_registry *registry, const char *name)
+{
+    struct roof_text path = ROOF_TEXT_INIT;
+    const bool found = in_own_folder(&path, registry, name);
+    roof_text_free(&path);
+    return found;
+}
+
+static enum roof_status read_file(struct roof_json **out, const struct roof_registry *registry,
+                                  const char *path, struct roof_error *error)
+{
+    return registry->python ? roof_json_read_python(out, path, error)
+                            : roof_json_read(out, path, error);
+}
+
+/* Opens the document of a folder that has one, else the file of the name. */
+static enum roof_status open_file(struct roof_json **out, const struct roof_registry *registry,
+                                  const char *name, struct roof_error *error)
+{
+    struct roof_text path = ROOF_TEXT_INIT;
+    const bool folder = in_own_folder(&path, registry, name);
+    const enum roof_status status =
+        path.failed ? roof_no_memory(error)
+                    : read_file(out, registry, folder ? path.data : name, error);
+    roof_text_free(&path);
+    return status;
+}
+
 /* Opens a path, or where nothing is there the document that Hugging Face has under this name. */
 static enum roof_status open_path(struct roof_json **out, bool *user,
                                   const struct roof_registry *registry, const char *name,
-                                  struct roof_error *error)
+                                  bool sealed, struct roof_error *error)
 {
-    const bool hub = registry->hub && is_hub_name(name) && access(name, F_OK) != 0;
+    const bool hub = registry->hub && is_hub_name(name) && (sealed || access(name, F_OK) != 0);
     if (hub) {
         TRY(by_hub_name(out, registry->folder, name, error));
     }
@@ -194,7 +249,13 @@ static enum roof_status open_path(struct roof_json **out, bool *user,
         *user = false;
         return ROOF_OK;
     }
-    const enum roof_status status = roof_json_read(out, name, error);
+    if (sealed) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "'%s' is no built-in %s: files cannot be named here, a JSON object "
+                              "can stand in the place of a name",
+                              name, registry->noun);
+    }
+    const enum roof_status status = open_file(out, registry, name, error);
     if (status == ROOF_IO && hub) {
         roof_error_append(error,
                           "; no built-in %s has this name at Hugging Face (roofline list %s)",
@@ -205,25 +266,26 @@ static enum roof_status open_path(struct roof_json **out, bool *user,
 
 /* --- names that no document has ------------------------------------------------------------- */
 
-/* Returns how far a document is from the wanted name: an alias is a name, too. */
-static unsigned document_nearness(const struct roof_registry *registry, const char *wanted,
-                                  const char *id)
+/* Finds how far a document is from the wanted name: an alias is a name, too. */
+static enum roof_status document_nearness(unsigned *out, const struct roof_registry *registry,
+                                          const char *wanted, const char *id,
+                                          struct roof_error *error)
 {
     const struct roof_data_file *const file = embedded(registry->folder, id);
-    unsigned best = roof_nearness(wanted, id);
     struct roof_json *json = NULL;
-    if (file == NULL ||
-        roof_json_parse(&json, file->text, file->length, file->path, NULL) != ROOF_OK) {
-        return best;
+    *out = roof_nearness(wanted, id);
+    if (file == NULL) {
+        return ROOF_OK;
     }
+    TRY(roof_json_parse(&json, file->text, file->length, file->path, error));
     for (const roof_json_value *item = roof_json_first(aliases_of(json)); item != NULL;
          item = roof_json_next(item)) {
         const char *const alias = roof_json_string(item);
         const unsigned nearness = alias == NULL ? ROOF_FAR : roof_nearness(wanted, alias);
-        best = nearness < best ? nearness : best;
+        *out = nearness < *out ? nearness : *out;
     }
     roof_json_free(json);
-    return best;
+    return ROOF_OK;
 }
 
 /* Reports a name that no document has; ids are count terminated strings. */
@@ -235,7 +297,7 @@ static enum roof_status unknown_id(const struct roof_registry *registry, const c
     enum roof_status status = names == NULL || nearness == NULL ? roof_no_memory(error) : ROOF_OK;
     for (size_t i = 0; i < count && status == ROOF_OK; i++) {
         names[i] = ids;
-        nearness[i] = document_nearness(registry, name, ids);
+        status = document_nearness(&nearness[i], registry, name, ids, error);
         ids += strlen(ids) + 1;
     }
     if (status == ROOF_OK) {
@@ -269,7 +331,7 @@ static enum roof_status open_in_directory(struct roof_json **out,
     struct roof_text path = ROOF_TEXT_INIT;
     const bool found = in_directory(&path, registry, directory, name);
     const enum roof_status status = path.failed ? roof_no_memory(error)
-                                    : found     ? roof_json_read(out, path.data, error)
+                                    : found     ? read_file(out, registry, path.data, error)
                                                 : ROOF_OK;
     roof_text_free(&path);
     return status;
@@ -301,10 +363,14 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
 {
     *out = NULL;
     *user = true;
-    if (roof_registry_path(name)) {
-        return open_path(out, user, registry, name, error);
+    if (roof_registry_document(name)) {
+        return roof_json_parse(out, name, strlen(name), registry->noun, error);
     }
-    for (const char *const *d = directories; d != NULL && *d != NULL; d++) {
+    if (roof_registry_path(name)) {
+        return open_path(out, user, registry, name, roof_registry_sealed(directories), error);
+    }
+    const char *const *d = roof_registry_searched(directories);
+    for (; d != NULL && *d != NULL; d++) {
         TRY(open_in_directory(out, registry, *d, name, error));
         if (*out != NULL) {
             return ROOF_OK;
@@ -312,6 +378,11 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
     }
     *user = false;
     TRY(open_embedded(out, registry->folder, name, error));
+    if (*out == NULL && !roof_registry_sealed(directories) &&
+        roof_registry_folder(registry, name)) {
+        *user = true;
+        return open_file(out, registry, name, error);
+    }
     return *out != NULL ? ROOF_OK : unknown(registry, name, directories, error);
 }
 
@@ -382,6 +453,7 @@ enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
         }
     }
     enum roof_status status = ROOF_OK;
+    directories = roof_registry_searched(directories);
     for (; directories != NULL && *directories != NULL && status == ROOF_OK; directories++) {
         struct roof_text path = ROOF_TEXT_INIT;
         roof_text_printf(&path, "%s/%s/", *directories, registry->folder);

@@ -21,10 +21,12 @@ struct roof_registry {
     const char *folder; /* "hardware" */
     const char *noun;   /* for messages: "hardware", "model" */
     bool hub;           /* documents have names at Hugging Face, too: "owner/name" */
+    bool python;        /* files may have NaN and Infinity, as Python writes them */
 };
 
-/* Finds and parses a document; *user says that it is a user's file. An unknown name is ROOF_USAGE,
- * and the message suggests at most three ids. The caller owns *out: roof_json_free. */
+/* Finds and parses a document by its name, or the document that the name is; *user says that it is
+ * a user's file. An unknown name is ROOF_USAGE, and the message suggests at most three ids. The
+ * caller owns *out: roof_json_free. */
 enum roof_status roof_registry_open(struct roof_json **out, bool *user,
                                     const struct roof_registry *registry, const char *name,
                                     const char *const *directories, struct roof_error *error);
@@ -37,6 +39,21 @@ bool roof_registry_has(const struct roof_registry *registry, const char *id,
 enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
                                    const struct roof_registry *registry,
                                    const char *const *directories, struct roof_error *error);
+
+/* Tells if a name is a folder that has a document of the registry: hardware.json of a folder that
+ * `measure` wrote. */
+bool roof_registry_folder(const struct roof_registry *registry, const char *name);
+/* Tells if a name is itself a document: a JSON object. */
+bool roof_registry_document(const char *name);
+
+/* A list of directories that begins with this text is sealed: no name means a path then, as of
+ * names that others send. "owner/name" still finds a document, and the directories behind the seal
+ * are searched. */
+#define ROOF_REGISTRY_SEAL ""
+/* Tells if a list of directories is sealed. */
+bool roof_registry_sealed(const char *const *directories);
+/* Returns the directories that are searched. */
+const char *const *roof_registry_searched(const char *const *directories);
 
 /* Tells if a name is a path: it has a '/' or ends with ".json". */
 bool roof_registry_path(const char *name);

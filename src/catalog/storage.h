@@ -23,6 +23,17 @@ static inline struct roof_storage roof_storage_of(const struct roof_format *form
                                  format->tensor_bytes, format->channel_bytes};
 }
 
+/* Returns that of weights of which two of four are pruned: half of the values are kept, each with 2
+ * bits for its place; scales stay. docs/formulas.md derives it. */
+static inline struct roof_storage roof_storage_pruned(const struct roof_format *format)
+{
+    struct roof_storage s = roof_storage_of(format);
+    const double kept = s.block_elements / 2;
+    s.block_bytes -= (s.block_elements - kept) * format->element_bits / 8;
+    s.block_bytes += kept * 2 / 8;
+    return s;
+}
+
 /* Computes roof_tensor_bytes. */
 static inline double roof_storage_bytes(const struct roof_storage *s, double elements,
                                         double tensors, double channels)

@@ -145,6 +145,7 @@ static enum roof_status on_replace(void *context, const char *name, const char *
                                    struct roof_error *error)
 {
     (void)context;
+    TRY(cli_output_folders(name, error));
     return cli_output_all(name, text, length, error);
 }
 
@@ -303,7 +304,8 @@ static enum roof_status answer(struct listening *l, struct roof_store *store,
     if (options->command->id == ROOF_COMMAND_MONITOR) {
         TRY(prepare_monitor(options, error));
     }
-    if (options->command->id == ROOF_COMMAND_SWEEP) {
+    if (options->command->id == ROOF_COMMAND_SWEEP ||
+        options->command->id == ROOF_COMMAND_MEASURE) {
         cli_interrupt_watch();
     }
     if (options->resume) {

@@ -18,15 +18,22 @@ int cli_exit_code(enum roof_status status);
 int cli_fail(const char *command, const struct roof_error *error);
 /* Prints an error; the command continues. */
 void cli_complain(const char *command, const struct roof_error *error);
-/* Writes the option that stands for an input key in a message ("--kv-heads"); a roof_speller. */
-void cli_spell(char *out, size_t size, const char *key);
 /* Stores a remark, which is printed on stderr at the end unless the command fails. */
 void cli_remark(const struct roof_error *remark);
 /* Prints the remarks that were stored, and forgets them. */
 void cli_remarks_print(void);
 
 /* The operands that a command takes. */
-enum cli_takes { CLI_WORKLOAD, CLI_FILES, CLI_LIST, CLI_WORD, CLI_COMMAND };
+enum cli_takes {
+    CLI_WORKLOAD,
+    CLI_MODEL,
+    CLI_FILES,
+    CLI_MEASURED,
+    CLI_LIST,
+    CLI_WORD,
+    CLI_COMMAND,
+    CLI_NOTHING
+};
 
 /* One command: its table row is in commands.c. */
 struct cli_command {
@@ -40,6 +47,8 @@ struct cli_command {
 
 /* Runs a command that answers a question. */
 int cli_ask(const struct cli_command *command, int argc, char **argv);
+/* Answers requests over HTTP until a signal ends it. */
+int cli_serve(const struct cli_command *command, int argc, char **argv);
 /* Prints the completion script of a shell, or the words that complete a line. */
 int cli_completion(const struct cli_command *command, int argc, char **argv);
 /* Finds the completion script of a shell. */
@@ -186,6 +195,8 @@ enum roof_status cli_output_flush(struct cli_output *out, struct roof_error *err
  * `kept_note` is set. */
 enum roof_status cli_output_close(struct cli_output *out, enum roof_status status,
                                   struct roof_error *error);
+/* Makes the folders of a path that do not exist. */
+enum roof_status cli_output_folders(const char *path, struct roof_error *error);
 /* Opens an output, writes its bytes and closes it. */
 enum roof_status cli_output_all(const char *path, const char *bytes, size_t length,
                                 struct roof_error *error);

@@ -13,6 +13,7 @@ static const struct cli_command commands[] = {
      "  roofline predict model ./config.json -H h100 --phase prefill --context 2048 --tp 2\n"
      "  roofline predict model gpt-oss-120b -H b200 --layout checkpoint --prompt 2k --generate "
      "500\n"
+     "  roofline predict model llama-3.3-70b -H h100-sxm,hgx-b200 --tp 2 -p fp8\n"
      "  roofline predict --from shapes.csv -H h100-sxm -f csv\n"
      "  roofline predict model --from models.csv -H h200 -f csv\n"},
     {"sweep", ROOF_COMMAND_SWEEP, CLI_WORKLOAD, "WORKLOAD",
@@ -26,9 +27,18 @@ static const struct cli_command commands[] = {
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"
      "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k \\\n"
      "      --generate 500 --max-tpot 30ms\n"},
-    {"compare", ROOF_COMMAND_COMPARE, CLI_FILES, "FILE.csv",
+    {"simulate", ROOF_COMMAND_SIMULATE, CLI_MODEL, "MODEL",
+     "Simulates requests that arrive over time: percentiles of latency, goodput, saturation.",
+     "  roofline simulate llama-3.3-70b -H h100-sxm --tp 4 -p fp8 --kv fp8 --rate 0.5 \\\n"
+     "      --prompt 8k --generate 500 --max-ttft p99:1s --max-tpot p99:30ms\n"
+     "  roofline simulate llama-3-8b -H h100-sxm --prompt 1k --generate 200 --max-ttft p99:200ms\n"
+     "  roofline simulate llama-3-8b -H h100-sxm --concurrency 64 --prompt 1k --generate 200\n"
+     "  roofline simulate llama-3-8b -H l40s --rate 2 --arrivals gamma:2 \\\n"
+     "      --prompt lognormal:1000:1.5 --generate uniform:50:400 --rows requests -f csv\n"},
+    {"compare", ROOF_COMMAND_COMPARE, CLI_MEASURED, "FILE [MODEL]",
      "Compares measured times with predictions, row by row or by groups.",
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
+     "  roofline compare bench.json llama-3.1-8b -H h100-sxm --tp 2 -p fp8\n"
      "  roofline compare measured.csv --summary -f json\n"
      "  roofline compare measured.csv -f csv -o rows.csv\n"},
     {"plot", ROOF_COMMAND_PLOT, CLI_WORKLOAD, "[WORKLOAD]",
@@ -50,6 +60,12 @@ static const struct cli_command commands[] = {
      "  roofline list precisions nvfp4\n"
      "  roofline list operators flash-attention\n"
      "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},
+    {"measure", ROOF_COMMAND_MEASURE, CLI_NOTHING, "",
+     "Measures this machine, and writes it as a device that every command takes.",
+     "  roofline measure --seconds 10\n"
+     "  roofline measure --threads 4 -o here && roofline predict model llama-3.2-1b -H here\n"
+     "  roofline measure --save my-server --formats q4_0,q8_0\n"
+     "  roofline measure --compare -H epyc-9654\n"},
     {"monitor", ROOF_COMMAND_MONITOR, CLI_COMMAND, "[-- COMMAND ...]",
      "Reports power, clocks and energy of the GPUs, live or while a command runs.",
      "  roofline monitor\n"
@@ -57,6 +73,15 @@ static const struct cli_command commands[] = {
      "  roofline monitor --tokens 4096 -- ./generate.sh\n"
      "  roofline monitor --count-tokens -- llama-bench -m model.gguf\n"
      "  roofline monitor --from nvidia-smi.csv\n"},
+    {"page", ROOF_COMMAND_PAGE, CLI_NOTHING, "-o FILE.html",
+     "Writes the explorer: a page for a browser that answers questions by itself.",
+     "  roofline page -o explorer.html\n"
+     "  roofline predict model llama-3-8b -H h100-sxm -o llama.html\n"},
+    {"serve", ROOF_COMMAND_SERVE, CLI_NOTHING, "[--listen ADDRESS:PORT]",
+     "Answers requests over HTTP with the documents of the other commands, and has the explorer.",
+     "  roofline serve\n"
+     "  roofline serve --listen 127.0.0.1:9000 --max-time 2s\n"
+     "  roofline serve --listen 0.0.0.0:8080 --token token.txt --allow-host roofline.example\n"},
     {"completion", ROOF_COMMAND_COMPLETION, CLI_WORD, "bash|zsh|fish",
      "Prints what makes a shell complete the words of command lines.",
      "  . <(roofline completion bash)\n"

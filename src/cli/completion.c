@@ -144,15 +144,12 @@ static const struct {
     size_t input;
     const char *list;
     const char *beside; /* another word that stands for one */
-} named_values[] = {{ROOF_INPUT_HARDWARE, "hardware", NULL},
-                    {ROOF_INPUT_EXPLAIN, "hardware", NULL},
-                    {ROOF_INPUT_EXPLAIN, "precisions", NULL},
-                    {ROOF_INPUT_FORMATS, "precisions", "all"},
-                    {ROOF_INPUT_CEILINGS, "precisions", NULL},
-                    {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
-                    {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"},
-                    {ROOF_INPUT_ENGINE, "engines", "all"},
-                    {ROOF_INPUT_EMIT, "engines", NULL}};
+} named_values[] = {
+    {ROOF_INPUT_HARDWARE, "hardware", NULL},      {ROOF_INPUT_EXPLAIN, "hardware", NULL},
+    {ROOF_INPUT_EXPLAIN, "precisions", NULL},     {ROOF_INPUT_FORMATS, "precisions", "all"},
+    {ROOF_INPUT_CEILINGS, "precisions", NULL},    {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
+    {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"}, {ROOF_INPUT_ENGINE, "engines", "all"},
+    {ROOF_INPUT_EMIT, "engines", "dynamo"}};
 
 /* --- the line ------------------------------------------------------------------------------ */
 
@@ -207,10 +204,11 @@ static enum roof_status offer_columns(struct offers *o, const struct line *line,
     const bool model = line->operand_count > 0 && strcmp(line->operand[0], "model") == 0;
     const bool recommended = line->command->id == ROOF_COMMAND_RECOMMEND;
     const enum roof_table_kind kind =
-        listed != NULL ? listed->kind
-        : monitor      ? ROOF_TABLE_SAMPLES
-        : recommended  ? (model ? ROOF_TABLE_PLANS : ROOF_TABLE_RECOMMENDATIONS)
-                       : (model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS);
+        listed != NULL                      ? listed->kind
+        : monitor                           ? ROOF_TABLE_SAMPLES
+        : line->command->takes == CLI_MODEL ? ROOF_TABLE_SIMULATIONS
+        : recommended ? (model ? ROOF_TABLE_PLANS : ROOF_TABLE_RECOMMENDATIONS)
+                      : (model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS);
     struct roof_table table;
     struct roof_text header = ROOF_TEXT_INIT;
     enum roof_operator op = ROOF_OPERATOR_GEMM;
@@ -293,12 +291,19 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
     const char *const usage = line->command->operands;
     const bool workload = strstr(usage, "WORKLOAD") != NULL;
     enum roof_status status = ROOF_OK;
-    if (line->operand_count == 0 && workload) {
+    if (line->operand_count == 0 && line->command->takes == CLI_MODEL) {
+        status = offer_models(o, error);
+        offer_files(o);
+    } else if (line->operand_count == 0 && workload) {
         status = offer_operators(o, error);
         offer(o, "model", "a whole model: its name or file comes next");
+        if (status == ROOF_OK && *o->typed != '\0') { /* a model needs no word before it */
+            status = offer_models(o, error);
+        }
     } else if (line->operand_count == 0 && strstr(usage, "FILE") != NULL) {
         offer_files(o);
-    } else if (line->operand_count == 0) { /* a|b|c [...] */
+    } else if (line->operand_count == 0 &&
+               line->command->id != ROOF_COMMAND_SERVE) { /* a|b|c [...] */
         char name[32];
         for (const char *at = usage; at != NULL;) {
             const size_t length = strcspn(at, "| ");
@@ -311,6 +316,8 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
         set_kept_length(o, o->kept, comma == NULL ? 0 : (size_t)(comma + 1 - o->kept));
         status = offer_models(o, error);
         offer_files(o);
+    } else if (line->operand_count == 1 && line->command->takes == CLI_MEASURED) {
+        status = offer_models(o, error);
     } else if (line->operand_count == 1 && line->command->id == ROOF_COMMAND_LIST) {
         status = offer_names(o, line->operand[0], error);
     }

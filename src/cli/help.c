@@ -11,7 +11,8 @@ static const struct {
     size_t input;
     const char *help;
 } plan_help[] = {
-    {ROOF_DIM_BATCH, "batches to try: a list or range START:STOP (default 1 to 2048, doubling)"},
+    {ROOF_DIM_BATCH, "batches to try: a list or range START:STOP (default 1 to 2048, doubling); "
+                     "max is the largest that fits"},
     {ROOF_DIM_DEVICES,
      "GPU counts to try; each plan uses all of them: a list or range START:STOP (default 1,2,4,8)"},
     {ROOF_DIM_EP, NULL},
@@ -29,6 +30,29 @@ static const struct {
     size_t input;
     const char *help;
 } command_help[] = {
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_PROMPT,
+     "prompt tokens of each request: a number, uniform:A:B or lognormal:MEAN:CV"},
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_GENERATE,
+     "tokens that each request generates: a number, uniform:A:B or lognormal:MEAN:CV"},
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CHUNK,
+     "prompt tokens prefilled per step (default 8192; 0: whole prompts)"},
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CONCURRENCY,
+     "closed loop, in place of --rate: so many requests are always in flight"},
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_BY,
+     "times of the steps: estimated (expected, the default) or lower bounds (ideal)"},
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_MAX_TTFT,
+     "longest time to first token: TIME or p99:TIME of 99% of the requests, p90:TIME, mean:TIME"},
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_MAX_TPOT,
+     "longest time per output token after the first, in the same words (p99:30ms)"},
+    {ROOF_COMMAND_MEASURE, ROOF_INPUT_HARDWARE,
+     "device whose predictions are judged, with --compare (default: the device that is measured)"},
+    {ROOF_COMMAND_MEASURE, ROOF_INPUT_FORMATS,
+     "precisions of weights to measure (default q4_0,q8_0,fp16,fp32)"},
+    {ROOF_COMMAND_MEASURE, ROOF_INPUT_DEVICE,
+     "device to measure: cpu (default: the first that is found)"},
+    {ROOF_COMMAND_MEASURE, ROOF_INPUT_SECONDS, "seconds to measure for, about (default 60)"},
+    {ROOF_COMMAND_MEASURE, ROOF_INPUT_THREADS,
+     "threads that measure, and that the device has (default: one per core)"},
     {ROOF_COMMAND_MONITOR, ROOF_DIM_TOKENS,
      "tokens that are generated meanwhile, for the energy of one"},
     {ROOF_COMMAND_MONITOR, ROOF_INPUT_FROM,
@@ -36,7 +60,9 @@ static const struct {
     {ROOF_COMMAND_MONITOR, ROOF_INPUT_SUMMARY,
      "print the energies at the end, not the samples (default with a COMMAND in text)"},
     {ROOF_COMMAND_MONITOR, ROOF_INPUT_COLUMNS,
-     "columns of the samples to print, in this order (not json)"}};
+     "columns of the samples to print, in this order (not json)"},
+    {ROOF_COMMAND_SERVE, ROOF_INPUT_THREADS,
+     "threads that take requests (default: one per processor)"}};
 
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input)
 {
@@ -224,7 +250,7 @@ static void print_page(const struct cli_command *command, const char *workload)
         print_group(command, workload, plans ? heading_of(plan_order[i]) : &headings[i]);
     }
     putchar('\n');
-    if (roof_input_allowed(ROOF_DIM_N, command->id)) {
+    if (roof_input_allowed(ROOF_DIM_N, command->id) || command->takes == CLI_MODEL) {
         printf("Integers may carry k, M, G (1000) or Ki, Mi, Gi (1024).\n");
     }
     if (command->id == ROOF_COMMAND_SWEEP) {
@@ -232,12 +258,30 @@ static void print_page(const struct cli_command *command, const char *workload)
             "Dimensions take lists a,b,c and ranges START:STOP:STEP, START:STOP:xFACTOR; formats "
             "and\ndevices take lists.\n");
     }
+    if (command->takes == CLI_MEASURED) {
+        printf(
+            "FILE is CSV with a header, NDJSON, or the JSON that `vllm bench serve --save-result` "
+            "and\nsglang.bench_serving write. MODEL is that of rows that name none. Columns that "
+            "are read:\n"
+            "  measured      measured_us; of models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n"
+            "  what          operator and its dimensions (m, n, k, ...), or model; hardware\n"
+            "  of models     concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
+            "  formats       precision, weights, activations, kv, out, compute, layout\n"
+            "  how           stack, cache, working_set_bytes, quantize_input\n"
+            "An option holds where its column is missing. Other columns are carried through; "
+            "--group-by\ntakes any.\n");
+    }
     if (strstr(command->operands, "WORKLOAD") != NULL) {
         printf(
             "A WORKLOAD is an operator (roofline list operators) or a model: a name (roofline list "
             "models),\na name at Hugging Face, or a config.json, folder, .gguf or .safetensors "
             "file. With one, --help\nshows only its options. Devices: roofline list hardware. "
             "Precisions: roofline list precisions.\n");
+    }
+    if (command->takes == CLI_MODEL) {
+        printf(
+            "A MODEL is a name (roofline list models), a name at Hugging Face, or a config.json, "
+            "folder,\n.gguf or .safetensors file. Devices: roofline list hardware.\n");
     }
     printf("The manual: man roofline-%s\n", command->name);
 }
@@ -251,7 +295,9 @@ void cli_help(const struct cli_command *command, const char *workload)
             return;
         }
     }
-    if (workload == NULL || command->takes != CLI_WORKLOAD || strcmp(workload, "all") == 0) {
+    if (command->takes == CLI_MODEL) {
+        print_page(command, "model");
+    } else if (workload == NULL || command->takes != CLI_WORKLOAD || strcmp(workload, "all") == 0) {
         print_page(command, NULL);
     } else { /* what is no operator is the name of a model */
         print_page(command,

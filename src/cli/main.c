@@ -51,7 +51,8 @@ static int run(int argc, char **argv)
         if (strcmp(argv[0], command->name) == 0) {
             const int code = command->id == ROOF_COMMAND_COMPLETION
                                  ? cli_completion(command, argc, argv)
-                                 : cli_ask(command, argc, argv);
+                             : command->id == ROOF_COMMAND_SERVE ? cli_serve(command, argc, argv)
+                                                                 : cli_ask(command, argc, argv);
             cli_remarks_print();
             return code == 0 ? finish(0) : code;
         }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "decide/synonym.h"
 
 int cli_exit_code(enum roof_status status)
 {
@@ -23,6 +24,20 @@ int cli_exit_code(enum roof_status status)
     return 4;
 }
 
+/* Writes the option that stands for an input key in a message ("--kv-heads"); a roof_speller. */
+static void spell(char *out, size_t size, const char *key)
+{
+    const struct roof_input *const input = roof_input_find(key);
+    const struct roof_synonym *const synonym = roof_synonym_of_key(key);
+    const char *const option = input != NULL     ? input->option
+                               : synonym != NULL ? synonym->option
+                                                 : key;
+    const char *const dashes = option == key       ? ""
+                               : option[1] == '\0' ? "-" /* -m has no longer name */
+                                                   : "--";
+    (void)snprintf(out, size, "%s%s", dashes, option);
+}
+
 /* The lines that cli_remarks_print writes. */
 static char remarks[4096];
 
@@ -31,7 +46,7 @@ void cli_remark(const struct roof_error *remark)
     char line[ROOF_ERROR_MESSAGE_SIZE + 16];
     char message[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE];
     (void)snprintf(line, sizeof line, "roofline: %s\n",
-                   roof_error_spelled(message, sizeof message, remark, cli_spell));
+                   roof_error_spelled(message, sizeof message, remark, spell));
     const size_t used = strlen(remarks);
     /* It may come twice. */
     if (strstr(remarks, line) == NULL && used + strlen(line) < sizeof remarks) {
@@ -39,22 +54,11 @@ void cli_remark(const struct roof_error *remark)
     }
 }
 
-void cli_spell(char *out, size_t size, const char *key)
-{
-    const struct roof_input *const input = roof_input_find(key);
-    const bool letter = input != NULL && input->option[1] == '\0'; /* -m has no longer name */
-    (void)snprintf(out, size, "%s%s",
-                   input == NULL ? ""
-                   : letter      ? "-"
-                                 : "--",
-                   input == NULL ? key : input->option);
-}
-
 void cli_complain(const char *command, const struct roof_error *error)
 {
     char message[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
     fprintf(stderr, "roofline %s: %s\n", command,
-            roof_error_spelled(message, sizeof message, error, cli_spell));
+            roof_error_spelled(message, sizeof message, error, spell));
 }
 
 int cli_fail(const char *command, const struct roof_error *error)

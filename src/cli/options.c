@@ -146,19 +146,40 @@ static bool say_where(const char *option, struct roof_error *error)
     return true;
 }
 
-/* Refuses an option that the command does not take. */
-static enum roof_status unknown_option(const char *option, const char *const *known, size_t count,
-                                       struct roof_error *error)
+/* Refuses an option that the command does not take, by what else it may mean there. False when
+ * nothing is known of it. */
+static bool refuse_option(const char *option, const struct cli_command *command,
+                          struct roof_error *error)
 {
-    return say_where(option, error)
-               ? ROOF_USAGE
-               : roof_unknown_name(error, ROOF_USAGE, "option", option, known, count);
+    const size_t meant = roof_word_meant(option + strspn(option, "-"), command->id);
+    const bool elsewhere = say_where(option, error);
+    if (meant < ROOF_INPUT_COUNT && elsewhere) {
+        roof_error_append(error, "; %s takes --%s", command->name, roof_input(meant)->option);
+    } else if (meant < ROOF_INPUT_COUNT) {
+        (void)roof_error_set(error, ROOF_USAGE, "unknown option '%s'; did you mean --%s?", option,
+                             roof_input(meant)->option);
+    }
+    return elsewhere || meant < ROOF_INPUT_COUNT;
+}
+
+/* Refuses a long option with one dash: its letters would be taken for options. */
+static enum roof_status check_dashes(const char *argument, const char *const *known, size_t count,
+                                     struct roof_error *error)
+{
+    const size_t length = strcspn(argument, "=");
+    for (size_t i = 0; i < count && length > 2; i++) {
+        if (strlen(known[i]) == length + 1 && memcmp(known[i] + 1, argument, length) == 0) {
+            return roof_error_set(error, ROOF_USAGE, "unknown option '%.*s'; did you mean %s?",
+                                  (int)length, argument, known[i]);
+        }
+    }
+    return ROOF_OK;
 }
 
 /* Lets only whole names of long options pass. getopt takes any unambiguous beginning, and scripts
  * would break when an option is added. */
-static enum roof_status check_long_options(const struct table *t, int argc, char **argv,
-                                           struct roof_error *error)
+static enum roof_status check_long_options(const struct table *t, const struct cli_command *command,
+                                           int argc, char **argv, struct roof_error *error)
 {
     char dashed[ROOF_INPUT_COUNT + SYNONYMS_MAX + 1][ROOF_INPUT_NAME_SIZE];
     const char *known[ROOF_INPUT_COUNT + SYNONYMS_MAX + 1];
@@ -175,6 +196,7 @@ static enum roof_status check_long_options(const struct table *t, int argc, char
     }
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strncmp(argv[i], "--", 2) != 0) {
+            TRY(*argv[i] == '-' ? check_dashes(argv[i], known, count, error) : ROOF_OK);
             continue;
         }
         const size_t length = strcspn(argv[i], "=");
@@ -190,14 +212,17 @@ static enum roof_status check_long_options(const struct table *t, int argc, char
         }
         if (!found) {
             argv[i][length] = '\0';
-            return unknown_option(argv[i], known, count, error);
+            return refuse_option(argv[i], command, error)
+                       ? ROOF_USAGE
+                       : roof_unknown_name(error, ROOF_USAGE, "option", argv[i], known, count);
         }
     }
     return ROOF_OK;
 }
 
 /* Says in one line what argtable found wrong first. */
-static enum roof_status parse_error(const struct table *t, struct roof_error *error)
+static enum roof_status parse_error(const struct table *t, const struct cli_command *command,
+                                    struct roof_error *error)
 {
     char letter[3];
     const int code = t->end->error[0];
@@ -227,7 +252,7 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
         return roof_error_set(error, ROOF_USAGE, "'%s' is not an option, or takes no value", text);
     default: /* the letter of an unknown short option */
         (void)snprintf(letter, sizeof letter, "-%c", code);
-        if (say_where(letter, error)) {
+        if (refuse_option(letter, command, error)) {
             return ROOF_USAGE;
         }
         return roof_error_set(error, ROOF_USAGE, "unknown option -%c; see --help", code);
@@ -242,7 +267,9 @@ static bool take_own_option(struct cli_options *out, size_t input, const char *t
     case ROOF_INPUT_PREDICT_FORMAT:
     case ROOF_INPUT_CHART_FORMAT:
     case ROOF_INPUT_CHECK_FORMAT:
+    case ROOF_INPUT_MEASURE_FORMAT:
     case ROOF_INPUT_MONITOR_FORMAT:
+    case ROOF_INPUT_PAGE_FORMAT:
         out->format_name = text;
         return true;
     case ROOF_INPUT_OUTPUT:
@@ -314,6 +341,21 @@ static enum roof_status put_synonym(struct cli_options *out, const struct table 
     return status;
 }
 
+/* Puts the file of measured times and the model of its rows. */
+static enum roof_status put_measured(struct cli_options *out, const char *file, const char *model,
+                                     struct roof_error *error)
+{
+    const char *const dot = model == NULL ? NULL : strrchr(model, '.');
+    TRY(roof_question_put(out->question, "file", file, error));
+    if (dot != NULL && (strcmp(dot, ".csv") == 0 || strcmp(dot, ".ndjson") == 0)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "a model stands behind the file, and '%s' is a second file: compare "
+                              "takes one at a time",
+                              model);
+    }
+    return model == NULL ? ROOF_OK : roof_question_put(out->question, "model", model, error);
+}
+
 /* Puts the operands, by what the command takes them for. */
 static enum roof_status put_operands(struct cli_options *out, struct roof_error *error)
 {
@@ -324,6 +366,8 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
         return ROOF_OK;
     }
     switch (out->command->takes) {
+    case CLI_MEASURED:
+        return put_measured(out, first, second, error);
     case CLI_FILES:
         for (int i = 0; i < out->operand_count; i++) {
             TRY(roof_question_put(q, "file", out->operand[i], error));
@@ -333,6 +377,7 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
         TRY(roof_question_put(q, "list", first, error));
         return second == NULL ? ROOF_OK : roof_question_put(q, "id", second, error);
     case CLI_WORKLOAD:
+    case CLI_MODEL:
         if (strcmp(first, "model") == 0) {
             return roof_question_put(q, "model", second == NULL ? "" : second, error);
         }
@@ -342,6 +387,8 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
     case CLI_COMMAND:
         return roof_error_set(error, ROOF_USAGE,
                               "unexpected argument '%s': a command stands behind --", first);
+    case CLI_NOTHING:
+        return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", first);
     case CLI_WORD:
         return ROOF_OK;
     }
@@ -392,14 +439,14 @@ static enum roof_status parse(struct cli_options *out, struct table *t, int argc
 {
     TRY(build(t, out->command, error));
     TRY(check_empty(argc, argv, error));
-    TRY(check_long_options(t, argc, argv, error));
+    TRY(check_long_options(t, out->command, argc, argv, error));
     const int errors = arg_parse(argc, argv, t->entry);
     if (t->help->count > 0) {
         cli_help(out->command, t->operands->count > 0 ? t->operands->sval[0] : NULL);
         out->help = true;
         return ROOF_OK;
     }
-    return errors > 0 ? parse_error(t, error) : take(out, t, error);
+    return errors > 0 ? parse_error(t, out->command, error) : take(out, t, error);
 }
 
 /* Refuses an output whose name says a format that the command does not write. */
@@ -438,7 +485,9 @@ static enum roof_status find_format(struct cli_options *out, struct roof_error *
             return status == ROOF_OK ? ROOF_OK : refuse_extension(out, error);
         }
     }
-    return ROOF_OK;
+    return out->command->id == ROOF_COMMAND_PAGE /* which writes nothing else */
+               ? roof_answer_format_find(&out->format, out->command->id, "html", error)
+               : ROOF_OK;
 }
 
 enum roof_status cli_options_read(struct cli_options *out, const struct cli_command *command,

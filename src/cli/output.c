@@ -278,3 +278,18 @@ enum roof_status cli_output_all(const char *path, const char *bytes, size_t leng
     const enum roof_status status = cli_output_bytes(&output, bytes, length, error);
     return cli_output_close(&output, status, error);
 }
+
+enum roof_status cli_output_folders(const char *path, struct roof_error *error)
+{
+    char *const copy = strdup(path);
+    enum roof_status status = copy == NULL ? roof_no_memory(error) : ROOF_OK;
+    for (char *at = copy; status == ROOF_OK && (at = strchr(at + 1, '/')) != NULL; *at = '/') {
+        *at = '\0';
+        if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
+            status = roof_error_at(error, ROOF_IO, copy, 0, 0, "cannot make the folder: %s",
+                                   strerror(errno));
+        }
+    }
+    free(copy);
+    return status;
+}

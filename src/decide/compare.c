@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/list.h"
 #include "decide/records.h"
 
@@ -19,7 +20,7 @@
 struct tally {
     char *key;
     size_t key_length;
-    const char *value[GROUP_COLUMNS_MAX];
+    const char *value[GROUP_COLUMNS_MAX + 1];
     size_t rows;
     size_t skipped;
     size_t expected;
@@ -31,24 +32,28 @@ struct tally {
     size_t capacity;
 };
 
+/* The place of the metric among the columns that form a group. */
+#define METRIC_COLUMN SIZE_MAX
+
 struct run {
     const struct roof_compare_calls *calls;
     struct roof_records records;
     struct roof_comparison *out;
     size_t columns; /* those of the header; lines of NDJSON may have more */
-    size_t group_column[GROUP_COLUMNS_MAX];
+    size_t group_column[GROUP_COLUMNS_MAX + 1];
     struct tally overall;
     struct tally **tally;
     size_t tallies;
     size_t tally_capacity;
     void *tree;
     struct roof_text key;
+    bool model; /* the caller names one for rows that name none */
 };
 
 struct owned {
     struct run run;
     char *columns; /* names of the group columns, each terminated */
-    const char *column[GROUP_COLUMNS_MAX];
+    const char *column[GROUP_COLUMNS_MAX + 1];
 };
 
 static int by_key(const void *a, const void *b)
@@ -66,15 +71,22 @@ static void free_tally(struct tally *tally)
     free(tally->error);
 }
 
-/* Returns the tally of a row's group; NULL when out of memory. */
-static struct tally *find_tally(struct run *r)
+/* Puts the values that name a row's group together. */
+static void make_key(struct run *r, const char *metric)
 {
     roof_text_clear(&r->key);
     roof_text_add(&r->key, "", 1); /* never empty */
     for (size_t i = 0; i < r->out->columns; i++) {
-        const char *const cell = r->records.cell[r->group_column[i]];
+        const size_t column = r->group_column[i];
+        const char *const cell = column == METRIC_COLUMN ? metric : r->records.cell[column];
         roof_text_add(&r->key, cell, strlen(cell) + 1);
     }
+}
+
+/* Returns the tally of a row's group; NULL when out of memory. */
+static struct tally *find_tally(struct run *r, const char *metric)
+{
+    make_key(r, metric);
     if (r->key.failed) {
         return NULL;
     }
@@ -188,13 +200,68 @@ static void finish(struct roof_compare_group *out, struct tally *tally)
 
 /* --- columns ------------------------------------------------------------------------------- */
 
-static enum roof_status check_header(const struct roof_records *records, struct roof_error *error)
+/* Refuses a header without a measured value, and names a column that may be meant for one. */
+static enum roof_status refuse_unmeasured(const struct roof_records *records,
+                                          struct roof_error *error)
 {
-    const bool named = roof_records_has(records, "operator") || roof_records_has(records, "model");
-    return named && roof_records_has(records, "measured_us")
+    const char *name = NULL;
+    const char *meant = NULL;
+    for (size_t i = 0; i < records->carried_count && meant == NULL; i++) {
+        name = records->carried[i].name;
+        meant = roof_records_meant(records, name);
+    }
+    (void)roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
+                        "no column has measured values: measured_us, or for models ttft_ms, "
+                        "tpot_ms, e2e_ms or tokens_per_s");
+    if (meant != NULL) {
+        roof_error_append(error, " (is %.60s %s?)", name, meant);
+    }
+    return ROOF_INVALID;
+}
+
+static enum roof_status check_header(struct run *r, struct roof_error *error)
+{
+    const struct roof_records *const records = &r->records;
+    bool measured = false;
+    for (size_t i = 0; i < ROOF_METRIC_COUNT; i++) {
+        const bool here = roof_records_measure(records, (enum roof_metric)i);
+        measured = measured || here;
+        r->out->metrics = r->out->metrics || (here && i != ROOF_METRIC_TIME);
+    }
+    if (!measured) {
+        return refuse_unmeasured(records, error);
+    }
+    return roof_records_has(records, "operator") || roof_records_has(records, "model") || r->model
                ? ROOF_OK
                : roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
-                               "the header needs the columns operator, or model, and measured_us");
+                               "no column says what was measured: operator, or model; or name the "
+                               "model of all rows (roofline compare FILE MODEL)");
+}
+
+/* Finds a column that forms groups, by its name. */
+static enum roof_status add_group(struct run *r, struct owned *owned, const char *name,
+                                  struct roof_error *error)
+{
+    size_t found = 0;
+    while (found < r->columns && strcmp(r->records.column[found], name) != 0) {
+        found++;
+    }
+    if (found == r->columns) {
+        return roof_unknown_name(error, ROOF_USAGE, "column", name, r->records.column, r->columns);
+    }
+    if (r->out->columns == GROUP_COLUMNS_MAX) {
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("group_by") " takes at most %d columns",
+                              GROUP_COLUMNS_MAX);
+    }
+    for (size_t i = 0; i < r->out->columns; i++) {
+        if (r->group_column[i] == found) {
+            return roof_error_set(error, ROOF_USAGE, ROOF_KEY("group_by") " names '%s' twice",
+                                  name);
+        }
+    }
+    r->group_column[r->out->columns] = found;
+    owned->column[r->out->columns++] = name;
+    return ROOF_OK;
 }
 
 static enum roof_status read_groups(struct run *r, struct owned *owned, const char *group_by,
@@ -203,67 +270,112 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
     const char *rest = group_by;
     struct roof_list_item item;
     r->out->column = owned->column;
-    if (group_by == NULL) {
-        return ROOF_OK;
+    if (group_by != NULL) {
+        owned->columns = strdup(group_by);
+        if (owned->columns == NULL) {
+            return roof_no_memory(error);
+        }
+        while (roof_list_next(&item, &rest)) {
+            char *const name = owned->columns + (item.text - group_by);
+            name[item.length] = '\0';
+            TRY(add_group(r, owned, name, error));
+        }
     }
-    owned->columns = strdup(group_by);
-    if (owned->columns == NULL) {
-        return roof_no_memory(error);
-    }
-    while (roof_list_next(&item, &rest)) {
-        char *const name = owned->columns + (item.text - group_by);
-        name[item.length] = '\0';
-        size_t found = 0;
-        while (found < r->columns && strcmp(r->records.column[found], name) != 0) {
-            found++;
-        }
-        if (found == r->columns) {
-            return roof_unknown_name(error, ROOF_USAGE, "column", name, r->records.column,
-                                     r->columns);
-        }
-        if (r->out->columns == GROUP_COLUMNS_MAX) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  ROOF_KEY("group_by") " takes at most %d columns",
-                                  GROUP_COLUMNS_MAX);
-        }
-        for (size_t i = 0; i < r->out->columns; i++) {
-            if (r->group_column[i] == found) {
-                return roof_error_set(error, ROOF_USAGE, ROOF_KEY("group_by") " names '%s' twice",
-                                      name);
-            }
-        }
-        r->group_column[r->out->columns] = found;
-        owned->column[r->out->columns++] = name;
+    if (r->out->metrics) { /* errors of different metrics are not averaged unseen */
+        r->group_column[r->out->columns] = METRIC_COLUMN;
+        owned->column[r->out->columns++] = "metric";
     }
     return ROOF_OK;
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-/* Finds the times that are compared: those of a model are of a step, or of a whole request. */
-static void set_times(struct roof_compared *row, const struct roof_records *records)
+/* Finds the times of a model that are compared with a metric: those of a step, or of a request. */
+static void set_model_times(struct roof_compared *row, const struct roof_model_prediction *m,
+                            enum roof_metric metric)
+{
+    const bool request = m->scenario.phase == ROOF_PHASE_REQUEST;
+    const double times[ROOF_METRIC_COUNT][2] = {
+        [ROOF_METRIC_TIME] = {request ? m->e2e_s : m->step_s,
+                              request ? m->expected_e2e_s : m->expected_step_s},
+        [ROOF_METRIC_TTFT] = {m->ttft_s, m->expected_ttft_s},
+        [ROOF_METRIC_TPOT] = {m->tpot_s, m->expected_tpot_s},
+        [ROOF_METRIC_E2E] = {m->e2e_s, m->expected_e2e_s},
+        [ROOF_METRIC_RATE] = {1 / m->tokens_per_s, 1 / m->expected_tokens_per_s}};
+    row->time_s = times[metric][0];
+    row->expected_s = times[metric][1];
+    /* The band is of one pass: a step of a pipeline or with drafts is off alike. */
+    row->low_s = row->expected_s * m->total.expected_low_s / m->total.expected_s;
+    row->high_s = row->expected_s * m->total.expected_high_s / m->total.expected_s;
+}
+
+/* Finds the times that are compared with a metric; refuses one that the prediction does not have.
+ */
+static enum roof_status set_times(struct roof_compared *row, const struct roof_records *records,
+                                  enum roof_metric metric, struct roof_error *error)
 {
     const struct roof_prediction *const p = row->prediction;
-    const struct roof_model_prediction *const model_prediction = records->model_prediction;
-    row->measured_s = records->measured_s;
+    row->metric = roof_metric_key(metric);
+    row->measured_s = records->measured_s[metric];
     row->time_s = p->time_s;
     row->expected_s = p->expected_s;
     row->low_s = p->expected_low_s;
     row->high_s = p->expected_high_s;
-    if (model_prediction != NULL) {
-        const bool request = model_prediction->scenario.phase == ROOF_PHASE_REQUEST;
-        row->time_s = request ? model_prediction->e2e_s : model_prediction->step_s;
-        row->expected_s =
-            request ? model_prediction->expected_e2e_s : model_prediction->expected_step_s;
-        /* The band is of one pass: a step of a pipeline or with drafts is off alike. */
-        row->low_s = row->expected_s * p->expected_low_s / p->expected_s;
-        row->high_s = row->expected_s * p->expected_high_s / p->expected_s;
+    if (records->model_prediction == NULL) {
+        return ROOF_OK;
     }
+    set_model_times(row, records->model_prediction, metric);
+    if (!isnan(row->time_s)) {
+        return ROOF_OK;
+    }
+    return metric == ROOF_METRIC_RATE && records->model_prediction->fits == ROOF_FIT_NO
+               ? roof_error_set(error, ROOF_INVALID,
+                                "the model does not fit in memory, so no tokens_per_s is predicted")
+               : roof_error_set(error, ROOF_INVALID,
+                                "phase %s has no %s; a request has: give prompt and generate",
+                                records->model_prediction->phase, row->metric);
 }
 
-static enum roof_status out_of_memory(struct roof_error *error)
+/* Counts a row whose device is not known. */
+static enum roof_status skip_row(struct run *r, struct roof_error *error)
 {
-    return roof_no_memory(error);
+    struct tally *const tally = find_tally(r, "");
+    if (tally == NULL) {
+        return roof_no_memory(error);
+    }
+    tally->skipped++;
+    r->overall.skipped++;
+    return ROOF_OK;
+}
+
+/* Compares each measured value of a row that was predicted. */
+static enum roof_status compare_row(struct run *r, struct roof_compared *row,
+                                    struct roof_error *error)
+{
+    struct roof_compared compared[ROOF_METRIC_COUNT];
+    struct roof_error why;
+    size_t count = 0;
+    for (size_t i = 0; i < ROOF_METRIC_COUNT; i++) {
+        if (isnan(r->records.measured_s[i])) {
+            continue;
+        }
+        compared[count] = *row;
+        if (set_times(&compared[count], &r->records, (enum roof_metric)i, &why) != ROOF_OK) {
+            roof_records_refuse(&r->records, &why);
+            return ROOF_OK;
+        }
+        count++;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct tally *const tally = find_tally(r, compared[i].metric);
+        if (tally == NULL || !add_row(tally, &compared[i]) || !add_row(&r->overall, &compared[i])) {
+            return roof_no_memory(error);
+        }
+        if (r->calls->row != NULL) {
+            TRY(r->calls->row(r->calls->context, &compared[i], error));
+        }
+    }
+    return ROOF_OK;
 }
 
 /* Handles a row: it is predicted, skipped (its device is unknown), or bad. */
@@ -274,37 +386,24 @@ static enum roof_status do_row(struct run *r, struct roof_error *error)
     struct roof_error why;
     enum roof_status status =
         r->calls->hardware(r->calls->context, &hardware, records->hardware, error);
-    if (status == ROOF_UNSATISFIED) {
-        struct tally *const tally = find_tally(r);
-        if (tally == NULL) {
-            return out_of_memory(error);
-        }
-        tally->skipped++;
-        r->overall.skipped++;
-        return ROOF_OK;
-    }
     if (status != ROOF_OK) {
-        return status;
+        return status == ROOF_UNSATISFIED ? skip_row(r, error) : status;
     }
     struct roof_compared row = {.column = records->column,
                                 .cell = records->cell,
                                 .cells = r->columns,
+                                .metrics = r->out->metrics,
                                 .line = records->line,
                                 .hardware = hardware};
     status = roof_records_predict(&row.prediction, records, hardware, &why);
     if (status == ROOF_MEMORY) {
-        return out_of_memory(error);
+        return roof_no_memory(error);
     }
     if (status != ROOF_OK) {
         roof_records_refuse(records, &why);
         return ROOF_OK;
     }
-    set_times(&row, records);
-    struct tally *const tally = find_tally(r);
-    if (tally == NULL || !add_row(tally, &row) || !add_row(&r->overall, &row)) {
-        return out_of_memory(error);
-    }
-    return r->calls->row == NULL ? ROOF_OK : r->calls->row(r->calls->context, &row, error);
+    return compare_row(r, &row, error);
 }
 
 static enum roof_status do_rows(struct run *r, struct roof_error *error)
@@ -324,8 +423,8 @@ static enum roof_status do_rows(struct run *r, struct roof_error *error)
 
 enum roof_status roof_compare(struct roof_comparison *out, const char *path,
                               const struct roof_scenario *base, const char *hardware,
-                              const char *group_by, const struct roof_compare_calls *calls,
-                              struct roof_error *error)
+                              const char *model, const char *group_by,
+                              const struct roof_compare_calls *calls, struct roof_error *error)
 {
     *out = (struct roof_comparison){.bad = 0};
     struct owned *const owned = calloc(1, sizeof *owned);
@@ -336,10 +435,12 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
     struct run *const r = &owned->run;
     r->calls = calls;
     r->out = out;
+    r->model = model != NULL;
     const struct roof_records_options options = {.base = base,
                                                  .kind = ROOF_RECORDS_BOTH,
                                                  .op = ROOF_OPERATOR_COUNT,
                                                  .hardware = hardware,
+                                                 .model = model,
                                                  .measured = true,
                                                  .context = calls->context,
                                                  .load_model = calls->model,
@@ -347,13 +448,13 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
     enum roof_status status = roof_records_open(&r->records, path, &options, error);
     r->columns = r->records.columns;
     if (status == ROOF_OK) {
-        status = check_header(&r->records, error);
+        status = check_header(r, error);
     }
     if (status == ROOF_OK) {
         status = read_groups(r, owned, group_by, error);
     }
     if (status == ROOF_OK && calls->header != NULL) {
-        status = calls->header(calls->context, r->records.column, r->columns, error);
+        status = calls->header(calls->context, r->records.column, r->columns, out->metrics, error);
     }
     if (status == ROOF_OK) {
         status = do_rows(r, error);
@@ -367,7 +468,7 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
         finish(&out->overall, &r->overall);
         out->group = calloc(r->tallies + 1, sizeof *out->group);
         if (out->group == NULL) {
-            status = out_of_memory(error);
+            status = roof_no_memory(error);
         }
     }
     if (status != ROOF_OK) {

@@ -20,7 +20,9 @@ struct roof_compared {
     int line;
     const struct roof_hardware *hardware;
     const struct roof_prediction *prediction; /**< of a model: its total */
-    double measured_s;
+    bool metrics;                             /**< the file measures more than measured_us */
+    const char *metric;                       /**< the key of what was measured: "ttft_ms" */
+    double measured_s; /**< of a rate the time of a token, as the times below */
     double time_s;     /**< the roofline bound */
     double expected_s; /**< NAN: nothing to expect, like the band */
     double low_s;
@@ -38,10 +40,10 @@ struct roof_compare_calls {
      * none); a row with an error is a bad one. */
     enum roof_status (*model)(void *context, const struct roof_model **out, const char *name,
                               const char *layout, struct roof_error *error);
-    /** Takes the header, once, before the rows. May be NULL. */
+    /** Takes the header, once, before the rows, and if metrics are told apart. May be NULL. */
     enum roof_status (*header)(void *context, const char *const *column, size_t columns,
-                               struct roof_error *error);
-    /** Takes a row that was predicted. May be NULL. */
+                               bool metrics, struct roof_error *error);
+    /** Takes a measured value of a row that was predicted. May be NULL. */
     enum roof_status (*row)(void *context, const struct roof_compared *row,
                             struct roof_error *error);
     /** Is told of the columns when all rows are read. May be NULL. */
@@ -67,25 +69,26 @@ struct roof_compare_group {
 };
 
 struct roof_comparison {
+    bool metrics;              /**< metrics are told apart: the last column of the groups */
     const char *const *column; /**< that form the groups; owned */
     size_t columns;
     struct roof_compare_group overall;
     struct roof_compare_group *group; /**< in order of appearance; owned */
     size_t groups;
-    size_t bad; /**< rows left out as invalid */
+    uint64_t bad; /**< rows left out as invalid */
     void *private_data;
 };
 
 /**
- * Reads path row by row ("-": standard input). Of NDJSON the keys of the first record are the
- * columns. base holds what the columns do not say, hardware and model (either may be
- * NULL) likewise; group_by is "column,column" or NULL. ROOF_INVALID when the header lacks operator
- * or measured_us; bad rows only count. On success the caller owns *out: roof_comparison_free.
+ * Reads path row by row ("-": standard input). The keys of the first record are the columns of
+ * NDJSON. base, hardware and model (which may be NULL) hold what the columns do not say; group_by
+ * is "column,column" or NULL. ROOF_INVALID when the header has no operator and no model, or no
+ * measured value; bad rows only count. On success the caller owns *out: roof_comparison_free.
  */
 enum roof_status roof_compare(struct roof_comparison *out, const char *path,
                               const struct roof_scenario *base, const char *hardware,
-                              const char *group_by, const struct roof_compare_calls *calls,
-                              struct roof_error *error);
+                              const char *model, const char *group_by,
+                              const struct roof_compare_calls *calls, struct roof_error *error);
 void roof_comparison_free(struct roof_comparison *comparison);
 
 #endif

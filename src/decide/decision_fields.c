@@ -73,12 +73,24 @@ void roof_candidate_values(struct roof_value *out, const struct roof_fields *fie
 
 /* --- plans --------------------------------------------------------------------------------- */
 
-enum plan_value { PLAN_SCHEMA = 1, PLAN_RANK, PLAN_BASIS, PLAN_LOSS, PLAN_PARETO };
+enum plan_value {
+    PLAN_SCHEMA = 1,
+    PLAN_RANK,
+    PLAN_BASIS,
+    PLAN_STACK,
+    PLAN_KIND,
+    PLAN_EP,
+    PLAN_PREFILL_EP,
+    PLAN_LINK,
+    PLAN_LOSS,
+    PLAN_PARETO
+};
 
 #define AT(member) .offset = offsetof(struct roof_plan_row, member)
 #define TEXT(member) .type = ROOF_TYPE_TEXT, AT(member)
 #define FORMAT(member) .type = ROOF_TYPE_PRECISION, AT(member)
 #define SIZE(member) .type = ROOF_TYPE_INTEGER, AT(plan.member)
+#define PART(member) .type = ROOF_TYPE_POSITIVE, AT(plan.member)
 #define TIME(member) NUMBER(plan.member, MILLISECONDS)
 
 static const struct roof_field plan_fields[] = {
@@ -93,11 +105,17 @@ static const struct roof_field plan_fields[] = {
     {.key = "activations", FORMAT(activations)},
     {.key = "kv", FORMAT(kv), .width = -8},
     {.key = "engines", .type = ROOF_TYPE_CHARS, AT(engines)},
+    {.key = "stack", DERIVED_TEXT(PLAN_STACK)},
+    {.key = "kind", DERIVED_TEXT(PLAN_KIND)},
     {.key = "devices", SIZE(devices), .width = 7},
+    {.key = "copies", .type = ROOF_TYPE_CHARS, AT(copies), .width = -9},
     {.key = "dp", SIZE(dp), .width = 2},
-    {.key = "tp", SIZE(tp), .width = 2},
-    {.key = "pp", SIZE(pp), .width = 2},
-    {.key = "ep", SIZE(ep), .width = 2},
+    {.key = "tp", SIZE(split.tp), .width = 2},
+    {.key = "pp", SIZE(split.pp), .width = 2},
+    {.key = "ep", .derived = PLAN_EP, .width = 2},
+    {.key = "attention_dp", SIZE(split.attention_dp), .width = 7, .label = "attn dp"},
+    {.key = "moe_tp", PART(split.moe_tp)},
+    {.key = "moe_ep", PART(split.moe_ep), .width = 6, .label = "moe ep"},
     {.key = "batch", SIZE(batch), .width = 5},
     {.key = "ttft_ms", TIME(bound_ttft_s)},
     {.key = "step_ms", TIME(bound_step_s)},
@@ -127,6 +145,23 @@ static const struct roof_field plan_fields[] = {
     {.key = "expected_near_fraction", NUMBER(plan.near, NONE)},
     {.key = "expected_ttft_near_fraction", NUMBER(plan.ttft_near, NONE)},
     {.key = "memory_bytes", NUMBER(plan.memory_bytes, NONE)},
+    {.key = "prefill_copies", PART(prefill.copies)},
+    {.key = "prefill_tp", PART(prefill.split.tp)},
+    {.key = "prefill_pp", PART(prefill.split.pp)},
+    {.key = "prefill_ep", .derived = PLAN_PREFILL_EP},
+    {.key = "prefill_attention_dp", PART(prefill.split.attention_dp)},
+    {.key = "prefill_moe_tp", PART(prefill.split.moe_tp)},
+    {.key = "prefill_moe_ep", PART(prefill.split.moe_ep)},
+    {.key = "prefill_batch", PART(prefill.batch)},
+    {.key = "prefill_ms", TIME(prefill.bound_s)},
+    {.key = "expected_prefill_ms", TIME(prefill.prefill_s)},
+    {.key = "transfer_bytes", NUMBER(plan.prefill.kv_bytes, NONE)},
+    {.key = "transfer_ms", TIME(prefill.transfer_s)},
+    {.key = "transfer_link", DERIVED_TEXT(PLAN_LINK)},
+    {.key = "prefill_requests_per_s", NUMBER(plan.prefill.bound_requests, NONE)},
+    {.key = "decode_requests_per_s", NUMBER(plan.prefill.bound_served, NONE)},
+    {.key = "expected_prefill_requests_per_s", NUMBER(plan.prefill.requests, NONE)},
+    {.key = "expected_decode_requests_per_s", NUMBER(plan.prefill.served, NONE)},
     {.key = "accuracy_loss", DERIVED_TEXT(PLAN_LOSS)},
     {.key = "tdp_w", NUMBER(plan.watt, NONE)},
     {.key = "tdp_joule_per_token", NUMBER(plan.joule, NONE)},
@@ -142,6 +177,8 @@ void roof_plan_fields(struct roof_fields *out)
 static void derive_plan(struct roof_value *out, enum plan_value wanted,
                         const struct roof_plan_row *row)
 {
+    const struct roof_plan_prefill *const prefill = &row->plan.prefill;
+    const bool alone = prefill->copies > 0;
     switch (wanted) {
     case PLAN_SCHEMA:
         out->text = "roofline/plan/2";
@@ -151,6 +188,21 @@ static void derive_plan(struct roof_value *out, enum plan_value wanted,
         break;
     case PLAN_BASIS:
         out->text = row->plan.basis == ROOF_PLAN_BOUND ? "bound" : "expected";
+        break;
+    case PLAN_KIND:
+        out->text = alone ? "disaggregated" : "aggregated";
+        break;
+    case PLAN_PREFILL_EP:
+        out->number = alone ? (double)roof_split_ep(&prefill->split) : ROOF_UNKNOWN;
+        break;
+    case PLAN_LINK:
+        out->text = !alone ? NULL : prefill->network ? "network_gb_s" : "link_gb_s";
+        break;
+    case PLAN_EP:
+        out->number = (double)roof_split_ep(&row->plan.split);
+        break;
+    case PLAN_STACK: /* bounds are those of all stacks */
+        out->text = row->plan.basis == ROOF_PLAN_BOUND ? NULL : roof_stack_name(row->plan.stack);
         break;
     case PLAN_LOSS:
         out->text = roof_accuracy_name(row->plan.loss);
@@ -194,6 +246,13 @@ enum speedup_value {
     {                                                                                              \
         .key = prefix name "_alone_us", GAIN(gain.alone_s[ROOF_CAUSE_##id])                        \
     }
+/* The bound and the expected time have these fields, under keys with a prefix. */
+#define TIMES(prefix, gain)                                                                        \
+    {.key = prefix "from_us", GAIN(gain.from_s), .width = 9},                                      \
+        {.key = prefix "to_us", GAIN(gain.to_s), .width = 9},                                      \
+        {.key = prefix "speedup", NUMBER(gain.speedup, NONE), .width = 7},                         \
+        CAUSE(prefix, gain, "memory", MEMORY), CAUSE(prefix, gain, "compute", COMPUTE),            \
+        CAUSE(prefix, gain, "network", NETWORK)
 
 static const struct roof_field speedup_fields[] = {
     {.key = "schema", DERIVED_TEXT(SPEEDUP_SCHEMA)},
@@ -201,20 +260,10 @@ static const struct roof_field speedup_fields[] = {
     {.key = "to", TEXT(to), .width = -14},
     {.key = "name", TEXT(name), .width = -16},
     {.key = "count", NUMBER(count, NONE), .width = 5},
-    {.key = "from_us", GAIN(bound.from_s), .width = 9},
-    {.key = "to_us", GAIN(bound.to_s), .width = 9},
-    {.key = "speedup", NUMBER(bound.speedup, NONE), .width = 7},
-    CAUSE("", bound, "memory", MEMORY),
-    CAUSE("", bound, "compute", COMPUTE),
-    CAUSE("", bound, "network", NETWORK),
+    TIMES("", bound),
     {.key = "from_bottleneck", DERIVED_TEXT(FROM_BOTTLENECK)},
     {.key = "to_bottleneck", DERIVED_TEXT(TO_BOTTLENECK)},
-    {.key = "expected_from_us", GAIN(expected.from_s), .width = 9},
-    {.key = "expected_to_us", GAIN(expected.to_s), .width = 9},
-    {.key = "expected_speedup", NUMBER(expected.speedup, NONE), .width = 7},
-    CAUSE("expected_", expected, "memory", MEMORY),
-    CAUSE("expected_", expected, "compute", COMPUTE),
-    CAUSE("expected_", expected, "network", NETWORK),
+    TIMES("expected_", expected),
     CAUSE("expected_", expected, "launch", LAUNCH),
     CAUSE("expected_", expected, "kernels", KERNELS),
     {.key = "expected_from_bottleneck", DERIVED_TEXT(EXPECTED_FROM_BOTTLENECK)},

@@ -15,11 +15,41 @@
 /* The place where a line goes decides how names are written. */
 enum place { COMMAND, IN_FILE, COMMENT };
 
+/* A manifest of Kubernetes that starts an engine in a runtime of its own. */
+struct manifest {
+    const char *id;
+    const char *engine;
+    const char *serve;   /* the beginning of the engine's command, */
+    const char *instead; /* and what stands there in the runtime */
+    const char *image;
+};
+
+/* docs/formats.md has the sources. */
+static const struct manifest manifests[] = {{"dynamo", "vllm", "vllm serve ",
+                                             "python3 -m dynamo.vllm --model ",
+                                             "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.4.0"}};
+
+static const struct manifest *find_manifest(const char *id)
+{
+    size_t i = 0;
+    while (i < COUNT(manifests) && strcmp(manifests[i].id, id) != 0) {
+        i++;
+    }
+    return i < COUNT(manifests) ? &manifests[i] : NULL;
+}
+
+const char *roof_emit_engine(const char *emit)
+{
+    const struct manifest *const manifest = find_manifest(emit);
+    return manifest == NULL ? emit : manifest->engine;
+}
+
 /* A script that is being written. */
 struct emitter {
     struct roof_text *out;
     const struct roof_plan *plan;
     const struct roof_plan_problem *problem;
+    const struct roof_model *plain; /* that of the plan: the question's, or a checkpoint of it */
     const struct roof_engine *engine;
     size_t number;
     const struct roof_plans *others;
@@ -28,10 +58,11 @@ struct emitter {
     const struct roof_engine_split *split;
     int64_t context;
     int64_t prompt;
-    struct roof_text model;      /* a repository, a folder or a file */
-    struct roof_text name;       /* its last part, for file names */
-    struct roof_text checkpoint; /* the engine reads this one */
-    struct roof_text *remark;    /* a line that is told to the reader, see end_remark */
+    struct roof_text model;          /* a repository, a folder or a file */
+    struct roof_text name;           /* its last part, for file names */
+    struct roof_text checkpoint;     /* the engine reads this one */
+    const struct manifest *manifest; /* NULL: a script */
+    struct roof_text *remark;        /* a line that is told to the reader, see end_remark */
     struct roof_error *error;
 };
 
@@ -72,8 +103,9 @@ static bool ends_with(const char *text, const char *with)
 /* Sets the name of the model for an engine: the folder of a config.json, or a name of the hub. */
 static void set_model(struct emitter *e, const char *given)
 {
-    const struct roof_model *const m = e->problem->model;
-    const char *const name = m->repository == NULL ? given : m->repository;
+    const struct roof_model *const m = e->plain;
+    const char *const own = m == e->problem->model ? given : m->id;
+    const char *const name = m->repository == NULL ? own : m->repository;
     size_t length = strlen(name);
     if (ends_with(name, ".json") || ends_with(name, ".safetensors")) {
         const char *const slash = strrchr(name, '/');
@@ -109,18 +141,22 @@ static bool put_value(struct roof_text *out, const struct emitter *e, const char
                       size_t length, enum place place)
 {
     const struct roof_plan *const p = e->plan;
+    const int64_t ranks = p->split.attention_dp;
+    const int64_t per_rank = (p->batch + ranks - 1) / ranks;
     const struct {
         const char *name;
         int64_t value;
-    } numbers[] = {{"tp", p->tp},
-                   {"pp", p->pp},
-                   {"ep", p->ep},
-                   {"tp_ep", p->tp * p->ep},
+    } numbers[] = {{"tp", p->split.tp},
+                   {"pp", p->split.pp},
+                   {"attention_dp", ranks},
+                   {"moe_tp", p->split.moe_tp},
+                   {"moe_ep", p->split.moe_ep},
+                   {"stage", p->split.tp * ranks},
                    {"batch", p->batch},
-                   {"batch_per_ep", p->batch / p->ep + (p->batch % p->ep != 0)},
+                   {"batch_per_rank", per_rank},
+                   {"batch_of_ranks", per_rank * ranks},
                    {"context", e->context},
                    {"tokens", e->context * p->batch},
-                   {"batch_of_ep", (p->batch / p->ep + (p->batch % p->ep != 0)) * p->ep},
                    {"pass", e->prompt > PASS_TOKENS ? e->prompt : PASS_TOKENS}};
     const struct {
         const char *name;
@@ -214,6 +250,12 @@ static void end_remark(const struct emitter *e)
 {
     struct roof_text *const out = e->out;
     struct roof_text *const remark = e->remark;
+    if (e->manifest != NULL) { /* YAML has comments */
+        roof_text_printf(out, "# %s\n", remark->data == NULL ? "" : remark->data);
+        out->failed = out->failed || remark->failed;
+        roof_text_clear(remark);
+        return;
+    }
     roof_text_put(out, ": '");
     for (size_t i = 0; i < remark->length; i++) {
         const char *const at = remark->data + i;
@@ -241,7 +283,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
     char ttft[ROOF_QUANTITY_SIZE];
     char tpot[ROOF_QUANTITY_SIZE];
     char rate[ROOF_QUANTITY_SIZE];
-    put_comment(e->remark, e->problem->model->id);
+    put_comment(e->remark, e->plain->id);
     roof_text_printf(e->remark, " with %s, rank %zu of %zu: ", e->engine->name, rank, plans->count);
     put_described(e, p);
     const char *const called = e->problem->engines->serving[p->serving].id;
@@ -274,12 +316,16 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
         rank > 1 || e->others == NULL ? &plans->plan[0] : &e->others->plan[0];
     if ((best->engines >> e->number & 1U) == 0) {
         const struct roof_serving *const s = &e->problem->engines->serving[best->serving];
-        const bool formats =
-            roof_engine_format(e->engine, s, e->problem->hardware[best->hardware]) != NULL;
+        const struct roof_hardware *const hardware = e->problem->hardware[best->hardware];
+        const bool formats = roof_engine_format(e->engine, s, hardware) != NULL;
+        const unsigned splits =
+            roof_engines_split(e->problem->engines, hardware, &best->split, best->batch);
         roof_text_put(e->remark, "better with other engines: ");
         put_described(e, best);
-        roof_text_printf(e->remark, "; %s does not run this %s", e->engine->name,
-                         formats ? "split" : "combination of formats there");
+        roof_text_printf(e->remark, "; %s %s", e->engine->name,
+                         !formats ? "does not run this combination of formats there"
+                         : (splits >> e->number & 1U) == 0 ? "does not run this split"
+                                                           : "has slower kernels for it");
         end_remark(e);
     }
 }
@@ -288,7 +334,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
 static void put_alias(const struct emitter *e, const char *given)
 {
     const struct roof_model *const m = e->problem->model;
-    if (m->repository != NULL && strcmp(given, m->id) != 0) {
+    if (m == e->plain && m->repository != NULL && strcmp(given, m->id) != 0) {
         put_comment(e->remark, given);
         roof_text_printf(e->remark, ": put its repository in place of %s, if that is another one",
                          m->repository);
@@ -299,7 +345,7 @@ static void put_alias(const struct emitter *e, const char *given)
 /* Sets the checkpoint that is read, and says where it comes from. */
 static enum roof_status set_checkpoint(struct emitter *e)
 {
-    const struct roof_model *const m = e->problem->model;
+    const struct roof_model *const m = e->plain;
     const struct roof_serving *const s = &e->problem->engines->serving[e->plan->serving];
     const char *const made = e->format->checkpoint;
     /* A GGUF file has formats of its own: no engine gets those of the plan out of it. */
@@ -406,6 +452,109 @@ static enum roof_status put_server(const struct emitter *e, const struct roof_en
     return ROOF_OK;
 }
 
+/* --- manifests ----------------------------------------------------------------------------- */
+
+/* Tells why a plan cannot be a manifest; NULL: it can. */
+static const char *no_manifest(const struct emitter *e)
+{
+    const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
+    if (hardware->vendor == NULL || strcmp(hardware->vendor, "NVIDIA") != 0) {
+        return "the manifest asks for nvidia.com/gpu, which this device is not";
+    }
+    if (roof_several_nodes(hardware, e->plan->devices / e->plan->dp)) {
+        return "a copy spans nodes, which this manifest does not describe";
+    }
+    for (const char *p = e->checkpoint.data; p != NULL && *p != '\0'; p++) {
+        if (iscntrl((unsigned char)*p)) {
+            return "the name of the checkpoint has a control character";
+        }
+    }
+    return NULL;
+}
+
+/* Writes the name of the deployment: small letters, digits and dashes. */
+static void put_label(struct roof_text *out, const char *name)
+{
+    enum { LONGEST = 40 };
+    for (size_t i = 0; i < LONGEST && name[i] != '\0'; i++) {
+        const char c = (char)tolower((unsigned char)name[i]);
+        roof_text_add(out, isalnum((unsigned char)c) ? &c : "-", 1);
+    }
+    while (!out->failed && out->length > 0 && out->data[out->length - 1] == '-') {
+        out->length--;
+    }
+}
+
+/* Writes the container of a component, with the secret that downloads need. */
+static void put_component(const struct emitter *e, const char *name, const char *type,
+                          int64_t replicas)
+{
+    roof_text_printf(e->out,
+                     "  - name: %s\n"
+                     "    type: %s\n"
+                     "    replicas: %" PRId64 "\n"
+                     "    podTemplate:\n"
+                     "      spec:\n"
+                     "        containers:\n"
+                     "        - name: main\n"
+                     "          image: %s\n"
+                     "          envFrom:\n"
+                     "          - secretRef:\n"
+                     "              name: hf-token-secret\n",
+                     name, type, replicas, e->manifest->image);
+}
+
+/* Writes the engine's command as the runtime has it, in a block of YAML. */
+static enum roof_status put_runtime(struct emitter *e, const struct roof_engine_step *step)
+{
+    static const char indent[] = " \\\n                ";
+    const size_t serve = strlen(e->manifest->serve);
+    if (strncmp(step->line[0], e->manifest->serve, serve) != 0) {
+        return roof_error_set(e->error, ROOF_INVALID, "%s: its command does not begin with '%s'",
+                              e->engine->id, e->manifest->serve);
+    }
+    roof_text_printf(e->out,
+                     "          command: [/bin/sh, -c]\n"
+                     "          args:\n"
+                     "          - |\n"
+                     "            exec %s",
+                     e->manifest->instead);
+    TRY(put_line(e->out, e, step->line[0] + serve, COMMAND));
+    roof_text_put(e->out, indent);
+    return put_lines(e, step->line + 1, COMMAND, indent);
+}
+
+static enum roof_status put_manifest(struct emitter *e, const struct roof_engine_step *step)
+{
+    const char *const reason = no_manifest(e);
+    if (reason != NULL) {
+        roof_text_put(e->remark, reason);
+        end_remark(e);
+        return roof_error_set(e->error, ROOF_UNSATISFIED, "%s", reason);
+    }
+    if (strchr("./", *e->checkpoint.data) != NULL) {
+        roof_text_put(e->remark, "the checkpoint must be in the container, by this name");
+        end_remark(e);
+    }
+    roof_text_put(e->out, "apiVersion: nvidia.com/v1beta1\n"
+                          "kind: DynamoGraphDeployment\n"
+                          "metadata:\n"
+                          "  name: serve-");
+    put_label(e->out, e->name.data);
+    roof_text_put(e->out, "\nspec:\n  components:\n");
+    put_component(e, "Frontend", "frontend", 1);
+    put_component(e, "worker", "worker", e->plan->dp);
+    TRY(put_runtime(e, step));
+    roof_text_printf(e->out,
+                     "          resources:\n"
+                     "            limits:\n"
+                     "              nvidia.com/gpu: \"%" PRId64 "\"\n",
+                     e->plan->devices / e->plan->dp);
+    return ROOF_OK;
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
 static enum roof_status put_script(struct emitter *e, const struct roof_plans *plans,
                                    const char *model)
 {
@@ -413,6 +562,9 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
     put_alias(e, model);
     TRY(set_checkpoint(e));
     TRY(put_notes(e));
+    if (e->manifest != NULL) {
+        return put_manifest(e, &e->engine->step[e->engine->steps - 1]);
+    }
     for (size_t i = 0; i < e->engine->steps; i++) {
         const bool last = i + 1 == e->engine->steps;
         TRY(last ? put_server(e, &e->engine->step[i]) : put_step(e, &e->engine->step[i]));
@@ -430,7 +582,7 @@ static void put_formats(const struct emitter *e, const struct roof_hardware *har
     for (size_t i = 0; i < engines->servings; i++) {
         const struct roof_serving *const s = &engines->serving[i];
         const struct roof_engine_format *const f = roof_engine_format(e->engine, s, hardware);
-        if (f != NULL && roof_serving_suits(s, e->problem->model)) {
+        if (f != NULL && roof_plan_model(e->problem, i) != NULL) {
             roof_text_printf(e->remark, "%s%s (KV cache %s)", separator, f->id,
                              roof_format(s->kv)->name);
             separator = ", ";
@@ -492,9 +644,10 @@ static enum roof_status set_plan(struct emitter *e)
     const struct roof_scenario *const base = &e->problem->base;
     e->context = base->generate > 0 ? base->prompt + base->generate : base->context;
     e->prompt = base->generate > 0 ? base->prompt : base->context;
+    e->plain = roof_plan_model(e->problem, p->serving);
     e->format = roof_engine_format(e->engine, s, e->problem->hardware[p->hardware]);
     e->kv = roof_engine_kv(e->engine, s->kv);
-    e->split = roof_engine_split(e->engine, p->tp, p->pp, p->ep, p->batch);
+    e->split = roof_engine_split(e->engine, &p->split, p->batch);
     return e->format != NULL && e->kv != NULL && e->split != NULL
                ? ROOF_OK
                : roof_error_set(e->error, ROOF_INVALID, "%s has no words for a plan that it runs",
@@ -512,9 +665,10 @@ static enum roof_status write_script(struct emitter *e, const struct roof_plans 
     return put_script(e, plans, model);
 }
 
-enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct roof_plans *plans,
-                           const struct roof_plans *others, const struct roof_plan_problem *problem,
-                           const char *model, struct roof_error *error)
+enum roof_status roof_emit(struct roof_text *out, const char *emit, size_t engine,
+                           const struct roof_plans *plans, const struct roof_plans *others,
+                           const struct roof_plan_problem *problem, const char *model,
+                           struct roof_error *error)
 {
     struct roof_text remark = ROOF_TEXT_INIT;
     struct emitter e = {.out = out,
@@ -523,6 +677,7 @@ enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct ro
                         .engine = &problem->engines->engine[engine],
                         .number = engine,
                         .others = others,
+                        .manifest = find_manifest(emit),
                         .error = error};
     for (size_t i = 0; i < plans->count && e.plan == NULL; i++) {
         e.plan = (plans->plan[i].engines >> engine & 1) != 0 ? &plans->plan[i] : NULL;

@@ -14,15 +14,21 @@
 #include "base/text.h"
 #include "decide/plan.h"
 
+/** Returns the engine that serves what `emit` names: the engine itself, or for "dynamo" vLLM. */
+const char *roof_emit_engine(const char *emit);
+
 /**
  * Writes a script for the best of the plans that the engine (its number) runs. model is the name
  * that the user gave: a file, or a name that stands for the repository that the registry has.
  * others (NULL: none) are plans of the same question for other engines: a comment says when the
- * best of them is one that this engine does not run. ROOF_UNSATISFIED when the engine runs none:
- * *out then says why, as comments. ROOF_INVALID: a line of the engine has an unknown placeholder.
+ * best of them is one that this engine does not run. emit is the name that was asked for: of
+ * "dynamo" the script is a manifest for NVIDIA Dynamo on Kubernetes. ROOF_UNSATISFIED when the
+ * engine or the manifest has no words for any: *out then says why, as comments. ROOF_INVALID: a
+ * line of the engine has an unknown placeholder.
  */
-enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct roof_plans *plans,
-                           const struct roof_plans *others, const struct roof_plan_problem *problem,
-                           const char *model, struct roof_error *error);
+enum roof_status roof_emit(struct roof_text *out, const char *emit, size_t engine,
+                           const struct roof_plans *plans, const struct roof_plans *others,
+                           const struct roof_plan_problem *problem, const char *model,
+                           struct roof_error *error);
 
 #endif

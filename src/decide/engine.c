@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/text.h"
 #include "catalog/data.h"
+#include "predict/calibration.h"
 
 #define SCHEMA "roofline/engine/1"
 #define FOLDER "engines/"
@@ -60,7 +61,8 @@ void roof_engines_free(struct roof_engines *engines)
     }
 }
 
-const char *const roof_split_limits[ROOF_SPLIT_LIMITS] = {"tp", "pp", "ep", "batch"};
+const char *const roof_split_limits[ROOF_SPLIT_LIMITS] = {"tp",     "pp",     "attention_dp",
+                                                          "moe_tp", "moe_ep", "batch"};
 
 /* --- reading ------------------------------------------------------------------------------- */
 
@@ -224,6 +226,26 @@ static enum roof_status read_each(const struct reader *r, const char *key,
     return ROOF_OK;
 }
 
+/* Finds the stack of an engine's own kernels; an engine without one says to beware of its times. */
+static enum roof_status read_stack(const struct reader *r)
+{
+    const roof_json_value *const value = roof_json_get(roof_json_root(r->json), "stack");
+    const char *const name = roof_json_string(value);
+    int stack = ROOF_STACK_BEST + 1;
+    if (value == NULL && r->engine->beware != NULL) {
+        return ROOF_OK;
+    }
+    while (name != NULL && stack < ROOF_STACK_COUNT &&
+           strcmp(name, roof_stack_name((enum roof_stack)stack)) != 0) {
+        stack++;
+    }
+    if (name == NULL || stack == ROOF_STACK_COUNT || r->engine->beware != NULL) {
+        return complain(r, value, "an engine needs a stack that was measured, or else beware");
+    }
+    r->engine->stack = (enum roof_stack)stack;
+    return ROOF_OK;
+}
+
 static enum roof_status read_engine(struct owned *o, const char *path, struct roof_error *error)
 {
     const size_t number = o->engines.count;
@@ -241,10 +263,12 @@ static enum roof_status read_engine(struct owned *o, const char *path, struct ro
                               .name = roof_json_line(roof_json_get(root, "name")),
                               .beware = roof_json_line(roof_json_get(root, "beware")),
                               .nodes = roof_json_line(roof_json_get(root, "nodes")),
+                              .disaggregated = roof_json_line(roof_json_get(root, "disaggregated")),
                               .format = p->format,
                               .kv = p->kv,
                               .split = p->split,
                               .step = p->step};
+    o->engines.disaggregated |= e->disaggregated == NULL ? 0 : 1U << number;
     o->engines.lent |= e->beware == NULL ? 0 : 1U << number;
     o->engines.count++;
     if (schema == NULL || strcmp(schema, SCHEMA) != 0 || e->id == NULL || e->name == NULL) {
@@ -255,6 +279,7 @@ static enum roof_status read_engine(struct owned *o, const char *path, struct ro
         enum roof_status (*read)(const struct reader *, const roof_json_value *);
     } parts[] = {
         {"formats", read_format}, {"kv", read_kv}, {"splits", read_split}, {"run", read_step}};
+    TRY(read_stack(&r));
     TRY(read_lines(&e->sources, &r, roof_json_get(root, "source")));
     TRY(read_lines(&e->notes, &r, roof_json_get(root, "notes")));
     for (size_t i = 0; i < COUNT(parts); i++) {
@@ -320,8 +345,13 @@ const struct roof_serving *roof_serving_find(const struct roof_engines *engines,
 
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model)
 {
-    return serving->quantization == NULL ||
-           (model->quantization != NULL && strcmp(serving->quantization, model->quantization) == 0);
+    const char *const wanted = serving->quantization;
+    const size_t length = model->quantization == NULL ? 0 : strlen(model->quantization);
+    if (wanted == NULL || length == 0 || strncmp(wanted, model->quantization, length) != 0) {
+        return wanted == NULL;
+    }
+    return wanted[length] == '\0' ||
+           (wanted[length] == '/' && same_text(wanted + length + 1, model->algorithm));
 }
 
 bool roof_serving_called(const struct roof_engines *engines, size_t serving, const char *name)
@@ -393,14 +423,37 @@ const struct roof_engine_kv *roof_engine_kv(const struct roof_engine *engine,
     return i < engine->kvs ? &engine->kv[i] : NULL;
 }
 
-const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine, int64_t tp,
-                                                  int64_t pp, int64_t ep, int64_t batch)
+int64_t roof_split_devices(const struct roof_split *split)
 {
+    return split->tp * split->pp * split->attention_dp;
+}
+
+bool roof_split_apart(const struct roof_split *split)
+{
+    return split->moe_ep > 0 && split->moe_ep != split->attention_dp;
+}
+
+int64_t roof_split_ep(const struct roof_split *split)
+{
+    return roof_split_apart(split) ? 1 : split->attention_dp;
+}
+
+const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine,
+                                                  const struct roof_split *split, int64_t batch)
+{
+    const int64_t size[ROOF_SPLIT_LIMITS] = {[ROOF_SPLIT_TP] = split->tp,
+                                             [ROOF_SPLIT_PP] = split->pp,
+                                             [ROOF_SPLIT_ATTENTION_DP] = split->attention_dp,
+                                             [ROOF_SPLIT_MOE_TP] = split->moe_tp,
+                                             [ROOF_SPLIT_MOE_EP] = split->moe_ep,
+                                             [ROOF_SPLIT_BATCH] = batch};
     for (size_t i = 0; i < engine->splits; i++) {
-        const struct roof_engine_split *const s = &engine->split[i];
-        if (tp <= s->most[ROOF_SPLIT_TP] && pp <= s->most[ROOF_SPLIT_PP] &&
-            ep <= s->most[ROOF_SPLIT_EP] && batch <= s->most[ROOF_SPLIT_BATCH]) {
-            return s;
+        bool within = true;
+        for (int k = 0; k < ROOF_SPLIT_LIMITS; k++) {
+            within = within && size[k] <= engine->split[i].most[k];
+        }
+        if (within) {
+            return &engine->split[i];
         }
     }
     return NULL;
@@ -471,14 +524,14 @@ bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices)
 }
 
 unsigned roof_engines_split(const struct roof_engines *engines,
-                            const struct roof_hardware *hardware, int64_t tp, int64_t pp,
-                            int64_t ep, int64_t batch)
+                            const struct roof_hardware *hardware, const struct roof_split *split,
+                            int64_t batch)
 {
-    const bool several = roof_several_nodes(hardware, tp * pp * ep);
+    const bool several = roof_several_nodes(hardware, roof_split_devices(split));
     unsigned set = 0;
     for (size_t i = 0; i < engines->count; i++) {
         const struct roof_engine *const e = &engines->engine[i];
-        if ((!several || e->nodes != NULL) && roof_engine_split(e, tp, pp, ep, batch) != NULL) {
+        if ((!several || e->nodes != NULL) && roof_engine_split(e, split, batch) != NULL) {
             set |= 1U << i;
         }
     }

@@ -17,6 +17,7 @@
 #include "catalog/hardware.h"
 #include "catalog/precision.h"
 #include "model/model.h"
+#include "roofline/workload.h"
 
 #define ROOF_ENGINES_MAX 32
 
@@ -24,7 +25,8 @@
 struct roof_serving {
     const char *id;                  /**< "fp8" */
     const char *layout;              /**< layout of the weights; NULL: all are as in `weights` */
-    const char *quantization;        /**< only for models that are published so; NULL: for all */
+    const char *quantization;        /**< only for models that are published so ("fp8", or
+                                          "modelopt/NVFP4" with the algorithm); NULL: for all */
     enum roof_precision weights;     /**< with a layout, the format of most weights */
     enum roof_precision activations; /**< with a layout, that of most activations */
     enum roof_precision kv;
@@ -57,11 +59,29 @@ struct roof_engine_kv {
     struct roof_engine_words words;
 };
 
+/** How the devices of one copy share a model: tp x attention_dp of them in each of pp stages, which
+ * are moe_tp x moe_ep for the experts. */
+struct roof_split {
+    int64_t tp;
+    int64_t pp;
+    int64_t attention_dp;
+    int64_t moe_tp; /**< 0 in a model without experts, like moe_ep */
+    int64_t moe_ep;
+};
+/** Returns the devices of one copy. */
+int64_t roof_split_devices(const struct roof_split *split);
+/** Returns E where "ep" E says all of the split of the experts, else 1. */
+int64_t roof_split_ep(const struct roof_split *split);
+/** Tells whether "tp" and "ep" do not say all of the split of the experts. */
+bool roof_split_apart(const struct roof_split *split);
+
 /** The sizes that limit a split; roof_split_limits has their names. */
 enum roof_split_limit {
     ROOF_SPLIT_TP,
     ROOF_SPLIT_PP,
-    ROOF_SPLIT_EP,
+    ROOF_SPLIT_ATTENTION_DP,
+    ROOF_SPLIT_MOE_TP,
+    ROOF_SPLIT_MOE_EP,
     ROOF_SPLIT_BATCH,
     ROOF_SPLIT_LIMITS
 };
@@ -81,10 +101,13 @@ struct roof_engine_step {
 };
 
 struct roof_engine {
-    const char *id;     /**< "vllm" */
-    const char *name;   /**< "vLLM" */
-    const char *beware; /**< kernels that were not measured: the times are of others; or NULL */
-    const char *nodes;  /**< says what several nodes need beside; NULL: it runs on one only */
+    const char *id;        /**< "vllm" */
+    const char *name;      /**< "vLLM" */
+    const char *beware;    /**< kernels that were not measured: the times are of others; or NULL */
+    enum roof_stack stack; /**< whose kernels it runs, where these were measured; else BEST */
+    const char *disaggregated; /**< says how some copies prefill and others decode; NULL: none do
+                                */
+    const char *nodes; /**< says what several nodes need beside; NULL: it runs on one only */
     const char *const *sources; /**< lists end with NULL */
     const char *const *notes;
     const struct roof_engine_format *format;
@@ -100,8 +123,9 @@ struct roof_engine {
 struct roof_engines {
     size_t count;
     const struct roof_engine *engine;
-    unsigned lent;   /**< those whose kernels were not measured, as bits */
-    size_t servings; /**< combinations of formats, each once */
+    unsigned disaggregated; /**< those whose copies may prefill or decode alone, as bits */
+    unsigned lent;          /**< those whose kernels were not measured, as bits */
+    size_t servings;        /**< combinations of formats, each once */
     const struct roof_serving *serving;
     void *private_data;
 };
@@ -146,8 +170,8 @@ enum roof_engine_use roof_engines_use(const struct roof_engines *engines,
 
 /** Returns the engines that run a batch over a split, as bits by number. */
 unsigned roof_engines_split(const struct roof_engines *engines,
-                            const struct roof_hardware *hardware, int64_t tp, int64_t pp,
-                            int64_t ep, int64_t batch);
+                            const struct roof_hardware *hardware, const struct roof_split *split,
+                            int64_t batch);
 /** Tells whether so many devices are more than one node has; an unknown size is large enough. */
 bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices);
 
@@ -158,8 +182,8 @@ const struct roof_engine_format *roof_engine_format(const struct roof_engine *en
                                                     const struct roof_hardware *hardware);
 const struct roof_engine_kv *roof_engine_kv(const struct roof_engine *engine,
                                             enum roof_precision kv);
-const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine, int64_t tp,
-                                                  int64_t pp, int64_t ep, int64_t batch);
+const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine,
+                                                  const struct roof_split *split, int64_t batch);
 
 /** An engine with the names of its formats: a row of the table of engines (engine_report.h). */
 struct roof_engine_entry {

@@ -151,6 +151,7 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                        ROOF_INPUT_ATTENTION_DP,
                                        ROOF_INPUT_MOE_TP,
                                        ROOF_INPUT_MOE_EP,
+                                       ROOF_INPUT_DP,
                                        ROOF_DIM_ROUTING,
                                        ROOF_INPUT_ACCEPTANCE,
                                        ROOF_INPUT_PREFIX_HIT,
@@ -199,7 +200,7 @@ static enum roof_status load(struct roof_grid *out, struct roof_loans *loans,
     sweep->hardware_count = out->devices;
     if (question->model) {
         if (question->model_name == NULL) {
-            return roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
+            return roof_which_model(error);
         }
         TRY(load_list(&loading, question->model_name, "model", load_model, error));
         sweep->model = out->model;

@@ -8,10 +8,15 @@
 
 #include "base/base.h"
 #include "base/list.h"
+#include "simulate/copies.h"
 
 #define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE | ROOF_COMMAND_PLOT)
 #define WORKLOAD (POINT | ROOF_COMMAND_RECOMMEND)
-#define ALL (WORKLOAD | ROOF_COMMAND_LIST)
+/* The inputs of a model that is served, too. */
+#define SERVED(commands_) ((commands_) | ROOF_COMMAND_SIMULATE)
+#define ALL (SERVED(WORKLOAD) | ROOF_COMMAND_LIST)
+/* Commands whose questions a page can begin at, but for plot. */
+#define PAGES (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND)
 /* The commands that print documents and tables. */
 #define TABLES (ALL & ~(unsigned)ROOF_COMMAND_PLOT)
 #define FORMAT(key_, option_, letter_, field_, help_, commands_)                                   \
@@ -21,11 +26,11 @@
         .field = true, .commands = (commands_), .group = ROOF_GROUP_FORMATS                        \
     }
 /* A choice of how kernels run, on which the expected time depends. */
-#define CHOICE(key_, field_, choices_, max_, value_, help_)                                        \
+#define CHOICE(key_, field_, choices_, max_, value_, help_, commands_)                             \
     {                                                                                              \
         .key = (key_), .option = (option_##field_), .kind = ROOF_INPUT_CHOICE, .max = (max_),      \
         .choices = (choices_), .value = (value_), .help = (help_),                                 \
-        .offset = offsetof(struct roof_workload, field_), .field = true, .commands = WORKLOAD,     \
+        .offset = offsetof(struct roof_workload, field_), .field = true, .commands = (commands_),  \
         .group = ROOF_GROUP_EXPECTED                                                               \
     }
 #define option_stack "stack"
@@ -49,32 +54,36 @@
         .group = ROOF_GROUP_MODEL                                                                  \
     }
 /* A bound for plans of models, as a text. */
-#define LIMIT(option_, value_, help_)                                                              \
+#define LIMIT(option_, value_, help_, commands_)                                                   \
     {                                                                                              \
         .option = (option_), .kind = ROOF_INPUT_TEXT, .value = (value_), .help = (help_),          \
-        .of = ROOF_OF_MODELS, .commands = ROOF_COMMAND_RECOMMEND, .group = ROOF_GROUP_LIMITS       \
+        .of = ROOF_OF_MODELS, .commands = (commands_), .group = ROOF_GROUP_LIMITS                  \
     }
 #define SWITCH(option_, field_, help_)                                                             \
     {                                                                                              \
         .option = (option_), .kind = ROOF_INPUT_FLAG, .max = 1, .help = (help_), MODEL(field_),    \
-        .commands = POINT, .group = ROOF_GROUP_MODEL                                               \
+        .commands = SERVED(POINT), .group = ROOF_GROUP_MODEL                                       \
     }
 /* The longest lengths and largest groups of models. */
 #define LENGTH_MAX 1000000000
 
 static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
-/* The output formats, including those that only predictions of models have. */
+/* The output formats of questions that the explorer can begin at. */
 static const char *const predict_formats[] = {"text", "json", "ndjson", "csv", "md", "html", NULL};
+static const char *const page_formats[] = {"html", NULL};
 static const char *const chart_formats[] = {"text",    "svg",  "png",  "pdf",
                                             "gnuplot", "json", "html", NULL};
 static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
 static const char *const monitor_formats[] = {"text", "json", "ndjson", "csv", NULL};
 static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
+static const char *const measure_formats[] = {"text", "json", "csv", NULL};
 static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
 static const char *const phases[] = {"decode", "prefill", "mixed", NULL};
 static const char *const rankings[] = {"ideal", "expected", NULL};
+static const char *const simulation_rows[] = {"summary", "requests", NULL};
+static const char *const kinds[] = {"any", "aggregated", "disaggregated", NULL};
 static const char *const objectives[] = {"balanced", "time",   "throughput", "latency",
                                          "cost",     "energy", NULL};
 
@@ -85,52 +94,56 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .letter = 'H',
                      .kind = ROOF_INPUT_TEXT,
                      .value = "ID|FILE",
-                     .help = "device, or a JSON file with one (default " ROOF_DEFAULT_HARDWARE ")",
-                     .commands = WORKLOAD,
+                     .help =
+                         "device, or a file or folder with one (default " ROOF_DEFAULT_HARDWARE ")",
+                     .commands = SERVED(WORKLOAD) | ROOF_COMMAND_MEASURE,
                      .group = ROOF_GROUP_DEVICE},
     ROW(PRECISION_BOTH) = FORMAT(NULL, "precision", 'p', precision,
                                  "precision of weights and activations (default fp16); for models "
                                  "also an engine's format or a layout",
-                                 POINT),
-    ROW(WEIGHTS) = FORMAT("weights", "weights", 'w', weights, "precision of the weights", POINT),
+                                 SERVED(POINT)),
+    ROW(WEIGHTS) =
+        FORMAT("weights", "weights", 'w', weights, "precision of the weights", SERVED(POINT)),
     ROW(ACTIVATIONS) = FORMAT("activations", "activations", 'a', activations,
-                              "precision of the activations", POINT),
+                              "precision of the activations", SERVED(POINT)),
     ROW(KV) = FORMAT("kv", "kv", 0, kv,
                      "precision of the KV cache (default: the activations', or bf16 where these "
                      "have fewer than 16 bits)",
-                     WORKLOAD),
+                     SERVED(WORKLOAD)),
     ROW(OUT) = FORMAT("out", "out", 0, out,
                       "precision of the output (default: the activations', or bf16 where these "
                       "have fewer than 16 bits)",
-                      WORKLOAD),
-    ROW(COMPUTE) =
-        FORMAT("compute", "compute", 0, compute,
-               "precision of the multiplications where a kernel converts its operands", POINT),
+                      SERVED(WORKLOAD)),
+    ROW(COMPUTE) = FORMAT("compute", "compute", 0, compute,
+                          "precision of the multiplications where a kernel converts its operands",
+                          SERVED(POINT)),
     ROW(SPARSE) = {.key = "sparse",
                    .option = "sparse",
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
-                   .help = "use the device's peaks with 2:4 structured sparsity",
+                   .help =
+                       "weights pruned 2:4: stored compressed, and multiplied at the sparse peaks",
                    .offset = offsetof(struct roof_workload, sparse),
                    .field = true,
-                   .commands = WORKLOAD,
+                   .commands = SERVED(WORKLOAD),
                    .group = ROOF_GROUP_DEVICE},
     ROW(SET) = {.option = "set",
                 .kind = ROOF_INPUT_TEXT,
                 .value = "KEY=VALUE",
                 .help = "change a figure of the device: bandwidth_gb_s=500, peak_tflops.fp16=100",
-                .commands = WORKLOAD | ROOF_COMMAND_LIST,
+                .commands = SERVED(WORKLOAD) | ROOF_COMMAND_LIST,
                 .group = ROOF_GROUP_DEVICE,
                 .many = true},
-    ROW(STACK) = CHOICE(
-        "stack", stack, stacks, 3, "best|trtllm|vllm|sglang",
-        "serving stack whose measured kernels the estimate uses (default best: the fastest)"),
-    ROW(CACHE) =
-        CHOICE("cache", cache, caches, 1, "cold|warm",
-               "estimate with operands in memory (cold, the default) or in the L2 cache (warm)"),
+    ROW(STACK) =
+        CHOICE("stack", stack, stacks, 3, "best|trtllm|vllm|sglang",
+               "serving stack whose measured kernels the estimate uses (default best: the fastest)",
+               SERVED(WORKLOAD)),
+    ROW(CACHE) = CHOICE(
+        "cache", cache, caches, 1, "cold|warm",
+        "estimate with operands in memory (cold, the default) or in the L2 cache (warm)", WORKLOAD),
     ROW(QUANTIZE_INPUT) =
         CHOICE("quantize_input", quantize_input, quantizations, 3, "none|static|dynamic|block",
-               "estimate includes quantising the input tensor (default none)"),
+               "estimate includes quantising the input tensor (default none)", WORKLOAD),
     ROW(WORKING_SET) =
         {.key = "working_set_bytes",
          .option = "working-set",
@@ -156,7 +169,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .kind = ROOF_INPUT_TEXT,
                         .value = "FILE",
                         .help = "parameters of the estimate, written by roofline-calibrate",
-                        .commands = WORKLOAD,
+                        .commands = SERVED(WORKLOAD),
                         .group = ROOF_GROUP_EXPECTED},
     ROW(PHASE) =
         {.key = "phase",
@@ -185,12 +198,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
              "prompt tokens prefilled per step (default 8192; 0: whole prompts); with --phase, the "
              "new tokens",
          MODEL(chunk),
-         .commands = WORKLOAD,
+         .commands = SERVED(WORKLOAD),
          .group = ROOF_GROUP_MODEL},
     ROW(PROMPT) = LENGTH_OF("prompt", prompt, "prompt",
-                            "prompt tokens of each request, with --generate", WORKLOAD),
+                            "prompt tokens of each request, with --generate", SERVED(WORKLOAD)),
     ROW(GENERATE) = LENGTH_OF("generate", generate, "generate",
-                              "tokens that a request generates after its prompt", WORKLOAD),
+                              "tokens that a request generates after its prompt", SERVED(WORKLOAD)),
     ROW(STATIC) =
         {.key = "static",
          .option = "static",
@@ -200,8 +213,9 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          MODEL(static_batch),
          .commands = POINT,
          .group = ROOF_GROUP_MODEL},
-    ROW(PREFIX_HIT) = NUMBER("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
-                             "fraction of the prompt found in a prefix cache (0 to 1)"),
+    ROW(PREFIX_HIT) =
+        NUMBER_OF("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
+                  "fraction of the prompt found in a prefix cache (0 to 1)", SERVED(WORKLOAD)),
     ROW(PREFILL_BATCH) =
         LENGTH("prefill-batch", prefill_batch, "prefill_batch",
                "sequences in prefill of a mixed step, beside --batch in decode (default 1)"),
@@ -215,28 +229,42 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          .value = "N",
                          .help = "tokens drafted per step of speculative decoding",
                          MODEL(draft_tokens),
-                         .commands = POINT,
+                         .commands = WORKLOAD,
                          .group = ROOF_GROUP_MODEL},
-    ROW(ACCEPTANCE) = NUMBER("acceptance", acceptance, "acceptance", "FRACTION",
-                             "probability that a drafted token is accepted (default 0.7)"),
+    ROW(ACCEPTANCE) =
+        NUMBER_OF("acceptance", acceptance, "acceptance", "FRACTION",
+                  "probability that a drafted token is accepted (default 0.7)", WORKLOAD),
     ROW(DRAFT_MODEL) = {.option = "draft-model",
                         .kind = ROOF_INPUT_TEXT,
                         .value = "NAME|FILE|mtp|none",
                         .help = "model that drafts tokens; mtp: the model's own layers (default "
                                 "where it has them); none: free",
                         .of = ROOF_OF_MODELS,
-                        .commands = POINT,
+                        .commands = WORKLOAD,
                         .group = ROOF_GROUP_MODEL},
-    ROW(TP) =
-        LENGTH("tp", tp, "tp", "tensor-parallel size: devices that share each layer (default 1)"),
-    ROW(PP) = LENGTH("pp", pp, "pp", "pipeline-parallel size: stages of layers (default 1)"),
-    ROW(ATTENTION_DP) = LENGTH(
-        "attention-dp", attention_dp, "attention_dp",
-        "data-parallel attention: groups of tp devices with their own sequences (default 1)"),
-    ROW(MOE_TP) = LENGTH("moe-tp", moe_tp, "moe_tp",
-                         "devices that split each expert; moe-tp x moe-ep = tp x attention-dp"),
-    ROW(MOE_EP) = LENGTH("moe-ep", moe_ep, "moe_ep",
-                         "parts the experts are spread over (default 1, or what moe-tp leaves)"),
+    ROW(TP) = LENGTH_OF("tp", tp, "tp",
+                        "tensor-parallel size: devices that share each layer (default 1; "
+                        "recommend: any)",
+                        SERVED(WORKLOAD)),
+    ROW(PP) = LENGTH_OF("pp", pp, "pp",
+                        "pipeline-parallel size: stages of layers (default 1; recommend: any)",
+                        SERVED(WORKLOAD)),
+    ROW(DP) = LENGTH_OF("dp", dp, "dp",
+                        "copies of the model, each with its own devices and batch (default 1; "
+                        "recommend: any)",
+                        SERVED(WORKLOAD)),
+    ROW(ATTENTION_DP) =
+        LENGTH_OF("attention-dp", attention_dp, "attention_dp",
+                  "data-parallel attention: groups of tp devices with their own sequences "
+                  "(default 1; recommend: any)",
+                  SERVED(WORKLOAD)),
+    ROW(MOE_TP) = LENGTH_OF("moe-tp", moe_tp, "moe_tp",
+                            "devices that split each expert; moe-tp x moe-ep = tp x attention-dp",
+                            SERVED(WORKLOAD)),
+    ROW(MOE_EP) = LENGTH_OF("moe-ep", moe_ep, "moe_ep",
+                            "parts the experts are spread over (default 1, or what moe-tp leaves; "
+                            "recommend: any)",
+                            SERVED(WORKLOAD)),
     ROW(LAYOUT) =
         {.option = "layout",
          .kind = ROOF_INPUT_TEXT,
@@ -244,7 +272,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help =
              "precisions of all weights by class (roofline list layouts); checkpoint: as published",
          .of = ROOF_OF_MODELS,
-         .commands = POINT,
+         .commands = SERVED(WORKLOAD),
          .group = ROOF_GROUP_MODEL},
     ROW(CLASS) =
         {.option = "class",
@@ -252,7 +280,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .value = "NAME=P",
          .help = "precision of one class of weights: lm_head=bf16, experts=mxfp4, attention=fp8",
          .of = ROOF_OF_MODELS,
-         .commands = POINT,
+         .commands = SERVED(WORKLOAD),
          .group = ROOF_GROUP_MODEL,
          .many = true},
     ROW(SPLIT_PROJECTIONS) = SWITCH("split-projections", split_projections,
@@ -260,8 +288,9 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(UNFUSED_ATTENTION) =
         SWITCH("unfused-attention", unfused_attention,
                "write the attention scores to memory instead of using flash attention"),
-    ROW(RESERVE) = NUMBER_OF("reserve", reserve, "reserve", "FRACTION",
-                             "fraction of device memory to keep free (default 0.1)", WORKLOAD),
+    ROW(RESERVE) =
+        NUMBER_OF("reserve", reserve, "reserve", "FRACTION",
+                  "fraction of device memory to keep free (default 0.1)", SERVED(WORKLOAD)),
     ROW(TOP) = {.option = "top",
                 .kind = ROOF_INPUT_INTEGER,
                 .min = 1,
@@ -307,7 +336,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .value = "P,...",
          .help =
              "precisions to rank, or all (default fp16,fp8_e4m3,int8,int4,mxfp8_e4m3,mxfp4,nvfp4)",
-         .commands = ROOF_COMMAND_RECOMMEND},
+         .commands = ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_MEASURE},
     ROW(OBJECTIVE) = {.option = "objective",
                       .kind = ROOF_INPUT_CHOICE,
                       .choices = objectives,
@@ -323,7 +352,16 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                .value = "ideal|expected",
                .help = "time that ranks: the lower bound (ideal, the default for operators) or the "
                        "estimate (expected)",
-               .commands = ROOF_COMMAND_RECOMMEND},
+               .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
+    ROW(KIND) = {.option = "kind",
+                 .kind = ROOF_INPUT_CHOICE,
+                 .choices = kinds,
+                 .max = 2,
+                 .value = "any|aggregated|disaggregated",
+                 .help = "plans whose copies prefill and decode (aggregated), or do one of them "
+                         "(disaggregated); default any",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_RECOMMEND},
     ROW(MAX_ACCURACY_LOSS) = {.option = "max-accuracy-loss",
                               .kind = ROOF_INPUT_TEXT,
                               .value = "CLASS",
@@ -337,10 +375,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .help = "leave out precisions that the device cannot multiply natively",
                         .commands = ROOF_COMMAND_RECOMMEND,
                         .group = ROOF_GROUP_LIMITS},
-    ROW(MAX_TTFT) = LIMIT("max-ttft", "TIME", "longest time to first token allowed (500ms, 1s)"),
-    ROW(MAX_TPOT) = LIMIT("max-tpot", "TIME", "longest time per output token allowed (30ms)"),
+    ROW(MAX_TTFT) = LIMIT("max-ttft", "TIME", "longest time to first token allowed (500ms, 1s)",
+                          SERVED(ROOF_COMMAND_RECOMMEND)),
+    ROW(MAX_TPOT) = LIMIT("max-tpot", "TIME", "longest time per output token allowed (30ms)",
+                          SERVED(ROOF_COMMAND_RECOMMEND)),
     ROW(MIN_TOKENS_PER_S) =
-        LIMIT("min-tokens-per-s", "RATE", "fewest tokens/s allowed, over all sequences"),
+        LIMIT("min-tokens-per-s", "RATE", "fewest tokens/s allowed, over all sequences",
+              ROOF_COMMAND_RECOMMEND),
     ROW(CONCURRENCY) = {.option = "concurrency",
                         .kind = ROOF_INPUT_INTEGER,
                         .min = 1,
@@ -348,11 +389,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .value = "N",
                         .help = "sequences that must be in flight at once, at least",
                         .of = ROOF_OF_MODELS,
-                        .commands = ROOF_COMMAND_RECOMMEND,
+                        .commands = SERVED(ROOF_COMMAND_RECOMMEND),
                         .group = ROOF_GROUP_LIMITS},
-    ROW(MAX_COST) = LIMIT("max-cost", "PRICE", "highest cost allowed per million tokens"),
+    ROW(MAX_COST) = LIMIT("max-cost", "PRICE", "highest cost allowed per million tokens",
+                          ROOF_COMMAND_RECOMMEND),
     ROW(MAX_POWER) =
-        LIMIT("max-power", "WATT", "highest power allowed for all devices, at their TDP"),
+        LIMIT("max-power", "WATT", "highest power allowed for all devices, at their TDP",
+              ROOF_COMMAND_RECOMMEND),
     ROW(PRICE) = {.option = "price-per-hour",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "ID=PRICE",
@@ -368,14 +411,104 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help = "serving engines to consider, or all (default: those whose kernels were measured)",
          .of = ROOF_OF_MODELS,
          .commands = ROOF_COMMAND_RECOMMEND},
-    ROW(EMIT) =
-        {.option = "emit",
+    ROW(EMIT) = {.option = "emit",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ENGINE",
+                 .help = "print a script that serves the best plan with this engine; dynamo: a "
+                         "Kubernetes manifest",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(RATE) = {.option = "rate",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "RATE",
+                 .help = "requests that arrive per second, over all copies (0.6 or 0.6/s)",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_SIMULATE},
+    ROW(ARRIVALS) =
+        {.option = "arrivals",
          .kind = ROOF_INPUT_TEXT,
-         .value = "ENGINE",
-         .help =
-             "print a script that serves the best plan with this engine (roofline list engines)",
+         .value = "poisson|constant|gamma:CV",
+         .help = "how requests follow each other (default poisson); gamma: bursts where CV > 1",
          .of = ROOF_OF_MODELS,
-         .commands = ROOF_COMMAND_RECOMMEND},
+         .commands = ROOF_COMMAND_SIMULATE},
+    ROW(TRACE) = {.option = "trace",
+                  .kind = ROOF_INPUT_TEXT,
+                  .value = "FILE",
+                  .help = "requests of a file: Azure, BurstGPT, Vidur, Mooncake or plain columns",
+                  .of = ROOF_OF_MODELS,
+                  .commands = ROOF_COMMAND_SIMULATE},
+    ROW(FIT) = {.option = "fit",
+                .kind = ROOF_INPUT_FLAG,
+                .max = 1,
+                .help = "fit --step-scale and --request-overhead to the first fifth of a measured "
+                        "trace",
+                .of = ROOF_OF_MODELS,
+                .commands = ROOF_COMMAND_SIMULATE},
+    ROW(REQUESTS) = {.option = "requests",
+                     .kind = ROOF_INPUT_INTEGER,
+                     .min = 1,
+                     .max = 100000000,
+                     .value = "N",
+                     .help = "requests to simulate (default 4000, or 20 times --concurrency)",
+                     .of = ROOF_OF_MODELS,
+                     .commands = ROOF_COMMAND_SIMULATE},
+    ROW(MAX_NUM_SEQS) = {.option = "max-num-seqs",
+                         .kind = ROOF_INPUT_INTEGER,
+                         .min = 1,
+                         .max = 1000000,
+                         .value = "N",
+                         .help = "most sequences that run at once (default 256)",
+                         .of = ROOF_OF_MODELS,
+                         .commands = ROOF_COMMAND_SIMULATE},
+    ROW(SEED) = {.option = "seed",
+                 .kind = ROOF_INPUT_INTEGER,
+                 .max = INT64_MAX,
+                 .value = "N",
+                 .help = "start of the random numbers (default 1)",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_SIMULATE},
+    ROW(WARM_UP) = {.option = "warm-up",
+                    .kind = ROOF_INPUT_TEXT,
+                    .value = "FRACTION",
+                    .help = "first requests that are simulated and not measured (default 0.2)",
+                    .of = ROOF_OF_MODELS,
+                    .commands = ROOF_COMMAND_SIMULATE},
+    ROW(ROUTER) = {.option = "router",
+                   .kind = ROOF_INPUT_CHOICE,
+                   .choices = roof_router_names,
+                   .max = 1,
+                   .value = "round-robin|least-loaded",
+                   .help = "which of the --dp copies gets a request (default round-robin: in turn)",
+                   .of = ROOF_OF_MODELS,
+                   .commands = ROOF_COMMAND_SIMULATE},
+    ROW(STEP_SCALE) = {.option = "step-scale",
+                       .kind = ROOF_INPUT_TEXT,
+                       .value = "X",
+                       .help = "multiply the time of every step, as a measured engine needs it "
+                               "(default 1)",
+                       .of = ROOF_OF_MODELS,
+                       .commands = ROOF_COMMAND_SIMULATE,
+                       .group = ROOF_GROUP_EXPECTED},
+    ROW(REQUEST_OVERHEAD) = {.option = "request-overhead",
+                             .kind = ROOF_INPUT_TEXT,
+                             .value = "TIME",
+                             .help = "host time of a request before the engine sees it (default "
+                                     "0: 5ms, 200us)",
+                             .of = ROOF_OF_MODELS,
+                             .commands = ROOF_COMMAND_SIMULATE,
+                             .group = ROOF_GROUP_EXPECTED},
+    ROW(ROWS) = {.option = "rows",
+                 .kind = ROOF_INPUT_CHOICE,
+                 .choices = simulation_rows,
+                 .max = 1,
+                 .value = "summary|requests",
+                 .help = "rows of csv, ndjson and md: one with the result (default), or one for "
+                         "each request",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_SIMULATE,
+                 .group = ROOF_GROUP_OUTPUT},
+    ROW(MAX_E2E) = LIMIT("max-e2e", "TIME", "longest time of a whole request allowed (p90:20s)",
+                         ROOF_COMMAND_SIMULATE),
     ROW(SHARD) = {.option = "shard",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "I/N",
@@ -395,12 +528,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .kind = ROOF_INPUT_TEXT,
                     .value = "S",
                     .help = "end after so many seconds (default: at Ctrl-C)",
-                    .commands = ROOF_COMMAND_MONITOR},
+                    .commands = ROOF_COMMAND_MONITOR | ROOF_COMMAND_MEASURE},
     ROW(DEVICE) = {.option = "device",
                    .kind = ROOF_INPUT_TEXT,
                    .value = "N,...",
                    .help = "GPUs to watch, by their numbers (default: all)",
-                   .commands = ROOF_COMMAND_MONITOR},
+                   .commands = ROOF_COMMAND_MONITOR | ROOF_COMMAND_MEASURE},
     ROW(COUNT_TOKENS) = {.option = "count-tokens",
                          .kind = ROOF_INPUT_FLAG,
                          .max = 1,
@@ -418,7 +551,45 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .max = 1024,
                     .value = "N",
                     .help = "threads to use (default: one per processor)",
-                    .commands = ROOF_COMMAND_SWEEP},
+                    .commands = ROOF_COMMAND_SWEEP | ROOF_COMMAND_MEASURE | ROOF_COMMAND_SERVE},
+    ROW(LISTEN) = {.option = "listen",
+                   .kind = ROOF_INPUT_TEXT,
+                   .value = "ADDRESS:PORT",
+                   .help = "where requests are taken (default 127.0.0.1:8080; port 0: any that is "
+                           "free)",
+                   .commands = ROOF_COMMAND_SERVE},
+    ROW(TOKEN) = {.option = "token",
+                  .kind = ROOF_INPUT_TEXT,
+                  .value = "FILE",
+                  .help = "file with the token that requests carry (Authorization: Bearer); "
+                          "needed beyond loopback",
+                  .commands = ROOF_COMMAND_SERVE},
+    ROW(ALLOW_HOST) = {.option = "allow-host",
+                       .kind = ROOF_INPUT_TEXT,
+                       .value = "NAME,...",
+                       .help = "host names that requests may be for, beside localhost and "
+                               "addresses",
+                       .commands = ROOF_COMMAND_SERVE},
+    ROW(MAX_ROWS) = {.option = "max-rows",
+                     .kind = ROOF_INPUT_INTEGER,
+                     .min = 1,
+                     .max = 1000000000000,
+                     .value = "N",
+                     .help = "most points of a sweep that is requested (default 100000)",
+                     .commands = ROOF_COMMAND_SERVE},
+    ROW(MAX_TIME) = {.option = "max-time",
+                     .kind = ROOF_INPUT_TEXT,
+                     .value = "TIME",
+                     .help = "longest time that an answer may take (default 10s)",
+                     .commands = ROOF_COMMAND_SERVE},
+    ROW(MAX_CONNECTIONS) = {.option = "max-connections",
+                            .kind = ROOF_INPUT_INTEGER,
+                            .min = 1,
+                            .max = 1000000,
+                            .value = "N",
+                            .help = "most connections at a time (default 16384, or what the limit "
+                                    "of open files allows)",
+                            .commands = ROOF_COMMAND_SERVE},
     ROW(SUMMARY) = {.option = "summary",
                     .kind = ROOF_INPUT_FLAG,
                     .max = 1,
@@ -476,7 +647,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 4,
                    .value = "FORMAT",
                    .help = "text (default), json, ndjson, csv or md; with -o, by its extension",
-                   .commands = TABLES & ~(unsigned)ROOF_COMMAND_PREDICT,
+                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE | ROOF_COMMAND_SIMULATE,
                    .group = ROOF_GROUP_OUTPUT},
     ROW(CHART_FORMAT) = {.option = "format",
                          .letter = 'f',
@@ -494,16 +665,67 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                            .choices = predict_formats,
                            .max = 5,
                            .value = "FORMAT",
-                           .help = "text (default), json, ndjson, csv or md; of models also html; "
+                           .help = "text (default), json, ndjson, csv, md or html (the explorer); "
                                    "with -o, by its extension",
-                           .commands = ROOF_COMMAND_PREDICT,
+                           .commands = PAGES,
                            .group = ROOF_GROUP_OUTPUT},
+    ROW(PAGE_FORMAT) = {.option = "format",
+                        .letter = 'f',
+                        .kind = ROOF_INPUT_CHOICE,
+                        .choices = page_formats,
+                        .value = "FORMAT",
+                        .help = "html, the explorer",
+                        .commands = ROOF_COMMAND_PAGE,
+                        .group = ROOF_GROUP_OUTPUT},
     ROW(UPDATE) = {.option = "update",
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
                    .help =
                        "rewrite expected values that differ; review the diff like a code change",
                    .commands = ROOF_COMMAND_CHECK},
+    ROW(LIKE) = {.option = "like",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ID",
+                 .help = "device whose measured kernels the fits begin with, and stand in for "
+                         "those that are not measured",
+                 .commands = ROOF_COMMAND_MEASURE,
+                 .group = ROOF_GROUP_EXPECTED},
+    ROW(SAVE) = {.option = "save",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ID",
+                 .help = "keep the device in the user's data folder, where -H ID finds it",
+                 .commands = ROOF_COMMAND_MEASURE,
+                 .group = ROOF_GROUP_OUTPUT},
+    ROW(FOLDER) = {.key = "folder",
+                   .option = "output",
+                   .letter = 'o',
+                   .kind = ROOF_INPUT_TEXT,
+                   .value = "FOLDER",
+                   .help = "write hardware.json, calibration.json, rows.csv and probes.csv there",
+                   .commands = ROOF_COMMAND_MEASURE,
+                   .group = ROOF_GROUP_OUTPUT},
+    ROW(RESUME_FOLDER) = {.key = "resume_folder",
+                          .option = "resume",
+                          .kind = ROOF_INPUT_FLAG,
+                          .max = 1,
+                          .help = "keep the rows that -o FOLDER has, and measure the others",
+                          .commands = ROOF_COMMAND_MEASURE},
+    ROW(AGAINST) = {.key = "compare",
+                    .option = "compare",
+                    .kind = ROOF_INPUT_FLAG,
+                    .max = 1,
+                    .help = "judge predictions by what was measured; exit 1 if a kernel is off by "
+                            "more than 15%",
+                    .commands = ROOF_COMMAND_MEASURE},
+    ROW(MEASURE_FORMAT) = {.option = "format",
+                           .letter = 'f',
+                           .kind = ROOF_INPUT_CHOICE,
+                           .choices = measure_formats,
+                           .max = 2,
+                           .value = "FORMAT",
+                           .help = "text (default), json or csv (the rows)",
+                           .commands = ROOF_COMMAND_MEASURE,
+                           .group = ROOF_GROUP_OUTPUT},
     ROW(CHECK_FORMAT) = {.option = "format",
                          .letter = 'f',
                          .kind = ROOF_INPUT_CHOICE,
@@ -539,7 +761,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .kind = ROOF_INPUT_TEXT,
                    .value = "FILE",
                    .help = "write to FILE, whole or not at all",
-                   .commands = ALL | ROOF_COMMAND_CHECK | ROOF_COMMAND_MONITOR,
+                   .commands = ALL | ROOF_COMMAND_CHECK | ROOF_COMMAND_MONITOR | ROOF_COMMAND_PAGE,
                    .group = ROOF_GROUP_OUTPUT},
 };
 
@@ -566,9 +788,11 @@ const struct roof_input *roof_input_find(const char *key)
 
 bool roof_input_allowed(size_t id, enum roof_command command)
 {
-    const unsigned commands = id == ROOF_DIM_TOKENS ? WORKLOAD | ROOF_COMMAND_MONITOR
-                              : id < ROOF_DIM_COUNT ? WORKLOAD
-                                                    : roof_input(id)->commands;
+    const bool served = id == ROOF_DIM_EP || id == ROOF_DIM_ROUTING;
+    const unsigned commands = id >= ROOF_DIM_COUNT    ? roof_input(id)->commands
+                              : served                ? SERVED(WORKLOAD)
+                              : id == ROOF_DIM_TOKENS ? WORKLOAD | ROOF_COMMAND_MONITOR
+                                                      : WORKLOAD;
     return (commands & (unsigned)command) != 0;
 }
 
@@ -595,8 +819,9 @@ enum roof_status roof_input_taken(const struct roof_input *input, bool model,
     (void)roof_error_set(error, ROOF_USAGE, "%s does not take %s",
                          model ? "a model" : "an operator", roof_input_marked(name, input));
     if (input == roof_input(ROOF_DIM_DEVICES)) {
-        roof_error_append(error, "; its split says how many: " ROOF_KEY("tp") ", " ROOF_KEY(
-                                     "pp") ", " ROOF_KEY("ep"));
+        roof_error_append(
+            error, "; its split says how many: " ROOF_KEY("tp") ", " ROOF_KEY("pp") ", " ROOF_KEY(
+                       "dp") ", " ROOF_KEY("attention_dp") " or " ROOF_KEY("ep"));
     }
     return ROOF_USAGE;
 }

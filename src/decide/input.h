@@ -47,6 +47,7 @@ enum roof_input_id {
     ROOF_INPUT_DRAFT_MODEL,
     ROOF_INPUT_TP,
     ROOF_INPUT_PP,
+    ROOF_INPUT_DP,
     ROOF_INPUT_ATTENTION_DP,
     ROOF_INPUT_MOE_TP,
     ROOF_INPUT_MOE_EP,
@@ -64,6 +65,7 @@ enum roof_input_id {
     ROOF_INPUT_FORMATS,
     ROOF_INPUT_OBJECTIVE,
     ROOF_INPUT_BY,
+    ROOF_INPUT_KIND,
     ROOF_INPUT_MAX_ACCURACY_LOSS,
     ROOF_INPUT_NATIVE_ONLY,
     ROOF_INPUT_MAX_TTFT,
@@ -75,6 +77,19 @@ enum roof_input_id {
     ROOF_INPUT_PRICE,
     ROOF_INPUT_ENGINE,
     ROOF_INPUT_EMIT,
+    ROOF_INPUT_RATE,
+    ROOF_INPUT_ARRIVALS,
+    ROOF_INPUT_TRACE,
+    ROOF_INPUT_FIT,
+    ROOF_INPUT_REQUESTS,
+    ROOF_INPUT_MAX_NUM_SEQS,
+    ROOF_INPUT_SEED,
+    ROOF_INPUT_WARM_UP,
+    ROOF_INPUT_ROUTER,
+    ROOF_INPUT_STEP_SCALE,
+    ROOF_INPUT_REQUEST_OVERHEAD,
+    ROOF_INPUT_ROWS,
+    ROOF_INPUT_MAX_E2E,
     ROOF_INPUT_SHARD,
     ROOF_INPUT_RESUME,
     ROOF_INPUT_INTERVAL,
@@ -83,6 +98,12 @@ enum roof_input_id {
     ROOF_INPUT_COUNT_TOKENS,
     ROOF_INPUT_LIVE,
     ROOF_INPUT_THREADS,
+    ROOF_INPUT_LISTEN,
+    ROOF_INPUT_TOKEN,
+    ROOF_INPUT_ALLOW_HOST,
+    ROOF_INPUT_MAX_ROWS,
+    ROOF_INPUT_MAX_TIME,
+    ROOF_INPUT_MAX_CONNECTIONS,
     ROOF_INPUT_SUMMARY,
     ROOF_INPUT_GROUP_BY,
     ROOF_INPUT_CEILINGS,
@@ -93,19 +114,26 @@ enum roof_input_id {
     ROOF_INPUT_SIZE,
     ROOF_INPUT_CHARSET,
     ROOF_INPUT_UPDATE,
+    ROOF_INPUT_LIKE,
+    ROOF_INPUT_SAVE,
+    ROOF_INPUT_RESUME_FOLDER,
+    ROOF_INPUT_AGAINST,
     ROOF_INPUT_FORMAT,
     ROOF_INPUT_PREDICT_FORMAT, /**< the same option of predict, with html */
     ROOF_INPUT_CHART_FORMAT,   /**< of plot */
-    ROOF_INPUT_CHECK_FORMAT,   /**< and of check */
-    ROOF_INPUT_MONITOR_FORMAT, /**< and of monitor */
+    ROOF_INPUT_CHECK_FORMAT,   /**< of check */
+    ROOF_INPUT_MEASURE_FORMAT, /**< of measure */
+    ROOF_INPUT_MONITOR_FORMAT, /**< of monitor */
+    ROOF_INPUT_PAGE_FORMAT,    /**< and of page */
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_WIDE,
     ROOF_INPUT_OUTPUT,
+    ROOF_INPUT_FOLDER, /**< the same option of measure */
     ROOF_INPUT_COUNT
 };
 
 /** Returns a row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by the commands
- * that have workloads; monitor takes the number of tokens, too. */
+ * that have workloads; those of models by simulate, too, and the number of tokens by monitor. */
 const struct roof_input *roof_input(size_t id);
 /** Returns the number of the first row with a key; ROOF_INPUT_COUNT: none has it. */
 size_t roof_input_number(const char *key);

@@ -90,23 +90,17 @@ static enum roof_status recommend_side(struct roof_pair_side *side,
                                        const struct roof_recommend_options *options,
                                        struct roof_error *error)
 {
-    struct roof_accuracy accuracy = {0};
-    struct roof_engines *engines = NULL;
+    struct roof_recommend_tables tables;
     struct roof_recommend_options own = *options;
     struct roof_recommendation *const room = malloc(sizeof *room);
     if (room == NULL) {
         return roof_no_memory(error);
     }
-    enum roof_status status = roof_accuracy_load(&accuracy, error);
-    if (status == ROOF_OK && own.formats == NULL) {
-        status = roof_engines_load(&engines, error);
-        own.engines = engines;
-    }
+    enum roof_status status = roof_recommend_tables_load(&tables, &own, error);
     if (status == ROOF_OK) {
-        status = choose(side, room, &accuracy, &own, error);
+        status = choose(side, room, &tables.accuracy, &own, error);
     }
-    roof_engines_free(engines);
-    roof_accuracy_free(&accuracy);
+    roof_recommend_tables_free(&tables);
     free(room);
     return status;
 }

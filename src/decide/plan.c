@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "decide/plan_disaggregated.h"
+#include "decide/plan_largest.h"
+#include "decide/plan_split.h"
+#include "decide/plan_verdict.h"
 #include "model/layout.h"
-#include "predict/request.h"
 
 #define COSTS_REMEMBERED 16381
 
@@ -18,20 +21,35 @@ struct search {
     const struct roof_plan_problem *problem;
     struct roof_plans *out;
     size_t capacity;
-    double room; /* bytes that the plan predicted last leaves free; NAN: not known */
     bool beyond; /* only plans that lose more accuracy than is allowed are searched */
-    struct roof_model_prediction *model_prediction;
-    struct roof_hardware unmeasured; /* the device that is searched, without expected times */
-    struct roof_pass_memo memo;      /* owned; plans share most of their operators */
+    enum roof_plan_basis first; /* beyond: the basis of the plans that rank first */
+    double to_beat;             /* beyond: the least score of these, which the best one has */
+    struct roof_plan_predictor predictor; /* its memo is owned */
+    struct roof_plan_options options;     /* of the batch that was predicted last */
+    struct roof_splits splits;            /* owned */
     struct roof_error *error;
 };
+
+enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q)
+{
+    enum roof_accuracy_class loss = ROOF_ACCURACY_NONE;
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        const enum roof_precision given = q->base.weight[w];
+        if (given != ROOF_PRECISION_AUTO && q->accuracy->of[given].loss > loss) {
+            loss = q->accuracy->of[given].loss;
+        }
+    }
+    return loss;
+}
 
 enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_t serving)
 {
     const struct roof_serving *const s = &q->engines->serving[serving];
     const enum roof_precision formats[] = {s->kv, s->weights, s->activations};
-    const size_t count = roof_serving_published(s) ? 1 : COUNT(formats);
-    enum roof_accuracy_class loss = ROOF_ACCURACY_NONE;
+    /* A checkpoint of another model, which was made of this one, has lost what its formats do. */
+    const bool own = roof_serving_published(s) && roof_serving_suits(s, q->model);
+    const size_t count = own ? 1 : COUNT(formats);
+    enum roof_accuracy_class loss = roof_plan_class_loss(q);
     for (size_t i = 0; i < count; i++) {
         const enum roof_accuracy_class one = q->accuracy->of[formats[i]].loss;
         loss = one > loss ? one : loss;
@@ -39,20 +57,13 @@ enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_
     return loss;
 }
 
-unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving, size_t hardware)
-{
-    const bool any = problem->by == 0 ||
-                     (problem->by_measured && problem->hardware[hardware]->calibration == NULL);
-    return roof_engines_run(problem->engines, serving, problem->hardware[hardware]) &
-           (any ? ~0U : problem->by);
-}
-
 /* Computes the rates that follow from the bounds. */
 static void set_bound_rates(struct roof_plan *p, const struct roof_plan_problem *q)
 {
     const double batch = (double)p->batch;
     const double generate = (double)q->base.generate;
-    const double rate = generate > 0 ? batch * generate / p->bound_e2e_s : batch / p->bound_step_s;
+    const double rate = generate > 0 ? batch * generate / p->bound_e2e_s
+                                     : batch * roof_tokens_per_step(&q->base) / p->bound_step_s;
     p->bound_tokens_per_s = (double)p->dp * rate;
     p->bound_tokens_per_s_per_user = generate > 0 ? generate / p->bound_e2e_s : rate / batch;
     p->bound_tokens_per_s_per_device = rate / ((double)p->devices / (double)p->dp);
@@ -68,7 +79,8 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     const double copies = (double)p->dp;
     /* This rate is that of one copy: what a device, a token or a joule gets by it is to the last
      * bit what all copies get. */
-    const double rate = generate > 0 ? batch * generate / p->e2e_s : batch / p->step_s;
+    const double rate = generate > 0 ? batch * generate / p->e2e_s
+                                     : batch * roof_tokens_per_step(&q->base) / p->step_s;
     const double group = devices / copies;
     p->tokens_per_s = copies * rate;
     p->tokens_per_s_per_user = generate > 0 ? generate / p->e2e_s : rate / batch;
@@ -83,18 +95,6 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     p->value[ROOF_PLAN_LIMIT_CONCURRENCY] = copies * batch;
     p->value[ROOF_PLAN_LIMIT_COST] = p->cost;
     p->value[ROOF_PLAN_LIMIT_POWER] = p->watt;
-}
-
-/* Returns how far a value is from a limit: above 1 it misses it. An unknown value misses every
- * limit. */
-static double excess(enum roof_plan_limit limit, double value, double bound)
-{
-    if (isnan(value)) {
-        return (double)INFINITY;
-    }
-    const bool at_least =
-        limit == ROOF_PLAN_LIMIT_TOKENS_PER_S || limit == ROOF_PLAN_LIMIT_CONCURRENCY;
-    return at_least ? bound / value : value / bound;
 }
 
 static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
@@ -113,52 +113,26 @@ static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
     return ROOF_OK;
 }
 
-/* The limits that a plan misses. */
-struct verdict {
-    int misses;
-    enum roof_plan_limit last; /* the last limit that it misses */
-    double most;               /* the largest excess, 1 when there is none */
-    bool open;                 /* a limit on times holds so far: longer ones may miss it */
-    enum roof_plan_basis basis;
-};
-
-static struct verdict verdict_of(const struct roof_plan_problem *q, const struct roof_plan *plan)
-{
-    struct verdict v = {.last = ROOF_PLAN_LIMIT_COUNT, .most = 1, .basis = plan->basis};
-    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
-        const enum roof_plan_limit limit = (enum roof_plan_limit)i;
-        const double over = isnan(q->limit[i]) ? 1 : excess(limit, plan->value[i], q->limit[i]);
-        if (over > 1) {
-            v.misses++;
-            v.last = limit;
-            v.most = fmax(v.most, over);
-        } else if (limit != ROOF_PLAN_LIMIT_CONCURRENCY && limit != ROOF_PLAN_LIMIT_POWER) {
-            v.open = v.open || !isnan(q->limit[i]);
-        }
-    }
-    return v;
-}
-
 /* Tells whether a plan with this verdict comes before one that exceeds a limit by so much. A bound
  * is never nearer than what is expected. */
-static bool comes_before(const struct verdict *v, enum roof_plan_basis basis, double most)
+static bool comes_before(const struct roof_verdict *v, enum roof_plan_basis basis, double most)
 {
     return v->basis == basis ? v->most < most : v->basis < basis;
 }
 
 /* Tells whether a plan that misses one limit alone is nearer to it than those before. */
-static bool is_nearer(const struct search *s, const struct verdict *v)
+static bool is_nearer(const struct search *s, const struct roof_verdict *v)
 {
     const enum roof_plan_limit limit = v->last;
     const struct roof_plan *const nearest = &s->out->nearest[limit];
     return s->out->missed[limit] == 0 ||
            comes_before(v, nearest->basis,
-                        excess(limit, nearest->value[limit], s->problem->limit[limit]));
+                        roof_plan_excess(limit, nearest->value[limit], s->problem->limit[limit]));
 }
 
 /* Tells whether a plan is closer to all limits than those before. An infinite excess is that of an
  * unknown value. */
-static bool is_closer(const struct search *s, const struct verdict *v)
+static bool is_closer(const struct search *s, const struct roof_verdict *v)
 {
     return isfinite(v->most) && (isinf(s->out->closest_excess) ||
                                  comes_before(v, s->out->closest.basis, s->out->closest_excess));
@@ -166,12 +140,14 @@ static bool is_closer(const struct search *s, const struct verdict *v)
 
 static enum roof_status judge(struct search *s, const struct roof_plan *plan)
 {
-    const struct verdict v = verdict_of(s->problem, plan);
+    const struct roof_verdict v = roof_plan_verdict(s->problem, plan);
     if (is_closer(s, &v)) {
         s->out->closest_excess = v.most;
         s->out->closest = *plan;
     }
     if (v.misses == 0) {
+        const double score = roof_plan_ranked_score(plan, s->problem);
+        s->to_beat = plan->basis == s->first ? fmin(s->to_beat, score) : s->to_beat;
         return add_plan(s, plan);
     }
     s->out->rejected[ROOF_REJECTED_LIMIT]++;
@@ -186,7 +162,7 @@ static enum roof_status judge(struct search *s, const struct roof_plan *plan)
 
 /* Tells whether a plan whose times are only bounds is out. It is when it misses a limit in any
  * case, it is known how many limits it misses, and it comes no nearer to them than others did. */
-static bool surely_out(const struct search *s, const struct verdict *v)
+static bool surely_out(const struct search *s, const struct roof_verdict *v)
 {
     return v->misses > 0 && !is_closer(s, v) && (v->misses > 1 || (!v->open && !is_nearer(s, v)));
 }
@@ -197,36 +173,33 @@ static bool surely_out(const struct search *s, const struct verdict *v)
 static unsigned engines_of(const struct roof_plan_problem *q, const struct roof_plan *plan,
                            unsigned formats, int64_t batch)
 {
-    return formats & roof_engines_split(q->engines, q->hardware[plan->hardware], plan->tp, plan->pp,
-                                        plan->ep, batch);
-}
-
-/* Counts the numbers of devices that a whole number of copies of a group fills. */
-static size_t uses_of(const struct roof_plan_problem *q, int64_t group)
-{
-    size_t uses = 0;
-    for (size_t n = 0; n < q->device_counts; n++) {
-        uses += q->devices[n] % group == 0;
-    }
-    return uses;
+    return formats &
+           roof_engines_split(q->engines, q->hardware[plan->hardware], &plan->split, batch);
 }
 
 static void set_copies(struct roof_plan *plan, const struct roof_plan_problem *q, int64_t devices)
 {
     plan->devices = devices;
-    plan->dp = devices / (plan->tp * plan->pp * plan->ep);
+    plan->dp = devices / roof_split_devices(&plan->split);
     set_rates(plan, q);
 }
 
-/* Judges one batch over one split, on each number of devices that copies of it fill. */
-static enum roof_status judge_copies(struct search *s, struct roof_plan *plan)
+/* Judges one batch over one split, on each number of devices that copies of it fill, with the
+ * kernels of the best stack for each. */
+static enum roof_status judge_copies(struct search *s)
 {
     const struct roof_plan_problem *const q = s->problem;
+    struct roof_plan *const plan = s->options.plan;
     for (size_t n = 0; n < q->device_counts; n++) {
-        if (q->devices[n] % (plan->tp * plan->pp * plan->ep) == 0) {
-            set_copies(plan, q, q->devices[n]);
-            TRY(judge(s, plan));
+        if (!roof_plan_fills(q, &plan->split, q->devices[n])) {
+            continue;
         }
+        size_t best = 0;
+        for (size_t i = 0; i < s->options.count; i++) {
+            set_copies(&plan[i], q, q->devices[n]);
+            best = roof_plan_is_better(q, &plan[i], &plan[best]) ? i : best;
+        }
+        TRY(judge(s, &plan[best]));
     }
     return ROOF_OK;
 }
@@ -240,11 +213,11 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
     for (size_t b = from; b < to; b++) {
         least.batch = q->batch[b];
         for (size_t n = 0; n < q->device_counts; n++) {
-            if (q->devices[n] % (least.tp * least.pp * least.ep) != 0) {
+            if (!roof_plan_fills(q, &least.split, q->devices[n])) {
                 continue;
             }
             set_copies(&least, q, q->devices[n]);
-            const struct verdict v = verdict_of(q, &least);
+            const struct roof_verdict v = roof_plan_verdict(q, &least);
             if (!surely_out(s, &v)) {
                 return false;
             }
@@ -257,54 +230,49 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
     return true;
 }
 
-static int by_batch(const void *a, const void *b)
+/* Makes the plan that no plan of a larger batch beats in any time: no time is less with more
+ * sequences, nor does a cold kernel take less than its bound. */
+static struct roof_plan least_of(const struct roof_plan *plan, const struct roof_plan_problem *q)
 {
-    const int64_t x = *(const int64_t *)a;
-    const int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Returns the bytes that a need leaves free: below 0 it does not fit, NAN where that is unknown. */
-static double room_of(const struct roof_memory *m)
-{
-    return m->capacity - m->reserve - (m->weights + m->kv + m->activations);
-}
-
-/* Finds the room that a plan leaves. */
-static enum roof_status find_room(double *out, struct search *s, const struct roof_plan *plan)
-{
-    const struct roof_plan_problem *const q = s->problem;
-    const struct roof_model *const model = s->out->model[plan->serving];
-    struct roof_scenario scenario;
-    struct roof_memory memory;
-    roof_plan_scenario(&scenario, plan, q);
-    TRY(roof_scenario_resolve(&scenario, model, s->error));
-    if (q->base.generate > 0) {
-        struct roof_request request;
-        TRY(roof_request_open(&request, model, &scenario, &s->unmeasured, &s->memo, s->error));
-        TRY(roof_request_memory_alone(&memory, &request, s->error));
-    } else {
-        TRY(roof_memory_needed(&memory, model, &scenario, &s->unmeasured, s->error));
-    }
-    *out = room_of(&memory);
-    return ROOF_OK;
-}
-
-/*
- * Prunes the batches of a range by the ideal bounds of a smaller one: no time is less with more
- * sequences, nor does a cold kernel take less than its bound. Where that puts all of them out, only
- * how many fit in memory is left to find, by halves and without expected times.
- */
-static enum roof_status prune(struct search *s, const struct roof_plan *plan, size_t from,
-                              size_t *to)
-{
-    const struct roof_plan_problem *const q = s->problem;
     struct roof_plan least = *plan;
     least.step_s = plan->bound_step_s;
     least.tpot_s = plan->bound_tpot_s;
     least.e2e_s = plan->bound_e2e_s;
     least.ttft_s = q->base.generate > 0 ? plan->bound_ttft_s : plan->ttft_s;
+    return least;
+}
+
+/* Tells whether a batch of plans beyond the allowed loss is sure not to be the best of all plans,
+ * by a plan with a smaller batch: only the best of them is kept. */
+static bool is_hopeless(const struct search *s, const struct roof_plan *plan, int64_t batch)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    struct roof_plan least = least_of(plan, q);
+    bool hopeless = s->beyond && q->base.common.cache == ROOF_CACHE_COLD && plan->basis == s->first;
+    least.batch = batch;
+    for (size_t n = 0; n < q->device_counts && hopeless; n++) {
+        if (roof_plan_fills(q, &least.split, q->devices[n])) {
+            set_copies(&least, q, q->devices[n]);
+            hopeless = roof_plan_ranked_score(&least, q) > s->to_beat;
+        }
+    }
+    return hopeless;
+}
+
+/*
+ * Prunes the batches of a range by the ideal bounds of a smaller one. Where that puts all of them
+ * out, only how many fit in memory is left to find, by halves and without expected times.
+ */
+static enum roof_status prune(struct search *s, const struct roof_plan *plan, size_t from,
+                              size_t *to)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    struct roof_plan least = least_of(plan, q);
     if (q->base.common.cache != ROOF_CACHE_COLD || !range_is_out(s, least, from, *to, false)) {
+        return ROOF_OK;
+    }
+    if (s->beyond) { /* nobody counts them */
+        *to = from;
         return ROOF_OK;
     }
     size_t fits = from; /* the batches before this one fit */
@@ -312,7 +280,7 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
         const size_t middle = fits + (end - fits) / 2;
         double room = 0;
         least.batch = q->batch[middle];
-        TRY(find_room(&room, s, &least));
+        TRY(roof_plan_room(&room, &s->predictor, &least));
         if (room >= 0) {
             fits = middle + 1;
         } else {
@@ -320,268 +288,124 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
         }
     }
     (void)range_is_out(s, least, from, fits, true);
-    s->out->rejected[ROOF_REJECTED_MEMORY] +=
-        uses_of(q, plan->tp * plan->pp * plan->ep) * (*to - fits);
+    s->out->rejected[ROOF_REJECTED_MEMORY] += roof_plan_uses(q, &plan->split) * (*to - fits);
     *to = from;
     return ROOF_OK;
 }
 
-/* Gives a plan of bounds its times: they are the bounds, and nothing is expected. */
-static void take_bounds(struct roof_plan *plan)
-{
-    if (plan->basis == ROOF_PLAN_BOUND) {
-        plan->ttft_s = plan->bound_ttft_s;
-        plan->step_s = plan->bound_step_s;
-        plan->tpot_s = plan->bound_tpot_s;
-        plan->e2e_s = plan->bound_e2e_s;
-        plan->near = plan->ttft_near = ROOF_UNKNOWN;
-    }
-}
-
-/* Takes the times of a request in a closed loop. The expressions are those of predictions. */
-static void set_request(struct roof_plan *plan, const struct roof_request_times *t,
-                        const struct roof_plan_problem *q)
-{
-    const double *const first = t->ttft.value;
-    const double *const step = t->step.value;
-    const double *const next = t->tpot.value;
-    const double later = (double)(q->base.generate - 1);
-    const bool lent = (plan->engines & ~q->engines->lent) == 0;
-    plan->ttft_s = first[ROOF_STEP_EXPECTED];
-    plan->bound_ttft_s = first[ROOF_STEP_BOUND];
-    plan->ttft_low_s = first[ROOF_STEP_LOW];
-    plan->ttft_high_s = first[ROOF_STEP_HIGH];
-    plan->ttft_near = lent ? 1 : first[ROOF_STEP_NEAR] / first[ROOF_STEP_EXPECTED];
-    plan->step_s = step[ROOF_STEP_EXPECTED];
-    plan->bound_step_s = step[ROOF_STEP_BOUND];
-    plan->step_low_s = step[ROOF_STEP_LOW];
-    plan->step_high_s = step[ROOF_STEP_HIGH];
-    plan->near = lent ? 1 : step[ROOF_STEP_NEAR] / step[ROOF_STEP_EXPECTED];
-    plan->tpot_s = later > 0 ? next[ROOF_STEP_EXPECTED] : ROOF_UNKNOWN;
-    plan->bound_tpot_s = later > 0 ? next[ROOF_STEP_BOUND] : ROOF_UNKNOWN;
-    plan->e2e_s = plan->ttft_s + (later > 0 ? later * plan->tpot_s : 0);
-    plan->bound_e2e_s = plan->bound_ttft_s + (later > 0 ? later * plan->bound_tpot_s : 0);
-    take_bounds(plan);
-}
-
-static void set_decode(struct roof_plan *plan, const struct roof_model_prediction *i, unsigned lent)
-{
-    plan->step_s = plan->tpot_s = i->expected_tpot_s;
-    plan->bound_step_s = plan->bound_tpot_s = i->tpot_s;
-    plan->e2e_s = plan->bound_e2e_s = ROOF_UNKNOWN;
-    plan->step_low_s = plan->step_s * (i->total.expected_low_s / i->total.expected_s);
-    plan->step_high_s = plan->step_s * (i->total.expected_high_s / i->total.expected_s);
-    plan->near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
-    plan->memory_bytes = i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
-    take_bounds(plan);
-}
-
-static void set_prefill(struct roof_plan *plan, const struct roof_model_prediction *i,
-                        unsigned lent)
-{
-    plan->ttft_s = i->expected_ttft_s;
-    plan->bound_ttft_s = i->ttft_s;
-    plan->ttft_low_s = plan->ttft_s * (i->total.expected_low_s / i->total.expected_s);
-    plan->ttft_high_s = plan->ttft_s * (i->total.expected_high_s / i->total.expected_s);
-    plan->ttft_near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
-    take_bounds(plan);
-}
-
-/* Tells whether each product of a decode step multiplies what is stored, on a unit for it. */
-static bool is_native(const struct roof_model_prediction *i)
-{
-    bool native = i->total.native;
-    for (size_t n = 0; n < i->count && native; n++) {
-        native = roof_runs_as_stored(&i->node[n].prediction);
-    }
-    return native;
-}
-
-/* Predicts one batch of requests in a closed loop; *against as in predict_batch. */
-static enum roof_status predict_requests(struct search *s, struct roof_plan *plan,
-                                         enum roof_plan_rejection *against)
-{
-    const struct roof_plan_problem *const q = s->problem;
-    const struct roof_hardware *const hardware = q->hardware[plan->hardware];
-    const struct roof_model *const model = s->out->model[plan->serving];
-    struct roof_scenario request;
-    struct roof_request open;
-    struct roof_memory memory;
-    struct roof_request_times times;
-    roof_plan_scenario(&request, plan, q);
-    *against = ROOF_REJECTED_SPLIT;
-    enum roof_status status = roof_scenario_resolve(&request, model, s->error);
-    if (status == ROOF_OK) {
-        status = roof_request_open(&open, model, &request, hardware, &s->memo, s->error);
-    }
-    if (status == ROOF_OK) {
-        status = roof_request_memory(&memory, &open, s->error);
-    }
-    if (status != ROOF_OK) {
-        return status == ROOF_USAGE ? ROOF_OK : status;
-    }
-    s->room = room_of(&memory);
-    if (memory.fits != ROOF_FIT_YES && !q->native_only) { /* nor does a larger batch */
-        *against = ROOF_REJECTED_MEMORY;
-        return ROOF_OK;
-    }
-    TRY(roof_request_run(&times, &open, s->error));
-    set_request(plan, &times, q);
-    plan->memory_bytes = memory.weights + memory.kv + memory.activations;
-    *against = q->native_only && !times.as_stored  ? ROOF_REJECTED_NATIVE
-               : memory.fits != ROOF_FIT_YES       ? ROOF_REJECTED_MEMORY
-               : isnan(plan->e2e_s + plan->step_s) ? ROOF_REJECTED_UNKNOWN
-                                                   : ROOF_REJECTED_COUNT;
-    return ROOF_OK;
-}
-
-/* Predicts one batch; *against tells what rules it and all larger ones out, ROOF_REJECTED_COUNT
- * when nothing does. Without prompts all batches have the prefill of the first one. */
-static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, bool first,
-                                      enum roof_plan_rejection *against)
-{
-    if (s->problem->base.generate > 0) {
-        return predict_requests(s, plan, against);
-    }
-    s->room = ROOF_UNKNOWN;
-    const struct roof_plan_problem *const q = s->problem;
-    const struct roof_hardware *const hardware = q->hardware[plan->hardware];
-    const struct roof_model *const model = s->out->model[plan->serving];
-    const struct roof_model_prediction *const i = s->model_prediction;
-    struct roof_scenario prefill;
-    struct roof_scenario decode;
-    roof_plan_scenarios(&prefill, &decode, plan, q);
-    const enum roof_status status =
-        roof_predict_model(s->model_prediction, model, &decode, hardware, s->error);
-    if (status == ROOF_USAGE) {
-        *against = ROOF_REJECTED_SPLIT;
-        return ROOF_OK;
-    }
-    TRY(status);
-    if (q->native_only && !is_native(i)) {
-        *against = ROOF_REJECTED_NATIVE;
-        return ROOF_OK;
-    }
-    if (i->fits != ROOF_FIT_YES) { /* nor does a larger batch */
-        *against = ROOF_REJECTED_MEMORY;
-        return ROOF_OK;
-    }
-    set_decode(plan, i, q->engines->lent);
-    if (first) {
-        TRY(roof_predict_model(s->model_prediction, model, &prefill, hardware, s->error));
-        if (i->fits != ROOF_FIT_YES) {
-            *against = ROOF_REJECTED_MEMORY;
-            return ROOF_OK;
-        }
-        set_prefill(plan, i, q->engines->lent);
-    }
-    *against = isnan(plan->step_s + plan->ttft_s) ? ROOF_REJECTED_UNKNOWN : ROOF_REJECTED_COUNT;
-    return ROOF_OK;
-}
-
-/* A batch and the room that it leaves. */
-struct sized {
-    int64_t batch;
-    double room;
-};
-
-/* Returns the batch to be tried between one that fits and one that does not. Memory is nearly a
- * line in the batch; where it is not, or not known, halves end the search. */
-static int64_t between(const struct sized *fits, const struct sized *more, int tries)
-{
-    const int64_t steps = more->batch - fits->batch;
-    const double part = fits->room / (fits->room - more->room);
-    if (tries % 3 == 2 || !(part >= 0 && part <= 1)) {
-        return fits->batch + steps / 2;
-    }
-    const int64_t guess = fits->batch + (int64_t)((double)steps * part);
-    return guess <= fits->batch ? fits->batch + 1 : guess >= more->batch ? more->batch - 1 : guess;
-}
-
-/* Looks for the largest batch that fits between one that does and a larger one that does not, and
- * judges it. */
+/* Judges the largest batch that fits, from one that does. `more` is one that does not, if it is
+ * known. */
 static enum roof_status judge_largest(struct search *s, struct roof_plan plan, unsigned formats,
-                                      struct sized least, struct sized more)
+                                      struct roof_sized fits, struct roof_sized more)
 {
     const struct roof_plan_problem *const q = s->problem;
-    enum roof_plan_rejection against = ROOF_REJECTED_COUNT;
-    for (int tries = 0; more.batch - least.batch > 1; tries++) {
-        struct sized one = {.batch = between(&least, &more, tries)};
-        plan.batch = one.batch;
-        TRY(find_room(&one.room, s, &plan));
-        *(one.room >= 0 ? &least : &more) = one;
-    }
-    const int64_t fits = least.batch;
-    const bool listed = bsearch(&fits, q->batch, q->batches, sizeof fits, by_batch) != NULL;
-    plan.batch = fits;
-    plan.engines = engines_of(q, &plan, formats, fits);
-    if (listed || plan.engines == 0) {
+    int64_t batch = 0;
+    if (more.batch > 0 && is_hopeless(s, &plan, more.batch - 1)) {
         return ROOF_OK;
     }
-    TRY(predict_batch(s, &plan, false, &against));
-    return against == ROOF_REJECTED_COUNT ? judge_copies(s, &plan) : ROOF_OK;
+    plan.engines = formats;
+    TRY(roof_plan_largest(&batch, &s->predictor, &plan, fits, more));
+    if (roof_plan_listed(q, batch) || is_hopeless(s, &plan, batch)) {
+        return ROOF_OK;
+    }
+    plan.batch = batch;
+    plan.engines = engines_of(q, &plan, formats, batch);
+    TRY(roof_plan_predict(&s->options, &s->predictor, &plan, false));
+    return s->options.against == ROOF_REJECTED_COUNT ? judge_copies(s) : ROOF_OK;
 }
 
 /* Searches all batches of one split. */
 static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 {
     const struct roof_plan_problem *const q = s->problem;
-    const size_t uses = uses_of(q, plan.tp * plan.pp * plan.ep);
+    const struct roof_plan_options *const options = &s->options;
+    const size_t uses = roof_plan_uses(q, &plan.split);
     const unsigned formats = plan.engines;
     size_t batches = q->batches; /* an engine runs this many, the smallest, over the split */
     while (batches > 0 && engines_of(q, &plan, formats, q->batch[batches - 1]) == 0) {
         batches--;
     }
     s->out->rejected[ROOF_REJECTED_ENGINE] += uses * (q->batches - batches);
-    for (size_t b = 0; b < batches; b++) {
-        enum roof_plan_rejection against = ROOF_REJECTED_COUNT;
-        const struct roof_plan before = plan;
-        const struct sized last = {plan.batch, s->room};
+    struct roof_plan known = plan; /* the last one with times */
+    struct roof_sized fits = {0, ROOF_UNKNOWN};
+    struct roof_sized more = {0, ROOF_UNKNOWN};
+    for (size_t b = 0; b < batches && more.batch == 0; b++) {
+        if (b > 0 && is_hopeless(s, &known, q->batch[b])) {
+            continue;
+        }
         plan.batch = q->batch[b];
         plan.engines = engines_of(q, &plan, formats, plan.batch);
-        TRY(predict_batch(s, &plan, b == 0, &against));
-        if (against != ROOF_REJECTED_COUNT) {
-            s->out->rejected[against] += uses * (batches - b);
-            return against == ROOF_REJECTED_MEMORY && b > 0 && q->largest
-                       ? judge_largest(s, before, formats, last,
-                                       (struct sized){plan.batch, s->room})
-                       : ROOF_OK;
+        TRY(roof_halt_check(&q->halt, s->error));
+        TRY(roof_plan_predict(&s->options, &s->predictor, &plan, b == 0));
+        const struct roof_sized one = {plan.batch, options->room};
+        if (options->against != ROOF_REJECTED_COUNT) {
+            s->out->rejected[options->against] += uses * (batches - b);
+            if (options->against != ROOF_REJECTED_MEMORY) {
+                return ROOF_OK;
+            }
+            more = one;
+            continue;
         }
-        TRY(judge_copies(s, &plan));
-        TRY(prune(s, &plan, b + 1, &batches));
+        known = options->plan[0];
+        fits = one;
+        if (q->largest != ROOF_BATCHES_LARGEST) {
+            TRY(judge_copies(s));
+        }
+        if (q->largest < ROOF_BATCHES_BEYOND) { /* it tells nothing of larger ones than given */
+            TRY(prune(s, &known, b + 1, &batches));
+        }
     }
-    return ROOF_OK;
+    return roof_plan_wants_largest(q, fits.batch, more.batch)
+               ? judge_largest(s, known, formats, fits, more)
+               : ROOF_OK;
 }
 
-/* Searches every tp x pp x ep of which copies fill a number of devices, unless there is a reason
- * against all. */
+/* Searches every split of which copies fill a number of devices, unless there is a reason against
+ * all. */
 static enum roof_status search_splits(struct search *s, struct roof_plan plan,
                                       enum roof_plan_rejection against)
 {
     const struct roof_plan_problem *const q = s->problem;
-    const bool experts = q->model->experts > 0;
-    int64_t most = 0;
-    for (size_t n = 0; n < q->device_counts; n++) {
-        most = q->devices[n] > most ? q->devices[n] : most;
-    }
-    for (int64_t group = 1; group <= most; group++) {
-        const size_t uses = uses_of(q, group);
-        for (plan.tp = 1; plan.tp <= group && uses > 0; plan.tp++) {
-            const int64_t rest = group % plan.tp == 0 ? group / plan.tp : 0;
-            for (plan.pp = 1; plan.pp <= rest; plan.pp++) {
-                plan.ep = rest / plan.pp;
-                if (rest % plan.pp != 0 || (!experts && plan.ep > 1)) {
-                    continue;
-                }
-                if (against == ROOF_REJECTED_COUNT) {
-                    TRY(search_batches(s, plan));
-                } else {
-                    s->out->rejected[against] += uses * q->batches;
-                }
-            }
+    for (size_t i = 0; i < s->splits.count; i++) {
+        plan.split = s->splits.split[i];
+        if (against == ROOF_REJECTED_COUNT) {
+            TRY(search_batches(s, plan));
+        } else {
+            s->out->rejected[against] += roof_plan_uses(q, &plan.split) * q->batches;
         }
     }
     return ROOF_OK;
+}
+
+/* Judges the plans of one combination of formats that prefill and decode on copies of their own. */
+static enum roof_status search_disaggregated(struct search *s, const struct roof_plan *plan)
+{
+    struct roof_disaggregated found;
+    TRY(roof_plan_disaggregate(&found, &s->predictor, &s->splits, plan));
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < found.count && status == ROOF_OK; i++) {
+        status = judge(s, &found.plan[i]);
+    }
+    /* Beside the aggregated plans, which have the same reasons, these would count them twice. */
+    for (size_t i = 0; i < ROOF_REJECTED_COUNT && s->problem->kind == ROOF_PLAN_DISAGGREGATED;
+         i++) {
+        s->out->rejected[i] += found.rejected[i];
+    }
+    free(found.plan);
+    return status;
+}
+
+/* Searches one combination of formats, unless there is a reason against it. */
+static enum roof_status search_formats(struct search *s, const struct roof_plan *plan,
+                                       enum roof_plan_rejection against)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    if (q->kind != ROOF_PLAN_DISAGGREGATED || against != ROOF_REJECTED_COUNT) {
+        TRY(search_splits(s, *plan, against));
+    }
+    return q->kind != ROOF_PLAN_AGGREGATED && against == ROOF_REJECTED_COUNT
+               ? search_disaggregated(s, plan)
+               : ROOF_OK;
 }
 
 /* Tells whether the formats are among those that were asked for. */
@@ -610,11 +434,19 @@ static bool is_wider(const struct search *s, size_t serving, size_t hardware)
          i++) {
         wider = wider ||
                 (roof_serving_published(&all[i]) && s->out->model[i] != NULL &&
+                 roof_serving_suits(&all[i], s->problem->model) &&
                  roof_engines_run(s->problem->engines, i, s->problem->hardware[hardware]) != 0 &&
                  roof_format(all[serving].weights)->element_bits >=
                      roof_format(all[i].weights)->element_bits);
     }
     return wider;
+}
+
+/* Tells whether weights are to be pruned that are not stored so. */
+static bool is_dense(const struct roof_plan_problem *q, size_t serving)
+{
+    return q->base.common.sparse > 0 &&
+           !roof_precision_prunable(q->engines->serving[serving].weights);
 }
 
 static enum roof_status search_all(struct search *s)
@@ -623,8 +455,8 @@ static enum roof_status search_all(struct search *s)
     for (size_t h = 0; h < q->hardware_count; h++) {
         const enum roof_plan_basis basis =
             q->hardware[h]->calibration == NULL ? ROOF_PLAN_BOUND : ROOF_PLAN_EXPECTED;
-        s->unmeasured = *q->hardware[h];
-        s->unmeasured.calibration = NULL;
+        s->predictor.unmeasured = *q->hardware[h];
+        s->predictor.unmeasured.calibration = NULL;
         for (size_t f = 0; f < q->engines->servings; f++) {
             struct roof_plan plan = {.basis = basis, .hardware = h, .serving = f};
             if (s->out->model[f] == NULL || !asked_for(q, f)) {
@@ -634,13 +466,15 @@ static enum roof_status search_all(struct search *s)
             plan.loss = roof_plan_loss(q, f);
             const enum roof_plan_rejection against = plan.engines == 0   ? ROOF_REJECTED_ENGINE
                                                      : is_wider(s, f, h) ? ROOF_REJECTED_WIDER
+                                                     : is_dense(q, f)    ? ROOF_REJECTED_DENSE
                                                      : plan.loss > q->max_loss
                                                          ? ROOF_REJECTED_LOSS
                                                          : ROOF_REJECTED_COUNT;
             if (!s->beyond) {
-                TRY(search_splits(s, plan, against));
-            } else if (against == ROOF_REJECTED_LOSS && plan.loss <= q->beyond) {
-                TRY(search_splits(s, plan, ROOF_REJECTED_COUNT));
+                TRY(search_formats(s, &plan, against));
+            } else if (against == ROOF_REJECTED_LOSS && plan.loss <= q->beyond &&
+                       basis <= s->first) {
+                TRY(search_formats(s, &plan, ROOF_REJECTED_COUNT));
             }
         }
     }
@@ -655,6 +489,13 @@ static enum roof_status search_beyond(struct search *s)
     s->out = &beyond;
     s->capacity = 0;
     s->beyond = true;
+    s->first = roof_plans_first_basis(out);
+    s->to_beat = (double)INFINITY;
+    for (size_t i = 0; i < out->count; i++) {
+        if (out->plan[i].basis == s->first) {
+            s->to_beat = fmin(s->to_beat, roof_plan_ranked_score(&out->plan[i], s->problem));
+        }
+    }
     enum roof_status status = search_all(s);
     if (status == ROOF_OK && beyond.count > 0) {
         status = roof_plans_keep_beyond(out, &beyond, s->problem, s->error);
@@ -671,19 +512,21 @@ static enum roof_status search_beyond(struct search *s)
 static enum roof_status model_with(const struct roof_model **out, struct search *s, size_t serving)
 {
     const struct roof_plan_problem *const q = s->problem;
+    const struct roof_model *const plain = roof_plan_model(q, serving);
     const char *const layout = q->engines->serving[serving].layout;
-    if (q->published != NULL && strcmp(layout, "checkpoint") == 0) {
+    if (q->published != NULL && plain == q->model && strcmp(layout, "checkpoint") == 0) {
         *out = q->published;
         return ROOF_OK;
     }
     for (size_t i = 0; i < serving; i++) {
         const char *const before = q->engines->serving[i].layout;
-        if (s->out->model[i] != NULL && before != NULL && strcmp(before, layout) == 0) {
+        if (s->out->model[i] != NULL && before != NULL && strcmp(before, layout) == 0 &&
+            roof_plan_model(q, i) == plain) {
             *out = s->out->model[i];
             return ROOF_OK;
         }
     }
-    struct roof_model *const copy = roof_model_copy(q->model);
+    struct roof_model *const copy = roof_model_copy(plain);
     if (copy == NULL) {
         return roof_no_memory(s->error);
     }
@@ -703,7 +546,7 @@ static enum roof_status make_models(struct search *s)
     for (size_t i = 0; i < engines->servings; i++) {
         if (engines->serving[i].layout == NULL) {
             s->out->model[i] = s->problem->model;
-        } else if (roof_serving_suits(&engines->serving[i], s->problem->model)) {
+        } else if (roof_plan_model(s->problem, i) != NULL) {
             TRY(model_with(&s->out->model[i], s, i));
         }
     }
@@ -713,6 +556,8 @@ static enum roof_status make_models(struct search *s)
 static enum roof_status run_search(struct search *s)
 {
     TRY(make_models(s));
+    TRY(roof_plan_splits(&s->splits, s->problem, s->error));
+    s->predictor.model = s->out->model;
     TRY(search_all(s));
     if (s->out->count > 0 && s->problem->beyond > s->problem->max_loss) {
         TRY(search_beyond(s));
@@ -724,14 +569,16 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
                                   struct roof_error *error)
 {
     *out = (struct roof_plans){.closest_excess = (double)INFINITY};
-    struct search s = {.problem = problem, .out = out, .error = error};
-    s.model_prediction = malloc(sizeof *s.model_prediction);
-    s.memo.entry = calloc(COSTS_REMEMBERED, sizeof *s.memo.entry);
-    s.memo.size = COSTS_REMEMBERED;
-    const enum roof_status status =
-        s.model_prediction == NULL || s.memo.entry == NULL ? roof_no_memory(error) : run_search(&s);
-    free(s.memo.entry);
-    free(s.model_prediction);
+    struct search s = {.problem = problem,
+                       .out = out,
+                       .predictor = {.problem = problem, .error = error},
+                       .error = error};
+    struct roof_pass_memo *const memo = &s.predictor.memo;
+    memo->entry = calloc(COSTS_REMEMBERED, sizeof *memo->entry);
+    memo->size = COSTS_REMEMBERED;
+    const enum roof_status status = memo->entry == NULL ? roof_no_memory(error) : run_search(&s);
+    roof_splits_free(&s.splits);
+    free(memo->entry);
     if (status != ROOF_OK) {
         roof_plans_free(out);
         return status;

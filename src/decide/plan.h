@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/halt.h"
 #include "base/text.h"
 #include "decide/engine.h"
 #include "predict/model_prediction.h"
@@ -39,6 +40,7 @@ enum roof_plan_rejection {
     ROOF_REJECTED_ENGINE,  /**< no engine runs the formats on the device, or the split */
     ROOF_REJECTED_WIDER,   /**< no narrower than what the model is published in, which runs there */
     ROOF_REJECTED_LOSS,    /**< typical loss above what is allowed */
+    ROOF_REJECTED_DENSE,   /**< pruned weights are not stored in the format */
     ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
     ROOF_REJECTED_SPLIT,   /**< the split does not divide the model, or a link is unknown */
     ROOF_REJECTED_MEMORY,  /**< does not fit, or the capacity is unknown */
@@ -54,18 +56,51 @@ enum roof_plan_basis {
     ROOF_PLAN_BOUND     /**< the lower bounds, of a device without calibration */
 };
 
+/** The batches that are candidates. */
+enum roof_plan_batches {
+    ROOF_BATCHES_GIVEN,  /**< those of the problem */
+    ROOF_BATCHES_WITHIN, /**< also the largest that fits, where it is below the last of those */
+    ROOF_BATCHES_BEYOND, /**< also the largest that fits */
+    ROOF_BATCHES_LARGEST /**< only that; the problem has the batch 1 alone */
+};
+
+/** The kinds of plans. */
+enum roof_plan_kind {
+    ROOF_PLAN_ANY,
+    ROOF_PLAN_AGGREGATED,   /**< every copy prefills and decodes */
+    ROOF_PLAN_DISAGGREGATED /**< some copies prefill, the others decode */
+};
+
+/** The copies that prefill, and the way of a prompt to those that decode. */
+struct roof_plan_prefill {
+    int64_t copies; /**< 0: none, the plan is aggregated */
+    struct roof_split split;
+    int64_t batch;         /**< prompts at a time in each copy */
+    double prefill_s;      /**< the time of those */
+    double bound_s;        /**< its bound */
+    double kv_bytes;       /**< of the cache of one prompt, over the link */
+    double link;           /**< byte/s of each device and direction */
+    bool network;          /**< the link is that between nodes; else inside one */
+    double transfer_s;     /**< the time of one prompt over the link */
+    double requests;       /**< prompts/s that all prefill copies can take */
+    double served;         /**< requests/s that all decode copies can take */
+    double bound_requests; /**< these two at the bounds */
+    double bound_served;
+};
+
 /** A way to serve a model. Its times and rates are those of its basis, with the bounds beside them;
  * the bands and the near fractions are those of expected times, and NAN without them. */
 struct roof_plan {
     enum roof_plan_basis basis;
-    size_t hardware; /**< number in the problem */
-    size_t serving;  /**< number in the engines */
-    unsigned engines;
-    int64_t tp;
-    int64_t pp;
-    int64_t ep;
-    int64_t dp;      /**< copies of the model that share nothing, each on tp x pp x ep devices */
-    int64_t devices; /**< dp x tp x pp x ep */
+    size_t hardware;  /**< number in the problem */
+    size_t serving;   /**< number in the engines */
+    unsigned engines; /**< those that run it with the kernels of the stack, as bits by number */
+    enum roof_stack stack; /**< whose kernels the expected times are of; BEST: the fastest of all */
+    struct roof_split split; /**< of each copy; of those that decode in a disaggregated plan, as are
+                                  dp, batch, step_s and tpot_s */
+    struct roof_plan_prefill prefill;
+    int64_t dp;      /**< copies of the model that share nothing */
+    int64_t devices; /**< of all copies */
     int64_t batch;   /**< sequences in flight in each copy */
     double ttft_s;   /**< time to the first token of one prompt, while others decode */
     double step_s;   /**< a decode step of the batch */
@@ -100,9 +135,12 @@ struct roof_plan {
 
 struct roof_plan_problem {
     const struct roof_model *model;
-    const struct roof_model *published; /**< the model in the formats of its file, which are then
-                                             those of the layout "checkpoint"; NULL: its config says
-                                             them */
+    const struct roof_model *published;   /**< the model in the formats of its file, which are then
+                                               those of the layout "checkpoint"; NULL: its config says
+                                               them */
+    struct roof_model *const *checkpoint; /**< the model as published in other formats, which are
+                                               forgotten like those of the model; borrowed */
+    size_t checkpoints;
     const struct roof_hardware *const *hardware; /**< with their calibrations: the plans of a device
                                                      without one are of its bounds */
     size_t hardware_count;
@@ -111,23 +149,29 @@ struct roof_plan_problem {
     const char *const *directories; /**< where layouts are looked for first; NULL: nowhere */
     const struct roof_accuracy *accuracy;
     /** The scenario that all plans share: context, or prompt and generate; reserve, stack and so
-     * on. A format of the KV cache that it gives is the only one. */
+     * on. A format of the KV cache that it gives is the only one, and so is each size of the split
+     * and the number of copies that it gives: the search chooses those that are 0. */
     struct roof_scenario base;
     const enum roof_precision *formats; /**< formats of weights that may be used; NULL: all */
     size_t format_count;
+    bool own_stacks;      /**< plans are of the kernels of an engine; else base names the stack */
     unsigned by;          /**< engines that may run a plan, bits by number; 0: all */
-    bool by_measured;     /**< `by` is a default: a device without calibration has all engines */
+    bool by_measured;     /**< `by` is a default: a device without calibration has all engines, and
+                               formats that are named have those without measured kernels if need
+                               be */
     const bool *serving;  /**< marks the combinations of formats that may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
-    bool largest;           /**< the largest batch that fits is a candidate beside them */
+    enum roof_plan_batches largest; /**< whether the largest that fits is one, for each split */
     const int64_t *devices; /**< numbers of devices: a plan uses all of one number, with copies of
                                  the model if need be */
     size_t device_counts;
     enum roof_plan_objective objective;
+    enum roof_plan_kind kind;            /**< disaggregated plans are of requests only */
     double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none */
     enum roof_accuracy_class max_loss;
     enum roof_accuracy_class beyond; /**< up to this loss, if it is more, `beyond` is looked for */
+    struct roof_halt halt;           /**< asked between predictions */
     bool native_only; /**< each product runs on a unit for the format of its weights or KV cache:
                            nothing is stored narrower than it is multiplied */
 };
@@ -162,6 +206,15 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
                                   struct roof_error *error);
 void roof_plans_free(struct roof_plans *plans);
 
+/** Returns what ranks a plan: lower is better. Rates are below 0. */
+double roof_plan_score(const struct roof_plan *plan, enum roof_plan_objective objective);
+
+/** Returns the score by which plans of one basis are ranked: published formats are preferred. */
+double roof_plan_ranked_score(const struct roof_plan *plan,
+                              const struct roof_plan_problem *problem);
+/** Returns the basis of the plans that rank first; there is a plan. */
+enum roof_plan_basis roof_plans_first_basis(const struct roof_plans *plans);
+
 /** Ranks plans, those with expected times before those of bounds, and marks those that no plan of
  * their basis beats in both rates. */
 enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_problem *problem,
@@ -177,13 +230,14 @@ enum roof_status roof_plans_keep_beyond(struct roof_plans *out, const struct roo
 struct roof_plan_row {
     struct roof_plan plan;
     int rank;
-    const char *model;
+    const char *model; /**< the question's, or its checkpoint that is in these formats */
     const char *hardware;
     const char *formats; /**< the name that engines give the formats, "fp8" */
     const char *layout;  /**< NULL: none */
     enum roof_precision weights;
     enum roof_precision activations;
     enum roof_precision kv;
+    char copies[96];   /**< "2x4", or "3x2+1x8": copies and the devices of each, prefill first */
     char engines[128]; /**< "trtllm vllm" */
     int64_t context;   /**< tokens of a sequence in the end */
 };
@@ -194,13 +248,30 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
  * model that is published in a format loses nothing by it. */
 enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_t serving);
 
+/** Returns the largest loss of the formats that the question gives to classes of weights. */
+enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q);
+
 /** Returns the engines of the problem that run a combination on one of its devices, as bits. */
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving,
                            size_t hardware);
 
+/** Returns the model that a combination of formats is for: the question's, or one of its
+ * checkpoints; NULL: none of them. */
+const struct roof_model *roof_plan_model(const struct roof_plan_problem *problem, size_t serving);
+
+/** Returns the stack of a combination on a device: the preferred one where an engine with its
+ * kernels runs it, else that of the first engine that does. */
+enum roof_stack roof_plan_stack(const struct roof_plan_problem *problem, size_t serving,
+                                size_t hardware, enum roof_stack preferred);
+
 /** Writes "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64". */
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem);
+
+/** Makes the problems of the two kinds of copies of a disaggregated plan: requests with one token,
+ * and decode steps at the mean context of requests. */
+void roof_plan_halves(struct roof_plan_problem *prefill, struct roof_plan_problem *decode,
+                      const struct roof_plan_problem *problem);
 
 /** Makes the scenario of a plan: a request, or a decode step. It is for the model that roof_plans
  * has for the formats of the plan. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,21 +9,18 @@
 
 #define MORE_DEVICES 8 /* the most that a change adds */
 
-/* Searches the engines with measured kernels too, if only the engine of the script was searched:
- * the script tells when another engine does better. */
+/* Searches the other engines too, if only the engine of the script was searched: the script tells
+ * when another engine does better. */
 static enum roof_status search_others(struct roof_plan_answer *answer,
                                       const struct roof_plan_inputs *inputs,
                                       struct roof_error *error)
 {
-    if (inputs->emit == NULL || inputs->engine != NULL) {
+    if (inputs->emit == NULL || answer->wide == answer->problem.by) {
         return ROOF_OK;
     }
     struct roof_plan_problem problem = answer->problem;
-    problem.by = roof_engines_measured(inputs->engines);
-    problem.by_measured = true;
-    if (!inputs->stack_given) {
-        problem.base.common.stack = ROOF_STACK_BEST;
-    }
+    problem.by = answer->wide;
+    problem.by_measured = answer->wide_measured;
     const enum roof_status status = roof_plan_search(&answer->others, &problem, error);
     return status == ROOF_UNSATISFIED ? ROOF_OK : status;
 }
@@ -104,6 +102,7 @@ static enum roof_status explain_best(struct roof_plan_answer *answer, struct roo
         differs = plans->plan[i].hardware != best->hardware && plans->plan[i].basis == best->basis;
         from.hardware = plans->plan[i].hardware;
         from.serving = plans->plan[i].serving;
+        from.stack = plans->plan[i].stack;
     }
     const enum roof_status status =
         differs ? roof_plan_speedup(&answer->speedup, &from, best, plans, &answer->problem, error)
@@ -123,7 +122,10 @@ static enum roof_status explain(struct roof_plan_answer *answer,
     }
     const enum roof_status status = explain_sides(answer, inputs->side, error);
     /* The question was well asked: it is the engines, or the model, that have no answer. */
-    return status == ROOF_USAGE ? roof_error_prefix(error, ROOF_UNSATISFIED, "%s", "") : status;
+    if (status == ROOF_USAGE && error != NULL) {
+        error->status = ROOF_UNSATISFIED;
+    }
+    return status == ROOF_USAGE ? ROOF_UNSATISFIED : status;
 }
 
 /* Searches a changed problem, and keeps its best plan as a change that helps. */
@@ -136,7 +138,8 @@ static enum roof_status try_change(struct roof_plan_answer *answer,
     alone.beyond = ROOF_ACCURACY_NONE;
     const enum roof_status status = roof_plan_search(&plans, &alone, error);
     if (status == ROOF_OK) {
-        struct roof_plan_change *const change = &answer->change[answer->changes++];
+        struct roof_plan_shortage *const shortage = &answer->shortage;
+        struct roof_plan_change *const change = &shortage->change[shortage->changes++];
         (void)snprintf(change->option, sizeof change->option, "%s %s", key, value);
         change->plan = plans.plan[0];
     }
@@ -157,24 +160,74 @@ static enum roof_status find_changes(struct roof_plan_answer *answer, struct roo
         TRY(try_change(answer, &changed, "kv", "fp8", error));
         changed = answer->problem;
     }
-    const size_t before = answer->changes;
+    const size_t before = answer->shortage.changes;
     changed.device_counts = 1;
-    for (int64_t n = most + 1; n <= 2 * most && n <= most + MORE_DEVICES &&
-                               n <= ROOF_PLAN_DEVICES_MAX && answer->changes == before;
+    for (int64_t n = most + 1; n <= most + MORE_DEVICES && n <= ROOF_PLAN_DEVICES_MAX &&
+                               answer->shortage.changes == before;
          n++) {
         changed.devices = &n;
         (void)snprintf(value, sizeof value, "%" PRId64, n);
         TRY(try_change(answer, &changed, "devices", value, error));
     }
     changed = answer->problem;
-    const size_t others = answer->changes;
-    while (changed.max_loss < ROOF_ACCURACY_2_TO_5 && answer->changes == others &&
+    const size_t others = answer->shortage.changes;
+    while (changed.max_loss < ROOF_ACCURACY_2_TO_5 && answer->shortage.changes == others &&
            others < ROOF_PLAN_CHANGES) {
         changed.max_loss++;
         TRY(try_change(answer, &changed, "max-accuracy-loss", roof_accuracy_name(changed.max_loss),
                        error));
     }
     return ROOF_OK;
+}
+
+/* Finds the largest batch of a copy that fits, where the least one that is given does not. */
+static enum roof_status find_most(struct roof_plan_answer *answer, struct roof_error *error)
+{
+    struct roof_plan_shortage *const out = &answer->shortage;
+    const int64_t batch[] = {1, out->wanted};
+    struct roof_plans plans = {0};
+    struct roof_plan_problem changed = answer->problem;
+    changed.batch = batch;
+    changed.batches = COUNT(batch);
+    changed.largest = ROOF_BATCHES_WITHIN;
+    changed.kind = ROOF_PLAN_AGGREGATED;
+    changed.beyond = ROOF_ACCURACY_NONE;
+    const enum roof_status status = roof_plan_search(&plans, &changed, error);
+    for (size_t i = 0; status == ROOF_OK && i < plans.count; i++) {
+        if (plans.plan[i].batch > out->served) {
+            out->most = plans.plan[i];
+            out->served = out->most.batch;
+        }
+    }
+    roof_plans_free(&plans);
+    return status == ROOF_UNSATISFIED ? ROOF_OK : status;
+}
+
+/* Tells how many requests fit where too few do, and what would make room for the others. */
+static enum roof_status find_room(struct roof_plan_answer *answer, struct roof_error *error)
+{
+    const struct roof_plans *const plans = &answer->plans;
+    const struct roof_plan_problem *const problem = &answer->problem;
+    struct roof_plan_shortage *const out = &answer->shortage;
+    if (plans->count > 0) {
+        return ROOF_OK;
+    }
+    const double concurrency = problem->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
+    const bool given = problem->largest == ROOF_BATCHES_GIVEN;
+    const bool missed = !given && plans->missed[ROOF_PLAN_LIMIT_CONCURRENCY] > 0;
+    if (missed) {
+        out->most = plans->nearest[ROOF_PLAN_LIMIT_CONCURRENCY];
+        out->served = (int64_t)out->most.value[ROOF_PLAN_LIMIT_CONCURRENCY];
+    }
+    if (missed ||
+        (plans->rejected[ROOF_REJECTED_MEMORY] > 0 && plans->rejected[ROOF_REJECTED_LIMIT] == 0)) {
+        out->each = given || isnan(concurrency);
+        out->wanted = out->each ? problem->batch[0] : (int64_t)concurrency;
+    }
+    if (out->each && out->wanted > 1) {
+        TRY(find_most(answer, error));
+    }
+    return out->wanted > 0 ? find_changes(answer, error) : ROOF_OK;
 }
 
 static enum roof_status fill_answer(struct roof_plan_answer *out,
@@ -189,9 +242,7 @@ static enum roof_status fill_answer(struct roof_plan_answer *out,
     if (status != ROOF_OK && status != ROOF_UNSATISFIED) {
         return status;
     }
-    if (out->plans.count == 0 && out->plans.missed[ROOF_PLAN_LIMIT_CONCURRENCY] > 0) {
-        TRY(find_changes(out, error));
-    }
+    TRY(find_room(out, error));
     return explain(out, inputs, error);
 }
 
@@ -217,6 +268,10 @@ void roof_plan_answer_free(struct roof_plan_answer *answer)
         roof_plans_free(&answer->plans);
         roof_plans_free(&answer->others);
         roof_accuracy_free(&answer->accuracy);
+        for (size_t i = 0; i < answer->problem.checkpoints; i++) {
+            roof_model_free(answer->checkpoint[i]);
+        }
+        free(answer->checkpoint);
         roof_model_free(answer->model);
         free(answer->serving);
         free(answer->batch);

@@ -8,7 +8,11 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/list.h"
+#include "decide/emit.h"
 #include "decide/input.h"
+#include "decide/plan_split.h"
+#include "model/load.h"
 
 #define NAME_SIZE 128
 #define SERVINGS_SHOWN 64 /* names of formats in a message */
@@ -34,12 +38,11 @@ void roof_plan_inputs_init(struct roof_plan_inputs *out)
  * becomes empty, which none is. */
 static bool next_name(char name[NAME_SIZE], const char **list)
 {
-    if (*list == NULL) {
+    struct roof_list_item item;
+    if (!roof_list_next(&item, list)) {
         return false;
     }
-    const size_t length = strcspn(*list, ",");
-    (void)snprintf(name, NAME_SIZE, "%.*s", (int)(length < NAME_SIZE ? length : 0), *list);
-    *list = (*list)[length] == '\0' ? NULL : *list + length + 1;
+    (void)roof_list_item_copy(name, NAME_SIZE, &item);
     return true;
 }
 
@@ -150,6 +153,19 @@ static enum roof_status check_question(const struct roof_plan_inputs *inputs,
             ROOF_KEY("%s") ", or " ROOF_KEY("%s") " and " ROOF_KEY("%s") ", not both", "context",
             "prompt", "generate");
     }
+    if (inputs->kind == ROOF_PLAN_DISAGGREGATED && base->generate < 2) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("%s") " disaggregated goes with " ROOF_KEY(
+                                  "prompt") " and " ROOF_KEY("generate") ", of 2 tokens or more",
+                              "kind");
+    }
+    if (inputs->kind == ROOF_PLAN_DISAGGREGATED && base->dp > 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("%s") " disaggregated has copies of two kinds, whose numbers "
+                           "are solved for: leave out " ROOF_KEY("dp"),
+            "kind");
+    }
     for (size_t i = 0; inputs->devices != NULL && i < inputs->device_counts; i++) {
         if (inputs->devices[i] > ROOF_PLAN_DEVICES_MAX) {
             return roof_error_set(error, ROOF_USAGE, ROOF_KEY("devices") " goes up to %d here",
@@ -227,6 +243,47 @@ static enum roof_status copy_ascending(int64_t **out, size_t *count, const int64
     return ROOF_OK;
 }
 
+/* Takes the numbers of devices, or the usual ones that go with the sizes that are given. */
+static enum roof_status make_devices(struct roof_plan_answer *out,
+                                     const struct roof_plan_inputs *inputs,
+                                     struct roof_error *error)
+{
+    struct roof_plan_problem *const problem = &out->problem;
+    const int64_t needed = roof_plan_devices_needed(problem);
+    int64_t usual[COUNT(usual_devices)] = {needed};
+    size_t count = 0;
+    if (inputs->devices != NULL) {
+        return copy_ascending(&out->devices, &problem->device_counts, inputs->devices,
+                              inputs->device_counts, 0, error);
+    }
+    if (needed > ROOF_PLAN_DEVICES_MAX) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "the split takes %" PRId64
+                              " devices: " ROOF_KEY("%s") " goes up to %d here",
+                              needed, "devices", ROOF_PLAN_DEVICES_MAX);
+    }
+    for (size_t i = 0; i < COUNT(usual_devices); i++) {
+        if (usual_devices[i] % needed == 0) {
+            usual[count++] = usual_devices[i];
+        }
+    }
+    return copy_ascending(&out->devices, &problem->device_counts, usual, count == 0 ? 1 : count, 0,
+                          error);
+}
+
+/* Tells whether the largest batch that fits is searched: beyond the usual ones where it is asked
+ * for, or more requests are. */
+static enum roof_plan_batches choose_largest(const struct roof_plan_inputs *inputs)
+{
+    const int64_t last = usual_batches[COUNT(usual_batches) - 1];
+    if (inputs->largest) {
+        return inputs->batch == NULL ? ROOF_BATCHES_LARGEST : ROOF_BATCHES_BEYOND;
+    }
+    return inputs->batch != NULL                                       ? ROOF_BATCHES_GIVEN
+           : inputs->limit[ROOF_PLAN_LIMIT_CONCURRENCY] > (double)last ? ROOF_BATCHES_BEYOND
+                                                                       : ROOF_BATCHES_WITHIN;
+}
+
 /* The number of sequences that are asked to be in flight is a batch that the search tries, unless
  * the batches are given. */
 static enum roof_status make_lists(struct roof_plan_answer *out,
@@ -237,105 +294,114 @@ static enum roof_status make_lists(struct roof_plan_answer *out,
     if (inputs->batch != NULL) {
         TRY(copy_ascending(&out->batch, &problem->batches, inputs->batch, inputs->batches, 0,
                            error));
+    } else if (inputs->largest) {
+        TRY(copy_ascending(&out->batch, &problem->batches, usual_batches, 1, 0, error));
     } else {
         TRY(copy_ascending(&out->batch, &problem->batches, usual_batches, COUNT(usual_batches),
                            isnan(concurrency) ? 0 : (int64_t)concurrency, error));
     }
-    const bool given = inputs->devices != NULL;
-    TRY(copy_ascending(&out->devices, &problem->device_counts,
-                       given ? inputs->devices : usual_devices,
-                       given ? inputs->device_counts : COUNT(usual_devices), 0, error));
+    TRY(make_devices(out, inputs, error));
     problem->batch = out->batch;
-    problem->largest = inputs->batch == NULL;
+    problem->largest = choose_largest(inputs);
     problem->devices = out->devices;
     return ROOF_OK;
 }
 
 /* --- engines ------------------------------------------------------------------------------- */
 
-/* The stack of an engine's own kernels, where they were measured apart; else ROOF_STACK_BEST. */
-static int64_t stack_of(const struct roof_engines *engines, size_t engine)
+/* Returns the engines whose own kernels are those of a stack. */
+static unsigned engines_of_stack(const struct roof_engines *engines, int64_t stack)
 {
-    const char *const *const stacks = roof_input(ROOF_INPUT_STACK)->choices;
-    for (int64_t i = 0; stacks[i] != NULL; i++) {
-        if (strcmp(stacks[i], engines->engine[engine].id) == 0) {
-            return i;
-        }
+    unsigned set = 0;
+    for (size_t i = 0; i < engines->count; i++) {
+        set |= (unsigned)(engines->engine[i].stack == (enum roof_stack)stack) << i;
     }
-    return ROOF_STACK_BEST;
+    return set;
 }
 
-/* An engine that is asked for alone runs its own kernels. */
-static void take_stack(struct roof_plan_problem *problem)
+/* Refuses a stack that none of the engines that are asked for runs: an engine does not run in the
+ * time of another one's kernels. */
+static enum roof_status check_stack(const struct roof_plan_problem *problem, unsigned asked,
+                                    const char *key, struct roof_error *error)
 {
-    for (size_t i = 0; i < problem->engines->count; i++) {
-        if (problem->by == 1U << i) {
-            problem->base.common.stack = stack_of(problem->engines, i);
-        }
+    const struct roof_engines *const engines = problem->engines;
+    const int64_t given = problem->base.common.stack;
+    const unsigned measured = asked & ~engines->lent;
+    size_t other = 0;
+    if (given == ROOF_STACK_BEST || measured == 0 ||
+        (asked & engines_of_stack(engines, given)) != 0) {
+        return ROOF_OK;
     }
+    while ((measured >> other & 1U) == 0) {
+        other++;
+    }
+    return roof_error_set(error, ROOF_USAGE,
+                          ROOF_KEY("%s") " %s with " ROOF_KEY(
+                              "%s") " %s: these are not its kernels; leave out " ROOF_KEY("%s"),
+                          "stack", roof_input(ROOF_INPUT_STACK)->choices[given], key,
+                          engines->engine[other].id, "stack");
 }
 
-/* An engine that is asked for does not run in the time of another one's kernels. */
-static enum roof_status check_stack(const struct roof_plan_answer *answer,
+/* Takes the engines of a list. */
+static enum roof_status take_engines(unsigned *out, const struct roof_engines *engines,
+                                     const char *list, struct roof_error *error)
+{
+    char name[NAME_SIZE];
+    while (next_name(name, &list)) {
+        size_t number = 0;
+        TRY(roof_engine_find(&number, engines, name, error));
+        *out |= 1U << number;
+    }
+    return ROOF_OK;
+}
+
+/* Takes the engines that are named, or those whose kernels were measured: the times of the others
+ * are only lent. On a device without calibration these are all, as with a layout, for which few
+ * have words. Where a stack is given, the engines that run other kernels are left out. */
+static enum roof_status choose_wide(struct roof_plan_answer *out,
                                     const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
     const struct roof_engines *const engines = inputs->engines;
-    const unsigned asked = inputs->emit != NULL     ? 1U << answer->engine
-                           : inputs->engine != NULL ? answer->problem.by
-                                                    : 0;
-    const int64_t given = answer->problem.base.common.stack;
-    const char *other = NULL;
-    for (size_t i = 0; i < engines->count && given != ROOF_STACK_BEST; i++) {
-        const int64_t stack = (asked >> i & 1U) == 0 ? ROOF_STACK_BEST : stack_of(engines, i);
-        if (stack == given) {
-            return ROOF_OK;
-        }
-        other = stack == ROOF_STACK_BEST || other != NULL ? other : engines->engine[i].id;
+    const int64_t given = out->problem.base.common.stack;
+    if (inputs->engine == NULL && inputs->layout == NULL) {
+        out->wide = roof_engines_measured(engines);
+        out->wide_measured = true;
+    } else if (inputs->engine != NULL && strcmp(inputs->engine, "all") != 0) {
+        TRY(take_engines(&out->wide, engines, inputs->engine, error));
+        TRY(check_stack(&out->problem, out->wide, "engine", error));
     }
-    return other == NULL
-               ? ROOF_OK
-               : roof_error_set(
-                     error, ROOF_USAGE,
-                     ROOF_KEY("%s") " %s with " ROOF_KEY(
-                         "%s") " %s: these are not its kernels; leave out " ROOF_KEY("%s"),
-                     "stack", roof_input(ROOF_INPUT_STACK)->choices[given],
-                     inputs->emit != NULL ? "emit" : "engine", other, "stack");
+    if (given != ROOF_STACK_BEST) {
+        out->wide =
+            (out->wide == 0 ? ~0U : out->wide) & (engines_of_stack(engines, given) | engines->lent);
+    }
+    return ROOF_OK;
 }
 
-/* Takes the engines that are named, or the one whose words are wanted, or those whose kernels were
- * measured: the times of the others are only lent. On a device without calibration these are all.
+/* Chooses the engines that are searched: that whose words are wanted, or all that may run a plan.
  */
 static enum roof_status choose_engines(struct roof_plan_answer *out,
                                        const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
 {
     struct roof_plan_problem *const problem = &out->problem;
-    const char *list = inputs->engine == NULL ? inputs->emit : inputs->engine;
-    char name[NAME_SIZE];
+    problem->own_stacks = !inputs->stack_given;
     if (inputs->emit != NULL) {
-        TRY(roof_engine_find(&out->engine, inputs->engines, inputs->emit, error));
+        TRY(roof_engine_find(&out->engine, inputs->engines, roof_emit_engine(inputs->emit), error));
+        TRY(check_stack(problem, 1U << out->engine, "emit", error));
     }
-    if (inputs->engine != NULL && strcmp(inputs->engine, "all") == 0) {
-        return check_stack(out, inputs, error);
+    TRY(choose_wide(out, inputs, error));
+    problem->by = out->wide;
+    problem->by_measured = out->wide_measured;
+    if (inputs->emit != NULL) {
+        problem->by = 1U << out->engine;
+        problem->by_measured = false;
     }
-    while (next_name(name, &list)) {
-        size_t number = 0;
-        TRY(roof_engine_find(&number, inputs->engines, name, error));
-        problem->by |= 1U << number;
-    }
-    if (problem->by == 0) {
-        problem->by = roof_engines_measured(inputs->engines);
-        problem->by_measured = true;
-    }
-    if (!inputs->stack_given) {
-        take_stack(problem);
-    }
-    if (inputs->emit != NULL && (problem->by >> out->engine & 1U) == 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("emit") " %s: it is not among " ROOF_KEY("engine"),
-                              inputs->emit);
-    }
-    return check_stack(out, inputs, error);
+    return inputs->emit == NULL || inputs->engine == NULL || out->wide == 0 ||
+                   (out->wide & problem->by) != 0
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("emit") " %s: it is not among " ROOF_KEY("engine"),
+                                inputs->emit);
 }
 
 /* --- formats ------------------------------------------------------------------------------- */
@@ -389,6 +455,37 @@ enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engine
                      "explain", side[0], side[1]);
 }
 
+/* Takes the combinations of formats that have the layout that is asked for. */
+static enum roof_status choose_layout(struct roof_plan_answer *out,
+                                      const struct roof_plan_inputs *inputs,
+                                      struct roof_error *error)
+{
+    const struct roof_engines *const engines = inputs->engines;
+    const char *known[SERVINGS_SHOWN];
+    size_t count = 0;
+    bool found = false;
+    if (inputs->formats != NULL || inputs->side[0] != NULL) {
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("layout") " goes without " ROOF_KEY("%s"),
+                              inputs->formats != NULL ? "formats" : "explain");
+    }
+    out->problem.serving = out->serving;
+    for (size_t i = 0; i < engines->servings; i++) {
+        const char *const layout = engines->serving[i].layout;
+        out->serving[i] = layout != NULL && strcmp(layout, inputs->layout) == 0;
+        found = found || out->serving[i];
+        size_t k = 0;
+        while (layout != NULL && k < count && strcmp(known[k], layout) != 0) {
+            k++;
+        }
+        if (layout != NULL && k == count && count < SERVINGS_SHOWN) {
+            known[count++] = layout;
+        }
+    }
+    return found ? ROOF_OK
+                 : roof_unknown_name(error, ROOF_USAGE, "layout of engines", inputs->layout, known,
+                                     count);
+}
+
 /* Takes the combinations of formats that are named, and those that are to be explained. */
 static enum roof_status choose_formats(struct roof_plan_answer *out,
                                        const struct roof_plan_inputs *inputs,
@@ -401,6 +498,9 @@ static enum roof_status choose_formats(struct roof_plan_answer *out,
     out->serving = calloc(engines->servings + 1, sizeof *out->serving);
     if (out->serving == NULL) {
         return roof_no_memory(error);
+    }
+    if (inputs->layout != NULL) {
+        return choose_layout(out, inputs, error);
     }
     if (list != NULL && strcmp(list, "all") != 0) {
         out->problem.serving = out->serving;
@@ -428,6 +528,29 @@ static enum roof_status choose_formats(struct roof_plan_answer *out,
 
 /* --- the problem ----------------------------------------------------------------------------- */
 
+/* Loads the checkpoints that the model is published in beside its own. */
+static enum roof_status load_checkpoints(struct roof_plan_answer *out,
+                                         const struct roof_plan_inputs *inputs,
+                                         struct roof_error *error)
+{
+    const char *const *const ids = inputs->model->checkpoints;
+    size_t count = 0;
+    while (ids != NULL && ids[count] != NULL) {
+        count++;
+    }
+    out->checkpoint = calloc(count + 1, sizeof *out->checkpoint);
+    if (out->checkpoint == NULL) {
+        return roof_no_memory(error);
+    }
+    out->problem.checkpoint = out->checkpoint;
+    for (size_t i = 0; i < count; i++) {
+        TRY(roof_model_load(&out->checkpoint[i], ids[i], inputs->directories, error));
+        roof_model_forget_formats(out->checkpoint[i]);
+        out->problem.checkpoints++;
+    }
+    return ROOF_OK;
+}
+
 /* The plans give the model their formats, so that it loses its own; those it was published in
  * remain those of the layout "checkpoint". */
 static enum roof_status copy_model(struct roof_plan_answer *out,
@@ -440,7 +563,7 @@ static enum roof_status copy_model(struct roof_plan_answer *out,
     roof_model_forget_formats(out->model);
     out->problem.model = out->model;
     out->problem.published = inputs->model->stored ? inputs->model : NULL;
-    return ROOF_OK;
+    return load_checkpoints(out, inputs, error);
 }
 
 /* Takes the calibrations from the devices, where the bounds are to rank all plans. */
@@ -468,13 +591,22 @@ static enum roof_status forget_expected(struct roof_plan_answer *out,
 /* Sets the default context, and checks that the model takes the lengths. */
 static enum roof_status set_context(struct roof_plan_problem *problem, struct roof_error *error)
 {
+    static const struct roof_split whole = {.tp = 1, .pp = 1, .attention_dp = 1};
+    const bool request = problem->base.generate > 0;
     struct roof_scenario resolved = problem->base;
+    struct roof_scenario prefill;
+    struct roof_scenario decode;
+    roof_split_put(&resolved, &whole);
+    resolved.prefix_hit = request ? resolved.prefix_hit : 0;
     TRY(roof_scenario_resolve(&resolved, problem->model, error));
     problem->base.chunk = resolved.chunk;
-    if (problem->base.generate == 0) {
-        problem->base.context = resolved.context;
+    if (request) {
+        return ROOF_OK;
     }
-    return ROOF_OK;
+    problem->base.context = resolved.context;
+    roof_scenario_phases(&prefill, &decode, &problem->base);
+    roof_split_put(&prefill, &whole);
+    return roof_scenario_resolve(&prefill, problem->model, error);
 }
 
 enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
@@ -487,9 +619,12 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
                                           .price = inputs->price,
                                           .engines = inputs->engines,
                                           .directories = inputs->directories,
+                                          .halt = inputs->halt,
                                           .accuracy = &out->accuracy,
                                           .base = inputs->base,
                                           .objective = inputs->objective,
+                                          .kind = inputs->emit != NULL ? ROOF_PLAN_AGGREGATED
+                                                                       : inputs->kind,
                                           .max_loss = inputs->max_loss,
                                           .native_only = inputs->native_only};
     memcpy(problem->limit, inputs->limit, sizeof problem->limit);
@@ -502,5 +637,9 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
     TRY(check_prices(inputs, error));
     TRY(copy_model(out, inputs, error));
     TRY(roof_accuracy_load(&out->accuracy, error));
-    return set_context(problem, error);
+    if (!inputs->loss_given && roof_plan_class_loss(problem) > problem->max_loss) {
+        problem->max_loss = roof_plan_class_loss(problem);
+    }
+    TRY(set_context(problem, error));
+    return roof_plan_check_split(problem, error);
 }

@@ -26,21 +26,27 @@ struct roof_plan_inputs {
     const struct roof_engines *engines;
     const char *const *directories; /**< where layouts are looked for first; NULL: nowhere */
     struct roof_scenario base; /**< context, or prompt and generate, and what all plans share */
-    bool stack_given;          /**< base names the stack; else that of a single engine is taken */
-    const int64_t *batch;      /**< in any order; NULL: powers of two up to 2048 */
+    bool stack_given;          /**< base names the stack; else each engine runs its own kernels */
+    const int64_t *batch; /**< in any order; NULL: powers of two up to 2048, unless `largest` */
     size_t batches;
-    const int64_t *devices; /**< in any order; NULL: 1, 2, 4 and 8 */
+    bool largest;           /**< the largest that fits is asked for, however large it is */
+    const int64_t *devices; /**< in any order; NULL: those of 1, 2, 4 and 8 that the given sizes of
+                                 the split divide, or as many as these need */
     size_t device_counts;
+    const char *layout;  /**< the layout of all plans, by its name or file; NULL: any */
     const char *formats; /**< names, "fp8,bf16" (roof_serving_called); NULL or "all": any */
     const char *engine;  /**< ids, "vllm,trtllm", or "all"; NULL: those with measured kernels, and
                               all on a device without calibration */
-    const char *emit;    /**< the engine whose words are wanted: the only one, unless `engine` says
-                              others; NULL: none */
+    const char *emit; /**< the engine whose words are wanted, the only one that is searched; it is
+                           one of `engine`. NULL: none */
     enum roof_plan_objective objective;
+    enum roof_plan_kind kind;
     enum roof_ranking ranking; /**< ROOF_RANKING_IDEAL: all plans are of bounds */
     enum roof_accuracy_class max_loss;
+    bool loss_given; /**< else formats of classes in `base` may lose more */
     bool native_only;
     double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none. The concurrency is one more batch, too */
+    struct roof_halt halt;               /**< asked between predictions */
     const char *side[2]; /**< two devices, which `hardware` then are, or two formats; NULL: none */
     bool explain;        /**< say why the best plan is the best; `side` is explained in any case */
 };
@@ -69,26 +75,39 @@ enum roof_status roof_plan_read_objective(enum roof_plan_objective *out, int64_t
 enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engines *engines,
                                              const char *const side[2], struct roof_error *error);
 
-/** A change of the question with which the wanted concurrency can be met. */
+/** A change of the question with which as many requests fit as are wanted. */
 struct roof_plan_change {
     char option[64];       /**< "devices 3": an option and its value */
     struct roof_plan plan; /**< the best one with it; its hardware and serving are the problem's */
 };
 #define ROOF_PLAN_CHANGES 2
 
+/** How many requests fit where too few do. */
+struct roof_plan_shortage {
+    int64_t wanted; /**< in flight: the concurrency, or the least batch of one copy; 0: that many
+                         fit, or it is no lack of memory that they miss */
+    bool each;      /**< it is a batch of each copy; else of all copies */
+    int64_t served; /**< as many fit, in this plan; 0: not one does */
+    struct roof_plan most;
+    struct roof_plan_change change[ROOF_PLAN_CHANGES]; /**< with these all of them would */
+    size_t changes;
+};
+
 /** The whole question, and all that was found for it. */
 struct roof_plan_answer {
     struct roof_plan_problem problem;
     struct roof_plans plans;  /**< none, where nothing satisfies the constraints: it says why */
-    struct roof_plans others; /**< those of all engines with measured kernels, if only that of
-                                 `emit` was searched; else empty */
-    struct roof_plan_change change[ROOF_PLAN_CHANGES]; /**< where the concurrency cannot be met */
-    size_t changes;
+    struct roof_plans others; /**< those of `wide`, where only the engine of `emit` was searched for
+                                 `plans`; else empty */
+    unsigned wide;            /**< the engines that may run a plan for all that `emit` says */
+    bool wide_measured;       /**< `wide` is a default, like `by_measured` of the problem */
+    struct roof_plan_shortage shortage;
     size_t engine;  /**< the number of that of `emit` */
     bool explained; /**< `speedup` holds: it explains the sides, or the best plan */
     struct roof_plan_speedup speedup;
     /* The problem points to these, which are owned. */
     struct roof_model *model;
+    struct roof_model **checkpoint; /**< as many as the problem has */
     struct roof_accuracy accuracy;
     bool *serving;
     int64_t *batch;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "decide/plan.h"
+#include "decide/plan_split.h"
 
 const char *roof_plan_limit_name(enum roof_plan_limit limit)
 {
@@ -25,12 +25,25 @@ const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
         [ROOF_REJECTED_ENGINE] = "no engine runs the formats on the device, or the split",
         [ROOF_REJECTED_WIDER] = "not smaller than the published checkpoint",
         [ROOF_REJECTED_LOSS] = "more accuracy loss than allowed",
+        [ROOF_REJECTED_DENSE] = "pruned weights are not stored in the format",
         [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
         [ROOF_REJECTED_SPLIT] = "the split does not divide the model, or the link is unknown",
         [ROOF_REJECTED_MEMORY] = "does not fit in memory",
         [ROOF_REJECTED_UNKNOWN] = "an operator has no expected time",
         [ROOF_REJECTED_LIMIT] = "misses a limit"};
     return names[rejection];
+}
+
+void roof_plan_halves(struct roof_plan_problem *prefill, struct roof_plan_problem *decode,
+                      const struct roof_plan_problem *problem)
+{
+    const struct roof_scenario *const base = &problem->base;
+    *prefill = *decode = *problem;
+    prefill->base.generate = 1;
+    prefill->base.draft_tokens = 0;
+    decode->base.context = base->prompt + base->generate / 2;
+    decode->base.prompt = decode->base.generate = decode->base.chunk = 0;
+    decode->base.prefix_hit = 0;
 }
 
 void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
@@ -43,10 +56,10 @@ void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
         out->common.formats.activations = s->activations;
     }
     out->common.formats.kv = s->kv;
+    out->common.stack = plan->stack;
     out->common.shape.batch = plan->batch;
-    out->common.shape.ep = plan->ep;
-    out->tp = plan->tp;
-    out->pp = plan->pp;
+    out->dp = plan->dp;
+    roof_split_put(out, &plan->split);
 }
 
 void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
@@ -59,6 +72,19 @@ void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *de
     if (both.generate > 0) { /* the step that a closed loop has */
         decode->context = both.prompt + both.generate / 2;
     }
+    if (plan->prefill.copies > 0) {
+        roof_split_put(prefill, &plan->prefill.split);
+    }
+}
+
+const struct roof_model *roof_plan_model(const struct roof_plan_problem *problem, size_t serving)
+{
+    const struct roof_serving *const s = &problem->engines->serving[serving];
+    const struct roof_model *found = roof_serving_suits(s, problem->model) ? problem->model : NULL;
+    for (size_t i = 0; i < problem->checkpoints && found == NULL; i++) {
+        found = roof_serving_suits(s, problem->checkpoint[i]) ? problem->checkpoint[i] : NULL;
+    }
+    return found;
 }
 
 void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
@@ -67,7 +93,7 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
     const struct roof_serving *const s = &problem->engines->serving[plan->serving];
     *out = (struct roof_plan_row){.plan = *plan,
                                   .rank = rank,
-                                  .model = problem->model->id,
+                                  .model = roof_plan_model(problem, plan->serving)->id,
                                   .hardware = problem->hardware[plan->hardware]->id,
                                   .formats = s->id,
                                   .layout = s->layout,
@@ -77,6 +103,19 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
                                   .context = problem->base.generate > 0
                                                  ? problem->base.prompt + problem->base.generate
                                                  : problem->base.context};
+    const int64_t each = roof_split_devices(&plan->split);
+    const int64_t other = roof_split_devices(&plan->prefill.split);
+    if (plan->prefill.copies > 0) {
+        (void)snprintf(out->copies, sizeof out->copies,
+                       "%" PRId64 "x%" PRId64 "+%" PRId64 "x%" PRId64, plan->prefill.copies, other,
+                       plan->dp, each);
+    } else {
+        struct roof_plan_prefill *const none = &out->plan.prefill;
+        (void)snprintf(out->copies, sizeof out->copies, "%" PRId64 "x%" PRId64, plan->dp, each);
+        none->prefill_s = none->bound_s = none->kv_bytes = none->transfer_s = ROOF_UNKNOWN;
+        none->requests = none->served = ROOF_UNKNOWN;
+        none->bound_requests = none->bound_served = ROOF_UNKNOWN;
+    }
     size_t used = 0;
     for (size_t i = 0; i < problem->engines->count; i++) {
         const char *const id = problem->engines->engine[i].id;
@@ -87,23 +126,56 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
     }
 }
 
+/* Writes "tp 4, pp 2"; false where there is nothing to say. */
+static bool put_sizes(struct roof_text *out, const char *begin, int64_t copies,
+                      const struct roof_split *split)
+{
+    const bool apart = roof_split_apart(split);
+    const struct {
+        const char *label;
+        int64_t value;
+    } sizes[] = {{"dp", copies},
+                 {"tp", split->tp},
+                 {"pp", split->pp},
+                 {"ep", roof_split_ep(split)},
+                 {"attention dp", apart ? split->attention_dp : 1},
+                 {"moe tp", apart ? split->moe_tp : 1},
+                 {"moe ep", apart ? split->moe_ep : 1}};
+    const char *separator = begin;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        if (sizes[i].value > 1) {
+            roof_text_printf(out, "%s%s %" PRId64, separator, sizes[i].label, sizes[i].value);
+            separator = ", ";
+        }
+    }
+    return separator != begin;
+}
+
+/* Writes "prefill on 2 x 4 (tp 4)": copies, and the devices of each. */
+static void put_half(struct roof_text *out, const char *what, int64_t copies,
+                     const struct roof_split *split)
+{
+    roof_text_printf(out, "%s on %" PRId64 " x %" PRId64, what, copies, roof_split_devices(split));
+    if (put_sizes(out, " (", 1, split)) {
+        roof_text_put(out, ")");
+    }
+}
+
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem)
 {
     const struct roof_serving *const s = &problem->engines->serving[plan->serving];
     roof_text_printf(out, "%" PRId64 " x %s", plan->devices, problem->hardware[plan->hardware]->id);
-    const struct {
-        const char *label;
-        int64_t value;
-    } splits[] = {{"dp", plan->dp}, {"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
-    bool any = false;
-    for (size_t i = 0; i < COUNT(splits); i++) {
-        if (splits[i].value > 1) {
-            roof_text_printf(out, "%s%s %" PRId64, any ? ", " : " (", splits[i].label,
-                             splits[i].value);
-            any = true;
-        }
+    if (plan->prefill.copies > 0) {
+        put_half(out, ", prefill", plan->prefill.copies, &plan->prefill.split);
+        put_half(out, ", decode", plan->dp, &plan->split);
+    } else if (put_sizes(out, " (", plan->dp, &plan->split)) {
+        roof_text_put(out, ")");
     }
-    roof_text_printf(out, "%s, %s, KV cache %s, batch %" PRId64, any ? ")" : "", s->id,
-                     roof_format(s->kv)->name, plan->batch);
+    const struct roof_model *const model = roof_plan_model(problem, plan->serving);
+    roof_text_printf(out, ", %s", s->id);
+    if (model != problem->model) {
+        roof_text_printf(out, " (%s)", model->id);
+    }
+    roof_text_printf(out, ", KV cache %s, batch %" PRId64, roof_format(s->kv)->name, plan->batch);
 }

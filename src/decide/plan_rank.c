@@ -6,8 +6,7 @@
 #include "base/base.h"
 #include "decide/plan.h"
 
-/* Returns what ranks a plan: lower is better. */
-static double score(const struct roof_plan *p, enum roof_plan_objective objective)
+double roof_plan_score(const struct roof_plan *p, enum roof_plan_objective objective)
 {
     switch (objective) {
     case ROOF_PLAN_THROUGHPUT:
@@ -33,13 +32,12 @@ static bool as_published(const struct roof_plan *p, const struct roof_plan_probl
     return roof_serving_published(s) || (plain && s->weights == ROOF_PRECISION_BF16);
 }
 
-/* Returns the score by which a plan is ranked: lower is better. Scores below 0 are rates. */
-static double ranked_score(const struct roof_plan *p, const struct roof_plan_problem *q)
+double roof_plan_ranked_score(const struct roof_plan *plan, const struct roof_plan_problem *problem)
 {
-    const double plain = score(p, q->objective);
-    return !as_published(p, q) ? plain
-           : plain < 0         ? plain * PUBLISHED_BONUS
-                               : plain / PUBLISHED_BONUS;
+    const double plain = roof_plan_score(plan, problem->objective);
+    return !as_published(plan, problem) ? plain
+           : plain < 0                  ? plain * PUBLISHED_BONUS
+                                        : plain / PUBLISHED_BONUS;
 }
 
 /* A plan with its score and its place in the search, which breaks ties. */
@@ -89,7 +87,7 @@ enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_
         return roof_no_memory(error);
     }
     for (size_t i = 0; i < out->count; i++) {
-        all[i].score = ranked_score(&out->plan[i], problem);
+        all[i].score = roof_plan_ranked_score(&out->plan[i], problem);
         all[i].place = i;
         all[i].plan = out->plan[i];
     }
@@ -126,8 +124,7 @@ static void merge(struct roof_plan *out, const struct roof_plans *a, const struc
     }
 }
 
-/* Returns the basis of the plans that rank first. */
-static enum roof_plan_basis first_basis(const struct roof_plans *plans)
+enum roof_plan_basis roof_plans_first_basis(const struct roof_plans *plans)
 {
     enum roof_plan_basis first = plans->plan[0].basis;
     for (size_t i = 1; i < plans->count; i++) {
@@ -148,7 +145,7 @@ enum roof_status roof_plans_keep_beyond(struct roof_plans *out, const struct roo
     merge(all.plan, out, beyond);
     const enum roof_status status = roof_plans_rank(&all, problem, error);
     if (status == ROOF_OK && all.plan[0].loss > problem->max_loss &&
-        all.plan[0].basis == first_basis(out)) {
+        all.plan[0].basis == roof_plans_first_basis(out)) {
         out->beyond = all.plan[0];
     }
     free(all.plan);

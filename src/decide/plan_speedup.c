@@ -92,6 +92,8 @@ enum roof_status roof_plan_speedup(struct roof_plan_speedup *out, const struct r
     out->to = out->from = *to;
     out->from.hardware = from->hardware;
     out->from.serving = from->serving;
+    out->from.stack = roof_plan_stack(problem, from->serving, from->hardware, from->stack);
+    out->to.stack = roof_plan_stack(problem, to->serving, to->hardware, to->stack);
     put_name(out->from_name, &out->from, to, problem);
     put_name(out->to_name, to, &out->from, problem);
     struct roof_model_prediction *const model_prediction = malloc(2 * sizeof *model_prediction);

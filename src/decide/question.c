@@ -183,7 +183,8 @@ static bool is_key(size_t input)
 {
     return input != ROOF_INPUT_OUTPUT && input != ROOF_INPUT_FORMAT &&
            input != ROOF_INPUT_PREDICT_FORMAT && input != ROOF_INPUT_CHART_FORMAT &&
-           input != ROOF_INPUT_CHECK_FORMAT && input != ROOF_INPUT_MONITOR_FORMAT &&
+           input != ROOF_INPUT_CHECK_FORMAT && input != ROOF_INPUT_MEASURE_FORMAT &&
+           input != ROOF_INPUT_MONITOR_FORMAT && input != ROOF_INPUT_PAGE_FORMAT &&
            input != ROOF_INPUT_RESUME;
 }
 
@@ -192,6 +193,12 @@ static enum roof_status unknown_key(const char *key, struct roof_error *error)
     char names[ROOF_INPUT_COUNT][ROOF_INPUT_NAME_SIZE];
     const char *known[ROOF_INPUT_COUNT + 2] = {"operator", "model"};
     size_t count = 2;
+    if (roof_input_number(key) < ROOF_INPUT_COUNT) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("%s") " is no input of a question: it says how the answer "
+                                             "is written, which is up to the program that asks",
+                              key);
+    }
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         if (is_key(i)) {
             known[count] = roof_input_key(names[i], roof_input(i));

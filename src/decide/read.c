@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/quantity.h"
+#include "catalog/registry.h"
 
 enum roof_status roof_which_model(struct roof_error *error)
 {
@@ -18,11 +19,13 @@ enum roof_status roof_which_model(struct roof_error *error)
 enum roof_status roof_read_operator(enum roof_operator *out, const struct roof_question *question,
                                     struct roof_error *error)
 {
-    return question->op == NULL
-               ? roof_error_set(error, ROOF_USAGE,
-                                "which operator or model? for example: gemm -m 128 -n 4096 -k "
-                                "4096, or: model llama-3-8b")
-               : roof_operator_find(out, question->op, error);
+    if (question->op != NULL) {
+        return roof_operator_find(out, question->op, error);
+    }
+    return roof_error_set(
+        error, ROOF_USAGE,
+        "which operator or model? for example: gemm " ROOF_KEY("m") " 128 " ROOF_KEY(
+            "n") " 4096 " ROOF_KEY("k") " 4096, or: model llama-3-8b");
 }
 
 /* Reads one input that is a field of the scenario. */
@@ -143,7 +146,8 @@ enum roof_status roof_read_hardware(const struct roof_hardware **out, struct roo
                                     bool bounds_only, struct roof_error *error)
 {
     *out = NULL;
-    if (name != NULL && strchr(name, ',') != NULL && strchr(name, '/') == NULL) {
+    if (name != NULL && !roof_registry_document(name) && strchr(name, ',') != NULL &&
+        strchr(name, '/') == NULL) {
         return roof_error_set(error, ROOF_USAGE,
                               "'%s': one device here; lists of devices go with roofline sweep",
                               name);

@@ -250,6 +250,8 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
     } else if (options->native_only && !c->prediction.native) {
         reject(out, c, "not native: with these formats it is computed at %s",
                roof_format(c->prediction.compute)->name);
+    } else if (out->baseline.workload.sparse > 0 && c->prediction.workload.sparse == 0) {
+        reject(out, c, "not pruned: weights in %s stay dense", format->name);
     } else if (is_unused(c)) {
         reject(out, c, "nothing would be in %s: --kv %s fixes the cache", format->name,
                roof_format(c->prediction.workload.formats.kv)->name);
@@ -269,7 +271,8 @@ fill_candidate(struct roof_candidate *c, const struct roof_prediction *baseline,
                const struct roof_workload *workload, const struct roof_hardware *hardware,
                const struct roof_recommend_options *options, struct roof_error *error)
 {
-    const struct roof_workload w = as_candidate(workload, hardware, c->format, c->use);
+    struct roof_workload w = as_candidate(workload, hardware, c->format, c->use);
+    w.sparse = w.sparse > 0 && roof_precision_prunable(c->format);
     const bool expected = options->ranking == ROOF_RANKING_EXPECTED;
     TRY(roof_predict(&c->prediction, &w, hardware, error));
     c->speedup = baseline->time_s / c->prediction.time_s;
@@ -309,4 +312,23 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
     }
     rank(out, options);
     return ROOF_OK;
+}
+
+enum roof_status roof_recommend_tables_load(struct roof_recommend_tables *out,
+                                            struct roof_recommend_options *options,
+                                            struct roof_error *error)
+{
+    *out = (struct roof_recommend_tables){.engines = NULL};
+    TRY(roof_accuracy_load(&out->accuracy, error));
+    if (options->formats == NULL) {
+        TRY(roof_engines_load(&out->engines, error));
+        options->engines = out->engines;
+    }
+    return ROOF_OK;
+}
+
+void roof_recommend_tables_free(struct roof_recommend_tables *tables)
+{
+    roof_engines_free(tables->engines);
+    roof_accuracy_free(&tables->accuracy);
 }

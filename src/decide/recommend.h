@@ -58,6 +58,19 @@ struct roof_recommend_options {
         .max_loss = ROOF_ACCURACY_2_TO_5                                                           \
     }
 
+/** The tables that a recommendation reads. */
+struct roof_recommend_tables {
+    struct roof_accuracy accuracy;
+    struct roof_engines *engines; /**< NULL where the caller names the formats */
+};
+
+/** Loads the tables, and makes the engines of them those of the options where the default formats
+ * are the candidates. Release with roof_recommend_tables_free, also after a failure. */
+enum roof_status roof_recommend_tables_load(struct roof_recommend_tables *out,
+                                            struct roof_recommend_options *options,
+                                            struct roof_error *error);
+void roof_recommend_tables_free(struct roof_recommend_tables *tables);
+
 /** Returns the default candidates, in the order of the catalog. */
 const enum roof_precision *roof_recommend_defaults(size_t *count);
 
@@ -70,8 +83,9 @@ struct roof_recommendation {
 
 /**
  * Ranks the formats for one workload, whose own weights, activations and precision are ignored;
- * --kv, --out and the shape are kept. ROOF_UNSATISFIED when every candidate is rejected (*out then
- * holds the reasons). *out is large: keep it off small stacks.
+ * its formats of the KV cache and of the output, and its shape, are kept. ROOF_UNSATISFIED when
+ * every candidate is rejected (*out then holds the reasons). *out is large: keep it off small
+ * stacks.
  */
 enum roof_status
 roof_recommend(struct roof_recommendation *out, const struct roof_workload *workload,

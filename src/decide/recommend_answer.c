@@ -45,23 +45,17 @@ enum roof_status roof_recommend_answer_open(struct roof_recommend_answer **out,
                                             const struct roof_recommend_options *options,
                                             bool explain, struct roof_error *error)
 {
-    struct roof_accuracy accuracy = {0};
-    struct roof_engines *engines = NULL;
+    struct roof_recommend_tables tables;
     struct roof_recommend_options own = *options;
     *out = calloc(1, sizeof **out);
     if (*out == NULL) {
         return roof_no_memory(error);
     }
-    enum roof_status status = roof_accuracy_load(&accuracy, error);
-    if (status == ROOF_OK && own.formats == NULL) {
-        status = roof_engines_load(&engines, error);
-        own.engines = engines;
-    }
+    enum roof_status status = roof_recommend_tables_load(&tables, &own, error);
     if (status == ROOF_OK) {
-        status = find_answer(*out, workload, hardware, &accuracy, &own, explain, error);
+        status = find_answer(*out, workload, hardware, &tables.accuracy, &own, explain, error);
     }
-    roof_engines_free(engines);
-    roof_accuracy_free(&accuracy);
+    roof_recommend_tables_free(&tables);
     if (status != ROOF_OK) {
         roof_recommend_answer_free(*out);
         *out = NULL;

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/nearest.h"
+#include "decide/synonym.h"
 #include "predict/prediction_fields.h"
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -56,17 +57,19 @@ static const char *field_name(size_t id)
     return !input->field ? NULL : id == ROOF_INPUT_PRECISION_BOTH ? "precision" : input->key;
 }
 
-/* Finds the input of a key; ROOF_INPUT_COUNT when there is none. */
+/* Finds the input of a key, or of another word for one; ROOF_INPUT_COUNT when there is none. */
 static size_t field_of(const char *name)
 {
-    size_t id = 0;
-    for (; id < ROOF_INPUT_COUNT; id++) {
+    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
         const char *const field = field_name(id);
         if (field != NULL && strcmp(field, name) == 0) {
-            break;
+            return id;
         }
     }
-    return id;
+    const struct roof_synonym *const synonym = roof_synonym_of_key(name);
+    return synonym != NULL && !synonym->complement && field_name(synonym->input) != NULL
+               ? synonym->input
+               : ROOF_INPUT_COUNT;
 }
 
 /* Columns that are no inputs, and the kinds of records that have them. */
@@ -79,7 +82,28 @@ static const struct {
                {"model", ROOF_COLUMN_MODEL, {false, true, true}},
                {"layout", ROOF_COLUMN_LAYOUT, {false, true, true}},
                {"draft_model", ROOF_COLUMN_DRAFT, {false, true, false}},
-               {"measured_us", ROOF_COLUMN_MEASURED, {true, false, true}}};
+               {"measured_us", ROOF_COLUMN_MEASURED, {true, false, true}},
+               {"ttft_ms", ROOF_COLUMN_TTFT, {false, false, true}},
+               {"tpot_ms", ROOF_COLUMN_TPOT, {false, false, true}},
+               {"e2e_ms", ROOF_COLUMN_E2E, {false, false, true}},
+               {"tokens_per_s", ROOF_COLUMN_RATE, {false, false, true}},
+               {"concurrency", ROOF_COLUMN_CONCURRENCY, {false, false, true}}};
+
+/* The keys of the results of serving benchmarks; docs/formats.md has their sources. */
+static const struct {
+    const char *name;
+    enum roof_column_role role;
+} result_keys[] = {{"model_id", ROOF_COLUMN_MODEL},
+                   {"mean_ttft_ms", ROOF_COLUMN_TTFT},
+                   {"mean_tpot_ms", ROOF_COLUMN_TPOT},
+                   {"mean_e2el_ms", ROOF_COLUMN_E2E},
+                   {"mean_e2e_latency_ms", ROOF_COLUMN_E2E},
+                   {"output_throughput", ROOF_COLUMN_RATE},
+                   {"max_concurrency", ROOF_COLUMN_MAX_CONCURRENCY},
+                   {"request_rate", ROOF_COLUMN_REQUEST_RATE},
+                   {"completed", ROOF_COLUMN_COMPLETED},
+                   {"total_input_tokens", ROOF_COLUMN_PROMPT_TOKENS},
+                   {"total_output_tokens", ROOF_COLUMN_GENERATED_TOKENS}};
 
 /* Returns the role of a column that has this very name. */
 static enum roof_column_role exact_role(const char *name, enum roof_records_kind kind,
@@ -88,6 +112,11 @@ static enum roof_column_role exact_role(const char *name, enum roof_records_kind
     for (size_t i = 0; i < COUNT(special); i++) {
         if (special[i].in[kind] && strcmp(name, special[i].name) == 0) {
             return special[i].role;
+        }
+    }
+    for (size_t i = 0; i < COUNT(result_keys) && kind == ROOF_RECORDS_BOTH; i++) {
+        if (strcmp(name, result_keys[i].name) == 0) {
+            return result_keys[i].role;
         }
     }
     const bool models = kind == ROOF_RECORDS_MODELS;
@@ -116,22 +145,19 @@ static bool plain_name(char out[ROOF_WORD_SIZE], const char *name)
     return true;
 }
 
-const char *roof_column_meant(const char *name, enum roof_records_kind kind)
+/* Finds a key that is the name and a unit behind it: "ttft" is "ttft_ms". */
+static const char *with_unit(const char *name, const char *const *keys, size_t count)
 {
-    const char *known[ROOF_INPUT_COUNT + COUNT(special)];
-    char key[ROOF_WORD_SIZE];
-    size_t count = 0;
-    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
-        if (field_name(id) != NULL) {
-            known[count++] = field_name(id);
+    static const char *const units[] = {"_us", "_ms", "_per_s", "_bytes"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < COUNT(units) && strncmp(keys[i], name, length) == 0; k++) {
+            if (strcmp(keys[i] + length, units[k]) == 0) {
+                return keys[i];
+            }
         }
     }
-    for (size_t i = 0; i < COUNT(special); i++) {
-        if (special[i].in[kind]) {
-            known[count++] = special[i].name;
-        }
-    }
-    return plain_name(key, name) ? roof_near_name(key, known, count) : NULL;
+    return NULL;
 }
 
 enum roof_column_role roof_column_role(const char *name, enum roof_records_kind kind, size_t *input)
@@ -217,7 +243,36 @@ bool roof_records_has(const struct roof_records *records, const char *column)
 
 const char *roof_records_meant(const struct roof_records *records, const char *carried)
 {
-    return roof_column_meant(carried, records->private_data->options.kind);
+    const enum roof_records_kind kind = records->private_data->options.kind;
+    const char *known[ROOF_INPUT_COUNT + COUNT(special)];
+    char key[ROOF_WORD_SIZE];
+    size_t count = 0;
+    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
+        if (field_name(id) != NULL) {
+            known[count++] = field_name(id);
+        }
+    }
+    for (size_t i = 0; i < COUNT(special); i++) {
+        if (special[i].in[kind]) {
+            known[count++] = special[i].name;
+        }
+    }
+    if (!plain_name(key, carried)) {
+        return NULL;
+    }
+    const char *const unit = with_unit(key, known, count);
+    return unit != NULL ? unit : roof_near_name(key, known, count);
+}
+
+bool roof_record_says(const struct roof_records *r, size_t input)
+{
+    const struct roof_records_private *const p = r->private_data;
+    for (size_t k = 0; k < p->inputs; k++) {
+        if (p->column[p->input[k]].input == roof_input(input)) {
+            return *r->cell[p->input[k]] != '\0';
+        }
+    }
+    return false;
 }
 
 const char *roof_column_text(const struct roof_records *r, enum roof_column_role role)

@@ -22,6 +22,17 @@ enum roof_column_role {
     ROOF_COLUMN_LAYOUT,
     ROOF_COLUMN_DRAFT,
     ROOF_COLUMN_MEASURED,
+    ROOF_COLUMN_TTFT,
+    ROOF_COLUMN_TPOT,
+    ROOF_COLUMN_E2E,
+    ROOF_COLUMN_RATE,
+    ROOF_COLUMN_CONCURRENCY,
+    /* These are of the results of serving benchmarks. */
+    ROOF_COLUMN_MAX_CONCURRENCY,
+    ROOF_COLUMN_REQUEST_RATE,
+    ROOF_COLUMN_COMPLETED,
+    ROOF_COLUMN_PROMPT_TOKENS,
+    ROOF_COLUMN_GENERATED_TOKENS,
     ROOF_COLUMN_ROLES
 };
 
@@ -77,9 +88,6 @@ void roof_word_lower(char *text);
 enum roof_column_role roof_column_role(const char *name, enum roof_records_kind kind,
                                        size_t *input);
 
-/* Returns the column that the name of one that nothing reads may mean; NULL when none is near. */
-const char *roof_column_meant(const char *name, enum roof_records_kind kind);
-
 /* Adds a column; ROOF_INVALID when there are too many. */
 enum roof_status roof_column_add(struct roof_records *r, const char *name, size_t length,
                                  struct roof_error *error);
@@ -90,6 +98,9 @@ size_t roof_column_find(const struct roof_records *r, const char *name, size_t l
 /* Returns the text of the record in the column of a role, without blanks around it; "" when it has
  * none. `failed` of the records is set when memory is out. */
 const char *roof_column_text(const struct roof_records *r, enum roof_column_role role);
+
+/* Tells if the record gives an input. */
+bool roof_record_says(const struct roof_records *r, size_t input);
 
 /* Replaces a status by ROOF_MEMORY when there was no memory for a text of the record. */
 enum roof_status roof_records_with_memory(const struct roof_records *r, enum roof_status status,

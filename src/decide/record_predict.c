@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/base.h"
-#include "decide/record_columns.h"
+#include "decide/record_measured.h"
 
 /* Integers up to here are doubles. */
 #define EXACT_MAX 9007199254740992.0
@@ -144,7 +144,8 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
     const enum roof_records_kind kind = p->options.kind;
     const char *const name = roof_column_text(r, ROOF_COLUMN_OPERATOR);
     /* A record that may ask for either, and names only a model, asks for that. */
-    const bool only = kind == ROOF_RECORDS_BOTH && *roof_column_text(r, ROOF_COLUMN_MODEL) != '\0';
+    const bool only = kind == ROOF_RECORDS_BOTH &&
+                      (*roof_column_text(r, ROOF_COLUMN_MODEL) != '\0' || p->options.model != NULL);
     *model = *name == '\0' ? kind == ROOF_RECORDS_MODELS || only : strcasecmp(name, "model") == 0;
     if (*model && kind == ROOF_RECORDS_OPERATORS) {
         return roof_error_set(
@@ -176,18 +177,6 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
     return ROOF_OK;
 }
 
-/* Tells if the record gives an input. */
-static bool says(const struct roof_records *r, size_t input)
-{
-    const struct roof_records_private *const p = r->private_data;
-    for (size_t k = 0; k < p->inputs; k++) {
-        if (p->column[p->input[k]].input == roof_input(input)) {
-            return *r->cell[p->input[k]] != '\0';
-        }
-    }
-    return false;
-}
-
 /* Predictions print lengths that follow from others. As records they name both, which inputs do
  * not: those that follow are left out, and checked where they can be. */
 static enum roof_status infer_record(const struct roof_records *r, const struct roof_model *model,
@@ -196,29 +185,31 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
     struct roof_records_private *const p = r->private_data;
     const struct roof_scenario *const base = p->options.base;
     struct roof_scenario *const asked = &p->asked;
-    const int64_t chunk = asked->prefix_hit > 0 ? asked->chunk : 0;
     const int64_t context = asked->context == base->context ? 0 : asked->context;
     if (p->request && asked->prompt == 0 && asked->generate == 0) {
         return roof_error_set(error, ROOF_USAGE, "phase request needs prompt and generate");
     }
-    if (!p->request && says(r, ROOF_INPUT_PHASE)) {
-        if (says(r, ROOF_INPUT_PROMPT) || says(r, ROOF_INPUT_GENERATE)) {
+    if (!p->request && roof_record_says(r, ROOF_INPUT_PHASE)) {
+        if (roof_record_says(r, ROOF_INPUT_PROMPT) || roof_record_says(r, ROOF_INPUT_GENERATE)) {
             return roof_error_set(error, ROOF_USAGE, "prompt and generate are of phase request");
         }
         /* The command line's inputs of requests are for others. */
-        asked->chunk = base->prompt > 0 && !says(r, ROOF_INPUT_CHUNK) ? 0 : asked->chunk;
+        asked->chunk =
+            base->prompt > 0 && !roof_record_says(r, ROOF_INPUT_CHUNK) ? 0 : asked->chunk;
         asked->prompt = asked->generate = asked->static_batch = 0;
     }
-    if (asked->draft_tokens == 0 && says(r, ROOF_INPUT_ACCEPTANCE)) {
+    if (asked->draft_tokens == 0 && roof_record_says(r, ROOF_INPUT_ACCEPTANCE)) {
         return roof_error_set(error, ROOF_USAGE, "acceptance needs draft_tokens");
     }
+    /* The chunk of a pass is what the prefix cache leaves, that of a request is a budget. */
+    const int64_t chunk = asked->prefix_hit > 0 && asked->prompt == 0 ? asked->chunk : 0;
     if (p->request) { /* its lengths are prompt and generate */
         asked->context = base->context;
-    } else if (chunk > 0) { /* what the prefix cache leaves */
+    } else if (chunk > 0) {
         asked->chunk = 0;
     }
     TRY(roof_predict_model(p->model_prediction, model, asked, hardware, error));
-    if (!p->request && chunk > 0 && p->model_prediction->scenario.chunk != chunk) {
+    if (chunk > 0 && p->model_prediction->scenario.chunk != chunk) {
         return roof_error_set(error, ROOF_USAGE,
                               "prefix_hit leaves a chunk of %" PRId64 ", not %" PRId64,
                               p->model_prediction->scenario.chunk, chunk);
@@ -273,6 +264,7 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     if (name == NULL) {
         return roof_error_set(error, ROOF_USAGE, "a row with operator model needs a model");
     }
+    TRY(roof_record_request(&p->asked, r, error));
     TRY(read_drafter(r, error));
     if (p->model_prediction == NULL) {
         p->model_prediction = malloc(sizeof *p->model_prediction);
@@ -293,19 +285,6 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     return infer_record(r, model, hardware, error);
 }
 
-static enum roof_status read_measured(struct roof_records *r, struct roof_error *error)
-{
-    static const char *const key = "measured_us";
-    const char *const text = roof_column_text(r, ROOF_COLUMN_MEASURED);
-    r->measured_s = ROOF_UNKNOWN;
-    if (*text == '\0' && !r->private_data->options.measured) {
-        return ROOF_OK;
-    }
-    const enum roof_status status = roof_parse_number(&r->measured_s, text, key, 1e-6, 1e15, error);
-    r->measured_s = roof_from_unit(r->measured_s, ROOF_UNIT_MICROSECONDS);
-    return status;
-}
-
 static enum roof_status predict_record(const struct roof_prediction **out,
                                        struct roof_records *records,
                                        const struct roof_hardware *hardware,
@@ -316,8 +295,8 @@ static enum roof_status predict_record(const struct roof_prediction **out,
     p->asked = *p->options.base;
     p->request = false;
     records->model_prediction = NULL;
-    TRY(read_measured(records, error));
     TRY(read_operator(&model, records, error));
+    TRY(roof_record_measured(records, model, error));
     TRY(read_cells(records, model, error));
     if (model) {
         TRY(predict_model(records, hardware, error));
@@ -327,8 +306,8 @@ static enum roof_status predict_record(const struct roof_prediction **out,
     }
     *out = &p->prediction;
     TRY(roof_predict(&p->prediction, &p->asked.common, hardware, error));
-    if (!isnan(records->measured_s)) {
-        roof_predict_measured(&p->prediction, records->measured_s);
+    if (!isnan(records->measured_s[ROOF_METRIC_TIME])) {
+        roof_predict_measured(&p->prediction, records->measured_s[ROOF_METRIC_TIME]);
     }
     return ROOF_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/json_scan.h"
 #include "decide/record_columns.h"
 
 /* --- CSV ----------------------------------------------------------------------------------- */
@@ -133,7 +134,7 @@ static enum roof_status read_member(struct roof_records *r, size_t i, char *line
     char *text = line + member->value;
     const char *cell = text;
     const bool quoted = *text == '"';
-    const bool null = *text == 'n';
+    const bool null = *text == 'n' || roof_json_python_word(text, text + member->length) > 0;
     if (is_nested(text)) {
         return column->role == ROOF_COLUMN_CARRIED || column->role == ROOF_COLUMN_IGNORED
                    ? ROOF_OK
@@ -151,7 +152,7 @@ static enum roof_status read_member(struct roof_records *r, size_t i, char *line
     if (column->role == ROOF_COLUMN_CARRIED) {
         struct roof_carried *const carried = &p->carried[column->carried];
         carried->text = null ? "" : cell;
-        carried->json = text;
+        carried->json = null ? "null" : text;
         carried->quoted = quoted;
     } else if (column->role == ROOF_COLUMN_INPUT && !quoted) {
         const enum roof_input_kind kind = column->input->kind;
@@ -270,7 +271,7 @@ enum roof_status roof_records_open(struct roof_records *out, const char *path,
                                    const struct roof_records_options *options,
                                    struct roof_error *error)
 {
-    *out = (struct roof_records){.measured_s = ROOF_UNKNOWN};
+    *out = (struct roof_records){.line = 0};
     struct roof_records_private *const p = calloc(1, sizeof *p);
     if (p == NULL) {
         return roof_no_memory(error);

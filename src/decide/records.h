@@ -25,6 +25,16 @@ enum roof_records_kind {
     ROOF_RECORDS_BOTH /**< those with operator `model` ask for models */
 };
 
+/** The measured values that a record may have; a model has any of them, an operator the first. */
+enum roof_metric {
+    ROOF_METRIC_TIME, /**< measured_us, of a step or a whole request */
+    ROOF_METRIC_TTFT,
+    ROOF_METRIC_TPOT,
+    ROOF_METRIC_E2E,
+    ROOF_METRIC_RATE, /**< tokens_per_s, kept as the seconds of a token */
+    ROOF_METRIC_COUNT
+};
+
 /** The inputs for all that a record leaves out, and the calls that reading makes. */
 struct roof_records_options {
     const struct roof_scenario *base; /**< borrowed while the records are open, like all here */
@@ -32,7 +42,7 @@ struct roof_records_options {
     enum roof_operator op; /**< ROOF_OPERATOR_COUNT: each record names its own */
     const char *hardware;
     const char *model; /**< NULL: each record names its own */
-    bool measured;     /**< a record without measured_us is bad */
+    bool measured;     /**< a record without a measured value is bad */
     void *context;     /**< of the calls */
     /** Loads a model by its name, in the layout of its checkpoint (empty: none); *out is
      * borrowed. Every failure except ROOF_MEMORY is a fault of the record. */
@@ -58,9 +68,9 @@ struct roof_records {
     size_t columns;
     const struct roof_carried *carried; /**< columns that are no input and not predicted */
     size_t carried_count;
-    uint32_t dimensions;  /**< among the columns; bits (1 << dimension) */
-    const char *hardware; /**< the device of the record */
-    double measured_s;    /**< with roof_records_predict; NAN: none */
+    uint32_t dimensions;                  /**< among the columns; bits (1 << dimension) */
+    const char *hardware;                 /**< the device of the record */
+    double measured_s[ROOF_METRIC_COUNT]; /**< with roof_records_predict; NAN: none */
     /** The prediction of a record of a model (roof_records_predict); NULL for an operator. */
     const struct roof_model_prediction *model_prediction;
     struct roof_records_private *private_data;
@@ -78,6 +88,10 @@ enum roof_status roof_records_open(struct roof_records *out, const char *path,
                                    struct roof_error *error);
 /** Tells if there is a column of that name, or one that comes to the same input. */
 bool roof_records_has(const struct roof_records *records, const char *column);
+/** Returns the name of the column of a metric, "ttft_ms". */
+const char *roof_metric_key(enum roof_metric metric);
+/** Tells if there is a column of a metric. */
+bool roof_records_measure(const struct roof_records *records, enum roof_metric metric);
 /** Reads the next record that can be told apart into cells; *more is false at the end. */
 enum roof_status roof_records_next(struct roof_records *records, bool *more,
                                    struct roof_error *error);

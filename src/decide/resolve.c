@@ -56,8 +56,12 @@ static enum roof_status resolve_workload(struct roof_question *question, struct 
     if (question->op == NULL || roof_operator_find(&op, question->op, NULL) == ROOF_OK) {
         return ROOF_OK;
     }
-    if (!roof_list_next(&first, &rest) || !roof_list_item_copy(name, sizeof name, &first) ||
-        (!roof_model_known(question->op, folders) && !roof_model_known(name, folders))) {
+    bool known = false;
+    TRY(roof_model_known(&known, question->op, folders, error));
+    if (!known && roof_list_next(&first, &rest) && roof_list_item_copy(name, sizeof name, &first)) {
+        TRY(roof_model_known(&known, name, folders, error));
+    }
+    if (!known) {
         return unknown_workload(question->op, folders, error);
     }
     question->model = true;

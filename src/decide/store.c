@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "decide/store.h"
-#include "decide/hint.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,6 +7,8 @@
 
 #include "base/base.h"
 #include "base/text.h"
+#include "catalog/registry.h"
+#include "decide/hint.h"
 #include "model/layout.h"
 #include "model/load.h"
 #include "predict/calibration.h"
@@ -27,7 +28,7 @@ struct roof_stored {
 struct roof_store {
     pthread_mutex_t lock;
     struct roof_stored *first;
-    char *folder[FOLDERS_MAX + 1]; /* ends with NULL */
+    char *folder[FOLDERS_MAX + 2]; /* perhaps the seal, then folders; ends with NULL */
 };
 
 enum roof_status roof_store_new(struct roof_store **out, struct roof_error *error)
@@ -54,6 +55,17 @@ enum roof_status roof_store_folder(struct roof_store *store, const char *path,
     return store->folder[count] == NULL ? roof_no_memory(error) : ROOF_OK;
 }
 
+enum roof_status roof_store_seal(struct roof_store *store, struct roof_error *error)
+{
+    char *const seal = strdup(ROOF_REGISTRY_SEAL);
+    if (seal == NULL) {
+        return roof_no_memory(error);
+    }
+    memmove(&store->folder[1], &store->folder[0], FOLDERS_MAX * sizeof store->folder[0]);
+    store->folder[0] = seal;
+    return ROOF_OK;
+}
+
 const char *const *roof_store_folders(const struct roof_store *store)
 {
     return (const char *const *)store->folder;
@@ -77,7 +89,7 @@ void roof_store_free(struct roof_store *store)
         store->first = first->next;
         free_stored(first);
     }
-    for (size_t i = 0; i < FOLDERS_MAX; i++) {
+    for (size_t i = 0; i < COUNT(store->folder); i++) {
         free(store->folder[i]);
     }
     (void)pthread_mutex_destroy(&store->lock);
@@ -93,6 +105,7 @@ static enum roof_status load_hardware(struct roof_stored *out, const char *const
     const char *const name = by_default ? ROOF_DEFAULT_HARDWARE : wish->name;
     TRY(roof_hardware_load(&out->hardware, name, folders, error));
     out->hardware->by_default = by_default;
+    out->hardware->by_path = roof_registry_path(name);
     for (int i = 0; wish->set != NULL && i < wish->set->count; i++) {
         TRY(roof_hardware_set(out->hardware, wish->set->value[i], error));
     }
@@ -123,10 +136,10 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
     return ROOF_OK;
 }
 
-/* A name that may be a file can mean something else next time. */
+/* A name that may be a file can mean something else next time. A document may never come again. */
 static bool is_file_name(const char *name)
 {
-    return strpbrk(name, "/.") != NULL;
+    return roof_registry_document(name) || strpbrk(name, "/.") != NULL;
 }
 
 /* True for a built-in device as it is. */

@@ -46,6 +46,10 @@ struct roof_model_wish {
 enum roof_status roof_loan_model(const struct roof_model **out, struct roof_loans *loans,
                                  const struct roof_model_wish *wish, struct roof_error *error);
 
+/* Seals a store, after its folders were added: names that come from then on mean no files. It is
+ * called once. */
+enum roof_status roof_store_seal(struct roof_store *store, struct roof_error *error);
+
 /* Returns the folders to search, as the loaders of the registry take them: NULL ends them. */
 const char *const *roof_store_folders(const struct roof_store *store);
 

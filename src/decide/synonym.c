@@ -2,6 +2,7 @@
 #include "decide/synonym.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -17,7 +18,8 @@ static const struct roof_synonym synonyms[] = {
     {"osl", ROOF_INPUT_GENERATE, ANY, false},
     {"output-len", ROOF_INPUT_GENERATE, ANY, false},
     {"batch-size", ROOF_DIM_BATCH, ANY, false},
-    {"max-num-seqs", ROOF_DIM_BATCH, ANY, false},
+    {"max-num-seqs", ROOF_DIM_BATCH, ~(unsigned)ROOF_COMMAND_SIMULATE, false},
+    {"max-num-batched-tokens", ROOF_INPUT_CHUNK, ANY, false},
     {"ttft", ROOF_INPUT_MAX_TTFT, ANY, false},
     {"tpot", ROOF_INPUT_MAX_TPOT, ANY, false},
     {"gpus", ROOF_DIM_DEVICES, ANY, false},
@@ -32,6 +34,40 @@ static const struct roof_synonym synonyms[] = {
     {"max-model-len", ROOF_INPUT_CONTEXT, ANY, false},
     {"gpu-memory-utilization", ROOF_INPUT_RESERVE, ANY, true},
     {"num-speculative-tokens", ROOF_INPUT_DRAFT_TOKENS, ANY, false},
+};
+
+/* Words that are not taken, as they may mean several things, and what they most likely mean. The
+ * first row whose option the command takes counts. */
+static const struct {
+    const char *word;
+    size_t input;
+} meant[] = {
+    {"users", ROOF_INPUT_CONCURRENCY},
+    {"users", ROOF_DIM_BATCH},
+    {"num-users", ROOF_INPUT_CONCURRENCY},
+    {"num-users", ROOF_DIM_BATCH},
+    {"concurrency", ROOF_DIM_BATCH},
+    {"max-concurrency", ROOF_INPUT_CONCURRENCY},
+    {"max-concurrency", ROOF_DIM_BATCH},
+    {"context-length", ROOF_INPUT_CONTEXT},
+    {"seq-len", ROOF_INPUT_CONTEXT},
+    {"ctx-size", ROOF_INPUT_CONTEXT},
+    {"max-tokens", ROOF_INPUT_GENERATE},
+    {"n-predict", ROOF_INPUT_GENERATE},
+    {"precision", ROOF_INPUT_FORMATS},
+    {"p", ROOF_INPUT_FORMATS},
+    {"weights", ROOF_INPUT_FORMATS},
+    {"w", ROOF_INPUT_FORMATS},
+    {"dtype", ROOF_INPUT_PRECISION_BOTH},
+    {"dtype", ROOF_INPUT_FORMATS},
+    {"quantization", ROOF_INPUT_PRECISION_BOTH},
+    {"quantization", ROOF_INPUT_FORMATS},
+    {"formats", ROOF_INPUT_PRECISION_BOTH},
+    {"device", ROOF_INPUT_HARDWARE},
+    {"nodes", ROOF_DIM_DEVICES},
+    {"num-devices", ROOF_DIM_DEVICES},
+    {"engine", ROOF_INPUT_STACK},
+    {"stack", ROOF_INPUT_ENGINE},
 };
 
 const struct roof_synonym *roof_synonyms(size_t *count)
@@ -50,6 +86,16 @@ const struct roof_synonym *roof_synonym_of(const char *option, enum roof_command
         }
     }
     return NULL;
+}
+
+size_t roof_word_meant(const char *word, enum roof_command command)
+{
+    for (size_t i = 0; i < COUNT(meant); i++) {
+        if (strcmp(meant[i].word, word) == 0 && roof_input_allowed(meant[i].input, command)) {
+            return meant[i].input;
+        }
+    }
+    return ROOF_INPUT_COUNT;
 }
 
 /* Tells if a key is an option with '_' for each '-'. */
@@ -77,11 +123,16 @@ enum roof_status roof_synonym_value(struct roof_text *out, const struct roof_syn
                                     const char *value, struct roof_error *error)
 {
     double fraction = 0;
+    char name[ROOF_INPUT_NAME_SIZE];
     if (!synonym->complement) {
         roof_text_put(out, value);
         return out->failed ? roof_no_memory(error) : ROOF_OK;
     }
-    TRY(roof_parse_number(&fraction, value, synonym->option, 0, 1, error));
+    (void)snprintf(name, sizeof name, ROOF_KEY("%s"), synonym->option);
+    for (char *dash = strchr(name, '-'); dash != NULL; dash = strchr(dash, '-')) {
+        *dash = '_';
+    }
+    TRY(roof_parse_number(&fraction, value, name, 0, 1, error));
     /* 1 - 0.9 is not the double 0.1; twelve digits are more than anybody gives. */
     roof_text_number(out, round((1 - fraction) * 1e12) / 1e12);
     return out->failed ? roof_no_memory(error) : ROOF_OK;

@@ -25,6 +25,10 @@ const struct roof_synonym *roof_synonym_of(const char *option, enum roof_command
  * commands; NULL: there is none. */
 const struct roof_synonym *roof_synonym_of_key(const char *key);
 
+/* Returns the option that a word which no command takes may mean in a command; ROOF_INPUT_COUNT:
+ * none. */
+size_t roof_word_meant(const char *word, enum roof_command command);
+
 /* Writes the value of the option that a synonym with this value gives. */
 enum roof_status roof_synonym_value(struct roof_text *out, const struct roof_synonym *synonym,
                                     const char *value, struct roof_error *error);

@@ -275,53 +275,151 @@ ROOF_TARGET_AVX512 INLINE __m512 avx512_add(__m512 sum, const __m512 *w, const _
     return _mm512_fmadd_ps(*w, *x, sum);
 }
 
-TILES(fp16_avx2, ROOF_TARGET_AVX2, 8, __m256, __m256, __m256, _mm256_setzero_ps(), avx2_half,
-      avx2_half, avx2_add, avx2_total)
+/* Half-precision rows are multiplied one by one, in two sums: converting both operands is most of
+ * the work, and tiles would only hide that. */
+struct halves {
+    __m512 part[2];
+};
+struct quarters {
+    __m256 part[2];
+};
+
+ROOF_TARGET_AVX512 INLINE struct halves avx512_pair(const unsigned char *row, int64_t k)
+{
+    return (struct halves){{avx512_half(row, k), avx512_half(row, k + 16)}};
+}
+
+ROOF_TARGET_AVX512 INLINE struct halves avx512_add_pair(struct halves sum, const struct halves *w,
+                                                        const struct halves *x)
+{
+    return (struct halves){{_mm512_fmadd_ps(w->part[0], x->part[0], sum.part[0]),
+                            _mm512_fmadd_ps(w->part[1], x->part[1], sum.part[1])}};
+}
+
+ROOF_TARGET_AVX512 INLINE float avx512_total(struct halves sum)
+{
+    return _mm512_reduce_add_ps(_mm512_add_ps(sum.part[0], sum.part[1]));
+}
+
+ROOF_TARGET_AVX2 INLINE struct quarters avx2_pair(const unsigned char *row, int64_t k)
+{
+    return (struct quarters){{avx2_half(row, k), avx2_half(row, k + 8)}};
+}
+
+ROOF_TARGET_AVX2 INLINE struct quarters avx2_add_pair(struct quarters sum, const struct quarters *w,
+                                                      const struct quarters *x)
+{
+    return (struct quarters){{_mm256_fmadd_ps(w->part[0], x->part[0], sum.part[0]),
+                              _mm256_fmadd_ps(w->part[1], x->part[1], sum.part[1])}};
+}
+
+ROOF_TARGET_AVX2 INLINE float avx2_total_pair(struct quarters sum)
+{
+    return avx2_total(_mm256_add_ps(sum.part[0], sum.part[1]));
+}
+
+TILE(fp16_avx2_single, ROOF_TARGET_AVX2, 1, 1, 16, struct quarters, struct quarters,
+     struct quarters, ((struct quarters){{{0}, {0}}}), avx2_pair, avx2_pair, avx2_add_pair,
+     avx2_total_pair)
+TILE(fp16_avx512_single, ROOF_TARGET_AVX512, 1, 1, 32, struct halves, struct halves, struct halves,
+     ((struct halves){{{0}, {0}}}), avx512_pair, avx512_pair, avx512_add_pair, avx512_total)
 TILES(fp32_avx2, ROOF_TARGET_AVX2, 8, __m256, __m256, __m256, _mm256_setzero_ps(), avx2_float,
       avx2_float, avx2_add, avx2_total)
-TILES(fp16_avx512, ROOF_TARGET_AVX512, 16, __m512, __m512, __m512, _mm512_setzero_ps(), avx512_half,
-      avx512_half, avx512_add, _mm512_reduce_add_ps)
 TILES(fp32_avx512, ROOF_TARGET_AVX512, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
       avx512_float, avx512_float, avx512_add, _mm512_reduce_add_ps)
+
+/* --- packed blocks of 4 bits ----------------------------------------------------------------- */
+
+ROOF_TARGET_VNNI INLINE __m256i four_of(const unsigned char *at)
+{
+    int32_t four = 0;
+    memcpy(&four, at, sizeof four);
+    return _mm256_set1_epi32(four);
+}
+
+/* Eight rows of weights with one input: each lane is a row. Elements are 0 to 15 here, so that
+ * eight times the sum of the input's block, which stands beside it, is too much. */
+ROOF_TARGET_VNNI static void q4_packed(const struct roof_dot *d)
+{
+    __m256 sum = _mm256_setzero_ps();
+    for (int64_t b = 0; b < d->k / ROOF_BLOCK; b++) {
+        const unsigned char *const w = d->weights + b * ROOF_PACKED_BYTES;
+        const unsigned char *const x = d->inputs + b * (int64_t)sizeof(struct roof_block_q8_1);
+        const __m256 scale = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)w));
+        __m256i product = _mm256_setzero_si256();
+        UNROLL for (int i = 0; i < 4; i++)
+        {
+            const __m256i pairs =
+                _mm256_loadu_si256((const __m256i *)(const void *)(w + 16 + (ptrdiff_t)32 * i));
+            const __m256i low = _mm256_and_si256(pairs, _mm256_set1_epi8(15));
+            const __m256i high =
+                _mm256_and_si256(_mm256_srli_epi16(pairs, 4), _mm256_set1_epi8(15));
+            product = _mm256_dpbusd_epi32(product, low, four_of(x + 4 + (ptrdiff_t)4 * i));
+            product = _mm256_dpbusd_epi32(product, high, four_of(x + 20 + (ptrdiff_t)4 * i));
+        }
+        sum = _mm256_fmadd_ps(_mm256_mul_ps(scale, scale_of(x)), _mm256_cvtepi32_ps(product), sum);
+        sum = _mm256_fnmadd_ps(_mm256_mul_ps(scale, _mm256_set1_ps(8)), scale_of(x + 2), sum);
+    }
+    _mm256_storeu_ps(d->out, sum);
+}
 
 #endif
 
 /* --- the table ----------------------------------------------------------------------------- */
 
-#define KERNELS(inputs, name)                                                                      \
+/* Tiles of four rows and four inputs; rows one by one. */
+#define TILED(format, name)                                                                        \
     {                                                                                              \
-        ROOF_PRECISION_##inputs, name##_whole, name##_column, name##_single                        \
+        .inputs = ROOF_PRECISION_##format, .tile_rows = ROOF_TILE, .tile_inputs = ROOF_TILE,       \
+        .tile = name##_whole, .column = name##_column, .single = name##_single                     \
+    }
+#define ROWWISE(format, name)                                                                      \
+    {                                                                                              \
+        .inputs = ROOF_PRECISION_##format, .tile_rows = 1, .tile_inputs = 1,                       \
+        .tile = name##_single, .column = name##_single, .single = name##_single                    \
     }
 
 static const struct {
     enum roof_precision weights;
     enum roof_cpu_isa isa;
     bool vnni;
+    bool many; /* for several inputs only */
     struct roof_dot_kernels kernels;
 } table[] = {
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_BASE, false, KERNELS(Q8_0, q4_base)},
-    {ROOF_PRECISION_Q8_0, ROOF_ISA_BASE, false, KERNELS(Q8_0, q8_base)},
-    {ROOF_PRECISION_FP16, ROOF_ISA_BASE, false, KERNELS(FP16, fp16_base)},
-    {ROOF_PRECISION_FP32, ROOF_ISA_BASE, false, KERNELS(FP32, fp32_base)},
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_BASE, false, false, TILED(Q8_0, q4_base)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_BASE, false, false, TILED(Q8_0, q8_base)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_BASE, false, false, TILED(FP16, fp16_base)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_BASE, false, false, TILED(FP32, fp32_base)},
 #if defined(__x86_64__)
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX2, false, KERNELS(Q8_0, q4_avx2)},
-    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX2, false, KERNELS(Q8_0, q8_avx2)},
-    {ROOF_PRECISION_FP16, ROOF_ISA_AVX2, false, KERNELS(FP16, fp16_avx2)},
-    {ROOF_PRECISION_FP32, ROOF_ISA_AVX2, false, KERNELS(FP32, fp32_avx2)},
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, KERNELS(Q8_0, q4_vnni)},
-    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX512, true, KERNELS(Q8_0, q8_vnni)},
-    {ROOF_PRECISION_FP16, ROOF_ISA_AVX512, false, KERNELS(FP16, fp16_avx512)},
-    {ROOF_PRECISION_FP32, ROOF_ISA_AVX512, false, KERNELS(FP32, fp32_avx512)},
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX2, false, false, TILED(Q8_0, q4_avx2)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX2, false, false, TILED(Q8_0, q8_avx2)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_AVX2, false, false, ROWWISE(FP16, fp16_avx2)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_AVX2, false, false, TILED(FP32, fp32_avx2)},
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, false, TILED(Q8_0, q4_vnni)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX512, true, false, TILED(Q8_0, q8_vnni)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_AVX512, false, false, ROWWISE(FP16, fp16_avx512)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_AVX512, false, false, TILED(FP32, fp32_avx512)},
+    {ROOF_PRECISION_Q4_0,
+     ROOF_ISA_AVX512,
+     true,
+     true,
+     {.inputs = ROOF_PRECISION_Q8_1,
+      .packed = true,
+      .tile_rows = ROOF_PACKED_ROWS,
+      .tile_inputs = 1,
+      .tile = q4_packed,
+      .column = q4_packed,
+      .single = q4_vnni_single}},
 #endif
 };
 
-bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights,
+bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights, bool many,
                    const struct roof_cpu_features *features)
 {
     bool found = false;
     for (size_t i = 0; i < COUNT(table); i++) {
         if (table[i].weights == weights && table[i].isa <= features->isa &&
-            (!table[i].vnni || features->vnni)) {
+            (!table[i].vnni || features->vnni) && (!table[i].many || many)) {
             *out = table[i].kernels;
             found = true;
         }
@@ -334,17 +432,17 @@ void roof_dot_multiply(const struct roof_dot_kernels *kernels, const struct roof
 {
     for (int64_t row = 0; row < rows;) {
         /* With one input, rows in a row are what memory delivers fastest. */
-        const bool full = inputs > 1 && rows - row >= ROOF_TILE;
+        const bool full = inputs > 1 && rows - row >= kernels->tile_rows;
         for (int64_t input = 0; input < inputs;) {
-            const bool tile = full && inputs - input >= ROOF_TILE;
+            const bool tile = full && inputs - input >= kernels->tile_inputs;
             struct roof_dot d = *first;
             d.weights += row * d.row_bytes;
             d.inputs += input * d.input_bytes;
             d.out += input * d.stride + row;
-            (tile ? kernels->whole : full ? kernels->column : kernels->single)(&d);
-            input += tile ? ROOF_TILE : 1;
+            (tile ? kernels->tile : full ? kernels->column : kernels->single)(&d);
+            input += tile ? kernels->tile_inputs : 1;
         }
-        row += full ? ROOF_TILE : 1;
+        row += full ? kernels->tile_rows : 1;
     }
 }
 
@@ -410,6 +508,23 @@ ROOF_TARGET_AVX2 static void narrow_avx2(uint16_t *out, const float *in, int64_t
 }
 #endif
 
+/* Makes blocks with sums of blocks without them. */
+static void add_sums(struct roof_block_q8_1 *out, const float *in, int64_t k,
+                     void (*quantize)(struct roof_block_q8 *, const float *, int64_t))
+{
+    for (int64_t b = 0; b < k / ROOF_BLOCK; b++) {
+        struct roof_block_q8 plain;
+        int32_t sum = 0;
+        quantize(&plain, in + b * ROOF_BLOCK, ROOF_BLOCK);
+        for (int i = 0; i < ROOF_BLOCK; i++) {
+            sum += plain.element[i];
+        }
+        out[b].scale = plain.scale;
+        out[b].sum = roof_float_to_half(roof_half_to_float(plain.scale) * (float)sum);
+        memcpy(out[b].element, plain.element, sizeof plain.element);
+    }
+}
+
 void roof_dot_convert(unsigned char *out, enum roof_precision format, const float *in, int64_t k,
                       const struct roof_cpu_features *features)
 {
@@ -421,7 +536,9 @@ void roof_dot_convert(unsigned char *out, enum roof_precision format, const floa
         narrow = narrow_avx2;
     }
 #endif
-    if (format == ROOF_PRECISION_Q8_0) {
+    if (format == ROOF_PRECISION_Q8_1) {
+        add_sums((struct roof_block_q8_1 *)(void *)out, in, k, quantize);
+    } else if (format == ROOF_PRECISION_Q8_0) {
         quantize((struct roof_block_q8 *)(void *)out, in, k);
     } else if (format == ROOF_PRECISION_FP16) {
         narrow((uint16_t *)(void *)out, in, k);

@@ -17,7 +17,19 @@ struct roof_block_q8 {
     int8_t element[ROOF_BLOCK];
 };
 
-/* A tile has at most this many rows of weights and of inputs. */
+struct roof_block_q8_1 {
+    uint16_t scale;
+    uint16_t sum; /* of the elements, times the scale */
+    int8_t element[ROOF_BLOCK];
+};
+
+/* Eight rows of q4_0 as engines pack them when they load a model, a block of each: their scales,
+ * then four times four elements of each row in turn; elements i and i + 16 of a block share a byte.
+ */
+#define ROOF_PACKED_ROWS 8
+#define ROOF_PACKED_BYTES (ROOF_PACKED_ROWS * (int64_t)sizeof(struct roof_block_q4))
+
+/* A tile has so many rows of weights and of inputs. */
 #define ROOF_TILE 4
 
 /* The results of a tile: out[token * stride + row] = weights[row] . inputs[token], over k elements.
@@ -36,14 +48,17 @@ typedef void roof_dot_tile(const struct roof_dot *dot);
 /* The kernels of a format of weights. */
 struct roof_dot_kernels {
     enum roof_precision inputs; /* the format that inputs are converted to */
-    roof_dot_tile *whole;       /* ROOF_TILE rows x ROOF_TILE inputs */
-    roof_dot_tile *column;      /* ROOF_TILE rows x 1 input */
-    roof_dot_tile *single;      /* 1 row x 1 input */
+    bool packed;                /* weights are packed: all rows come in whole tiles */
+    int64_t tile_rows;
+    int64_t tile_inputs;
+    roof_dot_tile *tile;   /* tile_rows x tile_inputs */
+    roof_dot_tile *column; /* tile_rows x 1 input */
+    roof_dot_tile *single; /* 1 row x 1 input */
 };
 
-/* Finds the kernels of the widest unit for a format; false if there are none. k must be a multiple
- * of ROOF_BLOCK. */
-bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights,
+/* Finds the kernels of the widest unit for a format, for one input or many; false if there are
+ * none. k must be a multiple of ROOF_BLOCK, and the rows one of ROOF_PACKED_ROWS. */
+bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights, bool many,
                    const struct roof_cpu_features *features);
 
 /* Multiplies so many rows of weights and of inputs, in whole tiles and single results at the ends.

@@ -32,12 +32,26 @@ enum roof_status roof_cpu_allocate(struct roof_cpu_job *job, int64_t bytes,
 {
     const size_t whole = ((size_t)bytes + PAGE - 1) / PAGE * PAGE;
     void *data = NULL;
+    if (whole <= job->capacity) {
+        return ROOF_OK;
+    }
+    free(job->data);
+    job->data = NULL;
+    job->capacity = 0;
     if (posix_memalign(&data, PAGE, whole) != 0) {
         return roof_no_memory(error);
     }
     (void)madvise(data, whole, MADV_HUGEPAGE); /* small pages only cost time */
     job->data = data;
+    job->capacity = whole;
     return ROOF_OK;
+}
+
+void roof_cpu_repeat(struct roof_cpu_job *job)
+{
+    for (int64_t copy = 1; copy < job->copies; copy++) {
+        memcpy(job->data + copy * job->stride, job->data, (size_t)job->stride);
+    }
 }
 
 int64_t roof_cpu_copies(const struct roof_meter_task *task, int64_t bytes, int64_t cache_bytes)

@@ -21,16 +21,18 @@ struct roof_cpu_job {
     double amount; /* bytes or FLOPs of a call of a probe; 0 for operators */
     struct roof_meter_task task;
     struct roof_cpu_features features;
-    unsigned char *data; /* owned; its use is the kernel's */
-    int64_t repeats;     /* of a stream in one call */
-    int64_t phases;      /* calls of the team that make a call of the task, one after another */
-    int64_t copies;      /* of the data that calls rotate through */
-    int64_t stride;      /* bytes from one copy to the next */
+    unsigned char
+        *data;       /* owned; its use is the kernel's; the next task may have the same memory */
+    size_t capacity; /* bytes of data */
+    int64_t repeats; /* of a stream in one call */
+    int64_t phases;  /* calls of the team that make a call of the task, one after another */
+    int64_t copies;  /* of the data that calls rotate through */
+    int64_t stride;  /* bytes from one copy to the next */
     unsigned char
         *scratch; /* a part of data that all calls share: inputs, quantised inputs, output */
 };
 
-/* Prepare tasks of a kind. ROOF_MEMORY where the data does not fit; the caller frees job->data. */
+/* Prepare tasks of a kind. ROOF_MEMORY where the data does not fit. */
 enum roof_status roof_cpu_stream_begin(struct roof_cpu_job *job, size_t threads,
                                        struct roof_error *error);
 enum roof_status roof_cpu_peak_begin(struct roof_cpu_job *job, size_t threads,
@@ -54,9 +56,11 @@ bool roof_cpu_vector_able(const struct roof_meter_task *task);
  * a copy in caches of cache_bytes when it comes to it again. */
 int64_t roof_cpu_copies(const struct roof_meter_task *task, int64_t bytes, int64_t cache_bytes);
 
-/* Allocates memory of a job in large pages where the system has them. */
+/* Gives a job so many bytes in large pages where the system has them, or those that it has. */
 enum roof_status roof_cpu_allocate(struct roof_cpu_job *job, int64_t bytes,
                                    struct roof_error *error);
+/* Copies the first copy of the data to the others. */
+void roof_cpu_repeat(struct roof_cpu_job *job);
 /* Fill memory: floats with random values in [-1, 1), half-precision numbers with some below 2^-6,
  * bytes with random bits. */
 void roof_cpu_random(float *out, int64_t count, uint64_t *state);

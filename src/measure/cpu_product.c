@@ -16,7 +16,8 @@
 static struct roof_dot_kernels kernels_of(const struct roof_cpu_job *job)
 {
     struct roof_dot_kernels kernels = {.inputs = ROOF_PRECISION_FP32};
-    (void)roof_dot_find(&kernels, job->task.workload.formats.weights, &job->features);
+    (void)roof_dot_find(&kernels, job->task.workload.formats.weights,
+                        job->task.workload.shape.m > 1, &job->features);
     return kernels;
 }
 
@@ -76,9 +77,10 @@ static void share_product(void *context, size_t thread, size_t threads, int64_t 
     }
 }
 
-/* Fills weights with random values: floats as they are, blocks with small scales. */
+/* Fills weights with random values: floats as they are, blocks with small scales, of which so many
+ * stand together. */
 static void fill_weights(unsigned char *out, enum roof_precision format, int64_t bytes,
-                         uint64_t *state)
+                         int64_t scales, uint64_t *state)
 {
     const int64_t block = roof_format(format)->block_bytes;
     const uint16_t small = roof_float_to_half(1.F / 128);
@@ -91,8 +93,10 @@ static void fill_weights(unsigned char *out, enum roof_precision format, int64_t
         return;
     }
     roof_cpu_noise(out, bytes, state);
-    for (int64_t at = 0; at < bytes; at += block) {
-        memcpy(out + at, &small, sizeof small);
+    for (int64_t at = 0; at < bytes; at += block * scales) {
+        for (int64_t i = 0; i < scales; i++) {
+            memcpy(out + at + i * (int64_t)sizeof small, &small, sizeof small);
+        }
     }
 }
 
@@ -102,7 +106,8 @@ bool roof_cpu_product_able(const struct roof_cpu_features *features,
     const struct roof_workload *const w = &task->workload;
     struct roof_dot_kernels kernels;
     return (w->op == ROOF_OPERATOR_GEMM || w->op == ROOF_OPERATOR_GEMV) && w->shape.batch == 1 &&
-           w->shape.k % ROOF_BLOCK == 0 && roof_dot_find(&kernels, w->formats.weights, features);
+           w->shape.k % ROOF_BLOCK == 0 && w->shape.n % ROOF_PACKED_ROWS == 0 &&
+           roof_dot_find(&kernels, w->formats.weights, w->shape.m > 1, features);
 }
 
 enum roof_status roof_cpu_product_begin(struct roof_cpu_job *job, int64_t cache_bytes,
@@ -121,9 +126,8 @@ enum roof_status roof_cpu_product_begin(struct roof_cpu_job *job, int64_t cache_
     TRY(roof_cpu_allocate(job, job->copies * job->stride + scratch, error));
     job->scratch = job->data + job->copies * job->stride;
     uint64_t state = 1;
-    for (int64_t copy = 0; copy < job->copies; copy++) {
-        fill_weights(job->data + copy * job->stride, format, weights, &state);
-    }
+    fill_weights(job->data, format, weights, kernels.packed ? ROOF_PACKED_ROWS : 1, &state);
+    roof_cpu_repeat(job);
     roof_cpu_random((float *)(void *)job->scratch, s->m * s->k, &state);
     return ROOF_OK;
 }

@@ -10,8 +10,9 @@
 #include "base/base.h"
 #include "measure/timing.h"
 
-/* So many looks at a barrier come before the processor is given to others. */
-#define SPINS 4000
+/* So many looks at a barrier come before a thread sleeps: where others take the processors, the
+ * thread that it waits for may run then. */
+#define SPINS 20000
 
 struct member {
     struct roof_cpu_team *team;
@@ -40,7 +41,22 @@ struct roof_cpu_team {
     /* The barrier between calls. */
     atomic_size_t arrived;
     atomic_uint_fast64_t phase;
+    atomic_size_t sleepers;
+    pthread_cond_t over_now; /* with the lock */
 };
+
+/* Sleeps until the phase is over. The last thread to come ends the phase, then looks for sleepers;
+ * a sleeper says that it is one, then looks at the phase: one of the two sees the other. */
+static void sleep_until_over(struct roof_cpu_team *team, uint_fast64_t phase)
+{
+    (void)pthread_mutex_lock(&team->lock);
+    (void)atomic_fetch_add(&team->sleepers, 1);
+    while (atomic_load(&team->phase) == phase) {
+        (void)pthread_cond_wait(&team->over_now, &team->lock);
+    }
+    (void)atomic_fetch_sub(&team->sleepers, 1);
+    (void)pthread_mutex_unlock(&team->lock);
+}
 
 /* Waits until all threads of the team are here. */
 static void barrier(struct roof_cpu_team *team)
@@ -49,13 +65,19 @@ static void barrier(struct roof_cpu_team *team)
     if (atomic_fetch_add(&team->arrived, 1) + 1 == team->threads) {
         atomic_store(&team->arrived, 0);
         atomic_store(&team->phase, phase + 1);
+        if (atomic_load(&team->sleepers) > 0) {
+            (void)pthread_mutex_lock(&team->lock);
+            (void)pthread_cond_broadcast(&team->over_now);
+            (void)pthread_mutex_unlock(&team->lock);
+        }
         return;
     }
-    for (int spins = 0; atomic_load(&team->phase) == phase; spins++) {
-        if (spins >= SPINS) {
-            (void)sched_yield();
+    for (int spins = 0; spins < SPINS; spins++) {
+        if (atomic_load(&team->phase) != phase) {
+            return;
         }
     }
+    sleep_until_over(team, phase);
 }
 
 /* Returns the longest time that a thread ran in a call, which all have finished. */
@@ -183,6 +205,7 @@ enum roof_status roof_cpu_team_new(struct roof_cpu_team **out,
     (void)pthread_mutex_init(&team->lock, NULL);
     (void)pthread_cond_init(&team->begun, NULL);
     (void)pthread_cond_init(&team->finished, NULL);
+    (void)pthread_cond_init(&team->over_now, NULL);
     const enum roof_status status = start(team, topology, threads, error);
     if (status != ROOF_OK) {
         roof_cpu_team_free(team);
@@ -206,6 +229,7 @@ void roof_cpu_team_free(struct roof_cpu_team *team)
     }
     (void)pthread_cond_destroy(&team->begun);
     (void)pthread_cond_destroy(&team->finished);
+    (void)pthread_cond_destroy(&team->over_now);
     (void)pthread_mutex_destroy(&team->lock);
     free(team->member);
     free(team);

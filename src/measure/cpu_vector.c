@@ -118,12 +118,11 @@ static const struct {
 
 static row_kernel *find_row(enum roof_operator op, enum roof_cpu_isa isa)
 {
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        if (rows[i].op == op) {
-            return rows[i].run[isa];
-        }
+    row_kernel *found = NULL;
+    for (size_t i = 0; i < COUNT(rows) && found == NULL; i++) {
+        found = rows[i].op == op ? rows[i].run[isa] : NULL;
     }
-    return NULL;
+    return found;
 }
 
 /* Returns the elements of a row: all heads of one token for RoPE. */
@@ -168,7 +167,8 @@ static enum roof_status begin_rows(struct roof_cpu_job *job, int64_t cache_bytes
     job->stride = 3 * w->shape.tokens * row_length(w) * (int64_t)sizeof(float);
     job->copies = roof_cpu_copies(&job->task, job->stride, cache_bytes);
     TRY(roof_cpu_allocate(job, job->copies * job->stride, error));
-    roof_cpu_random((float *)(void *)job->data, job->copies * job->stride / 4, &state);
+    roof_cpu_random((float *)(void *)job->data, job->stride / (int64_t)sizeof(float), &state);
+    roof_cpu_repeat(job);
     return ROOF_OK;
 }
 
@@ -239,7 +239,7 @@ static void share_attention(void *context, size_t thread, size_t threads, int64_
         (float *)(void *)(job->scratch + inputs + (int64_t)thread * scores_bytes(s->kv_len));
     const struct scores own = {score, (unsigned char *)(score + QUERIES * s->kv_len)};
     struct roof_dot_kernels kernels = {.inputs = ROOF_PRECISION_FP16};
-    (void)roof_dot_find(&kernels, ROOF_PRECISION_FP16, &job->features);
+    (void)roof_dot_find(&kernels, ROOF_PRECISION_FP16, true, &job->features);
     const int64_t end = roof_cpu_part(items, 1, thread + 1, threads);
     for (int64_t item = roof_cpu_part(items, 1, thread, threads); item < end; item++) {
         const int64_t first = item % blocks * QUERIES;
@@ -261,7 +261,9 @@ static enum roof_status begin_attention(struct roof_cpu_job *job, size_t threads
     const int64_t queries = heads * (int64_t)(sizeof(uint16_t) + sizeof(float));
     TRY(roof_cpu_allocate(job, data + queries + (int64_t)threads * scores_bytes(s->kv_len), error));
     job->scratch = job->data + data;
-    roof_cpu_halves((uint16_t *)(void *)job->data, (data + queries) / 2, &state);
+    roof_cpu_halves((uint16_t *)(void *)job->data, job->stride / 2, &state);
+    roof_cpu_repeat(job);
+    roof_cpu_halves((uint16_t *)(void *)job->scratch, queries / 2, &state);
     return ROOF_OK;
 }
 
@@ -274,7 +276,7 @@ bool roof_cpu_vector_able(const struct roof_meter_task *task)
                ? w->formats.kv == ROOF_PRECISION_FP16 && w->shape.head_dim % ROOF_BLOCK == 0 &&
                      w->shape.kv_len % ROOF_BLOCK == 0
                : find_row(w->op, ROOF_ISA_BASE) != NULL && row_length(w) % LANES == 0 &&
-                     (w->op != ROOF_OPERATOR_ROPE || w->shape.head_dim % (2 * LANES) == 0);
+                     (w->op != ROOF_OPERATOR_ROPE || w->shape.head_dim % ((int64_t)2 * LANES) == 0);
 }
 
 enum roof_status roof_cpu_vector_begin(struct roof_cpu_job *job, size_t threads,

@@ -40,16 +40,32 @@ double roof_median(double *values, size_t count)
     return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Takes the samples of one round, and finds their median and noise. */
-static enum roof_status take_round(struct roof_timing *out, roof_sample *sample, void *context,
-                                   const struct roof_timing_rules *rules, struct roof_error *error)
+/* Samples that count are at least so many, however long they take. */
+#define SAMPLES_MIN 3
+
+struct timer {
+    roof_sample *sample;
+    void *context;
+    const struct roof_timing_rules *rules;
+    double start;
+};
+
+/* True where the limit of the rules is reached. */
+static bool late(const struct timer *t)
 {
-    double value[SAMPLES_MAX];
+    return t->rules->limit_s > 0 && roof_seconds() - t->start > t->rules->limit_s;
+}
+
+/* Takes the samples of one round, and finds their median and noise. */
+static enum roof_status take_round(struct roof_timing *out, const struct timer *t,
+                                   struct roof_error *error)
+{
+    double value[SAMPLES_MAX] = {0};
     size_t count = 0;
     const double start = roof_seconds();
-    while (count < SAMPLES_MAX &&
-           (count < (size_t)rules->least || roof_seconds() - start < rules->window_s)) {
-        TRY(sample(context, &value[count], error));
+    while (count < SAMPLES_MAX && (count < SAMPLES_MIN || !late(t)) &&
+           (count < (size_t)t->rules->least || roof_seconds() - start < t->rules->window_s)) {
+        TRY(t->sample(t->context, &value[count], error));
         count++;
     }
     out->median_s = roof_median(value, count);
@@ -63,13 +79,14 @@ static enum roof_status take_round(struct roof_timing *out, roof_sample *sample,
 enum roof_status roof_time(struct roof_timing *out, roof_sample *sample, void *context,
                            const struct roof_timing_rules *rules, struct roof_error *error)
 {
-    for (int i = 0; i < rules->warm; i++) {
+    const struct timer timer = {sample, context, rules, roof_seconds()};
+    for (int i = 0; i < rules->warm && (i == 0 || !late(&timer)); i++) {
         double ignored = 0;
         TRY(sample(context, &ignored, error));
     }
-    for (int round = 0; round < rules->rounds; round++) {
+    for (int round = 0; round < rules->rounds && (round == 0 || !late(&timer)); round++) {
         struct roof_timing next = {0};
-        TRY(take_round(&next, sample, context, rules, error));
+        TRY(take_round(&next, &timer, error));
         if (round == 0 || next.noise < out->noise) {
             *out = next;
         }

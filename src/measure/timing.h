@@ -16,6 +16,7 @@ struct roof_timing_rules {
     int least;       /* samples that count, at least */
     double window_s; /* they are taken for so long, at least */
     int rounds;      /* so often samples are taken until they are sure */
+    double limit_s;  /* no sample after the third begins later than this; 0: no limit */
 };
 #define ROOF_TIMING_RULES                                                                          \
     {                                                                                              \

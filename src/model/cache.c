@@ -13,11 +13,38 @@ double roof_kv_bytes(const struct roof_model *m, enum roof_precision format, int
                      double tokens)
 {
     const double vectors = m->kv_lora_rank > 0 ? 1 : 2 * (double)kv_heads;
-    return roof_tensor_bytes(format, tokens * kv_elements(m, kv_heads), 0, tokens * vectors);
+    const double index = m->index_topk > 0 ? tokens * (double)m->index_head_dim : 0;
+    return roof_tensor_bytes(format, tokens * kv_elements(m, kv_heads), 0, tokens * vectors) +
+           roof_tensor_bytes(ROOF_INDEX_KEYS, index, 0, tokens);
 }
 
 double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof_scenario *scenario)
 {
-    return (double)model->layers *
-           roof_kv_bytes(model, scenario->common.formats.kv, model->kv_heads, 1);
+    int64_t layers = 0;
+    for (int64_t i = 0; i < model->layers; i++) {
+        layers += !model->layer[model->layer_class[i]].no_attention;
+    }
+    return (double)layers * roof_kv_bytes(model, scenario->common.formats.kv, model->kv_heads, 1);
+}
+
+int64_t roof_mixer_channels(const struct roof_mixer *mixer, int64_t tp)
+{
+    const int64_t keys = 2 * roof_mixer_key_heads(mixer, tp) * mixer->key_dim;
+    return keys + mixer->heads / tp * mixer->value_dim;
+}
+
+int64_t roof_mixer_key_heads(const struct roof_mixer *mixer, int64_t tp)
+{
+    return mixer->key_heads >= tp ? mixer->key_heads / tp : 1;
+}
+
+double roof_state_bytes(const struct roof_model *model, enum roof_precision inputs, int64_t tp)
+{
+    const struct roof_mixer *const x = &model->mixer;
+    const int64_t share = x->heads / tp; /* heads of a device */
+    const double heads = (double)share;
+    const double conv = (double)(x->taps - 1) * (double)roof_mixer_channels(x, tp);
+    return roof_tensor_bytes(x->state, heads * (double)x->key_dim * (double)x->value_dim, 0,
+                             heads) +
+           roof_tensor_bytes(inputs, conv, 0, (double)(x->taps - 1));
 }

@@ -10,6 +10,11 @@
 
 #include "model/scenario.h"
 
+/** The format of the keys of an indexer: FP8 and a scale of 4 bytes for each key of 128 elements,
+ * which are as many bytes as those of MXFP8. Source: deepseek-ai/DeepSeek-V3.2-Exp,
+ * inference/model.py (Indexer). */
+#define ROOF_INDEX_KEYS ROOF_PRECISION_MXFP8_E4M3
+
 /** The most operators of a graph. */
 #define ROOF_GRAPH_MAX 160
 
@@ -79,6 +84,15 @@ double roof_model_bytes(const struct roof_model *model);
 /** Returns the bytes that tokens take in the cache of a layer with so many KV heads. */
 double roof_kv_bytes(const struct roof_model *model, enum roof_precision format, int64_t kv_heads,
                      double tokens);
+
+/** Returns the heads of keys of a mixer on one of `tp` devices; where there are fewer, they are
+ * repeated. */
+int64_t roof_mixer_key_heads(const struct roof_mixer *mixer, int64_t tp);
+/** Returns the channels of the convolution before a mixer on one of `tp` devices. */
+int64_t roof_mixer_channels(const struct roof_mixer *mixer, int64_t tp);
+/** Returns the bytes that a sequence keeps in a layer with a state, on one of `tp` devices: the
+ * state, and the last inputs of the convolution. */
+double roof_state_bytes(const struct roof_model *model, enum roof_precision inputs, int64_t tp);
 
 /** Returns the bytes that one more token adds to the cache of the whole model, as long as windows
  * are not full. */

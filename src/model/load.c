@@ -14,7 +14,8 @@
 #include "model/model_make.h"
 #include "model/safetensors.h"
 
-static const struct roof_registry models = {.folder = "models", .noun = "model", .hub = true};
+static const struct roof_registry models = {
+    .folder = "models", .noun = "model", .hub = true, .python = true};
 
 /* The layout of a model whose formats are those of its file. */
 #define STORED "file"
@@ -111,12 +112,17 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
                              "cannot read: the shapes of attention heads and experts are in the "
                              "config.json beside the weights");
     }
-    TRY(roof_json_read(&json, paths->config, error));
+    TRY(roof_json_read_python(&json, paths->config, error));
     TRY(roof_config_read(out, json, error));
     if (weights == NULL) {
         weights = exists(paths->index)    ? paths->index
                   : exists(paths->single) ? paths->single
                                           : NULL;
+    }
+    if (weights != NULL && ((*out)->index_topk > 0 || (*out)->mixer.kind != ROOF_MIXER_NONE)) {
+        roof_model_note(*out, "the headers of its weights are not read, since some of their names "
+                              "are not known: formats are those of the request");
+        return ROOF_OK;
     }
     return weights == NULL ? ROOF_OK : add_weights(out, weights, error);
 }
@@ -156,6 +162,11 @@ static enum roof_status load_any(struct roof_model **out, bool *user, const char
                                  const char *const *directories, struct roof_error *error)
 {
     *user = true;
+    if (roof_registry_document(name) || roof_registry_sealed(directories)) {
+        struct roof_json *json = NULL;
+        TRY(roof_registry_open(&json, user, &models, name, directories, error));
+        return roof_config_read(out, json, error);
+    }
     if (ends_with(name, ".gguf")) {
         return load_gguf(out, name, error);
     }
@@ -199,22 +210,25 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
     return ROOF_OK;
 }
 
-bool roof_model_known(const char *name, const char *const *directories)
+enum roof_status roof_model_known(bool *known, const char *name, const char *const *directories,
+                                  struct roof_error *error)
 {
     struct roof_json *json = NULL;
     bool user = false;
-    bool folder = false;
-    if (strchr(name, '/') != NULL || ends_with(name, ".json") || ends_with(name, ".gguf") ||
-        ends_with(name, ".safetensors")) {
-        return true;
+    *known = roof_registry_document(name) || strchr(name, '/') != NULL ||
+             ends_with(name, ".json") || ends_with(name, ".gguf") ||
+             ends_with(name, ".safetensors");
+    if (!*known && !roof_registry_sealed(directories)) {
+        TRY(find_folder(known, name, error));
     }
-    if (find_folder(&folder, name, NULL) == ROOF_OK && folder) {
-        return true;
+    if (*known) {
+        return ROOF_OK;
     }
-    const bool found =
-        roof_registry_open(&json, &user, &models, name, directories, NULL) == ROOF_OK;
+    const enum roof_status status =
+        roof_registry_open(&json, &user, &models, name, directories, error);
+    *known = status == ROOF_OK;
     roof_json_free(json);
-    return found;
+    return status == ROOF_USAGE ? ROOF_OK : status;
 }
 
 enum roof_status roof_model_ids(struct roof_text *out, size_t *count,

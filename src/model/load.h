@@ -25,8 +25,9 @@
  */
 enum roof_status roof_model_load(struct roof_model **out, const char *name,
                                  const char *const *directories, struct roof_error *error);
-/** Tells if a name is that of a model, or a path that may be one. */
-bool roof_model_known(const char *name, const char *const *directories);
+/** Finds out whether a name is that of a model, or a path that may be one. */
+enum roof_status roof_model_known(bool *known, const char *name, const char *const *directories,
+                                  struct roof_error *error);
 /** Reads a model from the text of a config.json; source names it in messages. */
 enum roof_status roof_model_parse(struct roof_model **out, const char *text, size_t length,
                                   const char *source, struct roof_error *error);

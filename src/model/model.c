@@ -46,6 +46,7 @@ struct roof_model *roof_model_new(void)
     model->file_bytes = ROOF_UNKNOWN;
     model->activations = ROOF_PRECISION_AUTO;
     model->kv = ROOF_PRECISION_AUTO;
+    model->mixer.state = ROOF_PRECISION_FP32;
     memset(model->format, ROOF_PRECISION_AUTO, sizeof model->format);
     return model;
 }
@@ -173,7 +174,8 @@ void roof_model_forget_formats(struct roof_model *model)
 
 static bool equal_layers(const struct roof_layer *a, const struct roof_layer *b)
 {
-    return a->windowed == b->windowed && a->moe == b->moe &&
+    return a->windowed == b->windowed && a->moe == b->moe && a->stateful == b->stateful &&
+           a->no_attention == b->no_attention && a->no_mlp == b->no_mlp &&
            memcmp(a->format, b->format, sizeof a->format) == 0;
 }
 
@@ -261,7 +263,8 @@ static enum roof_status check_mlp(struct roof_model *m, struct roof_error *error
         m->expert_intermediate = m->intermediate;
     }
     for (int64_t c = 0; c < m->layer_classes; c++) {
-        if ((m->layer[c].moe ? m->expert_intermediate : m->intermediate) == 0) {
+        if (!m->layer[c].no_mlp &&
+            (m->layer[c].moe ? m->expert_intermediate : m->intermediate) == 0) {
             return roof_error_set(error, ROOF_INVALID, "%s is missing",
                                   m->layer[c].moe ? "moe_intermediate_size" : "intermediate_size");
         }

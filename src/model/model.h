@@ -38,6 +38,9 @@ enum roof_weight {
     ROOF_WEIGHT_SHARED_UP,
     ROOF_WEIGHT_SHARED_DOWN,
     ROOF_WEIGHT_LM_HEAD,
+    ROOF_WEIGHT_INDEX,     /**< the projections of an indexer that chooses keys */
+    ROOF_WEIGHT_MIXER_IN,  /**< layers with a state: the projections of their input */
+    ROOF_WEIGHT_MIXER_OUT, /**< layers with a state: the projection of their output */
     ROOF_WEIGHT_COUNT
 };
 
@@ -60,10 +63,37 @@ bool roof_weight_linear(enum roof_weight weight);
 
 #define ROOF_LAYERS_MAX 512
 
+/** The kinds of layers that keep a state in place of a cache. */
+enum roof_mixer_kind {
+    ROOF_MIXER_NONE,
+    ROOF_MIXER_GATED_DELTA, /**< gated delta rule (Qwen3-Next) */
+    ROOF_MIXER_KIMI_DELTA,  /**< Kimi delta attention */
+    ROOF_MIXER_SSD,         /**< Mamba-2 */
+    ROOF_MIXER_COUNT
+};
+
+/** The parts that keep a state, which are alike in all layers that have one. */
+struct roof_mixer {
+    int64_t kind;      /**< enum roof_mixer_kind */
+    int64_t heads;     /**< each has a state of key_dim x value_dim elements */
+    int64_t key_heads; /**< heads of keys and queries, which several of `heads` share */
+    int64_t key_dim;
+    int64_t value_dim;
+    int64_t taps;  /**< tokens that the convolution before it spans */
+    int64_t chunk; /**< tokens that a prefill takes through the state at once; 0: by default */
+    bool plain;    /**< no norm behind it */
+    bool conv_bias;
+    bool proj_bias;
+    enum roof_precision state; /**< the format of the state */
+};
+
 /** One layer. Layers that are equal in all of this share a class (struct roof_model.layer). */
 struct roof_layer {
     bool windowed; /**< attention sees the last `window` keys only */
     bool moe;      /**< it has routed experts in place of the dense MLP */
+    bool stateful; /**< it has the model's mixer, in place of attention or beside it */
+    bool no_attention;
+    bool no_mlp;
     /** The format of each weight; ROOF_PRECISION_AUTO leaves it to the request. */
     int8_t format[ROOF_WEIGHT_COUNT];
 };
@@ -75,7 +105,10 @@ struct roof_model {
     const char *name;
     const char *const *remarks; /**< assumptions that its reader made; NULL-terminated */
     const char *quantization;   /**< the method that the config names; NULL: none */
-    const char *repository;     /**< on Hugging Face, from the registry; NULL: unknown */
+    const char *algorithm;      /**< of a method that has several ("NVFP4"); NULL: none is named */
+    const char *const *checkpoints; /**< ids of models that are this one, published in other
+                                         formats; NULL-terminated, or NULL: none */
+    const char *repository;         /**< on Hugging Face, from the registry; NULL: unknown */
     const char *layout; /**< the layout that formats come from, or "file"; NULL: the request */
     const char *const *notes; /**< remarks of the registry; NULL-terminated, like sources */
     const char *const *sources;
@@ -98,6 +131,10 @@ struct roof_model {
     int64_t qk_nope_head_dim;
     int64_t qk_rope_head_dim;
     int64_t v_head_dim;
+    int64_t index_topk;     /**< keys that a query attends to, chosen by an indexer; 0: all */
+    int64_t index_heads;    /**< heads of the indexer */
+    int64_t index_head_dim; /**< elements of an index key, of which each token has one */
+    struct roof_mixer mixer;
     int64_t experts;
     int64_t top_k;
     int64_t expert_intermediate;
@@ -112,8 +149,11 @@ struct roof_model {
     bool head_bias; /**< lm_head has a bias (Phi), even if its matrix is that of the embedding */
     bool expert_bias;
     bool router_bias;
-    bool qk_norm;    /**< a norm over each head of Q and K */
-    bool post_norms; /**< norms after the attention and the MLP too */
+    bool qk_norm;      /**< a norm over each head of Q and K */
+    bool wide_norm;    /**< that norm is over all heads at once */
+    bool no_pre_norms; /**< no norms before attention and MLP */
+    bool query_gate;   /**< Q has as many gates, which multiply the output of the attention */
+    bool post_norms;   /**< norms after the attention and the MLP too */
     /** Attention and MLP have the same input, and their results are added at once. */
     bool parallel;
     bool own_norms;   /**< parallel, each with an input norm of its own; else they share one */

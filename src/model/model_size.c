@@ -5,10 +5,11 @@
 
 double roof_node_bytes(const struct roof_node *node)
 {
-    const double matrix = node->borrowed
-                              ? 0
-                              : roof_tensor_bytes(node->workload.formats.weights, node->elements,
-                                                  node->tensors, node->channels);
+    const double matrix =
+        node->borrowed
+            ? 0
+            : (node->workload.sparse > 0 ? roof_pruned_bytes : roof_tensor_bytes)(
+                  node->workload.formats.weights, node->elements, node->tensors, node->channels);
     const double vectors = roof_tensor_bytes(node->vector_format, node->vectors, 0, 0);
     return (double)node->count * (matrix + vectors);
 }

@@ -196,8 +196,14 @@ static enum roof_status check_split(const struct roof_scenario *s, const struct 
     if (m->kv_lora_rank == 0 && m->kv_heads % s->tp != 0 && s->tp % m->kv_heads != 0) {
         return indivisible(m, "KV heads", m->kv_heads, "tp", s->tp, error);
     }
+    if (m->mixer.heads % s->tp != 0) {
+        return indivisible(m, "heads with a state", m->mixer.heads, "tp", s->tp, error);
+    }
+    if (m->mixer.heads > 0 && m->mixer.key_heads % s->tp != 0 && s->tp % m->mixer.key_heads != 0) {
+        return indivisible(m, "key heads of a state", m->mixer.key_heads, "tp", s->tp, error);
+    }
     for (int64_t c = 0; c < m->layer_classes; c++) {
-        if (!m->layer[c].moe && m->intermediate % s->tp != 0) {
+        if (!m->layer[c].no_mlp && !m->layer[c].moe && m->intermediate % s->tp != 0) {
             return indivisible(m, "elements between the products of the MLP", m->intermediate, "tp",
                                s->tp, error);
         }
@@ -347,28 +353,46 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
     return ROOF_OK;
 }
 
+/* Returns the tokens of the widest pass of a scenario. */
+static double most_tokens(const struct roof_scenario *s)
+{
+    const double batch = (double)s->common.shape.batch;
+    const double chunk = (double)s->chunk;
+    const double step = batch * (double)roof_query_len(s);
+    if (s->phase == ROOF_PHASE_MIXED) {
+        return step + (double)s->prefill_batch * chunk;
+    }
+    if (s->phase != ROOF_PHASE_REQUEST) {
+        return step;
+    }
+    const double prompts = batch * (double)roof_uncached(s->prompt, s->prefix_hit);
+    return s->static_batch > 0 ? fmax(step, prompts) : step + fmin((double)s->pp * chunk, prompts);
+}
+
 /* Refuses passes whose tensors have more elements than an operator takes. */
 static enum roof_status check_tokens(const struct roof_scenario *s, const struct roof_model *m,
                                      struct roof_error *error)
 {
-    const double batch = (double)s->common.shape.batch;
-    const double per_sequence = s->static_batch > 0 ? (double)s->prompt : (double)roof_query_len(s);
-    double prefill = 0;
-    if (s->phase == ROOF_PHASE_MIXED) {
-        prefill = (double)s->prefill_batch * (double)s->chunk;
-    } else if (s->phase == ROOF_PHASE_REQUEST && s->static_batch == 0) {
-        prefill = fmin((double)s->pp * (double)s->chunk, batch * (double)s->prompt);
-    }
-    const double tokens = batch * per_sequence + prefill;
+    static const char *const advice[ROOF_PHASE_COUNT] = {
+        [ROOF_PHASE_DECODE] = ROOF_KEY("batch"),
+        [ROOF_PHASE_PREFILL] = ROOF_KEY("batch") " or " ROOF_KEY("chunk"),
+        [ROOF_PHASE_MIXED] =
+            ROOF_KEY("batch") ", " ROOF_KEY("prefill_batch") " or " ROOF_KEY("chunk"),
+        [ROOF_PHASE_REQUEST] = ROOF_KEY("batch") ", " ROOF_KEY("prompt") " or " ROOF_KEY("chunk"),
+    };
+    const double tokens = most_tokens(s);
     const double widest = fmax((double)m->vocab, (double)m->hidden * (double)at_least_1(m->top_k));
     const double limit = floor(ROOF_DIMENSION_MAX / widest);
     return tokens <= limit
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE,
                                 "a pass of %.0f tokens is more than the %.0f that are possible "
-                                "with %s: lower " ROOF_KEY(
-                                    "batch") " or the context, or give " ROOF_KEY("chunk"),
-                                tokens, limit, m->id);
+                                "with %s: lower %s",
+                                tokens, limit, m->id,
+                                s->static_batch > 0
+                                    ? ROOF_KEY("batch") " or " ROOF_KEY(
+                                          "prompt") ", or leave out " ROOF_KEY("static")
+                                    : advice[s->phase]);
 }
 
 /* Checks the sizes that were given by themselves; 0 follows from others. */
@@ -387,6 +411,7 @@ static enum roof_status check_sizes(const struct roof_scenario *s, struct roof_e
                  {"generate", s->generate},
                  {"tp", s->tp},
                  {"pp", s->pp},
+                 {"dp", s->dp},
                  {"ep", shape->ep},
                  {"attention_dp", s->attention_dp},
                  {"moe_tp", s->moe_tp},
@@ -476,6 +501,7 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     shape->ep = at_least_1(shape->ep);
     s.tp = at_least_1(s.tp);
     s.pp = at_least_1(s.pp);
+    s.dp = at_least_1(s.dp);
     TRY(check_sizes(&s, error));
     TRY(check_fractions(&s, error));
     TRY(check_lengths(&s, model, error));

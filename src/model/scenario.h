@@ -53,6 +53,8 @@ struct roof_scenario {
     int64_t draft_tokens; /**< speculative decoding: tokens proposed per step */
     int64_t tp;           /**< tensor parallelism: devices that share each layer */
     int64_t pp;           /**< pipeline parallelism: stages */
+    int64_t dp;           /**< copies of the model, each with its own devices and sequences: the
+                               batch is that of one copy (default 1) */
     /** Mixtures of experts: tp x attention_dp = moe_tp x moe_ep devices share a stage. Both moe
      * members stay 0 in a model without experts. */
     int64_t attention_dp; /**< groups of tp devices, each with sequences of its own (default 1) */

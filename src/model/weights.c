@@ -9,7 +9,9 @@
 /* --- names --------------------------------------------------------------------------------- */
 
 #define BIT ROOF_WEIGHT_BIT
-#define ATTENTION (BIT(Q) | BIT(K) | BIT(V) | BIT(O) | BIT(Q_A) | BIT(Q_B) | BIT(KV_A) | BIT(KV_B))
+#define ATTENTION                                                                                  \
+    (BIT(Q) | BIT(K) | BIT(V) | BIT(O) | BIT(Q_A) | BIT(Q_B) | BIT(KV_A) | BIT(KV_B) |             \
+     BIT(INDEX) | BIT(MIXER_IN) | BIT(MIXER_OUT))
 #define MLP (BIT(GATE) | BIT(UP) | BIT(DOWN))
 #define EXPERTS (BIT(EXPERT_GATE) | BIT(EXPERT_UP) | BIT(EXPERT_DOWN))
 #define SHARED (BIT(SHARED_GATE) | BIT(SHARED_UP) | BIT(SHARED_DOWN))
@@ -40,6 +42,9 @@ static const struct {
     [ROOF_WEIGHT_SHARED_UP] = {"shared_up", "mlp.shared_experts.up_proj"},
     [ROOF_WEIGHT_SHARED_DOWN] = {"shared_down", "mlp.shared_experts.down_proj"},
     [ROOF_WEIGHT_LM_HEAD] = {"lm_head", "lm_head"},
+    [ROOF_WEIGHT_INDEX] = {"index", "self_attn.indexer.wq_b"},
+    [ROOF_WEIGHT_MIXER_IN] = {"mixer_in", "linear_attn.in_proj_qkvz"},
+    [ROOF_WEIGHT_MIXER_OUT] = {"mixer_out", "linear_attn.out_proj"},
 };
 
 /* Groups go from the widest to the narrowest: a narrower name wins over a wider one. */
@@ -137,6 +142,7 @@ static struct roof_matrix shape_of(const struct roof_model *m, enum roof_weight 
         [ROOF_WEIGHT_SHARED_UP] = {m->shared_intermediate, h},
         [ROOF_WEIGHT_SHARED_DOWN] = {h, m->shared_intermediate},
         [ROOF_WEIGHT_LM_HEAD] = {m->vocab, h},
+        [ROOF_WEIGHT_INDEX] = {roof_times(m->index_heads, m->index_head_dim), m->q_lora_rank},
     };
     return shapes[weight];
 }

@@ -110,12 +110,16 @@ struct roof_operator_row {
     int dim_count;
     unsigned required;    /**< bits (1 << dimension) that have no default */
     enum roof_role other; /**< role that meets the activations in the product */
+    bool stateful;        /**< the KV role is a state that is read and written */
     enum roof_operator parts[ROOF_OPERATOR_PARTS_MAX]; /**< of a composite */
     int part_count;
 };
 const struct roof_operator_row *roof_operator_row(enum roof_operator op);
 /** Returns true if an operator multiplies matrices, alone or in its parts. */
 bool roof_is_product(enum roof_operator op);
+/** Returns true if an operator multiplies with weights that do not change: of these, two of four
+ * can be pruned. */
+bool roof_has_weights(enum roof_operator op);
 bool roof_operator_has(enum roof_operator op, enum roof_dimension dimension);
 /** Refuses dimensions that an operator does not have: ROOF_USAGE, "OPERATOR does not take KEY". */
 enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension dimension,

@@ -29,7 +29,14 @@ static int64_t dimension_default(enum roof_dimension dimension, const struct roo
     case ROOF_DIM_V_HEAD_DIM:
         return 128;
     case ROOF_DIM_QK_ROPE_HEAD_DIM:
+    case ROOF_DIM_SCAN_CHUNK: /* what kernels of flash-linear-attention take */
         return 64;
+    case ROOF_DIM_SELECTED: /* as in DeepSeek-V3.2 */
+        return 2048;
+    case ROOF_DIM_TAPS:
+        return 4;
+    case ROOF_DIM_STATE_SIZE:
+        return 128;
     default:
         return 0;
     }
@@ -162,6 +169,9 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
                              : f->activations;
         f->out = given_or(f->out, ROOF_PRECISION_FP8_E4M3);
     }
+    if (roof_operator_row(w->op)->stateful) { /* sums over a whole sequence are kept in fp32 */
+        f->kv = given_or(f->kv, ROOF_PRECISION_FP32);
+    }
     f->weights = given_or(f->weights, both);
     f->activations = given_or(f->activations, roof_format(both)->activations);
     f->out = given_or(f->out, at_least_16_bits(f->activations));
@@ -192,13 +202,35 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
     return ROOF_OK;
 }
 
+/* Refuses to prune what has no static weights, or has them in a format that is not stored so. */
+static enum roof_status check_sparse(const struct roof_workload *w, struct roof_error *error)
+{
+    if (w->sparse == 0) {
+        return ROOF_OK;
+    }
+    if (!roof_has_weights(w->op)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("sparse") " prunes the static weights of gemm, gemv, bmm "
+                                                 "and moe, and %s has none",
+                              roof_operator_row(w->op)->name);
+    }
+    return roof_precision_prunable(w->formats.weights)
+               ? ROOF_OK
+               : roof_error_set(
+                     error, ROOF_USAGE,
+                     ROOF_KEY("sparse") " prunes weights in bf16, fp16, the fp8 formats, "
+                                        "int8 and int8_channel; those in %s stay dense",
+                     roof_format(w->formats.weights)->name);
+}
+
 /* --- both ---------------------------------------------------------------------------------- */
 
 enum roof_status roof_resolve(struct roof_workload *workload, struct roof_error *error)
 {
     TRY(check_dimensions(workload, error));
     TRY(roof_sizes_resolve(workload, error));
-    return check_formats(workload, error);
+    TRY(check_formats(workload, error));
+    return check_sparse(workload, error);
 }
 
 enum roof_status roof_workload_resolve(struct roof_workload *workload, struct roof_error *error)

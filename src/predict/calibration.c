@@ -53,6 +53,11 @@ static const struct roof_parameter vector_parameters[] = {
 #include "predict/kernel_parameters.h"
 };
 
+static const struct roof_parameter plain_parameters[] = {
+#define ROOF_PLAIN_PARAMETER PARAMETER
+#include "predict/kernel_parameters.h"
+};
+
 static const struct {
     const char *name;
     const struct roof_parameter *parameter;
@@ -85,6 +90,17 @@ const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, siz
     return kernels[kernel].parameter;
 }
 
+const struct roof_parameter *roof_plain_parameters(size_t *count)
+{
+    *count = COUNT(plain_parameters);
+    return plain_parameters;
+}
+
+const struct roof_parameter *roof_fit_parameters(const struct roof_kernel_fit *fit, size_t *count)
+{
+    return fit->plain ? roof_plain_parameters(count) : roof_kernel_parameters(fit->kernel, count);
+}
+
 const char *roof_kernel_name(enum roof_kernel kernel)
 {
     return kernels[kernel].name;
@@ -111,6 +127,11 @@ const char *roof_stack_name(enum roof_stack stack)
     return stack_names[stack];
 }
 
+const char *roof_quantize_name(enum roof_quantize quantize)
+{
+    return quantize_names[quantize];
+}
+
 enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_precision activations)
 {
     const double w = roof_precision_bits(weights);
@@ -135,8 +156,9 @@ enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_preci
 
 struct owned {
     struct roof_json *json;
-    struct roof_kernel_fit *fit;         /* grouped by kernel */
-    size_t first[ROOF_KERNEL_COUNT + 1]; /* where the fits of each kernel begin */
+    struct roof_kernel_fit *fit; /* grouped by kernel and numerics */
+    /* where the fits of each kernel for each numerics begin */
+    size_t first[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT + 1];
     const char **attributions;
     char *id;
 };
@@ -170,6 +192,31 @@ static enum roof_status read_number(double *out, const struct roof_json *json,
     return roof_json_error(json, value == NULL ? object : value, error,
                            "%s must be a number from %s to %s", key, roof_format_short(low, min),
                            roof_format_short(high, max));
+}
+
+/* Reads which formula the parameters are for: that of the kernel unless the fit says otherwise. */
+static enum roof_status read_form(struct roof_kernel_fit *out, const struct roof_json *json,
+                                  const roof_json_value *object, struct roof_error *error)
+{
+    const roof_json_value *const value = roof_json_get(object, "form");
+    const char *const text = roof_json_string(value);
+    out->plain = text != NULL && strcmp(text, "plain") == 0;
+    return value == NULL || out->plain
+               ? ROOF_OK
+               : roof_json_error(json, value, error, "form must be \"plain\", or be left out");
+}
+
+static enum roof_status read_parameters(struct roof_kernel_fit *out, const struct roof_json *json,
+                                        const roof_json_value *object, struct roof_error *error)
+{
+    const roof_json_value *const values = roof_json_get(object, "parameters");
+    size_t count = 0;
+    const struct roof_parameter *const parameter = roof_fit_parameters(out, &count);
+    for (size_t i = 0; i < count; i++) {
+        TRY(read_number(&out->parameter[i], json, values == NULL ? object : values,
+                        parameter[i].key, parameter[i].min, parameter[i].max, error));
+    }
+    return ROOF_OK;
 }
 
 static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_json *json,
@@ -210,12 +257,6 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
         TRY(read_number(numbers[i].out, json, object, numbers[i].key, numbers[i].min,
                         numbers[i].max, error));
     }
-    const roof_json_value *const values = roof_json_get(object, "parameters");
-    for (size_t i = 0; i < kernels[kernel].count; i++) {
-        const struct roof_parameter *const row = &kernels[kernel].parameter[i];
-        TRY(read_number(&out->parameter[i], json, values == NULL ? object : values, row->key,
-                        row->min, row->max, error));
-    }
     const roof_json_value *const lent = roof_json_get(object, "lent");
     out->lent = roof_json_line(lent);
     if (lent != NULL && out->lent == NULL) {
@@ -226,7 +267,8 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
     out->numerics = (enum roof_numerics)numerics;
     out->quantize = (enum roof_quantize)quantize;
     out->rows = (int64_t)rows;
-    return ROOF_OK;
+    TRY(read_form(out, json, object, error));
+    return read_parameters(out, json, object, error);
 }
 
 void roof_calibration_free(struct roof_calibration *calibration)
@@ -249,23 +291,30 @@ static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kerne
            a->quantize == b->quantize;
 }
 
-/* Puts the fits of a kernel together, because each operator of a sweep looks for one. */
+/* Returns the group of the fits of a kernel for a pair of formats. */
+static size_t group_of(enum roof_kernel kernel, enum roof_numerics numerics)
+{
+    return (size_t)kernel * ROOF_NUMERICS_COUNT + numerics;
+}
+
+/* Puts the fits of a kernel for a pair of formats together, because each operator of a sweep looks
+ * for one. */
 static enum roof_status group_fits(struct owned *owned, size_t count, struct roof_error *error)
 {
     struct roof_kernel_fit *const grouped = calloc(count + 1, sizeof *grouped);
-    size_t next[ROOF_KERNEL_COUNT];
+    size_t next[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT];
     if (grouped == NULL) {
         return roof_no_memory(error);
     }
     for (size_t n = 0; n < count; n++) {
-        owned->first[owned->fit[n].kernel + 1]++;
+        owned->first[group_of(owned->fit[n].kernel, owned->fit[n].numerics) + 1]++;
     }
-    for (size_t k = 0; k < ROOF_KERNEL_COUNT; k++) {
-        owned->first[k + 1] += owned->first[k];
-        next[k] = owned->first[k];
+    for (size_t g = 0; g < COUNT(next); g++) {
+        owned->first[g + 1] += owned->first[g];
+        next[g] = owned->first[g];
     }
     for (size_t n = 0; n < count; n++) {
-        grouped[next[owned->fit[n].kernel]++] = owned->fit[n];
+        grouped[next[group_of(owned->fit[n].kernel, owned->fit[n].numerics)]++] = owned->fit[n];
     }
     free(owned->fit);
     owned->fit = grouped;
@@ -390,7 +439,7 @@ static void set_matrix_rows(struct roof_calibration *c, const char *architecture
     struct owned *const owned = c->private_data;
     for (size_t n = 0; n < c->count; n++) {
         const struct roof_parameter *const parameter = kernels[owned->fit[n].kernel].parameter;
-        for (size_t i = 0; owned->fit[n].kernel == ROOF_KERNEL_MLA_DECODE &&
+        for (size_t i = 0; owned->fit[n].kernel == ROOF_KERNEL_MLA_DECODE && !owned->fit[n].plain &&
                            i < kernels[ROOF_KERNEL_MLA_DECODE].count;
              i++) {
             if (strcmp(parameter[i].key, "tile_rows") == 0) {
@@ -412,11 +461,16 @@ static enum roof_status load_path(struct roof_calibration **out,
     return ROOF_OK;
 }
 
-/* Loads the calibration of the device itself or of its product. */
+/* Loads the calibration of the folder that a device was loaded from, of the device itself, or of
+ * its product. */
 static enum roof_status load_own(struct roof_calibration **out,
                                  const struct roof_hardware *hardware,
                                  const char *const *directories, struct roof_error *error)
 {
+    if (roof_registry_path(hardware->reference) &&
+        roof_registry_folder(&registry, hardware->reference)) {
+        return load_id(out, hardware->reference, directories, error);
+    }
     TRY(load_known(out, hardware->id, directories, error));
     if (*out == NULL && hardware->product != NULL) {
         TRY(load_known(out, hardware->product, directories, error));
@@ -557,8 +611,9 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
 {
     const struct roof_kernel_fit *found = NULL;
     const struct owned *const owned = calibration->private_data; /* NULL: made by hand */
-    const size_t end = owned == NULL ? calibration->count : owned->first[kernel + 1];
-    for (size_t i = owned == NULL ? 0 : owned->first[kernel]; i < end; i++) {
+    const size_t group = group_of(kernel, numerics);
+    const size_t end = owned == NULL ? calibration->count : owned->first[group + 1];
+    for (size_t i = owned == NULL ? 0 : owned->first[group]; i < end; i++) {
         const struct roof_kernel_fit *const fit = &calibration->fit[i];
         const bool same = fit->stack == stack || fit->stack == ROOF_STACK_BEST;
         /* The kernel without the quantisation before it is the same in all fits. */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "catalog/hardware.h"
 #include "operator/operator.h"
 
@@ -52,6 +53,7 @@ enum roof_numerics {
 };
 const char *roof_numerics_name(enum roof_numerics numerics);
 const char *roof_stack_name(enum roof_stack stack);
+const char *roof_quantize_name(enum roof_quantize quantize);
 /** Returns the numerics of a product; COUNT when no kernel is known for the pair. */
 enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_precision activations);
 
@@ -65,8 +67,11 @@ struct roof_parameter {
     double start; /**< where a fit begins, and what it is held near */
     const char *meaning;
 };
-/** Returns the parameters of a kernel, *count of them, in the order of struct roof_kernel_fit. */
+/** Returns the parameters of the formula of a kernel, *count of them, in the order of struct
+ * roof_kernel_fit. */
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count);
+/** Returns those of the plain formula, which any kernel can have instead. */
+const struct roof_parameter *roof_plain_parameters(size_t *count);
 const char *roof_kernel_name(enum roof_kernel kernel);
 
 /** Parameters of one kernel, stack, pair of formats and way to quantise the input. */
@@ -74,7 +79,8 @@ struct roof_kernel_fit {
     enum roof_kernel kernel;
     enum roof_stack stack; /**< BEST: the same in all */
     enum roof_numerics numerics;
-    enum roof_quantize quantize;               /**< what the measured times include */
+    enum roof_quantize quantize; /**< what the measured times include */
+    bool plain; /**< the formula is that of kernel_plain.c, not that of the kernel */
     double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< in the units of their keys */
     double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
     double high; /**< ninetieth percentile */
@@ -82,6 +88,8 @@ struct roof_kernel_fit {
     double mape;      /**< on rows no fit saw */
     const char *lent; /**< the device that was measured; NULL: the calibration's own */
 };
+/** Returns the parameters of the formula of a fit. */
+const struct roof_parameter *roof_fit_parameters(const struct roof_kernel_fit *fit, size_t *count);
 
 struct roof_calibration {
     const char *id;                  /**< the device that was measured */
@@ -102,6 +110,8 @@ enum roof_status roof_calibration_load(struct roof_calibration **out,
                                        const struct roof_hardware *hardware, const char *path,
                                        const char *const *directories, struct roof_error *error);
 void roof_calibration_free(struct roof_calibration *calibration);
+/** Writes the document of a calibration, which roof_calibration_load reads. */
+void roof_calibration_write(struct roof_text *out, const struct roof_calibration *calibration);
 
 /** Returns the rows of the matrix instruction of an architecture, which query heads of MLA fill:
  * the parameter tile_rows of a loaded calibration, wherever its fit comes from. */

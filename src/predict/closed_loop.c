@@ -42,22 +42,22 @@ enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof
     const bool waits = b * k / loop->room > s + k;
     const double cycle = waits ? b * k / loop->room : s + k;
     const double chunks = fmin(b * k / cycle, loop->room);
-    const double alone = b > 1 ? b * s / cycle : 0; /* beside a chunk */
+    const double beside = b > 1 ? b * s / cycle : 0; /* sequences that decode beside a chunk */
     *out = (struct roof_loop_times){0};
     if (waits || chunks > 1) {
         struct roof_step_times full = {0};
-        TRY(add(&full, 1, step, context, alone, chunks, error));
+        TRY(add(&full, 1, step, context, beside, chunks, error));
         roof_step_add(&out->ttft, waits ? cycle - s : k, &full);
         if (s > 0) {
             out->step = full;
         }
         return ROOF_OK;
     }
-    TRY(add(&out->ttft, k, step, context, alone, 1, error));
+    TRY(add(&out->ttft, k, step, context, beside, 1, error));
     if (s > 0) {
         const double mixed = fmin(1, (b - 1) * k / s);
-        TRY(add(&out->step, 1 - mixed, step, context, b > 1 ? alone : b, 0, error));
-        TRY(add(&out->step, mixed, step, context, alone, 1, error));
+        TRY(add(&out->step, 1 - mixed, step, context, b > 1 ? beside : b, 0, error));
+        TRY(add(&out->step, mixed, step, context, beside, 1, error));
     }
     return ROOF_OK;
 }

@@ -40,7 +40,9 @@ struct roof_loop {
 };
 
 struct roof_loop_times {
-    struct roof_step_times ttft; /* from the first chunk of a prompt to its first token */
+    /* From when a prompt may begin to its first token: the steps of its own chunks, and where
+     * prompts wait (closed_loop.c) the steps in which it waits. */
+    struct roof_step_times ttft;
     struct roof_step_times step; /* the mean step in which a sequence decodes */
 };
 

@@ -96,10 +96,22 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
         [ROOF_OPERATOR_REDUCE_SCATTER] = ROOF_KERNEL_REDUCE_SCATTER + 1,
         [ROOF_OPERATOR_ALL_TO_ALL] = ROOF_KERNEL_ALL_TO_ALL + 1,
         [ROOF_OPERATOR_SEND] = ROOF_KERNEL_ALL_TO_ALL + 1,
+        [ROOF_OPERATOR_INDEX_SCORES] = ROOF_KERNEL_BMM + 1,
+        [ROOF_OPERATOR_INDEX_TOP_K] = ROOF_KERNEL_ACTIVATION + 1,
+        [ROOF_OPERATOR_SPARSE_MLA] = ROOF_KERNEL_MLA_DECODE + 1,
+        [ROOF_OPERATOR_SHORT_CONV] = ROOF_KERNEL_ADD + 1,
+        [ROOF_OPERATOR_GATED_DELTA] = ROOF_KERNEL_ADD + 1,
+        [ROOF_OPERATOR_KIMI_DELTA] = ROOF_KERNEL_ADD + 1,
+        [ROOF_OPERATOR_SSD] = ROOF_KERNEL_ADD + 1,
     };
     const struct roof_shape *const s = &workload->shape;
     const unsigned char found = kernels[workload->op];
     if (found == 0) {
+        return ROOF_KERNEL_COUNT;
+    }
+    /* One token streams the state, as vectors are streamed. The kernels that take a prompt through
+     * it in chunks are several times slower than their bytes, and like none of these. */
+    if (roof_operator_row(workload->op)->stateful && s->query_len > 1) {
         return ROOF_KERNEL_COUNT;
     }
     switch (found - 1) {
@@ -170,6 +182,13 @@ static bool stands_in(enum roof_operator op)
         [ROOF_OPERATOR_ROUTER] = true,
         [ROOF_OPERATOR_MOE_GATE_UP] = true,
         [ROOF_OPERATOR_MOE_DOWN] = true,
+        [ROOF_OPERATOR_INDEX_SCORES] = true,
+        [ROOF_OPERATOR_INDEX_TOP_K] = true,
+        [ROOF_OPERATOR_SPARSE_MLA] = true,
+        [ROOF_OPERATOR_SHORT_CONV] = true,
+        [ROOF_OPERATOR_GATED_DELTA] = true,
+        [ROOF_OPERATOR_KIMI_DELTA] = true,
+        [ROOF_OPERATOR_SSD] = true,
     };
     return unmeasured[op];
 }
@@ -181,21 +200,20 @@ static bool is_short(const struct roof_workload *w, const struct roof_expected *
            expected->limit == ROOF_KERNEL_LIMIT_LATENCY;
 }
 
-/* Works out the time of a kernel with one fit, and how sure it is. */
+/* Works out the time of a kernel with one fit, without its band; `near` tells whether it is less
+ * sure for any stack. */
 static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_task *task,
                           enum roof_kernel kernel, const struct roof_kernel_fit *fit)
 {
     const struct roof_workload *const w = task->workload;
-    const enum roof_stack asked = (enum roof_stack)w->stack;
     const bool collective = roof_operator_row(w->op)->kind == ROOF_KIND_COLLECTIVE;
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
-    formulas[kernel](out, task, fit->parameter);
+    (fit->plain ? roof_expect_plain : formulas[kernel])(out, task, fit->parameter);
     if (w->no_launch_overhead > 0) {
         out->launch_s = 0;
     }
     /* No cold kernel beats the bound, nor any a link; the launch comes before it. */
-    const bool cold = collective || (w->working_set == 0 && w->cache == ROOF_CACHE_COLD);
-    if (cold && out->time_s < task->bound) {
+    if (task->cold && out->time_s < task->bound) {
         out->time_s = task->bound;
         out->limit = collective                                      ? ROOF_KERNEL_LIMIT_NETWORK
                      : task->work->flops / task->peak >= task->bound ? ROOF_KERNEL_LIMIT_COMPUTE
@@ -209,84 +227,141 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
                                 (task->quantize != ROOF_QUANTIZE_NONE || kernel == ROOF_KERNEL_MOE);
     out->near = task->nodes > 1 || task->calibration->inherited || fit->lent != NULL ||
                 stands_in(w->op) || is_short(w, out) || fit->numerics != task->numerics ||
-                other_quantize ||
-                (asked != ROOF_STACK_BEST && fit->stack != ROOF_STACK_BEST && fit->stack != asked);
-    const double wider = task->nodes > 1 ? NODES_BAND : out->near ? NEAR_BAND : 1;
+                other_quantize;
     out->time_s += out->launch_s;
-    out->low_s = out->time_s * fit->low / wider;
-    out->high_s = out->time_s * fit->high * wider;
-    if (cold && out->low_s < task->bound) {
-        out->low_s = task->bound;
-    }
     out->fit = fit;
 }
 
-/*
- * Works out the time of a kernel in one stack, with the nearest formats that the stack has; unknown
- * where it has none. If the wanted way to quantise the input was not measured, the kernel without
- * quantisation is taken. A fit that was tried before, for another stack, is left out: it is common
- * to all.
- */
-static void expect_in_stack(struct roof_expected *out, const struct roof_kernel_task *task,
-                            enum roof_kernel kernel, enum roof_stack stack,
-                            const struct roof_kernel_fit **tried)
+/* Fills in the band of a kernel for the stack that was asked for: a kernel of another stack is less
+ * sure. */
+static void set_band(struct roof_expected *out, const struct roof_kernel_task *task,
+                     enum roof_stack asked)
+{
+    const struct roof_kernel_fit *const fit = out->fit;
+    out->near = out->near ||
+                (asked != ROOF_STACK_BEST && fit->stack != ROOF_STACK_BEST && fit->stack != asked);
+    const double wider = task->nodes > 1 ? NODES_BAND : out->near ? NEAR_BAND : 1;
+    out->low_s = out->time_s * fit->low / wider;
+    out->high_s = out->time_s * fit->high * wider;
+    if (task->cold && out->low_s < task->bound) {
+        out->low_s = task->bound;
+    }
+}
+
+/* The kernels that were tried for a pair of formats, by their fits. A stack tries two at most. */
+struct tries {
+    size_t count;
+    struct roof_expected kernel[2 * ROOF_STACK_COUNT];
+};
+
+/* Works out the time of a kernel with a fit, once. */
+static const struct roof_expected *try_fit(struct tries *tries, const struct roof_kernel_task *task,
+                                           enum roof_kernel kernel,
+                                           const struct roof_kernel_fit *fit)
+{
+    for (size_t i = 0; i < tries->count; i++) {
+        if (tries->kernel[i].fit == fit) {
+            return &tries->kernel[i];
+        }
+    }
+    struct roof_expected *const out = &tries->kernel[tries->count++];
+    expect_by_fit(out, task, kernel, fit);
+    return out;
+}
+
+/* Works out the time of a kernel of one stack for a pair of formats; NULL where the stack has none.
+ * If the wanted way to quantise the input was not measured, the kernel without quantisation is
+ * taken. */
+static const struct roof_expected *try_stack(struct tries *tries,
+                                             const struct roof_kernel_task *task,
+                                             enum roof_kernel kernel, enum roof_stack stack,
+                                             enum roof_numerics numerics)
 {
     const int attempts = task->quantize == ROOF_QUANTIZE_NONE ? 1 : 2;
-    const enum roof_numerics *numerics = stand_ins[task->numerics];
-    *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
-    for (; isnan(out->time_s) && *numerics != ROOF_NUMERICS_COUNT; numerics++) {
-        for (int attempt = 0; isnan(out->time_s) && attempt < attempts; attempt++) {
-            const enum roof_quantize quantize = attempt == 0 ? task->quantize : ROOF_QUANTIZE_NONE;
-            const struct roof_kernel_fit *const fit =
-                roof_calibration_find(task->calibration, kernel, stack, *numerics, quantize);
-            if (fit != NULL && fit == *tried) {
-                return;
-            }
-            if (fit != NULL) {
-                *tried = fit;
-                expect_by_fit(out, task, kernel, fit);
-            }
+    for (int attempt = 0; attempt < attempts; attempt++) {
+        const enum roof_quantize quantize = attempt == 0 ? task->quantize : ROOF_QUANTIZE_NONE;
+        const struct roof_kernel_fit *const fit =
+            roof_calibration_find(task->calibration, kernel, stack, numerics, quantize);
+        const struct roof_expected *const tried =
+            fit == NULL ? NULL : try_fit(tries, task, kernel, fit);
+        if (tried != NULL && !isnan(tried->time_s)) {
+            return tried;
         }
     }
+    return NULL;
 }
 
-/* Takes the fastest of all stacks. Each is expected by its own model, also where that stands in for
- * formats which another stack has, so that no stack that is named is faster. */
-static void expect_fastest(struct roof_expected *out, const struct roof_kernel_task *task,
-                           enum roof_kernel kernel)
+/* Takes the fastest of all stacks for a pair of formats. */
+static const struct roof_expected *try_all(struct tries *tries, const struct roof_kernel_task *task,
+                                           enum roof_kernel kernel, enum roof_numerics numerics)
 {
-    const struct roof_kernel_fit *tried = NULL;
-    *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
+    const struct roof_expected *fastest = NULL;
     for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_COUNT; stack++) {
-        struct roof_expected expected;
-        expect_in_stack(&expected, task, kernel, (enum roof_stack)stack, &tried);
-        if (isnan(out->time_s) || expected.time_s < out->time_s) {
-            *out = expected;
+        const struct roof_expected *const one =
+            try_stack(tries, task, kernel, (enum roof_stack)stack, numerics);
+        if (one != NULL && (fastest == NULL || one->time_s < fastest->time_s)) {
+            fastest = one;
+        }
+    }
+    return fastest;
+}
+
+/*
+ * Takes each stack that is asked for, where its kernel was measured for these formats; else the
+ * fastest of the other stacks' kernels for them; and only then goes on to the formats that stand in
+ * for these. So the fastest of all stacks is never slower than one that is named: either the latter
+ * has a kernel among which the former is the fastest, or both take the same one.
+ */
+static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
+                         const struct roof_kernel_task *task, enum roof_kernel kernel,
+                         const struct roof_stacks *asked)
+{
+    struct tries tries = {.count = 0};
+    size_t found = 0;
+    for (size_t i = 0; i < asked->count; i++) {
+        out[i].time_s = ROOF_UNKNOWN;
+    }
+    for (const enum roof_numerics *numerics = stand_ins[task->numerics];
+         found == 0 && *numerics != ROOF_NUMERICS_COUNT; numerics++) {
+        tries.count = 0;
+        for (size_t i = 0; i < asked->count; i++) {
+            const enum roof_stack stack = asked->stack[i];
+            const struct roof_expected *one =
+                stack == ROOF_STACK_BEST ? NULL : try_stack(&tries, task, kernel, stack, *numerics);
+            one = one != NULL ? one : try_all(&tries, task, kernel, *numerics);
+            if (one != NULL) {
+                out[i] = *one;
+                set_band(&out[i], task, stack);
+                found++;
+            }
         }
     }
 }
 
-/* Takes the stack that is asked for, where it was measured, or the fastest. */
-static void expect_asked(struct roof_expected *out, const struct roof_kernel_task *task,
-                         enum roof_kernel kernel)
+/* Returns the bytes of the cache before the memory. */
+static double last_cache(const struct roof_hardware *hardware)
 {
-    const enum roof_stack asked = (enum roof_stack)task->workload->stack;
-    const struct roof_kernel_fit *tried = NULL;
-    *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
-    if (asked != ROOF_STACK_BEST) {
-        expect_in_stack(out, task, kernel, asked, &tried);
-    }
-    if (isnan(out->time_s)) {
-        expect_fastest(out, task, kernel);
-    }
+    const double llc = hardware->figure[ROOF_FIGURE_LLC].value;
+    return isnan(llc) ? hardware->figure[ROOF_FIGURE_L2].value : llc;
 }
 
 void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
                         const struct roof_hardware *hardware, const struct roof_work *work,
                         double rate, double bound_s)
 {
-    *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
-    if (hardware->calibration == NULL) {
+    const struct roof_stacks asked = {.count = 1, .stack = {(enum roof_stack)workload->stack}};
+    roof_kernel_expect_in(out, &asked, workload, hardware, work, rate, bound_s);
+}
+
+void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
+                           const struct roof_stacks *asked, const struct roof_workload *workload,
+                           const struct roof_hardware *hardware, const struct roof_work *work,
+                           double rate, double bound_s)
+{
+    for (size_t i = 0; i < asked->count; i++) {
+        out[i] = (struct roof_expected){.time_s = ROOF_UNKNOWN};
+    }
+    if (hardware->calibration == NULL || workload->sparse > 0) { /* no sparse kernel was measured */
         return;
     }
     const enum roof_kernel kernel = roof_kernel_of(workload);
@@ -309,8 +384,11 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
         .sms = hardware->figure[ROOF_FIGURE_SM_COUNT].value,
         .clock = hardware->figure[ROOF_FIGURE_BOOST_CLOCK].value,
         .l2 = hardware->figure[ROOF_FIGURE_L2].value,
+        .last_cache = last_cache(hardware),
         .calibration = hardware->calibration,
         .quantize = quantized ? (enum roof_quantize)workload->quantize_input : ROOF_QUANTIZE_NONE,
+        .cold = roof_operator_row(workload->op)->kind == ROOF_KIND_COLLECTIVE ||
+                (workload->working_set == 0 && workload->cache == ROOF_CACHE_COLD),
         .numerics =
             kernel == ROOF_KERNEL_COUNT ? ROOF_NUMERICS_COUNT : roof_workload_numerics(workload),
     };
@@ -322,12 +400,14 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
         isnan(task.clock) || isnan(task.l2)) {
         return;
     }
-    expect_asked(out, &task, kernel);
+    expect_asked(out, &task, kernel, asked);
     if (kernel == ROOF_KERNEL_PREFILL) { /* takes no less than one query over the same cache */
-        struct roof_expected decode;
-        expect_asked(&decode, &task, ROOF_KERNEL_DECODE);
-        if (decode.time_s > out->time_s) {
-            *out = decode;
+        struct roof_expected decode[ROOF_STACK_COUNT];
+        expect_asked(decode, &task, ROOF_KERNEL_DECODE, asked);
+        for (size_t i = 0; i < asked->count; i++) {
+            if (decode[i].time_s > out[i].time_s) {
+                out[i] = decode[i];
+            }
         }
     }
 }

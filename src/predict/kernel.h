@@ -27,4 +27,15 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
                         const struct roof_hardware *hardware, const struct roof_work *work,
                         double rate, double bound_s);
 
+/** Stacks that are asked for at once, each by itself. */
+struct roof_stacks {
+    size_t count;
+    enum roof_stack stack[ROOF_STACK_COUNT];
+};
+/** Does the same with the kernels of each of some stacks, in place of that of the workload. */
+void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
+                           const struct roof_stacks *asked, const struct roof_workload *workload,
+                           const struct roof_hardware *hardware, const struct roof_work *work,
+                           double rate, double bound_s);
+
 #endif

@@ -129,12 +129,15 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
 {
     const struct roof_workload *const w = t->workload;
     const struct roof_shape *const s = &w->shape;
-    const double batch = (double)s->batch;
-    const double tokens = (double)s->kv_len;
+    /* Each query has chosen keys of its own, as if it were a sequence. */
+    const bool sparse = w->op == ROOF_OPERATOR_SPARSE_MLA;
+    const double queries_of_one = sparse ? 1 : (double)s->query_len;
+    const double batch = (double)s->batch * (sparse ? (double)s->query_len : 1);
+    const double tokens = sparse ? fmin((double)s->kv_len, (double)s->selected) : (double)s->kv_len;
     const double key = (double)(s->kv_lora_rank + s->qk_rope_head_dim);
     const double kv = batch * tokens * key * roof_precision_bits(w->formats.kv) / 8;
     const double queries = t->work->bytes[ROOF_ROLE_ACTIVATIONS] + t->work->bytes[ROOF_ROLE_OUT];
-    const double blocks = roof_larger(1, (double)s->heads * (double)s->query_len / p[L_ROWS]);
+    const double blocks = roof_larger(1, (double)s->heads * queries_of_one / p[L_ROWS]);
     const double set = roof_working_set(w, kv);
     const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[L_L2_CAPACITY] * t->l2);
     out->tiling.l2_hit = hit;

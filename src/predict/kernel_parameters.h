@@ -29,6 +29,9 @@
 #ifndef ROOF_ONE_SHOT_PARAMETER
 #define ROOF_ONE_SHOT_PARAMETER(id, key, least, most, start, meaning)
 #endif
+#ifndef ROOF_PLAIN_PARAMETER
+#define ROOF_PLAIN_PARAMETER(id, key, least, most, start, meaning)
+#endif
 #ifndef ROOF_VECTOR_PARAMETER
 #define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning)
 #endif
@@ -174,6 +177,18 @@ ROOF_ONE_SHOT_PARAMETER(STEP, "step_clocks", 1, 2e4, 500,
                         "each doubling of the devices in a barrier")
 ROOF_ONE_SHOT_PARAMETER(LINK, "link", 0.01, 1, 0.5, "share of the printed link bandwidth")
 
+ROOF_PLAIN_PARAMETER(LAUNCH, "launch_clocks", 1, 1e7, 4000, "launch, or a barrier of all threads")
+ROOF_PLAIN_PARAMETER(DRAM, "dram", 0.01, 1, 1, "share of the printed bandwidth")
+ROOF_PLAIN_PARAMETER(PEAK, "peak", 1e-4, 1, 1, "share of the dense peak")
+ROOF_PLAIN_PARAMETER(NARROW, "narrow_rows", 1e-3, 1e3, 1e-3,
+                     "rows that converting the weights takes as long as")
+ROOF_PLAIN_PARAMETER(OVERLAP, "overlap", 1e-3, 1, 1e-3,
+                     "share of the shorter of memory and compute time that shows")
+ROOF_PLAIN_PARAMETER(CACHE_RATE, "cache_rate", 1, 100, 4, "cache bandwidth over that of DRAM")
+ROOF_PLAIN_PARAMETER(CACHE_CAPACITY, "cache_capacity", 0.02, 3, 0.7,
+                     "share of the last cache that keeps data")
+
+#undef ROOF_PLAIN_PARAMETER
 #undef ROOF_ONE_SHOT_PARAMETER
 #undef ROOF_COLLECTIVE_PARAMETER
 #undef ROOF_MLA_DECODE_PARAMETER

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Kernels of matrix products: GEMMs, batched ones, and those of routed experts. */
 #include "base/base.h"
+#include "base/exponential.h"
 #include "predict/kernel_task.h"
 
 /* Rounds up 0 <= x < 2^51 by rounding to an integer; the slack forgives the rounding of a product
@@ -68,7 +69,7 @@ static struct gemm gemm_costs(const struct product *g, const double *p)
     const double missed = g->w * (1 - weights_hit) + (g->x + g->y) * (1 - inputs_hit);
     const double hit = g->x + g->w + g->y - missed;
     const double bound_compute = 2 * g->batch * g->m * g->n * g->k / g->peak;
-    const double power = 1 + p[P_POWER] * log1p(bound_compute / 1e-4);
+    const double power = 1 + p[P_POWER] * roof_log1p(bound_compute / 1e-4);
     const double tick = 1 / g->clock;
     const double lone = g->sms / (p[P_STREAM] * g->bandwidth);
     const double k_block = 128 / roof_larger(g->x_element, g->w_element);
@@ -186,15 +187,18 @@ static double quantize_time(const struct product *g, const double *p, enum roof_
 }
 
 /* Fills in a product of attention in three steps: all heads of a KV head share its keys or values.
- */
+ * The scores of an indexer have one key for all heads. */
 static void attention_product(struct product *g, const struct roof_workload *w)
 {
     const struct roof_shape *const s = &w->shape;
-    const bool scores = w->op == ROOF_OPERATOR_ATTENTION_SCORES;
-    g->m = (double)s->query_len * (double)s->heads / (double)s->kv_heads;
+    const bool index = w->op == ROOF_OPERATOR_INDEX_SCORES;
+    const bool scores = index || w->op == ROOF_OPERATOR_ATTENTION_SCORES;
+    const double kv_heads = index ? 1 : (double)s->kv_heads;
+    g->m = (double)s->query_len * (double)s->heads / kv_heads;
     g->n = (double)(scores ? s->kv_len : s->head_dim);
     g->k = (double)(scores ? s->head_dim : s->kv_len);
-    g->batch = (double)s->batch * (double)s->kv_heads;
+    g->batch = (double)s->batch * kv_heads;
+    g->y_element /= index ? (double)s->heads : 1; /* heads are summed */
     g->w_element = roof_precision_bits(w->formats.kv) / 8;
 }
 

@@ -23,10 +23,12 @@ struct roof_kernel_task {
     double bandwidth;
     double sms;
     double clock;
-    double l2;    /* bytes */
-    double nodes; /* that a collective spans */
-    double hop;   /* s: how long a collective waits for another node */
+    double l2;         /* bytes */
+    double last_cache; /* bytes of the cache before the memory */
+    double nodes;      /* that a collective spans */
+    double hop;        /* s: how long a collective waits for another node */
     const struct roof_calibration *calibration;
+    bool cold; /* no kernel takes less than the bound */
     enum roof_numerics numerics;
     enum roof_quantize quantize; /* none for inputs of 16 bits, and where there is no product */
 };
@@ -79,6 +81,8 @@ void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task
                         const double *parameter);
 void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_task *task,
                             const double *parameter);
+void roof_expect_plain(struct roof_expected *out, const struct roof_kernel_task *task,
+                       const double *parameter);
 void roof_expect_one_shot(struct roof_expected *out, const struct roof_kernel_task *task,
                           const double *parameter);
 

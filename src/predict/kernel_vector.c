@@ -19,9 +19,11 @@ void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task
     out->tiling.l2_hit = hit;
     const double memory = bytes * ((1 - hit) / p[V_DRAM] + hit / p[V_L2_RATE]) / t->bandwidth;
     const struct roof_shape *const s = &t->workload->shape;
-    const double count = t->workload->op == ROOF_OPERATOR_SOFTMAX
-                             ? (double)s->batch * (double)s->heads * (double)s->query_len
-                             : (double)s->tokens;
+    const enum roof_operator op = t->workload->op;
+    const double queries = (double)s->batch * (double)s->query_len;
+    const double count = op == ROOF_OPERATOR_SOFTMAX ? (double)s->heads * queries
+                         : s->tokens > 0             ? (double)s->tokens
+                                                     : queries;
     /* A row of a norm is a block of as many threads as it has elements, up to ROOF_ROW_THREADS, so
      * more short rows run at once. */
     const double share = t->workload->op == ROOF_OPERATOR_RMSNORM

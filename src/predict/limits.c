@@ -68,13 +68,14 @@ static bool kv_reads(double *bytes, double *slope, double *weights, struct roof_
 
 /*
  * KV bytes that a decode step reads grow with the context by a constant per token, a smaller one
- * where windows are full: from the bytes and the slope before and beyond, solve for the context at
- * which they are as many as those of the weights.
+ * where windows are full or keys are chosen: from the bytes and the slope before and beyond, solve
+ * for the context at which they are as many as those of the weights.
  */
 static double kv_crossover(const struct roof_model_prediction *prediction)
 {
     struct roof_scenario s = prediction->scenario;
-    const int64_t window = prediction->model->window;
+    const struct roof_model *const m = prediction->model;
+    const int64_t window = m->index_topk > 0 ? m->index_topk + 1 : m->window;
     double bytes = 0;
     double slope = 0;
     double weights = 0;
@@ -120,18 +121,42 @@ static bool compute_bound(const struct roof_model_prediction *prediction,
     return false;
 }
 
+/* Returns true if computing has the largest share of a decode step of a batch. */
+static bool step_compute_bound(const struct roof_model_prediction *prediction,
+                               const struct roof_scenario *decode, int64_t batch)
+{
+    struct roof_pass pass;
+    struct roof_scenario s = *decode;
+    s.common.shape.batch = batch;
+    return roof_scenario_resolve(&s, prediction->model, NULL) == ROOF_OK &&
+           roof_pass_run(&pass, prediction->model, &s, prediction->total.hardware, NULL, NULL) ==
+               ROOF_OK &&
+           roof_largest_share(pass.share_s) == ROOF_BOTTLENECK_COMPUTE;
+}
+
+/* Stands for all operators where the number of one is asked for. */
+#define WHOLE ROOF_GRAPH_MAX
+
+static bool bound_at(const struct roof_model_prediction *prediction, const struct roof_scenario *at,
+                     int64_t batch, size_t i)
+{
+    return i == WHOLE ? step_compute_bound(prediction, at, batch)
+                      : compute_bound(prediction, at, batch, i);
+}
+
+/* Returns the smallest batch from which operator i, or the whole, is compute-bound; NAN: none. */
 static double compute_bound_from(const struct roof_model_prediction *prediction,
                                  const struct roof_scenario *at, size_t i)
 {
     int64_t no = 0;
     int64_t yes = 1;
-    while (yes <= BATCH_MAX && !compute_bound(prediction, at, yes, i)) {
+    while (yes <= BATCH_MAX && !bound_at(prediction, at, yes, i)) {
         no = yes;
         yes *= 2;
     }
     while (yes <= BATCH_MAX && yes - no > 1) {
         const int64_t middle = no + (yes - no) / 2;
-        if (compute_bound(prediction, at, middle, i)) {
+        if (bound_at(prediction, at, middle, i)) {
             yes = middle;
         } else {
             no = middle;
@@ -158,6 +183,75 @@ void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],
     }
 }
 
+/* Tells whether the device has a peak for each product of a decode step. */
+static bool peaks_known(const struct roof_model_prediction *prediction,
+                        const struct roof_scenario *decode)
+{
+    struct roof_graph graph;
+    if (roof_graph_build(&graph, prediction->model, decode, 0, 0, NULL) != ROOF_OK) {
+        return false;
+    }
+    for (size_t i = 0; i < graph.count; i++) {
+        const struct roof_workload *const work = &graph.node[i].workload;
+        struct roof_prediction p;
+        if (roof_is_product(work->op) &&
+            (roof_predict(&p, work, prediction->total.hardware, NULL) != ROOF_OK ||
+             isnan(p.compute_time_s))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+double roof_decode_compute_bound(const struct roof_model_prediction *prediction)
+{
+    const struct roof_scenario *const asked = &prediction->scenario;
+    struct roof_scenario prefill;
+    struct roof_scenario decode;
+    roof_scenario_phases(&prefill, &decode, asked);
+    if ((asked->phase != ROOF_PHASE_DECODE && asked->phase != ROOF_PHASE_REQUEST) ||
+        !peaks_known(prediction, &decode)) {
+        return ROOF_UNKNOWN;
+    }
+    const double batch = compute_bound_from(prediction, &decode, WHOLE);
+    return isnan(batch) ? (double)INFINITY : batch;
+}
+
+/* Returns the most sequences of a scenario that fit. */
+static double most_sequences(const struct roof_model_prediction *prediction,
+                             const struct roof_scenario *scenario)
+{
+    struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
+    search.scenario.context = scenario->generate > 0 ? 0 : prediction->scenario.context;
+    search.size = &search.scenario.common.shape.batch;
+    return largest_that_fits(&search);
+}
+
+/* The next tensor parallelism is looked for up to so many times that of the scenario. */
+#define TP_FACTOR 8
+
+/* Finds which changes let more sequences fit: fewer bits in the cache, or more devices. */
+static void find_levers(struct roof_limits *out, const struct roof_model_prediction *prediction,
+                        const struct roof_scenario *scenario)
+{
+    struct roof_scenario changed = *scenario;
+    if (roof_precision_bits(prediction->scenario.common.formats.kv) > 8) {
+        changed.common.formats.kv = ROOF_PRECISION_FP8_E4M3;
+        const double most = most_sequences(prediction, &changed);
+        out->max_batch_kv_fp8 = most > out->max_batch ? most : ROOF_UNKNOWN;
+    }
+    changed = *scenario;
+    const int64_t tp = prediction->scenario.tp;
+    for (changed.tp = tp + 1; changed.tp <= TP_FACTOR * tp; changed.tp++) {
+        const double most = most_sequences(prediction, &changed);
+        if (most > out->max_batch) {
+            out->max_batch_next_tp = most;
+            out->next_tp = (double)changed.tp;
+            return;
+        }
+    }
+}
+
 enum roof_status roof_model_limits(struct roof_limits *out,
                                    const struct roof_model_prediction *prediction,
                                    const struct roof_scenario *scenario, struct roof_error *error)
@@ -165,11 +259,12 @@ enum roof_status roof_model_limits(struct roof_limits *out,
     TRY(roof_model_parameters(&out->parameters, &out->active_parameters, prediction->model, error));
     struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
     out->max_batch = out->max_context = ROOF_UNKNOWN;
+    out->max_batch_kv_fp8 = out->max_batch_next_tp = out->next_tp = ROOF_UNKNOWN;
     if (prediction->fits != ROOF_FIT_UNKNOWN) {
-        search.scenario.context = scenario->generate > 0 ? 0 : prediction->scenario.context;
-        search.size = &search.scenario.common.shape.batch;
-        out->max_batch = largest_that_fits(&search);
-        search.scenario = *scenario;
+        out->max_batch = most_sequences(prediction, scenario);
+        if (!isnan(out->max_batch) && scenario->phase != ROOF_PHASE_PREFILL) {
+            find_levers(out, prediction, scenario);
+        }
         search.size = scenario->generate > 0 ? &search.scenario.prompt : &search.scenario.context;
         if (scenario->phase == ROOF_PHASE_PREFILL && scenario->chunk > 0) {
             search.least = scenario->chunk;
@@ -177,6 +272,7 @@ enum roof_status roof_model_limits(struct roof_limits *out,
         out->max_context = largest_that_fits(&search);
     }
     out->kv_crossover_context = kv_crossover(prediction);
+    out->decode_compute_bound = roof_decode_compute_bound(prediction);
     roof_predict_model_bounds(out->compute_bound_batch, prediction, scenario);
     return ROOF_OK;
 }

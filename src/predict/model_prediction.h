@@ -24,8 +24,8 @@ enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
 
 /**
  * A model on a device. FLOPs, bytes and memory are per device: of the pipeline stage that takes
- * longest, memory of the one that needs most; times and tokens/s are those of the whole. NAN where
- * a value is unknown or has no meaning.
+ * longest, memory of the one that needs most; times are those of one copy, tokens/s those of all.
+ * NAN where a value is unknown or has no meaning.
  */
 struct roof_model_prediction {
     /** The totals over the operators of one pass of a microbatch. They come first, so that the
@@ -47,7 +47,7 @@ struct roof_model_prediction {
     double memory_time_us;
     double compute_time_us;
     double network_time_us;
-    double devices;         /**< tp x attention_dp x pp */
+    double devices;         /**< tp x attention_dp x pp x dp */
     double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
     double slowest_stage_s; /**< one pass of the slowest pipeline stage */
     double step_s;          /**< one step of the whole: all stages, all microbatches, drafts */
@@ -55,9 +55,10 @@ struct roof_model_prediction {
     double ttft_s;          /**< prefill of a whole prompt */
     double tpot_s;          /**< per token of a sequence: the inter-token latency */
     double e2e_s;           /**< request: from the prompt to the last token */
-    double tokens_per_s;    /**< all sequences; NAN where it does not fit */
+    double tokens_per_s;    /**< all sequences of all copies; NAN where it does not fit */
     double tokens_per_s_per_user;
     /** The times that real kernels are expected to take; NAN where one operator has none. */
+    bool fallback;        /**< a product runs at another format than its own, for lack of a unit */
     double expected_near; /**< fraction of it that other devices, stacks or formats stand in for */
     double expected_step_s;
     double expected_ttft_s;
@@ -93,15 +94,25 @@ void roof_model_band(double *low_s, double *high_s, const struct roof_model_pred
 struct roof_limits {
     double parameters;
     double active_parameters;
-    double max_batch;   /**< the most sequences that fit; 0: not even one */
-    double max_context; /**< the longest context that fits; 0: none */
+    double max_batch;         /**< the most sequences that fit; 0: not even one */
+    double max_batch_kv_fp8;  /**< max_batch with a KV cache in fp8; NAN where that is no more */
+    double max_batch_next_tp; /**< max_batch with the next larger tp that the model and the links of
+                                   the device allow and that fits more; NAN: none */
+    double next_tp;           /**< that tp */
+    double max_context;       /**< the longest context that fits; 0: none */
     /** Decode: context at which reading the KV cache takes as many bytes as reading weights. */
     double kv_crossover_context;
+    double decode_compute_bound; /**< roof_decode_compute_bound */
     /** Per operator of the prediction: the smallest batch from which it is compute-bound. */
     double compute_bound_batch[ROOF_GRAPH_MAX];
 };
 /** Batches and contexts are searched up to this. */
 #define ROOF_LIMIT_MAX 1000000000
+
+/** Returns the smallest batch from which a decode step as a whole is compute-bound: its operators
+ * that are have the largest share of its time. A request is asked for its last step. INFINITY: none
+ * up to 2^20; NAN: another phase, or the device lacks a peak that a product needs. */
+double roof_decode_compute_bound(const struct roof_model_prediction *prediction);
 
 /** Finds compute_bound_batch of the limits alone. */
 void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],

@@ -31,3 +31,31 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
     out->part[0].expected = expected.part[0].expected;
     return ROOF_OK;
 }
+
+enum roof_status roof_predict_node_in(struct roof_prediction *out,
+                                      struct roof_expected_sum expected[ROOF_STACK_COUNT],
+                                      const struct roof_node *node,
+                                      const struct roof_hardware *hardware,
+                                      const struct roof_stacks *stacks, struct roof_error *error)
+{
+    TRY(roof_predict_bound(out, &node->workload, hardware, error));
+    roof_expect_in(expected, out, stacks);
+    if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
+        return ROOF_OK;
+    }
+    struct roof_workload other = node->workload;
+    struct roof_prediction at_once;
+    struct roof_expected_sum sooner[ROOF_STACK_COUNT];
+    other.shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
+    TRY(roof_predict_bound(&at_once, &other, hardware, error));
+    roof_expect_in(sooner, &at_once, stacks);
+    for (size_t i = 0; i < stacks->count; i++) {
+        if (sooner[i].time_s < expected[i].time_s || isnan(expected[i].time_s)) {
+            expected[i] = sooner[i];
+        }
+    }
+    if (at_once.time_s < out->time_s) {
+        *out = at_once;
+    }
+    return ROOF_OK;
+}

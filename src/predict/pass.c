@@ -54,34 +54,47 @@ static enum roof_status find_live_bytes(double *out, const struct roof_node *nod
     return ROOF_OK;
 }
 
-bool roof_runs_as_stored(const struct roof_prediction *p)
+/* Tells whether a product multiplies what is stored, on a unit for that format; true for operators
+ * that are no products. */
+static bool runs_as_stored(const struct roof_prediction *p)
 {
     const enum roof_role other = roof_operator_row(p->workload.op)->other;
     const enum roof_precision stored = roof_role_format(&p->workload.formats, other);
     return !roof_is_product(p->workload.op) || p->compute == roof_format(stored)->unit;
 }
 
+/* Tells whether a product runs at another format than its own, for lack of a unit. Vector operators
+ * without a peak have nothing to fall back from. */
+static bool falls_back(const struct roof_prediction *p)
+{
+    return roof_is_product(p->workload.op) && !p->hardware->compute[p->wanted].native;
+}
+
 static struct roof_node_cost cost_of(const struct roof_prediction *p)
 {
     const bool appends = p->workload.op == ROOF_OPERATOR_KV_APPEND;
     return (struct roof_node_cost){.time_s = p->time_s,
-                                   .expected_s = p->expected_s,
-                                   .low_s = p->expected_low_s,
-                                   .high_s = p->expected_high_s,
                                    .live_bytes = live_bytes(p),
                                    .weights_bytes = p->role_bytes[ROOF_ROLE_WEIGHTS],
                                    .kv_bytes = appends ? 0 : p->role_bytes[ROOF_ROLE_KV],
                                    .bottleneck = p->bottleneck,
-                                   .expected_bottleneck = p->expected_bottleneck,
-                                   .near = p->expected_near,
                                    .native = p->native,
-                                   .as_stored = roof_runs_as_stored(p)};
+                                   .fallback = falls_back(p),
+                                   .as_stored = runs_as_stored(p)};
+}
+
+static struct roof_expected_sum expected_of(const struct roof_prediction *p)
+{
+    return (struct roof_expected_sum){.time_s = p->expected_s,
+                                      .low_s = p->expected_low_s,
+                                      .high_s = p->expected_high_s,
+                                      .bottleneck = p->expected_bottleneck,
+                                      .near = p->expected_near};
 }
 
 /* The time and the memory that one stage needs. */
 struct stage {
     double time_s;
-    double expected_s;
     double weights_bytes;
     double live_bytes;
 };
@@ -91,16 +104,12 @@ static void add_to_stage(struct stage *stage, struct roof_pass *pass, const stru
 {
     const double count = (double)node->count;
     stage->time_s += count * c->time_s;
-    stage->expected_s += count * c->expected_s;
     stage->weights_bytes += roof_node_bytes(node);
     stage->live_bytes = fmax(stage->live_bytes, c->live_bytes);
-    pass->low_s += count * c->low_s;
-    pass->high_s += count * c->high_s;
     pass->share_s[c->bottleneck] += count * c->time_s;
-    pass->expected_share_s[c->expected_bottleneck] += count * c->expected_s;
     pass->native = pass->native && c->native;
+    pass->fallback = pass->fallback || c->fallback;
     pass->as_stored = pass->as_stored && c->as_stored;
-    pass->near_s += c->near ? count * c->expected_s : 0;
     pass->weights_read_bytes += count * c->weights_bytes;
     pass->kv_read_bytes += count * c->kv_bytes;
 }
@@ -117,7 +126,6 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
 {
     const double activations = graph->residual_bytes + stage->live_bytes;
     add_times(&pass->bound, stage->time_s);
-    add_times(&pass->expected, stage->expected_s);
     if (stage->weights_bytes + graph->kv_bytes + activations >
         pass->weights_bytes + pass->kv_bytes + pass->activation_bytes) {
         pass->weights_bytes = stage->weights_bytes;
@@ -165,53 +173,92 @@ static void count_for_device(struct roof_model_prediction *kept, const struct ro
     }
 }
 
-/* Predicts an operator, and keeps it (NULL: no operators are kept), where *index tells. */
-static enum roof_status keep_node(struct roof_node_cost *out, const struct roof_node *node,
-                                  const struct roof_hardware *hardware,
-                                  struct roof_model_prediction *kept, size_t *index,
-                                  struct roof_error *error)
-{
-    if (kept == NULL) {
-        struct roof_prediction prediction;
-        TRY(roof_predict_node(&prediction, node, hardware, error));
-        *out = cost_of(&prediction);
-        return ROOF_OK;
-    }
-    TRY(find_node(index, kept, node, hardware, error));
-    kept->node[*index].node.count += node->count;
-    *out = cost_of(&kept->node[*index].prediction);
-    return ROOF_OK;
-}
-
 /* --- costs that are remembered --------------------------------------------------------------- */
 
+/* Returns the formats by which costs are told apart: the format of the cache does not matter to a
+ * product with weights, nor that of the weights to attention. */
+static struct roof_formats plain_formats(const struct roof_workload *w,
+                                         const struct roof_operator_row *row)
+{
+    struct roof_formats plain = w->formats;
+    if (row->other == ROOF_ROLE_KV || row->kind == ROOF_KIND_COLLECTIVE) {
+        plain.weights = plain.activations;
+    }
+    if (row->other != ROOF_ROLE_KV) {
+        plain.kv = plain.out;
+    }
+    return plain;
+}
+
 /* Mixes the sizes and formats of a workload into a number. */
-static uint64_t hash_of(const struct roof_workload *w)
+static uint64_t hash_of(const struct roof_workload *w, const struct roof_operator_row *row,
+                        const struct roof_formats *formats)
 {
     const int64_t *const sizes = roof_sizes(&w->shape);
     uint64_t hash = (uint64_t)w->op;
-    for (size_t i = 0; i < sizeof w->shape / sizeof *sizes; i++) {
-        hash = (hash << 7 | hash >> 57) + (uint64_t)sizes[i];
+    for (int i = 0; i < row->dim_count; i++) {
+        hash = (hash << 7 | hash >> 57) + (uint64_t)sizes[row->dims[i]];
     }
-    hash = hash * 64 + (uint64_t)w->formats.weights;
-    hash = hash * 64 + (uint64_t)w->formats.activations;
-    hash = (hash * 64 + (uint64_t)w->formats.kv) * 0x9e3779b97f4a7c15U;
+    hash = hash * 64 + (uint64_t)formats->weights;
+    hash = hash * 64 + (uint64_t)formats->activations;
+    hash = (hash * 64 + (uint64_t)formats->kv) * 0x9e3779b97f4a7c15U;
     return hash >> 32;
 }
 
+/* Tells whether a remembered cost is that of a workload. */
+static bool is_cost_of(const struct roof_remembered *at, const struct roof_workload *w,
+                       const struct roof_formats *formats)
+{
+    const struct roof_workload *const known = &at->workload;
+    return known->op == w->op && known->sparse == w->sparse &&
+           memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
+           memcmp(&known->formats, formats, sizeof *formats) == 0;
+}
+
+/* Fills in what is missing of a remembered cost: the stacks of some bits. */
+static enum roof_status remember(struct roof_remembered *at, const struct roof_node *node,
+                                 unsigned missing, struct roof_error *error)
+{
+    struct roof_stacks stacks = {.count = 0};
+    struct roof_prediction prediction;
+    struct roof_expected_sum expected[ROOF_STACK_COUNT];
+    for (int i = 0; missing >> i != 0; i++) {
+        if ((missing >> i & 1U) != 0) {
+            stacks.stack[stacks.count++] = (enum roof_stack)i;
+        }
+    }
+    TRY(roof_predict_node_in(&prediction, expected, node, at->hardware, &stacks, error));
+    at->cost = cost_of(&prediction);
+    for (size_t i = 0; i < stacks.count; i++) {
+        at->expected[stacks.stack[i]] = expected[i];
+    }
+    at->stacks |= missing;
+    return ROOF_OK;
+}
+
 /* Finds the cost of an operator in the memo, or predicts it and puts it there. */
-static enum roof_status recall(struct roof_node_cost *out, const struct roof_node *node,
+static enum roof_status recall(struct roof_remembered **out, const struct roof_node *node,
                                const struct roof_hardware *hardware, struct roof_pass_memo *memo,
-                               struct roof_error *error)
+                               unsigned stacks, struct roof_error *error)
 {
     const struct roof_workload *const w = &node->workload;
-    struct roof_remembered *const at = &memo->entry[hash_of(w) % memo->size];
-    if (at->hardware != hardware || !roof_same_workload(&at->workload, w)) {
-        TRY(keep_node(&at->cost, node, hardware, NULL, NULL, error));
+    const struct roof_operator_row *const row = roof_operator_row(w->op);
+    const struct roof_formats formats = plain_formats(w, row);
+    struct roof_remembered *const at = &memo->entry[hash_of(w, row, &formats) % memo->size];
+    if (at->hardware != hardware || !is_cost_of(at, w, &formats)) {
+        at->stacks = 0;
         at->workload = *w;
+        at->workload.formats = formats;
         at->hardware = hardware;
     }
-    *out = at->cost;
+    if ((stacks & ~at->stacks) != 0) {
+        const enum roof_status status = remember(at, node, stacks & ~at->stacks, error);
+        if (status != ROOF_OK) {
+            at->hardware = NULL;
+            return status;
+        }
+    }
+    *out = at;
     return ROOF_OK;
 }
 
@@ -222,32 +269,85 @@ struct source {
     const struct roof_hardware *hardware;
     struct roof_model_prediction *kept; /* receives the operators; NULL: no operators are kept */
     struct roof_pass_memo *memo;        /* NULL: none */
+    const struct roof_stacks *stacks;   /* with a memo; without one, the nodes say the only one */
 };
 
 /* A stage with the costs of its operators. */
 struct costed {
     struct roof_graph graph;
     struct roof_node_cost cost[ROOF_GRAPH_MAX];
+    size_t stacks;
+    struct roof_expected_sum expected[ROOF_STACK_COUNT][ROOF_GRAPH_MAX];
     size_t index[ROOF_GRAPH_MAX]; /* where each operator stands among those that are kept */
 };
+
+/* Predicts operator number i of a stage, and keeps it where operators are kept. */
+static enum roof_status predict_costs(struct costed *stage, size_t i, const struct source *from,
+                                      struct roof_error *error)
+{
+    const struct roof_node *const node = &stage->graph.node[i];
+    struct roof_model_prediction *const kept = from->kept;
+    struct roof_prediction alone;
+    const struct roof_prediction *prediction = &alone;
+    if (kept == NULL) {
+        TRY(roof_predict_node(&alone, node, from->hardware, error));
+    } else {
+        TRY(find_node(&stage->index[i], kept, node, from->hardware, error));
+        kept->node[stage->index[i]].node.count += node->count;
+        prediction = &kept->node[stage->index[i]].prediction;
+    }
+    stage->cost[i] = cost_of(prediction);
+    stage->expected[0][i] = expected_of(prediction);
+    return ROOF_OK;
+}
+
+/* Finds the costs of operator number i of a stage in the memo. */
+static enum roof_status recall_costs(struct costed *stage, size_t i, const struct source *from,
+                                     unsigned stacks, struct roof_error *error)
+{
+    struct roof_remembered *at = NULL;
+    TRY(recall(&at, &stage->graph.node[i], from->hardware, from->memo, stacks, error));
+    stage->cost[i] = at->cost;
+    for (size_t n = 0; n < stage->stacks; n++) {
+        stage->expected[n][i] = at->expected[from->stacks->stack[n]];
+    }
+    return ROOF_OK;
+}
 
 /* Finds the costs of the operators of a stage. */
 static enum roof_status find_costs(struct costed *stage, const struct source *from,
                                    struct roof_error *error)
 {
+    unsigned stacks = 0;
+    stage->stacks = from->memo == NULL ? 1 : from->stacks->count;
+    for (size_t n = 0; n < stage->stacks && from->memo != NULL; n++) {
+        stacks |= 1U << from->stacks->stack[n];
+    }
     for (size_t i = 0; i < stage->graph.count; i++) {
-        const struct roof_node *const node = &stage->graph.node[i];
-        if (from->memo != NULL) {
-            TRY(recall(&stage->cost[i], node, from->hardware, from->memo, error));
-        } else {
-            TRY(keep_node(&stage->cost[i], node, from->hardware, from->kept, &stage->index[i],
-                          error));
-        }
+        TRY(from->memo == NULL ? predict_costs(stage, i, from, error)
+                               : recall_costs(stage, i, from, stacks, error));
     }
     return ROOF_OK;
 }
 
-/* Adds a stage to a pass, and returns its time. */
+/* Adds what is expected of a stage in one stack to a pass. */
+static void add_expected(struct roof_pass_expected *pass, const struct costed *stage, size_t stack)
+{
+    double time_s = 0;
+    for (size_t i = 0; i < stage->graph.count; i++) {
+        const struct roof_expected_sum *const e = &stage->expected[stack][i];
+        const double count = (double)stage->graph.node[i].count;
+        time_s += count * e->time_s;
+        pass->low_s += count * e->low_s;
+        pass->high_s += count * e->high_s;
+        pass->near_s += e->near ? count * e->time_s : 0;
+        pass->share_s[e->bottleneck] += count * e->time_s;
+    }
+    add_times(&pass->times, time_s);
+}
+
+/* Adds a stage to a pass of each stack, all of which are one but for what is expected; returns its
+ * bound. */
 static double add_costed(struct roof_pass *pass, const struct costed *stage)
 {
     struct stage sum = {0};
@@ -255,7 +355,20 @@ static double add_costed(struct roof_pass *pass, const struct costed *stage)
         add_to_stage(&sum, pass, &stage->graph.node[i], &stage->cost[i]);
     }
     end_stage(pass, &sum, &stage->graph);
+    for (size_t n = 0; n < stage->stacks; n++) {
+        add_expected(&pass[n].expected, stage, n);
+    }
     return sum.time_s;
+}
+
+/* Gives the passes of all stacks what the first has beside what is expected. */
+static void share_bounds(struct roof_pass *pass, size_t count)
+{
+    for (size_t n = 1; n < count; n++) {
+        const struct roof_pass_expected expected = pass[n].expected;
+        pass[n] = pass[0];
+        pass[n].expected = expected;
+    }
 }
 
 static enum roof_status run_stages(struct roof_pass *out, const struct roof_model *model,
@@ -265,7 +378,10 @@ static enum roof_status run_stages(struct roof_pass *out, const struct roof_mode
     struct costed here;
     struct roof_model_prediction *const kept = from->kept;
     const int64_t node = node_size(from->hardware);
-    *out = (struct roof_pass){.native = true, .as_stored = true};
+    const size_t stacks = from->memo == NULL ? 1 : from->stacks->count;
+    for (size_t n = 0; n < stacks; n++) {
+        out[n] = (struct roof_pass){.native = true, .as_stored = true};
+    }
     for (int64_t stage = 0; stage < s->pp; stage++) {
         if (kept != NULL || !roof_stage_repeats(model, s, stage, node)) {
             TRY(roof_graph_build(&here.graph, model, s, stage, node, error));
@@ -277,6 +393,7 @@ static enum roof_status run_stages(struct roof_pass *out, const struct roof_mode
             count_for_device(kept, &here.graph, here.index);
         }
     }
+    share_bounds(out, stacks);
     return ROOF_OK;
 }
 
@@ -312,12 +429,12 @@ enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *m
     return run_stages(out, model, s, &from, error);
 }
 
-enum roof_status roof_pass_recall(struct roof_pass *out, const struct roof_model *model,
-                                  const struct roof_scenario *s,
+enum roof_status roof_pass_recall(struct roof_pass out[ROOF_STACK_COUNT],
+                                  const struct roof_model *model, const struct roof_scenario *s,
                                   const struct roof_hardware *hardware, struct roof_pass_memo *memo,
-                                  struct roof_error *error)
+                                  const struct roof_stacks *stacks, struct roof_error *error)
 {
-    const struct source from = {.hardware = hardware, .memo = memo};
+    const struct source from = {.hardware = hardware, .memo = memo, .stacks = stacks};
     return run_stages(out, model, s, &from, error);
 }
 
@@ -361,7 +478,7 @@ static struct roof_scenario without_drafts(const struct roof_scenario *s)
 static void repeat(struct roof_pass *pass, const struct roof_scenario *step, int64_t drafts)
 {
     pass->bound.path_s = (double)drafts * roof_pass_step_s(&pass->bound, step);
-    pass->expected.path_s = (double)drafts * roof_pass_step_s(&pass->expected, step);
+    pass->expected.times.path_s = (double)drafts * roof_pass_step_s(&pass->expected.times, step);
 }
 
 /* Runs the model's own modules, one for each draft in turn; all are resident, and the embedding is

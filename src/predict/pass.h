@@ -4,6 +4,7 @@
 #define ROOF_PASS_H
 
 #include "predict/model_prediction.h"
+#include "predict/predict_sizes.h"
 
 /* The times of the pipeline stages of a pass. */
 struct roof_pass_times {
@@ -11,41 +12,39 @@ struct roof_pass_times {
     double slowest_s; /* the longest stage */
 };
 
+/* The expected times of a pass. */
+struct roof_pass_expected {
+    struct roof_pass_times times;
+    double low_s; /* the band of the path */
+    double high_s;
+    double near_s;                         /* the part of the path where other kernels stand in */
+    double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */
+};
+
 /* One pass of a microbatch through all stages. */
 struct roof_pass {
     struct roof_pass_times bound;
-    struct roof_pass_times expected;
+    struct roof_pass_expected expected;
     double weights_bytes; /* memory, of the stage that needs most */
     double kv_bytes;
     double activation_bytes;
     double kv_read_bytes; /* over all stages */
     double weights_read_bytes;
-    double low_s; /* the band of the expected path */
-    double high_s;
     double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */
-    double expected_share_s[ROOF_BOTTLENECK_COUNT];
     bool native;
+    bool fallback;  /* a product runs at another format than a device with every unit has */
     bool as_stored; /* each product multiplies what is stored, on a unit for that format */
-    double near_s;  /* the part of the expected path where other kernels stand in */
 };
-
-/* Tells whether a product multiplies what is stored, on a unit for that format; true for operators
- * that are no products. */
-bool roof_runs_as_stored(const struct roof_prediction *prediction);
 
 /* One instance of an operator adds these values to a pass. */
 struct roof_node_cost {
     double time_s;
-    double expected_s;
-    double low_s;
-    double high_s;
     double live_bytes;    /* beside the weights and the cache */
     double weights_bytes; /* read */
     double kv_bytes;      /* read */
     enum roof_bottleneck bottleneck;
-    enum roof_bottleneck expected_bottleneck;
-    bool near;
     bool native;
+    bool fallback;
     bool as_stored;
 };
 
@@ -54,11 +53,13 @@ struct roof_remembered {
     const struct roof_hardware *hardware; /* NULL: none */
     struct roof_workload workload;
     struct roof_node_cost cost;
+    unsigned stacks; /* bits of those that are expected here */
+    struct roof_expected_sum expected[ROOF_STACK_COUNT];
 };
 
 /* The costs of operators that passes share; a new cost takes the place of an old one. All passes
- * that share it run kernels in the same way (stack, cache and so on). It begins with hardware NULL
- * in all entries. */
+ * that share it run kernels in the same way (cache and so on), but for the stack. It begins with
+ * hardware NULL in all entries. */
 struct roof_pass_memo {
     struct roof_remembered *entry; /* borrowed */
     size_t size;
@@ -69,6 +70,15 @@ struct roof_pass_memo {
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
                                    const struct roof_hardware *hardware, struct roof_error *error);
 
+/* Predicts the bound of one instance of an operator, and what is expected of it in each of some
+ * stacks: roof_predict_node gives the same values for each stack. The graph has resolved formats.
+ */
+enum roof_status roof_predict_node_in(struct roof_prediction *out,
+                                      struct roof_expected_sum expected[ROOF_STACK_COUNT],
+                                      const struct roof_node *node,
+                                      const struct roof_hardware *hardware,
+                                      const struct roof_stacks *stacks, struct roof_error *error);
+
 /* Runs all stages of a resolved scenario; kept receives the operators; it
  * may be NULL. */
 enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *model,
@@ -76,11 +86,13 @@ enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *m
                                const struct roof_hardware *hardware,
                                struct roof_model_prediction *kept, struct roof_error *error);
 
-/* Runs all stages as roof_pass_run does, with the costs in a memo. */
-enum roof_status roof_pass_recall(struct roof_pass *out, const struct roof_model *model,
+/* Runs all stages as roof_pass_run does, with the costs in a memo, and with the kernels of each of
+ * some stacks: one pass for each, in their order. */
+enum roof_status roof_pass_recall(struct roof_pass out[ROOF_STACK_COUNT],
+                                  const struct roof_model *model,
                                   const struct roof_scenario *scenario,
                                   const struct roof_hardware *hardware, struct roof_pass_memo *memo,
-                                  struct roof_error *error);
+                                  const struct roof_stacks *stacks, struct roof_error *error);
 
 /* Works out the memory of a pass, and nothing else of it. */
 enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model *model,

@@ -58,10 +58,11 @@ static void finish_total(struct roof_model_prediction *out, const struct roof_pa
         add_total(total, &out->node[i]);
         add_microseconds(out, &out->node[i]);
     }
+    out->fallback = pass->fallback;
     total->bottleneck = roof_largest_share(pass->share_s);
-    total->expected_bottleneck = roof_largest_share(pass->expected_share_s);
-    out->expected_near = pass->near_s / pass->expected.path_s;
-    total->expected_near = pass->near_s > 0;
+    total->expected_bottleneck = roof_largest_share(pass->expected.share_s);
+    out->expected_near = pass->expected.near_s / pass->expected.times.path_s;
+    total->expected_near = pass->expected.near_s > 0;
     total->intensity = total->flops / total->bytes;
     total->attainable_flops_per_s = isnan(total->compute_time_s) || out->scenario.pp > 1
                                         ? ROOF_UNKNOWN
@@ -123,10 +124,11 @@ void roof_request_put_rates(struct roof_model_prediction *out)
 {
     const double batch = (double)out->scenario.common.shape.batch;
     const double tokens = (double)out->scenario.generate;
+    const double copies = (double)out->scenario.dp;
     if (out->fits != ROOF_FIT_NO) {
-        out->tokens_per_s = batch * tokens / out->e2e_s;
+        out->tokens_per_s = copies * (batch * tokens / out->e2e_s);
         out->tokens_per_s_per_user = tokens / out->e2e_s;
-        out->expected_tokens_per_s = batch * tokens / out->expected_e2e_s;
+        out->expected_tokens_per_s = copies * (batch * tokens / out->expected_e2e_s);
         out->expected_tokens_per_s_per_user = tokens / out->expected_e2e_s;
     }
 }
@@ -154,8 +156,9 @@ static struct service service_of(const struct roof_model_prediction *out, double
         r.tpot_s = step_s / out->tokens_per_step;
     }
     if (out->fits != ROOF_FIT_NO) {
-        r.tokens_per_s = tokens / step_s;
-        r.tokens_per_s_per_user = r.tokens_per_s / batch;
+        const double rate = tokens / step_s;
+        r.tokens_per_s = (double)s->dp * rate;
+        r.tokens_per_s_per_user = rate / batch;
     }
     return r;
 }
@@ -175,7 +178,7 @@ enum roof_status roof_predict_phase(struct roof_model_prediction *out, struct ro
     out->slowest_stage_s = pass.bound.slowest_s;
     out->draft_s = s->draft_tokens > 0 ? draft.bound.path_s : ROOF_UNKNOWN;
     out->step_s = roof_pass_step_s(&pass.bound, s) + draft.bound.path_s;
-    out->expected_step_s = roof_pass_step_s(&pass.expected, s) + draft.expected.path_s;
+    out->expected_step_s = roof_pass_step_s(&pass.expected.times, s) + draft.expected.times.path_s;
     const struct service bound = service_of(out, out->step_s);
     const struct service expected = service_of(out, out->expected_step_s);
     out->ttft_s = bound.ttft_s;

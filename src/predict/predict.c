@@ -21,11 +21,21 @@ struct limits {
     struct roof_compute compute;
     enum roof_precision wanted;
     bool matrix;
-    bool collective;
     bool sparse;
     double peak;
     double bandwidth;
 };
+
+/* Returns the format in which a product of two formats is computed on a device. */
+static enum roof_precision product_format(const struct roof_hardware *hardware,
+                                          const struct roof_formats *f, enum roof_precision other)
+{
+    const bool converts =
+        hardware->weight_only_compute != ROOF_PRECISION_AUTO && roof_precision_weight_only(other);
+    return f->compute != ROOF_PRECISION_AUTO ? f->compute
+           : converts                        ? hardware->weight_only_compute
+                                             : roof_precision_product(other, f->activations);
+}
 
 static struct limits limits_of(const struct roof_workload *part,
                                const struct roof_hardware *hardware)
@@ -33,13 +43,9 @@ static struct limits limits_of(const struct roof_workload *part,
     const struct roof_operator_row *const row = roof_operator_row(part->op);
     const struct roof_formats *const f = &part->formats;
     struct limits out = {.matrix = row->kind == ROOF_KIND_MATRIX,
-                         .collective = row->kind == ROOF_KIND_COLLECTIVE,
                          .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value};
     if (out.matrix) {
-        const enum roof_precision other = row->other == ROOF_ROLE_KV ? f->kv : f->weights;
-        out.wanted = f->compute != ROOF_PRECISION_AUTO
-                         ? f->compute
-                         : roof_precision_product(other, f->activations);
+        out.wanted = product_format(hardware, f, roof_role_format(f, row->other));
         out.compute = hardware->compute[out.wanted];
     } else {
         out.wanted = ROOF_PRECISION_FP32;
@@ -109,10 +115,25 @@ static void add_part(struct roof_prediction *whole, const struct roof_part *part
     whole->memory_time_s += part->memory_time_s;
     whole->compute_time_s += part->compute_time_s;
     whole->time_s += part->time_s;
-    whole->expected_s += part->expected.time_s;
-    whole->expected_low_s += part->expected.low_s;
-    whole->expected_high_s += part->expected.high_s;
-    whole->expected_near = whole->expected_near || part->expected.near;
+}
+
+/* Returns the rate that limits the kernel of a part: its peak, or bytes/s of a link. */
+static double rate_of(const struct roof_prediction *whole, const struct roof_part *part)
+{
+    const bool collective = roof_operator_row(part->op)->kind == ROOF_KIND_COLLECTIVE;
+    return collective ? whole->link.bytes_per_s : part->peak_flops_per_s;
+}
+
+/* Works out the expected time of a part whose bound is known, and adds it to that of the whole. */
+static void expect_part(struct roof_prediction *whole, int number, const struct roof_workload *part)
+{
+    struct roof_part *const out = &whole->part[number];
+    roof_kernel_expect(&out->expected, part, whole->hardware, &out->work, rate_of(whole, out),
+                       out->time_s);
+    whole->expected_s += out->expected.time_s;
+    whole->expected_low_s += out->expected.low_s;
+    whole->expected_high_s += out->expected.high_s;
+    whole->expected_near = whole->expected_near || out->expected.near;
 }
 
 static enum roof_status predict_part(struct roof_prediction *whole, int number,
@@ -131,8 +152,6 @@ static enum roof_status predict_part(struct roof_prediction *whole, int number,
         TRY(roof_hardware_link(&whole->link, hardware, (double)part->shape.within, error));
     }
     bound_part(out, limits.bandwidth, &whole->link);
-    roof_kernel_expect(&out->expected, part, hardware, &out->work,
-                       limits.collective ? whole->link.bytes_per_s : limits.peak, out->time_s);
     if (limits.matrix || whole->part_count == 1) {
         whole->compute = limits.compute.precision;
         whole->wanted = limits.wanted;
@@ -163,23 +182,28 @@ static void clear_prediction(struct roof_prediction *out, const struct roof_hard
     out->fraction_of_bound = ROOF_UNKNOWN;
 }
 
-/* Fills in what follows from the sums over the parts. */
-static void finish_prediction(struct roof_prediction *p)
+/* Fills in what follows from the sums of the expected times. */
+static void finish_expected(struct roof_prediction *p)
 {
     double share[ROOF_BOTTLENECK_COUNT] = {0};
-    double expected[ROOF_BOTTLENECK_COUNT] = {0};
-    for (int i = 0; i < p->part_count; i++) {
-        share[p->part[i].bottleneck] += p->part[i].time_s;
-        if (!isnan(p->expected_s)) {
-            expected[roof_kernel_limit_bottleneck(p->part[i].expected.limit)] +=
-                p->part[i].expected.time_s;
-        }
+    for (int i = 0; i < p->part_count && !isnan(p->expected_s); i++) {
+        share[roof_kernel_limit_bottleneck(p->part[i].expected.limit)] +=
+            p->part[i].expected.time_s;
     }
-    p->bottleneck = roof_largest_share(share);
-    p->expected_bottleneck = roof_largest_share(expected);
+    p->expected_bottleneck = roof_largest_share(share);
     if (isnan(p->expected_s)) {
         p->expected_low_s = p->expected_high_s = ROOF_UNKNOWN;
     }
+}
+
+/* Fills in what follows from the sums over the parts, but for what is expected. */
+static void finish_prediction(struct roof_prediction *p)
+{
+    double share[ROOF_BOTTLENECK_COUNT] = {0};
+    for (int i = 0; i < p->part_count; i++) {
+        share[p->part[i].bottleneck] += p->part[i].time_s;
+    }
+    p->bottleneck = roof_largest_share(share);
     p->network_bytes = p->part[0].work.network_bytes; /* collectives have one part */
     p->network_time_s = p->part[0].network_time_s;
     p->intensity = p->flops / p->bytes;
@@ -197,23 +221,29 @@ static void finish_prediction(struct roof_prediction *p)
     p->fraction_of_peak = p->attainable_flops_per_s / p->peak_flops_per_s;
 }
 
-/* Predicts the workload in *out, which is resolved. */
+/* Predicts the workload in *out, which is resolved; without `expect` its bound alone. */
 static enum roof_status predict_resolved(struct roof_prediction *out,
-                                         const struct roof_hardware *hardware,
+                                         const struct roof_hardware *hardware, bool expect,
                                          struct roof_error *error)
 {
+    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    const struct roof_workload *part = &out->workload;
     clear_prediction(out, hardware);
-    if (roof_operator_row(out->workload.op)->part_count == 0) {
-        out->part_count = 1;
-        TRY(predict_part(out, 0, &out->workload, error));
-    } else {
-        struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    out->part_count = 1;
+    if (roof_operator_row(out->workload.op)->part_count > 0) {
         out->part_count = roof_workload_parts(parts, &out->workload);
-        for (int i = 0; i < out->part_count; i++) {
-            TRY(predict_part(out, i, &parts[i], error));
+        part = parts;
+    }
+    for (int i = 0; i < out->part_count; i++) {
+        TRY(predict_part(out, i, &part[i], error));
+        if (expect) {
+            expect_part(out, i, &part[i]);
         }
     }
     finish_prediction(out);
+    if (expect) {
+        finish_expected(out);
+    }
     return ROOF_OK;
 }
 
@@ -222,7 +252,7 @@ enum roof_status roof_predict(struct roof_prediction *out, const struct roof_wor
 {
     out->workload = *workload;
     TRY(roof_resolve(&out->workload, error));
-    return predict_resolved(out, hardware, error);
+    return predict_resolved(out, hardware, true, error);
 }
 
 enum roof_status roof_predict_sizes(struct roof_prediction *prediction,
@@ -230,7 +260,59 @@ enum roof_status roof_predict_sizes(struct roof_prediction *prediction,
 {
     prediction->workload.shape = *shape;
     TRY(roof_sizes_resolve(&prediction->workload, error));
-    return predict_resolved(prediction, prediction->hardware, error);
+    return predict_resolved(prediction, prediction->hardware, true, error);
+}
+
+enum roof_status roof_predict_bound(struct roof_prediction *out,
+                                    const struct roof_workload *workload,
+                                    const struct roof_hardware *hardware, struct roof_error *error)
+{
+    out->workload = *workload;
+    TRY(roof_sizes_resolve(&out->workload, error));
+    return predict_resolved(out, hardware, false, error);
+}
+
+/* Adds what is expected of a part in each of some stacks; share is that of each bottleneck. */
+static void add_expected(struct roof_expected_sum *sum, double (*share)[ROOF_BOTTLENECK_COUNT],
+                         const struct roof_prediction *bound, int number,
+                         const struct roof_workload *workload, const struct roof_stacks *stacks)
+{
+    const struct roof_part *const part = &bound->part[number];
+    struct roof_expected expected[ROOF_STACK_COUNT];
+    roof_kernel_expect_in(expected, stacks, workload, bound->hardware, &part->work,
+                          rate_of(bound, part), part->time_s);
+    for (size_t i = 0; i < stacks->count; i++) {
+        const struct roof_expected *const e = &expected[i];
+        sum[i].time_s += e->time_s;
+        sum[i].low_s += e->low_s;
+        sum[i].high_s += e->high_s;
+        sum[i].near = sum[i].near || e->near;
+        share[i][roof_kernel_limit_bottleneck(e->limit)] += e->time_s;
+    }
+}
+
+void roof_expect_in(struct roof_expected_sum out[ROOF_STACK_COUNT],
+                    const struct roof_prediction *bound, const struct roof_stacks *stacks)
+{
+    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    double share[ROOF_STACK_COUNT][ROOF_BOTTLENECK_COUNT] = {{0}};
+    const bool composite = roof_operator_row(bound->workload.op)->part_count > 0;
+    for (size_t i = 0; i < stacks->count; i++) {
+        out[i] = (struct roof_expected_sum){0};
+    }
+    if (composite) {
+        (void)roof_workload_parts(parts, &bound->workload);
+    }
+    for (int i = 0; i < bound->part_count; i++) {
+        add_expected(out, share, bound, i, composite ? &parts[i] : &bound->workload, stacks);
+    }
+    for (size_t i = 0; i < stacks->count; i++) {
+        static const double none[ROOF_BOTTLENECK_COUNT];
+        const bool known = !isnan(out[i].time_s);
+        out[i].bottleneck = roof_largest_share(known ? share[i] : none);
+        out[i].low_s = known ? out[i].low_s : ROOF_UNKNOWN;
+        out[i].high_s = known ? out[i].high_s : ROOF_UNKNOWN;
+    }
 }
 
 void roof_predict_measured(struct roof_prediction *prediction, double measured_s)

@@ -10,6 +10,24 @@
 enum roof_status roof_predict_sizes(struct roof_prediction *prediction,
                                     const struct roof_shape *shape, struct roof_error *error);
 
+/* The expected time of an operator, over its parts. */
+struct roof_expected_sum {
+    double time_s;
+    double low_s;
+    double high_s;
+    enum roof_bottleneck bottleneck;
+    bool near;
+};
+
+/* Predicts the bound of a workload whose formats are resolved; nothing is expected. */
+enum roof_status roof_predict_bound(struct roof_prediction *out,
+                                    const struct roof_workload *workload,
+                                    const struct roof_hardware *hardware, struct roof_error *error);
+
+/* Works out the expected times of a workload in each of some stacks, from its bound. */
+void roof_expect_in(struct roof_expected_sum out[ROOF_STACK_COUNT],
+                    const struct roof_prediction *bound, const struct roof_stacks *stacks);
+
 /* Returns the table that has the peak of a part. */
 enum roof_peak_table roof_part_peaks(const struct roof_part *part);
 

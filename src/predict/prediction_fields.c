@@ -274,6 +274,7 @@ static const struct roof_field model_prediction_fields[] = {
     {.key = "attention_dp", ASKED(attention_dp)},
     {.key = "moe_tp", ASKED(moe_tp)},
     {.key = "moe_ep", ASKED(moe_ep)},
+    {.key = "dp", ASKED(dp)},
     {.key = "devices", NUMBER(devices, NONE)},
     {.key = "layout", DERIVED_TEXT(LAYOUT)},
     {.key = "weights", DERIVED_TEXT(WEIGHTS), .width = -8},

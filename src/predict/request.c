@@ -3,6 +3,7 @@
 #include "predict/request.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "predict/predict_sizes.h"
@@ -20,39 +21,45 @@ static struct roof_step_times step_of(const struct roof_pass *pass, const struct
 {
     const double parts = (double)roof_microbatches(s);
     const double bound = fmax(pass->bound.path_s, parts * pass->bound.slowest_s);
-    const double expected = fmax(pass->expected.path_s, parts * pass->expected.slowest_s);
+    const struct roof_pass_times *const times = &pass->expected.times;
+    const double expected = fmax(times->path_s, parts * times->slowest_s);
     struct roof_step_times out = {.value = {0}};
     double *const v = out.value;
     v[ROOF_STEP_BOUND] = bound + draft->bound.path_s;
     v[ROOF_STEP_EXPECTED] =
-        isnan(pass->expected.path_s) ? ROOF_UNKNOWN : expected + draft->expected.path_s;
-    const double scale = v[ROOF_STEP_EXPECTED] / pass->expected.path_s;
-    v[ROOF_STEP_LOW] = scale * pass->low_s;
-    v[ROOF_STEP_HIGH] = scale * pass->high_s;
-    v[ROOF_STEP_NEAR] = scale * pass->near_s;
+        isnan(times->path_s) ? ROOF_UNKNOWN : expected + draft->expected.times.path_s;
+    const double scale = v[ROOF_STEP_EXPECTED] / times->path_s;
+    v[ROOF_STEP_LOW] = scale * pass->expected.low_s;
+    v[ROOF_STEP_HIGH] = scale * pass->expected.high_s;
+    v[ROOF_STEP_NEAR] = scale * pass->expected.near_s;
     for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
         v[ROOF_STEP_SHARE + b] = pass->share_s[b];
-        v[ROOF_STEP_EXPECTED_SHARE + b] = pass->expected_share_s[b];
+        v[ROOF_STEP_EXPECTED_SHARE + b] = pass->expected.share_s[b];
     }
     return out;
 }
 
-/* Runs a step: a resolved scenario, and the drafts of the sequences that decode in it. */
-static enum roof_status run_step(struct roof_step_times *out, struct roof_request *r,
-                                 const struct roof_scenario *s, int64_t decoding,
-                                 struct roof_error *error)
+/* Runs a step in each stack: a resolved scenario, and the drafts of the sequences that decode in
+ * it. */
+static enum roof_status run_step(struct roof_step_times out[ROOF_STACK_COUNT],
+                                 struct roof_request *r, const struct roof_scenario *s,
+                                 int64_t decoding, struct roof_error *error)
 {
-    struct roof_pass pass;
-    struct roof_pass draft = {0};
-    TRY(roof_pass_recall(&pass, r->model, s, r->hardware, r->memo, error));
-    if (decoding > 0) {
-        struct roof_scenario alone = r->decode;
-        alone.common.shape.batch = decoding;
-        TRY(roof_pass_draft(&draft, &alone, r->hardware, error));
+    struct roof_pass pass[ROOF_STACK_COUNT];
+    TRY(roof_pass_recall(pass, r->model, s, r->hardware, r->memo, &r->stacks, error));
+    for (size_t n = 0; n < r->stacks.count; n++) {
+        struct roof_pass draft = {0};
+        if (decoding > 0 && r->decode.draft_tokens > 0) {
+            struct roof_scenario alone = r->decode;
+            alone.common.shape.batch = decoding;
+            alone.common.stack = r->stacks.stack[n];
+            TRY(roof_pass_draft(&draft, &alone, r->hardware, error));
+        }
+        out[n] = step_of(&pass[n], &draft, s);
     }
-    r->native = r->native && pass.native;
-    r->as_stored = r->as_stored && pass.as_stored;
-    *out = step_of(&pass, &draft, s);
+    r->native = r->native && pass->native;
+    r->fallback = r->fallback || pass->fallback;
+    r->as_stored = r->as_stored && pass->as_stored;
     return ROOF_OK;
 }
 
@@ -86,8 +93,9 @@ static int64_t chunk_begin(const struct roof_request *r, int64_t chunk)
 
 /* Adds the mean of the steps that have `count` chunks, over all chunks of a prompt, each at its own
  * context. A group of chunks is as many of its mean size, at its mean context. */
-static enum roof_status add_chunks(struct roof_step_times *out, struct roof_request *r,
-                                   int64_t decoding, int64_t count, struct roof_error *error)
+static enum roof_status add_chunks(struct roof_step_times out[ROOF_STACK_COUNT],
+                                   struct roof_request *r, int64_t decoding, int64_t count,
+                                   struct roof_error *error)
 {
     const int64_t groups = r->chunks < CHUNK_GROUPS ? r->chunks : CHUNK_GROUPS;
     for (int64_t g = 0; g < groups; g++) {
@@ -98,9 +106,11 @@ static enum roof_status add_chunks(struct roof_step_times *out, struct roof_requ
         const int64_t tokens = (end - begin) / (after - first);
         const int64_t context = r->cached + (begin + tokens + end) / 2;
         const struct roof_scenario s = make_step(r, decoding, count, tokens, context);
-        struct roof_step_times one;
-        TRY(run_step(&one, r, &s, decoding, error));
-        roof_step_add(out, (double)(after - first) / (double)r->chunks, &one);
+        struct roof_step_times one[ROOF_STACK_COUNT];
+        TRY(run_step(one, r, &s, decoding, error));
+        for (size_t n = 0; n < r->stacks.count; n++) {
+            roof_step_add(&out[n], (double)(after - first) / (double)r->chunks, &one[n]);
+        }
     }
     return ROOF_OK;
 }
@@ -113,11 +123,11 @@ static int64_t largest_part(int64_t value, int64_t parts)
 
 /* Returns what tells the times of a step from those of others of the request. A draft is for all
  * sequences at once. */
-static struct roof_whole_step key_of(const struct roof_request *r, int64_t decoding, int64_t chunks)
+static struct roof_step_key key_of(const struct roof_request *r, int64_t decoding, int64_t chunks)
 {
     const struct roof_scenario s = make_step(r, decoding, chunks, 1, 1);
     const int64_t parts = roof_microbatches(&s);
-    return (struct roof_whole_step){
+    return (struct roof_step_key){
         .parts = parts,
         .decoding = r->asked.draft_tokens > 0 ? decoding : largest_part(decoding, parts),
         .chunks = largest_part(chunks, parts)};
@@ -127,47 +137,66 @@ static struct roof_whole_step key_of(const struct roof_request *r, int64_t decod
 static enum roof_status whole_step(struct roof_step_times *out, struct roof_request *r,
                                    int64_t decoding, int64_t chunks, struct roof_error *error)
 {
-    struct roof_whole_step step = key_of(r, decoding, chunks);
+    const struct roof_step_key key = key_of(r, decoding, chunks);
     for (size_t i = 0; i < r->count; i++) {
-        const struct roof_whole_step *const known = &r->known[i];
-        if (known->parts == step.parts && known->decoding == step.decoding &&
-            known->chunks == step.chunks) {
-            *out = known->times;
+        if (memcmp(&r->known[i].key, &key, sizeof key) == 0) {
+            *out = r->known[i].times[r->stack];
             return ROOF_OK;
         }
     }
-    *out = (struct roof_step_times){0};
+    struct roof_whole_step step;
+    step.key = key;
     if (chunks > 0) {
-        TRY(add_chunks(out, r, decoding, chunks, error));
+        memset(step.times, 0, r->stacks.count * sizeof *step.times);
+        TRY(add_chunks(step.times, r, decoding, chunks, error));
     } else {
         const struct roof_scenario s = make_step(r, decoding, 0, 0, 0);
-        TRY(run_step(out, r, &s, decoding, error));
+        TRY(run_step(step.times, r, &s, decoding, error));
     }
+    *out = step.times[r->stack];
     if (r->count < ROOF_STEPS_REMEMBERED) {
-        step.times = *out;
         r->known[r->count++] = step;
     }
     return ROOF_OK;
 }
 
+/* A number of chunks between two at which steps are worked out. */
+struct between {
+    int64_t below;
+    int64_t above;
+    double part; /* of the way from one to the other */
+};
+
+/* Returns the whole numbers about one of chunks in a lane. Up to one for each group of the
+ * attention they are in different groups, and more of them fill all groups alike: the largest group
+ * of any number between would have as many as that of the multiple above. */
+static struct between chunks_about(double chunks, int64_t groups)
+{
+    const int64_t unit = chunks < (double)groups ? 1 : groups;
+    const int64_t below = (int64_t)floor(chunks / (double)unit) * unit;
+    return (struct between){
+        .below = below, .above = below + unit, .part = (chunks - (double)below) / (double)unit};
+}
+
 /* Works out s(D, h) of all lanes: between whole numbers it is a line in each of the two, as is the
- * mean of steps that have one more sequence, or one more chunk in each lane, or one less. */
+ * mean of steps that have one more sequence, or more chunks in each lane, or fewer. */
 static enum roof_status any_step(struct roof_step_times *out, void *context, double decoding,
                                  double chunks, struct roof_error *error)
 {
     struct roof_request *const r = context;
     const double sequences = decoding * (double)r->lanes;
-    const double less[2] = {floor(sequences), floor(chunks)};
-    const double part[2] = {sequences - less[0], chunks - less[1]};
+    const double less = floor(sequences);
+    const double part = sequences - less;
+    const struct between h = chunks_about(chunks, r->asked.attention_dp);
     *out = (struct roof_step_times){0};
     for (int i = 0; i < 4; i++) {
-        const int more[2] = {i & 1, i >> 1};
-        const double weight =
-            (more[0] == 1 ? part[0] : 1 - part[0]) * (more[1] == 1 ? part[1] : 1 - part[1]);
+        const int more = i & 1;
+        const bool above = (i & 2) != 0;
+        const double weight = (more == 1 ? part : 1 - part) * (above ? h.part : 1 - h.part);
         struct roof_step_times one;
         if (weight > 0) {
-            TRY(whole_step(&one, r, (int64_t)less[0] + more[0],
-                           ((int64_t)less[1] + more[1]) * r->lanes, error));
+            TRY(whole_step(&one, r, (int64_t)less + more, (above ? h.above : h.below) * r->lanes,
+                           error));
             roof_step_add(out, weight, &one);
         }
     }
@@ -176,18 +205,27 @@ static enum roof_status any_step(struct roof_step_times *out, void *context, dou
 
 /* --- the request --------------------------------------------------------------------------- */
 
+struct roof_stacks roof_one_stack(const struct roof_scenario *s)
+{
+    return (struct roof_stacks){.count = 1, .stack = {(enum roof_stack)s->common.stack}};
+}
+
 enum roof_status roof_request_open(struct roof_request *out, const struct roof_model *model,
                                    const struct roof_scenario *asked,
                                    const struct roof_hardware *hardware,
-                                   struct roof_pass_memo *memo, struct roof_error *error)
+                                   struct roof_pass_memo *memo, const struct roof_stacks *stacks,
+                                   struct roof_error *error)
 {
     const int64_t batch = asked->common.shape.batch;
     struct roof_request *const r = out;
     r->model = model;
     r->hardware = hardware;
     r->memo = memo;
+    r->stacks = *stacks;
+    r->stack = 0;
     r->asked = *asked;
     r->native = r->as_stored = true;
+    r->fallback = false;
     r->count = 0;
     /* The two kinds of steps, at the mean context of the sequences that decode. */
     roof_scenario_phases(&r->prefill, &r->decode, asked);
@@ -203,17 +241,19 @@ enum roof_status roof_request_open(struct roof_request *out, const struct roof_m
 }
 
 enum roof_status roof_request_run(struct roof_request_times *out, struct roof_request *r,
-                                  struct roof_error *error)
+                                  size_t stack, struct roof_error *error)
 {
     const struct roof_scenario *const asked = &r->asked;
     const double batch = (double)asked->common.shape.batch;
     const double tokens = roof_tokens_per_step(asked);
     const double chunk = (double)r->uncached / (double)r->chunks;
+    const double room = (double)asked->chunk / chunk; /* in a group of the attention */
     const struct roof_loop loop = {.users = batch / (double)r->lanes,
                                    .steps = (double)(asked->generate - 1) / tokens,
                                    .chunks = (double)r->chunks,
-                                   .room = (double)asked->chunk / chunk};
+                                   .room = (double)asked->attention_dp * room};
     struct roof_loop_times times;
+    r->stack = stack;
     TRY(roof_closed_loop(&times, &loop, any_step, r, error));
     TRY(whole_step(&out->step, r, asked->common.shape.batch, 0, error));
     out->ttft = times.ttft;
@@ -222,21 +262,42 @@ enum roof_status roof_request_run(struct roof_request_times *out, struct roof_re
         roof_step_add(&out->tpot, 1 / tokens, &times.step);
     }
     out->native = r->native;
+    out->fallback = r->fallback;
     out->as_stored = r->as_stored;
     return ROOF_OK;
 }
 
-/* Makes the widest step of a request: each lane prefills as many tokens as a step may have, or all
- * of its prompts if they are fewer, and all sequences but one decode. The tokens stand in one
- * prompt, so that a longer one never needs less memory. */
+enum roof_status roof_request_step(struct roof_step_times *out, struct roof_request *r,
+                                   const struct roof_step_shape *shape, struct roof_error *error)
+{
+    r->decode.context = r->decode.held = shape->context; /* that of the drafts, too */
+    const struct roof_scenario s =
+        make_step(r, shape->decoding, shape->prompts, shape->tokens, shape->prompt_context);
+    struct roof_step_times times[ROOF_STACK_COUNT];
+    TRY(run_step(times, r, &s, shape->decoding, error));
+    *out = times[r->stack];
+    return ROOF_OK;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Makes the widest step of a request: in each lane each group of the attention that has a request
+ * prefills as many tokens as a step may have, or all of its prompts if they are fewer, and all
+ * other sequences decode. The tokens stand in one prompt, so that a longer one never needs less
+ * memory. */
 static struct roof_scenario widest_step(const struct roof_request *r)
 {
     const struct roof_scenario *const asked = &r->asked;
     const int64_t batch = asked->common.shape.batch;
-    const int64_t prompts = (batch + r->lanes - 1) / r->lanes * r->uncached;
-    const int64_t tokens = asked->chunk < prompts ? asked->chunk : prompts;
+    const int64_t in_lane = largest_part(batch, r->lanes);
+    const int64_t groups = smaller(asked->attention_dp, in_lane);
+    const int64_t count = smaller(groups * r->lanes, batch);
+    const int64_t tokens = smaller(asked->chunk, largest_part(in_lane, groups) * r->uncached);
     const int64_t context = asked->prompt > tokens ? asked->prompt : tokens;
-    return make_step(r, batch - r->lanes, r->lanes, tokens, context);
+    return make_step(r, batch - count, count, tokens, context);
 }
 
 /* Works out the memory of a request from the pass of its decode step. */
@@ -258,16 +319,20 @@ static enum roof_status memory_of(struct roof_memory *out, const struct roof_req
 enum roof_status roof_request_memory(struct roof_memory *out, struct roof_request *r,
                                      struct roof_error *error)
 {
-    struct roof_pass pass;
-    TRY(roof_pass_recall(&pass, r->model, &r->decode, r->hardware, r->memo, error));
+    struct roof_pass pass[ROOF_STACK_COUNT];
+    TRY(roof_pass_recall(pass, r->model, &r->decode, r->hardware, r->memo, &r->stacks, error));
     if (r->asked.draft_tokens == 0) { /* the times come with the memory */
         const struct roof_pass none = {0};
-        r->native = pass.native;
-        r->as_stored = pass.as_stored;
-        r->known[r->count] = key_of(r, r->asked.common.shape.batch, 0);
-        r->known[r->count++].times = step_of(&pass, &none, &r->decode);
+        struct roof_whole_step *const step = &r->known[r->count++];
+        r->native = pass->native;
+        r->fallback = pass->fallback;
+        r->as_stored = pass->as_stored;
+        step->key = key_of(r, r->asked.common.shape.batch, 0);
+        for (size_t n = 0; n < r->stacks.count; n++) {
+            step->times[n] = step_of(&pass[n], &none, &r->decode);
+        }
     }
-    return memory_of(out, r, &pass, error);
+    return memory_of(out, r, pass, error);
 }
 
 enum roof_status roof_request_memory_alone(struct roof_memory *out, const struct roof_request *r,
@@ -276,6 +341,26 @@ enum roof_status roof_request_memory_alone(struct roof_memory *out, const struct
     struct roof_pass pass;
     TRY(roof_pass_memory(&pass, r->model, &r->decode, r->hardware, error));
     return memory_of(out, r, &pass, error);
+}
+
+enum roof_status roof_phase_run(struct roof_phase_times *out, const struct roof_model *model,
+                                const struct roof_scenario *s, const struct roof_hardware *hardware,
+                                struct roof_pass_memo *memo, const struct roof_stacks *stacks,
+                                struct roof_error *error)
+{
+    struct roof_pass pass[ROOF_STACK_COUNT];
+    struct roof_pass draft;
+    TRY(roof_pass_recall(pass, model, s, hardware, memo, stacks, error));
+    for (size_t n = 0; n < stacks->count; n++) {
+        struct roof_scenario own = *s;
+        own.common.stack = stacks->stack[n];
+        TRY(roof_pass_draft(&draft, &own, hardware, error));
+        out->step[n] = step_of(&pass[n], &draft, s);
+    }
+    out->memory = roof_memory_of(pass, &draft, model, s, hardware);
+    out->native = pass->native;
+    out->as_stored = pass->as_stored;
+    return ROOF_OK;
 }
 
 /* --- predictions --------------------------------------------------------------------------- */
@@ -306,19 +391,22 @@ static void put_times(struct roof_model_prediction *out, const struct roof_reque
     total->bottleneck = roof_largest_share(&v[ROOF_STEP_SHARE]);
     total->expected_bottleneck = roof_largest_share(&v[ROOF_STEP_EXPECTED_SHARE]);
     total->native = t->native;
+    out->fallback = t->fallback;
 }
 
-enum roof_status roof_predict_loop(struct roof_model_prediction *out, struct roof_pass_memo *memo,
-                                   struct roof_error *error)
+/* Predicts the request of *out, which is resolved and no static batch, with the costs of a memo. */
+static enum roof_status predict_loop(struct roof_model_prediction *out, struct roof_pass_memo *memo,
+                                     struct roof_error *error)
 {
     const struct roof_scenario *const asked = &out->scenario;
     const struct roof_hardware *const hardware = out->total.hardware;
     struct roof_request_times times;
     struct roof_memory memory;
     struct roof_request request;
-    TRY(roof_request_open(&request, out->model, asked, hardware, memo, error));
+    const struct roof_stacks stacks = roof_one_stack(asked);
+    TRY(roof_request_open(&request, out->model, asked, hardware, memo, &stacks, error));
     TRY(roof_request_memory(&memory, &request, error));
-    TRY(roof_request_run(&times, &request, error));
+    TRY(roof_request_run(&times, &request, 0, error));
     roof_memory_put(out, &memory);
     out->scenario.context = asked->prompt + asked->generate;
     out->tokens_per_step = roof_tokens_per_step(asked);
@@ -342,7 +430,7 @@ enum roof_status roof_predict_request(struct roof_model_prediction *out, struct 
     struct roof_remembered entry[COSTS_REMEMBERED];
     struct roof_pass_memo memo = empty_memo(entry);
     return out->scenario.static_batch > 0 ? roof_predict_static(out, error)
-                                          : roof_predict_loop(out, &memo, error);
+                                          : predict_loop(out, &memo, error);
 }
 
 enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_model *model,
@@ -353,7 +441,8 @@ enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_m
         struct roof_remembered entry[COSTS_REMEMBERED];
         struct roof_pass_memo memo = empty_memo(entry);
         struct roof_request request;
-        TRY(roof_request_open(&request, model, asked, hardware, &memo, error));
+        const struct roof_stacks stacks = roof_one_stack(asked);
+        TRY(roof_request_open(&request, model, asked, hardware, &memo, &stacks, error));
         return roof_request_memory(out, &request, error);
     }
     struct roof_pass pass;
@@ -361,5 +450,18 @@ enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_m
     struct roof_pass first;
     TRY(roof_memory_passes(&pass, &draft, &first, asked, model, hardware, error));
     *out = roof_memory_of(&pass, &draft, model, asked, hardware);
+    return ROOF_OK;
+}
+
+enum roof_status roof_phase_memory_alone(struct roof_memory *out, const struct roof_model *model,
+                                         const struct roof_scenario *s,
+                                         const struct roof_hardware *hardware,
+                                         struct roof_error *error)
+{
+    struct roof_pass pass;
+    struct roof_pass draft;
+    TRY(roof_pass_memory(&pass, model, s, hardware, error));
+    TRY(roof_pass_draft(&draft, s, hardware, error));
+    *out = roof_memory_of(&pass, &draft, model, s, hardware);
     return ROOF_OK;
 }

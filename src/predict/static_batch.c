@@ -9,13 +9,13 @@
 
 /* --- sums over contexts -------------------------------------------------------------------- */
 
-/* The times per token of a decode step at a context. */
-struct token_times {
+/* The times of a decode step at a context, or those per token that it yields. */
+struct step_times {
     double bound_s;
     double expected_s;
 };
 
-/* The times per token as a function of the context; the first error stays in status. */
+/* These times as a function of the context; the first error stays in status. */
 struct curve {
     const struct roof_model *model;
     const struct roof_hardware *hardware;
@@ -24,7 +24,7 @@ struct curve {
     enum roof_status status;
 };
 
-static struct token_times curve_at(struct curve *curve, int64_t context)
+static struct step_times step_at(struct curve *curve, int64_t context)
 {
     struct roof_pass pass = {0};
     struct roof_pass draft = {0};
@@ -36,11 +36,19 @@ static struct token_times curve_at(struct curve *curve, int64_t context)
     if (curve->status == ROOF_OK) {
         curve->status = roof_pass_draft(&draft, &curve->scenario, curve->hardware, curve->error);
     }
-    const double tokens = roof_tokens_per_step(&curve->scenario);
-    return (struct token_times){
-        .bound_s = (roof_pass_step_s(&pass.bound, &curve->scenario) + draft.bound.path_s) / tokens,
+    return (struct step_times){
+        .bound_s = roof_pass_step_s(&pass.bound, &curve->scenario) + draft.bound.path_s,
         .expected_s =
-            (roof_pass_step_s(&pass.expected, &curve->scenario) + draft.expected.path_s) / tokens};
+            roof_pass_step_s(&pass.expected.times, &curve->scenario) + draft.expected.times.path_s};
+}
+
+/* Returns the times per token. */
+static struct step_times curve_at(struct curve *curve, int64_t context)
+{
+    const double tokens = roof_tokens_per_step(&curve->scenario);
+    const struct step_times step = step_at(curve, context);
+    return (struct step_times){.bound_s = step.bound_s / tokens,
+                               .expected_s = step.expected_s / tokens};
 }
 
 static bool on_line(double value, double line)
@@ -129,6 +137,7 @@ struct request {
     struct roof_pass prefill;
     struct roof_pass last; /* the decode step at the end */
     struct roof_pass draft;
+    struct step_times step; /* the decode step at the mean context */
     double steps;
     double decode_s; /* all steps */
     double expected_decode_s;
@@ -142,33 +151,36 @@ static enum roof_status sum_steps(struct request *r, struct curve *curve,
     r->steps = (double)(asked->generate - 1);
     r->decode_s = 0;
     r->expected_decode_s = 0;
+    r->step = step_at(curve, asked->prompt + asked->generate / 2); /* as in a closed loop */
     if (asked->generate > 1) {
         const int64_t first = asked->prompt + 1;
         const int64_t last = asked->prompt + asked->generate - 1;
         r->decode_s = sum_curve(curve, first, last, curve_at(curve, first).bound_s,
                                 curve_at(curve, last).bound_s);
         r->expected_decode_s =
-            isnan(r->last.expected.path_s) ? ROOF_UNKNOWN : expected_sum(curve, first, last);
+            isnan(r->last.expected.times.path_s) ? ROOF_UNKNOWN : expected_sum(curve, first, last);
     }
     return curve->status;
 }
 
 /* Fills in what bounds a request: the prefill, and all its steps taken as the last one is. */
-static void put_bottlenecks(struct roof_prediction *total, const struct request *r)
+static void put_bottlenecks(struct roof_model_prediction *out, const struct request *r)
 {
+    struct roof_prediction *const total = &out->total;
     double share[ROOF_BOTTLENECK_COUNT];
     double expected_share[ROOF_BOTTLENECK_COUNT];
     for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
         share[b] = r->prefill.share_s[b];
-        expected_share[b] = r->prefill.expected_share_s[b];
+        expected_share[b] = r->prefill.expected.share_s[b];
         if (r->steps > 0) {
             share[b] += r->steps * r->last.share_s[b];
-            expected_share[b] += r->steps * r->last.expected_share_s[b];
+            expected_share[b] += r->steps * r->last.expected.share_s[b];
         }
     }
     total->bottleneck = roof_largest_share(share);
     total->expected_bottleneck = roof_largest_share(expected_share);
     total->native = r->prefill.native && r->last.native;
+    out->fallback = r->prefill.fallback || r->last.fallback;
 }
 
 static void put_bounds(struct roof_model_prediction *out, const struct request *r,
@@ -176,7 +188,8 @@ static void put_bounds(struct roof_model_prediction *out, const struct request *
 {
     out->ttft_s = roof_pass_step_s(&r->prefill.bound, prefill);
     out->e2e_s = out->ttft_s + r->decode_s;
-    out->step_s = out->total.time_s = out->e2e_s;
+    out->total.time_s = out->e2e_s;
+    out->step_s = r->step.bound_s;
     out->time_us = roof_to_unit(out->e2e_s, ROOF_UNIT_MICROSECONDS);
     if (r->steps > 0) {
         out->tpot_s = r->decode_s / r->steps;
@@ -188,19 +201,20 @@ static void put_expected(struct roof_model_prediction *out, const struct request
                          const struct roof_scenario *prefill)
 {
     struct roof_prediction *const total = &out->total;
-    out->expected_ttft_s = roof_pass_step_s(&r->prefill.expected, prefill);
+    out->expected_ttft_s = roof_pass_step_s(&r->prefill.expected.times, prefill);
     out->expected_e2e_s = out->expected_ttft_s + r->expected_decode_s;
-    out->expected_step_s = total->expected_s = out->expected_e2e_s;
-    const double first_s = r->prefill.expected.path_s;
-    total->expected_low_s = out->expected_ttft_s * r->prefill.low_s / first_s;
-    total->expected_high_s = out->expected_ttft_s * r->prefill.high_s / first_s;
-    double near_s = out->expected_ttft_s * r->prefill.near_s / first_s;
+    total->expected_s = out->expected_e2e_s;
+    out->expected_step_s = r->step.expected_s;
+    const double first_s = r->prefill.expected.times.path_s;
+    total->expected_low_s = out->expected_ttft_s * r->prefill.expected.low_s / first_s;
+    total->expected_high_s = out->expected_ttft_s * r->prefill.expected.high_s / first_s;
+    double near_s = out->expected_ttft_s * r->prefill.expected.near_s / first_s;
     if (r->steps > 0) {
-        const double last_s = r->last.expected.path_s;
+        const double last_s = r->last.expected.times.path_s;
         out->expected_tpot_s = r->expected_decode_s / r->steps;
-        total->expected_low_s += r->expected_decode_s * r->last.low_s / last_s;
-        total->expected_high_s += r->expected_decode_s * r->last.high_s / last_s;
-        near_s += r->expected_decode_s * r->last.near_s / last_s;
+        total->expected_low_s += r->expected_decode_s * r->last.expected.low_s / last_s;
+        total->expected_high_s += r->expected_decode_s * r->last.expected.high_s / last_s;
+        near_s += r->expected_decode_s * r->last.expected.near_s / last_s;
     }
     out->expected_near = near_s / out->expected_e2e_s;
     total->expected_near = near_s > 0;
@@ -221,7 +235,7 @@ enum roof_status roof_predict_static(struct roof_model_prediction *out, struct r
     roof_memory_put(out, &memory);
     out->scenario.context = asked.prompt + asked.generate;
     out->tokens_per_step = roof_tokens_per_step(&asked);
-    put_bottlenecks(&out->total, &r);
+    put_bottlenecks(out, &r);
     put_bounds(out, &r, &prefill);
     put_expected(out, &r, &prefill);
     roof_request_put_rates(out);

@@ -145,13 +145,17 @@ static void put_tensor(struct builder *b, const char *name, const char *expressi
         if (strstr(name, "bytes") == NULL) {
             strncat(key, "_bytes", sizeof key - strlen(key) - 1);
         }
-        roof_text_printf(&formula, "(%s) * bits(%s) / 8", expression, format->name);
+        const bool pruned = b->part.sparse > 0 && role == ROOF_ROLE_WEIGHTS && !bias;
+        roof_text_printf(&formula, "(%s) * bits(%s%s) / 8", expression, pruned ? "2:4 " : "",
+                         format->name);
         roof_text_put(&numbers, "(");
         put_numbers(&numbers, b, expression);
         roof_text_put(&numbers, ") * ");
-        roof_text_number(&numbers, roof_precision_bits(stored));
+        roof_text_number(&numbers, pruned ? roof_pruned_bits(stored) : roof_precision_bits(stored));
         roof_text_put(&numbers, " / 8");
-        const double scales = bytes - roof_tensor_bytes(stored, elements, 0, 0);
+        const double values =
+            (pruned ? roof_pruned_bytes : roof_tensor_bytes)(stored, elements, 0, 0);
+        const double scales = bytes - values;
         if (format->tensor_bytes + format->channel_bytes > 0 && scales > 0) {
             roof_text_put(&formula, " + scales");
             roof_text_put(&numbers, " + ");
@@ -237,7 +241,7 @@ static void put_kernel(struct builder *b, const struct roof_expected *e)
     const struct roof_kernel_fit *const fit = e->fit;
     const struct roof_calibration *const c = b->prediction->hardware->calibration;
     size_t count = 0;
-    const struct roof_parameter *const parameter = roof_kernel_parameters(fit->kernel, &count);
+    const struct roof_parameter *const parameter = roof_fit_parameters(fit, &count);
     struct roof_text values = ROOF_TEXT_INIT;
     struct roof_text source = ROOF_TEXT_INIT;
     char error[ROOF_QUANTITY_SIZE];

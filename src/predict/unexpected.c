@@ -36,6 +36,10 @@ const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
     if (roof_unexpected_device(out, hardware) != NULL) {
         return out;
     }
+    if (prediction->workload.sparse > 0) {
+        snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernel of pruned weights was measured");
+        return out;
+    }
     for (int i = 0; i < prediction->part_count; i++) {
         const struct roof_part *const part = &prediction->part[i];
         const bool product = roof_operator_row(part->op)->kind == ROOF_KIND_MATRIX;

@@ -135,7 +135,8 @@ static void hardware_json(struct roof_text *out, const struct roof_hardware *h,
                    {"architecture", *h->architecture == '\0' ? NULL : h->architecture},
                    {"basis", roof_basis_name(h->basis)},
                    {"product", product == NULL ? NULL : product->id},
-                   {"like", h->like}};
+                   {"like", h->like},
+                   {"weight_only_compute", roof_precision_name(h->weight_only_compute)}};
     roof_text_put(out, "{\n\"schema\": \"roofline/hardware/1\"");
     for (size_t i = 0; i < COUNT(strings); i++) {
         if (strings[i].value != NULL) {

@@ -6,6 +6,7 @@
 #include "operator/operator_fields.h"
 #include "predict/prediction_fields.h"
 #include "report/render.h"
+#include "simulate/simulation_fields.h"
 
 void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum roof_operator op,
                        bool for_people)
@@ -47,6 +48,12 @@ void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum 
         break;
     case ROOF_TABLE_ENGINES:
         roof_engine_fields(out);
+        break;
+    case ROOF_TABLE_SIMULATIONS:
+        roof_simulation_fields(out);
+        break;
+    case ROOF_TABLE_SERVED:
+        roof_served_fields(out);
         break;
     case ROOF_TABLE_SAMPLES:
         roof_sample_fields(out);

@@ -9,43 +9,46 @@
 #include "base/csv.h"
 #include "base/json.h"
 
-static const char *const compared_keys[] = {"time_us", "expected_time_us", "ratio", "error"};
+/* The keys that follow the columns of the file; the first only where metrics are told apart. */
+static const char *const compared_keys[] = {"metric", "time_us", "expected_time_us", "ratio",
+                                            "error"};
 
-/* True when a column of the file has the name of a key that follows: as in predict with from, it is
- * no input, and the value that is predicted now stands in its place. */
-static bool is_replaced(const char *column)
+/* Tells if a column of the file has the name of a key that follows, whose value stands in its
+ * place. */
+static bool is_replaced(const char *column, bool metrics)
 {
-    size_t i = 0;
+    size_t i = metrics ? 0 : 1;
     while (i < COUNT(compared_keys) && strcmp(column, compared_keys[i]) != 0) {
         i++;
     }
     return i < COUNT(compared_keys);
 }
 
-void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns)
+void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns,
+                                 bool metrics)
 {
-    bool begun = false;
-    for (size_t i = 0; i < columns + COUNT(compared_keys); i++) {
-        if (i < columns && is_replaced(column[i])) {
-            continue;
+    const char *comma = "";
+    for (size_t i = 0; i < columns; i++) {
+        if (!is_replaced(column[i], metrics)) {
+            roof_text_put(out, comma);
+            roof_csv_cell(out, column[i]);
+            comma = ",";
         }
-        roof_text_put(out, begun ? "," : "");
-        roof_csv_cell(out, i < columns ? column[i] : compared_keys[i - columns]);
-        begun = true;
+    }
+    for (size_t i = metrics ? 0 : 1; i < COUNT(compared_keys); i++) {
+        roof_text_put(out, comma);
+        roof_text_put(out, compared_keys[i]);
+        comma = ",";
     }
     roof_text_put(out, "\n");
 }
 
-void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row)
+/* Puts the columns of the file; false when there are none. */
+static bool put_columns(struct roof_text *out, bool csv, const struct roof_compared *row)
 {
-    const double best = isnan(row->expected_s) ? row->time_s : row->expected_s;
-    const double values[] = {roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS),
-                             roof_to_unit(row->expected_s, ROOF_UNIT_MICROSECONDS),
-                             best / row->measured_s, best / row->measured_s - 1};
-    roof_text_put(out, csv ? "" : "{");
     bool begun = false;
     for (size_t i = 0; i < row->cells; i++) {
-        if ((!csv && *row->cell[i] == '\0') || is_replaced(row->column[i])) {
+        if ((!csv && *row->cell[i] == '\0') || is_replaced(row->column[i], row->metrics)) {
             continue;
         }
         roof_text_put(out, begun ? "," : "");
@@ -58,12 +61,29 @@ void roof_report_compared(struct roof_text *out, bool csv, const struct roof_com
         }
         begun = true;
     }
+    return begun;
+}
+
+void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row)
+{
+    const double best = isnan(row->expected_s) ? row->time_s : row->expected_s;
+    const double values[] = {roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS),
+                             roof_to_unit(row->expected_s, ROOF_UNIT_MICROSECONDS),
+                             best / row->measured_s, best / row->measured_s - 1};
+    roof_text_put(out, csv ? "" : "{");
+    bool begun = put_columns(out, csv, row);
+    if (row->metrics) {
+        roof_text_put(out, begun ? "," : "");
+        roof_text_printf(out, csv ? "%s" : "\"metric\":\"%s\"", row->metric);
+        begun = true;
+    }
     for (size_t i = 0; i < COUNT(values); i++) {
         if (csv) {
-            roof_text_put(out, ",");
+            roof_text_put(out, begun ? "," : "");
             roof_text_number(out, values[i]);
+            begun = true;
         } else if (!isnan(values[i])) {
-            roof_text_printf(out, "%s\"%s\":", begun ? "," : "", compared_keys[i]);
+            roof_text_printf(out, "%s\"%s\":", begun ? "," : "", compared_keys[i + 1]);
             roof_text_number(out, values[i]);
             begun = true;
         }

@@ -122,6 +122,9 @@ static void put_text(struct roof_text *out, const struct roof_engine *e)
         put_split(out, &e->split[i]);
     }
     roof_text_printf(out, "  %s\n", e->nodes == NULL ? "one node only" : e->nodes);
+    if (e->disaggregated != NULL) {
+        roof_text_printf(out, "  %s\n", e->disaggregated);
+    }
     roof_text_put(out, "\nscript\n");
     for (size_t i = 0; i < e->steps; i++) {
         put_step(out, &e->step[i]);
@@ -200,6 +203,7 @@ static void put_json(struct roof_text *out, const struct roof_engine *e)
     roof_text_put(out, "{\"id\": ");
     roof_json_quote(out, e->id);
     json_text(out, "name", e->name);
+    json_text(out, "stack", e->beware != NULL ? NULL : roof_stack_name(e->stack));
     roof_text_put(out, ",\n  \"formats\": [");
     json_formats(out, e);
     roof_text_put(out, "],\n  \"kv\": [");
@@ -213,6 +217,7 @@ static void put_json(struct roof_text *out, const struct roof_engine *e)
     json_splits(out, e);
     roof_text_printf(out, "],\n  \"several_nodes\": %s", e->nodes == NULL ? "false" : "true");
     json_text(out, "nodes", e->nodes);
+    json_text(out, "disaggregated", e->disaggregated);
     json_text(out, "beware", e->beware);
     roof_text_put(out, ",\n  \"run\": [");
     for (size_t i = 0; i < e->steps; i++) {

@@ -98,6 +98,7 @@ void roof_model_report_scenario(struct roof_text *out,
         {"attention dp", s->attention_dp, roof_splits_apart(s)},
         {"moe tp", s->moe_tp, roof_splits_apart(s)},
         {"moe ep", s->moe_ep, roof_splits_apart(s)},
+        {"dp", s->dp, s->dp > 1},
         {"devices", (int64_t)r->devices, r->devices > 1},
     };
     put_sizes(out, sizes, COUNT(sizes));
@@ -224,6 +225,15 @@ static void put_time(struct roof_text *out, const char *label, double time_s, do
     put_line(out, label, roof_format_quantity(value, time_s, ROOF_UNIT_MILLISECONDS), detail);
 }
 
+/* Says of the time to the first token what other prompts and sequences do in it. */
+static const char *beside_prompt(const struct roof_scenario *s)
+{
+    return s->common.shape.batch == 1 ? ""
+           : s->static_batch > 0      ? "; all prompts together"
+           : s->generate == 1         ? "; one prompt, beside those of others"
+                                      : "; one prompt, while others decode";
+}
+
 static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -231,7 +241,7 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
     const bool together = r->scenario.static_batch > 0;
     const bool shared = r->scenario.common.shape.batch > 1;
     put_time(out, "time to first token", r->ttft_s, r->expected_ttft_s,
-             together || !shared ? "" : "; one prompt, while others decode");
+             beside_prompt(&r->scenario));
     if (!isnan(r->tpot_s)) {
         snprintf(mean, sizeof mean, "; mean over %" PRId64 " tokens, the context growing",
                  r->scenario.generate - 1);
@@ -240,7 +250,7 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
                  : shared ? "; prompts of others come in between"
                           : "");
     }
-    if (!together) {
+    if (!together && r->scenario.generate > 1) {
         put_time(out, "decode step", r->step_s, r->expected_step_s, "; without prompts");
     }
     put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
@@ -330,32 +340,64 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
     }
 }
 
-/* Writes how many sequences, or how long ones, would fit. */
-static void put_room(struct roof_text *out, const struct roof_model_prediction *r,
-                     const struct roof_limits *limits)
+void roof_model_report_levers(struct roof_text *out,
+                              const struct roof_model_prediction *model_prediction,
+                              const struct roof_limits *limits)
 {
-    char batch[64] = "batch of any size";
-    char context[64];
-    char detail[160];
+    const char *separator = "; ";
+    const char *verb = " would";
+    if (!isnan(limits->max_batch_kv_fp8)) {
+        roof_text_printf(out, "; %.0f would with --kv fp8", limits->max_batch_kv_fp8);
+        separator = ", ";
+        verb = "";
+    }
+    if (!isnan(limits->max_batch_next_tp)) {
+        const double more = (double)model_prediction->devices *
+                            (limits->next_tp / (double)model_prediction->scenario.tp - 1);
+        roof_text_printf(out, "%s%.0f%s with --tp %.0f (%.0f more device%s)", separator,
+                         limits->max_batch_next_tp, verb, limits->next_tp, more,
+                         more == 1 ? "" : "s");
+    }
+}
+
+/* Writes the most users (of a prefill: prompts) that fit, and what would let more fit. */
+static void put_batch_room(struct roof_text *out, const struct roof_model_prediction *r,
+                           const struct roof_limits *limits)
+{
+    const char *const who = r->scenario.phase == ROOF_PHASE_PREFILL ? "prompt" : "user";
+    struct roof_text line = ROOF_TEXT_INIT;
+    if (isnan(limits->max_batch)) {
+        roof_text_printf(&line, "any number of %ss fits", who);
+    } else if (limits->max_batch == 0) {
+        roof_text_printf(&line, "not one %s fits", who);
+    } else {
+        roof_text_printf(&line, "%.0f %s%s%s, %.0f do not", limits->max_batch, who,
+                         limits->max_batch == 1 ? " fits" : "s fit",
+                         r->scenario.dp > 1 ? " in each copy" : "", limits->max_batch + 1);
+    }
+    roof_model_report_levers(&line, r, limits);
+    put_line(out, "largest batch", line.data == NULL ? "" : line.data, "");
+    out->failed = out->failed || line.failed;
+    roof_text_free(&line);
+}
+
+/* Writes the longest context that fits at the batch of the prediction. */
+static void put_context_room(struct roof_text *out, const struct roof_model_prediction *r,
+                             const struct roof_limits *limits)
+{
     const char *const length = r->scenario.generate > 0 ? "prompt" : "context";
-    if (r->fits == ROOF_FIT_UNKNOWN) {
+    const double positions = (double)r->model->positions; /* 0: unknown */
+    char line[96];
+    if (positions > 0 && !(limits->max_context <= positions)) {
+        snprintf(line, sizeof line, "%s up to the model's %.0f positions", length, positions);
+    } else if (isnan(limits->max_context)) {
+        snprintf(line, sizeof line, "%s of any length", length);
+    } else if (limits->max_context > 0) {
+        snprintf(line, sizeof line, "%s up to %.0f", length, limits->max_context);
+    } else {
         return;
     }
-    if (!isnan(limits->max_batch)) {
-        snprintf(batch, sizeof batch, "batch up to %.0f", limits->max_batch);
-    }
-    if (isnan(limits->max_context)) {
-        snprintf(context, sizeof context, "%s of any length", length);
-    } else {
-        snprintf(context, sizeof context, "%s up to %.0f", length, limits->max_context);
-    }
-    if (limits->max_batch == 0) {
-        snprintf(detail, sizeof detail, "not one sequence%s%s", limits->max_context > 0 ? "; " : "",
-                 limits->max_context > 0 ? context : "");
-    } else {
-        snprintf(detail, sizeof detail, "%s, or %s", batch, context);
-    }
-    put_line(out, "room for", detail, "");
+    put_line(out, "at this batch", line, "");
 }
 
 static void put_memory(struct roof_text *out, const struct roof_model_prediction *r,
@@ -384,12 +426,25 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
              roof_format_quantity(c, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY),
              roof_format_quantity(d, r->activation_memory_bytes, ROOF_UNIT_CAPACITY));
     put_line(out, "", detail, "");
-    put_room(out, r, limits);
+    if (r->fits != ROOF_FIT_UNKNOWN) {
+        put_batch_room(out, r, limits);
+        put_context_room(out, r, limits);
+    }
     if (r->model->positions > 0 && r->scenario.context > r->model->positions) {
         snprintf(detail, sizeof detail, "the model supports contexts up to %" PRId64,
                  r->model->positions);
         put_line(out, "note", detail, "");
     }
+}
+
+const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch)
+{
+    if (isinf(batch)) {
+        snprintf(out, ROOF_QUANTITY_SIZE, "never");
+    } else {
+        snprintf(out, ROOF_QUANTITY_SIZE, "from batch %.0f on", batch);
+    }
+    return out;
 }
 
 static void put_limits(struct roof_text *out, const struct roof_limits *limits)
@@ -409,6 +464,11 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
         snprintf(detail, sizeof detail, "KV reads exceed weight reads from context %.0f on",
                  limits->kv_crossover_context);
         put_line(out, "crossover", detail, "");
+    }
+    if (!isnan(limits->decode_compute_bound)) {
+        snprintf(detail, sizeof detail, "decode as a whole: %s",
+                 roof_model_report_bound(a, limits->decode_compute_bound));
+        put_line(out, "compute-bound", detail, "");
     }
 }
 
@@ -520,11 +580,11 @@ void roof_model_report_text(struct roof_text *out,
     put_memory(out, r, limits);
     put_limits(out, limits);
     put_operators(out, r, limits, top, wide);
-    if (r->devices > 1 && r->total.link.latency_s == 0) {
+    if (r->devices > (double)r->scenario.dp && r->total.link.latency_s == 0) {
         roof_text_put(out, "\nThe lower bound counts only the bytes of collectives; --set "
                            "link_latency_us=VALUE adds a latency for each step.\n");
     }
-    if (!r->total.native) {
+    if (r->fallback) {
         roof_text_printf(out,
                          "\n%s has no unit for one of the formats: these products run at a "
                          "wider format (compute_precision in -f json).\n",
@@ -556,8 +616,13 @@ void roof_model_report_json(struct roof_text *out,
     put_number(out, "", "parameters", limits->parameters);
     put_number(out, ",", "active_parameters", limits->active_parameters);
     put_number(out, ",", "max_batch", limits->max_batch);
+    put_number(out, ",", "max_batch_kv_fp8", limits->max_batch_kv_fp8);
+    put_number(out, ",", "max_batch_next_tp", limits->max_batch_next_tp);
+    put_number(out, ",", "next_tp", limits->next_tp);
     put_number(out, ",", "max_context", limits->max_context);
     put_number(out, ",", "kv_crossover_context", limits->kv_crossover_context);
+    put_number(out, ",", "compute_bound_batch",
+               isinf(limits->decode_compute_bound) ? ROOF_UNKNOWN : limits->decode_compute_bound);
     roof_text_put(out, "}");
     if (model_prediction->count > 0) {
         roof_text_put(out, ",\n  \"operators\": [");

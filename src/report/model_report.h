@@ -23,6 +23,13 @@ void roof_model_report_formats(struct roof_text *out,
 
 /** Writes tokens per second, with a prefix from a million on: "95.31", "2.5 M". Returns out. */
 const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
+/** Adds what would let more sequences fit: "; 31 would with --kv fp8, 45 with --tp 4 (2 more
+ * devices)"; nothing where nothing known would. */
+void roof_model_report_levers(struct roof_text *out,
+                              const struct roof_model_prediction *model_prediction,
+                              const struct roof_limits *limits);
+/** Formats roof_decode_compute_bound, which is known: "from batch 613 on" or "never". */
+const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch);
 /** Says why there is no expected time: "rope: no kernel like this was
  * measured". */
 void roof_model_report_unexpected(struct roof_text *out,

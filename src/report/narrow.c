@@ -6,8 +6,6 @@
 #include "decide/question.h"
 #include "report/render.h"
 
-/* Text tables are at most so wide, unless all columns are asked for. */
-#define WIDTH_MOST 100
 #define LEFT_OUT_MAX 16
 
 /* The columns that may be left out of tables of a kind, the first of these first. */
@@ -65,7 +63,7 @@ void roof_table_narrow(struct roof_table *table, const struct roof_question *que
     for (size_t i = 0; i < COUNT(left_out); i++) {
         const char *const *const key = left_out[i].key;
         for (size_t k = 0; left_out[i].kind == table->kind && k < LEFT_OUT_MAX && key[k] != NULL &&
-                           roof_table_width(table) > WIDTH_MOST;
+                           roof_table_width(table) > ROOF_PAGE_WIDTH;
              k++) {
             if (!varies(question, key[k])) {
                 roof_table_hide(table, key[k]);

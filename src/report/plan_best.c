@@ -75,13 +75,41 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan, cons
     put_rates(out, plan);
 }
 
+/* Writes what the first token of a disaggregated plan is made of, and what its copies take. */
+static void put_way(struct roof_text *out, const struct roof_plan *plan)
+{
+    const struct roof_plan_prefill *const way = &plan->prefill;
+    char prefill[ROOF_QUANTITY_SIZE];
+    char transfer[ROOF_QUANTITY_SIZE];
+    char bytes[ROOF_QUANTITY_SIZE];
+    char link[ROOF_QUANTITY_SIZE];
+    char requests[ROOF_QUANTITY_SIZE];
+    char served[ROOF_QUANTITY_SIZE];
+    if (way->copies == 0) {
+        return;
+    }
+    roof_text_printf(out,
+                     "  first token: prefill %s, then %s of KV cache in %s, then a step\n"
+                     "  link:        %s per device %s\n"
+                     "  capacity:    %s requests/s in prefill, %s in decode\n",
+                     roof_format_quantity(prefill, way->prefill_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
+                     roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(link, way->link, ROOF_UNIT_GB_PER_S),
+                     way->network ? "between nodes (network_gb_s): the devices are more than a node"
+                                  : "inside a node (link_gb_s), which has all devices",
+                     roof_format_short(requests, way->requests),
+                     roof_format_short(served, way->served));
+}
+
 void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem)
 {
     const bool requests = problem->base.generate > 0;
     const bool bound = plan->basis == ROOF_PLAN_BOUND;
-    const char *const note = requests ? ": steps, some with prompts of others in them"
-                                      : ", without prompts: --prompt and --generate count them";
+    const char *const note = plan->prefill.copies > 0 ? ": steps alone, prompts are elsewhere"
+                             : requests ? ": steps, some with prompts of others in them"
+                                        : ", without prompts: --prompt and --generate count them";
     char number[ROOF_QUANTITY_SIZE];
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
@@ -89,6 +117,7 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     roof_plan_describe(out, plan, problem);
     roof_text_printf(out, "\n  engines:     %s\n", row.engines);
     (bound ? put_bounds : put_expected)(out, plan, note);
+    put_way(out, plan);
     roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
                      roof_format_quantity(number, plan->memory_bytes, ROOF_UNIT_CAPACITY),
                      roof_accuracy_name(plan->loss));
@@ -120,53 +149,114 @@ static void put_reference(struct roof_text *out, const char *reference, const ch
     roof_text_shell_word(out, reference == NULL ? id : reference);
 }
 
-/* Writes the command that predicts a scenario of a plan. */
-static void put_command(struct roof_text *out, const struct roof_plan_row *row,
-                        const char *hardware, const struct roof_plan_problem *problem,
-                        const struct roof_scenario *s)
+/* Makes the scenario of an empty command line, as far as plans say otherwise: they are whole where
+ * nothing cuts them, and tell a phase and a context even where these are the usual ones. */
+static struct roof_scenario usual_scenario(const struct roof_scenario *s)
 {
     const bool request = s->generate > 0;
-    roof_text_put(out, "  roofline predict model ");
-    put_reference(out, problem->model->reference, problem->model->id);
-    roof_text_put(out, " -H ");
-    roof_text_shell_word(out, hardware);
-    roof_text_put(out, " ");
-    if (row->layout != NULL) {
-        roof_text_put(out, "--layout ");
-        roof_text_shell_word(out, row->layout);
-    } else {
-        roof_text_printf(out, "-w %s -a %s", roof_format(row->weights)->name,
-                         roof_format(row->activations)->name);
+    struct roof_scenario usual;
+    roof_scenario_init(&usual);
+    usual.common.shape.batch = usual.common.shape.ep = usual.tp = usual.pp = usual.dp = 1;
+    usual.attention_dp = s->moe_ep > 0 ? 1 : s->attention_dp; /* ep says the same */
+    usual.chunk = request ? ROOF_REQUEST_CHUNK : s->chunk;
+    usual.phase = request ? s->phase : -1;
+    usual.acceptance = s->draft_tokens > 0 ? usual.acceptance : s->acceptance; /* of no drafts */
+    return usual;
+}
+
+/* Writes an input that is a field of a scenario, where it is not the usual one. */
+static void put_field(struct roof_text *out, const struct roof_input *input,
+                      const struct roof_scenario *s, const struct roof_scenario *usual)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    if (input->kind == ROOF_INPUT_NUMBER) {
+        const double value = *(const double *)(const void *)((const char *)s + input->offset);
+        const double other = *(const double *)(const void *)((const char *)usual + input->offset);
+        if (value != other) {
+            roof_text_printf(out, " %s ", roof_input_name(name, input));
+            roof_text_number(out, value);
+        }
+        return;
     }
-    roof_text_printf(out, " --kv %s", roof_format(row->kv)->name);
-    const struct {
-        const char *option;
-        int64_t value;
-        int64_t usual;
-    } numbers[] = {{"tp", s->tp, 1},
-                   {"pp", s->pp, 1},
-                   {"ep", s->common.shape.ep, 1},
-                   {"batch", s->common.shape.batch, 1},
-                   {"context", s->context, 0},
-                   {"prompt", s->prompt, 0},
-                   {"generate", s->generate, 0},
-                   {"chunk", request ? s->chunk : 0, request ? ROOF_REQUEST_CHUNK : 0}};
-    for (size_t k = 0; k < COUNT(numbers); k++) {
-        if (numbers[k].value != numbers[k].usual) {
-            roof_text_printf(out, " --%s %" PRId64, numbers[k].option, numbers[k].value);
+    const int64_t value = roof_input_get(s, input);
+    if (value == roof_input_get(usual, input)) {
+        return;
+    }
+    roof_text_printf(out, " %s", roof_input_name(name, input));
+    if (input->kind != ROOF_INPUT_FLAG) {
+        roof_text_put(out, " ");
+        roof_input_show(out, input, value == input->zero ? 0 : value);
+    }
+}
+
+/* Writes all inputs of a scenario that are not the usual ones: those that are its fields, and the
+ * two that are texts. */
+static void put_inputs(struct roof_text *out, const struct roof_scenario *s)
+{
+    const struct roof_scenario usual = usual_scenario(s);
+    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
+        const struct roof_input *const input = roof_input(id);
+        if (input->field && input->of != ROOF_OF_OPERATORS &&
+            roof_input_allowed(id, ROOF_COMMAND_PREDICT)) {
+            put_field(out, input, s, &usual);
         }
     }
-    if (s->common.stack != ROOF_STACK_BEST) {
-        roof_text_printf(out, " --stack %s",
-                         roof_input(ROOF_INPUT_STACK)->choices[s->common.stack]);
+    if (s->draft_tokens > 0 && (s->drafting != ROOF_DRAFTING_DEFAULT || s->draft != NULL)) {
+        roof_text_put(out, " --draft-model ");
+        if (s->draft != NULL) {
+            put_reference(out, s->draft->reference, s->draft->id);
+        } else {
+            roof_text_put(out, s->drafting == ROOF_DRAFTING_OWN ? "mtp" : "none");
+        }
     }
-    if (!request) {
-        roof_text_printf(out, " --phase %s", roof_phase_name((enum roof_phase)s->phase));
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        if (s->weight[w] != ROOF_PRECISION_AUTO) {
+            roof_text_printf(out, " --class %s=%s", roof_weight_name((enum roof_weight)w),
+                             roof_format(s->weight[w])->name);
+        }
     }
+}
+
+/* Writes the command that predicts a scenario of a plan. */
+static void put_command(struct roof_text *out, const struct roof_plan_row *row,
+                        const struct roof_plan_problem *problem, const struct roof_scenario *s)
+{
+    const struct roof_model *const model = roof_plan_model(problem, row->plan.serving);
+    const char *const hardware = problem->hardware[row->plan.hardware]->reference;
+    roof_text_put(out, "  roofline predict model ");
+    put_reference(out, model->reference, model->id);
+    roof_text_put(out, " -H ");
+    roof_text_shell_word(out, hardware);
+    if (row->layout != NULL) {
+        roof_text_put(out, " --layout ");
+        roof_text_shell_word(out, row->layout);
+    }
+    put_inputs(out, s);
     roof_text_put(out, "\n");
 }
 
-/* Writes the prediction that is the plan, or without prompts the two of them. */
+/* Writes the predictions of the two kinds of copies of a disaggregated plan. */
+static void put_halves(struct roof_text *out, const struct roof_plan *plan,
+                       const struct roof_plan_row *row, const struct roof_plan_problem *problem)
+{
+    struct roof_plan_problem prefill;
+    struct roof_plan_problem decode;
+    struct roof_scenario scenario[2];
+    struct roof_plan half = *plan;
+    roof_plan_halves(&prefill, &decode, problem);
+    half.prefill.copies = 0;
+    half.dp = 1;
+    half.split = plan->prefill.split;
+    half.batch = plan->prefill.batch;
+    roof_plan_scenario(&scenario[0], &half, &prefill);
+    put_command(out, row, &prefill, &scenario[0]);
+    half.split = plan->split;
+    half.batch = plan->batch;
+    roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
+    put_command(out, row, &decode, &scenario[1]);
+}
+
+/* Writes the prediction that is the plan, or the two that it is made of. */
 void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
                             const struct roof_plan_problem *problem)
 {
@@ -174,18 +264,20 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
     roof_text_put(out, "\nReproduce ");
-    if (plan->dp > 1) {
-        roof_text_printf(out, "one of the %" PRId64 " copies ", plan->dp);
+    if (plan->prefill.copies > 0) {
+        roof_text_put(out, "a copy of each kind ");
     }
-    roof_text_put(out, "(add any other options you used):\n");
-    if (problem->base.generate > 0) {
+    roof_text_put(out, "(with the same --set and --calibration, if you gave any):\n");
+    if (plan->prefill.copies > 0) {
+        put_halves(out, plan, &row, problem);
+    } else if (problem->base.generate > 0) {
         roof_plan_scenario(&scenario[0], plan, problem);
-        put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
-        return;
+        put_command(out, &row, problem, &scenario[0]);
+    } else {
+        roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
+        put_command(out, &row, problem, &scenario[0]);
+        put_command(out, &row, problem, &scenario[1]);
     }
-    roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
-    put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
-    put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[1]);
 }
 
 /* So many operators are named at most; those whose bottleneck changed are named too. */
@@ -287,7 +379,7 @@ void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *sp
                      speedup->to_name, speedup->from_name,
                      speedup->from_fits == ROOF_FIT_NO ? ", which does not fit there" : "");
     put_phase(out, "first token", gain_of(&speedup->prefill.total, speedup));
-    put_phase(out, speedup->to.pp > 1 ? "a pass" : "a step",
+    put_phase(out, speedup->to.split.pp > 1 ? "a pass" : "a step",
               gain_of(&speedup->decode.total, speedup));
     put_operators(out, speedup);
 }

@@ -64,6 +64,21 @@ static void put_no_engine(struct roof_text *out, const struct roof_plan_problem 
     }
 }
 
+/* Writes the best plan of the other kind. */
+static void put_other_kind(struct roof_text *out, const struct roof_plans *plans,
+                           const struct roof_plan_problem *problem)
+{
+    const struct roof_plan *const best = &plans->plan[0];
+    for (size_t i = 1; i < plans->count; i++) {
+        const struct roof_plan *const p = &plans->plan[i];
+        if (p->basis == best->basis && (p->prefill.copies > 0) != (best->prefill.copies > 0)) {
+            put_against(out, p->prefill.copies > 0 ? "disaggregated" : "aggregated", p, best,
+                        problem);
+            return;
+        }
+    }
+}
+
 /* Writes what less accuracy loss, or less waiting, would cost: the best plans that have it. */
 static void put_alternatives(struct roof_text *out, const struct roof_plans *plans,
                              const struct roof_plan_problem *problem)
@@ -90,6 +105,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
                        roof_accuracy_name(plans->beyond.loss));
         put_against(out, label, &plans->beyond, best, problem);
     }
+    put_other_kind(out, plans, problem);
     if (fastest > 0) {
         char time[ROOF_QUANTITY_SIZE];
         (void)snprintf(
@@ -312,22 +328,24 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans
 void roof_plan_report_changes(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
-    const struct roof_plan *const most = &answer->plans.nearest[ROOF_PLAN_LIMIT_CONCURRENCY];
-    if (!problem->largest || answer->plans.count > 0 ||
-        answer->plans.missed[ROOF_PLAN_LIMIT_CONCURRENCY] == 0) {
+    const struct roof_plan_shortage *const s = &answer->shortage;
+    if (s->wanted == 0) {
         return;
     }
-    const double wanted = problem->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
-    const double served = most->value[ROOF_PLAN_LIMIT_CONCURRENCY];
-    roof_text_printf(out, "\n%.0f requests fit, %.0f do not: ", served, wanted);
-    roof_plan_describe(out, most, problem);
-    roof_text_put(out, "\n");
-    for (size_t i = 0; i < answer->changes; i++) {
-        roof_text_printf(out, "  %.0f would with --%s: ", wanted, answer->change[i].option);
-        roof_plan_describe(out, &answer->change[i].plan, problem);
+    if (s->served == 0) {
+        roof_text_put(out, "\nNot one request fits.\n");
+    } else {
+        roof_text_printf(out, "\n%" PRId64 " requests fit%s, %" PRId64 " do not: ", s->served,
+                         s->each ? " in a copy" : "", s->wanted);
+        roof_plan_describe(out, &s->most, problem);
         roof_text_put(out, "\n");
     }
-    if (answer->changes == 0) {
+    for (size_t i = 0; i < s->changes; i++) {
+        roof_text_printf(out, "  %" PRId64 " would with --%s: ", s->wanted, s->change[i].option);
+        roof_plan_describe(out, &s->change[i].plan, problem);
+        roof_text_put(out, "\n");
+    }
+    if (s->changes == 0) {
         roof_text_put(out, "  No small change of the question helps.\n");
     }
 }
@@ -344,6 +362,45 @@ static void put_object(struct roof_text *out, const struct roof_plan *plan, int 
     roof_text_put(out, "{");
     roof_table_plan(&table, out, &row);
     roof_text_put(out, "}");
+}
+
+/* Writes what the question says of all plans: sizes of the split, prefix cache, drafts, classes. */
+static void put_shape(struct roof_text *out, const struct roof_plan_problem *problem)
+{
+    const struct roof_scenario *const s = &problem->base;
+    const struct {
+        const char *key;
+        int64_t value;
+    } sizes[] = {{"dp", s->dp},
+                 {"tp", s->tp},
+                 {"pp", s->pp},
+                 {"ep", s->common.shape.ep},
+                 {"attention_dp", s->attention_dp},
+                 {"moe_tp", s->moe_tp},
+                 {"moe_ep", s->moe_ep},
+                 {"draft_tokens", s->draft_tokens}};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        if (sizes[i].value > 0) {
+            roof_text_printf(out, ", \"%s\": %" PRId64, sizes[i].key, sizes[i].value);
+        }
+    }
+    if (s->draft_tokens > 0) {
+        roof_text_put(out, ", \"acceptance\": ");
+        roof_text_number(out, s->acceptance);
+    }
+    if (s->prefix_hit > 0) {
+        roof_text_put(out, ", \"prefix_hit\": ");
+        roof_text_number(out, s->prefix_hit);
+    }
+    const char *separator = ", \"class\": [";
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        if (s->weight[w] != ROOF_PRECISION_AUTO) {
+            roof_text_printf(out, "%s\"%s=%s\"", separator, roof_weight_name((enum roof_weight)w),
+                             roof_format(s->weight[w])->name);
+            separator = ", ";
+        }
+    }
+    roof_text_put(out, separator[2] == '\0' ? "]" : "");
 }
 
 /* Writes the inputs that are no lists: {"model": "...", "prompt": 8000, ...}. */
@@ -368,6 +425,7 @@ static void put_request(struct roof_text *out, const struct roof_plan_problem *p
     }
     roof_text_put(out, ", \"reserve\": ");
     roof_text_number(out, s->reserve);
+    put_shape(out, problem);
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const bool time = i == ROOF_PLAN_LIMIT_TTFT || i == ROOF_PLAN_LIMIT_TPOT;
         if (!isnan(problem->limit[i])) {
@@ -414,10 +472,28 @@ static void put_why_members(struct roof_text *out, const struct roof_plan_speedu
     roof_text_put(out, "]");
 }
 
-void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_problem *problem,
-                           const struct roof_plan_speedup *speedup, size_t top)
+/* Writes what fits where too little does, and the changes with which all of it would. */
+static void put_shortage(struct roof_text *out, const struct roof_plan_shortage *shortage,
+                         const struct roof_plan_problem *problem)
 {
+    if (shortage->served > 0) {
+        roof_text_put(out, ",\n  \"most\": ");
+        put_object(out, &shortage->most, 0, problem);
+    }
+    for (size_t i = 0; i < shortage->changes; i++) {
+        roof_text_put(out, i == 0 ? ",\n  \"changes\": [\n    " : ",\n    ");
+        roof_text_put(out, "{\"option\": ");
+        roof_json_quote(out, shortage->change[i].option);
+        roof_text_put(out, ", \"plan\": ");
+        put_object(out, &shortage->change[i].plan, 0, problem);
+        roof_text_put(out, i + 1 == shortage->changes ? "}]" : "}");
+    }
+}
+
+void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer *answer, size_t top)
+{
+    const struct roof_plans *const plans = &answer->plans;
+    const struct roof_plan_problem *const problem = &answer->problem;
     roof_text_put(out, "{\"schema\": \"roofline/plans/1\",\n  \"request\": ");
     put_request(out, problem);
     roof_text_put(out, ",\n  \"candidates\": [");
@@ -453,13 +529,14 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
         roof_text_put(out, ",\n  \"closest\": ");
         put_object(out, &plans->closest, 0, problem);
     }
+    put_shortage(out, &answer->shortage, problem);
     if (plans->beyond.batch > 0) {
         roof_text_put(out, ",\n  \"beyond\": ");
         put_object(out, &plans->beyond, 0, problem);
     }
-    if (speedup != NULL) {
+    if (answer->explained) {
         roof_text_put(out, ",\n  \"why\": {");
-        put_why_members(out, speedup);
+        put_why_members(out, &answer->speedup);
         roof_text_put(out, "}");
     }
     roof_text_put(out, "\n}\n");

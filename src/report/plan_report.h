@@ -14,12 +14,10 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans
                            const struct roof_plan_problem *problem,
                            const struct roof_plan_speedup *speedup, size_t top,
                            const struct roof_question *question);
-void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_problem *problem,
-                           const struct roof_plan_speedup *speedup, size_t top);
+void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer *answer,
+                           size_t top);
 
-/** Writes how many requests can be in flight where the wanted number cannot be met, and which
- * changes of the question would help. */
+/** Writes how many requests fit where too few do, and which changes of the question would help. */
 void roof_plan_report_changes(struct roof_text *out, const struct roof_plan_answer *answer);
 
 /** Each takes one change apart for both phases, with at most top operators of each, at the split

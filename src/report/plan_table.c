@@ -33,8 +33,9 @@ struct rows {
 
 static bool same_copies(const struct roof_plan *a, const struct roof_plan *b)
 {
-    return a->hardware == b->hardware && a->serving == b->serving && a->tp == b->tp &&
-           a->pp == b->pp && a->ep == b->ep && a->batch == b->batch;
+    return a->hardware == b->hardware && a->serving == b->serving &&
+           memcmp(&a->split, &b->split, sizeof a->split) == 0 && a->batch == b->batch &&
+           a->prefill.copies == 0 && b->prefill.copies == 0;
 }
 
 /* Finds the place of the next row; false at the end. Each device has a row among the best plans. */
@@ -96,6 +97,9 @@ struct common {
     int64_t tp;
     int64_t pp;
     int64_t ep;
+    int copies; /* width of the longest */
+    bool apart; /* one has a split that "ep" does not say */
+    bool disaggregated;
 };
 
 static int64_t larger(int64_t a, int64_t b)
@@ -115,9 +119,12 @@ static void add_common(struct common *c, struct rows rows, const struct roof_pla
         c->hardware = (int)larger(c->hardware, (int64_t)roof_text_width(row.hardware));
         c->priced = c->priced || !isnan(p->cost);
         c->dp = larger(c->dp, p->dp);
-        c->tp = larger(c->tp, p->tp);
-        c->pp = larger(c->pp, p->pp);
-        c->ep = larger(c->ep, p->ep);
+        c->tp = larger(c->tp, p->split.tp);
+        c->pp = larger(c->pp, p->split.pp);
+        c->ep = larger(c->ep, roof_split_ep(&p->split));
+        c->copies = (int)larger(c->copies, (int64_t)strlen(row.copies));
+        c->disaggregated = c->disaggregated || p->prefill.copies > 0;
+        c->apart = c->apart || roof_split_apart(&p->split);
     }
 }
 
@@ -130,20 +137,35 @@ static void hide_common(struct roof_table *table, const struct common *c)
     } columns[] = {{"pareto", true},
                    {"cost_per_million_tokens", !c->priced},
                    {"hardware", c->one_device},
-                   {"dp", c->dp == 1},
+                   {"copies", !c->disaggregated},
+                   {"devices", c->disaggregated},
+                   {"dp", c->disaggregated || c->dp == 1},
                    {"tp", c->tp == 1},
                    {"pp", c->pp == 1},
-                   {"ep", c->ep == 1}};
+                   {"ep", c->apart || c->ep == 1},
+                   {"attention_dp", !c->apart},
+                   {"moe_ep", !c->apart}};
     for (size_t i = 0; i < COUNT(columns); i++) {
         if (columns[i].hidden) {
             roof_table_hide(table, columns[i].key);
         }
     }
-    for (size_t i = 0; i < table->columns.count; i++) {
-        struct roof_field *const f = &table->columns.field[i];
-        f->width = strcmp(f->key, "formats") == 0    ? -c->formats
-                   : strcmp(f->key, "hardware") == 0 ? -c->hardware
-                                                     : f->width;
+    const struct {
+        const char *key;
+        const char *label;
+        int width;
+    } narrow[] = {{"formats", NULL, -c->formats},
+                  {"hardware", NULL, -c->hardware},
+                  {"copies", NULL, -c->copies},
+                  {"attention_dp", "ad", 2},
+                  {"moe_ep", "ep", 2}};
+    for (size_t i = 0; i < table->columns.count * COUNT(narrow); i++) {
+        struct roof_field *const f = &table->columns.field[i / COUNT(narrow)];
+        const size_t n = i % COUNT(narrow);
+        if (strcmp(f->key, narrow[n].key) == 0) {
+            f->width = narrow[n].width;
+            f->label = narrow[n].label;
+        }
     }
 }
 
@@ -198,16 +220,25 @@ static size_t count_basis(const struct roof_plans *plans, enum roof_plan_basis b
     return count;
 }
 
-static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_t count)
+static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_t count,
+                        const struct common *common)
 {
     if (basis == ROOF_PLAN_EXPECTED) {
-        roof_text_printf(out, "\n%zu plans, by expected times\n\n", count);
+        roof_text_printf(out, "\n%zu plans, by expected times\n", count);
     } else {
         roof_text_printf(out,
                          "\n%zu plans without expected times, by lower bounds (real kernels are "
-                         "slower)\n\n",
+                         "slower)\n",
                          count);
     }
+    if (common->apart) {
+        roof_text_put(out, "(ad is --attention-dp, ep is --moe-ep, tp is that of attention)\n");
+    }
+    if (common->disaggregated) {
+        roof_text_put(out, "(copies x devices of each: 2x4, or those that prefill + those that "
+                           "decode, of which the split is)\n");
+    }
+    roof_text_put(out, "\n");
 }
 
 void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
@@ -225,7 +256,7 @@ void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
         struct common common = {0};
         add_common(&common, best, problem);
         add_common(&common, front, problem);
-        put_heading(out, bases[b], count);
+        put_heading(out, bases[b], count, &common);
         put_rows(out, best, problem, &common, question);
         if (same_rows(best, front)) {
             roof_text_put(out, "\nThese are the Pareto front");

@@ -137,8 +137,7 @@ void roof_report_workload(struct roof_text *out, const struct roof_workload *w)
     }
 }
 
-/* Writes the formats of the roles that the operator has: "weights fp16, activations fp16". */
-static void put_formats(struct roof_text *out, const struct roof_prediction *p)
+void roof_report_formats(struct roof_text *out, const struct roof_prediction *p)
 {
     const struct roof_formats *const f = &p->workload.formats;
     bool begun = false;
@@ -234,7 +233,13 @@ void roof_report_why(struct roof_text *out, const struct roof_trace *explanation
 
 void roof_report_device(struct roof_text *out, const struct roof_hardware *hardware)
 {
+    const char *const name = hardware->name;
     roof_text_printf(out, "%s%s", hardware->id, hardware->by_default ? " (default)" : "");
+    if (hardware->by_path && name != NULL && strcmp(name, hardware->id) != 0) {
+        roof_text_put(out, " (");
+        roof_text_plain(out, name);
+        roof_text_put(out, ")");
+    }
 }
 
 /* The published figures that differ from those which a prediction used; NAN: the same, or none. */
@@ -486,7 +491,7 @@ static void put_notes(struct roof_text *out, const struct roof_prediction *p)
         roof_text_printf(out, "\n%s has no %s unit: the product runs at %s.\n", p->hardware->id,
                          roof_format(p->wanted)->name, roof_format(p->compute)->name);
     }
-    if (p->workload.sparse > 0 && !p->sparse && roof_is_product(p->workload.op)) {
+    if (p->workload.sparse > 0 && !p->sparse) {
         roof_text_printf(out, "\n%s has no sparse peak for %s: the dense one is used.\n",
                          p->hardware->id, roof_format(p->compute)->name);
     }
@@ -505,7 +510,7 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     roof_text_put(out, " on ");
     roof_report_device(out, p->hardware);
     roof_text_put(out, ": ");
-    put_formats(out, p);
+    roof_report_formats(out, p);
     roof_text_put(out, "\n\n");
     put_time(out, p);
     put_compute(out, p);

@@ -31,6 +31,8 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *predi
 
 /** Writes the shape of a workload for people: "gemm m=1 n=4096 k=4096". */
 void roof_report_workload(struct roof_text *out, const struct roof_workload *workload);
+/** Writes the formats of the roles that an operator has: "weights fp16, activations fp16". */
+void roof_report_formats(struct roof_text *out, const struct roof_prediction *prediction);
 /** Writes the steps of an explanation for people. */
 void roof_report_why(struct roof_text *out, const struct roof_trace *explanation);
 /** Writes the id of a device, and "(default)" behind it where none was asked for. */
@@ -68,7 +70,8 @@ void roof_report_recommendation_text(struct roof_text *out,
 /** Each writes a row of a comparison: the cells of the file, then time_us, expected_time_us, ratio
  * (prediction over measurement: the expected time, or the bound where there is none) and error
  * (ratio - 1). Columns of the file with these names are left out. */
-void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns);
+void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns,
+                                 bool metrics);
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row);
 
 /** Writes a comparison by groups: for people, or as {"schema", "overall": G, "groups": [G, ...]}.

@@ -2,6 +2,10 @@
 /* Writes a row of each kind of result that tables have. */
 #include "report/render.h"
 
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/base.h"
 #include "catalog/catalog_fields.h"
 #include "decide/decision_fields.h"
@@ -99,12 +103,38 @@ void roof_table_speedup(struct roof_table *table, struct roof_text *out,
     roof_table_row(table, out, values);
 }
 
+/* Returns how many bytes of a text fit into a width: all of it, or up to a blank. */
+static size_t fitting(const char *text, size_t width)
+{
+    size_t cut = strlen(text);
+    while (cut > width && cut > 0) {
+        do {
+            cut--;
+        } while (cut > 0 && text[cut] != ' ');
+    }
+    return cut > 0 ? cut : strlen(text);
+}
+
+/* Formats that are too wide for the page go on below, where they are the last column. */
 void roof_table_engine(struct roof_table *table, struct roof_text *out,
                        const struct roof_engine_entry *engine)
 {
     struct roof_value values[ROOF_FIELDS_MAX];
-    roof_engine_values(values, &table->columns, engine);
+    struct roof_engine_entry line = *engine;
+    const struct roof_field *const last = &table->columns.field[table->columns.count - 1];
+    const int indent = roof_table_width(table) - abs(last->width);
+    const bool breaks = table->output == ROOF_OUTPUT_TEXT && table->form == ROOF_FORM_ROW &&
+                        strcmp(last->key, "formats") == 0;
+    size_t cut = breaks ? fitting(line.formats, (size_t)(ROOF_PAGE_WIDTH - indent)) : SIZE_MAX;
+    const char *rest = cut < strlen(engine->formats) ? engine->formats + cut + 1 : "";
+    line.formats[*rest == '\0' ? strlen(line.formats) : cut] = '\0';
+    roof_engine_values(values, &table->columns, &line);
     roof_table_row(table, out, values);
+    while (*rest != '\0') {
+        cut = fitting(rest, (size_t)(ROOF_PAGE_WIDTH - indent));
+        roof_text_printf(out, "%*s%.*s\n", indent, "", (int)cut, rest);
+        rest += cut + (rest[cut] == ' ');
+    }
 }
 
 void roof_table_sample(struct roof_table *table, struct roof_text *out,
@@ -120,5 +150,21 @@ void roof_table_energy(struct roof_table *table, struct roof_text *out,
 {
     struct roof_value values[ROOF_FIELDS_MAX];
     roof_energy_values(values, &table->columns, sum);
+    roof_table_row(table, out, values);
+}
+
+void roof_table_simulation(struct roof_table *table, struct roof_text *out,
+                           const struct roof_simulation_row *simulation)
+{
+    struct roof_value values[ROOF_FIELDS_MAX];
+    roof_simulation_values(values, &table->columns, simulation);
+    roof_table_row(table, out, values);
+}
+
+void roof_table_served(struct roof_table *table, struct roof_text *out,
+                       const struct roof_served *served)
+{
+    struct roof_value values[ROOF_FIELDS_MAX];
+    roof_served_values(values, &table->columns, served);
     roof_table_row(table, out, values);
 }

@@ -132,7 +132,7 @@ void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
     put_peaks(&g, &peaks, s, h);
     limit_row(&g, "memory bandwidth", bandwidth->value, ROOF_UNIT_GB_PER_S);
     limit_row(&g, "memory capacity", r->memory_capacity_bytes, ROOF_UNIT_CAPACITY);
-    if (r->devices > 1) {
+    if (r->devices > (double)r->scenario.dp) {
         limit_row(&g, "link, per device and direction", h->figure[ROOF_FIGURE_LINK].value,
                   ROOF_UNIT_GB_PER_S);
     }

@@ -59,7 +59,19 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     roof_text_put(out, " expected");
 }
 
-static void put_summary_of(struct roof_text *out, const struct roof_survey_phase *phase)
+/* Says what the time of a phase is the time of. Beside requests in flight, whose own times count
+ * the prompts and tokens of others, it is that of the pass alone. */
+static const char *time_of(const struct roof_survey_phase *phase, bool in_flight)
+{
+    return is_prefill(phase) ? isnan(phase->base->ttft_s) ? " for the chunk"
+                               : in_flight                ? " for a prompt alone"
+                                                          : " to the first token"
+           : in_flight       ? " per token without prompts"
+                             : " per token";
+}
+
+static void put_summary_of(struct roof_text *out, const struct roof_survey_phase *phase,
+                           bool in_flight)
 {
     const struct roof_model_prediction *const r = phase->base;
     size_t order[ROOF_GRAPH_MAX];
@@ -72,9 +84,7 @@ static void put_summary_of(struct roof_text *out, const struct roof_survey_phase
     }
     roof_text_printf(out, ") is %s-bound: at least ", roof_bottleneck_name(r->total.bottleneck));
     roof_markdown_put_quantity(out, roof_survey_time(r), ROOF_UNIT_MILLISECONDS);
-    roof_text_put(out, !is_prefill(phase) ? " per token"
-                       : isnan(r->ttft_s) ? " for the chunk"
-                                          : " to the first token");
+    roof_text_put(out, time_of(phase, in_flight));
     put_expected(out, r);
     if (!isnan(r->tokens_per_s)) {
         char rate[ROOF_QUANTITY_SIZE];
@@ -159,6 +169,17 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
     roof_text_put(out, ". Below are its prompt, and the decode step at its end.\n");
 }
 
+static void put_summaries(struct roof_text *out, const struct roof_survey *s)
+{
+    const bool in_flight = s->request != NULL && s->request->scenario.static_batch == 0;
+    if (s->decode.base != NULL) {
+        put_summary_of(out, &s->decode, in_flight);
+    }
+    if (s->prefill.base != NULL) {
+        put_summary_of(out, &s->prefill, in_flight);
+    }
+}
+
 static void put_summary(struct roof_text *out, const struct roof_survey *s)
 {
     const struct roof_model_prediction *const r = roof_survey_first(s);
@@ -174,6 +195,9 @@ static void put_summary(struct roof_text *out, const struct roof_survey *s)
     if (r->devices > 1) {
         roof_text_printf(out, "; %.0f devices (tp %" PRId64 ", pp %" PRId64 ", ep %" PRId64,
                          r->devices, r->scenario.tp, r->scenario.pp, r->scenario.common.shape.ep);
+        if (r->scenario.dp > 1) {
+            roof_text_printf(out, ", dp %" PRId64, r->scenario.dp);
+        }
         if (roof_splits_apart(&r->scenario)) {
             roof_text_printf(out, ", attention dp %" PRId64 ", moe tp %" PRId64 ", moe ep %" PRId64,
                              r->scenario.attention_dp, r->scenario.moe_tp, r->scenario.moe_ep);
@@ -184,12 +208,7 @@ static void put_summary(struct roof_text *out, const struct roof_survey *s)
     if (s->request != NULL) {
         put_request(out, s->request);
     }
-    if (s->decode.base != NULL) {
-        put_summary_of(out, &s->decode);
-    }
-    if (s->prefill.base != NULL) {
-        put_summary_of(out, &s->prefill);
-    }
+    put_summaries(out, s);
     put_memory(out, s->request != NULL ? s->request : r);
     put_expected_note(out, r);
     if (s->decode.base != NULL && s->prefill.base != NULL &&
@@ -374,7 +393,7 @@ static void put_bottlenecks_of(struct roof_text *out, const struct roof_survey_p
                                                   ROOF_BOTTLENECK_NETWORK};
     struct roof_markdown_table g;
     const bool prefill = is_prefill(phase);
-    const size_t count = phase->base->devices > 1 ? 3 : 2;
+    const size_t count = phase->base->devices > (double)phase->base->scenario.dp ? 3 : 2;
     const char *const title[] = {prefill ? ">context" : ">batch",
                                  prefill ? ">bound" : ">time per token",
                                  "bound by",
@@ -426,6 +445,11 @@ static void put_bounds(struct roof_text *out, const struct roof_survey_phase *ph
         }
     }
     roof_markdown_put(out, &g);
+    if (!isnan(phase->limits.decode_compute_bound)) {
+        char whole[ROOF_QUANTITY_SIZE];
+        roof_text_printf(out, "\nDecode as a whole is compute-bound %s.\n",
+                         roof_model_report_bound(whole, phase->limits.decode_compute_bound));
+    }
 }
 
 static void put_bottlenecks(struct roof_text *out, const struct roof_survey *s)
@@ -470,7 +494,8 @@ static void put_room(struct roof_text *out, const struct roof_survey_phase *phas
     } else {
         roof_text_printf(out, "\nAt context %" PRId64 " ", s->context);
         put_limit(out, "batch", phase->limits.max_batch);
-        roof_text_printf(out, ", at batch %" PRId64 " ", s->common.shape.batch);
+        roof_model_report_levers(out, r, &phase->limits);
+        roof_text_printf(out, ". At batch %" PRId64 " ", s->common.shape.batch);
         put_limit(out, "context", phase->limits.max_context);
         roof_text_put(out, ".\n");
     }
@@ -496,7 +521,8 @@ static void put_scaling_decode(struct roof_text *out, const struct roof_survey_p
     static const char *const title[] = {
         ">batch", ">bound",   ">expected", ">tokens/s",    ">expected tokens/s", "bound by",
         "fits",   ">weights", ">KV cache", ">activations", ">compute",           ">network"};
-    const int causes = ROOF_SURVEY_CAUSE_COUNT - (phase->base->devices > 1 ? 0 : 1);
+    const int causes =
+        ROOF_SURVEY_CAUSE_COUNT - (phase->base->devices > (double)phase->base->scenario.dp ? 0 : 1);
     struct roof_markdown_table g;
     roof_text_printf(out, "\n### Decode over batch, context %" PRId64 "\n\n",
                      phase->base->scenario.context);

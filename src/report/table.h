@@ -22,6 +22,7 @@
 #include "operator/operator.h"
 #include "predict/model_prediction.h"
 #include "roofline/question.h"
+#include "simulate/simulation_fields.h"
 
 /** The formats of rows; the same numbers as those of enum roof_answer_format. */
 enum roof_output {
@@ -46,6 +47,8 @@ enum roof_table_kind {
     ROOF_TABLE_PLANS,
     ROOF_TABLE_SPEEDUPS,
     ROOF_TABLE_ENGINES,
+    ROOF_TABLE_SIMULATIONS,
+    ROOF_TABLE_SERVED,  /**< requests of a simulation */
     ROOF_TABLE_SAMPLES, /**< of GPUs over time */
     ROOF_TABLE_ENERGIES /**< of GPUs over a run */
 };
@@ -56,6 +59,9 @@ enum roof_table_form {
     ROOF_FORM_MEMBERS, /**< the members of a JSON object, without its braces */
     ROOF_FORM_LINES    /**< a line "key value" for people for each value */
 };
+
+/** Text tables are at most so wide, unless all columns are asked for. */
+#define ROOF_PAGE_WIDTH 100
 
 #define ROOF_CELL_SIZE 40
 
@@ -147,6 +153,10 @@ void roof_table_speedup(struct roof_table *table, struct roof_text *out,
                         const struct roof_speedup_row *speedup);
 void roof_table_engine(struct roof_table *table, struct roof_text *out,
                        const struct roof_engine_entry *engine);
+void roof_table_simulation(struct roof_table *table, struct roof_text *out,
+                           const struct roof_simulation_row *simulation);
+void roof_table_served(struct roof_table *table, struct roof_text *out,
+                       const struct roof_served *served);
 void roof_table_sample(struct roof_table *table, struct roof_text *out,
                        const struct roof_sample *sample);
 void roof_table_energy(struct roof_table *table, struct roof_text *out,

@@ -217,6 +217,92 @@ static void recommendations(const struct subject *s, const struct roof_model *mo
     roof_accuracy_free(&a.accuracy);
 }
 
+/* --- simulations: steps of a scheduler, and searches for the greatest rate ------------------- */
+
+static void simulations(struct subject *s, const struct roof_model *model)
+{
+    static const int64_t users[] = {32, 512};
+    struct roof_error error = {0};
+    for (size_t u = 0; u < sizeof users / sizeof *users; u++) {
+        struct roof_scenario scenario;
+        struct roof_deployment d;
+        double rate[RUNS];
+        char name[64];
+        roof_scenario_init(&scenario);
+        scenario.tp = 8;
+        scenario.prompt = 1000;
+        scenario.generate = 500;
+        scenario.common.shape.batch = users[u];
+        check(roof_deployment_open(&d, model, &scenario, s->hardware, false, &error), &error);
+        const struct roof_arrivals arrivals = {.prompt = {.low = 1000}, .generate = {.low = 500}};
+        const struct roof_simulation_inputs inputs = {
+            .table = d.table,
+            .limits = {8192, false, users[u], d.blocks, 0, 1, 0},
+            .arrivals = &arrivals,
+            .requests = 20 * (uint64_t)users[u],
+            .concurrency = (uint64_t)users[u],
+            .limit = {{NAN, 0}, {NAN, 0}, {NAN, 0}}};
+        for (int run = 0; run < RUNS; run++) {
+            struct roof_simulation out;
+            uint64_t steps = 0;
+            const double start = now();
+            while (now() - start < RUN_S) {
+                check(roof_simulate(&out, &inputs, &error), &error);
+                steps += out.steps;
+            }
+            rate[run] = (double)steps / (now() - start);
+        }
+        qsort(rate, RUNS, sizeof rate[0], by_value);
+        (void)snprintf(name, sizeof name, "simulation, %d running", (int)users[u]);
+        printf("{\"name\":\"%s\",\"unit\":\"steps/s\",\"median\":%.0f,\"least\":%.0f,"
+               "\"most\":%.0f,\"runs\":%d}\n",
+               name, rate[RUNS / 2], rate[0], rate[RUNS - 1], RUNS);
+        roof_deployment_close(&d);
+    }
+}
+
+/* The greatest rate of one plan, its table included. */
+static double find_capacity(struct subject *s, size_t i)
+{
+    struct roof_error error = {0};
+    struct roof_scenario scenario;
+    struct roof_deployment d;
+    struct roof_capacity found;
+    roof_scenario_init(&scenario);
+    scenario.tp = 4;
+    scenario.prompt = 8000;
+    scenario.generate = 500;
+    scenario.common.shape.batch = 256;
+    scenario.common.formats.precision = ROOF_PRECISION_FP8_E4M3;
+    check(roof_deployment_open(&d, s->model, &scenario, s->hardware, false, &error), &error);
+    const struct roof_arrivals arrivals = {.prompt = {.low = 8000}, .generate = {.low = 500}};
+    const struct roof_simulation_inputs inputs = {.table = d.table,
+                                                  .limits = {8192, false, 256, d.blocks, 0, 1, 0},
+                                                  .arrivals = &arrivals,
+                                                  .requests = 4000,
+                                                  .seed = 1 + i,
+                                                  .warm_up = 0.2,
+                                                  .limit = {{1, 99}, {0.03, 99}, {NAN, 99}}};
+    check(roof_capacity_find(&found, &inputs, &error), &error);
+    roof_deployment_close(&d);
+    return found.rate;
+}
+
+static void capacities(struct subject *s)
+{
+    double rate[RUNS];
+    double sum = 0;
+    for (int run = 0; run < RUNS; run++) {
+        const double start = now();
+        sum += find_capacity(s, (size_t)run);
+        rate[run] = 1 / (now() - start);
+    }
+    qsort(rate, RUNS, sizeof rate[0], by_value);
+    printf("{\"name\":\"greatest rate of a plan\",\"unit\":\"searches/s\",\"median\":%.1f,"
+           "\"least\":%.1f,\"most\":%.1f,\"runs\":%d,\"sum\":%.6g}\n",
+           rate[RUNS / 2], rate[0], rate[RUNS - 1], RUNS, sum);
+}
+
 static void gemms(struct subject *s, enum roof_stack stack)
 {
     for (int i = 0; i < SHAPES; i++) {
@@ -275,6 +361,8 @@ int main(void)
     measure(&s, "gemm expected, best", predict, 1, "predictions");
 
     recommendations(&s, model);
+    simulations(&s, model);
+    capacities(&s);
 
     for (int i = 0; i < SHAPES; i++) { /* as times in microseconds are */
         s.number[i] = (double)(draw() >> 11) * 0x1p-53 * 1000;

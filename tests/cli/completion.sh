@@ -54,7 +54,7 @@ offers() {
 
 # The options in the help of a command, and of a workload.
 help_of() {
-    roofline help "$@" | sed -n -e 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' -e 's/^  \(-[mnk]\) .*/\1/p' | tr '\n' ' '
+    roofline help "$@" | sed -n -e 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z0-9-]*\).*/\2/p' -e 's/^  \(-[mnk]\) .*/\1/p' | tr '\n' ' '
 }
 
 # What every shell must offer.
@@ -65,7 +65,8 @@ lines() {
     offers "$1" '--head-dim --help --hardware --heads --hidden' predict --h
     offers "$1" '--batch' predict gemm --b # and no other operator's options
     offers "$1" "$(help_of predict model)" predict model -
-    offers "$1" 'gemm gemv gelu' predict g
+    offers "$1" 'softmax' predict sof
+    offers "$1" 'gpt-2 gpt-oss-120b gpt-oss-20b' predict gpt # models beside operators
     offers "$1" 'h100 h100-nvl h100-pcie h100-sxm' predict gemm -m 8 -H h1
     offers "$1" 'gb10,h200 gb10,h200-sxm' sweep gemm -H gb10,h2
     offers "$1" 'mixed' predict model x --phase m
@@ -104,6 +105,7 @@ completion() {
     if command -v bash > /dev/null; then
         # bash cuts words at "=" and ":", and puts what is offered in place of the last piece.
         offers bash 'h100 h100-nvl h100-pcie h100-sxm' predict gemm --hardware = h1
+        offers bash 'llama-3.3-70b' predict llama-3.3
         offers bash 'cold warm' predict gemm --cache =
         mkdir -p "$HOME/.local/share/roofline/hardware"
         echo '{"bandwidth_gb_s": 1, "peak_tflops": {"fp16": 1}}' \

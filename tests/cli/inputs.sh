@@ -323,7 +323,7 @@ whole_files() {
     [ "$(sed 's/ .*//' during)" = "$(sed 's/ .*//' after)" ] || fail 'it is not the file that was written'
     left after during early file pipe
 
-    for command in 'predict model llama-3-8b -H h100-sxm -f html' 'sweep gemm -m 1:20000 -n 8 -k 8 -f json' \
+    for command in 'predict model llama-3-8b -H h100-sxm -f md' 'sweep gemm -m 1:20000 -n 8 -k 8 -f json' \
         'recommend model llama-3.1-8b -H h100-sxm' 'plot -f gnuplot'; do
         run "$command" "roofline $command -o whole"
         accepted

@@ -29,7 +29,7 @@
 #define WORDS_MAX 48
 #define FILES_MAX 64
 #define LINE_MAX_BYTES 4096
-/* Of calls that are not allocations all fail up to this one, then some. */
+/* Each of the first calls that are no allocations fails once; of those behind them only some do. */
 #define CALLS_EACH 12
 /* One run takes milliseconds; under a sanitizer some more. */
 #define SECONDS_MAX 60
@@ -376,7 +376,7 @@ static const char *complaint(const struct result *clean, const struct result *r)
                : last;
 }
 
-/* What was written of a sweep that failed must do to go on. */
+/* Checks that a sweep that failed can be resumed from what it wrote. */
 static void go_on(const struct command *c, const struct result *clean)
 {
     struct result again;
@@ -405,8 +405,8 @@ static bool refused_otherwise(const struct command *c, const struct result *r)
     return r->err.length > 0 && *line == '\0';
 }
 
-/* Whether the file under the name of -o is as before; complete when it is only standard output, on
- * which nothing is, that fails, or the report of an update. */
+/* Tells if the file of -o is as it was before the run. It is complete instead if only standard
+ * output failed, which got nothing, or the report of an update. */
 static bool file_in_order(const struct command *c, const struct result *clean,
                           const struct result *r, const char *said)
 {
@@ -415,8 +415,8 @@ static bool file_in_order(const struct command *c, const struct result *clean,
            (after && (c->records || same(&r->file, &clean->file)));
 }
 
-/* Whether FILE.part is gone: that of a sweep stays, and an empty one that another process may be
- * writing. */
+/* Tells if FILE.part is gone. A sweep keeps its own, and an empty one stays if another process may
+ * be writing it. */
 static bool part_in_order(const struct command *c, const struct result *clean,
                           const struct result *r)
 {
@@ -426,7 +426,7 @@ static bool part_in_order(const struct command *c, const struct result *clean,
                            (others && r->part.length == 0);
 }
 
-/* What no run may do, whatever comes out. */
+/* Names a fault that no run may show, whatever it ends with. */
 static const char *misdeed(void)
 {
     return faults->kept_own != 0 ? "memory is not freed"

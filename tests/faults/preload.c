@@ -36,7 +36,7 @@ static struct faults *faults; /* NULL: before the beginning, and after the end *
         *(void **)&next_##name = dlsym(RTLD_NEXT, #name);                                          \
     }
 
-/* Whether this call is one that fails; errno says why. */
+/* Tells if this call is one that fails, and sets errno. */
 static bool fails(enum faults_kind kind)
 {
     if (faults == NULL) {
@@ -70,7 +70,7 @@ static size_t piece_of(size_t size)
 
 /* --- memory -------------------------------------------------------------------------------- */
 
-/* What is allocated now: open addressing, by its address. */
+/* This hash table holds the live allocations by their addresses, with open addressing. */
 #define BLOCK_BITS 16
 #define BLOCKS (1U << BLOCK_BITS)
 static struct {
@@ -80,8 +80,8 @@ static struct {
 static size_t blocks;
 static atomic_flag blocks_lock = ATOMIC_FLAG_INIT;
 
-/* What is loaded, in the order of loading: addresses change from run to run, places in it do not.
- */
+/* The objects stand in the order in which they were loaded: addresses change from run to run, and
+ * places in an object do not. */
 #define OBJECTS 32
 static struct {
     uintptr_t begin;
@@ -176,7 +176,7 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *hash)
     return _URC_NO_REASON;
 }
 
-/* Whether an allocation fails; its stack is noted. */
+/* Tells if an allocation fails, and notes its stack. */
 static bool no_memory(void)
 {
     if (faults == NULL || unwinding) {
@@ -194,7 +194,7 @@ static bool no_memory(void)
     return due;
 }
 
-/* What dlsym allocates while it looks for the allocator. */
+/* dlsym allocates from here while it looks for the allocator. */
 static char early[4096];
 static size_t early_used;
 
@@ -511,7 +511,7 @@ static ssize_t stream_read(void *cookie, char *out, size_t size)
     return read_some(s->number, out, size);
 }
 
-/* All of it, as the C library does it; fewer bytes are a failure. */
+/* Writes all bytes, as the C library does; writing fewer is a failure. */
 static ssize_t stream_write(void *cookie, const char *bytes, size_t size)
 {
     const struct stream *const s = cookie;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the driver asks of the preloaded library, and what that has seen: memory of both. */
+/* The driver and the preloaded library share this memory: what one asks, and what the other saw. */
 #ifndef ROOF_FAULTS_STATE_H
 #define ROOF_FAULTS_STATE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the fuzz targets share. A target is a file tests/fuzz/NAME.c with LLVMFuzzerTestOneInput;
+ * All fuzz targets include this. A target is a file tests/fuzz/NAME.c with LLVMFuzzerTestOneInput;
  * its inputs are the files of tests/fuzz/corpus/NAME. Its dictionary is the string literals of
  * files that its comment names: "Words: FILE..." as they are, "Keys: FILE..." in quotes, as JSON
  * has them, "Arguments: FILE..." with their ends, also as options. "Bytes: N" says how long inputs
@@ -49,7 +49,7 @@ static inline void fuzz_one_line(const char *text)
     }
 }
 
-/* What is promised of everything that fails because of what it was given. */
+/* A failure that the input causes keeps these promises. */
 static inline void fuzz_refused(enum roof_status status, const struct roof_error *error)
 {
     char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
@@ -61,7 +61,7 @@ static inline void fuzz_refused(enum roof_status status, const struct roof_error
     fuzz_one_line(roof_error_line(line, sizeof line, error));
 }
 
-/* What a failure leaves in *out must be NULL. */
+/* A failure leaves NULL in *out. */
 #define FUZZ_EMPTY(status, error, out)                                                             \
     do {                                                                                           \
         if ((status) != ROOF_OK) {                                                                 \

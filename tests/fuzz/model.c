@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A config.json, with its quantization_config, and a prediction of what it describes.
- * Keys: src/model/config.c src/model/quantization.c src/model/weights.c */
+ * Keys: src/model/config_sizes.c src/model/config_family.c src/model/config_layers.c
+ * src/model/config_keys.c src/model/quantization.c src/model/weights.c */
 #include "mutate_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -33,7 +33,7 @@ static inline void fuzz_span(struct roof_text *out, const struct roof_json *json
     roof_text_add(out, text, length);
 }
 
-/* What stands in place of a value. */
+/* Writes something else in place of a value. */
 static inline void fuzz_instead(struct roof_text *out, const struct roof_json *json,
                                 const roof_json_value *value, const roof_json_value *other,
                                 unsigned choice)

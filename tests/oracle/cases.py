@@ -4,6 +4,7 @@ Some of them are not valid, on purpose: the program must refuse those, too.
 """
 import json
 import os
+from fractions import Fraction
 
 import device as devices
 import formats
@@ -82,6 +83,27 @@ def operator(random, op):
             d["query_len"] = length
         if chance(random, 0.6):
             d["causal"] = random.choice((0, 1, 1))
+    elif op in operators.CHOSEN + operators.STATES + ["index-top-k", "short-conv"]:
+        maybe(6, "batch")
+        maybe(12, "query_len")
+        if op in operators.CHOSEN + operators.STATES:
+            draw(6, "heads")
+        if op in operators.CHOSEN + ["index-top-k"]:
+            draw(15, "kv_len")
+        if op in ("index-scores", "gated-delta", "kimi-delta", "ssd"):
+            draw(8, "head_dim")
+        if op in operators.CHOSEN and chance(random, 0.6):
+            d["causal"] = random.choice((0, 1, 1))
+        if op in ("gated-delta", "ssd") and chance(random, 0.7):
+            d["kv_heads"] = random.choice([x for x in range(1, d["heads"] + 1)
+                                           if d["heads"] % x == 0])
+        sizes = {"index-top-k": ("selected",), "sparse-mla": ("selected", "kv_lora_rank",
+                                                             "qk_rope_head_dim"),
+                 "short-conv": ("taps",), "gated-delta": ("v_head_dim", "scan_chunk"),
+                 "kimi-delta": ("v_head_dim", "scan_chunk"), "ssd": ("state_size", "scan_chunk")}
+        maybe(9, *sizes.get(op, ()))
+        if op == "short-conv":
+            draw(12, "hidden")
     elif op in operators.ROWS:
         draw(14, "tokens", "hidden")
         if op in ("rmsnorm", "layernorm") and chance(random, 0.6):
@@ -136,7 +158,7 @@ def asked_formats(random, op=None):
 def config(random):
     """A config.json of a model that nobody trained."""
     kind = random.choice("llama mistral qwen2 qwen2_moe qwen3 qwen3_moe gemma gemma2 gemma3_text phi "
-                         "gpt_neox gpt2 opt gpt_oss mixtral deepseek_v2 deepseek_v3 phi3".split())
+                         "gpt_neox gpt2 opt gpt_oss mixtral olmo2 glm4 cohere2 deepseek_v2 deepseek_v3 phi3".split())
     heads = random.choice((4, 6, 8, 12, 16, 32))
     size_of_head = random.choice((32, 64, 80, 128))
     c = dict(model_type=kind, hidden_size=heads * size_of_head,
@@ -199,6 +221,9 @@ def config(random):
                 c["first_k_dense_replace"] = random.randint(0, 3)
             if chance(random, 0.3):
                 c["moe_layer_freq"] = random.randint(1, 3)
+            if "q_lora_rank" in c and chance(random, 0.4):
+                c.update(model_type="deepseek_v32", index_topk=size(random, 10),
+                         index_n_heads=random.randint(1, 64), index_head_dim=2 * random.randint(1, 80))
         elif kind == "qwen2_moe" and chance(random, 0.7):
             c["shared_expert_intermediate_size"] = 16 * size(random, 7)
         if kind.startswith("qwen"):
@@ -206,7 +231,40 @@ def config(random):
                 c["decoder_sparse_step"] = random.randint(1, 3)
             if chance(random, 0.3):
                 c["mlp_only_layers"] = [random.randrange(c["num_hidden_layers"])]
+    if kind in ("qwen3_moe", "qwen3", "mixtral") and chance(random, 0.35):
+        stateful(random, c)
     return c
+
+
+def stateful(random, c):
+    """Turns a drawn config into one of a family with layers that keep a state."""
+    for key in ("sliding_window", "use_sliding_window", "max_window_layers", "layer_types",
+                "num_nextn_predict_layers", "attention_bias", "mlp_bias"):
+        c.pop(key, None)
+    layers, groups = c["num_hidden_layers"], random.choice((1, 2, 4))
+    heads = groups * random.choice((1, 2, 4))
+    sizes = [8 * random.randint(1, 16), 8 * random.randint(1, 16)]
+    if c["model_type"] == "mixtral":
+        c.update(model_type="granitemoehybrid", mamba_n_heads=heads, mamba_n_groups=groups,
+                 mamba_d_state=sizes[0], mamba_d_head=sizes[1], mamba_d_conv=random.randint(2, 5),
+                 layer_types=[random.choice(("mamba", "attention")) for _ in range(layers)])
+        if chance(random, 0.5):
+            c.update(shared_intermediate_size=16 * size(random, 6), mamba_chunk_size=size(random, 8))
+        return
+    if c["model_type"] == "qwen3" and chance(random, 0.5):
+        c.update(model_type="falcon_h1", mamba_n_heads=heads, mamba_n_groups=groups,
+                 mamba_d_state=sizes[0], mamba_d_head=sizes[1], mamba_d_conv=4, mamba_rms_norm=False)
+        return
+    if c["model_type"] == "qwen3" and chance(random, 0.5):
+        c.update(model_type="nemotron_h", mamba_num_heads=heads, n_groups=groups, conv_kernel=4,
+                 ssm_state_size=sizes[0], mamba_head_dim=sizes[1], chunk_size=size(random, 8),
+                 hybrid_override_pattern="".join(random.choice("M*-") for _ in range(layers)))
+        return
+    c.update(model_type="qwen3_next", linear_num_value_heads=heads, linear_num_key_heads=groups,
+             linear_key_head_dim=sizes[0], linear_value_head_dim=sizes[1],
+             linear_conv_kernel_dim=random.randint(2, 5))
+    if chance(random, 0.5):
+        c["full_attention_interval"] = random.randint(1, 5)
 
 
 def scenario(random, model):
@@ -240,15 +298,32 @@ def scenario(random, model):
         d.update(prompt=size(random, 9), generate=size(random, 4), static=1)
         if chance(random, 0.3):
             d["prefix_hit"] = round(random.random(), 2)
+    elif phase == "decode" and chance(random, 0.2):
+        d.pop("context", None)
+        d.pop("phase", None)
+        d.update(in_flight(random))
     for key, likely in (("tp", 0.4), ("pp", 0.4), ("ep", 0.4 if model.experts > 1 else 0.02)):
         if chance(random, likely):
             d[key] = random.choice((1, 2, 2, 4, 8, 3))
     if chance(random, 0.4 if model.experts > 1 else 0.02):
         apart(random, d)
+    if chance(random, 0.1):
+        d["dp"] = random.randint(1, 5)
     if chance(random, 0.2):
         d["reserve"] = round(random.random() * 0.99, 2)
     if model.experts > 1 and chance(random, 0.3):
         d["routing"] = random.choice(("uniform", "balanced"))
+    return d
+
+
+def in_flight(random):
+    """Requests that follow each other, mostly with a budget of chunks about as long as a prompt."""
+    d = dict(prompt=size(random, 10), generate=size(random, random.choice((3, 9))))
+    if chance(random, 0.6):
+        about = Fraction(d["prompt"], random.randint(1, 12)) * random.randint(1, 20)
+        d["chunk"] = 0 if chance(random, 0.2) else max(1, int(about))
+    if chance(random, 0.2):
+        d["prefix_hit"] = round(random.random(), 2)
     return d
 
 

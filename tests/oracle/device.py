@@ -34,6 +34,7 @@ class Device:
         self.bandwidth = figure("bandwidth_gb_s", GIGA)
         self.matrix, self.sparse = peaks("peak_tflops"), peaks("sparse_tflops")
         self.vector = peaks("vector_tflops")
+        self.weight_only = data.get("weight_only_compute")
         self.capacity = figure("memory_capacity_bytes")
         if self.capacity is None:
             self.capacity = figure("memory_nominal_gb", 2 ** 30)

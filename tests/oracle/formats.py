@@ -106,10 +106,18 @@ def scale_bytes(name, tensors, channels):
     return row.get("tensor", 0) * tensors + row.get("channel", 0) * channels
 
 
-def tensor_bytes(name, elements, tensors=1, channels=1):
+# Weights in these are stored with two of four pruned where that is asked for.
+PRUNED = "bf16 fp16 fp8_e4m3 fp8_e5m2 int8 int8_channel fp8_block128".split()
+
+
+def tensor_bytes(name, elements, tensors=1, channels=1, pruned=False):
     row = FORMATS[name]
-    return Fraction(row["bits"], 8 * row["elements"]) * elements + \
-        scale_bytes(name, tensors, channels)
+    bits = row["bits"]
+    if pruned and "pruned" not in BROKEN:
+        # Of four values two stay, each with two bits that say which of the four it is.
+        bits -= row["elements"] * row["width"]
+        bits += Fraction(row["elements"], 4) * (2 * row["width"] + 2 * 2)
+    return Fraction(bits) / (8 * row["elements"]) * elements + scale_bytes(name, tensors, channels)
 
 
 def wider(one, other):

@@ -21,6 +21,8 @@ def drawn(check, number, without=(), names=None, layouts=True):
     for _ in range(number):
         name = random.choice(names)
         asked = cases.scenario(random, check.models[name])
+        while "prompt" in without and "prompt" in asked:
+            asked = cases.scenario(random, check.models[name])
         said = cases.asked_formats(random, "gemm")
         if layouts and random.random() < 0.2:
             said = {key: said[key] for key in said if key not in ("weights", "precision")}
@@ -71,15 +73,22 @@ def layers(check):
             config.pop(key, None)
         if config["model_type"].startswith("qwen"):
             config["max_window_layers"] = 0
-        if "sliding_window_pattern" in config:
-            config["sliding_window_pattern"] = random.choice((1, 2, 3, 4, 6, 12))
-        types = [random.choice(("sliding_attention", "full_attention")) for _ in range(period)]
+        for key in ("sliding_window_pattern", "full_attention_interval"):
+            if key in config:
+                config[key] = random.choice((1, 2, 3, 4, 6, 12))
+        kinds = ("sliding_attention", "full_attention")
+        if config["model_type"] == "granitemoehybrid":
+            kinds = ("mamba", "attention")
+        types = [random.choice(kinds) for _ in range(period)]
+        letters = "".join(random.choice("M*-") for _ in range(period))
         names = []
         for times in (1, 2, 3):
             one = copy.deepcopy(config)
             one["num_hidden_layers"] = times * period
             if "layer_types" in one:
                 one["layer_types"] = times * types
+            if "hybrid_override_pattern" in one:
+                one["hybrid_override_pattern"] = times * letters
             names.append(cases.model_file(check.program.folder, f"layers-{number}-{times}", one))
             check.models[names[-1]] = cases.models.Model(one, names[-1])
         base = drawn(check, 40, without=("pp",), names=names[:1], layouts=False)
@@ -159,12 +168,12 @@ def contexts(check):
             records.append(dict(record, context=context))
     for record, one, two, three in rows_of(check, *sets):
         model = check.models[record["model"]]
-        if not any(windowed for windowed, _ in model.layers):
+        if not any(layer[0] or layer[2] for layer in model.layers):
             check.near("caches of two contexts", one["kv_cache_bytes"] + two["kv_cache_bytes"],
                        three["kv_cache_bytes"], record)
             check.near("bytes per token, tokens and sequences", three["kv_bytes_per_token"] *
                        three["context"] * three["batch"], three["kv_cache_bytes"], record)
-        else:
+        elif not model.state:
             check.hold("windows keep no more", max(one["kv_cache_bytes"], two["kv_cache_bytes"]) <=
                        three["kv_cache_bytes"] <= three["kv_bytes_per_token"] * three["context"] *
                        three["batch"] * (1 + 1e-12), record)
@@ -176,7 +185,8 @@ def contexts(check):
 def chunks(check):
     """The FLOPs of a prompt in two chunks are the same wherever it is cut."""
     random, sets = check.random, ([], [], [], [])
-    names = [name for name, model in check.models.items() if not model.latent]
+    # A state takes chunks of its own, and a latent is expanded for each.
+    names = [name for name, model in check.models.items() if not model.latent and not model.state]
     for record in drawn(check, check.count // 2, names=names, without=(
             "draft_tokens", "acceptance", "prompt", "generate", "static", "chunk", "prefix_hit",
             "prefill_batch", "prefill_context", "pp")):
@@ -335,7 +345,7 @@ def splits(check):
             held + part["activation_memory_bytes"]) * devices >= every * (1 - 1e-12), record)
         check.hold("a device of a split holds no more than the whole",
                    held <= every * (1 + 1e-12), record)
-        check.hold("devices of a split", part["devices"] == devices, record)
+        check.hold("devices of a split", part["devices"] == devices * record.get("dp", 1), record)
 
 
 def files(check):

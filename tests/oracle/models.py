@@ -8,7 +8,7 @@ import os
 from fractions import Fraction
 
 import operators
-from formats import BROKEN, FORMATS, Refused, STORED, kept, larger, pair, tensor_bytes
+from formats import BROKEN, FORMATS, PRUNED, Refused, STORED, kept, larger, pair, tensor_bytes
 
 # What the classes of the transformers library do that their configs do not say.
 _NEOX = dict(qkv_bias=1, o_bias=1, mlp_bias=1, layernorm=1, ungated=1)
@@ -24,8 +24,21 @@ FAMILIES = {
     "gpt2": dict(_NEOX, tied=1, learned=1), "opt": dict(_NEOX, tied=1, learned=1, more_rows=2),
     "gpt_oss": dict(qkv_bias=1, o_bias=1, sinks=1, expert_bias=1, router_bias=1, pattern=2),
     "deepseek_v2": {}, "deepseek_v3": dict(router_bias=1),
+    "deepseek_v32": dict(router_bias=1), "glm_moe_dsa": dict(router_bias=1),
+    "kimi_k2": dict(router_bias=1),
+    "olmo2": dict(wide_norm=1, post_only=1), "olmo3": dict(wide_norm=1, post_only=1, pattern=4),
+    "minimax_m2": dict(wide_norm=1, router_bias=1),
+    "cohere2": dict(tied=1, parallel=1, pattern=4), "glm4": dict(post_norms=1),
+    "ernie4_5_moe": dict(tied=1, router_bias=1),
+    "qwen3_next": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
+    "qwen3_5_moe_text": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
+    "kimi_linear": dict(router_bias=1, state="kimi-delta"),
+    "nemotron_h": dict(ungated=1, router_bias=1, state="ssd", no_rope=1),
+    "granitemoehybrid": dict(state="ssd", no_rope=1), "falcon_h1": dict(state="ssd", beside=1),
 }
-GROUPS = {"attention": "q k v o q_a q_b kv_a kv_b".split(), "mlp": "gate up down".split(),
+# 8 bits and, for the 128 elements of a published key, 4 bytes of scale.
+INDEX_KEYS = "mxfp8_e4m3"
+GROUPS = {"attention": "q k v o q_a q_b kv_a kv_b index mixer_in mixer_out".split(), "mlp": "gate up down".split(),
            "experts": "expert_gate expert_up expert_down".split(),
            "shared": "shared_gate shared_up shared_down".split()}
 LINEAR = [name for group in GROUPS.values() for name in group]
@@ -45,7 +58,8 @@ def spread(assignments):
 
 
 class Model:
-    """Sizes and parts; `layers` has for each layer (windowed, with experts)."""
+    """Sizes and parts; `layers` has for each layer (windowed, with experts, with a state, with
+    attention, with an MLP)."""
 
     def __init__(self, config, name):
         text = config.get("text_config", config)
@@ -79,37 +93,86 @@ class Model:
         self.tied = flag("tie_word_embeddings", "tied")
         self.gated = not family.get("ungated")
         self.norm = "layernorm" if family.get("layernorm") else "rmsnorm"
-        self.qk_norm, self.post_norms = bool(family.get("qk_norm")), bool(family.get("post_norms"))
+        self.wide_norm, self.post_only = family.get("wide_norm"), bool(family.get("post_only"))
+        self.qk_norm = get("use_qk_norm", default=bool(family.get("qk_norm") or self.wide_norm))
+        self.post_norms = bool(family.get("post_norms")) or self.post_only
         self.parallel = bool(family.get("parallel")) and get("use_parallel_residual", default=True)
         self.norms = 1 if self.parallel and kind != "gpt_neox" else 2
         self.sinks, self.shared_gate = bool(family.get("sinks")), bool(family.get("shared_gate"))
         self.expert_bias = bool(family.get("expert_bias"))
         self.router_bias = bool(family.get("router_bias"))
-        self.rotated = int(get("partial_rotary_factor", "rotary_pct", default=1) * self.head_dim)
+        self.rotated = int(get("partial_rotary_factor", "rotary_pct",
+                               default=0.25 if family.get("quarter") else 1) * self.head_dim)
+        self.rotated = get("rotary_dim", default=self.rotated)
+        self.query_gate, self.rope_free = bool(family.get("query_gate")), family.get("no_rope")
+        self.read_state(get, family)
         self.latent = get("kv_lora_rank", default=0)
         self.q_latent = get("q_lora_rank", default=0)
         self.nope, self.rope = get("qk_nope_head_dim"), get("qk_rope_head_dim")
         self.v = get("v_head_dim")
-        self.predictors = get("num_nextn_predict_layers", default=0)
-        self.experts = get("num_local_experts", "n_routed_experts", "num_experts", default=0)
-        self.top_k = get("num_experts_per_tok", "experts_per_token")
+        self.chosen = get("index_topk", default=0)
+        self.index = get("index_n_heads", default=0), get("index_head_dim", default=0)
+        self.predictors = get("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules",
+                              default=0)
+        self.experts = get("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts",
+                           default=0)
+        self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k")
         self.expert_inner = get("moe_intermediate_size", default=self.inner)
-        self.shared = get("shared_expert_intermediate_size", default=get(
-            "n_shared_experts", default=0) * (self.expert_inner or 0))
+        self.shared = get("shared_expert_intermediate_size", "shared_intermediate_size",
+                          default=get("n_shared_experts", "num_shared_experts",
+                                      "moe_num_shared_experts", default=0)
+                          * (self.expert_inner or 0))
         self.window = get("sliding_window", default=0)
         windowed = [False] * count
-        if get("layer_types"):
+        if get("layer_types") and not self.state:
             windowed = [x == "sliding_attention" and self.window > 0 for x in get("layer_types")]
         elif self.window and get("use_sliding_window", default=not family.get("window_asked")):
             every = get("sliding_window_pattern", default=family.get("pattern", 0))
             first = get("max_window_layers", default=28) if family.get("window_asked") else 0
             windowed = [i >= first and (every == 0 or (i + 1) % every != 0) for i in range(count)]
-        step, first = get("decoder_sparse_step", default=1), get("first_k_dense_replace", default=0)
+        step, first = get("decoder_sparse_step", default=1), get(
+            "first_k_dense_replace", "moe_layer_start_index", default=0)
         dense = get("mlp_only_layers", default=[])
         routed = [self.experts > 1 and i >= first and (i + 1) % step == 0 and i not in dense
                   and i % get("moe_layer_freq", default=1) == 0 for i in range(count)]
-        self.layers = list(zip(windowed, routed))
+        self.layers = [(windowed[i], routed[i]) + self.parts(i, get, family) for i in range(count)]
         self.gqa = self.heads // self.kv_heads
+
+    def read_state(self, get, family):
+        """Heads with a state, heads of keys, and the sizes of both; taps of the convolution."""
+        self.state, config = family.get("state"), get("linear_attn_config", default={})
+        self.sizes = self.taps = None
+        if self.state == "kimi-delta":
+            size = config["head_dim"]
+            self.sizes = (config["num_heads"], config["num_heads"], size, size)
+            self.taps = config["short_conv_kernel_size"]
+        elif self.state:
+            self.sizes = tuple(get(*keys) for keys in (
+                ("linear_num_value_heads", "mamba_num_heads", "mamba_n_heads"),
+                ("linear_num_key_heads", "n_groups", "mamba_n_groups"),
+                ("linear_key_head_dim", "ssm_state_size", "mamba_d_state"),
+                ("linear_value_head_dim", "mamba_head_dim", "mamba_d_head")))
+            self.taps = get("linear_conv_kernel_dim", "conv_kernel", "mamba_d_conv")
+        self.scan = get("chunk_size", "mamba_chunk_size", default=64)
+        self.conv_bias = self.state == "ssd" and get("use_conv_bias", "mamba_conv_bias", default=True)
+        self.bare_state = not get("mamba_rms_norm", default=True)
+
+    def parts(self, i, get, family):
+        """Of layer i: a state, attention, an MLP."""
+        if not self.state:
+            return False, True, True
+        letters = get("hybrid_override_pattern")
+        if letters:
+            return letters[i] == "M", letters[i] == "*", letters[i] == "-"
+        if family.get("beside"):
+            return True, True, True
+        if get("linear_attn_config"):
+            state = i + 1 in get("linear_attn_config")["kda_layers"]
+        elif get("layer_types"):
+            state = get("layer_types")[i] in ("linear_attention", "mamba")
+        else:
+            state = (i + 1) % get("full_attention_interval", default=4) > 0
+        return state, not state, True
 
 
 def shipped(data):
@@ -181,18 +244,25 @@ class Formats:
 
 
 class Node:
-    """One operator of the graph; `resident`: (format, elements, tensors, rows) of its weights."""
+    """One operator of the graph; `resident`: (format, elements, tensors, rows) of its weights.
+    `linear`: its weights are pruned where that is asked for, and their format is stored so."""
 
-    def __init__(self, name, op, dims, formats, resident=(), routed=False):
+    def __init__(self, name, op, dims, formats, resident=(), routed=False, linear=False):
         self.name, self.op, self.formats = name, op, formats
         self.dims = operators.defaults(op, {k: v for k, v in dims.items() if k != "bias"})
         if dims.get("bias"):
             self.dims["bias"] = 1
         self.resident, self.routed, self.borrowed = list(resident), routed, False
+        self.linear = linear and formats["weights"] in PRUNED
 
     def own(self):
         """What is resident of it and not another node's: of a tied head the bias alone."""
         return self.resident[self.borrowed:]
+
+    def own_bytes(self, sparse):
+        """Of what is resident. Where the weights are linear they come first, before vectors."""
+        return sum(tensor_bytes(*part, pruned=sparse and self.linear and part[2] > 0)
+                   for part in self.own())
 
 
 def ceil_div(a, b):
@@ -224,7 +294,8 @@ class Scenario:
         for key, phases in (("prefix_hit", "prefill"), ("chunk", "prefill mixed"),
                             ("prefill_batch", "mixed"), ("prefill_context", "mixed"),
                             ("draft_tokens", "decode")):
-            if key in asked and self.phase not in phases:
+            if key in asked and self.phase not in phases and not (
+                    key == "draft_tokens" and asked.get("in_loop")):
                 raise Refused(key)
         if self.phase == "prefill":
             cached = min(int(Fraction(str(get("prefix_hit", 0))) * self.context), self.context - 1)
@@ -238,7 +309,9 @@ class Scenario:
             if self.others_context < self.chunk:
                 raise Refused("prefill context")
         self.seen = self.context + self.drafts
-        if model.learned and max(self.context, self.others_context) + self.drafts > model.positions:
+        self.held = get("held", 0)
+        if model.learned and max(self.context, self.others_context) + self.drafts > \
+                model.positions and not asked.get("in_loop"):
             raise Refused("positions")
         tokens = self.batch * self.new + self.others * getattr(self, "chunk", 0)
         if tokens * max(model.vocab, model.hidden) > 10 ** 12:
@@ -281,7 +354,9 @@ def check_split(m, s):
     t = s.tp
     if m.heads % t or (m.kv_heads % t and t % m.kv_heads):
         raise Refused("heads")
-    dense = any(not routed for _, routed in m.layers)
+    dense = any(layer[4] and not layer[1] for layer in m.layers)
+    if m.state and (m.sizes[0] % t or (m.sizes[1] % t and t % m.sizes[1])):
+        raise Refused("state")
     if (dense and m.inner % t) or s.pp > len(m.layers):
         raise Refused("split")
     if m.experts > 1:
@@ -371,7 +446,8 @@ class Graph:
             held.append((self.f.stored("norm"), n, 0, 0))
         self.add(Node(name, op, dict(batch=batch, m=m, n=n, k=k, bias=int(bias)),
                       self.formats(stored, self.f.read_in(weight, i),
-                                   compute=self.f.compute if weight in LINEAR else None), held))
+                                   compute=self.f.compute if weight in LINEAR else None), held,
+                      linear=weight in LINEAR))
 
     def link_group(self, kind):
         """How many consecutive devices the widest group of a kind lies within: `size` while each
@@ -403,18 +479,26 @@ class Graph:
     def layer(self, i):
         m, s, f, n = self.m, self.s, self.f, self.n
         h = m.hidden
-        windowed, routed = m.layers[i]
-        self.normed("attn_norm", n, h)
-        if m.latent:
-            self.latent_attention(i)
-        else:
-            self.plain_attention(i, windowed)
-        if not m.parallel:
-            self.reduce("attn_all_reduce")
-        if m.post_norms:
-            self.normed("attn_post_norm", n, h)
-        self.vector("attn_add", "add", dict(tokens=n, hidden=h))
-        if m.norms == 2:
+        windowed, routed, state, attention, mlp = m.layers[i]
+        if attention or state:
+            if not m.post_only:
+                self.normed("attn_norm", n, h)
+            if attention and m.latent:
+                self.latent_attention(i)
+            elif attention:
+                self.plain_attention(i, windowed)
+            if state:
+                self.keep_state(i)
+                if attention:
+                    self.vector("mixer_add", "add", dict(tokens=n, hidden=h))
+            if not m.parallel:
+                self.reduce("attn_all_reduce")
+            if m.post_norms:
+                self.normed("attn_post_norm", n, h)
+            self.vector("attn_add", "add", dict(tokens=n, hidden=h))
+        if not mlp:
+            return
+        if m.norms == 2 and not m.post_only:
             self.normed("mlp_norm", n, h)
         if routed:
             self.expert_layer(i)
@@ -424,6 +508,40 @@ class Graph:
         if m.post_norms:
             self.normed("mlp_post_norm", n, h)
         self.vector("mlp_add", "add", dict(tokens=n, hidden=h))
+
+    def keep_state(self, i):
+        """A layer with a state: its inputs, a convolution, the state, a norm, a gate."""
+        m, s, f, n = self.m, self.s, self.f, self.n
+        heads, groups, size, wide = m.sizes
+        heads, groups = heads // s.tp, max(1, groups // s.tp)
+        channels, width = 2 * groups * size + heads * wide, heads * wide
+        more = {"gated-delta": width + 2 * heads, "kimi-delta": heads + 2 * wide,
+                "ssd": width + heads}[m.state]
+        scalars = {"gated-delta": 2 * heads, "kimi-delta": heads + heads * size, "ssd": 3 * heads}
+        self.product("mixer_in_proj", "mixer_in", i, n, channels + more, m.hidden)
+        if m.state == "kimi-delta":
+            self.product("mixer_decay_proj", "mixer_in", i, n, heads * size, wide)
+            self.product("mixer_gate_proj", "mixer_in", i, n, width, wide)
+        kinds = [(self.b, s.new)] + ([(self.others, s.chunk)] if self.others else [])
+        for number, (batch, new) in enumerate(kinds):
+            held = [] if number else [(f.stored("norm"), channels * (m.taps + m.conv_bias), 0, 0)]
+            self.vector("short_conv", "short-conv", dict(batch=batch, query_len=new, hidden=channels,
+                                                         taps=m.taps), resident=held)
+            dims = dict(batch=batch, heads=heads, query_len=new, scan_chunk=m.scan)
+            if m.state == "ssd":
+                dims.update(head_dim=wide, state_size=size, kv_heads=groups)
+            else:
+                dims.update(head_dim=size, v_head_dim=wide)
+                if m.state == "gated-delta":
+                    dims["kv_heads"] = groups
+            held = [] if number else [(f.stored("norm"), scalars[m.state], 0, 0)]
+            self.vector("state" + ("_prefill" if number else ""), m.state, dims, resident=held)
+            list(self.nodes)[-1].formats["kv"] = "fp32"
+        if not m.bare_state:
+            rows, row = (n, width) if m.state == "ssd" else (n * heads, wide)
+            self.normed("mixer_norm", rows, row, "rmsnorm")
+        self.vector("mixer_gate", "silu-mul", dict(tokens=n, hidden=width))
+        self.product("mixer_out_proj", "mixer_out", i, n, m.hidden, width)
 
     def attend(self, op, dims, kv, name):
         """Attention of the sequences in decode and of those in prefill."""
@@ -441,15 +559,19 @@ class Graph:
         heads, groups, d = m.heads // s.tp, max(1, m.kv_heads // s.tp), m.head_dim
         one = len({f.stored(x, i) for x in "qkv"}) == 1 and \
             len({f.read_in(x, i) for x in "qkv"}) == 1
+        asks = heads * (2 if m.query_gate else 1)
         if one and not s.split:
-            self.product("qkv_proj", "q", i, n, (heads + 2 * groups) * d, m.hidden, m.qkv_bias)
+            self.product("qkv_proj", "q", i, n, (asks + 2 * groups) * d, m.hidden, m.qkv_bias)
         else:
-            for name, width in (("q", heads), ("k", groups), ("v", groups)):
+            for name, width in (("q", asks), ("k", groups), ("v", groups)):
                 self.product(name + "_proj", name, i, n, width * d, m.hidden, m.qkv_bias)
-        if m.qk_norm:
+        if m.qk_norm and m.wide_norm:
+            self.normed("q_norm", n, heads * d, "rmsnorm")
+            self.normed("k_norm", n, groups * d, "rmsnorm")
+        elif m.qk_norm:
             self.normed("q_norm", n * heads, d, "rmsnorm")
             self.normed("k_norm", n * groups, d, "rmsnorm")
-        if not m.learned:
+        if not m.learned and not m.rope_free:
             self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=groups,
                                              head_dim=m.rotated))
         self.vector("kv_append", "kv-append", dict(tokens=n, heads=heads, kv_heads=groups,
@@ -461,6 +583,8 @@ class Graph:
         if m.sinks:
             last = list(self.nodes)[-1]
             last.resident.append((f.stored("norm"), heads, 0, 0))
+        if m.query_gate:
+            self.vector("attn_gate", "silu-mul", dict(tokens=n, hidden=heads * d))
         self.product("o_proj", "o", i, n, m.hidden, heads * d, m.o_bias)
 
     def latent_attention(self, i):
@@ -487,24 +611,72 @@ class Graph:
                      qk_rope_head_dim=m.rope, v_head_dim=m.v)
         # The matrix that expands the latent is stored once, however it is used.
         held = (f.stored("kv_b", i), heads * (m.nope + m.v) * m.latent, 1, heads * (m.nope + m.v))
+        if m.chosen:
+            self.index_inputs(i)
         decode = s.phase != "prefill"
-        if decode:
-            rows = self.b * s.new
-            self.product("q_absorb", "kv_b", i, rows, m.latent, m.nope, op="bmm", batch=heads,
-                         resident=False)
-            self.attend_latent("mla-decode", sizes, self.b, s.new, s.seen, f.kv)
-            self.product("v_absorb", "kv_b", i, rows, m.v, m.latent, op="bmm", batch=heads,
-                         resident=False)
-        for batch, new, seen in ([] if decode else [(self.b, s.new, s.context)]) + \
-                ([(self.others, s.chunk, s.others_context)] if self.others else []):
-            self.product("kv_b_proj", "kv_b", i, batch * seen, heads * (m.nope + m.v), m.latent,
-                         resident=False)
-            self.attend_latent("mla-prefill", sizes, batch, new, seen, f.out)
-        list(self.nodes)[-1].resident.append(held)
+        kinds = [(self.b, s.new, s.seen if decode else s.context, decode)]
+        if self.others:
+            kinds.append((self.others, s.chunk, s.others_context, False))
+        for number, (batch, new, seen, absorbed) in enumerate(kinds):
+            after = "_prefill" if number else ""
+            if m.chosen and seen > m.chosen:
+                self.choose(batch, new, seen, after)
+                absorbed = absorbed or not self.expanding_is_less(new, seen)
+            if absorbed:
+                rows = batch * new
+                sparse = m.chosen and seen > m.chosen
+                self.product("q_absorb" + after, "kv_b", i, rows, m.latent, m.nope, op="bmm",
+                             batch=heads, resident=False)
+                self.attend_latent("sparse-mla" if sparse else "mla-decode", sizes, batch, new,
+                                   seen, f.kv, number)
+                self.product("v_absorb" + after, "kv_b", i, rows, m.v, m.latent, op="bmm",
+                             batch=heads, resident=False)
+            else:
+                self.product("kv_b_proj", "kv_b", i, batch * seen, heads * (m.nope + m.v), m.latent,
+                             resident=False)
+                self.attend_latent("mla-prefill", sizes, batch, new, seen, f.out, number)
+        last = next(node for node in reversed(list(self.nodes))
+                    if node.name.startswith(("kv_b_proj", "v_absorb")))
+        last.resident.append(held)
         self.product("o_proj", "o", i, n, m.hidden, heads * m.v, m.o_bias)
 
-    def attend_latent(self, op, sizes, batch, new, seen, kv):
-        phase = ("_decode" if op == "mla-decode" else "_prefill") if self.others else ""
+    def index_inputs(self, i):
+        """The queries, the key and the weights of the indexer, whole on every device."""
+        m, n = self.m, self.n
+        heads, size = m.index
+        self.product("index_q_proj", "index", i, n, heads * size, m.q_latent)
+        self.product("index_k_proj", "index", i, n, size + heads, m.hidden)
+        self.normed("index_k_norm", n, size, "layernorm")
+        self.vector("index_rope", "rope", dict(tokens=n, heads=heads, kv_heads=1, head_dim=m.rope))
+        self.vector("index_append", "kv-append", dict(tokens=n, kv_heads=1,
+                                                      head_dim=Fraction(size, 2)))
+        list(self.nodes)[-1].formats["kv"] = INDEX_KEYS
+
+    def choose(self, batch, new, seen, after):
+        heads, size = self.m.index
+        dims = dict(batch=batch, query_len=new, kv_len=seen)
+        for op, more, formats in (
+                ("index-scores", dict(heads=heads, head_dim=size, causal=1),
+                 dict(activations="fp8_e4m3", kv=INDEX_KEYS, out="fp32")),
+                ("index-top-k", dict(selected=self.m.chosen),
+                 dict(activations="fp32", kv=INDEX_KEYS, out="fp32"))):
+            self.add(Node(op.replace("-", "_") + after, op, dict(dims, **more),
+                          dict(formats, weights=self.f.weights, compute=None)))
+
+    def expanding_is_less(self, new, seen):
+        """Whether K and V of each head over all keys take fewer FLOPs than the chosen ones on the
+        latent. Query i sees up to seen - new + 1 + i keys."""
+        m = self.m
+        first = seen - new + 1
+        dense = sum(range(first, seen + 1))
+        few = sum(min(m.chosen, keys) for keys in range(first, seen + 1))
+        return dense * (m.nope + m.rope + m.v) < few * (2 * m.latent + m.rope)
+
+    def attend_latent(self, op, sizes, batch, new, seen, kv, number):
+        phase = ("_prefill" if number else "_decode") if self.others else ""
+        if op == "sparse-mla":
+            sizes = dict(heads=sizes["heads"], kv_lora_rank=self.m.latent,
+                         qk_rope_head_dim=self.m.rope, selected=self.m.chosen)
         self.add(Node("attention" + phase, op, dict(sizes, batch=batch, query_len=new, kv_len=seen,
                                             causal=1), self.formats(self.f.weights, self.f.out, kv)))
 
@@ -558,7 +730,7 @@ class Graph:
             if m.expert_bias:
                 held.append((bias, own * rows, 0, 0))
             self.add(Node(name, op, dims, self.formats(fmt, read, compute=f.compute), held,
-                          routed=True))
+                          routed=True, linear=True))
         if stored == down and read == read_down:
             expert("experts", "moe", stored, read, 3, 2 * inner + h)
         else:
@@ -577,8 +749,7 @@ class Graph:
 
     @staticmethod
     def one(node, device, sparse):
-        # Weights are pruned, caches are not.
-        sparse = sparse and node.op not in operators.ATTENTION + operators.LATENT
+        sparse = sparse and node.linear
         p = operators.predict(node.op, node.dims, node.formats, device, sparse)
         if node.op == "all-reduce" and device.joined(node.dims["within"])[1] > 0:
             other = operators.predict(node.op, dict(node.dims, algorithm="one-shot"), node.formats,
@@ -586,9 +757,8 @@ class Graph:
             p = min(p, other, key=lambda x: x["time"])
         return p
 
-    def weights_memory(self):
-        return sum(count * sum(tensor_bytes(*part) for part in node.own())
-                   for node, count in self.nodes.items())
+    def weights_memory(self, sparse):
+        return sum(count * node.own_bytes(sparse) for node, count in self.nodes.items())
 
     def cache(self, layers, context=None):
         """Of all sequences: each group has ceil(B / a) of them."""
@@ -599,9 +769,21 @@ class Graph:
         total = Fraction(0)
         for i in layers:
             for count, seen in sequences:
+                seen = seen if context else max(seen, s.held)
                 tokens = min(seen, m.window) if m.layers[i][0] else seen
-                total += cache_bytes(m, s.tp, self.f.kv, count * tokens)
+                if m.layers[i][3]:
+                    total += cache_bytes(m, s.tp, self.f.kv, count * tokens)
+                if m.layers[i][2]:
+                    total += count * self.state_bytes()
         return total
+
+    def state_bytes(self):
+        """Of a sequence in a layer: the state, and the last inputs of the convolution."""
+        m, t = self.m, self.s.tp
+        heads, groups, size, wide = m.sizes
+        channels = 2 * max(1, groups // t) * size + heads // t * wide
+        return tensor_bytes("fp32", heads // t * size * wide, 0, heads // t) + \
+            tensor_bytes(self.f.out, (m.taps - 1) * channels, 0, m.taps - 1)
 
     def activations_memory(self, predicted):
         residual = tensor_bytes(self.f.out, self.n * self.m.hidden, 1, self.n)
@@ -627,12 +809,12 @@ class Predictor(Graph):
         self.layer(layers[-1])
         self.head(True)
 
-    def resident_of(self, modules):
+    def resident_of(self, modules, sparse):
         """All modules, and the table of the embedding where another device has it."""
         table = next(node for node in self.nodes if node.name == "embedding")
         table.borrowed = True
         copy = tensor_bytes(*table.resident[0]) if self.s.pp > 1 else 0
-        return modules * self.weights_memory() + copy
+        return modules * self.weights_memory(sparse) + copy
 
 
 def predict_own(m, s, asked, device, f, sparse):
@@ -644,13 +826,14 @@ def predict_own(m, s, asked, device, f, sparse):
     last = [len(m.layers) - 1]
     graph = Predictor(m, s, f, s.pp - 1, device.node, last)
     one = operators.add_up([(count, p) for count, _, p in graph.predict(device, sparse)])
-    return dict(step=s.microbatches * one["time"], weights=graph.resident_of(m.predictors),
+    return dict(step=s.microbatches * one["time"], weights=graph.resident_of(m.predictors, sparse),
                 cache=m.predictors * graph.cache(last))
 
 
 def cache_bytes(m, tp, kv, tokens):
     if m.latent:
-        return tensor_bytes(kv, tokens * (m.latent + m.rope), 0, tokens)
+        keys = tensor_bytes(INDEX_KEYS, tokens * m.index[1], 0, tokens) if m.chosen else 0
+        return tensor_bytes(kv, tokens * (m.latent + m.rope), 0, tokens) + keys
     groups = max(1, m.kv_heads // tp)
     return tensor_bytes(kv, 2 * tokens * groups * m.head_dim, 0, 2 * tokens * groups)
 
@@ -672,6 +855,8 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     f = Formats(m, asked, classes or {}, layout)
     parts = stages(len(m.layers), s.pp)
     graphs = [Graph(m, s, f, stage, device.node, layers) for stage, layers in enumerate(parts)]
+    if sparse and not all(any(node.linear for node in graph.nodes) for graph in graphs):
+        raise Refused("sparse")
     predicted = [graph.predict(device, sparse) for graph in graphs]
     sums = [operators.add_up([(count, p) for count, _, p in one]) for one in predicted]
     slowest = max(range(s.pp), key=lambda x: sums[x]["time"])
@@ -683,7 +868,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         step = path + (micro - 1) * slow
     else:
         step = max(path, micro * slow)
-    memory = [(graph.weights_memory(), graph.cache(layers), graph.activations_memory(one))
+    memory = [(graph.weights_memory(sparse), graph.cache(layers), graph.activations_memory(one))
               for graph, layers, one in zip(graphs, parts, predicted)]
     most = max(memory, key=sum)
     weights, cache, active = most
@@ -701,8 +886,11 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
                attainable=total["attainable"] if s.pp == 1 else None,
                native=all(p["native"] for one in predicted for _, _, p in one),
                tokens_per_step=tokens_per_step, predicted=predicted, slowest=slowest, s=s, f=f)
-    row["per_token"] = sum(cache_bytes(m, 1, f.kv, 1) for _ in m.layers)
+    row["slow"] = slow
+    row["per_token"] = sum(cache_bytes(m, 1, f.kv, 1) for layer in m.layers if layer[3])
     row["capacity"], row["reserve"] = device.capacity, None
+    if asked.get("in_loop"):
+        draft = None
     if draft:
         draft_asked = dict(asked, context=s.context, tp=s.tp * s.groups)
         for key in ("draft_tokens", "acceptance", "routing", "ep", "attention_dp", "moe_tp",
@@ -711,9 +899,10 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         if draft.learned and s.context + s.drafts - 1 > draft.positions:
             raise Refused("positions")
         other = infer(draft, draft_asked, device, {}, None, sparse)
-    elif s.drafts and m.predictors:
+    own = s.drafts and m.predictors and not draft and not asked.get("in_loop")
+    if own:
         other = predict_own(m, s, asked, device, f, sparse)
-    if draft or s.drafts and m.predictors:
+    if draft or own:
         row["draft"] = s.drafts * other["step"]
         row["step"] = step = step + row["draft"]
         row["weights"] += other["weights"]
@@ -742,7 +931,139 @@ def parameters(m):
     return total, active
 
 
+class InFlight:
+    """Requests in a closed loop (docs/formulas.md, "Requests")."""
+
+    def __init__(self, m, asked, device, options):
+        self.m, self.device, self.options = m, device, options
+        self.prompt, self.generate = asked["prompt"], asked["generate"]
+        self.common = {key: value for key, value in asked.items()
+                       if key not in ("prompt", "generate", "chunk", "prefix_hit")}
+        hit = Fraction(str(asked.get("prefix_hit", 0)))
+        if not 0 <= hit <= 1:
+            raise Refused("prefix hit")
+        self.cached = min(math.floor(hit * self.prompt), self.prompt - 1)
+        self.new = self.prompt - self.cached
+        self.budget = asked.get("chunk", 8192) or self.new
+        self.chunks = ceil_div(self.new, self.budget)
+        self.context = self.prompt + self.generate // 2
+        self.full = self.prompt + self.generate
+        if m.learned and self.full + asked.get("draft_tokens", 0) > m.positions:
+            raise Refused("positions")
+        self.last = infer(m, dict(self.common, context=self.context, held=self.full), device,
+                          **options)
+        s = self.last["s"]
+        self.batch, self.groups, self.lanes = s.batch, s.groups, min(s.pp, s.batch)
+        self.known = {}
+
+    def run(self, **said):
+        """A pass of the step. The drafts before it are apart, and the lengths were checked."""
+        plain = {key: value for key, value in self.common.items()
+                 if said.get("phase") != "prefill" or key not in ("draft_tokens", "acceptance")}
+        return infer(self.m, dict(plain, in_loop=1, **said), self.device, **self.options)
+
+    def parts(self):
+        """The chunks of a prompt: how many, of how many tokens, up to where."""
+        groups = min(self.chunks, 32)
+        for g in range(groups):
+            first, after = self.chunks * g // groups, self.chunks * (g + 1) // groups
+            begin, end = (self.new * x // self.chunks for x in (first, after))
+            tokens = (end - begin) // (after - first)
+            yield after - first, tokens, self.cached + (begin + tokens + end) // 2
+
+    def beside(self, decoding, chunks, tokens, context):
+        """The pass with chunks, alone or beside sequences that decode."""
+        if decoding == 0:
+            return self.run(phase="prefill", batch=chunks, chunk=tokens, context=context)
+        return self.run(phase="mixed", batch=decoding, context=self.context, held=self.full,
+                        prefill_batch=chunks, chunk=tokens, prefill_context=context)
+
+    def whole(self, decoding, chunks):
+        """A step of whole numbers of sequences and chunks in all lanes."""
+        if (decoding, chunks) in self.known:
+            return self.known[decoding, chunks]
+        drafts = infer(self.m, dict(self.common, batch=decoding, context=self.context),
+                       self.device, **self.options).get("draft", 0) if decoding else 0
+        if chunks:
+            passes = [(Fraction(count, self.chunks), self.beside(decoding, chunks, tokens, at))
+                      for count, tokens, at in self.parts()]
+        else:
+            passes = [(1, self.run(batch=decoding, context=self.context))]
+        # A lane comes round again, whatever the pass does.
+        time = sum(share * max(row["time"], row["s"].microbatches * row["slow"])
+                   for share, row in passes)
+        self.known[decoding, chunks] = time + drafts
+        return time + drafts
+
+    def step(self, decoding, chunks):
+        """Between whole numbers: decoding in all lanes, chunks in one."""
+        unit = 1 if chunks < self.groups else self.groups
+        if "shared" in BROKEN:
+            unit = 1
+        total = decoding * self.lanes
+        least, low = math.floor(total), math.floor(chunks / unit) * unit
+        part, share = total - least, (chunks - low) / unit
+        return sum(one * two * self.whole(least + i, (low + j * unit) * self.lanes)
+                   for i, one in enumerate((1 - part, part))
+                   for j, two in enumerate((1 - share, share)) if one * two)
+
+    def times(self, tokens_per_step):
+        """ttft, and tpot or None."""
+        b, steps = Fraction(self.batch, self.lanes), (self.generate - 1) / tokens_per_step
+        room = self.budget / Fraction(self.new, self.chunks)
+        room *= 1 if "shared" in BROKEN else self.groups
+        cycle = steps + self.chunks
+        waits = b * self.chunks / room > cycle
+        cycle = b * self.chunks / room if waits else cycle
+        prefilled = b * self.chunks / cycle
+        decoding = b * steps / cycle
+        if waits or prefilled > 1:
+            full = self.step(decoding, prefilled)
+            ttft, step = (cycle - steps if waits else self.chunks) * full, full
+        else:
+            beside = decoding if b > 1 else Fraction(0)
+            ttft = self.chunks * self.step(beside, Fraction(1))
+            mixed = (b - 1) * self.chunks / steps if steps else 0
+            step = ((1 - mixed) * self.step(decoding if b > 1 else b, Fraction(0)) if mixed < 1
+                    else 0) + (mixed * self.step(decoding, Fraction(1)) if mixed else 0) \
+                if steps else 0
+        return ttft, step / tokens_per_step if self.generate > 1 else None
+
+    def activations(self):
+        """Of the widest step: each group in each lane prefills what its budget allows."""
+        in_lane = ceil_div(self.batch, self.lanes)
+        groups = 1 if "shared" in BROKEN else min(self.groups, in_lane)
+        count = min(groups * self.lanes, self.batch)
+        tokens = min(self.budget, ceil_div(in_lane, groups) * self.new)
+        widest = self.beside(self.batch - count, count, tokens, max(self.prompt, tokens))
+        return max(widest["active"], self.run(context=self.context, held=self.full)["active"])
+
+
+def in_flight(m, asked, device, **options):
+    """The row of requests in a closed loop."""
+    loop = InFlight(m, asked, device, options)
+    row = dict(loop.last)
+    if "draft" in row:  # memory, of a draft at the end of the requests
+        end = infer(m, dict(loop.common, context=loop.full), device, **options)
+        bare = loop.run(context=loop.full)
+        own = loop.run(context=loop.context, held=loop.full)
+        row["weights"] = own["weights"] + end["weights"] - bare["weights"]
+        row["cache"] = own["cache"] + end["cache"] - bare["cache"]
+    row["active"] = loop.activations()
+    row["fits"] = None if device.capacity is None else row["weights"] + row["cache"] + \
+        row["active"] <= (1 - row["s"].reserve) * device.capacity
+    row["ttft"], row["tpot"] = loop.times(row["tokens_per_step"])
+    row["e2e"] = row["ttft"] + (loop.generate - 1) * (row["tpot"] or 0)
+    row["rate"] = loop.batch * loop.generate / row["e2e"]
+    return row
+
+
 def request(m, asked, device, **options):
+    """Requests: in a closed loop, or a static batch."""
+    return (static if asked.get("static") else in_flight)(m, asked, device, **options)
+
+
+def static(m, asked, device, **options):
     """A static batch: a prefill, which yields the first of them, and
     decode steps at the contexts P + 1 to P + G - 1, one by one."""
     prompt, generate = asked["prompt"], asked["generate"]
@@ -761,10 +1082,23 @@ def request(m, asked, device, **options):
     row["active"] = max(row["active"], first["active"])
     row["fits"] = None if device.capacity is None else row["weights"] + row["cache"] + \
         row["active"] <= (1 - row["s"].reserve) * device.capacity
+    row["step"] = infer(m, dict(steps, context=prompt + generate // 2), device, **options)["step"]
     row["ttft"], row["tpot"] = first["ttft"], times / (generate - 1) if generate > 1 else None
     row["e2e"] = first["ttft"] + times
     row["rate"] = row["s"].batch * generate / row["e2e"]
     return row
+
+
+def chosen_crossover(m, f, read, tokens):
+    """Up to the number of chosen keys all latents are read, and no index; beyond it so many latents
+    and every index key."""
+    count = len(m.layers) * tokens
+    latent = tensor_bytes(f.kv, m.latent + m.rope, 0, 1)
+    index = tensor_bytes(INDEX_KEYS, m.index[1], 0, 1)
+    at = read / (latent * count)
+    if at <= m.chosen + 1:
+        return at
+    return (read / count - m.chosen * latent) / index
 
 
 def crossover(m, row):
@@ -774,9 +1108,17 @@ def crossover(m, row):
     scales = FORMATS[f.kv].get("tensor", 0) * len(m.layers) * (1 if m.latent else 2)
     read = row["by_role"]["weights"] - scales
     each = cache_bytes(m, s.tp, f.kv, 1) * row["predicted"][0][0][1].dims["tokens"]
-    windowed = sum(1 for x, _ in m.layers if x)
-    full = len(m.layers) - windowed
-    at = read / (each * len(m.layers))
+    attending = sum(1 for layer in m.layers if layer[3])
+    windowed = sum(1 for layer in m.layers if layer[0])
+    full = attending - windowed
+    # States are read and written at any context.
+    read -= sum(count * p["by_role"]["kv"] for count, node, p in row["predicted"][0]
+                if node.op in operators.STATES)
+    if not attending:
+        return None
+    if m.chosen:
+        return chosen_crossover(m, f, read, row["predicted"][0][0][1].dims["tokens"])
+    at = read / (each * attending)
     if windowed and at > m.window:
         at = (read / each - windowed * m.window) / full if full else None
     return at

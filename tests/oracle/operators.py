@@ -4,17 +4,21 @@ fractions. No number is taken from the program.
 """
 from fractions import Fraction
 
-from formats import (BROKEN, FORMATS, Refused, STORED, multiplied_at, resolve, scale_bytes,
+from formats import (BROKEN, FORMATS, PRUNED, Refused, STORED, multiplied_at, resolve, scale_bytes,
                      tensor_bytes)
 
 PRODUCTS = ("gemm gemv bmm attention-scores attention-values flash-attention mla-decode mla-prefill "
-            "moe moe-gate-up moe-down").split()
+            "moe moe-gate-up moe-down index-scores sparse-mla gated-delta kimi-delta ssd").split()
 COLLECTIVES = "all-reduce all-gather reduce-scatter all-to-all send".split()
 ATTENTION = "attention-scores attention-values softmax attention flash-attention".split()
 LATENT = "mla-decode mla-prefill".split()
+CHOSEN = "index-scores sparse-mla".split()
+STATES = "gated-delta kimi-delta ssd".split()
 EXPERTS = "moe moe-gate-up moe-down".split()
+WITH_WEIGHTS = ["gemm", "gemv", "bmm"] + EXPERTS
 ROWS = "rmsnorm layernorm add silu-mul gelu quantize embedding".split()
-ALL = PRODUCTS + ["softmax", "attention"] + ROWS + ["rope", "kv-append", "router"] + COLLECTIVES
+ALL = PRODUCTS + ["softmax", "attention"] + ROWS + ["rope", "kv-append", "router", "index-top-k", "short-conv"] + \
+    COLLECTIVES
 _LATENT_SIZES = dict(kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128)
 ROLES = "weights activations out kv".split()
 
@@ -41,7 +45,7 @@ def pairs_and_keys(d):
     """Pairs of query and key, and how many keys are read. Queries are the last of the keys:
     query i (from 0) sees those up to its own position S - T + i if the mask is causal."""
     length, keys = d["query_len"], d["kv_len"]
-    seen = min(d["window"], keys) if d["window"] else keys
+    seen = min(d["window"], keys) if d.get("window") else keys
     if not d["causal"] or "causal" in BROKEN:
         return length * seen, min(keys, seen + length - 1)
     # Query i sees min(seen, S - T + i + 1) keys; the first sees S - T + 1, the last all `seen`.
@@ -58,6 +62,19 @@ def defaults(op, dims):
         d.setdefault("batch", 1)
         if op == "gemv":
             d["m"] = 1
+    if op in CHOSEN + STATES + ["index-top-k", "short-conv"]:
+        usual = {"index-scores": dict(causal=0), "index-top-k": dict(selected=2048),
+                 "sparse-mla": dict(causal=0, selected=2048, kv_lora_rank=512, qk_rope_head_dim=64),
+                 "short-conv": dict(taps=4), "gated-delta": dict(v_head_dim=128, scan_chunk=64),
+                 "kimi-delta": dict(v_head_dim=128, scan_chunk=64),
+                 "ssd": dict(state_size=128, scan_chunk=64)}
+        d = {**usual[op], "batch": 1, "query_len": 1, **d}
+        if op in ("gated-delta", "ssd"):
+            d.setdefault("kv_heads", d["heads"])
+            if d["heads"] % d["kv_heads"]:
+                raise Refused("heads")
+        if op in CHOSEN and d["causal"] and d["query_len"] > d["kv_len"]:
+            raise Refused("more queries than keys")
     if op in ATTENTION + LATENT:
         d.setdefault("batch", 1)
         d.setdefault("query_len", 1)
@@ -135,6 +152,41 @@ def work(op, d):
                      activations=(b * length * h * (nope + rope), 1, b * length),
                      kv=(b * keys * h * (nope + rope + v), 2, 2 * b * keys * h),
                      out=(b * length * h * v, 1, b * length))
+    elif op == "index-scores":
+        b, h, length, size = d["batch"], d["heads"], d["query_len"], d["head_dim"]
+        pairs, keys = pairs_and_keys(d)
+        w.update(flops=2 * b * h * size * pairs, activations=(b * length * h * size, 1, b * length),
+                 kv=(b * keys * size, 1, b * keys), out=(b * length * d["kv_len"], 1, b * length))
+    elif op == "index-top-k":
+        scores = d["batch"] * d["query_len"] * d["kv_len"]
+        w.update(flops=scores, activations=(scores, 1, d["batch"] * d["query_len"]),
+                 bytes=4 * d["batch"] * d["query_len"] * min(d["selected"], d["kv_len"]))
+    elif op == "sparse-mla":
+        w = work("mla-decode", dict(_LATENT_SIZES, **dict(d, window=d["selected"])))
+    elif op == "short-conv":
+        seen = d["batch"] * (d["query_len"] + d["taps"] - 1)
+        rows = (seen * hidden, 2, seen)
+        w.update(flops=2 * d["batch"] * d["query_len"] * hidden * d["taps"],
+                 weights=(hidden * d["taps"], 1, hidden), activations=rows, out=rows)
+    elif op in STATES:
+        b, h, length, size = d["batch"], d["heads"], d["query_len"], d["head_dim"]
+        # A token meets those of its chunk that come before it, and itself.
+        met = Fraction(length * (min(d["scan_chunk"], length) + 1), 2)
+        tokens_of_all = b * length
+        if op == "ssd":
+            inner, wide, groups = d["state_size"], size, d["kv_heads"]
+            products = h * (4 * length * size * inner + 2 * met * size) + groups * 2 * met * inner
+            come, inputs = h * size + 2 * groups * inner + h, 4
+        else:
+            inner = wide = d["v_head_dim"]
+            # Keys with keys, solved for keys and for values, queries with keys, scores with values.
+            products = h * (6 * length * size * inner + 2 * met * (size + size + inner + size + inner))
+            keys = d["kv_heads"] if op == "gated-delta" else h
+            gates = 2 * h if op == "gated-delta" else h * (size + 1)
+            come, inputs = 2 * keys * size + h * inner + gates, 5
+        w.update(flops=b * products, activations=(tokens_of_all * come, inputs, inputs * tokens_of_all),
+                 kv=(2 * b * h * size * inner, 2, 2 * b * h),
+                 out=(tokens_of_all * h * wide, 1, tokens_of_all))
     elif op in ROWS:
         each = (tokens * hidden, 1, tokens)
         per_element = dict(rmsnorm=5, layernorm=7, add=1, gelu=10, quantize=4, embedding=0)
@@ -227,7 +279,8 @@ def bound(op, dims, formats, device, sparse=False):
     by_role = dict.fromkeys(ROLES, Fraction(0))
     for role in ROLES:
         if role in w:
-            by_role[role] = tensor_bytes(formats[role], *w[role])
+            by_role[role] = tensor_bytes(formats[role], *w[role],
+                                         pruned=sparse and role == "weights")
             if "scales" in BROKEN:
                 by_role[role] -= scale_bytes(formats[role], *w[role][1:])
     if "bias" in w:
@@ -235,8 +288,11 @@ def bound(op, dims, formats, device, sparse=False):
     by_role["out"] += w.get("bytes", 0)
     total = sum(by_role.values())
     if op in PRODUCTS:
-        other = "kv" if op in ATTENTION + LATENT else "weights"
-        asked = formats.get("compute") or multiplied_at(formats["activations"], formats[other])
+        other = "kv" if op in ATTENTION + LATENT + CHOSEN else \
+            "activations" if op in STATES else "weights"
+        converted = device.weight_only if FORMATS[formats[other]].get("stored") else None
+        asked = formats.get("compute") or converted or \
+            multiplied_at(formats["activations"], formats[other])
         asked = FORMATS[asked].get("unit", asked)
         at, peak, sparse_peak = device.unit(asked, sparse)
         native = at == asked and peak is not None
@@ -307,6 +363,8 @@ def ask(op, dims, asked, device, sparse=False):
     """A prediction from what the program is given."""
     dims = defaults(op, dims)
     formats = resolve(asked, "bf16" if op == "quantize" else "fp16")
+    if op in STATES and not asked.get("kv"):
+        formats["kv"] = "fp32"
     if op == "quantize" and not asked.get("out"):
         formats["out"] = "fp8_e4m3"
     elif op != "quantize" and asked.get("out") in STORED:
@@ -314,4 +372,6 @@ def ask(op, dims, asked, device, sparse=False):
     if asked.get("compute") and op not in PRODUCTS + ["attention"]:
         raise Refused("compute")
     check_compute(asked)
+    if sparse and (op not in WITH_WEIGHTS or formats["weights"] not in PRUNED):
+        raise Refused("sparse")
     return dims, formats, predict(op, dims, formats, device, sparse)

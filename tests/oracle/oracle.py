@@ -117,7 +117,7 @@ def check_operators(comparison, program, every_device, random, drawn):
     batch, wanted, kinds = [], [], []
     for op, name, asked in drawn:
         dims = cases.operator(random, op)
-        sparse = random.random() < 0.3
+        sparse = random.random() < (0.4 if op in operators.WITH_WEIGHTS else 0.05)
         record = dict(operator=op, hardware=name, **dims, **asked)
         if sparse:
             record["sparse"] = 1
@@ -158,6 +158,7 @@ def model_row(row):
     s, f = row["s"], row["f"]
     row_of = {f"{role}_bytes": row["by_role"][role] for role in operators.ROLES}
     fits = row["fits"]
+    copies = s.asked.get("dp", 1)
     rate = None if fits is False else row["rate"]
     row_of.update(
         activations=f.activations, out=f.out, kv=f.kv, native=row["native"], flops=row["flops"],
@@ -172,8 +173,9 @@ def model_row(row):
         memory_reserve_bytes=scaled(row["capacity"], 1 / s.reserve) if s.reserve else
         scaled(row["capacity"], 1) and 0, step_ms=row["step"] * 1000,
         ttft_ms=scaled(row["ttft"], MILLI), tpot_ms=scaled(row["tpot"], MILLI),
-        tokens_per_step=row["tokens_per_step"], tokens_per_s=rate,
-        tokens_per_s_per_user=scaled(rate, s.batch), devices=s.tp * s.pp * s.groups,
+        tokens_per_step=row["tokens_per_step"], tokens_per_s=scaled(rate, Fraction(1, copies)),
+        tokens_per_s_per_user=scaled(rate, s.batch), dp=copies,
+        devices=s.tp * s.pp * s.groups * copies,
         attention_dp=s.groups, moe_tp=s.cut,
         moe_ep=s.parts)
     if "draft" in row:
@@ -181,8 +183,8 @@ def model_row(row):
     if "e2e" in row:
         # A sum of many passes has no FLOPs, bytes and operators.
         keep = "activations out kv weights_memory_bytes kv_cache_bytes activation_memory_bytes " \
-            "kv_bytes_per_token memory_capacity_bytes fits ttft_ms tpot_ms tokens_per_step " \
-            "tokens_per_s tokens_per_s_per_user devices"
+            "kv_bytes_per_token memory_capacity_bytes fits ttft_ms tpot_ms step_ms tokens_per_step " \
+            "tokens_per_s tokens_per_s_per_user dp devices"
         row_of = {key: row_of[key] for key in keep.split()}
         row_of.update(e2e_ms=row["e2e"] * 1000, time_us=row["e2e"] / MICRO)
     return row_of
@@ -228,7 +230,8 @@ def check_models(comparison, program, every_device, every_model, random, count, 
             records.append(dict(asked, model=name, hardware=where))
             if sparse:
                 records[-1]["sparse"] = 1
-            kinds.append("request" if "prompt" in asked else asked.get("phase", "decode"))
+            kinds.append("static" if "static" in asked else "request" if "prompt" in asked else
+                         asked.get("phase", "decode"))
             try:
                 wanted.append(model_row(infer(model, dict(asked, **switches), every_device[where],
                                               classes=classes, layout=layout, sparse=sparse)))
@@ -265,6 +268,25 @@ def check_drafts(comparison, program, every_device, every_model, random, count):
         for record, got, want in zip(records, program.records(
                 ["model"], records, ["--draft-model", draft]), wanted):
             comparison.row(got, want, "drafts", [record, draft])
+
+
+def check_groups(comparison, program, every_device, every_model, random, count):
+    """Requests over groups of the attention, with many prompts in a step."""
+    routed = [name for name, model in every_model["models"].items() if model.experts > 1]
+    records, wanted = [], []
+    for _ in range(count):
+        name, where = random.choice(routed), random.choice(list(every_device))
+        prompt = random.randint(1, 400)
+        asked = dict(prompt=prompt, generate=random.randint(1, 12), ep=random.choice((2, 4)),
+                     batch=random.randint(1, 100), pp=random.choice((1, 1, 2)),
+                     chunk=max(1, int(prompt * random.choice((0.4, 1, 1.7, 3)))))
+        records.append(dict(asked, model=name, hardware=where))
+        try:
+            wanted.append(model_row(infer(every_model["models"][name], asked, every_device[where])))
+        except formats.Refused:
+            wanted.append(None)
+    for record, got, want in zip(records, program.records(["model"], records), wanted):
+        comparison.row(got, want, "groups", record)
 
 
 def operators_of(row):
@@ -305,7 +327,7 @@ def operator_key(got, sizes):
 
 SIZES = ("m n k batch heads kv_heads head_dim query_len kv_len causal window kv_lora_rank "
          "qk_nope_head_dim qk_rope_head_dim v_head_dim tokens hidden gain intermediate experts top_k "
-         "routing ep elements devices within algorithm").split()
+         "routing ep elements devices within algorithm selected taps state_size scan_chunk").split()
 
 
 def check_graphs(comparison, program, every_device, every_model, random, count):
@@ -314,8 +336,9 @@ def check_graphs(comparison, program, every_device, every_model, random, count):
         name, where = (random.choice(list(x)) for x in (every_model["models"], every_device))
         model, device = every_model["models"][name], every_device[where]
         asked = cases.scenario(random, model)
-        for key in ("prompt", "generate", "static"):
-            asked.pop(key, None)
+        while "prompt" in asked or "ep" in asked and set(asked) & {"moe_tp", "moe_ep",
+                                                                    "attention_dp"}:
+            asked = cases.scenario(random, model)  # records alone take ep beside the others
         asked.update(cases.asked_formats(random, "gemm"))
         arguments = ["predict", "model", name, "-H", where, "-f", "json"]
         for key, value in asked.items():
@@ -350,7 +373,7 @@ def check_graphs(comparison, program, every_device, every_model, random, count):
                     if not node.dims.get("within"):
                         comparison.field(f"{field} of {key[0]}", one.get(field), value, case)
         check_limits(comparison, got["limits"], model, asked, device, row, case)
-        check_bounds(comparison, got["operators"], model, asked, device, case)
+        check_bounds(comparison, got["limits"], got["operators"], model, asked, device, case)
         if comparison.differed == before:
             comparison.agreed["graphs"] += 1
 
@@ -383,12 +406,57 @@ def check_limits(comparison, got, model, asked, device, row, case):
             comparison.differ(f"{limit} {most} does not fit", case)
         if most < 10 ** 9 and fits(most + 1):
             comparison.differ(f"{limit} {most}, and one more fits", case)
+    check_levers(comparison, got, model, asked, device, case)
 
 
-def check_bounds(comparison, listed, model, asked, device, case):
+def check_levers(comparison, got, model, asked, device, case):
+    """The largest batch with a cache in fp8, and with the next tensor parallelism that helps."""
+    def fits(batch, **changed):
+        try:
+            return infer(model, dict(asked, batch=batch, **changed), device)["fits"]
+        except formats.Refused:
+            return False
+    here = got.get("max_batch")
+    for limit, changed in (("max_batch_kv_fp8", {"kv": "fp8_e4m3"}),
+                           ("max_batch_next_tp", {"tp": got.get("next_tp")})):
+        most = got.get(limit)
+        if most is None:
+            continue
+        comparison.values += 1
+        if most <= here or not fits(most, **changed) or fits(most + 1, **changed):
+            comparison.differ(f"{limit} {most}", case)
+    if "next_tp" in got:
+        for tp in range(asked.get("tp", 1) + 1, got["next_tp"]):
+            if fits(here + 1, tp=tp):
+                comparison.differ(f"next_tp {got['next_tp']}, and {tp} lets more fit", case)
+
+
+def check_whole(comparison, limits, model, asked, device, case):
+    """The smallest batch from which a decode step as a whole is compute-bound."""
+    def bound(batch):
+        try:
+            return models.infer(model, dict(asked, batch=batch), device)
+        except formats.Refused:
+            return None
+    batch, most = limits.get("compute_bound_batch"), 2 ** 20
+    if asked.get("phase", "decode") != "decode":
+        comparison.field("compute_bound_batch", batch, None, case)
+        return
+    comparison.values += 1
+    if batch is None:
+        row = bound(most)
+        if row and row["compute_time"] is not None and row["bottleneck"] == "compute":
+            comparison.differ("no compute_bound_batch of the whole", case)
+    elif bound(batch)["bottleneck"] != "compute" or \
+            batch > 1 and bound(batch - 1)["bottleneck"] == "compute":
+        comparison.differ(f"compute_bound_batch {batch} of the whole", case)
+
+
+def check_bounds(comparison, limits, listed, model, asked, device, case):
     """The smallest batch from which a product is compute-bound."""
     names = collections.Counter(one["name"] for one in listed)
 
+    check_whole(comparison, limits, model, asked, device, case)
     known = {}
 
     def bound(name, batch):
@@ -421,17 +489,20 @@ def check_parameters(comparison, program, every_model):
         total, active = models.parameters(model)
         row = models.Formats(model, {}, {}, None)
         comparison.row(got, dict(parameters=total, active_parameters=active, kv_bytes_per_token=sum(
-            models.cache_bytes(model, 1, row.kv, 1) for _ in model.layers)), "list models", got["id"])
+            models.cache_bytes(model, 1, row.kv, 1) for layer in model.layers if layer[3])),
+            "list models", got["id"])
 
 
 # Formulas that the self-test breaks in the oracle, one at a time.
 FAULTS = {"scales": "scales of blocks and tensors are not counted",
+          "pruned": "pruned weights are as many bytes as others",
           "gqa": "every query head has K and V of its own",
           "causal": "all T S pairs, whatever the mask",
           "touched": "tokens choose different experts",
           "overlap": "memory and compute one after the other",
           "stages": "a decode step is one pass through the stages",
           "acceptance": "all drafts are accepted",
+          "shared": "all groups of the attention share a budget of chunks",
           "fallback": "a product runs at the format that was asked for"}
 
 
@@ -456,6 +527,8 @@ def everything(arguments, cases_wanted, seed, quiet=False):
         check_models(comparison, program, every_device, every_model, random, cases_wanted // 3,
                      max(3, cases_wanted // 300))
         check_drafts(comparison, program, every_device, every_model, random, cases_wanted // 50)
+        check_groups(comparison, program, every_device, every_model, random,
+                     max(10, cases_wanted // 50))
         check_graphs(comparison, program, every_device, every_model, random, cases_wanted // 100)
     return comparison
 
@@ -467,7 +540,8 @@ def report(comparison):
           f"{sum(comparison.refused.values())} cases")
     line("operators", operators.ALL)
     line("formats, in any role", [f"format {name}" for name in formats.NAMES])
-    line("models", ["decode", "prefill", "mixed", "request", "drafts", "graphs"])
+    line("models", ["decode", "prefill", "mixed", "request", "static", "drafts", "groups",
+                    "graphs"])
     line("classes", sorted(x for x in comparison.agreed if x.startswith("model ")))
     print("refused by both:", "  ".join(f"{k} {n}" for k, n in sorted(comparison.refused.items())))
 

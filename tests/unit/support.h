@@ -103,4 +103,15 @@ static inline int64_t pick(int64_t low, int64_t high)
         }                                                                                          \
     } while (0)
 
+/* |got - expected| <= difference */
+#define assert_around(got, expected, difference)                                                   \
+    do {                                                                                           \
+        const double got_ = (double)(got);                                                         \
+        const double expected_ = (double)(expected);                                               \
+        const double off_ = got_ > expected_ ? got_ - expected_ : expected_ - got_;                \
+        if (!(off_ <= (double)(difference))) {                                                     \
+            fail_msg("%s is %.17g, expected %.17g", #got, got_, expected_);                        \
+        }                                                                                          \
+    } while (0)
+
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "catalog/data.h"
 #include "files.h"
 #include "support.h"
 
@@ -222,22 +223,23 @@ static void test_formats(void **state)
         unsigned written;
         unsigned named; /* by roof_answer_format_find; some workloads write fewer */
         const char *file;
-    } rows[] = {{"predict operator=gemv n=10 k=10", TABLE, TABLE | FORMAT(HTML), ""},
-                {"predict model=gpt-2", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
-                {"predict from=", TABLE, TABLE | FORMAT(HTML), MEASURED},
-                {"sweep operator=gemv n=10,20 k=10", TABLE, TABLE, ""},
-                {"recommend operator=gemv n=10 k=10", TABLE, TABLE, ""},
-                {"recommend model=gpt-2 devices=1 batch=1", TABLE, TABLE, ""},
-                {"list list=engines", TABLE, TABLE, ""},
-                {"compare file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(NDJSON) | FORMAT(CSV), TABLE,
-                 MEASURED},
-                {"compare summary= file=", FORMAT(TEXT) | FORMAT(JSON), TABLE, MEASURED},
-                {"plot", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT),
-                 FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT) | FORMAT(SVG) |
-                     FORMAT(PNG) | FORMAT(PDF),
-                 ""},
-                {"check file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT),
-                 FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT), CHECKS("200")}};
+    } rows[] = {
+        {"predict operator=gemv n=10 k=10", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
+        {"predict model=gpt-2", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
+        {"predict from=", TABLE, TABLE | FORMAT(HTML), MEASURED},
+        {"sweep operator=gemv n=10,20 k=10", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
+        {"recommend operator=gemv n=10 k=10", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
+        {"recommend model=gpt-2 devices=1 batch=1", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
+        {"list list=engines", TABLE, TABLE, ""},
+        {"compare file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(NDJSON) | FORMAT(CSV), TABLE,
+         MEASURED},
+        {"compare summary= file=", FORMAT(TEXT) | FORMAT(JSON), TABLE, MEASURED},
+        {"plot", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT),
+         FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT) | FORMAT(SVG) | FORMAT(PNG) |
+             FORMAT(PDF),
+         ""},
+        {"check file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT),
+         FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT), CHECKS("200")}};
     static const char *const names[] = {"text", "json", "ndjson", "csv",     "md",  "html",
                                         "svg",  "png",  "pdf",    "gnuplot", "tap", "junit"};
     static const enum roof_answer_format formats[] = {
@@ -257,7 +259,10 @@ static void test_formats(void **state)
             enum roof_answer_format found = ROOF_ANSWER_FORMAT_COUNT;
             const struct asked asked = read_line(line);
             const bool named = (rows[i].named & 1U << formats[f]) != 0;
-            const bool written = (rows[i].written & 1U << formats[f]) != 0;
+            const bool wanted = (rows[i].written & 1U << formats[f]) != 0;
+            /* A program without the explorer says so. */
+            const bool absent = wanted && formats[f] == ROOF_HTML && roof_data_explorer() == NULL;
+            const bool written = wanted && !absent;
             assert_int_equal(roof_answer_format_find(&found, asked.command, names[f], &error),
                              named ? ROOF_OK : ROOF_USAGE);
             assert_int_equal(found, named ? formats[f] : ROOF_ANSWER_FORMAT_COUNT);
@@ -265,7 +270,7 @@ static void test_formats(void **state)
             const enum roof_status status = answer(&text, line, formats[f], &error);
             if ((status == ROOF_OK) != written || (text != NULL) != written ||
                 (*error.message == '\0') != written ||
-                (status != ROOF_OK && status != ROOF_USAGE)) {
+                (status != ROOF_OK && status != (absent ? ROOF_IO : ROOF_USAGE))) {
                 fail_msg("%s -f %s: %d %s", line, names[f], (int)status, error.message);
             }
             roof_answer_free(text);

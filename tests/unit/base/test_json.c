@@ -1004,9 +1004,42 @@ static void test_read_a_stream(void **state)
     assert_non_null(strstr(error.message, "more than the"));
 }
 
+/* Python writes NaN and infinities; where they are taken they are null, and places stay right. */
+static void test_python(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"NaN\": NaN, \"a\": [Infinity,\n -Infinity, 3], \"b\": \"NaN \\\" "
+        "Infinity\"}";
+    struct roof_json *json = NULL;
+    struct roof_error error = {0};
+    assert_int_equal(roof_json_parse(&json, TEXT(text), "t.json", &error), ROOF_INVALID);
+    assert_int_equal(error.column, 9);
+    assert_int_equal(roof_json_parse_python(&json, TEXT(text), "t.json", &error), ROOF_OK);
+    const roof_json_value *const root = roof_json_root(json);
+    const roof_json_value *const first = roof_json_first(roof_json_get(root, "a"));
+    const roof_json_value *const second = roof_json_next(first);
+    assert_true(roof_json_is_null(roof_json_get(root, "NaN")));
+    assert_true(roof_json_is_null(first) && roof_json_is_null(second));
+    assert_string_equal(roof_json_string(roof_json_get(root, "b")), "NaN \" Infinity");
+    assert_int_equal(roof_json_error(json, roof_json_next(second), &error, "three"), ROOF_INVALID);
+    assert_int_equal(error.line, 2);
+    assert_int_equal(error.column, 13);
+    roof_json_free(json);
+    static const char *const wrong[] = {"NaNs",      "-NaN",      "infinity",
+                                        "+Infinity", "[Infinit]", "Inf"};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        assert_int_equal(
+            roof_json_parse_python(&json, wrong[i], strlen(wrong[i]), "t.json", &error),
+            ROOF_INVALID);
+        assert_null(json);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_python),
         cmocka_unit_test(test_members),
         cmocka_unit_test(test_cells),
         cmocka_unit_test(test_spans),

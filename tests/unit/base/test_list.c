@@ -18,6 +18,9 @@ static void test_items_come_in_order(void **state)
         {",a", {"", "a"}, 2},
         {"a,,b", {"a", "", "b"}, 3},
         {" a b ,c", {" a b ", "c"}, 2}, /* blanks belong to items */
+        {"{\"a\": [1,2], \"b\": {}},c", {"{\"a\": [1,2], \"b\": {}}", "c"}, 2},
+        {"{\"}\": \"\\\",\"},c", {"{\"}\": \"\\\",\"}", "c"}, 2}, /* its strings hide braces */
+        {"{a,b", {"{a,b"}, 1},
         {NULL, {NULL}, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

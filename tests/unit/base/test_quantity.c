@@ -509,7 +509,8 @@ static void test_random_numbers_read_back(void **state)
 static void test_powers_and_their_neighbours_read_back(void **state)
 {
     (void)state;
-    /* Where the distance of the doubles changes, and where the number of digits does. */
+    /* The distance of the doubles changes at powers of two, the number of digits at powers of ten.
+     */
     for (int e = -1074; e <= 1023; e++) {
         const double power = ldexp(1, e);
         expect_read_back(power, true, 2, e);

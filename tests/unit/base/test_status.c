@@ -121,7 +121,7 @@ static void test_long_text_is_cut_and_terminated(void **state)
     assert_int_equal(strlen(error.source), ROOF_ERROR_SOURCE_SIZE - 1);
 }
 
-/* What stands in a message is UTF-8, also where it is cut. */
+/* A message is valid UTF-8, even after it is cut. */
 static void test_other_bytes_are_replaced(void **state)
 {
     (void)state;

@@ -158,7 +158,7 @@ static void test_width_counts_code_points(void **state)
     }
 }
 
-/* What others wrote moves no cursor and makes no markup. */
+/* Text that others wrote moves no cursor and makes no markup. */
 static void test_text_of_others(void **state)
 {
     (void)state;

@@ -180,6 +180,36 @@ static void test_bytes_of_tensors(void **state)
     }
 }
 
+/* Two of four values are kept, each with 2 bits for its place: (2 w + 4) / 4 bits for w bits, and
+ * the scales. Formats that are converted before they are multiplied, and all others, stay dense. */
+static void test_pruned(void **state)
+{
+    (void)state;
+    static const struct {
+        enum roof_precision precision;
+        double bits;
+    } pruned[] = {{ROOF_PRECISION_BF16, 9},
+                  {ROOF_PRECISION_FP16, 9},
+                  {ROOF_PRECISION_FP8_E4M3, 5},
+                  {ROOF_PRECISION_FP8_E5M2, 5},
+                  {ROOF_PRECISION_INT8, 5},
+                  {ROOF_PRECISION_INT8_CHANNEL, 5},
+                  {ROOF_PRECISION_FP8_BLOCK128, 5 + 32. / 16384}};
+    size_t count = 0;
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        count += roof_precision_prunable((enum roof_precision)p);
+    }
+    assert_int_equal(count, sizeof pruned / sizeof *pruned);
+    for (size_t i = 0; i < count; i++) {
+        const enum roof_precision p = pruned[i].precision;
+        const struct roof_format *const f = roof_format(p);
+        assert_true(roof_precision_prunable(p));
+        assert_true(roof_pruned_bits(p) == pruned[i].bits);
+        assert_true(roof_pruned_bytes(p, 16384, 3, 5) ==
+                    2048 * pruned[i].bits + 3 * f->tensor_bytes + 5 * f->channel_bytes);
+    }
+}
+
 /* --- names --------------------------------------------------------------------------------- */
 
 static void expect_found(const char *name, enum roof_precision precision)
@@ -747,6 +777,7 @@ int main(void)
         cmocka_unit_test(test_bits_per_element),
         cmocka_unit_test(test_well_known_bits),
         cmocka_unit_test(test_bytes_of_tensors),
+        cmocka_unit_test(test_pruned),
         cmocka_unit_test(test_names_and_aliases),
         cmocka_unit_test(test_unknown_names),
         cmocka_unit_test(test_every_row_is_filled),

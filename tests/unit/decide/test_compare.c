@@ -62,6 +62,7 @@ struct heard {
     struct roof_text models; /* "NAME as LAYOUT;" */
     enum roof_status fail;   /* of the row callback */
     size_t columns;
+    bool metrics;
 };
 
 static enum roof_status on_hardware(void *context, const struct roof_hardware **out,
@@ -86,10 +87,11 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
 }
 
 static enum roof_status on_header(void *context, const char *const *column, size_t columns,
-                                  struct roof_error *error)
+                                  bool metrics, struct roof_error *error)
 {
     struct heard *const heard = context;
     (void)error;
+    heard->metrics = metrics;
     heard->columns = columns;
     for (size_t i = 0; i < columns; i++) {
         roof_text_printf(&heard->header, "%s;", column[i]);
@@ -106,6 +108,10 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
     }
     assert_int_equal(row->cells, heard->columns);
     assert_true(row->prediction != NULL && row->hardware != NULL);
+    assert_true(row->metrics == heard->metrics);
+    if (row->metrics) {
+        roof_text_printf(&heard->rows, "%s=%.6g ", row->metric, row->measured_s * 1e6);
+    }
     roof_text_printf(&heard->rows, "%d:%.6g/", row->line, row->time_s * 1e6);
     if (isnan(row->expected_s)) {
         assert_int_equal(isnan(row->low_s) && isnan(row->high_s), 1);
@@ -125,6 +131,7 @@ static void on_bad(void *context, const struct roof_error *error)
     roof_text_printf(&heard->bad, "%d %s\n", error->line, error->message);
 }
 
+static const char *model_of_all; /* that the caller names */
 static struct heard heard;
 static struct roof_comparison result;
 
@@ -159,7 +166,7 @@ static enum roof_status compare(const char *text, const struct roof_scenario *ba
         roof_scenario_init(&scenario);
         base = &scenario;
     }
-    return roof_compare(&result, path, base, "ten", group_by, &calls, error);
+    return roof_compare(&result, path, base, "ten", model_of_all, group_by, &calls, error);
 }
 
 static void compare_ok(const char *text, const struct roof_scenario *base, const char *group_by)
@@ -190,11 +197,15 @@ static void test_header(void **unused)
         const char *reason;
     } cases[] = {
         {"", NULL, ROOF_INVALID, 1,
-         "the header needs the columns operator, or model, and measured_us"},
-        {"# only this\n", NULL, ROOF_INVALID, 2, "the header needs"},
-        {"operator,n,k\ngemv,1,1\n", NULL, ROOF_INVALID, 1, "the header needs"},
-        {"\n#\nmeasured_us,n\n", NULL, ROOF_INVALID, 3, "the header needs"},
-        {"Operators,measured_us\n", NULL, ROOF_INVALID, 1, "the header needs"},
+         "no column has measured values: measured_us, or for models ttft_ms, tpot_ms, e2e_ms or "
+         "tokens_per_s"},
+        {"# only this\n", NULL, ROOF_INVALID, 2, "no column has measured values"},
+        {"operator,n,k\ngemv,1,1\n", NULL, ROOF_INVALID, 1, "no column has measured values"},
+        {"model,run,ttft\n", NULL, ROOF_INVALID, 1, "or tokens_per_s (is ttft ttft_ms?)"},
+        {"model,tokens_pre_s\n", NULL, ROOF_INVALID, 1, "(is tokens_pre_s tokens_per_s?)"},
+        {"\n#\nmeasured_us,n\n", NULL, ROOF_INVALID, 3, "no column says what was measured"},
+        {"Operators,measured_us\n", NULL, ROOF_INVALID, 1, "no column says what was measured"},
+        {"ttft_ms,mean_ttft_ms\n", NULL, ROOF_INVALID, 1, "also as mean_ttft_ms"},
         {"operator,measured_us,n,k,n\n", NULL, ROOF_INVALID, 1, "the column n stands twice"},
         {"operator,measured_us,operator\n", NULL, ROOF_INVALID, 1, "operator stands twice"},
         {"operator,measured_us,Measured-us\n", NULL, ROOF_INVALID, 1, "also as Measured-us"},
@@ -239,9 +250,10 @@ static void test_header(void **unused)
     roof_scenario_init(&base);
     static const struct roof_compare_calls calls = {
         .hardware = on_hardware, .model = on_model, .bad = on_bad};
-    assert_int_equal(roof_compare(&result, "/tmp", &base, "ten", NULL, &calls, &error), ROOF_IO);
-    assert_int_equal(roof_compare(&result, "/no/such.csv", &base, "ten", NULL, &calls, &error),
+    assert_int_equal(roof_compare(&result, "/tmp", &base, "ten", NULL, NULL, &calls, &error),
                      ROOF_IO);
+    assert_int_equal(
+        roof_compare(&result, "/no/such.csv", &base, "ten", NULL, NULL, &calls, &error), ROOF_IO);
     assert_string_equal(error.source, "/no/such.csv");
 }
 
@@ -635,6 +647,164 @@ static void test_layouts(void **unused)
     assert_non_null(strstr(error.message, "layout stands twice"));
 }
 
+/* --- metrics of serving -------------------------------------------------------------------- */
+
+/* Predicts three requests in flight, of 100 tokens and 20 generated, on the device `whole`. */
+static struct roof_model_prediction *predict_requests(void)
+{
+    struct roof_scenario asked;
+    struct roof_model_prediction *const p = malloc(sizeof *p);
+    assert_non_null(p);
+    roof_scenario_init(&asked);
+    asked.prompt = 100;
+    asked.generate = 20;
+    asked.common.shape.batch = 3;
+    assert_int_equal(roof_predict_model(p, small, &asked, whole, NULL), ROOF_OK);
+    return p;
+}
+
+/* Writes the rows of on_row for a record in which all metrics were measured at twice the bound. */
+static void put_metrics(struct roof_text *out, int line, const struct roof_model_prediction *p)
+{
+    const struct {
+        const char *key;
+        double bound, expected;
+    } metrics[] = {{"ttft_ms", p->ttft_s, p->expected_ttft_s},
+                   {"tpot_ms", p->tpot_s, p->expected_tpot_s},
+                   {"e2e_ms", p->e2e_s, p->expected_e2e_s},
+                   {"tokens_per_s", 1 / p->tokens_per_s, 1 / p->expected_tokens_per_s}};
+    for (size_t i = 0; i < COUNT(metrics); i++) {
+        roof_text_printf(out, "%s=%.6g %d:%.6g/%.6g;", metrics[i].key, 2e6 * metrics[i].bound, line,
+                         1e6 * metrics[i].bound, 1e6 * metrics[i].expected);
+    }
+}
+
+static void test_metrics(void **unused)
+{
+    (void)unused;
+    struct roof_model_prediction *const p = predict_requests();
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_text rows = ROOF_TEXT_INIT;
+    roof_text_printf(&text,
+                     "model,hardware,concurrency,isl,osl,ttft_ms,tpot_ms,e2e_ms,tokens_per_s\n"
+                     "small,whole,3,100,20,%.17g,%.17g,%.17g,%.17g\n"
+                     "small,whole,3,100,20,,%.17g,,\n"
+                     "small,whole,3,,,1,,,\n"
+                     "small,whole,3,100,20,,,,\n"
+                     "small,whole,3,100,20,0,,,\n"
+                     "small,nobody,3,100,20,1,,,\n",
+                     2e3 * p->ttft_s, 2e3 * p->tpot_s, 2e3 * p->e2e_s, p->tokens_per_s / 2,
+                     2e3 * p->tpot_s);
+    put_metrics(&rows, 2, p);
+    roof_text_printf(&rows, "tpot_ms=%.6g 3:%.6g/%.6g;", 2e6 * p->tpot_s, 1e6 * p->tpot_s,
+                     1e6 * p->expected_tpot_s);
+    compare_ok(text.data, NULL, "isl");
+    assert_true(heard.metrics);
+    assert_string_equal(heard.rows.data, rows.data);
+    assert_string_equal(heard.bad.data,
+                        "4 phase decode has no ttft_ms; a request has: give prompt and generate\n"
+                        "5 no measured value: measured_us, ttft_ms, tpot_ms, e2e_ms and "
+                        "tokens_per_s are empty\n"
+                        "6 ttft_ms must be a number from 0.000001 to 1e+12, not '0'\n");
+    assert_int_equal(result.overall.rows, 5);
+    assert_int_equal(result.overall.skipped, 1);
+    assert_near(result.overall.ideal_mape, 0.5, 1e-12);
+    assert_int_equal(result.columns, 2);
+    assert_string_equal(result.column[1], "metric");
+    assert_int_equal(result.groups, 5);
+    assert_string_equal(result.group[1].value[1], "tpot_ms");
+    assert_int_equal(result.group[1].rows, 2);
+    assert_string_equal(result.group[4].value[1], "");
+    assert_int_equal(result.group[4].skipped, 1);
+    done();
+    /* An operator has a time, and nothing else. */
+    compare_ok("operator,n,k,ttft_ms,measured_us\ngemv,1000,1000,1,\ngemv,1000,1000,,20.04\n", NULL,
+               NULL);
+    assert_string_equal(heard.bad.data, "2 ttft_ms is measured of a model; the time of an operator "
+                                        "is measured_us\n");
+    assert_int_equal(result.overall.rows, 1);
+    done();
+    roof_text_free(&text);
+    roof_text_free(&rows);
+    free(p);
+}
+
+/* The requests of a benchmark have the mean lengths of those that were completed: 401 / 4 tokens
+ * are 100, 78 / 4 are 20. The lines are those that the benchmarks write. */
+static void test_benchmarks(void **unused)
+{
+    (void)unused;
+    static const char vllm[] =
+        "{\"model_id\": \"small\", \"hardware\": \"whole\", \"label\": null, "
+        "\"request_rate\": \"inf\", \"max_concurrency\": 3";
+    static const char sglang[] = "{\"backend\": \"sglang\", \"hardware\": \"whole\", "
+                                 "\"request_rate\": Infinity, \"max_concurrency\": 3, "
+                                 "\"concurrency\": 2.1, \"accept_length\": null";
+    static const char at_rate[] = "{\"backend\": \"sglang\", \"hardware\": \"whole\", "
+                                  "\"request_rate\": 4.0, \"max_concurrency\": 9, "
+                                  "\"concurrency\": 2.9, \"accept_length\": NaN";
+    const struct {
+        const char *text, *e2e;
+    } cases[] = {{vllm, "mean_e2el_ms"}, {sglang, "mean_e2e_latency_ms"}, {at_rate, "e2e_ms"}};
+    struct roof_model_prediction *const p = predict_requests();
+    struct roof_scenario base;
+    roof_scenario_init(&base);
+    model_of_all = "small";
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_text text = ROOF_TEXT_INIT;
+        struct roof_text rows = ROOF_TEXT_INIT;
+        roof_text_printf(&text,
+                         "%s, \"completed\": 4, \"total_input_tokens\": 401, "
+                         "\"total_output_tokens\": 78, \"mean_ttft_ms\": %.17g, "
+                         "\"mean_tpot_ms\": %.17g, \"%s\": %.17g, \"output_throughput\": %.17g, "
+                         "\"itls\": [[0.1]]}\n",
+                         cases[i].text, 2e3 * p->ttft_s, 2e3 * p->tpot_s, cases[i].e2e,
+                         2e3 * p->e2e_s, p->tokens_per_s / 2);
+        put_metrics(&rows, 1, p);
+        base.common.shape.batch = 7; /* the record's own number wins */
+        compare_ok(text.data, &base, NULL);
+        assert_string_equal(heard.bad.data, "");
+        assert_string_equal(heard.rows.data, rows.data);
+        done();
+        roof_text_free(&text);
+        roof_text_free(&rows);
+    }
+    model_of_all = NULL;
+    free(p);
+}
+
+/* A benchmark without a limit has no known number of requests in flight. */
+static void test_unknown_concurrency(void **unused)
+{
+    (void)unused;
+    static const char header[] = "model,hardware,request_rate,max_concurrency,concurrency,batch,"
+                                 "completed,total_input_tokens,"
+                                 "total_output_tokens,tpot_ms\n";
+    static const struct {
+        const char *row, *bad;
+    } cases[] = {
+        {"small,whole,inf,,,,4,400,80,1\n",
+         "2 the mean number of requests in flight is not known, as the benchmark ran without "
+         "max_concurrency: give it with batch\n"},
+        {"small,whole,2,8,,,4,400,80,1\n",
+         "2 the mean number of requests in flight is not known, as the benchmark ran at a request "
+         "rate: give it with batch\n"},
+        {"small,whole,2,8,,3,4,400,80,1\n", ""},
+        {"small,whole,inf,3,,3,4,400,80,1\n", ""},
+        {"small,whole,,,3,4,,,,1\n", "2 the requests in flight are the batch: 3 and 4 differ\n"},
+        {"small,whole,inf,3,,,0,400,80,1\n",
+         "2 completed must be a number from 1 to 1e+15, not '0'\n"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s%s", header, cases[i].row);
+        compare_ok(text, NULL, NULL);
+        assert_string_equal(heard.bad.data, cases[i].bad);
+        assert_int_equal(result.overall.rows, *cases[i].bad == '\0');
+        done();
+    }
+}
+
 /* --- the plumbing -------------------------------------------------------------------------- */
 
 /* Times that the model itself gives have no error, whatever the columns. */
@@ -761,8 +931,9 @@ int main(void)
         cmocka_unit_test(test_options),          cmocka_unit_test(test_statistics),
         cmocka_unit_test(test_nothing_expected), cmocka_unit_test(test_groups),
         cmocka_unit_test(test_models),           cmocka_unit_test(test_expected_of_models),
-        cmocka_unit_test(test_layouts),          cmocka_unit_test(test_own_times),
-        cmocka_unit_test(test_callers_failure),
+        cmocka_unit_test(test_layouts),          cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_benchmarks),       cmocka_unit_test(test_unknown_concurrency),
+        cmocka_unit_test(test_own_times),        cmocka_unit_test(test_callers_failure),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

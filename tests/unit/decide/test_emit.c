@@ -10,6 +10,7 @@ static struct {
     struct roof_engines *engines;
     struct roof_model *model;
     struct roof_model *published;
+    struct roof_model *checkpoint[2];
     struct roof_text out;
     struct roof_error error;
 } world;
@@ -19,7 +20,10 @@ static int make_world(void **unused)
     (void)unused;
     return roof_engines_load(&world.engines, NULL) == ROOF_OK &&
                    roof_model_load(&world.model, "mixtral-8x7b", NULL, NULL) == ROOF_OK &&
-                   roof_model_load(&world.published, "gpt-oss-20b", NULL, NULL) == ROOF_OK
+                   roof_model_load(&world.published, "gpt-oss-20b", NULL, NULL) == ROOF_OK &&
+                   roof_model_load(&world.checkpoint[0], "deepseek-v3", NULL, NULL) == ROOF_OK &&
+                   roof_model_load(&world.checkpoint[1], "deepseek-r1-0528-nvfp4-v2", NULL, NULL) ==
+                       ROOF_OK
                ? 0
                : -1;
 }
@@ -30,6 +34,8 @@ static int free_world(void **unused)
     roof_engines_free(world.engines);
     roof_model_free(world.model);
     roof_model_free(world.published);
+    roof_model_free(world.checkpoint[0]);
+    roof_model_free(world.checkpoint[1]);
     roof_text_free(&world.out);
     return 0;
 }
@@ -56,6 +62,8 @@ static struct roof_plan_problem ask(const struct roof_hardware *const *hardware,
     return q;
 }
 
+static const char *form; /* that is asked for; NULL: the engine itself */
+
 static enum roof_status emit(size_t engine, struct roof_plan *plan, size_t count,
                              const struct roof_plan_problem *q, const char *model)
 {
@@ -64,7 +72,18 @@ static enum roof_status emit(size_t engine, struct roof_plan *plan, size_t count
         plan[i].dp = plan[i].dp > 0 ? plan[i].dp : 1;
     }
     roof_text_clear(&world.out);
-    return roof_emit(&world.out, engine, &plans, NULL, q, model, &world.error);
+    return roof_emit(&world.out, form == NULL ? world.engines->engine[engine].id : form, engine,
+                     &plans, NULL, q, model, &world.error);
+}
+
+/* A split that "tp", "pp" and "ep" say, of experts where there are several groups. */
+static struct roof_split split_of(int64_t tp, int64_t pp, int64_t ep)
+{
+    return (struct roof_split){.tp = tp,
+                               .pp = pp,
+                               .attention_dp = ep,
+                               .moe_tp = ep > 1 ? tp : 0,
+                               .moe_ep = ep > 1 ? ep : 0};
 }
 
 /* One copy with no stages. */
@@ -72,9 +91,7 @@ static struct roof_plan plan_of(size_t serving, int64_t tp, int64_t ep, int64_t 
                                 unsigned engines)
 {
     return (struct roof_plan){.serving = serving,
-                              .tp = tp,
-                              .pp = 1,
-                              .ep = ep,
+                              .split = split_of(tp, 1, ep),
                               .dp = 1,
                               .devices = tp * ep,
                               .batch = batch,
@@ -118,21 +135,20 @@ static void test_all(void **state)
             struct roof_hardware *const hardware = device(engine->format[f].on[0]);
             const struct roof_hardware *const only = hardware;
             const bool published = engine->format[f].quantization != NULL;
-            const struct roof_plan_problem q =
-                ask(&only, published ? world.published : world.model);
+            struct roof_plan_problem q = ask(&only, published ? world.published : world.model);
+            q.checkpoint = world.checkpoint;
+            q.checkpoints = COUNT(world.checkpoint);
             for (size_t s = 0; s < world.engines->servings; s++) {
                 for (size_t k = 0; k < COUNT(sizes); k++) {
                     struct roof_plan plan = {.serving = s,
-                                             .tp = sizes[k][0],
-                                             .pp = sizes[k][1],
-                                             .ep = sizes[k][2],
+                                             .split =
+                                                 split_of(sizes[k][0], sizes[k][1], sizes[k][2]),
                                              .batch = sizes[k][1] > 1 ? 1 : 20,
                                              .engines = 1U << e};
-                    plan.devices = plan.tp * plan.pp * plan.ep;
+                    plan.devices = roof_split_devices(&plan.split);
                     if (roof_engine_format(engine, &world.engines->serving[s], hardware) !=
                             &engine->format[f] ||
-                        (roof_engines_split(world.engines, hardware, plan.tp, plan.pp, plan.ep,
-                                            plan.batch) &
+                        (roof_engines_split(world.engines, hardware, &plan.split, plan.batch) &
                          1U << e) == 0) {
                         continue;
                     }
@@ -154,7 +170,7 @@ static void test_all(void **state)
     assert_true(scripts > 150);
 }
 
-/* What the sources say of experts that are spread: sizes and batches of ranks, or of all. */
+/* Engines differ in what the sizes and batches of spread experts count: a rank, or all of them. */
 static void test_experts(void **state)
 {
     (void)state;
@@ -255,7 +271,7 @@ static void test_repository(void **state)
     roof_hardware_free(hardware);
 }
 
-/* What is published in 4 bits is no 16-bit checkpoint, but it is one of its own formats. */
+/* A model published in 4 bits is no 16-bit checkpoint, but one of its own formats. */
 static void test_published(void **state)
 {
     (void)state;
@@ -293,7 +309,11 @@ static void test_ranks(void **state)
                 says("combination of formats there"));
     plan[1].engines = 1U << engine_of("sglang");
     assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);
+    assert_true(says("rank 2 of 2") && says("vLLM has slower kernels for it"));
+    plan[1].split = split_of(2, 1, 2);
+    assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);
     assert_true(says("rank 2 of 2") && says("vLLM does not run this split"));
+    plan[1].split = split_of(2, 1, 1);
     /* Copies are started one by one. */
     plan[1].engines = both;
     plan[1].devices = 6;
@@ -320,7 +340,7 @@ static void test_ranks(void **state)
     /* None of them. */
     assert_int_equal(emit(engine_of("torchao"), plan, COUNT(plan), &q, "m"), ROOF_UNSATISFIED);
     assert_true(says("none of the 3 plans") && says("float8dq (KV cache bf16)"));
-    assert_true(says(": 'Splits: tp 1, pp 1, ep 1; in one node'\n"));
+    assert_true(says(": 'Splits: tp 1, pp 1, attention_dp 1; in one node'\n"));
     assert_int_equal(emit(vllm, plan, 0, &q, "m"), ROOF_UNSATISFIED);
     assert_true(says("vLLM runs nothing that satisfies the constraints"));
     for (const char *line = world.out.data; line != NULL && line[1] != '\0';
@@ -330,12 +350,60 @@ static void test_ranks(void **state)
     roof_hardware_free(hardware);
 }
 
+/* A manifest has the words of vLLM, a replica for each copy, and comments for the reader. */
+static void test_manifest(void **state)
+{
+    (void)state;
+    const size_t vllm = engine_of("vllm");
+    struct roof_hardware *const hardware =
+        parse_device("{\"id\": \"x\", \"vendor\": \"NVIDIA\", \"architecture\": \"Hopper\", "
+                     "\"bandwidth_gb_s\": 1, "
+                     "\"devices_per_node\": 8, \"peak_tflops\": {\"fp16\": 1}}");
+    struct roof_hardware *const other = device("Hopper"); /* without a vendor */
+    const struct roof_hardware *only = hardware;
+    const struct roof_plan_problem q = ask(&only, world.model);
+    struct roof_plan plan = plan_of(serving_of("bf16", ROOF_PRECISION_BF16), 2, 1, 8, 1U << vllm);
+    plan.dp = 3;
+    plan.devices = 6;
+    form = "dynamo";
+    assert_string_equal(roof_emit_engine(form), "vllm");
+    assert_string_equal(roof_emit_engine("sglang"), "sglang");
+    assert_int_equal(emit(vllm, &plan, 1, &q, "mixtral-8x7b"), ROOF_OK);
+    assert_true(strncmp(world.out.data, "# ", 2) == 0);
+    assert_true(says("\napiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeployment\n"));
+    assert_true(says("  name: serve-mixtral-8x7b-v0-1\n"));
+    assert_true(says("  - name: Frontend\n    type: frontend\n    replicas: 1\n"));
+    assert_true(says("  - name: worker\n    type: worker\n    replicas: 3\n"));
+    assert_true(
+        says("            exec python3 -m dynamo.vllm --model mistralai/Mixtral-8x7B-v0.1 \\\n"));
+    assert_true(says(" \\\n                --tensor-parallel-size 2 \\\n"));
+    assert_true(says("              nvidia.com/gpu: \"2\"\n"));
+    assert_false(says("vllm serve") || says(": '") || says("--port"));
+    /* Four copies of 16 devices are four times two nodes. */
+    plan.split = split_of(16, 1, 1);
+    plan.dp = 4;
+    plan.devices = 64;
+    assert_int_equal(emit(vllm, &plan, 1, &q, "mixtral-8x7b"), ROOF_UNSATISFIED);
+    assert_true(says("# a copy spans nodes, which this manifest does not describe\n"));
+    assert_false(says("apiVersion"));
+    only = other;
+    plan.split = split_of(2, 1, 1);
+    plan.dp = 1;
+    plan.devices = 2;
+    assert_int_equal(emit(vllm, &plan, 1, &q, "mixtral-8x7b"), ROOF_UNSATISFIED);
+    assert_true(says("# the manifest asks for nvidia.com/gpu, which this device is not\n"));
+    form = NULL;
+    roof_hardware_free(hardware);
+    roof_hardware_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all),       cmocka_unit_test(test_experts),
         cmocka_unit_test(test_names),     cmocka_unit_test(test_repository),
         cmocka_unit_test(test_published), cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_manifest),
     };
     return cmocka_run_group_tests(tests, make_world, free_world);
 }

@@ -402,7 +402,8 @@ static struct roof_model *model(const char *id)
 static void test_words(void **state)
 {
     (void)state;
-    static const char *const published[] = {"gpt-oss-20b", "deepseek-v3"};
+    static const char *const published[] = {"gpt-oss-20b", "deepseek-v3",
+                                            "deepseek-r1-0528-nvfp4-v2"};
     struct roof_model *const dense = model("llama-3.1-8b");
     for (size_t i = 0; i < engines->count; i++) {
         const struct roof_engine *const e = &engines->engine[i];
@@ -437,7 +438,8 @@ static void test_words(void **state)
             }
             assert_true(met > 0);
         }
-        assert_non_null(roof_engine_split(e, 1, 1, 1, 1));
+        const struct roof_split one = {.tp = 1, .pp = 1, .attention_dp = 1};
+        assert_non_null(roof_engine_split(e, &one, 1));
     }
     roof_model_free(dense);
 }
@@ -447,23 +449,30 @@ static void test_splits(void **state)
 {
     (void)state;
     static const struct {
-        int64_t tp;
-        int64_t pp;
-        int64_t ep;
+        struct roof_split split;
         int64_t batch;
         const char *engine[6];
     } cases[] = {
-        {1, 1, 1, 1, {"llama.cpp", "sglang", "torchao", "trtllm", "vllm"}},
-        {1, 1, 1, 256, {"llama.cpp", "sglang", "torchao", "trtllm", "vllm"}},
-        {1, 1, 1, 257, {"sglang", "torchao", "trtllm", "vllm"}},
-        {2, 1, 1, 1, {"sglang", "trtllm", "vllm"}},
-        {1, 2, 1, 1, {"llama.cpp", "sglang", "trtllm", "vllm"}},
-        {1, 2, 1, 2, {"sglang", "trtllm", "vllm"}},
-        {1, 16, 1, 1, {"sglang", "trtllm", "vllm"}},
-        {4, 2, 1, 9, {"sglang", "trtllm", "vllm"}},
-        {1, 1, 8, 64, {"sglang", "trtllm", "vllm"}},
-        {2, 1, 4, 64, {"sglang"}},
-        {1, 2, 4, 64, {NULL}},
+        /* Dense models: tp, pp, attention dp. */
+        {{1, 1, 1, 0, 0}, 1, {"llama.cpp", "sglang", "torchao", "trtllm", "vllm"}},
+        {{1, 1, 1, 0, 0}, 256, {"llama.cpp", "sglang", "torchao", "trtllm", "vllm"}},
+        {{1, 1, 1, 0, 0}, 257, {"sglang", "torchao", "trtllm", "vllm"}},
+        {{2, 1, 1, 0, 0}, 1, {"sglang", "trtllm", "vllm"}},
+        {{1, 2, 1, 0, 0}, 1, {"llama.cpp", "sglang", "trtllm", "vllm"}},
+        {{1, 2, 1, 0, 0}, 2, {"sglang", "trtllm", "vllm"}},
+        {{1, 16, 1, 0, 0}, 1, {"sglang", "trtllm", "vllm"}},
+        /* With experts also moe tp and moe ep. */
+        {{4, 2, 1, 4, 1}, 9, {"sglang", "trtllm", "vllm"}},
+        {{1, 1, 8, 1, 8}, 64, {"sglang", "trtllm", "vllm"}},
+        {{1, 1, 8, 8, 1}, 64, {"sglang", "trtllm", "vllm"}},
+        {{1, 1, 8, 2, 4}, 64, {"sglang", "trtllm"}},
+        {{8, 1, 1, 1, 8}, 64, {"sglang", "trtllm", "vllm"}},
+        {{8, 1, 1, 2, 4}, 64, {"sglang", "trtllm"}},
+        {{2, 1, 4, 1, 8}, 64, {"sglang", "vllm"}},
+        {{2, 1, 4, 8, 1}, 64, {"sglang", "vllm"}},
+        {{2, 1, 4, 2, 4}, 64, {"sglang"}},
+        {{1, 2, 4, 1, 4}, 64, {NULL}},
+        {{4, 2, 1, 1, 4}, 64, {NULL}},
     };
     struct roof_hardware *const hardware = load_device("h100-sxm");
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -471,8 +480,7 @@ static void test_splits(void **state)
         for (size_t i = 0; cases[c].engine[i] != NULL; i++) {
             expected |= bit_of(cases[c].engine[i]);
         }
-        assert_int_equal(roof_engines_split(engines, hardware, cases[c].tp, cases[c].pp,
-                                            cases[c].ep, cases[c].batch),
+        assert_int_equal(roof_engines_split(engines, hardware, &cases[c].split, cases[c].batch),
                          expected);
     }
     assert_false(roof_several_nodes(hardware, 8));

@@ -64,7 +64,7 @@ static void test_rows(void **unused)
         for (size_t other = 0; other < id; other++) {
             const struct roof_input *const earlier = roof_input(other);
             /* An option may have two rows, for different commands. */
-            for (unsigned command = 1; command <= ROOF_COMMAND_CHECK; command *= 2) {
+            for (unsigned command = 1; command <= ROOF_COMMAND_SIMULATE; command *= 2) {
                 if (roof_input_allowed(id, (enum roof_command)command) &&
                     roof_input_allowed(other, (enum roof_command)command)) {
                     assert_string_not_equal(input->option, earlier->option);
@@ -147,24 +147,26 @@ static void test_commands(void **unused)
 #define COMPARE ROOF_COMMAND_COMPARE
 #define PLOT ROOF_COMMAND_PLOT
 #define CHECK ROOF_COMMAND_CHECK
+#define SIMULATE ROOF_COMMAND_SIMULATE
         {"m", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
         {"kv-len", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
-        {"hardware", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
-        {"precision", PREDICT | SWEEP | COMPARE | PLOT}, /* what recommend is asked for */
-        {"weights", PREDICT | SWEEP | COMPARE | PLOT},
-        {"activations", PREDICT | SWEEP | COMPARE | PLOT},
-        {"compute", PREDICT | SWEEP | COMPARE | PLOT},
-        {"kv", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
-        {"out", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
-        {"sparse", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
-        {"stack", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"hardware", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
+        {"precision",
+         PREDICT | SWEEP | COMPARE | PLOT | SIMULATE}, /* what recommend is asked for */
+        {"weights", PREDICT | SWEEP | COMPARE | PLOT | SIMULATE},
+        {"activations", PREDICT | SWEEP | COMPARE | PLOT | SIMULATE},
+        {"compute", PREDICT | SWEEP | COMPARE | PLOT | SIMULATE},
+        {"kv", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
+        {"out", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
+        {"sparse", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
+        {"stack", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
         {"cache", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
         {"quantize-input", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
         {"working-set", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
         {"no-launch-overhead", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
-        {"calibration", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"calibration", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
         {"tiling", PREDICT},
-        {"by", RECOMMEND},
+        {"by", RECOMMEND | SIMULATE},
         {"summary", COMPARE},
         {"group-by", COMPARE},
         {"measured", PREDICT | PLOT},
@@ -173,16 +175,22 @@ static void test_commands(void **unused)
         {"objective", RECOMMEND},
         {"max-accuracy-loss", RECOMMEND},
         {"native-only", RECOMMEND},
-        {"format", SWEEP | RECOMMEND | LIST | COMPARE}, /* predict and plot have others */
-        {"columns", PREDICT | SWEEP | RECOMMEND | LIST},
+        {"format", LIST | COMPARE | SIMULATE}, /* other commands have others */
+        {"columns", PREDICT | SWEEP | RECOMMEND | LIST | SIMULATE},
         {"ceilings", PLOT},
         {"attainable", PLOT},
         {"size", PLOT},
-        {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT | CHECK},
+        {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT | CHECK | SIMULATE},
+        {"ep", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
+        {"tp", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
+        {"draft-tokens", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"rate", SIMULATE},
+        {"max-ttft", RECOMMEND | SIMULATE},
+        {"max-cost", RECOMMEND},
         {"update", CHECK},
     };
     static const enum roof_command commands[] = {PREDICT, SWEEP, RECOMMEND, LIST,
-                                                 COMPARE, PLOT,  CHECK};
+                                                 COMPARE, PLOT,  CHECK,     SIMULATE};
     for (size_t i = 0; i < COUNT(cases); i++) {
         for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
             if (roof_input(id) != option(cases[i].option)) {
@@ -200,7 +208,11 @@ static void test_commands(void **unused)
         assert_true(roof_input_allowed(id, PREDICT) || roof_input_allowed(id, SWEEP) ||
                     roof_input_allowed(id, RECOMMEND) || roof_input_allowed(id, LIST) ||
                     roof_input_allowed(id, COMPARE) || roof_input_allowed(id, PLOT) ||
-                    roof_input_allowed(id, CHECK) || roof_input_allowed(id, ROOF_COMMAND_MONITOR));
+                    roof_input_allowed(id, CHECK) || roof_input_allowed(id, SIMULATE) ||
+                    roof_input_allowed(id, ROOF_COMMAND_MEASURE) ||
+                    roof_input_allowed(id, ROOF_COMMAND_MONITOR) ||
+                    roof_input_allowed(id, ROOF_COMMAND_PAGE) ||
+                    roof_input_allowed(id, ROOF_COMMAND_SERVE));
         assert_true(id >= ROOF_DIM_COUNT || !roof_input_allowed(id, LIST));
     }
 }

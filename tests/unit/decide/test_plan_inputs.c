@@ -118,13 +118,13 @@ static void test_engines(void **unused)
     assert_int_equal(roof_engine_find(&vllm, world.engines, "vllm", NULL), ROOF_OK);
     struct roof_plan_answer *a = answer();
     assert_int_equal(a->problem.by, roof_engines_measured(world.engines));
-    assert_int_equal(a->problem.base.common.stack, ROOF_STACK_BEST);
+    assert_true(a->problem.own_stacks);
     assert_int_equal(a->others.count, 0);
     roof_plan_answer_free(a);
     world.inputs.engine = "vllm";
     a = answer();
     assert_int_equal(a->problem.by, 1U << vllm);
-    assert_int_equal(a->problem.base.common.stack, ROOF_STACK_VLLM);
+    assert_int_equal(a->plans.plan[0].stack, ROOF_STACK_VLLM);
     roof_plan_answer_free(a);
     world.inputs.engine = "all";
     a = answer();
@@ -145,6 +145,48 @@ static void test_engines(void **unused)
     world.inputs.stack_given = true;
     world.inputs.base.common.stack = ROOF_STACK_VLLM;
     refuse(ROOF_USAGE, "stack vllm with engine trtllm: these are not its kernels; leave out stack");
+}
+
+/* The checkpoints of a model are the same model in other formats, and plans beside those of its
+ * own: they lose what their formats do. */
+static void test_checkpoints(void **unused)
+{
+    (void)unused;
+    static const int64_t eight[] = {8};
+    struct roof_model *const base = load("deepseek-r1");
+    world.inputs.model = base;
+    world.inputs.hardware = (const struct roof_hardware *const *)&world.hardware[1]; /* hgx-b200 */
+    world.inputs.devices = eight;
+    struct roof_plan_answer *const a = answer();
+    const struct roof_plan_problem *const q = &a->problem;
+    assert_int_equal(q->checkpoints, 1);
+    const struct roof_model *const other = q->checkpoint[0];
+    assert_string_equal(other->id, "deepseek-r1-0528-nvfp4-v2");
+    assert_true(other->hidden == base->hidden && other->layers == base->layers &&
+                other->vocab == base->vocab && other->heads == base->heads &&
+                other->experts == base->experts && other->intermediate == base->intermediate &&
+                other->expert_intermediate == base->expert_intermediate);
+    size_t own = 0;
+    size_t others = 0;
+    for (size_t i = 0; i < a->plans.count; i++) {
+        struct roof_plan_row row;
+        const struct roof_plan *const p = &a->plans.plan[i];
+        const struct roof_serving *const s = &world.engines->serving[p->serving];
+        roof_plan_name(&row, p, 1, q);
+        if (roof_plan_model(q, p->serving) == other) {
+            assert_string_equal(s->id, "nvfp4-published");
+            assert_string_equal(row.model, other->id);
+            assert_int_equal(p->loss, ROOF_ACCURACY_1_TO_2);
+            assert_ptr_not_equal(a->plans.model[p->serving], q->model);
+            others++;
+        } else {
+            assert_string_equal(row.model, "deepseek-r1");
+            own += roof_serving_published(s);
+        }
+    }
+    assert_true(own > 0 && others > 0);
+    roof_plan_answer_free(a);
+    roof_model_free(base);
 }
 
 static void test_prices(void **unused)
@@ -369,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_lists, begin),
         cmocka_unit_test_setup(test_engines, begin),
+        cmocka_unit_test_setup(test_checkpoints, begin),
         cmocka_unit_test_setup(test_prices, begin),
         cmocka_unit_test_setup(test_refusals, begin),
         cmocka_unit_test_setup(test_explanations, begin),

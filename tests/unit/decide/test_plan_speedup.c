@@ -89,8 +89,8 @@ static void test_times(void **unused)
         for (size_t k = 0; k < plans->count; k++) {
             const struct roof_plan *const a = &plans->plan[i];
             const struct roof_plan *const b = &plans->plan[k];
-            if (a->pp > 1 || b->pp > 1 || a->batch != b->batch || a->tp != b->tp ||
-                (i + k) % 7 != 0) {
+            if (a->split.pp > 1 || b->split.pp > 1 || a->batch != b->batch ||
+                a->split.tp != b->split.tp || (i + k) % 7 != 0) {
                 continue;
             }
             explain(a, b);
@@ -113,8 +113,11 @@ static void test_bounds(void **unused)
 {
     (void)unused;
     for (int64_t pp = 1; pp <= 4; pp *= 2) {
-        struct roof_plan plan = {
-            .hardware = 1, .dp = 1, .tp = 4 / pp, .pp = pp, .ep = 1, .devices = 4, .batch = 8};
+        struct roof_plan plan = {.hardware = 1,
+                                 .dp = 1,
+                                 .split = {.tp = 4 / pp, .pp = pp, .attention_dp = 1},
+                                 .devices = 4,
+                                 .batch = 8};
         struct roof_plan from = plan;
         from.serving = roof_plan_least_loss(&f.plans, &f.problem, 1);
         plan.serving = from.serving + 1;
@@ -148,7 +151,8 @@ static void test_pairs(void **unused)
     struct roof_plan_problem q = f.problem;
     struct roof_error error = {0};
     q.hardware = both;
-    struct roof_plan plan = {.dp = 1, .tp = 4, .pp = 4, .ep = 1, .devices = 16, .batch = 16};
+    struct roof_plan plan = {
+        .dp = 1, .split = {.tp = 4, .pp = 4, .attention_dp = 1}, .devices = 16, .batch = 16};
     plan.serving = roof_plan_least_loss(&f.plans, &f.problem, 0);
     struct roof_plan to = plan;
     to.hardware = 1;
@@ -178,7 +182,7 @@ static void test_names(void **unused)
 {
     (void)unused;
     const struct roof_serving *const s = f.engines->serving;
-    struct roof_plan a = {.tp = 1, .pp = 1, .ep = 1, .devices = 1, .batch = 4};
+    struct roof_plan a = {.split = {.tp = 1, .pp = 1, .attention_dp = 1}, .devices = 1, .batch = 4};
     a.serving = roof_plan_least_loss(&f.plans, &f.problem, 0);
     assert_string_equal(s[a.serving].id, "bf16");
     assert_int_equal(s[a.serving].kv, ROOF_PRECISION_BF16);
@@ -217,7 +221,7 @@ static void test_names(void **unused)
     f.problem.hardware = (const struct roof_hardware *const *)f.hardware;
     f.problem.hardware_count = 2;
     roof_hardware_free(none);
-    /* Of all engines, one with a layout: the model in it is what is predicted. */
+    /* A serving with a layout predicts the model in that layout. */
     const unsigned measured = f.problem.by;
     f.problem.by = 0;
     a.serving = roof_plan_least_loss(&f.plans, &f.problem, 0); /* of minimal loss, and widest */

@@ -76,7 +76,12 @@ static void test_keys(void **state)
         char key[ROOF_INPUT_NAME_SIZE];
         roof_input_key(key, roof_input(i));
         if (is_output(key)) {
-            refuse_unknown(key, "unknown key '");
+            char message[200];
+            (void)snprintf(message, sizeof message,
+                           "<%s> is no input of a question: it says how "
+                           "the answer is written, which is up to the program that asks",
+                           key);
+            refuse(key, "1", message);
             continue;
         }
         char value[] = "1";

@@ -6,7 +6,7 @@
 #include "decide/resolve.h"
 #include "support.h"
 
-/* What a question becomes; NULL: the input is not given. */
+/* A question becomes these inputs; NULL means that an input is not given. */
 struct expected {
     const char *precision, *layout, *weights, *activations, *kv;
 };

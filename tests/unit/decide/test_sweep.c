@@ -314,7 +314,7 @@ static void test_kinds_of_axes(void **unused)
     sweep->base.common.shape =
         (struct roof_shape){.tokens = 3, .hidden = 4, .intermediate = 5, .experts = 6, .top_k = 2};
     add(sweep, ROOF_DIM_ROUTING, "balanced,uniform");
-    add(sweep, ROOF_INPUT_WEIGHTS, "int4,fp8");
+    add(sweep, ROOF_INPUT_WEIGHTS, "int8,fp8");
     add(sweep, ROOF_INPUT_OUT, "fp32,bf16");
     add(sweep, ROOF_INPUT_SPARSE, "0,1");
     struct record record = {0};
@@ -324,7 +324,7 @@ static void test_kinds_of_axes(void **unused)
         const struct roof_workload *const w = &record.point[i].workload;
         assert_int_equal(w->shape.routing, i < 8 ? ROOF_ROUTING_BALANCED : ROOF_ROUTING_UNIFORM);
         assert_int_equal(w->formats.weights,
-                         i / 4 % 2 == 0 ? ROOF_PRECISION_INT4 : ROOF_PRECISION_FP8_E4M3);
+                         i / 4 % 2 == 0 ? ROOF_PRECISION_INT8 : ROOF_PRECISION_FP8_E4M3);
         assert_int_equal(w->formats.out,
                          i / 2 % 2 == 0 ? ROOF_PRECISION_FP32 : ROOF_PRECISION_BF16);
         assert_int_equal(w->sparse, i % 2);

@@ -6,16 +6,17 @@
 #include "decide/synonym.h"
 #include "support.h"
 
-/* A synonym is a word that no option has, and stands for one option in each command. */
+/* A synonym is a word that no option of its commands has, and stands for one option in each. */
 static void test_rows(void **state)
 {
     (void)state;
     size_t count = 0;
     const struct roof_synonym *const all = roof_synonyms(&count);
-    assert_int_equal(count, 20);
+    assert_int_equal(count, 21);
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < ROOF_INPUT_COUNT; k++) {
-            assert_string_not_equal(all[i].option, roof_input(k)->option);
+            assert_true(strcmp(all[i].option, roof_input(k)->option) != 0 ||
+                        (all[i].commands & roof_input(k)->commands) == 0);
         }
         for (size_t k = 0; k < i; k++) {
             assert_true(strcmp(all[i].option, all[k].option) != 0 ||

@@ -280,9 +280,14 @@ static void test_missing(void **state)
     refused("{}", 1, 1,
             "not the config.json of a transformer: hidden_size, num_hidden_layers, "
             "num_attention_heads, vocab_size missing, or 0");
-    refused("\n {\"model_type\": \"llama\", \"hidden_size\": 64, \"vocab_size\": 0}", 2, 2,
+    refused("\n {\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 0}", 2, 2,
             "not the config.json of a transformer: num_hidden_layers, num_attention_heads, "
             "vocab_size missing, or 0");
+    /* With one token there is nothing to choose. */
+    refused("{\"model_type\": \"llama\", \"vocab_size\": 1}", 1, 39,
+            "vocab_size must be an integer from 2 to 1000000000");
+    refused("{\"model_type\": \"llama\", \"vocab_size\": 0}", 1, 39,
+            "vocab_size must be an integer from 2 to 1000000000");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
             "\"vocab_size\": null, \"intermediate_size\": 8}",
             1, 1, "not the config.json of a transformer: vocab_size missing, or 0");
@@ -399,7 +404,7 @@ static void test_contradictions(void **state)
             "the architecture of model_type llama4_text is not known");
     refused("{\"text_config\": {" LLAMA "},\n\"model_type\": \"gemma3n\"}", 2, 15,
             "the architecture of model_type gemma3n is not known");
-    refused("{" LLAMA ", \"num_experts_per_tok\": 2, \"n_experts\": 8}", 1, 1,
+    refused("{" LLAMA ", \"num_experts_per_tok\": 2}", 1, 1,
             "each token chooses 2 experts, and how many there are is missing (num_local_experts)");
     roof_model_free(llama("\"num_experts_per_tok\": 2, \"n_routed_experts\": null"));
     roof_model_free(llama("\"num_experts_per_tok\": 1, \"num_experts\": 1"));
@@ -521,6 +526,99 @@ static void test_windows(void **state)
             "layer_types: only full_attention and sliding_attention are known");
 }
 
+/* --- states -------------------------------------------------------------------------------- */
+
+/* 's' for each layer with a state, 'a' with attention, 'h' with both, '-' with neither; a capital
+ * letter (or '=') where it has no MLP. */
+static const char *mixers(const struct roof_model *model)
+{
+    static char out[ROOF_LAYERS_MAX + 1];
+    for (int64_t i = 0; i < model->layers; i++) {
+        const struct roof_layer *const layer = &model->layer[model->layer_class[i]];
+        const int kind = (layer->stateful ? 1 : 0) + (layer->no_attention ? 0 : 2);
+        out[i] = (layer->no_mlp ? "=SAH" : "-sah")[kind];
+    }
+    out[model->layers] = '\0';
+    return out;
+}
+
+#define DELTA                                                                                      \
+    "\"linear_num_value_heads\": 4, \"linear_num_key_heads\": 2, \"linear_key_head_dim\": 6, "     \
+    "\"linear_value_head_dim\": 10, \"linear_conv_kernel_dim\": 4"
+#define SSM                                                                                        \
+    "\"mamba_num_heads\": 4, \"n_groups\": 2, \"ssm_state_size\": 6, \"mamba_head_dim\": 10, "     \
+    "\"conv_kernel\": 4"
+#define KDA(list)                                                                                  \
+    "\"linear_attn_config\": {\"kda_layers\": [" list "], \"full_attn_layers\": [], "              \
+    "\"head_dim\": 6, \"num_heads\": 4, \"short_conv_kernel_size\": 4}"
+
+static void test_states(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *family;
+        const char *members;
+        const char *layers;
+    } cases[] = {
+        {"llama", "", "aaaaaa"},
+        {"qwen3_next", DELTA, "sssass"},
+        {"qwen3_next", DELTA ", \"full_attention_interval\": 3", "ssassa"},
+        {"qwen3_5_moe_text",
+         DELTA ", \"layer_types\": [\"full_attention\", \"linear_attention\", "
+               "\"linear_attention\", \"full_attention\", \"full_attention\", "
+               "\"linear_attention\"]",
+         "assaas"},
+        {"kimi_linear", KDA("1, 2, 5"), "ssaasa"},
+        {"nemotron_h", SSM ", \"hybrid_override_pattern\": \"M-M*-M\"", "S-SA-S"},
+        {"nemotron_h",
+         SSM ", \"layers_block_type\": [\"mamba\", \"mlp\", \"attention\", \"mamba\", \"mamba\", "
+             "\"mlp\"]",
+         "S-ASS-"},
+        {"falcon_h1", SSM, "hhhhhh"},
+        {"granitemoehybrid",
+         SSM ", \"layer_types\": [\"mamba\", \"mamba\", \"attention\", \"mamba\", \"mamba\", "
+             "\"mamba\"]",
+         "ssasss"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = family(cases[i].family, cases[i].members);
+        if (strcmp(mixers(m), cases[i].layers) != 0) {
+            fail_msg("%s %s: %s, expected %s", cases[i].family, cases[i].members, mixers(m),
+                     cases[i].layers);
+        }
+        assert_int_equal(m->mixer.heads, i == 0 ? 0 : 4);
+        assert_int_equal(m->mixer.state, ROOF_PRECISION_FP32);
+        roof_model_free(m);
+    }
+    struct roof_model *m = family("nemotron_h", SSM ", \"hybrid_override_pattern\": \"M-M*-M\", "
+                                                    "\"mamba_ssm_cache_dtype\": \"bfloat16\"");
+    assert_int_equal(m->mixer.state, ROOF_PRECISION_BF16);
+    assert_int_equal(m->rotary_dim, 0);
+    assert_true(m->mixer.conv_bias && !m->mixer.plain);
+    roof_model_free(m);
+    /* The size of a head may follow from the width of all. */
+    m = family("falcon_h1", "\"mamba_n_heads\": 4, \"mamba_n_groups\": 1, \"mamba_d_state\": 6, "
+                            "\"mamba_d_head\": \"auto\", \"mamba_d_ssm\": 48, \"mamba_d_conv\": 4, "
+                            "\"mamba_rms_norm\": false");
+    assert_int_equal(m->mixer.value_dim, 12);
+    assert_true(m->mixer.plain);
+    roof_model_free(m);
+    refused("{\"model_type\": \"nemotron_h\", " SIZES ", " SSM
+            ",\n\"hybrid_override_pattern\": \"M-MX-M\"}",
+            2, 28, "hybrid_override_pattern: only M, E, * and - are known");
+    refused("{\"model_type\": \"nemotron_h\", " SIZES ", " SSM
+            ",\n\"hybrid_override_pattern\": \"M-M\"}",
+            2, 28, "hybrid_override_pattern must have a letter for each of the 6 layers");
+    refused("{" LLAMA ",\n" DELTA "}", 2, 27,
+            "the key linear_num_value_heads is not known, and may change the layers; remove it if "
+            "it does not");
+    refused("{\"model_type\": \"kimi_linear\", " SIZES ",\n\"linear_attn_config\": 4}", 2, 23,
+            "linear_attn_config must be an object");
+    refused("{\"model_type\": \"qwen3_next\", " SIZES "}", 1, 1,
+            "layers with a state need heads (a multiple of their key heads or groups), the sizes "
+            "of keys and values, and a convolution");
+}
+
 /* --- experts ------------------------------------------------------------------------------- */
 
 static void test_expert_layers(void **state)
@@ -627,6 +725,15 @@ static void test_families(void **state)
         {"phi", "", "qomLUXh"},
         {"gpt_neox", "", "qomLUXO"},
         {"starcoder2", "", "TqomLU"},
+        {"olmo2", "", "KP"},
+        {"minimax_m2", "\"attn_type_list\": [1, 1, 1, 1, 1, 1]", "rK"},
+        {"minimax_m2", "\"use_qk_norm\": false", "r"},
+        {"cohere2", "", "TX"},
+        {"ernie4_5", "", "T"},
+        {"ernie4_5_moe", "", "Tr"},
+        {"glm4", "", "P"},
+        {"qwen2_5_vl_text", "", "q"},
+        {"qwen3_vl_moe_text", "", "K"},
         {"gpt2", "\"n_positions\": 128", "TqomLUN"},
         {"opt", "\"max_position_embeddings\": 128", "TqomLUN"},
         /* A value of the config replaces the default of the class. */
@@ -641,6 +748,7 @@ static void test_families(void **state)
         {"gpt_oss", "\"attention_bias\": false", "erS"},
         {"qwen3", "\"use_qk_norm\": false", ""},
         {"starcoder2", "\"use_bias\": false", "TLU"},
+        {"opt", "\"max_position_embeddings\": 128, \"enable_bias\": false", "TLUN"},
         {"llama", "\"use_bias\": true", "qom"},
         {"gpt_neox", "\"use_parallel_residual\": false", "qomLU"},
     };
@@ -754,26 +862,13 @@ static void test_remarks(void **state)
     roof_model_free(m);
 }
 
-/* Models that are not decoders of attention and MLP are refused, not guessed. */
+/* Models whose type has other layers are refused, not guessed. */
 static void test_other_models(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"ssm_cfg",        "mamba_d_state",        "state_size",
-                                       "conv_kernel",    "linear_num_key_heads", "rnn_width",
-                                       "encoder_layers", "num_encoder_layers"};
-    for (size_t i = 0; i < COUNT(keys); i++) {
-        char text[512];
-        char message[256];
-        snprintf(text, sizeof text, "{" LLAMA ",\n\"%s\": 16}", keys[i]);
-        snprintf(message, sizeof message,
-                 "only decoders of attention and MLP layers are known; this model has %s", keys[i]);
-        refused(text, 2, (int)strlen(keys[i]) + 5, message);
-        snprintf(text, sizeof text, "\"%s\": null", keys[i]);
-        roof_model_free(llama(text));
-    }
     /* Types whose layers are known to differ in ways that no key says. */
-    static const char *const types[] = {"falcon", "bloom", "mpt",    "gptj", "cohere", "dbrx",
-                                        "llama4", "t5",    "mamba2", "bert", "olmo2",  "gemma3n"};
+    static const char *const types[] = {"falcon", "bloom", "mpt",    "gptj", "qwen",    "dbrx",
+                                        "llama4", "t5",    "mamba2", "bert", "openelm", "gemma3n"};
     for (size_t i = 0; i < COUNT(types); i++) {
         char text[512];
         char message[256];
@@ -879,6 +974,33 @@ static const struct published {
     {"gpt-oss-120b", 116829156672, 5711982912, 116829156672, 0, 0, KERAS},
     {"deepseek-v3", 671026419200, 37552297472, 671e9, 5e8, 0,
      "deepseek-ai/DeepSeek-V3 README_WEIGHTS.md"},
+    /* With the layer for prediction: DeepSeek-V3's 11,610,068,224, an indexer of its own, and
+     * copies of embedding and head. */
+    {"deepseek-v3.2", 671877944064, 38403822336, 685e9, 5e8,
+     11610068224. + 13959424 + 2. * 129280 * 7168, "deepseek-ai/DeepSeek-V3.2 page"},
+    {"glm-5", 743911218432, 41784728832, 744e9, 5e8, 0, "zai-org/GLM-5 page"},
+    {"kimi-k2", 1026408232448, 32861500928, 1e12, 5e10, 0, "moonshotai/Kimi-K2-Instruct page"},
+    {"kimi-linear-48b-a3b", 49122681728, 3484459904, 49e9, 5e8, 0,
+     "moonshotai/Kimi-Linear-48B-A3B-Instruct page, size of the weights"},
+    {"qwen3-next-80b-a3b", 79674391296, 3874929408, 80e9, 5e8, 0,
+     "Qwen/Qwen3-Next-80B-A3B-Instruct page"},
+    /* With the vision tower, about 450 million. */
+    {"qwen3.5-397b-a17b", 396346350336, 17349040896, 397e9, 5e8, 450e6,
+     "Qwen/Qwen3.5-397B-A17B page"},
+    {"nemotron-nano-9b-v2", 8888227328, 8888227328, 8.89e9, 5e6, 0,
+     "nvidia/NVIDIA-Nemotron-Nano-9B-v2 page"},
+    {"olmo-3-7b", 7298011136, 7298011136, 7.3e9, 3e7, 0, "allenai/Olmo-3-1025-7B page"},
+    {"minimax-m2", 228689764864, 11030553088, 229e9, 5e8, 0,
+     "MiniMaxAI/MiniMax-M2 page, size of the weights"},
+    {"command-a", 111057580032, 111057580032, 111e9, 5e8, 0,
+     "CohereLabs/c4ai-command-a-03-2025 page"},
+    {"ernie-4.5-21b-a3b", 21825437888, 3352150208, 21.8e9, 1e8, 0,
+     "baidu/ERNIE-4.5-21B-A3B-PT page, size of the weights"},
+    {"glm-4-9b-0414", 9400442880, 9400442880, 9.4e9, 5e7, 0,
+     "zai-org/GLM-4-9B-0414 page, size of the weights"},
+    {"granite-4.0-h-small", 32207337984, 8803121664, 32e9, 5e8, 0,
+     "ibm-granite/granite-4.0-h-small page"},
+    {"falcon-h1-0.5b", 521411104, 521411104, 0.5e9, 5e7, 0, NAME},
     {"deepseek-r1", 671026419200, 37552297472, 671e9, 5e8, 0, "the dimensions of DeepSeek-V3"},
     {"deepseek-r1-0528-nvfp4-v2", 671026419200, 37552297472, 671e9, 5e8, 0,
      "the dimensions of DeepSeek-V3"},
@@ -902,6 +1024,11 @@ static const struct {
     {"deepseek-v3", 129280. * 7168, 36625618432, 36.6e9, 5e7,
      "deepseek-ai/DeepSeek-V3-Base README_WEIGHTS.md: with the head only"},
     {"deepseek-v3", 0, 37552297472, 37e9, 1e9, "deepseek-ai/DeepSeek-V3 README.md: with both"},
+    {"glm-5", 154880. * 6144, 40833146112, 40e9, 1e9, "zai-org/GLM-5 page"},
+    {"kimi-k2", 0, 32861500928, 32e9, 1e9, "moonshotai/Kimi-K2-Instruct page"},
+    {"qwen3.5-397b-a17b", 0, 17349040896, 17e9, 5e8, NAME},
+    {"granite-4.0-h-small", 0, 8803121664, 9e9, 5e8, "ibm-granite/granite-4.0-h-small page"},
+    {"qwen3-next-80b-a3b", 2 * 151936. * 2048, 3252599552, 3e9, 5e8, NAME ", without both ends"},
     {"deepseek-r1", 129280. * 7168, 36625618432, 36.6e9, 5e7, "as DeepSeek-V3"},
 };
 
@@ -1339,6 +1466,7 @@ int main(void)
         cmocka_unit_test(test_latent_attention),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_expert_layers),
+        cmocka_unit_test(test_states),
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_families_in_detail),
         cmocka_unit_test(test_gemma3_defaults),

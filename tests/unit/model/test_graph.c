@@ -387,12 +387,25 @@ static void test_options(void **state)
     assert_int_equal(find(g, "attention")->workload.shape.kv_heads, 2);
     assert_int_equal(find(g, "attention")->workload.shape.query_len, 30);
     assert_int_equal(find(g, "attention")->workload.shape.causal, 1);
-    /* Pruned weights: products only. */
+    /* Linear layers are pruned; the head, the cache and what other formats store are not. */
+    const double dense = roof_node_bytes(find(g, "qkv_proj"));
     s.common.sparse = 1;
     g = build(m, s, 0, 0);
     assert_int_equal(find(g, "qkv_proj")->workload.sparse, 1);
-    assert_int_equal(find(g, "lm_head")->workload.sparse, 1);
+    assert_true(roof_node_bytes(find(g, "qkv_proj")) == dense * 9 / 16);
+    assert_int_equal(find(g, "down_proj")->workload.sparse, 1);
+    assert_int_equal(find(g, "lm_head")->workload.sparse, 0);
     assert_int_equal(find(g, "attention")->workload.sparse, 0);
+    s.weight[ROOF_WEIGHT_DOWN] = ROOF_PRECISION_INT4;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "qkv_proj")->workload.sparse, 1);
+    assert_int_equal(find(g, "down_proj")->workload.sparse, 0);
+    struct roof_scenario none = s;
+    none.common.formats.weights = ROOF_PRECISION_NVFP4;
+    struct roof_graph refused;
+    assert_int_equal(roof_scenario_resolve(&none, m, NULL), ROOF_OK);
+    assert_int_equal(roof_graph_build(&refused, m, &none, 0, 0, NULL), ROOF_USAGE);
+    s.weight[ROOF_WEIGHT_DOWN] = ROOF_PRECISION_AUTO;
     /* So is what quantises the inputs of weights. */
     s.common.quantize_input = ROOF_QUANTIZE_DYNAMIC;
     for (int unfused = 0; unfused <= 1; unfused++) {
@@ -1164,6 +1177,139 @@ static void test_latent_attention(void **state)
     assert_int_equal(find(g, "q_proj")->workload.shape.k, 64);
     assert_int_equal(find(g, "kv_a_proj")->workload.shape.n, 40);
     assert_false(has(g, "q_a_norm") || has(g, "q_b_proj"));
+    roof_model_free(m);
+}
+
+/* Two layers, of which the first has a state: 4 heads of 6 x 10, keys of 2 heads, 4 taps. */
+#define STATE_SIZES                                                                                \
+    "\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "                  \
+    "\"num_key_value_heads\": 2, \"head_dim\": 16, \"intermediate_size\": 80, "                    \
+    "\"vocab_size\": 1000"
+#define HYBRID                                                                                     \
+    "{\"model_type\": \"qwen3_next\", \"full_attention_interval\": 2, "                            \
+    "\"linear_num_value_heads\": 4, \"linear_num_key_heads\": 2, \"linear_key_head_dim\": 6, "     \
+    "\"linear_value_head_dim\": 10, \"linear_conv_kernel_dim\": 4, " STATE_SIZES "}"
+
+/* Mistakes: a cache in every layer; a state that grows with the context; a gate of Q left out. */
+static void test_states(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(HYBRID);
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    const struct roof_shape conv = {.batch = 3, .query_len = 1, .hidden = 64, .taps = 4};
+    const struct roof_shape delta = {
+        .batch = 3, .heads = 4, .kv_heads = 2, .head_dim = 6, .v_head_dim = 10, .query_len = 1};
+    /* 2 x 2 x 6 + 4 x 10 go through the convolution; 40 gates of the output, 2 of each head. */
+    assert_int_equal(find(g, "mixer_in_proj")->workload.shape.n, 64 + 40 + 8);
+    assert_int_equal(find(g, "mixer_in_proj")->count, 1);
+    assert_memory_equal(&find(g, "short_conv")->workload.shape, &conv, sizeof conv);
+    assert_memory_equal(&find(g, "state")->workload.shape, &delta, sizeof delta);
+    assert_int_equal(find(g, "state")->workload.op, ROOF_OPERATOR_GATED_DELTA);
+    assert_int_equal(find(g, "state")->workload.formats.kv, ROOF_PRECISION_FP32);
+    assert_near(find(g, "short_conv")->vectors, 64 * 4, 0);
+    assert_near(find(g, "state")->vectors, 2 * 4, 0);
+    assert_int_equal(find(g, "mixer_norm")->workload.shape.tokens, 3 * 4);
+    assert_int_equal(find(g, "mixer_out_proj")->workload.shape.k, 40);
+    /* Q has as many gates: 2 x 4 + 2 x 2 heads of 16. */
+    assert_int_equal(find(g, "qkv_proj")->workload.shape.n, 12 * 16);
+    assert_int_equal(find(g, "attn_gate")->workload.shape.hidden, 64);
+    assert_int_equal(find(g, "attention")->count, 1);
+    /* One layer has a cache of 2 x 2 heads of 16, the other 240 elements of 4 bytes, and 3 x 64 of
+     * 2 bytes, however long the context. */
+    assert_near(g->kv_bytes, 3 * (50 * 64 * 2 + 240 * 4 + 192 * 2), 0);
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 500), 0, 0);
+    assert_near(g->kv_bytes, 3 * (500 * 64 * 2 + 240 * 4 + 192 * 2), 0);
+    /* On two devices each has half of the heads. */
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.tp = 2;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "mixer_in_proj")->workload.shape.n, (64 + 40 + 8) / 2);
+    assert_near(g->kv_bytes, 3 * (50 * 32 * 2 + 120 * 4 + 96 * 2), 0);
+    roof_model_free(m);
+}
+
+/* An indexer of 5 heads of 6 chooses 20 keys of each query. */
+#define CHOOSES                                                                                    \
+    "{\"model_type\": \"deepseek_v32\", \"index_topk\": 20, \"index_n_heads\": 5, "                \
+    "\"index_head_dim\": 6, \"q_lora_rank\": 24, " MLA_SIZES "}"
+#define INDEX_INPUTS(T)                                                                            \
+    GEMM("index_q_proj", 2, T, 5 * 6, 24), GEMM("index_k_proj", 2, T, 6 + 5, 64),                  \
+        {"index_k_norm", 2, OP(LAYERNORM), {.tokens = (T), .hidden = 6, .gain = 1}},               \
+        {"index_rope", 2, OP(ROPE), {.tokens = (T), .heads = 5, .kv_heads = 1, .head_dim = 8}},    \
+    {                                                                                              \
+        "index_append", 2, OP(KV_APPEND),                                                          \
+        {                                                                                          \
+            .tokens = (T), .heads = 1, .kv_heads = 1, .head_dim = 3                                \
+        }                                                                                          \
+    }
+#define CHOICE(batch_, query_, len_)                                                               \
+    {"index_scores",                                                                               \
+     2,                                                                                            \
+     OP(INDEX_SCORES),                                                                             \
+     {.batch = (batch_),                                                                           \
+      .heads = 5,                                                                                  \
+      .head_dim = 6,                                                                               \
+      .query_len = (query_),                                                                       \
+      .kv_len = (len_),                                                                            \
+      .causal = 1}},                                                                               \
+    {                                                                                              \
+        "index_top_k", 2, OP(INDEX_TOP_K),                                                         \
+        {                                                                                          \
+            .batch = (batch_), .query_len = (query_), .kv_len = (len_), .selected = 20             \
+        }                                                                                          \
+    }
+#define FEW(batch_, query_, len_)                                                                  \
+    {                                                                                              \
+        "attention", 2, OP(SPARSE_MLA),                                                            \
+        {                                                                                          \
+            .batch = (batch_), .heads = 4, .kv_lora_rank = 32, .qk_rope_head_dim = 8,              \
+            .query_len = (query_), .kv_len = (len_), .causal = 1, .selected = 20                   \
+        }                                                                                          \
+    }
+
+/* Mistake: all keys attended to, or the index keys neither kept nor read. */
+static void test_chosen_keys(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(CHOOSES);
+    const struct expected decode[] = {MLA_BEFORE(3),    INDEX_INPUTS(3),
+                                      CHOICE(3, 1, 50), BMM("q_absorb", 4, 3, 32, 16),
+                                      FEW(3, 1, 50),    BMM("v_absorb", 4, 3, 12, 32),
+                                      MLA_AFTER(3, 3)};
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    HAS(g, decode);
+    /* A latent of 40 in 16 bits, and a key of 6 in 8.25 bits. */
+    assert_near(g->kv_bytes, 2 * 3 * 50 * (40 * 2 + 6 * 8.25 / 8), 0);
+    assert_int_equal(find(g, "index_scores")->workload.formats.kv, ROOF_PRECISION_MXFP8_E4M3);
+    assert_int_equal(find(g, "index_scores")->workload.formats.out, ROOF_PRECISION_FP32);
+    assert_near(find(g, "index_q_proj")->elements, 30 * 24, 0);
+    assert_near(find(g, "index_k_proj")->elements, 11 * 64, 0);
+    assert_near(find(g, "index_k_norm")->vectors, 2 * 6, 0);
+    /* Up to 20 keys there is nothing to choose, but keys are kept for later. */
+    const struct expected all[] = {MLA_BEFORE(3),
+                                   INDEX_INPUTS(3),
+                                   BMM("q_absorb", 4, 3, 32, 16),
+                                   LATENT("attention", MLA_DECODE, 3, 4, 1, 20),
+                                   BMM("v_absorb", 4, 3, 12, 32),
+                                   MLA_AFTER(3, 3)};
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 20), 0, 0);
+    HAS(g, all);
+    /* 30 tokens have 465 pairs of 16 + 8 + 12, fewer FLOPs than 410 of 2 x 32 + 8 on the latent. */
+    const struct expected expanded[] = {MLA_BEFORE(30),
+                                        INDEX_INPUTS(30),
+                                        CHOICE(1, 30, 30),
+                                        GEMM("kv_b_proj", 2, 30, 4 * (16 + 12), 32),
+                                        LATENT("attention", MLA_PREFILL, 1, 4, 30, 30),
+                                        MLA_AFTER(30, 1)};
+    g = build(m, asked(ROOF_PHASE_PREFILL, 1, 30), 0, 0);
+    HAS(g, expanded);
+    /* 90 tokens have 4095 pairs, and 1610 where each sees 20 at most: 147420 and 115920 FLOPs. */
+    const struct expected chosen[] = {MLA_BEFORE(90),    INDEX_INPUTS(90),
+                                      CHOICE(1, 90, 90), BMM("q_absorb", 4, 90, 32, 16),
+                                      FEW(1, 90, 90),    BMM("v_absorb", 4, 90, 12, 32),
+                                      MLA_AFTER(90, 1)};
+    g = build(m, asked(ROOF_PHASE_PREFILL, 1, 90), 0, 0);
+    HAS(g, chosen);
     roof_model_free(m);
 }
 
@@ -1942,6 +2088,7 @@ static void test_refused_splits(void **state)
             "ep 2 is short for attention_dp 2, moe_ep 2 and moe_tp 1: give it or those, not both");
     refused(MOE, WITH(.common.shape.ep = 2, .tp = 2, .moe_tp = 1),
             "ep 2 is short for attention_dp 2, moe_ep 2 and moe_tp 2: give it or those, not both");
+    refused(DENSE, WITH(.dp = 1000000001), "dp must be 1 to 1000000000, not 1000000001");
     refused(MOE, WITH(.attention_dp = 1000000001),
             "attention_dp must be 1 to 1000000000, not 1000000001");
     refused(DENSE, WITH(.common.shape.routing = 1), "tiny has no experts for routing");
@@ -2070,16 +2217,37 @@ static void test_too_many_tokens(void **state)
     roof_model_free(m);
     refused(DENSE, WITH(.common.shape.batch = 999001000),
             "a pass of 999001000 tokens is more than the 999000999 that are possible with tiny: "
-            "lower batch or the context, or give chunk");
+            "lower batch");
     refused(DENSE,
             WITH(.phase = ROOF_PHASE_PREFILL, .common.shape.batch = 1000000, .context = 1000),
             "a pass of 1000000000 tokens is more than the 999000999 that are possible with tiny: "
-            "lower batch or the context, or give chunk");
+            "lower batch or chunk");
     refused(DENSE,
             WITH(.phase = ROOF_PHASE_MIXED, .prefill_batch = 1000000, .chunk = 999,
                  .common.shape.batch = 1000000),
             "a pass of 1000000000 tokens is more than the 999000999 that are possible with tiny: "
-            "lower batch or the context, or give chunk");
+            "lower batch, prefill_batch or chunk");
+    /* All prompts of a static batch stand in one pass, but for what the cache has. */
+    const struct roof_scenario whole =
+        WITH(.prompt = 1000, .generate = 2, .static_batch = 1, .common.shape.batch = 1000000);
+    refused(DENSE, whole,
+            "a pass of 1000000000 tokens is more than the 999000999 that are possible with tiny: "
+            "lower batch or prompt, or leave out static");
+    struct roof_model *const tiny = parse(DENSE);
+    struct roof_scenario cached = whole;
+    cached.prefix_hit = 0.5;
+    (void)resolved(cached, tiny);
+    cached.static_batch = 0; /* a step has a chunk, and a token of each sequence */
+    (void)resolved(cached, tiny);
+    cached.chunk = 998500000;
+    cached.common.shape.batch = 999000;
+    cached.prefix_hit = 0;
+    refused(DENSE, cached,
+            "a pass of 999499000 tokens is more than the 999000999 that are possible with tiny: "
+            "lower batch, prompt or chunk");
+    cached.prefix_hit = 0.5; /* the chunk is not filled */
+    (void)resolved(cached, tiny);
+    roof_model_free(tiny);
 }
 
 /* Inputs of experts are wider than the logits: 10^12 over 8 times 64 elements. */
@@ -2096,7 +2264,7 @@ static void test_too_many_tokens_for_the_experts(void **state)
     refused(config,
             WITH(.phase = ROOF_PHASE_PREFILL, .common.shape.batch = 1000000, .context = 1954),
             "a pass of 1954000000 tokens is more than the 1953125000 that are possible with tiny: "
-            "lower batch or the context, or give chunk");
+            "lower batch or chunk");
 }
 
 /* A learned table ends: no request, context, prompt or draft goes beyond it. */
@@ -2237,6 +2405,8 @@ int main(void)
         cmocka_unit_test(test_predictor),
         cmocka_unit_test(test_what_drafts),
         cmocka_unit_test(test_latent_attention),
+        cmocka_unit_test(test_chosen_keys),
+        cmocka_unit_test(test_states),
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_tensor_parallel_halves),
         cmocka_unit_test(test_pipeline),

@@ -34,6 +34,9 @@ static const struct {
     {W(SHARED_UP), "shared_up", "mlp.shared_experts.up_proj", true},
     {W(SHARED_DOWN), "shared_down", "mlp.shared_experts.down_proj", true},
     {W(LM_HEAD), "lm_head", "lm_head", false},
+    {W(INDEX), "index", "self_attn.indexer.wq_b", true},
+    {W(MIXER_IN), "mixer_in", "linear_attn.in_proj_qkvz", true},
+    {W(MIXER_OUT), "mixer_out", "linear_attn.out_proj", true},
 };
 
 static void test_weights(void **state)
@@ -55,8 +58,9 @@ static void test_weights(void **state)
 static void test_groups(void **state)
 {
     (void)state;
-    static const unsigned attention =
-        BIT(Q) | BIT(K) | BIT(V) | BIT(O) | BIT(Q_A) | BIT(Q_B) | BIT(KV_A) | BIT(KV_B);
+    static const unsigned attention = BIT(Q) | BIT(K) | BIT(V) | BIT(O) | BIT(Q_A) | BIT(Q_B) |
+                                      BIT(KV_A) | BIT(KV_B) | BIT(INDEX) | BIT(MIXER_IN) |
+                                      BIT(MIXER_OUT);
     static const unsigned mlp = BIT(GATE) | BIT(UP) | BIT(DOWN);
     static const unsigned experts = BIT(EXPERT_GATE) | BIT(EXPERT_UP) | BIT(EXPERT_DOWN);
     static const unsigned shared = BIT(SHARED_GATE) | BIT(SHARED_UP) | BIT(SHARED_DOWN);

@@ -577,20 +577,19 @@ static void test_nearest_stack(void **unused)
         {all, COUNT(all), ROOF_NUMERICS_16BIT, ROOF_STACK_VLLM, 0, false},
         {all, COUNT(all), ROOF_NUMERICS_16BIT, ROOF_STACK_SGLANG, 0, false},
         {all, COUNT(all), ROOF_NUMERICS_32BIT, ROOF_STACK_SGLANG, 0, true},
-        /* The fastest stack may be one in which other formats stand in; a stack that is asked goes
-         * before its formats. */
-        {mixed, COUNT(mixed), ROOF_NUMERICS_FP8, ROOF_STACK_BEST, 0, true},
+        /* The very formats of another stack go before faster kernels of other formats. */
+        {mixed, COUNT(mixed), ROOF_NUMERICS_FP8, ROOF_STACK_BEST, 1, false},
         {mixed, COUNT(mixed), ROOF_NUMERICS_FP8, ROOF_STACK_VLLM, 1, false},
-        {mixed, COUNT(mixed), ROOF_NUMERICS_FP8, ROOF_STACK_TRTLLM, 0, true},
-        {mixed, COUNT(mixed), ROOF_NUMERICS_FP8, ROOF_STACK_SGLANG, 0, true},
-        /* In one stack the very formats go before faster ones, and nearer ones before others. */
+        {mixed, COUNT(mixed), ROOF_NUMERICS_FP8, ROOF_STACK_TRTLLM, 1, true},
+        {mixed, COUNT(mixed), ROOF_NUMERICS_FP8, ROOF_STACK_SGLANG, 1, true},
+        /* They do so in one stack too, and nearer formats go before others in all. */
         {both, COUNT(both), ROOF_NUMERICS_FP8, ROOF_STACK_BEST, 0, false},
         {near, COUNT(near), ROOF_NUMERICS_FP8, ROOF_STACK_BEST, 1, true},
         {near, COUNT(near), ROOF_NUMERICS_FP8, ROOF_STACK_TRTLLM, 1, true},
-        {far, COUNT(far), ROOF_NUMERICS_FP8, ROOF_STACK_BEST, 0, true},
-        {far, COUNT(far), ROOF_NUMERICS_FP8, ROOF_STACK_VLLM, 0, true},
+        {far, COUNT(far), ROOF_NUMERICS_FP8, ROOF_STACK_BEST, 1, true},
+        {far, COUNT(far), ROOF_NUMERICS_FP8, ROOF_STACK_VLLM, 1, true},
         {far, COUNT(far), ROOF_NUMERICS_FP8, ROOF_STACK_TRTLLM, 1, true},
-        {far, COUNT(far), ROOF_NUMERICS_FP8, ROOF_STACK_SGLANG, 0, true},
+        {far, COUNT(far), ROOF_NUMERICS_FP8, ROOF_STACK_SGLANG, 1, true},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         f.calibration.fit = cases[i].fits;
@@ -823,6 +822,16 @@ static void test_operators(void **unused)
         {ROOF_OPERATOR_REDUCE_SCATTER, {SENT}, ROOF_KERNEL_REDUCE_SCATTER},
         {ROOF_OPERATOR_ALL_TO_ALL, {SENT}, ROOF_KERNEL_ALL_TO_ALL},
         {ROOF_OPERATOR_SEND, {.elements = 64}, ROOF_KERNEL_ALL_TO_ALL},
+        {ROOF_OPERATOR_INDEX_SCORES, {.heads = 4, .head_dim = 64, .kv_len = 4}, ROOF_KERNEL_BMM},
+        {ROOF_OPERATOR_INDEX_TOP_K, {.kv_len = 4}, ROOF_KERNEL_ACTIVATION},
+        {ROOF_OPERATOR_SPARSE_MLA, {.heads = 4, .kv_len = 4}, ROOF_KERNEL_MLA_DECODE},
+        {ROOF_OPERATOR_SHORT_CONV, {.hidden = 64}, ROOF_KERNEL_ADD},
+        {ROOF_OPERATOR_GATED_DELTA, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_ADD},
+        {ROOF_OPERATOR_GATED_DELTA,
+         {.heads = 4, .head_dim = 64, .query_len = 2},
+         ROOF_KERNEL_COUNT},
+        {ROOF_OPERATOR_KIMI_DELTA, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_ADD},
+        {ROOF_OPERATOR_SSD, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_ADD},
     };
 #undef HEADS
 #undef ROWS

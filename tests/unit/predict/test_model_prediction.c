@@ -438,6 +438,11 @@ static void request_is_the_sum(const struct roof_model *m, struct roof_scenario 
     }
     assert_int_equal(whole.count, 0);
     assert_true(unknown(whole.total.flops) && unknown(whole.total.bytes));
+    /* A decode step alone, at the mean context. */
+    one.context = prompt + generate / 2;
+    infer_into(&step, m, &one, h);
+    assert_near(whole.step_s, step.step_s, 0);
+    assert_near(whole.tokens_per_step, step.tokens_per_step, 0);
     /* The cache at its end. */
     one.context = prompt + generate;
     infer_into(&step, m, &one, h);
@@ -655,6 +660,50 @@ static void test_loop_stages(void **state)
     const double mixed = chunked(m, at, h, 3, 2);
     check_loop(m, s, h, 3 * mixed, 2 * step_of(m, at, h, 3, 0, 0, 0) / 3 + mixed / 3,
                step_of(m, at, h, 4, 0, 0, 0));
+    roof_model_free(m);
+    roof_hardware_free(h);
+}
+
+/* Two groups of the attention have a budget each: a step has room for a prompt in each of them. */
+static void test_loop_groups(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = parse_device(DEVICE(LINKS));
+    struct roof_model *const m = parse(MOE);
+    struct roof_scenario at = asked(ROOF_PHASE_DECODE, 1, 35);
+    at.common.shape.ep = 2;
+    /* 10 prompts in 10 steps, one in each. */
+    struct roof_scenario s = in_flight(10, 30, 10, 30);
+    s.common.shape.ep = 2;
+    double one = step_of(m, at, h, 9, 1, 30, 30);
+    check_loop(m, s, h, one, one, step_of(m, at, h, 10, 0, 0, 0));
+    /* 15 in 10: half of the steps have one prompt, half have one in each group. */
+    s.common.shape.batch = 15;
+    one = (step_of(m, at, h, 13, 1, 30, 30) + step_of(m, at, h, 14, 1, 30, 30) +
+           step_of(m, at, h, 13, 2, 30, 30) + step_of(m, at, h, 14, 2, 30, 30)) /
+          4;
+    check_loop(m, s, h, one, one, step_of(m, at, h, 15, 0, 0, 0));
+    /* 20 in 10 fill both groups; 40 take 20 steps, 11 of them before the first token. */
+    s.common.shape.batch = 20;
+    one = step_of(m, at, h, 18, 2, 30, 30);
+    check_loop(m, s, h, one, one, step_of(m, at, h, 20, 0, 0, 0));
+    s.common.shape.batch = 40;
+    check_loop(m, s, h, 11 * one, one, step_of(m, at, h, 40, 0, 0, 0));
+    /* Room for one and a half in each: half of the steps have one in each group, half have two. */
+    s = in_flight(30, 30, 10, 45);
+    s.common.shape.ep = 2;
+    one = (step_of(m, at, h, 27, 2, 30, 30) + step_of(m, at, h, 27, 4, 30, 30)) / 2;
+    check_loop(m, s, h, one, one, step_of(m, at, h, 30, 0, 0, 0));
+    /* The widest step has a chunk in each group, and two sequences that decode. */
+    s = in_flight(4, 30, 10, 10);
+    s.common.shape.ep = 2;
+    const double activations = infer(m, s, h)->activation_memory_bytes;
+    s = asked(ROOF_PHASE_MIXED, 2, 40);
+    s.common.shape.ep = 2;
+    s.prefill_batch = 2;
+    s.chunk = 10;
+    s.prefill_context = 30;
+    assert_near(activations, infer(m, s, h)->activation_memory_bytes, 0);
     roof_model_free(m);
     roof_hardware_free(h);
 }
@@ -1072,9 +1121,44 @@ static void test_limits(void **state)
     roof_model_free(m);
 }
 
+static void test_levers(void **state)
+{
+    (void)state;
+    struct roof_model *const m = load("llama-3.3-70b");
+    struct roof_hardware *const h = load_device("h100-sxm");
+    struct roof_scenario s = in_flight(1, 32000, 500, 0);
+    s.common.formats.precision = P(FP8_E4M3);
+    s.tp = 2;
+    const struct roof_limits here = limits_of(m, s, h);
+    s.common.formats.kv = P(FP8_E4M3);
+    const struct roof_limits narrow = limits_of(m, s, h);
+    assert_true(here.max_batch >= 1 && narrow.max_batch > here.max_batch);
+    assert_near(here.max_batch_kv_fp8, narrow.max_batch, 0);
+    assert_true(unknown(narrow.max_batch_kv_fp8)); /* it has no more than 8 bits */
+    /* 64 heads are not split over three devices. */
+    s.common.formats.kv = P(AUTO);
+    s.tp = 4;
+    assert_near(here.next_tp, 4, 0);
+    assert_near(here.max_batch_next_tp, limits_of(m, s, h).max_batch, 0);
+    /* Weights alone fill one device: only another one helps. */
+    s.tp = 1;
+    const struct roof_limits none = limits_of(m, s, h);
+    s.tp = 2;
+    assert_near(none.max_batch, 0, 0);
+    assert_true(unknown(none.max_batch_kv_fp8));
+    assert_near(none.next_tp, 2, 0);
+    assert_near(none.max_batch_next_tp, here.max_batch, 0);
+    /* The batch of a prefill is not one of users. */
+    const struct roof_limits prefill = limits_of(m, asked(ROOF_PHASE_PREFILL, 1, 100), h);
+    assert_true(unknown(prefill.max_batch_kv_fp8) && unknown(prefill.next_tp));
+    roof_hardware_free(h);
+    roof_model_free(m);
+}
+
 /*
- * Where the cache is as many bytes as the weights. Weights of a decode step of one token, fp16:
- * 4 layers, the head, norms, a row of the embedding. K and V: 128 bytes per token and layer.
+ * The crossover is the context at which the cache is as many bytes as the weights. Weights of a
+ * decode step of one token, fp16: 4 layers, the head, norms, a row of the embedding. K and V: 128
+ * bytes per token and layer.
  */
 static void test_crossover(void **state)
 {
@@ -1186,6 +1270,87 @@ static void test_compute_bound_batch(void **state)
 /* --- splits -------------------------------------------------------------------------------- */
 
 /* Two devices: half of every matrix exactly, norms whole on each. */
+static enum roof_bottleneck bottleneck_at(const struct roof_model *m, struct roof_scenario s,
+                                          const struct roof_hardware *h, int64_t batch)
+{
+    s.common.shape.batch = batch;
+    return infer(m, s, h)->total.bottleneck;
+}
+
+/*
+ * A sequence more takes 2 x 7.505 G / 989.4 TFLOP/s = 15.17 us of products, 131072 bytes x context
+ * / 3350 GB/s = 39.13 ns x context of cache, and a little for vectors: beyond 388 tokens the cache
+ * always takes longer.
+ */
+static void test_decode_compute_bound(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = load_device("h100-sxm");
+    struct roof_model *const m = load("llama-3-8b");
+    static const int64_t contexts[] = {10, 100, 300};
+    for (size_t i = 0; i < COUNT(contexts); i++) {
+        for (int64_t pp = 1; pp <= 4; pp *= 2) {
+            struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, contexts[i]);
+            s.pp = pp;
+            const double batch = limits_of(m, s, h).decode_compute_bound;
+            assert_true(batch > 1 && batch < 1 << 20);
+            assert_int_equal(bottleneck_at(m, s, h, (int64_t)batch), ROOF_BOTTLENECK_COMPUTE);
+            assert_int_equal(bottleneck_at(m, s, h, (int64_t)batch - 1), ROOF_BOTTLENECK_MEMORY);
+        }
+    }
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 389);
+    assert_true(isinf(limits_of(m, s, h).decode_compute_bound));
+    /* A request is asked for its last step. */
+    s = asked(ROOF_PHASE_DECODE, 1, 300);
+    assert_near(limits_of(m, in_flight(7, 200, 100, 0), h).decode_compute_bound,
+                limits_of(m, s, h).decode_compute_bound, 0);
+    s.phase = ROOF_PHASE_PREFILL;
+    assert_true(unknown(limits_of(m, s, h).decode_compute_bound));
+    roof_hardware_free(h);
+    struct roof_hardware *const bare = parse_device(
+        "{\"id\": \"bare\", \"bandwidth_gb_s\": 3350, \"peak_tflops\": {\"int8\": 1}}");
+    s.phase = ROOF_PHASE_DECODE;
+    assert_true(unknown(limits_of(m, s, bare).decode_compute_bound));
+    roof_hardware_free(bare);
+    roof_model_free(m);
+}
+
+/* Three copies serve three times the sequences in the same time, each from its own memory. */
+static void test_copies(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = load_device("h100-sxm");
+    struct roof_model *const m = load("llama-3-8b");
+    struct roof_scenario together = in_flight(4, 1000, 100, 0);
+    together.static_batch = 1;
+    const struct roof_scenario cases[] = {
+        asked(ROOF_PHASE_DECODE, 4, 1024), asked(ROOF_PHASE_PREFILL, 2, 1000),
+        asked(ROOF_PHASE_MIXED, 4, 1024), in_flight(4, 1000, 100, 0), together};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_scenario s = cases[i];
+        static struct roof_model_prediction one;
+        s.tp = 2;
+        infer_into(&one, m, &s, h);
+        s.dp = 3;
+        const struct roof_model_prediction *const all = infer(m, s, h);
+        assert_near(one.devices, 2, 0);
+        assert_near(all->devices, 6, 0);
+        assert_near(all->tokens_per_s, 3 * one.tokens_per_s, 0);
+        assert_near(all->tokens_per_s_per_user, one.tokens_per_s_per_user, 0);
+        assert_near(all->total.time_s, one.total.time_s, 0);
+        assert_near(all->step_s, one.step_s, 0);
+        assert_near(all->weights_memory_bytes, one.weights_memory_bytes, 0);
+        assert_near(all->kv_cache_bytes, one.kv_cache_bytes, 0);
+        assert_near(all->activation_memory_bytes, one.activation_memory_bytes, 0);
+        s.dp = 1;
+        const double most = limits_of(m, s, h).max_batch;
+        s.dp = 3;
+        assert_near(limits_of(m, s, h).max_batch, most, 0); /* of each copy */
+    }
+    roof_model_free(m);
+    roof_hardware_free(h);
+}
+
 static void test_tensor_parallel(void **state)
 {
     (void)state;
@@ -1526,6 +1691,7 @@ int main(void)
         cmocka_unit_test(test_closed_loop),
         cmocka_unit_test(test_loop_chunks),
         cmocka_unit_test(test_loop_stages),
+        cmocka_unit_test(test_loop_groups),
         cmocka_unit_test(test_loop_drafts),
         cmocka_unit_test(test_loop_memory),
         cmocka_unit_test(test_drafts),
@@ -1534,8 +1700,11 @@ int main(void)
         cmocka_unit_test(test_activation_memory),
         cmocka_unit_test(test_file_bytes),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_levers),
         cmocka_unit_test(test_crossover),
         cmocka_unit_test(test_compute_bound_batch),
+        cmocka_unit_test(test_decode_compute_bound),
+        cmocka_unit_test(test_copies),
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_unknown_links),

@@ -93,7 +93,9 @@ static struct roof_workload random_workload(enum roof_operator op)
     if (kind == ROOF_KIND_MATRIX || kind == ROOF_KIND_COMPOSITE) {
         w.formats.compute = pick(0, 3) == 0 ? random_format(false) : P(AUTO);
     }
-    w.sparse = pick(0, 1);
+    const bool pruned = roof_has_weights(op) && w.formats.weights != P(AUTO) &&
+                        roof_precision_prunable(w.formats.weights);
+    w.sparse = pruned ? pick(0, 1) : 0;
     return w;
 }
 
@@ -376,8 +378,7 @@ static void test_vector_operators(void **unused)
         }
         static const enum roof_precision formats[] = {P(FP16), P(FP8_E4M3), P(NVFP4), P(BF16)};
         for (size_t i = 0; i < COUNT(formats); i++) {
-            struct roof_workload w = in(workload(id, random_shape(id)), formats[i]);
-            w.sparse = 1; /* no sparsity either */
+            const struct roof_workload w = in(workload(id, random_shape(id)), formats[i]);
             const struct roof_prediction p = predict(w, device);
             assert_int_equal(p.unit, ROOF_COMPUTE_VECTOR);
             assert_int_equal(p.compute, P(FP32));
@@ -397,30 +398,40 @@ static void test_vector_operators(void **unused)
     roof_hardware_free(device);
 }
 
-/* fp16 has a sparse peak of 2 TFLOP/s; the others stay at their dense ones. */
+/* fp16 has a sparse peak of 2 TFLOP/s; fp8 stays at its dense one. Of 100 weights 50 are kept, with
+ * 2 bits each: 12.5 bytes beside 100 in fp16 and 50 in fp8. Weights in other formats are refused.
+ */
 static void test_sparse(void **unused)
 {
     (void)unused;
     static const struct {
         enum roof_precision precision;
         double dense, sparse;
-        bool used; /* whether there is a sparse peak */
-    } cases[] = {{P(FP16), 1e12, 2e12, true},
-                 {P(MXFP4), 1e12, 2e12, true}, /* computes at fp16 */
-                 {P(FP8_E4M3), 2e12, 2e12, false},
-                 {P(NVFP4), 4e12, 4e12, false},
-                 {P(FP32), 0.1e12, 0.1e12, false}};
+        double weights; /* bytes of pruned ones; 0: refused */
+        bool used;      /* whether there is a sparse peak */
+    } cases[] = {{P(FP16), 1e12, 2e12, 112.5, true},
+                 {P(FP8_E4M3), 2e12, 2e12, 62.5, false},
+                 {P(MXFP4), 1e12, 2e12, 0, false},
+                 {P(NVFP4), 4e12, 4e12, 0, false},
+                 {P(FP32), 0.1e12, 0.1e12, 0, false}};
     struct roof_hardware *const device = parse_device(SYNTHETIC);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_workload w =
             in(workload(ROOF_OPERATOR_GEMM, SHAPE(.m = 10, .n = 10, .k = 10)), cases[i].precision);
         const struct roof_prediction dense = predict(w, device);
         w.sparse = 1;
+        if (cases[i].weights == 0) {
+            struct roof_prediction refused;
+            assert_int_equal(roof_predict(&refused, &w, device, NULL), ROOF_USAGE);
+            continue;
+        }
         const struct roof_prediction sparse = predict(w, device);
         assert_near(dense.peak_flops_per_s, cases[i].dense, EXACT);
         assert_near(sparse.peak_flops_per_s, cases[i].sparse, EXACT);
         assert_near(sparse.compute_time_s, 2000 / cases[i].sparse, TIGHT);
-        assert_near(sparse.bytes, dense.bytes, EXACT);
+        assert_near(sparse.role_bytes[ROOF_ROLE_WEIGHTS], cases[i].weights, EXACT);
+        assert_near(sparse.bytes - cases[i].weights,
+                    dense.bytes - dense.role_bytes[ROOF_ROLE_WEIGHTS], EXACT);
         assert_false(dense.sparse);
         assert_int_equal(sparse.sparse, cases[i].used);
     }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Inputs as members of a JSON object, in check files and in the requests of pages and services:
+ * {"model": "llama-3-8b", "batch": 16, "set": {"bandwidth_gb_s": 500}, "why": true}.
+ */
+#ifndef ROOFLINE_INPUT_JSON_H
+#define ROOFLINE_INPUT_JSON_H
+
+#include "base/json.h"
+#include "base/text.h"
+#include "decide/input.h"
+
+/** The function that gets the text of each input that is read, as an option would have it. */
+struct roof_input_taker {
+    void *context;
+    /** The text is freed after the call. */
+    enum roof_status (*take)(void *context, size_t input, const char *text, size_t length,
+                             struct roof_error *error);
+};
+
+/**
+ * Reads the value of an input: a string, a number, a list of these, true or false for a flag, an
+ * object of keys for an input that may be given several times, and an object for an input that
+ * names a document, whose text is then the document. Null stands for an input that is not given.
+ */
+enum roof_status roof_input_from_json(const struct roof_json *json, size_t input,
+                                      const roof_json_value *node,
+                                      const struct roof_input_taker *taker,
+                                      struct roof_error *error);
+
+/** Puts the members of an object into a question. A member that is no input of the command is
+ * refused with its place. */
+enum roof_status roof_question_from_json(struct roof_question *question,
+                                         const struct roof_json *json,
+                                         const roof_json_value *inputs, enum roof_command command,
+                                         struct roof_error *error);
+
+#endif

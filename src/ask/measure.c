@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: MIT
+/* Answers `measure`: runs kernels on this machine, and writes the device that comes of them. */
+#include <math.h>
+#include <string.h>
+
+#include "ask/asking.h"
+#include "base/base.h"
+#include "base/csv.h"
+#include "base/list.h"
+#include "measure/device.h"
+#include "measure/fit.h"
+#include "measure/judge.h"
+#include "measure/rows.h"
+#include "report/measure_report.h"
+#include "roofline/predict.h"
+
+#define SECONDS 60
+#define SECONDS_MAX 86400
+#define ID_MAX 64
+/* The rows are written to the folder so often, in seconds. */
+#define KEEP_S 2.0
+
+/* The question, and all that comes of it. */
+struct measuring {
+    struct roof_asking *asking;
+    const struct roof_meter *meter; /* NULL: the first whose device is found */
+    struct roof_meter_options options;
+    struct roof_suite_formats formats;
+    double seconds;
+    const char *folder;          /* NULL: none is written */
+    const char *save;            /* NULL: the device is not kept */
+    struct roof_text earlier[2]; /* rows and probes of an earlier run */
+    struct roof_measured measured;
+    double kept_s; /* when rows were written last */
+    struct roof_fits fits;
+    struct roof_hardware *hardware; /* owned; NULL where too little was measured */
+    struct roof_text device;
+    struct roof_text calibration;
+};
+
+/* --- what is asked ------------------------------------------------------------------------- */
+
+/* Reads the formats of weights to measure. */
+static enum roof_status read_formats(struct measuring *m, struct roof_error *error)
+{
+    const char *const given = m->asking->question->value[ROOF_INPUT_FORMATS];
+    struct roof_list_item item;
+    for (const char *rest = given == NULL ? "q4_0,q8_0,fp16,fp32" : given;
+         roof_list_next(&item, &rest);) {
+        char name[32];
+        if (m->formats.count == ROOF_SUITE_FORMATS_MAX ||
+            !roof_list_item_copy(name, sizeof name, &item)) {
+            return roof_error_set(error, ROOF_USAGE,
+                                  ROOF_KEY("formats") " takes a list of at most %d precisions",
+                                  ROOF_SUITE_FORMATS_MAX);
+        }
+        TRY(roof_precision_find(&m->formats.format[m->formats.count++], name, error));
+    }
+    return ROOF_OK;
+}
+
+/* Checks the name under which the device is kept: it becomes a file name, and no built-in device
+ * may be hidden by it. */
+static enum roof_status check_save(const struct measuring *m, struct roof_error *error)
+{
+    struct roof_hardware *taken = NULL;
+    if (m->save == NULL) {
+        return ROOF_OK;
+    }
+    if (*m->save == '\0' || *m->save == '.' || strlen(m->save) > ID_MAX ||
+        strspn(m->save, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != strlen(m->save)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("save") " takes an id of lower-case letters, digits, '-', "
+                                               "'_' and '.', not '%s'",
+                              m->save);
+    }
+    if (roof_hardware_load(&taken, m->save, NULL, NULL) == ROOF_OK) {
+        roof_hardware_free(taken);
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("save") " %s: a built-in device has that name", m->save);
+    }
+    return *roof_store_folders(m->asking->loans.store) != NULL
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("save") " needs a folder for data of the user: set HOME, "
+                                                 "XDG_DATA_HOME or ROOFLINE_DATA");
+}
+
+/* Refuses a device that is not known before anything is measured. */
+static enum roof_status check_like(const struct roof_asking *a, struct roof_error *error)
+{
+    const char *const like = a->question->value[ROOF_INPUT_LIKE];
+    struct roof_hardware *lender = NULL;
+    if (like != NULL) {
+        TRY(roof_hardware_load(&lender, like, roof_store_folders(a->loans.store), error));
+        roof_hardware_free(lender);
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status read_input(struct measuring *m, struct roof_error *error)
+{
+    const struct roof_asking *const a = m->asking;
+    const struct roof_question *const q = a->question;
+    m->folder = q->value[ROOF_INPUT_FOLDER];
+    m->save = q->value[ROOF_INPUT_SAVE];
+    TRY(roof_meter_find(&m->meter, &m->options.index, q->value[ROOF_INPUT_DEVICE], error));
+    if (roof_asking_has(a, ROOF_INPUT_THREADS)) {
+        TRY(roof_input_parse(&m->options.threads, roof_input(ROOF_INPUT_THREADS),
+                             q->value[ROOF_INPUT_THREADS], error));
+    }
+    m->seconds = SECONDS;
+    if (roof_asking_has(a, ROOF_INPUT_SECONDS)) {
+        TRY(roof_parse_number(&m->seconds, q->value[ROOF_INPUT_SECONDS], ROOF_KEY("seconds"), 1,
+                              SECONDS_MAX, error));
+    }
+    TRY(read_formats(m, error));
+    TRY(check_save(m, error));
+    TRY(check_like(a, error));
+    if (m->folder == NULL && roof_asking_has(a, ROOF_INPUT_RESUME_FOLDER)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("resume_folder") " goes with " ROOF_KEY(
+                                  "folder") ", which has the rows to keep");
+    }
+    if (roof_asking_has(a, ROOF_INPUT_HARDWARE) && !roof_asking_has(a, ROOF_INPUT_AGAINST)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("hardware") " goes with " ROOF_KEY(
+                                  "compare") ": the device to measure is " ROOF_KEY("device"));
+    }
+    return (m->folder == NULL && m->save == NULL) || a->listener->replace != NULL
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE, "this caller writes no files");
+}
+
+/* --- files --------------------------------------------------------------------------------- */
+
+/* Reads the lines of a file that an earlier run left; one that is absent has none. */
+static enum roof_status read_lines(struct roof_text *out, const char *folder, const char *name,
+                                   struct roof_error *error)
+{
+    struct roof_text path = ROOF_TEXT_INIT;
+    struct roof_csv csv;
+    roof_text_printf(&path, "%s/%s", folder, name);
+    enum roof_status status = path.failed ? roof_no_memory(error) : ROOF_OK;
+    bool more = status == ROOF_OK && roof_csv_open(&csv, path.data, NULL) == ROOF_OK;
+    const bool opened = more;
+    while (more && status == ROOF_OK) {
+        char *line = NULL;
+        size_t length = 0;
+        status = roof_csv_line(&csv, &line, &length, &more, error);
+        if (status == ROOF_OK && more) {
+            roof_text_add(out, line, length);
+            roof_text_put(out, "\n");
+        }
+    }
+    if (opened) {
+        roof_csv_close(&csv);
+    }
+    roof_text_free(&path);
+    return status == ROOF_OK && out->failed ? roof_no_memory(error) : status;
+}
+
+/* Writes a file FOLDER/BELOW/NAME; below may be "". */
+static enum roof_status write_file(const struct measuring *m, const char *folder, const char *below,
+                                   const char *name, const struct roof_text *text,
+                                   struct roof_error *error)
+{
+    const struct roof_listener *const listener = m->asking->listener;
+    struct roof_text path = ROOF_TEXT_INIT;
+    roof_text_printf(&path, "%s/%s%s", folder, below, name);
+    const enum roof_status status =
+        path.failed || text->failed
+            ? roof_no_memory(error)
+            : listener->replace(listener->context, path.data, text->data, text->length, error);
+    roof_text_free(&path);
+    return status;
+}
+
+/* Writes the rows so far to the folder. */
+static enum roof_status keep_rows(struct measuring *m, const struct roof_measured *measured,
+                                  struct roof_error *error)
+{
+    static const struct {
+        const char *name;
+        void (*write)(struct roof_text *out, const struct roof_measured *measured);
+    } files[] = {{"rows.csv", roof_rows_write}, {"probes.csv", roof_probes_write}};
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < COUNT(files) && status == ROOF_OK && m->folder != NULL; i++) {
+        struct roof_text text = ROOF_TEXT_INIT;
+        files[i].write(&text, measured);
+        status = write_file(m, m->folder, "", files[i].name, &text, error);
+        roof_text_free(&text);
+    }
+    return status;
+}
+
+/* Keeps the device in the user's data folder: the last of those that are searched. */
+static enum roof_status save(const struct measuring *m, struct roof_error *error)
+{
+    const char *const *folder = roof_store_folders(m->asking->loans.store);
+    char name[ID_MAX + sizeof ".json"];
+    while (folder[1] != NULL) {
+        folder++;
+    }
+    snprintf(name, sizeof name, "%s.json", m->save);
+    TRY(write_file(m, *folder, "hardware/", name, &m->device, error));
+    return write_file(m, *folder, "calibration/", name, &m->calibration, error);
+}
+
+/* --- measuring ----------------------------------------------------------------------------- */
+
+static enum roof_status on_measured(void *context, const struct roof_measured *measured,
+                                    struct roof_error *error)
+{
+    struct measuring *const m = context;
+    const double done = fmin(measured->took_s, m->seconds);
+    roof_asking_progress(m->asking, "measure", "s", (uint64_t)done, (uint64_t)m->seconds);
+    if (measured->took_s - m->kept_s < KEEP_S) {
+        return ROOF_OK;
+    }
+    m->kept_s = measured->took_s;
+    return keep_rows(m, measured, error);
+}
+
+static bool on_stop(void *context)
+{
+    const struct measuring *const m = context;
+    return roof_asking_stopped(m->asking);
+}
+
+static bool on_known(void *context, struct roof_meter_row *row, const struct roof_meter_task *task)
+{
+    const struct measuring *const m = context;
+    const struct roof_text *const text = &m->earlier[task->probe == ROOF_PROBE_OPERATOR ? 0 : 1];
+    return text->data != NULL && roof_rows_find(row, task, text->data);
+}
+
+/* Opens the device that is asked for, or the first that is found. */
+static enum roof_status open_device(struct roof_bench **out, struct measuring *m,
+                                    struct roof_error *error)
+{
+    size_t count = 0;
+    const struct roof_meter *const *const meters = roof_meters(&count);
+    if (m->meter != NULL) {
+        return m->meter->open(out, &m->options, error);
+    }
+    enum roof_status status = ROOF_IO;
+    for (size_t i = 0; i < count && status != ROOF_OK; i++) {
+        m->meter = meters[i];
+        status = m->meter->open(out, &m->options, error);
+    }
+    return status;
+}
+
+static enum roof_status measure(struct measuring *m, struct roof_error *error)
+{
+    struct roof_bench *bench = NULL;
+    const struct roof_suite_calls calls = {
+        .context = m, .measured = on_measured, .stop = on_stop, .known = on_known};
+    if (roof_asking_has(m->asking, ROOF_INPUT_RESUME_FOLDER)) {
+        TRY(read_lines(&m->earlier[0], m->folder, "rows.csv", error));
+        TRY(read_lines(&m->earlier[1], m->folder, "probes.csv", error));
+    }
+    TRY(open_device(&bench, m, error));
+    if (!roof_asking_has(m->asking, ROOF_INPUT_RESUME_FOLDER)) {
+        const enum roof_status begun = keep_rows(m, &m->measured, error);
+        if (begun != ROOF_OK) { /* a folder that cannot be written is told before the work */
+            m->meter->close(bench);
+            return begun;
+        }
+    }
+    enum roof_status status =
+        roof_suite_run(&m->measured, m->meter, bench, &m->formats, m->seconds, &calls, error);
+    m->meter->close(bench);
+    return status;
+}
+
+/* --- what comes of it ---------------------------------------------------------------------- */
+
+/* Returns the id of the device: the name it is kept under, that of the folder, or the backend's. */
+static void name_device(char out[ID_MAX + 1], const struct measuring *m)
+{
+    const char *name = m->save != NULL ? m->save : m->folder != NULL ? m->folder : m->meter->name;
+    size_t length = strlen(name);
+    while (length > 1 && name[length - 1] == '/') {
+        length--;
+    }
+    size_t first = length;
+    while (first > 0 && name[first - 1] != '/') {
+        first--;
+    }
+    length = length - first > ID_MAX ? ID_MAX : length - first;
+    memcpy(out, name + first, length);
+    out[length] = '\0';
+}
+
+/* Loads the device whose kernels fits begin with: --like, or the family of the architecture. */
+static enum roof_status load_lender(struct roof_hardware **out, const struct measuring *m,
+                                    struct roof_error *error)
+{
+    const char *const like = m->asking->question->value[ROOF_INPUT_LIKE];
+    const char *const *const folders = roof_store_folders(m->asking->loans.store);
+    if (like != NULL) {
+        TRY(roof_hardware_load(out, like, folders, error));
+        return roof_hardware_calibrate(*out, NULL, folders, error);
+    }
+    TRY(roof_hardware_parse(out, m->device.data, m->device.length, "hardware.json", error));
+    return roof_hardware_calibrate(*out, NULL, folders, error);
+}
+
+/* Makes the device and its calibration of the rows. */
+static enum roof_status make_device(struct measuring *m, struct roof_error *error)
+{
+    static const char *const none[] = {NULL};
+    char id[ID_MAX + 1];
+    struct roof_hardware *lender = NULL;
+    name_device(id, m);
+    roof_device_write(&m->device, &m->measured, id, m->asking->question->value[ROOF_INPUT_LIKE]);
+    if (m->device.failed) {
+        return roof_no_memory(error);
+    }
+    TRY(roof_hardware_parse(&m->hardware, m->device.data, m->device.length, "hardware.json",
+                            error));
+    enum roof_status status = load_lender(&lender, m, error);
+    if (status == ROOF_OK) {
+        status = roof_fit_measured(&m->fits, &m->measured, m->hardware, lender->calibration, error);
+    }
+    if (status == ROOF_OK) {
+        const struct roof_calibration own = {
+            .id = id, .attributions = none, .fit = m->fits.fit, .count = m->fits.count};
+        roof_calibration_write(&m->calibration, &own);
+    }
+    roof_hardware_free(lender);
+    return status;
+}
+
+/* Judges the rows by the device's own calibration, or by the device that is asked for. */
+static enum roof_status judge(struct roof_judgement *out, struct measuring *m,
+                              struct roof_error *error)
+{
+    struct roof_calibration own = {
+        .id = m->hardware->id, .fit = m->fits.fit, .count = m->fits.count};
+    const struct roof_hardware *device = m->hardware;
+    if (roof_asking_has(m->asking, ROOF_INPUT_HARDWARE)) {
+        TRY(roof_asking_hardware(&device, m->asking, NULL, error));
+    }
+    m->hardware->calibration = &own; /* it stays ours: the device has no function that frees it */
+    const enum roof_status status = roof_judge(out, &m->measured, device, error);
+    m->hardware->calibration = NULL;
+    return status;
+}
+
+/* Writes the document about what was measured, and the files that are asked for. */
+static enum roof_status write_all(struct measuring *m, struct roof_error *error)
+{
+    struct roof_asking *const a = m->asking;
+    struct roof_judgement judgement;
+    struct roof_text text = ROOF_TEXT_INIT;
+    const bool compared = roof_asking_has(a, ROOF_INPUT_AGAINST);
+    const struct roof_measure_report report = {.measured = &m->measured,
+                                               .judgement = &judgement,
+                                               .against = a->question->value[ROOF_INPUT_HARDWARE],
+                                               .compared = compared};
+    if (m->folder != NULL) {
+        TRY(write_file(m, m->folder, "", "hardware.json", &m->device, error));
+        TRY(write_file(m, m->folder, "", "calibration.json", &m->calibration, error));
+    }
+    if (m->save != NULL) {
+        TRY(save(m, error));
+    }
+    TRY(judge(&judgement, m, error));
+    if (a->format == ROOF_CSV) {
+        roof_rows_write(&text, &m->measured);
+    } else if (a->format == ROOF_JSON) {
+        roof_report_measured_json(&text, &report);
+    } else {
+        roof_report_measured_text(&text, &report);
+    }
+    const enum roof_status status = roof_asking_write(a, &text, error);
+    roof_text_free(&text);
+    return status != ROOF_OK || !compared || roof_agrees(&judgement) ? status : ROOF_UNSATISFIED;
+}
+
+static enum roof_status answer(struct measuring *m, struct roof_error *error)
+{
+    TRY(read_input(m, error));
+    TRY(measure(m, error));
+    TRY(keep_rows(m, &m->measured, error));
+    if (roof_asking_stopped(m->asking)) {
+        return roof_error_set(error, ROOF_IO, "interrupted after %zu of %zu measurements%s",
+                              m->measured.count, m->measured.planned,
+                              m->folder == NULL ? "" : "; the rows are kept for --resume");
+    }
+    TRY(make_device(m, error));
+    return write_all(m, error);
+}
+
+enum roof_status roof_ask_measure(struct roof_asking *a, struct roof_error *error)
+{
+    struct measuring m = {.asking = a};
+    const enum roof_status status = answer(&m, error);
+    roof_measured_free(&m.measured);
+    roof_hardware_free(m.hardware);
+    roof_text_free(&m.earlier[0]);
+    roof_text_free(&m.earlier[1]);
+    roof_text_free(&m.device);
+    roof_text_free(&m.calibration);
+    return status;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+/* Answers `predict` on several devices: one answer for each, side by side. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ask/asking.h"
+#include "base/base.h"
+#include "catalog/registry.h"
+#include "decide/grid.h"
+#include "report/model_report.h"
+#include "report/report.h"
+#include "report/sides_report.h"
+
+/* The question, and its answers. */
+struct sides {
+    struct roof_grid devices; /* without axes: only the list of devices is used */
+    struct roof_scenario scenario;
+    const struct roof_model *model; /* NULL: an operator */
+    struct roof_side side[ROOF_SIDES_MAX];
+    struct roof_prediction prediction[ROOF_SIDES_MAX]; /* of an operator */
+    struct model_side {
+        struct roof_model_prediction prediction;
+        struct roof_limits limits;
+    } * of_model; /* an array, for it is large */
+};
+
+bool roof_asking_sides(const struct roof_asking *a)
+{
+    const char *const text = a->question->value[ROOF_INPUT_HARDWARE];
+    if (text == NULL || strchr(text, ',') == NULL || roof_registry_document(text)) {
+        return false;
+    }
+    /* The name of a file may have a comma in it. */
+    return strchr(text, '/') == NULL || access(text, F_OK) != 0;
+}
+
+/* Refuses what is told of one answer only. */
+static enum roof_status check_inputs(const struct roof_asking *a, struct roof_error *error)
+{
+    static const size_t single[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_TOP,
+                                    ROOF_INPUT_WIDE, ROOF_INPUT_MEASURED};
+    TRY(roof_asking_refuse(a, single, COUNT(single), "several devices", error));
+    if (a->question->model && a->format == ROOF_MARKDOWN &&
+        !roof_asking_has(a, ROOF_INPUT_COLUMNS)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "a report is about one device; with " ROOF_KEY("columns") " several have a table");
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status read_input(struct sides *s, struct roof_asking *a, struct roof_error *error)
+{
+    const struct roof_question *const q = a->question;
+    const struct roof_model *draft = NULL;
+    TRY(check_inputs(a, error));
+    if (q->model && q->model_name == NULL) {
+        return roof_which_model(error);
+    }
+    TRY(roof_read_scenario(&s->scenario, q, error));
+    TRY(roof_grid_devices(&s->devices, &a->loans, q, roof_asking_bounds_only(a), error));
+    if (s->devices.devices > ROOF_SIDES_MAX) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "at most %d devices stand side by side, not %zu; roofline sweep has "
+                              "a row for each",
+                              ROOF_SIDES_MAX, s->devices.devices);
+    }
+    if (q->model) {
+        TRY(roof_asking_model(&s->model, a, q, q->model_name, error));
+        TRY(roof_asking_draft(&draft, &s->scenario, a, error));
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status predict_side(struct sides *s, size_t i, struct roof_asking *a,
+                                     struct roof_error *error)
+{
+    const struct roof_hardware *const device = s->devices.device[i];
+    struct roof_side *const side = &s->side[i];
+    if (s->model == NULL) {
+        side->prediction = &s->prediction[i];
+        TRY(roof_predict(&s->prediction[i], &s->scenario.common, device, error));
+    } else {
+        struct model_side *const m = &s->of_model[i];
+        side->of_model = &m->prediction;
+        side->prediction = &m->prediction.total;
+        side->limits = &m->limits;
+        TRY(roof_predict_model(&m->prediction, s->model, &s->scenario, device, error));
+        TRY(roof_model_limits(&m->limits, &m->prediction, &s->scenario, error));
+    }
+    return roof_asking_document(a) ? roof_read_product(&side->product, &a->loans, device, error)
+                                   : ROOF_OK;
+}
+
+static void put_json(struct roof_text *out, const struct sides *s)
+{
+    for (size_t i = 0; i < s->devices.devices; i++) {
+        const struct roof_side *const side = &s->side[i];
+        roof_text_put(out, i == 0 ? "[" : ",");
+        if (side->of_model != NULL) {
+            roof_model_report_json(out, side->of_model, side->limits, side->product);
+        } else {
+            roof_report_json(out, side->prediction, side->product, NULL, false);
+        }
+    }
+    roof_text_put(out, "]\n");
+}
+
+static enum roof_status write_sides(struct roof_text *out, const struct sides *s,
+                                    const struct roof_asking *a, struct roof_error *error)
+{
+    struct roof_table table;
+    TRY(roof_table_open(&table, roof_asking_rows(a),
+                        s->model == NULL ? ROOF_TABLE_PREDICTIONS : ROOF_TABLE_MODEL_PREDICTIONS,
+                        s->scenario.common.op, a->question->value[ROOF_INPUT_COLUMNS], error));
+    if (roof_asking_report(a)) {
+        roof_report_sides(out, s->side, s->devices.devices);
+        return ROOF_OK;
+    }
+    if (a->format == ROOF_JSON) {
+        put_json(out, s);
+        return ROOF_OK;
+    }
+    roof_table_begin(&table, out);
+    for (size_t i = 0; i < s->devices.devices; i++) {
+        if (s->model == NULL) {
+            roof_table_prediction(&table, out, s->side[i].prediction);
+        } else {
+            roof_table_model_prediction(&table, out, s->side[i].of_model);
+        }
+    }
+    roof_table_end(&table, out);
+    return ROOF_OK;
+}
+
+static enum roof_status answer(struct roof_text *out, struct sides *s, struct roof_asking *a,
+                               struct roof_error *error)
+{
+    TRY(read_input(s, a, error));
+    if (s->model != NULL) {
+        s->of_model = calloc(ROOF_SIDES_MAX, sizeof *s->of_model);
+        if (s->of_model == NULL) {
+            return roof_no_memory(error);
+        }
+    }
+    for (size_t i = 0; i < s->devices.devices; i++) {
+        TRY(predict_side(s, i, a, error));
+    }
+    return write_sides(out, s, a, error);
+}
+
+enum roof_status roof_ask_sides(struct roof_text *out, struct roof_asking *a,
+                                struct roof_error *error)
+{
+    struct sides *const s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status = answer(out, s, a, error);
+    free(s->of_model);
+    free(s);
+    return status;
+}

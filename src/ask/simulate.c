@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/* Answers `simulate`: requests that arrive over time. */
+#include <math.h>
+
+#include "ask/simulate_read.h"
+#include "base/base.h"
+#include "report/simulation_report.h"
+#include "simulate/capacity.h"
+
+/* --- documents ----------------------------------------------------------------------------- */
+
+/* Writes a row for each request that was served. */
+static enum roof_status write_served(struct roof_table *table, struct roof_text *text,
+                                     const struct roof_simulation *result, struct roof_asking *a,
+                                     struct roof_error *error)
+{
+    for (uint64_t i = 0; i < result->served_count; i++) {
+        if (result->served[i].generate > 0) { /* it was not turned away */
+            roof_table_served(table, text, &result->served[i]);
+            TRY(roof_asking_put(a, text, error));
+        }
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status write_result(struct roof_text *text, const struct simulate_input *in,
+                                     struct roof_asking *a, struct roof_error *error)
+{
+    struct roof_table table;
+    const char *const columns = a->question->value[ROOF_INPUT_COLUMNS];
+    TRY(roof_table_open(&table, roof_asking_rows(a),
+                        in->requests ? ROOF_TABLE_SERVED : ROOF_TABLE_SIMULATIONS,
+                        ROOF_OPERATOR_GEMM, columns, error));
+    if (roof_asking_report(a)) {
+        roof_simulation_report_text(text, &in->row, in->inputs.limit);
+        return ROOF_OK;
+    }
+    if (a->format == ROOF_JSON) {
+        roof_simulation_report_json(text, &in->row, in->inputs.limit);
+        return ROOF_OK;
+    }
+    roof_table_begin(&table, text);
+    if (in->requests) {
+        TRY(write_served(&table, text, &in->row.result, a, error));
+    } else {
+        roof_table_simulation(&table, text, &in->row);
+    }
+    roof_table_end(&table, text);
+    return ROOF_OK;
+}
+
+/* --- the answer ---------------------------------------------------------------------------- */
+
+/* Simulates the rate of the question, or the greatest one that keeps the limits. */
+static enum roof_status run(struct roof_simulation *result, struct simulate_input *in,
+                            const struct roof_asking *a, struct roof_error *error)
+{
+    struct roof_capacity found;
+    in->row.max_rate = in->row.max_rate_low = in->row.max_rate_high = ROOF_UNKNOWN;
+    if (roof_asking_has(a, ROOF_INPUT_FIT)) {
+        in->row.fitted = true;
+        in->row.fit_used = (uint64_t)ceil(ROOF_FIT_PART * (double)in->inputs.requests);
+        TRY(roof_fit_find(&in->inputs, &in->trace, error));
+    }
+    in->row.step_scale = in->inputs.limits.scale;
+    in->row.request_overhead_s = in->inputs.limits.overhead_s;
+    if (!in->capacity) {
+        return roof_simulate(result, &in->inputs, error);
+    }
+    TRY(roof_capacity_find(&found, &in->inputs, error));
+    *result = found.at;
+    in->row.max_rate = found.rate;
+    in->row.max_rate_low = found.low;
+    in->row.max_rate_high = found.high;
+    in->row.max_rate_limit = found.limit == ROOF_LATENCY_COUNT
+                                 ? "saturation"
+                                 : roof_latency_key((enum roof_latency)found.limit);
+    if (roof_asking_document(a)) {
+        TRY(roof_raises_find(in->row.raise, &in->row.raises, in->row.deployment, &in->inputs,
+                             error));
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status simulate(struct roof_text *text, struct simulate_input *in,
+                                 const struct roof_deployment *deployment, struct roof_asking *a,
+                                 struct roof_error *error)
+{
+    struct roof_simulation *const result = &in->row.result;
+    in->inputs.table = deployment->table;
+    in->inputs.limits.blocks = deployment->blocks;
+    in->row.deployment = deployment;
+    TRY(run(result, in, a, error));
+    if (result->rejected == in->inputs.requests) {
+        return roof_error_set(
+            error, ROOF_UNSATISFIED, "no request fits the KV cache of %s, which holds %.0f tokens",
+            deployment->hardware->id, (double)deployment->blocks * ROOF_BLOCK_TOKENS);
+    }
+    in->row.measured = in->trace.measured != NULL;
+    if (in->row.measured) {
+        roof_fit_compare(&in->row.fit, result, &in->trace, in->row.fit_used);
+    }
+    if (in->row.concurrency == 0 && in->row.trace == NULL) {
+        result->rate = in->capacity ? in->row.max_rate : in->arrivals.rate;
+    }
+    in->row.bottleneck = roof_simulation_bottleneck(result);
+    TRY(write_result(text, in, a, error));
+    return roof_asking_write(a, text, error);
+}
+
+enum roof_status roof_ask_simulate(struct roof_asking *a, struct roof_error *error)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_deployment deployment = {.parts = NULL};
+    struct simulate_input in = {.row = {.seed = 0}};
+    enum roof_status status = roof_read_simulate(&in, a, error);
+    if (status == ROOF_OK) {
+        status =
+            roof_deployment_open(&deployment, in.model, &in.scenario, in.hardware, in.bound, error);
+    }
+    if (status == ROOF_OK) {
+        status = simulate(&text, &in, &deployment, a, error);
+    }
+    const bool missed = status == ROOF_OK && !roof_simulation_meets(&in.row.result);
+    roof_simulate_close(&in);
+    roof_deployment_close(&deployment);
+    roof_text_free(&text);
+    if (missed) {
+        *error = (struct roof_error){.status = ROOF_UNSATISFIED}; /* the document says it */
+        return ROOF_UNSATISFIED;
+    }
+    return status;
+}

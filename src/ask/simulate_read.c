@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+#include "ask/simulate_read.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/base.h"
+
+#define REQUESTS_DEFAULT 4000
+#define REQUESTS_PER_USER 20
+#define REQUESTS_MAX 100000000
+#define SEQUENCES_DEFAULT 256
+#define COPIES_MAX 1024
+#define WARM_UP_DEFAULT 0.2
+#define SCALE_MIN 1e-3
+#define SCALE_MAX 1e3
+
+/* True where a latency is limited. */
+static bool has_limit(const struct roof_asking *a)
+{
+    return roof_asking_has(a, ROOF_INPUT_MAX_TTFT) || roof_asking_has(a, ROOF_INPUT_MAX_TPOT) ||
+           roof_asking_has(a, ROOF_INPUT_MAX_E2E);
+}
+
+/* Refuses inputs of another load beside a trace. */
+static enum roof_status check_trace(const struct roof_asking *a, struct roof_error *error)
+{
+    static const size_t others[] = {ROOF_INPUT_RATE, ROOF_INPUT_CONCURRENCY, ROOF_INPUT_ARRIVALS,
+                                    ROOF_INPUT_PROMPT, ROOF_INPUT_GENERATE};
+    return roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("trace"), error);
+}
+
+/* Says what a question without a load needs. */
+static enum roof_status no_load(struct roof_error *error)
+{
+    (void)roof_error_set(error, ROOF_USAGE,
+                         "how do requests arrive? " ROOF_KEY("rate") " R per second, ");
+    roof_error_append(error, ROOF_KEY("concurrency") " N in flight, or " ROOF_KEY("trace") " FILE");
+    roof_error_append(error, "; with limits such as " ROOF_KEY("max_ttft") " p99:1s ");
+    roof_error_append(error, "the greatest rate is searched");
+    return ROOF_USAGE;
+}
+
+/* Refuses a question that does not say how requests arrive, or says it twice. */
+static enum roof_status check_load(const struct roof_asking *a, struct roof_error *error)
+{
+    const bool rate = roof_asking_has(a, ROOF_INPUT_RATE);
+    const bool users = roof_asking_has(a, ROOF_INPUT_CONCURRENCY);
+    if (roof_asking_has(a, ROOF_INPUT_FIT)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("fit") " goes with a measured " ROOF_KEY("trace"));
+    }
+    if (rate && users) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("rate") " and " ROOF_KEY("concurrency") " are two kinds of load: give one");
+    }
+    if (!rate && !users && !has_limit(a)) {
+        return no_load(error);
+    }
+    if (users && roof_asking_has(a, ROOF_INPUT_ARRIVALS)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("arrivals") " goes with " ROOF_KEY("rate"));
+    }
+    if (!roof_asking_has(a, ROOF_INPUT_PROMPT) || !roof_asking_has(a, ROOF_INPUT_GENERATE)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "how long are the requests? " ROOF_KEY("prompt") " and " ROOF_KEY(
+                                  "generate") " say how many tokens come in and go out");
+    }
+    return ROOF_OK;
+}
+
+/* Reads the requests of a file. */
+static enum roof_status read_trace(struct simulate_input *in, const struct roof_asking *a,
+                                   struct roof_error *error)
+{
+    int64_t most = REQUESTS_MAX;
+    struct roof_error note;
+    TRY(check_trace(a, error));
+    TRY(roof_read_integer(&most, a->question, ROOF_INPUT_REQUESTS, error));
+    in->row.trace = a->question->value[ROOF_INPUT_TRACE];
+    TRY(roof_request_trace_read(&in->trace, in->row.trace, (uint64_t)most, error));
+    in->inputs.trace = in->trace.arrival;
+    in->arrivals.prompt.mean = in->trace.mean_prompt;
+    in->arrivals.generate.mean = in->trace.mean_generate;
+    if (in->trace.empty > 0 && a->listener->remark != NULL) {
+        (void)roof_error_set(&note, ROOF_OK, "note: %s: requests without tokens are left out (%zu)",
+                             in->row.trace, in->trace.empty);
+        a->listener->remark(a->listener->context, &note);
+    }
+    if (roof_asking_has(a, ROOF_INPUT_FIT) && in->trace.measured == NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s has no measured times for " ROOF_KEY(
+                                  "fit") ": columns queued_ts, first_token_ts and last_token_ts",
+                              in->row.trace);
+    }
+    return ROOF_OK;
+}
+
+/* Reads random requests: arrivals and lengths. */
+static enum roof_status read_arrivals(struct simulate_input *in, const struct roof_asking *a,
+                                      struct roof_error *error)
+{
+    const char *const *const value = a->question->value;
+    const char *const process = value[ROOF_INPUT_ARRIVALS];
+    struct roof_simulation_row *const row = &in->row;
+    TRY(check_load(a, error));
+    TRY(roof_arrivals_read(&in->arrivals.process, process == NULL ? "poisson" : process, error));
+    TRY(roof_length_read(&in->arrivals.prompt, "prompt", value[ROOF_INPUT_PROMPT], error));
+    TRY(roof_length_read(&in->arrivals.generate, "generate", value[ROOF_INPUT_GENERATE], error));
+    if (value[ROOF_INPUT_RATE] != NULL) {
+        TRY(roof_rate_read(&in->arrivals.rate, value[ROOF_INPUT_RATE], error));
+    }
+    in->capacity = value[ROOF_INPUT_RATE] == NULL && value[ROOF_INPUT_CONCURRENCY] == NULL;
+    if (value[ROOF_INPUT_CONCURRENCY] == NULL) {
+        row->arrivals = process == NULL ? "poisson" : process;
+    }
+    TRY(roof_read_integer(&row->concurrency, a->question, ROOF_INPUT_CONCURRENCY, error));
+    row->prompt = value[ROOF_INPUT_PROMPT];
+    row->generate = value[ROOF_INPUT_GENERATE];
+    in->inputs.arrivals = &in->arrivals;
+    in->inputs.concurrency = (uint64_t)row->concurrency;
+    return ROOF_OK;
+}
+
+/* Reads a number that is a text in the table of inputs. */
+static enum roof_status read_number(double *out, const struct roof_asking *a, size_t input,
+                                    double low, double high, struct roof_error *error)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    return !roof_asking_has(a, input)
+               ? ROOF_OK
+               : roof_parse_number(out, a->question->value[input],
+                                   roof_input_marked(name, roof_input(input)), low, high, error);
+}
+
+/* Reads how many requests there are, and which of them are measured. */
+static enum roof_status read_extent(struct simulate_input *in, const struct roof_asking *a,
+                                    struct roof_error *error)
+{
+    int64_t requests = in->row.concurrency * REQUESTS_PER_USER;
+    requests = requests > REQUESTS_DEFAULT ? requests : REQUESTS_DEFAULT;
+    if (requests > REQUESTS_MAX) {
+        requests = REQUESTS_MAX;
+    }
+    in->row.seed = 1;
+    in->inputs.warm_up = in->row.trace == NULL ? WARM_UP_DEFAULT : 0;
+    TRY(roof_read_integer(&requests, a->question, ROOF_INPUT_REQUESTS, error));
+    TRY(roof_read_integer(&in->row.seed, a->question, ROOF_INPUT_SEED, error));
+    TRY(read_number(&in->inputs.warm_up, a, ROOF_INPUT_WARM_UP, 0, 0.99, error));
+    in->inputs.requests = in->row.trace == NULL ? (uint64_t)requests : in->trace.count;
+    in->inputs.seed = (uint64_t)in->row.seed;
+    return in->row.concurrency < requests
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("requests") " must be more than " ROOF_KEY("concurrency"));
+}
+
+/* Reads the limits of the scheduler; the cache is known when the model is. */
+static enum roof_status read_scheduler(struct simulate_input *in, const struct roof_asking *a,
+                                       struct roof_error *error)
+{
+    struct roof_scheduler_limits *const limits = &in->inputs.limits;
+    const char *const overhead = a->question->value[ROOF_INPUT_REQUEST_OVERHEAD];
+    in->row.max_num_seqs = SEQUENCES_DEFAULT;
+    limits->scale = 1;
+    limits->halt = roof_asking_halt(a);
+    TRY(roof_read_integer(&in->row.max_num_seqs, a->question, ROOF_INPUT_MAX_NUM_SEQS, error));
+    TRY(read_number(&limits->scale, a, ROOF_INPUT_STEP_SCALE, SCALE_MIN, SCALE_MAX, error));
+    if (overhead != NULL) {
+        TRY(roof_parse_time(&limits->overhead_s, overhead, ROOF_KEY("request_overhead"), error));
+    }
+    limits->sequences = in->row.max_num_seqs;
+    limits->prefix_hit = in->scenario.prefix_hit;
+    in->row.chunk = in->scenario.chunk == 0 ? ROOF_REQUEST_CHUNK : in->scenario.chunk;
+    limits->budget = in->row.chunk == ROOF_CHUNK_WHOLE ? ROOF_BUDGET_WHOLE : in->row.chunk;
+    return ROOF_OK;
+}
+
+/* Reads how many copies there are, and what chooses among them. */
+static enum roof_status read_copies(struct simulate_input *in, const struct roof_asking *a,
+                                    struct roof_error *error)
+{
+    const int64_t copies = in->scenario.dp > 1 ? in->scenario.dp : 1;
+    int64_t router = ROOF_ROUTER_ROUND_ROBIN;
+    if (copies > COPIES_MAX) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("dp") " is at most %d in a simulation, not %" PRId64,
+                              COPIES_MAX, copies);
+    }
+    if (copies == 1 && roof_asking_has(a, ROOF_INPUT_ROUTER)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("router") " goes with " ROOF_KEY("dp") " of 2 or more");
+    }
+    TRY(roof_read_choice(&router, a->question, ROOF_INPUT_ROUTER, error));
+    in->inputs.router = (enum roof_router)router;
+    in->inputs.copies = (uint64_t)copies;
+    in->row.router = copies > 1 ? roof_router_names[router] : NULL;
+    return ROOF_OK;
+}
+
+static enum roof_status read_limits(struct simulate_input *in, const struct roof_asking *a,
+                                    struct roof_error *error)
+{
+    static const struct {
+        size_t input;
+        const char *key;
+    } limits[ROOF_LATENCY_COUNT] = {[ROOF_LATENCY_TTFT] = {ROOF_INPUT_MAX_TTFT, "max_ttft"},
+                                    [ROOF_LATENCY_TPOT] = {ROOF_INPUT_MAX_TPOT, "max_tpot"},
+                                    [ROOF_LATENCY_E2E] = {ROOF_INPUT_MAX_E2E, "max_e2e"}};
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const char *const text = a->question->value[limits[i].input];
+        in->inputs.limit[i] = (struct roof_latency_limit){.time_s = ROOF_UNKNOWN, .percent = 99};
+        if (text != NULL) {
+            TRY(roof_latency_limit_read(&in->inputs.limit[i], limits[i].key, text, error));
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Reads the scenario: a request of the mean lengths, which are texts here. */
+static enum roof_status read_scenario(struct simulate_input *in, const struct roof_asking *a,
+                                      struct roof_error *error)
+{
+    struct roof_question single;
+    roof_question_borrow(&single, a->question);
+    single.value[ROOF_INPUT_PROMPT] = single.value[ROOF_INPUT_GENERATE] = NULL;
+    return roof_read_scenario(&in->scenario, &single, error);
+}
+
+static enum roof_status read_rows(struct simulate_input *in, const struct roof_asking *a,
+                                  struct roof_error *error)
+{
+    int64_t rows = 0;
+    int64_t ideal = 1;
+    TRY(roof_read_choice(&rows, a->question, ROOF_INPUT_ROWS, error));
+    if (roof_asking_has(a, ROOF_INPUT_BY)) {
+        TRY(roof_read_choice(&ideal, a->question, ROOF_INPUT_BY, error));
+        in->bound = ideal == 0;
+    }
+    in->requests = rows == 1;
+    in->inputs.keep = in->requests || in->trace.measured != NULL;
+    if (in->requests && in->capacity) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("rows") " requests goes with " ROOF_KEY(
+                                  "rate") " or " ROOF_KEY("concurrency"));
+    }
+    return in->requests && roof_asking_document(a)
+               ? roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("rows") " requests goes with " ROOF_KEY(
+                                    "format") " csv, ndjson or md")
+               : ROOF_OK;
+}
+
+void roof_simulate_close(struct simulate_input *in)
+{
+    roof_simulation_free(&in->row.result);
+    roof_request_trace_free(&in->trace);
+}
+
+enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_asking *a,
+                                    struct roof_error *error)
+{
+    const struct roof_question *const q = a->question;
+    if (!q->model) {
+        return q->op == NULL ? roof_which_model(error)
+                             : roof_error_set(error, ROOF_USAGE,
+                                              "%s is an operator: a model is served", q->op);
+    }
+    if (q->model_name == NULL) {
+        return roof_which_model(error);
+    }
+    TRY(read_scenario(in, a, error));
+    TRY(roof_asking_has(a, ROOF_INPUT_TRACE) ? read_trace(in, a, error)
+                                             : read_arrivals(in, a, error));
+    TRY(read_extent(in, a, error));
+    TRY(read_scheduler(in, a, error));
+    TRY(read_copies(in, a, error));
+    TRY(read_limits(in, a, error));
+    TRY(read_rows(in, a, error));
+    TRY(roof_asking_hardware(&in->hardware, a, NULL, error));
+    TRY(roof_asking_model(&in->model, a, q, q->model_name, error));
+    in->scenario.prompt = (int64_t)ceil(in->arrivals.prompt.mean);
+    in->scenario.generate = (int64_t)ceil(in->arrivals.generate.mean);
+    in->scenario.common.shape.batch = in->row.max_num_seqs;
+    return ROOF_OK;
+}

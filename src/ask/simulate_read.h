@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/* Reads the question of `simulate`: the load, the scheduler and the limits. */
+#ifndef ROOF_SIMULATE_READ_H
+#define ROOF_SIMULATE_READ_H
+
+#include "ask/asking.h"
+
+/* The question, with what was loaded for it. */
+struct simulate_input {
+    struct roof_scenario scenario; /* a request of mean lengths */
+    const struct roof_model *model;
+    const struct roof_hardware *hardware;
+    struct roof_arrivals arrivals;
+    struct roof_request_trace trace; /* owned */
+    struct roof_simulation_inputs inputs;
+    struct roof_simulation_row row; /* what the question said */
+    bool bound;
+    bool requests; /* rows are requests */
+    bool capacity; /* the greatest rate is searched */
+};
+
+/* Reads the question into a zeroed input, which must not move after it. The caller releases it by
+ * roof_simulate_close, also after a failure. */
+enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_asking *a,
+                                    struct roof_error *error);
+void roof_simulate_close(struct simulate_input *in);
+
+#endif

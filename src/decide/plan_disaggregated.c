@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: MIT
+#include "decide/plan_disaggregated.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "decide/plan_largest.h"
+#include "decide/plan_verdict.h"
+
+/* One copy of either kind, with its times. */
+struct half {
+    struct roof_plan plan;
+    int64_t devices;
+    double part_bytes; /* decode: the cache of one prompt on the device that has most of it */
+};
+
+struct halves {
+    struct half *half; /* owned */
+    size_t count;
+    size_t capacity;
+};
+
+/* The search of one combination of formats works with these. */
+struct search {
+    const struct roof_plan_problem *problem;
+    const struct roof_splits *splits;
+    struct roof_plan_problem prefill; /* the problems of the two kinds */
+    struct roof_plan_problem decode;
+    struct roof_plan_problem whole; /* decode steps at the end of requests */
+    struct roof_plan_problem sent;  /* those at the end of prompts */
+    struct roof_plan_predictor predictor;
+    struct halves prefills;
+    struct halves decodes;
+    struct roof_disaggregated *out;
+    size_t capacity;
+    struct roof_error *error;
+};
+
+/* --- numbers ------------------------------------------------------------------------------- */
+
+static double passed(const struct roof_share *s, int64_t copies)
+{
+    const int64_t others = (s->devices - copies * s->prefill) / s->decode;
+    return fmin((double)copies * s->requests, (double)others * s->served);
+}
+
+/* Returns the first of some copies, or as many more by steps of 1 or -1, beside which copies that
+ * decode use all the other devices; 0: none do. */
+static int64_t next_copies(const struct roof_share *s, int64_t copies, int64_t step)
+{
+    for (int64_t i = 0; i < s->decode; i++, copies += step) {
+        const int64_t rest = s->devices - copies * s->prefill;
+        if (step < 0 ? copies <= 0 : rest <= 0) {
+            return 0;
+        }
+        if (copies > 0 && rest > 0 && rest % s->decode == 0) {
+            return copies;
+        }
+    }
+    return 0;
+}
+
+int64_t roof_prefill_copies(const struct roof_share *share)
+{
+    /* Both kinds take as many requests/s where x requests = (devices - x prefill) / decode served.
+     * The best whole number is next to that, or next to it among those that use all devices. */
+    const double even =
+        (double)share->devices * share->served /
+        ((double)share->decode * share->requests + (double)share->prefill * share->served);
+    const int64_t middle = isfinite(even) ? (int64_t)even : 0;
+    const int64_t less = next_copies(share, middle, -1);
+    const int64_t more = next_copies(share, middle + 1, 1);
+    const double below = less > 0 ? passed(share, less) : 0;
+    const double above = more > 0 ? passed(share, more) : 0;
+    return below == 0 && above == 0 ? 0 : below >= above ? less : more;
+}
+
+double roof_transfer_time(double part_bytes, int64_t receivers, int64_t senders, double link)
+{
+    return part_bytes * fmax(1, (double)receivers / (double)senders) / link;
+}
+
+/* --- the halves ---------------------------------------------------------------------------- */
+
+/* Adds a half, unless another one of as many devices, with the same batch and stack, takes less
+ * time; it takes the place of one that takes more. */
+static enum roof_status add_half(struct halves *list, const struct half *half, bool decodes,
+                                 struct roof_error *error)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct half *const other = &list->half[i];
+        if (other->devices == half->devices && other->plan.batch == half->plan.batch &&
+            other->plan.stack == half->plan.stack) {
+            const bool less = decodes ? half->plan.step_s < other->plan.step_s
+                                      : half->plan.ttft_s < other->plan.ttft_s;
+            *other = less ? *half : *other;
+            return ROOF_OK;
+        }
+    }
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity == 0 ? 32 : 2 * list->capacity;
+        struct half *const grown = realloc(list->half, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return roof_no_memory(error);
+        }
+        list->half = grown;
+        list->capacity = capacity;
+    }
+    list->half[list->count++] = *half;
+    return ROOF_OK;
+}
+
+/* Returns the engines that run a half. */
+static unsigned engines_of(const struct search *s, const struct roof_plan *plan)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    return plan->engines & q->engines->disaggregated &
+           roof_engines_split(q->engines, q->hardware[plan->hardware], &plan->split, plan->batch);
+}
+
+/* Tells whether a copy takes so many prompts in one step, or a stage each: with more they wait. */
+static bool takes_at_once(const struct search *s, const struct roof_plan *plan)
+{
+    const struct roof_scenario *const base = &s->problem->base;
+    const int64_t prompt = roof_uncached(base->prompt, base->prefix_hit);
+    const int64_t room = base->chunk / prompt;
+    return plan->batch <= plan->split.pp * (room > 1 ? room : 1);
+}
+
+/* Finds the copies that prefill over one split: batches that are given are of those that decode. */
+static enum roof_status find_prefills(struct search *s, struct roof_plan plan)
+{
+    const unsigned formats = plan.engines;
+    for (plan.batch = 1; takes_at_once(s, &plan); plan.batch *= 2) {
+        struct roof_plan_options options;
+        plan.engines = formats;
+        plan.engines = engines_of(s, &plan);
+        if (plan.engines == 0) {
+            s->out->rejected[ROOF_REJECTED_ENGINE] += plan.batch == 1;
+            return ROOF_OK;
+        }
+        s->predictor.problem = &s->prefill;
+        TRY(roof_plan_predict(&options, &s->predictor, &plan, true));
+        if (options.against != ROOF_REJECTED_COUNT) {
+            s->out->rejected[options.against] += plan.batch == 1;
+            return ROOF_OK;
+        }
+        for (size_t i = 0; i < options.count; i++) {
+            const struct half half = {.plan = options.plan[i],
+                                      .devices = roof_split_devices(&plan.split)};
+            TRY(add_half(&s->prefills, &half, false, s->error));
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Finds the room that whole requests leave in a copy that decodes, and adds it where it is asked
+ * for and has room for them. */
+static enum roof_status find_decode(struct roof_sized *out, struct search *s,
+                                    const struct roof_plan *plan, double part_bytes, bool add)
+{
+    struct roof_plan_options options;
+    struct roof_memory memory;
+    s->predictor.problem = &s->whole;
+    TRY(roof_plan_memory(&memory, &s->predictor, plan));
+    *out = (struct roof_sized){plan->batch, roof_memory_room(&memory)};
+    if (!(out->room >= 0)) {
+        s->out->rejected[ROOF_REJECTED_MEMORY]++;
+        return ROOF_OK;
+    }
+    if (!add) {
+        return ROOF_OK;
+    }
+    s->predictor.problem = &s->decode;
+    TRY(roof_plan_predict(&options, &s->predictor, plan, false));
+    if (options.against != ROOF_REJECTED_COUNT) {
+        s->out->rejected[options.against]++;
+        return ROOF_OK;
+    }
+    for (size_t i = 0; i < options.count; i++) {
+        struct half half = {.plan = options.plan[i],
+                            .devices = roof_split_devices(&plan->split),
+                            .part_bytes = part_bytes};
+        half.plan.memory_bytes = memory.weights + memory.kv + memory.activations;
+        TRY(add_half(&s->decodes, &half, true, s->error));
+    }
+    return ROOF_OK;
+}
+
+/* Finds the copy that decodes with the largest batch, unless the problem has that batch. */
+static enum roof_status find_largest(struct search *s, struct roof_plan plan, double part_bytes,
+                                     struct roof_sized fits, struct roof_sized more)
+{
+    struct roof_sized found;
+    plan.engines &= s->problem->engines->disaggregated;
+    s->predictor.problem = &s->whole;
+    TRY(roof_plan_largest(&plan.batch, &s->predictor, &plan, fits, more));
+    plan.engines = engines_of(s, &plan);
+    return roof_plan_listed(s->problem, plan.batch)
+               ? ROOF_OK
+               : find_decode(&found, s, &plan, part_bytes, true);
+}
+
+/* Finds the copies that decode over one split. */
+static enum roof_status find_decodes(struct search *s, struct roof_plan plan)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    const unsigned formats = plan.engines;
+    struct roof_memory sent;
+    struct roof_scenario resolved;
+    struct roof_sized fits = {0, ROOF_UNKNOWN};
+    struct roof_sized more = {0, ROOF_UNKNOWN};
+    plan.batch = 1;
+    roof_plan_scenario(&resolved, &plan, &s->decode);
+    if (roof_scenario_resolve(&resolved, s->predictor.model[plan.serving], NULL) != ROOF_OK) {
+        s->out->rejected[ROOF_REJECTED_SPLIT]++; /* it does not divide the model */
+        return ROOF_OK;
+    }
+    s->predictor.problem = &s->sent;
+    const enum roof_status status = roof_plan_memory(&sent, &s->predictor, &plan);
+    if (status != ROOF_OK) { /* the drafts of a step may need a link that is not known */
+        s->out->rejected[ROOF_REJECTED_SPLIT] += status == ROOF_USAGE;
+        return status == ROOF_USAGE ? ROOF_OK : status;
+    }
+    for (size_t b = 0; b < q->batches && more.batch == 0; b++) {
+        struct roof_sized one;
+        plan.batch = q->batch[b];
+        plan.engines = formats;
+        plan.engines = engines_of(s, &plan);
+        if (plan.engines == 0) {
+            s->out->rejected[ROOF_REJECTED_ENGINE]++;
+            return ROOF_OK;
+        }
+        TRY(find_decode(&one, s, &plan, sent.kv, q->largest != ROOF_BATCHES_LARGEST));
+        *(one.room >= 0 ? &fits : &more) = one;
+    }
+    plan.engines = formats;
+    return roof_plan_wants_largest(q, fits.batch, more.batch)
+               ? find_largest(s, plan, sent.kv, fits, more)
+               : ROOF_OK;
+}
+
+/* --- both ---------------------------------------------------------------------------------- */
+
+static double copies_of(const struct roof_plan *plan)
+{
+    return (double)plan->split.attention_dp;
+}
+
+/* Returns the requests/s of one copy of each kind, which the link may limit: it takes one prompt of
+ * each group of devices that shares attention at a time. */
+static struct roof_share share_of(const struct half *prefill, const struct half *decode,
+                                  double prefill_s, double step_s, double tpot_s,
+                                  const struct roof_plan_prefill *way,
+                                  const struct roof_plan_problem *q)
+{
+    const double later = (double)(q->base.generate - 1);
+    const double receive_s = decode->part_bytes / way->link;
+    const struct roof_share share = {
+        .prefill = prefill->devices,
+        .decode = decode->devices,
+        .requests = fmin((double)prefill->plan.batch / prefill_s,
+                         copies_of(&prefill->plan) / way->transfer_s),
+        .served = fmin((double)decode->plan.batch / (step_s + later * tpot_s),
+                       copies_of(&decode->plan) / receive_s)};
+    return share;
+}
+
+/* Sets the way of a prompt between two halves; false where the link is not known. */
+static bool set_way(struct roof_plan_prefill *out, const struct half *prefill,
+                    const struct half *decode, int64_t devices,
+                    const struct roof_hardware *hardware)
+{
+    struct roof_link link;
+    const struct roof_split *const from = &prefill->plan.split;
+    const struct roof_split *const to = &decode->plan.split;
+    const int64_t receivers = to->tp * to->pp;
+    if (roof_hardware_link(&link, hardware, (double)devices, NULL) != ROOF_OK) {
+        return false;
+    }
+    out->split = *from;
+    out->batch = prefill->plan.batch;
+    out->prefill_s = prefill->plan.ttft_s;
+    out->bound_s = prefill->plan.bound_ttft_s;
+    out->kv_bytes = decode->part_bytes * (double)receivers;
+    out->link = link.bytes_per_s;
+    out->network = roof_several_nodes(hardware, devices);
+    out->transfer_s =
+        roof_transfer_time(decode->part_bytes, receivers, from->tp * from->pp, link.bytes_per_s);
+    return true;
+}
+
+/* Sets the times of requests that pass through both halves. */
+static void set_times(struct roof_plan *p, const struct roof_plan *prefill,
+                      const struct roof_plan_problem *q)
+{
+    const double moved = p->prefill.transfer_s;
+    const double later = (double)(q->base.generate - 1);
+    p->ttft_near = (prefill->ttft_near * prefill->ttft_s + p->near * p->step_s) /
+                   (prefill->ttft_s + moved + p->step_s);
+    p->ttft_s = prefill->ttft_s + moved + p->step_s;
+    p->ttft_low_s = prefill->ttft_low_s + moved + p->step_low_s;
+    p->ttft_high_s = prefill->ttft_high_s + moved + p->step_high_s;
+    p->bound_ttft_s = prefill->bound_ttft_s + moved + p->bound_step_s;
+    p->e2e_s = p->ttft_s + later * p->tpot_s;
+    p->bound_e2e_s = p->bound_ttft_s + later * p->bound_tpot_s;
+    p->memory_bytes = fmax(p->memory_bytes, prefill->memory_bytes);
+}
+
+/* Sets what follows from the requests/s that both kinds of copies take. */
+static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
+{
+    const double generate = (double)q->base.generate;
+    const double devices = (double)p->devices;
+    const double rate = fmin(p->prefill.requests, p->prefill.served);
+    const double bound = fmin(p->prefill.bound_requests, p->prefill.bound_served);
+    p->tokens_per_s = generate * rate;
+    p->tokens_per_s_per_user = generate / p->e2e_s;
+    p->tokens_per_s_per_device = p->tokens_per_s / devices;
+    p->bound_tokens_per_s = generate * bound;
+    p->bound_tokens_per_s_per_user = generate / p->bound_e2e_s;
+    p->bound_tokens_per_s_per_device = p->bound_tokens_per_s / devices;
+    p->watt = devices * q->hardware[p->hardware]->figure[ROOF_FIGURE_TDP].value;
+    p->joule = p->watt / p->tokens_per_s;
+    p->cost = q->price == NULL ? ROOF_UNKNOWN
+                               : q->price[p->hardware] * devices / 3600 / p->tokens_per_s * 1e6;
+    p->value[ROOF_PLAN_LIMIT_TTFT] = p->ttft_s;
+    p->value[ROOF_PLAN_LIMIT_TPOT] = p->tpot_s;
+    p->value[ROOF_PLAN_LIMIT_TOKENS_PER_S] = p->tokens_per_s;
+    p->value[ROOF_PLAN_LIMIT_CONCURRENCY] = floor(rate * p->e2e_s * (1 + 1e-12));
+    p->value[ROOF_PLAN_LIMIT_COST] = p->cost;
+    p->value[ROOF_PLAN_LIMIT_POWER] = p->watt;
+}
+
+/* Puts two halves together on a number of devices; false where they cannot use all. */
+static bool join(struct roof_plan *out, const struct half *prefill, const struct half *decode,
+                 int64_t devices, const struct roof_plan_problem *q)
+{
+    struct roof_plan *const p = out;
+    const struct roof_plan *const d = &decode->plan;
+    const unsigned engines = d->engines & prefill->plan.engines;
+    struct roof_plan_prefill way = d->prefill;
+    if (engines == 0 || d->stack != prefill->plan.stack ||
+        prefill->devices + decode->devices > devices ||
+        !set_way(&way, prefill, decode, devices, q->hardware[d->hardware])) {
+        return false;
+    }
+    struct roof_share share =
+        share_of(prefill, decode, prefill->plan.ttft_s, d->step_s, d->tpot_s, &way, q);
+    share.devices = devices;
+    const int64_t copies = roof_prefill_copies(&share);
+    if (copies == 0) { /* as for most pairs, whose plans are not made */
+        return false;
+    }
+    const struct roof_share bound = share_of(prefill, decode, prefill->plan.bound_ttft_s,
+                                             d->bound_step_s, d->bound_tpot_s, &way, q);
+    *p = *d;
+    p->engines = engines;
+    p->prefill = way;
+    p->devices = devices;
+    p->dp = (devices - copies * share.prefill) / share.decode;
+    p->prefill.copies = copies;
+    p->prefill.requests = (double)copies * share.requests;
+    p->prefill.served = (double)p->dp * share.served;
+    p->prefill.bound_requests = (double)copies * bound.requests;
+    p->prefill.bound_served = (double)p->dp * bound.served;
+    set_times(p, &prefill->plan, q);
+    set_rates(p, q);
+    return true;
+}
+
+static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
+{
+    struct roof_disaggregated *const out = s->out;
+    if (out->count == s->capacity) {
+        const size_t capacity = s->capacity == 0 ? 64 : 2 * s->capacity;
+        struct roof_plan *const grown = realloc(out->plan, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return roof_no_memory(s->error);
+        }
+        out->plan = grown;
+        s->capacity = capacity;
+    }
+    out->plan[out->count++] = *plan;
+    return ROOF_OK;
+}
+
+static bool same_size(const struct half *a, const struct half *b)
+{
+    return a->devices == b->devices && a->plan.batch == b->plan.batch;
+}
+
+/* Keeps the better one of the best plan so far, if there is any, and the best that goes with copies
+ * that decode. */
+static bool keep_best(struct roof_plan *best, bool any, const struct search *s,
+                      const struct half *decode, int64_t devices)
+{
+    for (size_t i = 0; i < s->prefills.count; i++) {
+        struct roof_plan plan;
+        if (join(&plan, &s->prefills.half[i], decode, devices, s->problem) &&
+            (!any || roof_plan_is_better(s->problem, &plan, best))) {
+            *best = plan;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Adds the best plan on a number of devices with copies that decode, of the size of one of them, in
+ * any stack. */
+static enum roof_status add_best(struct search *s, const struct half *decode, int64_t devices)
+{
+    struct roof_plan best;
+    bool any = false;
+    for (size_t i = 0; i < s->decodes.count; i++) {
+        const struct half *const other = &s->decodes.half[i];
+        any = same_size(decode, other) ? keep_best(&best, any, s, other, devices) : any;
+    }
+    return any ? add_plan(s, &best) : ROOF_OK;
+}
+
+/* Tells whether a half is the first of its size. */
+static bool is_first(const struct halves *list, size_t i)
+{
+    size_t k = 0;
+    while (!same_size(&list->half[k], &list->half[i])) {
+        k++;
+    }
+    return k == i;
+}
+
+static enum roof_status run(struct search *s, const struct roof_plan *plan)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    const int64_t most = q->devices[q->device_counts - 1];
+    struct roof_plan half = *plan;
+    for (size_t i = 0; i < s->splits->count; i++) {
+        half.split = s->splits->split[i];
+        if (roof_split_devices(&half.split) < most) {
+            TRY(find_prefills(s, half));
+            TRY(find_decodes(s, half));
+        }
+    }
+    for (size_t i = 0; i < s->decodes.count; i++) {
+        const bool first = is_first(&s->decodes, i);
+        for (size_t n = 0; first && n < q->device_counts; n++) {
+            TRY(add_best(s, &s->decodes.half[i], q->devices[n]));
+        }
+    }
+    /* Copies of both kinds may be too large together, or the link is not known. */
+    s->out->rejected[ROOF_REJECTED_SPLIT] += s->out->count == 0;
+    return ROOF_OK;
+}
+
+enum roof_status roof_plan_disaggregate(struct roof_disaggregated *out,
+                                        const struct roof_plan_predictor *predictor,
+                                        const struct roof_splits *splits,
+                                        const struct roof_plan *plan)
+{
+    const struct roof_plan_problem *const q = predictor->problem;
+    struct search s = {.problem = q,
+                       .splits = splits,
+                       .predictor = *predictor,
+                       .out = out,
+                       .error = predictor->error};
+    *out = (struct roof_disaggregated){0};
+    if (q->base.generate < 2 || q->base.dp != 0 ||
+        (plan->engines & q->engines->disaggregated) == 0) {
+        out->rejected[ROOF_REJECTED_ENGINE]++;
+        return ROOF_OK;
+    }
+    roof_plan_halves(&s.prefill, &s.decode, q);
+    s.whole = s.sent = s.decode;
+    s.whole.base.context = q->base.prompt + q->base.generate;
+    s.sent.base.context = q->base.prompt;
+    s.predictor.prefilled = (struct roof_stacks){0};
+    s.predictor.prefill = (struct roof_phase_times){0};
+    const enum roof_status status = run(&s, plan);
+    free(s.prefills.half);
+    free(s.decodes.half);
+    if (status != ROOF_OK) {
+        free(out->plan);
+        *out = (struct roof_disaggregated){0};
+    }
+    return status;
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+#include "decide/plan_predict.h"
+
+#include <math.h>
+
+#include "base/base.h"
+
+/* --- engines and their stacks --------------------------------------------------------------- */
+
+unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving, size_t hardware)
+{
+    const bool any = problem->by == 0 ||
+                     (problem->by_measured && problem->hardware[hardware]->calibration == NULL);
+    const unsigned run = roof_engines_run(problem->engines, serving, problem->hardware[hardware]);
+    const unsigned chosen = any ? run : run & problem->by;
+    const bool named = problem->by_measured && problem->own_stacks && problem->serving != NULL &&
+                       problem->serving[serving];
+    return chosen == 0 && named ? run & problem->engines->lent : chosen;
+}
+
+/* The stacks that a plan is predicted in, with the engines of each. */
+struct choice {
+    struct roof_stacks stacks;
+    unsigned engines[ROOF_STACK_COUNT];
+};
+
+static void add_engine(struct choice *out, enum roof_stack stack, unsigned engines)
+{
+    struct roof_stacks *const s = &out->stacks;
+    size_t i = 0;
+    while (i < s->count && s->stack[i] != stack) {
+        i++;
+    }
+    out->engines[i] = (i < s->count ? out->engines[i] : 0) | engines;
+    s->stack[i] = stack;
+    s->count += i == s->count;
+}
+
+/* Finds the stacks of the engines that run a plan, each once. Engines whose kernels were not
+ * measured borrow those of the others, and only where no other engine runs the plan. */
+static struct choice stacks_of(const struct roof_plan *plan, const struct roof_plan_problem *q)
+{
+    struct choice out = {.stacks = {.count = 0}};
+    const unsigned measured = plan->engines & ~q->engines->lent;
+    if (!q->own_stacks || plan->basis == ROOF_PLAN_BOUND || measured == 0) {
+        add_engine(&out, (enum roof_stack)q->base.common.stack, plan->engines);
+        return out;
+    }
+    for (size_t i = 0; i < q->engines->count; i++) {
+        if ((measured >> i & 1U) != 0) {
+            add_engine(&out, q->engines->engine[i].stack, 1U << i);
+        }
+    }
+    return out;
+}
+
+enum roof_stack roof_plan_stack(const struct roof_plan_problem *problem, size_t serving,
+                                size_t hardware, enum roof_stack preferred)
+{
+    const bool bare = problem->hardware[hardware]->calibration == NULL;
+    const struct roof_plan plan = {.basis = bare ? ROOF_PLAN_BOUND : ROOF_PLAN_EXPECTED,
+                                   .engines = roof_plan_engines(problem, serving, hardware)};
+    const struct choice choice = stacks_of(&plan, problem);
+    for (size_t i = 0; i < choice.stacks.count; i++) {
+        if (choice.stacks.stack[i] == preferred) {
+            return preferred;
+        }
+    }
+    return choice.stacks.stack[0];
+}
+
+/* Makes the plans of the stacks, without times. */
+static void open_options(struct roof_plan_options *out, const struct choice *choice,
+                         const struct roof_plan *plan)
+{
+    out->count = choice->stacks.count;
+    for (size_t i = 0; i < out->count; i++) {
+        out->plan[i] = *plan;
+        out->plan[i].stack = choice->stacks.stack[i];
+        out->plan[i].engines = choice->engines[i];
+    }
+}
+
+/* --- memory -------------------------------------------------------------------------------- */
+
+double roof_memory_room(const struct roof_memory *memory)
+{
+    return memory->capacity - memory->reserve -
+           (memory->weights + memory->kv + memory->activations);
+}
+
+static double bytes_of(const struct roof_memory *m)
+{
+    return m->weights + m->kv + m->activations;
+}
+
+enum roof_status roof_plan_memory(struct roof_memory *out, struct roof_plan_predictor *p,
+                                  const struct roof_plan *plan)
+{
+    const struct roof_model *const model = p->model[plan->serving];
+    struct roof_scenario scenario;
+    if (p->problem->base.generate > 0) {
+        roof_plan_scenario(&scenario, plan, p->problem);
+    } else {
+        struct roof_scenario prefill;
+        roof_plan_scenarios(&prefill, &scenario, plan, p->problem);
+    }
+    TRY(roof_scenario_resolve(&scenario, model, p->error));
+    if (p->problem->base.generate > 0) {
+        struct roof_request request;
+        const struct roof_stacks stacks = roof_one_stack(&scenario);
+        TRY(roof_request_open(&request, model, &scenario, &p->unmeasured, &p->memo, &stacks,
+                              p->error));
+        TRY(roof_request_memory_alone(out, &request, p->error));
+    } else {
+        TRY(roof_phase_memory_alone(out, model, &scenario, &p->unmeasured, p->error));
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,
+                                const struct roof_plan *plan)
+{
+    struct roof_memory memory;
+    TRY(roof_plan_memory(&memory, p, plan));
+    *out = roof_memory_room(&memory);
+    return ROOF_OK;
+}
+
+/* --- times --------------------------------------------------------------------------------- */
+
+/* Gives a plan of bounds its times: they are the bounds, and nothing is expected. */
+static void take_bounds(struct roof_plan *plan)
+{
+    if (plan->basis == ROOF_PLAN_BOUND) {
+        plan->ttft_s = plan->bound_ttft_s;
+        plan->step_s = plan->bound_step_s;
+        plan->tpot_s = plan->bound_tpot_s;
+        plan->e2e_s = plan->bound_e2e_s;
+        plan->near = plan->ttft_near = ROOF_UNKNOWN;
+    }
+}
+
+/* Takes the times of a first token and of a step. Where only engines without measured kernels run a
+ * plan, all of it is estimated from other kernels. */
+static void set_steps(struct roof_plan *plan, const struct roof_step_times *ttft,
+                      const struct roof_step_times *decode, const struct roof_plan_problem *q)
+{
+    const double *const first = ttft->value;
+    const double *const step = decode->value;
+    const bool lent = (plan->engines & ~q->engines->lent) == 0;
+    plan->ttft_s = first[ROOF_STEP_EXPECTED];
+    plan->bound_ttft_s = first[ROOF_STEP_BOUND];
+    plan->ttft_low_s = first[ROOF_STEP_LOW];
+    plan->ttft_high_s = first[ROOF_STEP_HIGH];
+    plan->ttft_near = lent ? 1 : first[ROOF_STEP_NEAR] / first[ROOF_STEP_EXPECTED];
+    plan->step_s = step[ROOF_STEP_EXPECTED];
+    plan->bound_step_s = step[ROOF_STEP_BOUND];
+    plan->step_low_s = step[ROOF_STEP_LOW];
+    plan->step_high_s = step[ROOF_STEP_HIGH];
+    plan->near = lent ? 1 : step[ROOF_STEP_NEAR] / step[ROOF_STEP_EXPECTED];
+}
+
+/* Takes the times of a request in a closed loop. The expressions are those of predictions. */
+static void set_request(struct roof_plan *plan, const struct roof_request_times *t,
+                        const struct roof_plan_problem *q)
+{
+    const double *const next = t->tpot.value;
+    const double later = (double)(q->base.generate - 1);
+    set_steps(plan, &t->ttft, &t->step, q);
+    plan->tpot_s = later > 0 ? next[ROOF_STEP_EXPECTED] : ROOF_UNKNOWN;
+    plan->bound_tpot_s = later > 0 ? next[ROOF_STEP_BOUND] : ROOF_UNKNOWN;
+    plan->e2e_s = plan->ttft_s + (later > 0 ? later * plan->tpot_s : 0);
+    plan->bound_e2e_s = plan->bound_ttft_s + (later > 0 ? later * plan->bound_tpot_s : 0);
+    take_bounds(plan);
+}
+
+/* Takes the times of the two phases of a plan without prompts. */
+static void set_phases(struct roof_plan *plan, const struct roof_step_times *prefill,
+                       const struct roof_step_times *decode, const struct roof_plan_problem *q)
+{
+    const double tokens = roof_tokens_per_step(&q->base);
+    set_steps(plan, prefill, decode, q);
+    plan->tpot_s = plan->step_s / tokens;
+    plan->bound_tpot_s = plan->bound_step_s / tokens;
+    plan->e2e_s = plan->bound_e2e_s = ROOF_UNKNOWN;
+    take_bounds(plan);
+}
+
+/* Leaves out the plans whose times are not known. */
+static void drop_unknown(struct roof_plan_options *out)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        const struct roof_plan *const plan = &out->plan[i];
+        const bool request = !isnan(plan->bound_e2e_s);
+        if (!isnan(plan->step_s + plan->ttft_s + (request ? plan->e2e_s : 0))) {
+            out->plan[kept++] = *plan;
+        }
+    }
+    out->count = kept;
+    out->against = kept == 0 ? ROOF_REJECTED_UNKNOWN : ROOF_REJECTED_COUNT;
+}
+
+/* Predicts requests in a closed loop. */
+static enum roof_status predict_requests(struct roof_plan_options *out,
+                                         struct roof_plan_predictor *p,
+                                         const struct roof_plan *plan, const struct choice *choice)
+{
+    const struct roof_plan_problem *const q = p->problem;
+    const struct roof_model *const model = p->model[plan->serving];
+    struct roof_scenario asked;
+    struct roof_request request;
+    struct roof_memory memory;
+    struct roof_request_times times = {.as_stored = true};
+    roof_plan_scenario(&asked, plan, q);
+    enum roof_status status = roof_scenario_resolve(&asked, model, p->error);
+    if (status == ROOF_OK) {
+        status = roof_request_open(&request, model, &asked, q->hardware[plan->hardware], &p->memo,
+                                   &choice->stacks, p->error);
+    }
+    if (status == ROOF_OK) {
+        status = roof_request_memory(&memory, &request, p->error);
+    }
+    if (status != ROOF_OK) {
+        return status == ROOF_USAGE ? ROOF_OK : status;
+    }
+    out->room = roof_memory_room(&memory);
+    out->against = ROOF_REJECTED_MEMORY;
+    if (memory.fits != ROOF_FIT_YES && !q->native_only) { /* nor does a larger batch */
+        return ROOF_OK;
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        TRY(roof_request_run(&times, &request, i, p->error));
+        set_request(&out->plan[i], &times, q);
+        out->plan[i].memory_bytes = bytes_of(&memory);
+    }
+    if (q->native_only && !times.as_stored) {
+        out->against = ROOF_REJECTED_NATIVE;
+    } else if (memory.fits == ROOF_FIT_YES) {
+        drop_unknown(out);
+    }
+    return ROOF_OK;
+}
+
+/* Predicts the prefill of a split without prompts; *fits tells whether it does. */
+static enum roof_status predict_prefill(bool *fits, struct roof_plan_predictor *p,
+                                        const struct roof_plan *plan, struct roof_scenario *prefill,
+                                        const struct choice *choice)
+{
+    const struct roof_model *const model = p->model[plan->serving];
+    p->prefilled = choice->stacks;
+    TRY(roof_scenario_resolve(prefill, model, p->error));
+    TRY(roof_phase_run(&p->prefill, model, prefill, p->problem->hardware[plan->hardware], &p->memo,
+                       &choice->stacks, p->error));
+    *fits = p->prefill.memory.fits == ROOF_FIT_YES;
+    return ROOF_OK;
+}
+
+/* Returns the prefill of a split in a stack: a larger batch has no stack that a smaller one lacks.
+ */
+static const struct roof_step_times *prefill_in(const struct roof_plan_predictor *p,
+                                                enum roof_stack stack)
+{
+    size_t i = 0;
+    while (i + 1 < p->prefilled.count && p->prefilled.stack[i] != stack) {
+        i++;
+    }
+    return &p->prefill.step[i];
+}
+
+/* Predicts a decode step, and with the first batch the prefill of a prompt. */
+static enum roof_status predict_phases(struct roof_plan_options *out, struct roof_plan_predictor *p,
+                                       const struct roof_plan *plan, const struct choice *choice,
+                                       bool first)
+{
+    const struct roof_plan_problem *const q = p->problem;
+    const struct roof_model *const model = p->model[plan->serving];
+    struct roof_scenario prefill;
+    struct roof_scenario decode;
+    struct roof_phase_times step;
+    bool fits = true;
+    roof_plan_scenarios(&prefill, &decode, plan, q);
+    enum roof_status status = roof_scenario_resolve(&decode, model, p->error);
+    if (status == ROOF_OK) {
+        status = roof_phase_run(&step, model, &decode, q->hardware[plan->hardware], &p->memo,
+                                &choice->stacks, p->error);
+    }
+    if (status != ROOF_OK) {
+        return status == ROOF_USAGE ? ROOF_OK : status;
+    }
+    out->room = roof_memory_room(&step.memory);
+    out->against = q->native_only && !(step.native && step.as_stored) ? ROOF_REJECTED_NATIVE
+                                                                      : ROOF_REJECTED_MEMORY;
+    if (out->against == ROOF_REJECTED_NATIVE || step.memory.fits != ROOF_FIT_YES) {
+        return ROOF_OK; /* nor does a larger batch fit */
+    }
+    if (first) {
+        TRY(predict_prefill(&fits, p, plan, &prefill, choice));
+    }
+    for (size_t i = 0; i < out->count && fits; i++) {
+        set_phases(&out->plan[i], prefill_in(p, out->plan[i].stack), &step.step[i], q);
+        out->plan[i].memory_bytes = bytes_of(&step.memory);
+    }
+    if (fits) {
+        drop_unknown(out);
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_plan_predict(struct roof_plan_options *out, struct roof_plan_predictor *p,
+                                   const struct roof_plan *plan, bool first)
+{
+    const struct choice choice = stacks_of(plan, p->problem);
+    open_options(out, &choice, plan);
+    out->room = ROOF_UNKNOWN;
+    out->against = ROOF_REJECTED_SPLIT;
+    return p->problem->base.generate > 0 ? predict_requests(out, p, plan, &choice)
+                                         : predict_phases(out, p, plan, &choice, first);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "measure/device.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "base/quantity.h"
+
+/* Writes a number of four digits: no measured rate has more. */
+static void put_rounded(struct roof_text *out, double value)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.3e", value);
+    roof_text_number(out, strtod(digits, NULL));
+}
+
+static void put_word(struct roof_text *out, const char *key, const char *value)
+{
+    if (*value != '\0') {
+        roof_text_printf(out, ",\n  \"%s\": ", key);
+        roof_json_quote(out, value);
+    }
+}
+
+/* Writes a figure that the system tells, in the unit of its key. */
+static void put_told(struct roof_text *out, enum roof_figure_id figure, double si)
+{
+    const struct roof_figure_key *const row = roof_figure_key(figure);
+    if (!isnan(si) && si > 0) {
+        roof_text_printf(out, ",\n  \"%s\": {\"value\": ", row->key);
+        roof_text_number(out, roof_to_unit(si, row->unit));
+        roof_text_put(out, ", \"source\": \"as the system tells, or measured\"}");
+    }
+}
+
+static void put_measured(struct roof_text *out, const char *key, double value, const char *how)
+{
+    roof_text_printf(out, "\"%s\": {\"value\": ", key);
+    put_rounded(out, value);
+    roof_text_printf(out, ", \"source\": \"measured by roofline measure: %s\"}", how);
+}
+
+/* Returns the fastest multiplication of a format on one of the units; NAN if none was measured. */
+static double peak_of(const struct roof_measured *m, enum roof_compute_unit unit,
+                      enum roof_precision format)
+{
+    double best = ROOF_UNKNOWN;
+    for (size_t i = 0; i < m->count; i++) {
+        const struct roof_meter_row *const row = &m->row[i];
+        const double rate = row->amount / row->time_s;
+        if (row->task.probe == ROOF_PROBE_MULTIPLY && row->task.unit == unit &&
+            row->task.format == format && !(rate <= best)) {
+            best = rate;
+        }
+    }
+    return best;
+}
+
+static void put_peaks(struct roof_text *out, const struct roof_measured *m,
+                      enum roof_compute_unit unit)
+{
+    bool any = false;
+    for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
+        const double peak = peak_of(m, unit, (enum roof_precision)format);
+        if (isnan(peak)) {
+            continue;
+        }
+        roof_text_put(out, any ? ",\n    " : "");
+        if (!any) {
+            roof_text_printf(out, ",\n  \"%s\": {\n    ",
+                             roof_peak_table_key(unit == ROOF_COMPUTE_MATRIX ? ROOF_PEAK_MATRIX
+                                                                             : ROOF_PEAK_VECTOR));
+        }
+        any = true;
+        put_measured(out, roof_precision_name((enum roof_precision)format),
+                     roof_to_unit(peak, ROOF_UNIT_TFLOPS), "multiplications in registers");
+    }
+    roof_text_put(out, any ? "\n  }" : "");
+}
+
+/* Returns the bytes of a level; NAN if there is none of this name, or if they are unknown. */
+static double level_bytes(const struct roof_meter_device *device, const char *name)
+{
+    for (size_t i = 0; i < device->level_count; i++) {
+        if (strcmp(device->level[i].name, name) == 0 && device->level[i].bytes > 0) {
+            return (double)device->level[i].bytes;
+        }
+    }
+    return ROOF_UNKNOWN;
+}
+
+/* Returns the highest clock that the system tells or that was measured; NAN if there is none. */
+static double highest_clock(const struct roof_measured *m)
+{
+    double highest = m->device.clock_hz;
+    for (size_t i = 0; i < m->count; i++) {
+        const double clock = m->row[i].clocks.sm_hz;
+        highest = clock > highest || isnan(highest) ? clock : highest;
+    }
+    return highest;
+}
+
+/* Writes a remark on each level: its size and what reading it gives. */
+static void put_levels(struct roof_text *out, const struct roof_measured *m)
+{
+    const struct roof_meter_device *const d = &m->device;
+    roof_text_put(out, ",\n  \"notes\": [");
+    for (size_t level = 0; level < d->level_count; level++) {
+        char size[ROOF_QUANTITY_SIZE];
+        char rate[ROOF_QUANTITY_SIZE];
+        double read = ROOF_UNKNOWN;
+        for (size_t i = 0; i < m->count; i++) {
+            const struct roof_meter_row *const row = &m->row[i];
+            read =
+                row->task.probe == ROOF_PROBE_READ && row->task.bytes == roof_level_bytes(d, level)
+                    ? row->amount / row->time_s
+                    : read;
+        }
+        const double bytes = level_bytes(d, d->level[level].name);
+        roof_format_quantity(size, isnan(bytes) ? d->memory_bytes : bytes, ROOF_UNIT_CAPACITY);
+        roof_text_printf(out, "%s\n    \"%s: %s, read at %s\"", level == 0 ? "" : ",",
+                         d->level[level].name, size,
+                         roof_format_quantity(rate, read, ROOF_UNIT_GB_PER_S));
+    }
+    roof_text_put(out, "\n  ]");
+}
+
+void roof_device_write(struct roof_text *out, const struct roof_measured *m, const char *id,
+                       const char *like)
+{
+    const struct roof_meter_device *const d = &m->device;
+    const int64_t memory = d->level_count == 0 ? 0 : roof_level_bytes(d, d->level_count - 1);
+    const double bandwidth = roof_measured_rate(m, ROOF_PROBE_READ, memory, ROOF_PRECISION_AUTO);
+    char how[64];
+    char size[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, "{\n  \"schema\": \"roofline/hardware/1\",\n  \"id\": ");
+    roof_json_quote(out, id);
+    put_word(out, "name", d->name);
+    put_word(out, "vendor", d->vendor);
+    put_word(out, "architecture", d->architecture);
+    put_word(out, "basis", "user");
+    put_word(out, "like", like == NULL ? "" : like);
+    snprintf(how, sizeof how, "reading %s with %.0f thread%s",
+             roof_format_quantity(size, (double)memory, ROOF_UNIT_CAPACITY), d->units,
+             d->units > 1 ? "s" : "");
+    roof_text_put(out, ",\n  ");
+    put_measured(out, roof_figure_key(ROOF_FIGURE_BANDWIDTH)->key,
+                 roof_to_unit(bandwidth, ROOF_UNIT_GB_PER_S),
+                 d->host ? how : "reading device memory");
+    put_told(out, ROOF_FIGURE_MEMORY_CAPACITY, d->memory_bytes);
+    put_told(out, ROOF_FIGURE_SM_COUNT, d->units);
+    put_told(out, ROOF_FIGURE_BOOST_CLOCK, highest_clock(m));
+    put_told(out, ROOF_FIGURE_L2, level_bytes(d, "L2"));
+    put_told(out, ROOF_FIGURE_LLC, level_bytes(d, "L3"));
+    put_told(out, ROOF_FIGURE_TDP, d->tdp_w);
+    put_told(out, ROOF_FIGURE_DEVICES_PER_NODE, 1);
+    put_peaks(out, m, ROOF_COMPUTE_MATRIX);
+    put_peaks(out, m, ROOF_COMPUTE_VECTOR);
+    if (d->host && !isnan(peak_of(m, ROOF_COMPUTE_VECTOR, ROOF_PRECISION_INT8))) {
+        put_word(out, "weight_only_compute", "int8");
+    }
+    put_levels(out, m);
+    roof_text_put(out, "\n}\n");
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/* A measured device as a document that every command reads: hardware.json. */
+#ifndef ROOF_MEASURE_DEVICE_H
+#define ROOF_MEASURE_DEVICE_H
+
+#include "base/text.h"
+#include "measure/suite.h"
+
+/* Writes the document. like is the device whose kernels stand in for those that were not measured;
+ * NULL: none. */
+void roof_device_write(struct roof_text *out, const struct roof_measured *measured, const char *id,
+                       const char *like);
+
+#endif

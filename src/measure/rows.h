@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+/* Measured rows as files: rows.csv with the columns that compare reads, probes.csv with the rest.
+ */
+#ifndef ROOF_MEASURE_ROWS_H
+#define ROOF_MEASURE_ROWS_H
+
+#include "base/text.h"
+#include "measure/suite.h"
+
+/* Names a probe as in probes.csv: "read". */
+const char *roof_probe_name(enum roof_probe probe);
+
+/* Write the files, header and rows. */
+void roof_rows_write(struct roof_text *out, const struct roof_measured *measured);
+void roof_probes_write(struct roof_text *out, const struct roof_measured *measured);
+
+/* Finds the row of a task in the text of such a file; false if it has none. */
+bool roof_rows_find(struct roof_meter_row *out, const struct roof_meter_task *task,
+                    const char *text);
+
+#endif

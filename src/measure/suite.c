@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+#include "measure/suite.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/quantity.h"
+#include "measure/timing.h"
+
+/* A suite has at most so many tasks. */
+#define TASKS_MAX 640
+
+struct suite {
+    struct roof_meter_task task[TASKS_MAX];
+    size_t count;
+    size_t
+        needed; /* the first of them, without which a device is not whole: they are all measured */
+};
+
+/* --- what is measured ---------------------------------------------------------------------- */
+
+/* The memory level is measured over so many bytes at least, and over so many times all caches. */
+#define MEMORY_BYTES ((int64_t)128 << 20)
+#define MEMORY_CACHES 4
+
+int64_t roof_level_bytes(const struct roof_meter_device *device, size_t level)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < device->level_count; i++) {
+        most = device->level[i].bytes > most ? device->level[i].bytes : most;
+    }
+    const int64_t memory = MEMORY_CACHES * most;
+    return device->level[level].bytes > 0 ? device->level[level].bytes / 2
+           : memory > MEMORY_BYTES        ? memory
+                                          : MEMORY_BYTES;
+}
+
+static void add(struct suite *out, const struct roof_meter *meter, const struct roof_bench *bench,
+                const struct roof_meter_task *task)
+{
+    struct roof_meter_task resolved = *task;
+    const bool valid = task->probe != ROOF_PROBE_OPERATOR ||
+                       roof_workload_resolve(&resolved.workload, NULL) == ROOF_OK;
+    if (valid && out->count < TASKS_MAX && meter->able(bench, &resolved)) {
+        out->task[out->count++] = resolved;
+    }
+}
+
+static void add_probes(struct suite *out, const struct roof_meter *meter,
+                       const struct roof_bench *bench, const struct roof_meter_device *device)
+{
+    for (size_t level = device->level_count; level-- > 0;) {
+        for (int probe = ROOF_PROBE_READ; probe <= ROOF_PROBE_TRIAD; probe++) {
+            add(out, meter, bench,
+                &(struct roof_meter_task){.probe = (enum roof_probe)probe,
+                                          .bytes = roof_level_bytes(device, level)});
+        }
+    }
+    for (int unit = ROOF_COMPUTE_MATRIX; unit <= ROOF_COMPUTE_VECTOR; unit++) {
+        for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
+            add(out, meter, bench,
+                &(struct roof_meter_task){.probe = ROOF_PROBE_MULTIPLY,
+                                          .format = (enum roof_precision)format,
+                                          .unit = (enum roof_compute_unit)unit});
+        }
+    }
+    add(out, meter, bench, &(struct roof_meter_task){.probe = ROOF_PROBE_LAUNCH});
+}
+
+/* Sizes, the most telling ones first. */
+static const int64_t tokens_of[] = {1, 128, 16, 512, 4, 2, 8, 32};
+static const struct {
+    int64_t n, k;
+} sides_of[] = {{4096, 1024}, {1024, 4096}, {2048, 2048}, {8192, 2048}, {1024, 1024}};
+
+static struct roof_meter_task product(enum roof_precision weights, int64_t m, int64_t n, int64_t k)
+{
+    struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+    const bool wide = roof_precision_bits(weights) > 16;
+    task.workload.op = ROOF_OPERATOR_GEMM;
+    task.workload.formats.weights = weights;
+    task.workload.formats.activations = wide ? weights : ROOF_PRECISION_FP16;
+    task.workload.shape.m = m;
+    task.workload.shape.n = n;
+    task.workload.shape.k = k;
+    return task;
+}
+
+static struct roof_meter_task rows(enum roof_operator op, int64_t tokens, int64_t hidden)
+{
+    struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+    struct roof_shape *const s = &task.workload.shape;
+    task.workload.op = op;
+    task.workload.formats.precision = ROOF_PRECISION_FP32;
+    s->tokens = tokens;
+    if (op == ROOF_OPERATOR_ROPE) {
+        s->head_dim = 64;
+        s->heads = hidden / 64;
+        s->kv_heads = s->heads / 4;
+    } else {
+        s->hidden = hidden;
+    }
+    return task;
+}
+
+static struct roof_meter_task attention(int64_t queries, int64_t keys, int64_t heads)
+{
+    struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+    struct roof_shape *const s = &task.workload.shape;
+    task.workload.op = ROOF_OPERATOR_FLASH_ATTENTION;
+    task.workload.formats.precision = ROOF_PRECISION_FP16;
+    *s = (struct roof_shape){.batch = 1,
+                             .heads = heads,
+                             .kv_heads = heads / 4,
+                             .head_dim = 64,
+                             .query_len = queries,
+                             .kv_len = keys,
+                             .causal = queries > 1};
+    return task;
+}
+
+/* Adds the products of a number of tokens and a shape in all formats. */
+static void add_products(struct suite *out, const struct roof_meter *meter,
+                         const struct roof_bench *bench, const struct roof_suite_formats *formats,
+                         size_t tokens, size_t side)
+{
+    for (size_t i = 0; i < formats->count; i++) {
+        const struct roof_meter_task task =
+            product(formats->format[i], tokens_of[tokens], sides_of[side].n, sides_of[side].k);
+        add(out, meter, bench, &task);
+    }
+}
+
+/* Adds operators that stream rows, and attention, of a number of tokens. */
+static void add_others(struct suite *out, const struct roof_meter *meter,
+                       const struct roof_bench *bench, int64_t tokens, bool first)
+{
+    static const enum roof_operator ops[] = {ROOF_OPERATOR_RMSNORM, ROOF_OPERATOR_ADD,
+                                             ROOF_OPERATOR_SILU_MUL, ROOF_OPERATOR_ROPE};
+    struct roof_meter_task task;
+    for (size_t i = 0; i < COUNT(ops); i++) {
+        task = rows(ops[i], tokens, first ? 2048 : 4096);
+        add(out, meter, bench, &task);
+    }
+    /* Decode has one query whatever the tokens are: its length varies instead. */
+    task = attention(1, first ? 32 * tokens : 16 * tokens, first ? 16 : 32);
+    add(out, meter, bench, &task);
+    if (tokens > 1) {
+        task = attention(tokens, first ? tokens : 4 * tokens, 16);
+        add(out, meter, bench, &task);
+    }
+}
+
+/* Every kernel occurs in so many rounds. */
+#define ROUNDS_NEEDED 2
+
+/* Lists the tasks: round by round further sizes, so that any beginning of the list is balanced. */
+static void make(struct suite *out, const struct roof_meter *meter, const struct roof_bench *bench,
+                 const struct roof_meter_device *device, const struct roof_suite_formats *formats)
+{
+    const size_t last = COUNT(tokens_of) + 2 * COUNT(sides_of);
+    add_probes(out, meter, bench, device);
+    for (size_t round = 0; round < last; round++) {
+        out->needed = round <= ROUNDS_NEEDED ? out->count : out->needed;
+        for (size_t side = 0; side < COUNT(sides_of) && 2 * side <= round; side++) {
+            const size_t tokens = round - 2 * side;
+            if (tokens < COUNT(tokens_of)) {
+                add_products(out, meter, bench, formats, tokens, side);
+            }
+            if (tokens < COUNT(tokens_of) && side < 2) {
+                add_others(out, meter, bench, tokens_of[tokens], side == 0);
+            }
+        }
+    }
+}
+
+/* --- measuring ----------------------------------------------------------------------------- */
+
+struct run {
+    const struct roof_meter *meter;
+    struct roof_bench *bench;
+};
+
+static enum roof_status take_sample(void *context, double *seconds, struct roof_error *error)
+{
+    const struct run *const run = context;
+    return run->meter->sample(seconds, run->bench, error);
+}
+
+static double mean(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : (a + b) / 2;
+}
+
+/* Times a task that was begun. */
+static enum roof_status time_begun(struct roof_meter_row *out, struct run *run, double share_s,
+                                   struct roof_error *error)
+{
+    struct roof_meter_clocks before;
+    struct roof_meter_clocks after;
+    struct roof_timing timing = {0};
+    struct roof_timing_rules rules = ROOF_TIMING_RULES;
+    rules.limit_s = share_s;
+    run->meter->clocks(&before, run->bench);
+    TRY(roof_time(&timing, take_sample, run, &rules, error));
+    run->meter->clocks(&after, run->bench);
+    out->time_s = timing.median_s;
+    out->noise = timing.noise;
+    out->noisy = timing.noisy;
+    out->clocks =
+        (struct roof_meter_clocks){.sm_hz = mean(before.sm_hz, after.sm_hz),
+                                   .power_w = mean(before.power_w, after.power_w),
+                                   .temperature_c = mean(before.temperature_c, after.temperature_c),
+                                   .throttled = before.throttled || after.throttled};
+    return ROOF_OK;
+}
+
+static enum roof_status measure(struct roof_meter_row *out, struct run *run,
+                                const struct roof_meter_task *task, double share_s,
+                                struct roof_error *error)
+{
+    *out = (struct roof_meter_row){.task = *task};
+    TRY(run->meter->begin(&out->amount, run->bench, task, error));
+    const enum roof_status status = time_begun(out, run, share_s, error);
+    run->meter->end(run->bench);
+    return status;
+}
+
+/* Returns the seconds of a call of a task by the peaks that were measured: a third of them. */
+static double guess_s(const struct roof_measured *m, const struct roof_meter_task *task)
+{
+    struct roof_work work = {0};
+    const double peak = roof_measured_rate(m, ROOF_PROBE_MULTIPLY, 0, ROOF_PRECISION_FP32);
+    if (task->probe != ROOF_PROBE_OPERATOR || isnan(peak)) {
+        return 0;
+    }
+    roof_operator_work(&work, &task->workload, NULL);
+    return 3 * work.flops / peak;
+}
+
+/* A task whose samples would take longer than this share of the time is left out. */
+#define SLOW_SHARE 0.02
+/* Probes get so much of the time at most, and operators the rest. */
+#define PROBE_SHARE 0.25
+
+/* A task that is needed gets so many seconds at least. */
+#define NEEDED_S 0.03
+
+/* Returns how many tasks at the beginning of a suite are probes. */
+static size_t count_probes(const struct suite *suite)
+{
+    size_t count = 0;
+    while (count < suite->count && suite->task[count].probe != ROOF_PROBE_OPERATOR) {
+        count++;
+    }
+    return count;
+}
+
+/* Returns the seconds that a task may take; 0 if it is left out, for lack of time. */
+static double share_of(const struct roof_measured *m, const struct suite *suite, size_t number,
+                       size_t probes, double seconds)
+{
+    const double left = seconds - m->took_s;
+    const double fair = fmin(4 * left / (double)(suite->count - number), left / 16);
+    if (number < probes) {
+        return PROBE_SHARE * seconds / (double)probes;
+    }
+    if (number < suite->needed) {
+        return fmax(fair, NEEDED_S);
+    }
+    return left <= 0 || guess_s(m, &suite->task[number]) > SLOW_SHARE * seconds ? 0 : fair;
+}
+
+/* Measures the tasks in order until the time is over. */
+static enum roof_status run_tasks(struct roof_measured *out, struct run *run,
+                                  const struct suite *suite, double seconds,
+                                  const struct roof_suite_calls *calls, struct roof_error *error)
+{
+    const double start = roof_seconds();
+    const size_t probes = count_probes(suite);
+    for (size_t i = 0; i < suite->count; i++) {
+        const struct roof_meter_task *const task = &suite->task[i];
+        struct roof_meter_row *const row = &out->row[out->count];
+        const bool known = calls->known != NULL && calls->known(calls->context, row, task);
+        const double share = known ? 0 : share_of(out, suite, i, probes, seconds);
+        if (calls->stop != NULL && calls->stop(calls->context)) {
+            break;
+        }
+        if (!known && share <= 0) {
+            continue;
+        }
+        if (!known) {
+            TRY(measure(row, run, task, share, error));
+        }
+        out->count++;
+        out->took_s = roof_seconds() - start;
+        if (calls->measured != NULL) {
+            TRY(calls->measured(calls->context, out, error));
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_suite_run(struct roof_measured *out, const struct roof_meter *meter,
+                                struct roof_bench *bench, const struct roof_suite_formats *formats,
+                                double seconds, const struct roof_suite_calls *calls,
+                                struct roof_error *error)
+{
+    struct run run = {.meter = meter, .bench = bench};
+    struct suite *const suite = calloc(1, sizeof *suite);
+    *out = (struct roof_measured){.row = calloc(TASKS_MAX, sizeof *out->row)};
+    if (suite == NULL || out->row == NULL) {
+        free(suite);
+        return roof_no_memory(error);
+    }
+    meter->describe(&out->device, bench);
+    make(suite, meter, bench, &out->device, formats);
+    out->planned = suite->count;
+    const enum roof_status status = run_tasks(out, &run, suite, seconds, calls, error);
+    free(suite);
+    return status;
+}
+
+void roof_measured_free(struct roof_measured *measured)
+{
+    free(measured->row);
+    measured->row = NULL;
+    measured->count = 0;
+}
+
+double roof_measured_rate(const struct roof_measured *measured, enum roof_probe probe,
+                          int64_t bytes, enum roof_precision format)
+{
+    double best = ROOF_UNKNOWN;
+    for (size_t i = 0; i < measured->count; i++) {
+        const struct roof_meter_row *const row = &measured->row[i];
+        const bool same = row->task.probe == probe && row->task.bytes >= bytes &&
+                          (probe != ROOF_PROBE_MULTIPLY || row->task.format == format);
+        const double rate = row->amount / row->time_s;
+        if (same && !(rate <= best)) {
+            best = rate;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/* The suite: what is measured of a device, in which order, and within which time. */
+#ifndef ROOF_MEASURE_SUITE_H
+#define ROOF_MEASURE_SUITE_H
+
+#include "measure/meter.h"
+
+/* The formats of weights that products are measured in. */
+#define ROOF_SUITE_FORMATS_MAX 8
+struct roof_suite_formats {
+    enum roof_precision format[ROOF_SUITE_FORMATS_MAX];
+    size_t count;
+};
+
+/* Everything that was measured of a device. */
+struct roof_measured {
+    struct roof_meter_device device;
+    struct roof_meter_row *row; /* owned, in the order of the suite */
+    size_t count;
+    size_t planned; /* tasks of the suite that the device can run */
+    double took_s;
+};
+
+/* The calls that a run makes to its caller; each may be NULL. */
+struct roof_suite_calls {
+    void *context;
+    /* Is called after each task, with the rows so far. A status other than ROOF_OK ends the run. */
+    enum roof_status (*measured)(void *context, const struct roof_measured *measured,
+                                 struct roof_error *error);
+    /* Is called between tasks; true ends the run with ROOF_OK, and what was measured stays. */
+    bool (*stop)(void *context);
+    /* Finds a row that an earlier run has measured; false: there is none. */
+    bool (*known)(void *context, struct roof_meter_row *row, const struct roof_meter_task *task);
+};
+
+/* Measures an opened device for about so many seconds: the probes first, then operators, the most
+ * telling ones first. The caller owns the content of *out: roof_measured_free, also after a
+ * failure. */
+enum roof_status roof_suite_run(struct roof_measured *out, const struct roof_meter *meter,
+                                struct roof_bench *bench, const struct roof_suite_formats *formats,
+                                double seconds, const struct roof_suite_calls *calls,
+                                struct roof_error *error);
+void roof_measured_free(struct roof_measured *measured);
+
+/* Returns the rate of the fastest probe of a kind over at least so many bytes, in bytes/s or
+ * FLOP/s; NAN if none was measured. format matters to ROOF_PROBE_MULTIPLY alone. */
+double roof_measured_rate(const struct roof_measured *measured, enum roof_probe probe,
+                          int64_t bytes, enum roof_precision format);
+
+/* The bytes of a probe of a level: half of a cache, or much more than all caches. */
+int64_t roof_level_bytes(const struct roof_meter_device *device, size_t level);
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/* Families of models: what their class does and their config.json leaves out. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "model/config_parts.h"
+#include "model/model_make.h"
+
+static const struct family families[] = {
+    {.type = "llama"},
+    {.type = "mistral"},
+    {.type = "mixtral"},
+    {.type = "internlm2"},
+    {.type = "granite"},
+    {.type = "smollm3", .flags = TIED},
+    {.type = "qwen2", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen2_moe", .flags = QKV_BIAS | WINDOW_ASKED | SHARED_GATE},
+    {.type = "qwen3", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_moe", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "gemma", .flags = TIED},
+    {.type = "gemma2", .flags = TIED | POST_NORMS, .window_pattern = 2},
+    {.type = "gemma3", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 6},
+    {.type = "gemma3_text", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 6},
+    {.type = "phi3"},
+    {.type = "phi", .flags = BIASES | HEAD_BIAS | LAYERNORM | UNGATED | PARALLEL},
+    {.type = "gpt_neox", .flags = BIASES | LAYERNORM | UNGATED | PARALLEL | OWN_NORMS},
+    {.type = "gpt2", .flags = BIASES | LAYERNORM | UNGATED | TIED | LEARNED},
+    {.type = "opt", .flags = BIASES | LAYERNORM | UNGATED | TIED | LEARNED, .position_offset = 2},
+    {.type = "starcoder2", .flags = BIASES | LAYERNORM | UNGATED | TIED},
+    {.type = "gpt_oss",
+     .flags = QKV_BIAS | O_BIAS | SINKS | EXPERT_BIAS | ROUTER_BIAS,
+     .window_pattern = 2},
+    {.type = "deepseek_v2"},
+    {.type = "deepseek_v3", .flags = ROUTER_BIAS},
+    {.type = "deepseek_v32", .flags = ROUTER_BIAS},
+    {.type = "kimi_k2", .flags = ROUTER_BIAS},
+    {.type = "kimi_k25", .flags = ROUTER_BIAS},
+    {.type = "glm4_moe", .flags = QKV_BIAS | ROUTER_BIAS},
+    {.type = "glm4_moe_lite", .flags = ROUTER_BIAS},
+    {.type = "glm_moe_dsa", .flags = ROUTER_BIAS},
+    {.type = "olmo2", .flags = WIDE_QK_NORM | POST_ONLY},
+    {.type = "olmo3", .flags = WIDE_QK_NORM | POST_ONLY, .window_pattern = 4},
+    {.type = "minimax_m2", .flags = WIDE_QK_NORM | ROUTER_BIAS},
+    {.type = "cohere", .flags = TIED | PARALLEL},
+    {.type = "cohere2", .flags = TIED | PARALLEL, .window_pattern = 4},
+    {.type = "ernie4_5", .flags = TIED},
+    {.type = "ernie4_5_moe", .flags = TIED | ROUTER_BIAS},
+    {.type = "glm4", .flags = POST_NORMS},
+    {.type = "qwen2_vl", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen2_vl_text", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen2_5_vl", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen2_5_vl_text", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen3_vl", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_vl_text", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_vl_moe", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_vl_moe_text", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_next",
+     .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
+     .mixer = ROOF_MIXER_GATED_DELTA},
+    {.type = "qwen3_5_moe",
+     .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
+     .mixer = ROOF_MIXER_GATED_DELTA},
+    {.type = "qwen3_5_moe_text",
+     .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
+     .mixer = ROOF_MIXER_GATED_DELTA},
+    {.type = "qwen3_5",
+     .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
+     .mixer = ROOF_MIXER_GATED_DELTA},
+    {.type = "qwen3_5_text",
+     .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
+     .mixer = ROOF_MIXER_GATED_DELTA},
+    {.type = "kimi_linear", .flags = ROUTER_BIAS, .mixer = ROOF_MIXER_KIMI_DELTA},
+    {.type = "nemotron_h",
+     .flags = UNGATED | NO_ROPE | ONE_PART | ROUTER_BIAS,
+     .mixer = ROOF_MIXER_SSD},
+    {.type = "granitemoehybrid", .flags = NO_ROPE, .mixer = ROOF_MIXER_SSD},
+    {.type = "falcon_h1", .flags = BESIDE, .mixer = ROOF_MIXER_SSD},
+};
+
+/* --- the architecture ---------------------------------------------------------------------- */
+
+static enum roof_status note_unknown_type(struct config *c, const char *type)
+{
+    struct roof_text remark = ROOF_TEXT_INIT;
+    roof_text_printf(
+        &remark,
+        "%s%s: taken for a decoder like Llama (pre-norm, gated MLP, no biases unless the "
+        "config says so); check the parameters",
+        type == NULL ? "no model_type" : "unknown model_type ", type == NULL ? "" : type);
+    if (remark.failed) {
+        roof_text_free(&remark);
+        return roof_no_memory(c->error);
+    }
+    roof_model_note(c->model, roof_model_own(c->model, remark.data));
+    return ROOF_OK;
+}
+
+enum roof_status roof_config_family(struct config *c)
+{
+    const char *type = roof_json_line(roof_json_get(c->text, "model_type"));
+    if (type == NULL) {
+        type = roof_json_line(roof_json_get(c->root, "model_type"));
+    }
+    for (size_t i = 0; type != NULL && i < COUNT(families); i++) {
+        if (strcmp(type, families[i].type) == 0) {
+            c->family = &families[i];
+            return ROOF_OK;
+        }
+    }
+    c->family = &families[0];
+    return note_unknown_type(c, type);
+}
+
+/* Models of these types have layers, projections or shared parts that differ in ways that their
+ * config does not say. */
+static const char *const refused_types[] = {
+    "falcon",       "bloom",    "mpt",        "gptj",       "gpt_bigcode", "codegen", "chatglm",
+    "qwen",         "baichuan", "command-r",  "dbrx",       "llama4",      "bert",    "roberta",
+    "albert",       "electra",  "distilbert", "modernbert", "t5",          "bart",    "mamba",
+    "mamba2",       "rwkv",     "jamba",      "zamba2",     "minimax",     "openelm", "deci",
+    "nemotron-nas", "gemma3n",  "vit",        "clip"};
+
+static enum roof_status refuse_type(const struct config *c, const roof_json_value *value)
+{
+    const char *const type = roof_json_string(value);
+    if (type == NULL && value != NULL && !roof_json_is_null(value)) {
+        return roof_json_error(c->json, value, c->error, "model_type must be a string");
+    }
+    for (size_t i = 0; i < COUNT(refused_types) && type != NULL; i++) {
+        const size_t length = strlen(refused_types[i]); /* nested ones end in _text */
+        if (strncmp(type, refused_types[i], length) == 0 &&
+            (type[length] == '\0' || strcmp(type + length, "_text") == 0)) {
+            return roof_json_error(c->json, value, c->error,
+                                   "the architecture of model_type %s is not known", type);
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_config_refuse(struct config *c)
+{
+    TRY(refuse_type(c, roof_json_get(c->text, "model_type")));
+    TRY(refuse_type(c, roof_json_get(c->root, "model_type")));
+    return roof_config_flag(c, "is_encoder_decoder", false)
+               ? roof_json_error(c->json, roof_config_member(c, "is_encoder_decoder"), c->error,
+                                 "only decoders are known, not encoder-decoder models")
+               : ROOF_OK;
+}
+
+enum roof_status roof_config_check(const struct reading *r, const struct config *c)
+{
+    const struct roof_model *const m = &r->model;
+    if (r->extra.projection > 0 && r->extra.projection != m->hidden) {
+        return roof_json_error(c->json, roof_config_member(c, "word_embed_proj_dim"), c->error,
+                               "word_embed_proj_dim other than hidden_size is not known");
+    }
+    if ((m->q_lora_rank > 0 || m->qk_nope_head_dim > 0) && m->kv_lora_rank == 0) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "latent attention without kv_lora_rank is not known");
+    }
+    if (m->experts > 1 && (c->family->flags & ONE_PART) != 0) {
+        return roof_json_error(c->json, c->text, c->error, "experts without a gate are not known");
+    }
+    if (m->index_topk > 0 && (m->q_lora_rank == 0 || m->index_heads == 0 ||
+                              m->index_head_dim == 0 || m->index_head_dim % 2 != 0)) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "index_topk needs latent attention (q_lora_rank, kv_lora_rank), "
+                               "index_n_heads, and an even index_head_dim");
+    }
+    return ROOF_OK;
+}
+
+static void put_biases(struct roof_model *m, struct config *c)
+{
+    const unsigned flags = c->family->flags;
+    /* attention_bias speaks of all four projections; classes differ in what is the default. */
+    m->qkv_bias = roof_config_flag(c, "attention_bias", (flags & QKV_BIAS) != 0);
+    m->o_bias = roof_config_flag(c, "attention_bias", (flags & O_BIAS) != 0) &&
+                strcmp(c->family->type, "glm4_moe") != 0;
+    m->mlp_bias = roof_config_flag(c, "mlp_bias", (flags & MLP_BIAS) != 0);
+    static const char *const all[] = {"use_bias", "enable_bias"};
+    for (size_t i = 0; i < COUNT(all); i++) {
+        if (roof_config_member(c, all[i]) != NULL) {
+            m->qkv_bias = m->o_bias = m->mlp_bias = roof_config_flag(c, all[i], false);
+        }
+    }
+    m->head_bias = (flags & HEAD_BIAS) != 0;
+    m->expert_bias = (flags & EXPERT_BIAS) != 0;
+    m->router_bias = (flags & ROUTER_BIAS) != 0;
+}
+
+void roof_config_architecture(struct roof_model *m, struct config *c)
+{
+    const unsigned flags = c->family->flags;
+    if (roof_config_flag(c, "multi_query", false)) {
+        m->kv_heads = 1;
+    }
+    put_biases(m, c);
+    m->wide_norm = (flags & WIDE_QK_NORM) != 0;
+    m->qk_norm = roof_config_flag(c, "use_qk_norm", (flags & (QK_NORM | WIDE_QK_NORM)) != 0);
+    m->tied = roof_config_flag(c, "tie_word_embeddings", (flags & TIED) != 0);
+    m->gated = (flags & UNGATED) == 0;
+    m->layernorm = (flags & LAYERNORM) != 0;
+    m->norm_gain = roof_config_flag(c, "layer_norm_elementwise_affine", true);
+    m->post_norms = (flags & (POST_NORMS | POST_ONLY)) != 0;
+    m->no_pre_norms = (flags & POST_ONLY) != 0;
+    m->sinks = (flags & SINKS) != 0;
+    m->shared_gate = (flags & SHARED_GATE) != 0;
+    m->query_gate = roof_config_flag(c, "attn_output_gate", (flags & QUERY_GATE) != 0);
+    m->parallel = (flags & PARALLEL) != 0 && roof_config_flag(c, "use_parallel_residual", true);
+    m->own_norms = m->parallel && (flags & OWN_NORMS) != 0;
+}
+
+enum roof_status roof_config_positions(struct roof_model *m, const struct config *c)
+{
+    if ((c->family->flags & LEARNED) == 0) {
+        return ROOF_OK;
+    }
+    if (m->positions == 0) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "max_position_embeddings missing, or 0: it has a table of "
+                               "positions");
+    }
+    m->position_rows = m->positions + c->family->position_offset;
+    if (m->intermediate == 0) {
+        m->intermediate = 4 * m->hidden; /* GPT-2: n_inner is absent or null */
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_config_rotary(double *out, const struct config *c)
+{
+    const roof_json_value *value = roof_config_member(c, "partial_rotary_factor");
+    value = value == NULL ? roof_config_member(c, "rotary_pct") : value;
+    if (value == NULL) {
+        value = roof_json_get(roof_config_member(c, "rope_parameters"), "partial_rotary_factor");
+    }
+    *out = (c->family->flags & QUARTER_ROPE) != 0 ? 0.25 : 1;
+    if (value != NULL && !(roof_json_number(out, value) && *out > 0 && *out <= 1)) {
+        return roof_json_error(c->json, value, c->error, "%s must be a number above 0, up to 1",
+                               roof_json_key(value));
+    }
+    return ROOF_OK;
+}
+
+void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
+                            const struct reading *reading)
+{
+    if (m->kv_lora_rank == 0 && (c->family->flags & (LEARNED | NO_ROPE)) == 0) {
+        const double dim = reading->extra.rotary_dim > 0 ? (double)reading->extra.rotary_dim
+                                                         : reading->rotary * (double)m->head_dim;
+        m->rotary_dim = dim >= 2 && dim <= (double)m->head_dim ? (int64_t)dim : m->head_dim;
+    }
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Keys of a config.json that no part reads. A key that is known to change the architecture is
+ * refused with what it does; one that is known to change no shape is passed over. A key that is not
+ * known is refused if its name speaks of layers or sizes and its value is more than a word, because
+ * an answer without it may be wrong by a large factor; otherwise a note names it.
+ */
+#include <string.h>
+
+#include "base/base.h"
+#include "base/text.h"
+#include "model/config_parts.h"
+#include "model/model_make.h"
+
+/* Keys that other parts read beside the sizes. */
+static const char *const read_keys[] = {"attention_bias",
+                                        "attn_output_gate",
+                                        "enable_bias",
+                                        "hidden_act",
+                                        "is_encoder_decoder",
+                                        "language_config",
+                                        "layer_norm_elementwise_affine",
+                                        "layer_types",
+                                        "llm_config",
+                                        "mlp_bias",
+                                        "mlp_only_layers",
+                                        "model_type",
+                                        "moe_layer_freq",
+                                        "multi_query",
+                                        "partial_rotary_factor",
+                                        "quantization_config",
+                                        "roofline",
+                                        "rope_scaling",
+                                        "rotary_pct",
+                                        "text_config",
+                                        "thinker_config",
+                                        "tie_word_embeddings",
+                                        "use_bias",
+                                        "use_parallel_residual",
+                                        "use_qk_norm",
+                                        "use_sliding_window",
+                                        "vision_config"};
+
+/* Keys that change no operator's shape: training, sampling, numerics, names, positions and the
+ * towers that are not counted. A star stands for any characters. */
+static const char *const harmless[] = {
+    /* tokens and text */
+    "*_token", "*_token_id", "*_token_ids", "*_token_index", "*_token_indices", "*tokenizer*",
+    "bos_*", "eos_*", "pad_*", "*_tokens_per_image", "*_seq_length_padding",
+    /* training */
+    "*dropout*", "*_pdrop", "*_drop", "initializer_*", "*_initializer_*", "init_*", "*_init_std",
+    "*_loss*", "*_jitter*", "*aux_alpha*", "seq_aux", "ep_size", "pretraining_tp", "*_lr_*",
+    "gradient_*", "use_reentrant", "mup_*", "*_gradient_checkpointing", "embd_pdrop",
+    "rescale_prenorm_residual", "residual_in_fp32", "moe_router_bias_update_speed",
+    "first_k_dense_replace_aux",
+    /* numerics and scales */
+    "*_eps", "*_epsilon", "*epsilon", "*dtype*", "*softcap*", "*_multiplier", "*_multipliers",
+    "*logit*scal*", "*_scale", "scale_*", "*scaling_factor*", "query_pre_attn_scalar",
+    "swiglu_limit*", "swiglu_alpha", "*clip*", "*_alpha", "*_beta", "attn_temperature_tuning",
+    "floor_scale", "attn_scale", "attention_value_scale", "*softmax_in_fp32", "*_in_fp32",
+    "*activation_function", "hidden_activation", "activation", "mlp_hidden_act", "activation_type",
+    "norm_type", "normalization_function", "qkv_clip", "clip_qkv", "use_flash_attn*",
+    "*flash_attn*", "*_attn_implementation", "fused_*", "*_kernels", "normalize_*",
+    "normalization_type",
+    /* positions */
+    "rope_*", "*rope_theta*", "*rope_base*", "rotary_emb*", "rotary_base", "*_theta",
+    "original_max_position_embeddings", "initial_context_length", "max_window_size",
+    "model_max_length", "max_length", "max_seq_length", "no_rope_layer*", "mrope_*", "*yarn*",
+    "use_rope*", "layer_rope_*", "position_embedding_type", "*_rope_parameters", "n_ctx_orig",
+    "*rope_interleave", "layer_switch", "order_of_interleaved_layers", "use_embedding_sharing",
+    "use_gated_activation", "use_parallel_block", "moe_capacity", "moe_gate*", "moe_use_aux_free",
+    "moe_norm_min", "mtp_transformer_layers", "use_mtp", "use_routing_bias", "qk_norm_type",
+    "do_layer_norm_before", /* norms before or after a layer cost the same */
+    /* routing: which experts are chosen, not how many */
+    "norm_topk_prob", "scoring_func", "topk_method", "topk_group", "n_group", "num_expert_group",
+    "expert_group", "router_*", "moe_router_*", "routing_*", "moe_renormalize", "route_scale",
+    "route_norm", "score_*", "use_grouped_topk", "expert_dtype", "moe_layer_index_offset",
+    "routed_scaling_factor",
+    /* names and serving */
+    "architectures", "auto_map", "transformers_version", "*_version", "_name_or_path", "*_name",
+    "model_name", "use_cache", "output_*", "return_dict*", "torchscript", "id2label", "label2id",
+    "problem_type", "task_specific_params", "finetuning_task", "classifier_*", "summary_*",
+    "use_bfloat16", "pruned_heads", "is_decoder", "add_cross_attention", "tie_encoder_decoder",
+    "chunk_size_feed_forward", "do_sample", "temperature", "top_p", "typical_p", "top_k",
+    "num_beams", "num_beam_groups", "num_return_sequences", "min_length", "early_stopping",
+    "repetition_penalty", "length_penalty", "diversity_penalty", "no_repeat_ngram_size",
+    "encoder_no_repeat_ngram_size", "bad_words_ids", "remove_invalid_values", "suppress_tokens",
+    "begin_suppress_tokens", "forced_*", "exponential_decay_length_penalty", "prefix",
+    "sep_token_id", "decoder_start_token_id", "cross_attention_hidden_size", "unsloth_*",
+    "pipeline_tag", "license", "use_mamba_kernels", "ignore_keys_at_inference",
+    "keys_to_ignore_at_inference", "base_model_*_plan", "tf_legacy_loss",
+    /* towers of other modalities, which are not counted */
+    "vision_*", "image_*", "video_*", "audio_*", "speech_*", "mm_*", "projector_*", "vit_*",
+    "visual*", "multimodal_*", "multi_modal_*", "boi_*", "eoi_*", "boa_*", "eoa_*", "talker_config",
+    "code2wav_config", "*_audio_output", "spatial_merge_size", "img_*", "media_*"};
+
+/* Keys that are read where a family has layers with a state. */
+static const char *const state_keys[] = {"chunk_size",
+                                         "conv_kernel",
+                                         "expand",
+                                         "full_attention_interval",
+                                         "hybrid_override_pattern",
+                                         "layers_block_type",
+                                         "linear_*",
+                                         "mamba_*",
+
+                                         "n_groups",
+                                         "ssm_state_size",
+                                         "time_step_*",
+                                         "use_conv_bias",
+                                         "mla_use_nope",
+                                         "use_mamba_kernels",
+                                         "projectors_bias",
+                                         "num_logits_to_keep",
+                                         "moe_shared_expert_overlap",
+                                         "mtp_use_dedicated_embeddings",
+                                         "mtp_hybrid_override_pattern",
+                                         "mtp_layers_block_type",
+                                         "attn_layer_indices",
+                                         "attention_head_dim",
+                                         "mlp_expansion_factor"};
+
+/* Keys that change the architecture, with what they do. */
+static const struct architecture {
+    const char *key;
+    const char *what;
+} architecture[] = {{"index_topk", "each query attends to the keys that an indexer chooses"},
+                    {"index_n_heads", "each query attends to the keys that an indexer chooses"},
+                    {"index_head_dim", "each query attends to the keys that an indexer chooses"},
+                    {"linear_attn_config", "some layers have linear attention"},
+                    {"linear_num_key_heads", "some layers have linear attention"},
+                    {"sparse_attention_config", "each query attends to chosen blocks of keys"},
+                    {"hybrid_layer_pattern", "layers differ in their attention"},
+                    {"hybrid_override_pattern", "layers differ: state-space, attention or MLP"},
+                    {"layers_block_type", "layers differ: state-space, attention or MLP"},
+                    {"compress_ratios", "keys and values are compressed by a ratio for each layer"},
+                    {"routed_expert_hidden_size", "routed experts work on a narrower latent"},
+                    {"moe_latent_size", "routed experts work on a narrower latent"},
+                    {"zero_expert_num", "some experts compute nothing"},
+                    {"attention_chunk_size", "some layers attend within chunks"},
+                    {"attn_type_list", "some layers have linear attention"},
+                    {"block_configs", "layers differ in their heads and widths"},
+                    {"cross_attention_layers", "some layers attend to images"},
+                    {"hidden_size_per_layer_input", "layers have embeddings of their own"},
+                    {"num_kv_shared_layers", "some layers use the keys and values of others"},
+                    {"cla_share_factor", "some layers use the keys and values of others"},
+                    {"global_head_dim", "layers differ in the size of their heads"},
+                    {"swa_head_dim", "layers differ in the size of their heads"},
+                    {"o_lora_rank", "the output projection has a low rank"},
+                    {"hc_mult", "the residual has several streams"},
+                    {"attn_layer_period", "some layers are state-space layers"},
+                    {"ssm_cfg", "it has state-space layers"},
+                    {"mamba_d_state", "it has state-space layers"},
+                    {"ssm_state_size", "it has state-space layers"},
+                    {"state_size", "it has state-space layers"},
+                    {"conv_kernel", "it has state-space layers"},
+                    {"rnn_width", "it has recurrent layers"},
+                    {"lru_width", "it has recurrent layers"},
+                    {"encoder_layers", "it has an encoder"},
+                    {"num_encoder_layers", "it has an encoder"}};
+
+/* Parts of names that speak of layers and sizes. */
+static const char *const words[] = {
+    "attention", "attn",   "block", "compress", "conv",   "dim",     "expert", "head",
+    "hidden",    "hybrid", "index", "interval", "kernel", "latent",  "layer",  "linear",
+    "lora",      "mamba",  "moe",   "num_",     "n_",     "pattern", "rank",   "recurrent",
+    "share",     "size",   "span",  "sparse",   "ssm",    "state",   "topk",   "window"};
+
+/* Tells whether a name is that of a pattern in which a star stands for any characters. */
+static bool matches(const char *pattern, const char *name)
+{
+    const char *star = NULL;  /* the last one seen */
+    const char *after = NULL; /* the name behind what it stands for */
+    while (*name != '\0') {
+        if (*pattern == '*') {
+            star = pattern++;
+            after = name;
+        } else if (*pattern == *name) {
+            pattern++;
+            name++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            name = ++after;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') {
+        pattern++;
+    }
+    return *pattern == '\0';
+}
+
+static bool is_one_of(const char *key, const char *const *patterns, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (matches(patterns[i], key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool passes(const struct config *c, const char *key)
+{
+    if (is_one_of(key, state_keys, COUNT(state_keys))) {
+        return c->family->mixer != ROOF_MIXER_NONE;
+    }
+    if (roof_config_is_size(key)) {
+        return true;
+    }
+    for (size_t i = 0; i < COUNT(read_keys); i++) {
+        if (strcmp(read_keys[i], key) == 0) {
+            return true;
+        }
+    }
+    return is_one_of(key, harmless, COUNT(harmless));
+}
+
+/* Tells whether a value says that there is nothing: null, false, 0, or an empty text or list. */
+static bool says_nothing(const roof_json_value *value)
+{
+    double number = 1;
+    bool flag = true;
+    const char *const text = roof_json_string(value);
+    if (roof_json_is_null(value) || (text != NULL && *text == '\0')) {
+        return true;
+    }
+    if (roof_json_number(&number, value)) {
+        return number == 0;
+    }
+    if (roof_json_boolean(&flag, value)) {
+        return !flag;
+    }
+    return text == NULL && roof_json_count(value) == 0;
+}
+
+/* Tells whether a list of kinds of attention says that all layers have the usual one. */
+static bool all_ones(const char *key, const roof_json_value *value)
+{
+    const roof_json_value *item = roof_json_first(value);
+    double number = 1;
+    while (item != NULL && roof_json_number(&number, item) && number == 1) {
+        item = roof_json_next(item);
+    }
+    return strcmp(key, "attn_type_list") == 0 && item == NULL;
+}
+
+static bool speaks_of_layers(const char *key)
+{
+    for (size_t i = 0; i < COUNT(words); i++) {
+        if (strstr(key, words[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Refuses a member, notes it in *unknown, or passes over it. */
+static enum roof_status check_member(struct roof_text *unknown, const struct config *c,
+                                     const roof_json_value *member)
+{
+    const char *const key = roof_json_key(member);
+    if (says_nothing(member) || passes(c, key) || all_ones(key, member)) {
+        return ROOF_OK;
+    }
+    for (size_t i = 0; i < COUNT(architecture); i++) {
+        if (strcmp(architecture[i].key, key) == 0) {
+            return roof_json_error(c->json, member, c->error, "the key %s is not understood: %s",
+                                   key, architecture[i].what);
+        }
+    }
+    if (speaks_of_layers(key) && roof_json_string(member) == NULL) {
+        return roof_json_error(c->json, member, c->error,
+                               "the key %s is not known, and may change the layers; remove it if "
+                               "it does not",
+                               key);
+    }
+    roof_text_printf(
+        unknown, "%s%s",
+        unknown->length == 0 ? "keys that are not known, and count for nothing: " : ", ", key);
+    return ROOF_OK;
+}
+
+static enum roof_status check_object(struct roof_text *unknown, const struct config *c,
+                                     const roof_json_value *object)
+{
+    for (const roof_json_value *member = roof_json_first(object); member != NULL;
+         member = roof_json_next(member)) {
+        TRY(check_member(unknown, c, member));
+    }
+    return ROOF_OK;
+}
+
+/* Checks the object of the language model, and the root around it, whose keys also count. */
+static enum roof_status check_objects(struct roof_text *unknown, const struct config *c)
+{
+    TRY(check_object(unknown, c, c->text));
+    return c->text == c->root ? ROOF_OK : check_object(unknown, c, c->root);
+}
+
+enum roof_status roof_config_keys(const struct config *c)
+{
+    struct roof_text unknown = ROOF_TEXT_INIT;
+    enum roof_status status = check_objects(&unknown, c);
+    if (status == ROOF_OK && unknown.failed) {
+        status = roof_no_memory(c->error);
+    }
+    if (status != ROOF_OK || unknown.length == 0) {
+        roof_text_free(&unknown);
+        return status;
+    }
+    const char *const remark = roof_model_own(c->model, unknown.data);
+    roof_model_note(c->model, remark);
+    return remark == NULL ? roof_no_memory(c->error) : ROOF_OK;
+}

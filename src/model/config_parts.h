@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How a config.json is read, in parts: its values, sizes, family, layers, and keys that no part
+ * knows. config.h is the reader.
+ */
+#ifndef ROOF_CONFIG_PARTS_H
+#define ROOF_CONFIG_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "model/model.h"
+
+/* Model classes of the transformers library do these things without saying so in their config. */
+enum {
+    QKV_BIAS = 1 << 0,
+    O_BIAS = 1 << 1,
+    MLP_BIAS = 1 << 2,
+    LAYERNORM = 1 << 3,
+    UNGATED = 1 << 4,
+    QK_NORM = 1 << 5,
+    POST_NORMS = 1 << 6,
+    TIED = 1 << 7,
+    LEARNED = 1 << 8, /* positions are a learned table */
+    SINKS = 1 << 9,
+    EXPERT_BIAS = 1 << 10,
+    ROUTER_BIAS = 1 << 11,
+    WINDOW_ASKED = 1 << 12, /* sliding_window counts only with use_sliding_window */
+    SHARED_GATE = 1 << 13,
+    PARALLEL = 1 << 14,
+    OWN_NORMS = 1 << 15, /* parallel with a norm each */
+    HEAD_BIAS = 1 << 16,
+    QUERY_GATE = 1 << 17,
+    QUARTER_ROPE = 1 << 18, /* a quarter of each head is rotated */
+    NO_ROPE = 1 << 19,
+    ONE_PART = 1 << 20,     /* a layer is attention, or a state, or an MLP */
+    BESIDE = 1 << 21,       /* a state beside attention in each layer */
+    WIDE_QK_NORM = 1 << 22, /* one norm over all heads of Q, and of K */
+    POST_ONLY = 1 << 23,    /* norms behind attention and MLP alone */
+    BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
+};
+
+struct family {
+    const char *type;
+    unsigned flags;
+    int window_pattern;  /* every n-th layer is global; 0: the window is on every layer */
+    int position_offset; /* rows of the table beyond max_position_embeddings */
+    enum roof_mixer_kind mixer;
+};
+
+/* These values are not fields of the model. */
+struct extra {
+    int64_t shared_experts;
+    int64_t first_dense;
+    int64_t sparse_step;
+    int64_t moe_frequency;
+    int64_t interleave;
+    int64_t window_pattern;
+    int64_t max_window_layers;
+    int64_t interval;     /* every n-th layer has attention, the others a state */
+    int64_t last_moe;     /* the last layer that may have experts; -1 or 0: the last of all */
+    int64_t rotary_dim;   /* elements of a head that are rotated; 0: by their fraction */
+    int64_t state_width;  /* of all heads with a state */
+    int64_t state_expand; /* that width over hidden */
+    int64_t projection;   /* word_embed_proj_dim */
+    int64_t vision_layers;
+};
+
+struct reading {
+    struct roof_model model;
+    struct extra extra;
+    double rotary; /* the fraction of a head that is rotated */
+};
+
+#define M(field) offsetof(struct roof_model, field)
+
+struct config {
+    struct roof_model *model;
+    const struct roof_json *json;
+    const roof_json_value *root;
+    const roof_json_value *text; /* the language model's object: text_config, or the root */
+    struct roof_error *error;
+    const struct family *family;
+    const roof_json_value *no_flag; /* the first value that should be true or false */
+};
+
+/* --- values -------------------------------------------------------------------------------- */
+
+/* Returns a member of the language model's object, else of the root; null counts as absent. */
+const roof_json_value *roof_config_member(const struct config *c, const char *key);
+/* Tells whether a config has a key, if only with null. */
+bool roof_config_has(const struct config *c, const char *key);
+enum roof_status roof_config_integer(int64_t *out, const struct config *c,
+                                     const roof_json_value *value, const char *name, int64_t min,
+                                     int64_t max);
+/* Reads a flag of the config; a class does otherwise when its config says nothing. The first value
+ * that is no flag is remembered, and refused later. */
+bool roof_config_flag(struct config *c, const char *key, bool otherwise);
+
+/* --- parts --------------------------------------------------------------------------------- */
+
+/* Reads the sizes, with the defaults of the family. */
+enum roof_status roof_config_sizes(struct reading *out, const struct config *c);
+/* Tells whether a config has the key of a field of the model, in any spelling. */
+bool roof_config_has_size(const struct config *c, size_t offset);
+/* Tells whether a key is a spelling of a size. */
+bool roof_config_is_size(const char *key);
+
+enum roof_status roof_config_family(struct config *c);
+/* Refuses models that are not decoders of attention and MLP layers. */
+enum roof_status roof_config_refuse(struct config *c);
+enum roof_status roof_config_check(const struct reading *r, const struct config *c);
+/* Puts in what follows from the family, and the flags of the config that say otherwise. */
+void roof_config_architecture(struct roof_model *m, struct config *c);
+enum roof_status roof_config_positions(struct roof_model *m, const struct config *c);
+enum roof_status roof_config_rotary(double *out, const struct config *c);
+void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
+                            const struct reading *reading);
+
+/* Reads the layers, one by one, and puts all that was read into the model. */
+enum roof_status roof_config_layers(struct reading *r, struct config *c);
+
+/* Tells which layers have a state, where no list of types does. */
+enum roof_status roof_config_mixer(struct roof_layer *layer, struct reading *r, struct config *c);
+/* Gives a layer what a word of a list of layers says; false for a word that is not known. */
+bool roof_config_layer_word(struct roof_layer *layer, const struct config *c, const char *word);
+/* Fills in and checks the sizes of the state. */
+enum roof_status roof_config_mixer_sizes(struct roof_model *m, const struct reading *r,
+                                         struct config *c);
+
+/* Refuses a key that changes the architecture and that no part reads; notes a key whose meaning is
+ * unknown. */
+enum roof_status roof_config_keys(const struct config *c);
+
+#endif

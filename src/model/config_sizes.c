@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+/* The sizes of a config.json, in all their spellings. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "model/config_parts.h"
+#include "model/model_make.h"
+
+#define KEYS_MAX 6
+#define X(field) (sizeof(struct roof_model) + offsetof(struct extra, field))
+#define SIZE_MAX_VALUE 1000000000
+
+static const struct key {
+    size_t offset; /* into the model, or behind it into struct extra */
+    bool required;
+    int64_t min;
+    int64_t max;
+    const char *names[KEYS_MAX]; /* spellings, the first is the one to name */
+} keys[] = {
+    {M(hidden), true, 0, SIZE_MAX_VALUE, {"hidden_size", "n_embd", "d_model", "n_embed"}},
+    {M(layers),
+     true,
+     0,
+     ROOF_LAYERS_MAX,
+     {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}},
+    {M(heads), true, 0, SIZE_MAX_VALUE, {"num_attention_heads", "n_head", "n_heads"}},
+    {M(vocab), true, 2, SIZE_MAX_VALUE, {"vocab_size", "padded_vocab_size"}},
+    {M(kv_heads), false, 1, SIZE_MAX_VALUE, {"num_key_value_heads", "num_kv_heads", "n_head_kv"}},
+    {M(head_dim), false, 0, SIZE_MAX_VALUE, {"head_dim"}},
+    {M(intermediate),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"}},
+    {M(positions),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"}},
+    {M(window), false, 0, SIZE_MAX_VALUE, {"sliding_window"}},
+    {M(q_lora_rank), false, 0, SIZE_MAX_VALUE, {"q_lora_rank"}},
+    {M(kv_lora_rank), false, 0, SIZE_MAX_VALUE, {"kv_lora_rank"}},
+    {M(qk_nope_head_dim), false, 0, SIZE_MAX_VALUE, {"qk_nope_head_dim"}},
+    {M(qk_rope_head_dim), false, 0, SIZE_MAX_VALUE, {"qk_rope_head_dim"}},
+    {M(v_head_dim), false, 0, SIZE_MAX_VALUE, {"v_head_dim"}},
+    {M(index_topk), false, 0, SIZE_MAX_VALUE, {"index_topk"}},
+    {M(index_heads), false, 0, SIZE_MAX_VALUE, {"index_n_heads"}},
+    {M(index_head_dim), false, 0, SIZE_MAX_VALUE, {"index_head_dim"}},
+    {M(mixer.heads),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"linear_num_value_heads", "mamba_num_heads", "mamba_n_heads"}},
+    {M(mixer.key_heads),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"linear_num_key_heads", "n_groups", "mamba_n_groups"}},
+    {M(mixer.key_dim),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"linear_key_head_dim", "ssm_state_size", "mamba_d_state"}},
+    {M(mixer.value_dim),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"linear_value_head_dim", "mamba_head_dim", "mamba_d_head"}},
+    {M(mixer.taps), false, 0, 1000, {"linear_conv_kernel_dim", "conv_kernel", "mamba_d_conv"}},
+    {M(mixer.chunk), false, 0, SIZE_MAX_VALUE, {"chunk_size", "mamba_chunk_size"}},
+    {X(last_moe), false, -1, ROOF_LAYERS_MAX, {"moe_layer_end_index"}},
+    {X(rotary_dim), false, 0, SIZE_MAX_VALUE, {"rotary_dim"}},
+    {X(state_width), false, 0, SIZE_MAX_VALUE, {"mamba_d_ssm"}},
+    {X(state_expand), false, 0, 1000, {"expand", "mamba_expand"}},
+    {X(interval), false, 0, ROOF_LAYERS_MAX, {"full_attention_interval"}},
+    {M(experts),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts"}},
+    {M(top_k),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_top_k",
+      "moe_k"}},
+    {M(expert_intermediate),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"moe_intermediate_size", "expert_ffn_hidden_size"}},
+    {M(shared_intermediate),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
+      "shared_intermediate_size"}},
+    {X(shared_experts),
+     false,
+     0,
+     1000,
+     {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"}},
+    {M(predict_layers),
+     false,
+     0,
+     ROOF_LAYERS_MAX,
+     {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}},
+    {X(first_dense), false, 0, ROOF_LAYERS_MAX, {"first_k_dense_replace", "moe_layer_start_index"}},
+    {X(sparse_step), false, 1, ROOF_LAYERS_MAX, {"decoder_sparse_step", "moe_layer_interval"}},
+    {X(interleave), false, 0, ROOF_LAYERS_MAX, {"interleave_moe_layer_step"}},
+    {X(window_pattern), false, 0, ROOF_LAYERS_MAX, {"sliding_window_pattern"}},
+    {X(max_window_layers), false, 0, SIZE_MAX_VALUE, {"max_window_layers"}},
+    {X(projection), false, 0, SIZE_MAX_VALUE, {"word_embed_proj_dim"}},
+};
+
+/* Classes set these values when published configs leave them out: huggingface/transformers,
+ * configuration_gemma3.py (Gemma3TextConfig), configuration_qwen2.py and its siblings,
+ * configuration_glm_moe_dsa.py; deepseek-ai/DeepSeek-V3.2-Exp, inference/model.py (ModelArgs). */
+static const struct {
+    const char *type;
+    size_t offset;
+    int64_t value;
+} defaults[] = {{"glm_moe_dsa", M(index_topk), 2048},
+                {"glm_moe_dsa", M(index_heads), 32},
+                {"glm_moe_dsa", M(index_head_dim), 128},
+                {"deepseek_v32", M(index_topk), 2048},
+                {"deepseek_v32", M(index_heads), 64},
+                {"deepseek_v32", M(index_head_dim), 128},
+                {"qwen3_next", X(interval), 4},
+                {"qwen3_5", X(interval), 4},
+                {"qwen3_5_text", X(interval), 4},
+                {"qwen3_5_moe", X(interval), 4},
+                {"qwen3_5_moe_text", X(interval), 4},
+                {"granitemoehybrid", X(interval), ROOF_LAYERS_MAX + 1},
+                {"qwen2", X(max_window_layers), 28},
+                {"qwen2_moe", X(max_window_layers), 28},
+                {"qwen3", X(max_window_layers), 28},
+                {"qwen3_moe", X(max_window_layers), 28},
+                {"gemma3", M(vocab), 262208},
+                {"gemma3", M(heads), 8},
+                {"gemma3", M(kv_heads), 4},
+                {"gemma3", M(head_dim), 256},
+                {"gemma3_text", M(vocab), 262208},
+                {"gemma3_text", M(heads), 8},
+                {"gemma3_text", M(kv_heads), 4},
+                {"gemma3_text", M(head_dim), 256}};
+
+/* Returns the value at an offset of a row of keys[] or defaults[]. */
+static int64_t *field(struct reading *reading, size_t offset)
+{
+    return (int64_t *)(void *)((char *)reading + offset);
+}
+
+bool roof_config_has_size(const struct config *c, size_t offset)
+{
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        for (size_t k = 0; keys[i].offset == offset && k < KEYS_MAX && keys[i].names[k] != NULL;
+             k++) {
+            if (roof_config_has(c, keys[i].names[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Finds another spelling of a size with another value. Positions and vocabularies may have several
+ * meanings. */
+static const roof_json_value *find_contradiction(const struct config *c, const struct key *key,
+                                                 int64_t value)
+{
+    const bool size = key->offset != M(vocab) && key->offset != M(positions);
+    for (size_t k = 0; size && k < KEYS_MAX && key->names[k] != NULL; k++) {
+        const roof_json_value *const other = roof_json_get(c->text, key->names[k]);
+        double number = 0;
+        if (roof_json_number(&number, other) && number != (double)value) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+/* Reads a key in the first of its spellings that the config has. */
+static enum roof_status read_key(int64_t *out, const struct config *c, const struct key *key)
+{
+    const roof_json_value *value = NULL;
+    const char *name = NULL;
+    for (size_t k = 0; k < KEYS_MAX && key->names[k] != NULL && value == NULL; k++) {
+        name = key->names[k];
+        value = roof_config_member(c, name);
+    }
+    const char *const word = roof_json_string(value);
+    if (value == NULL || (word != NULL && strcmp(word, "auto") == 0)) {
+        return ROOF_OK; /* it follows from others */
+    }
+    TRY(roof_config_integer(out, c, value, name, key->min, key->max));
+    const roof_json_value *const other = find_contradiction(c, key, *out);
+    return other == NULL ? ROOF_OK
+                         : roof_json_error(c->json, other, c->error, "%s is not the %s of %" PRId64,
+                                           roof_json_key(other), name, *out);
+}
+
+enum roof_status roof_config_sizes(struct reading *out, const struct config *c)
+{
+    char missing[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < COUNT(defaults); i++) {
+        if (strcmp(defaults[i].type, c->family->type) == 0) {
+            *field(out, defaults[i].offset) = defaults[i].value;
+        }
+    }
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        int64_t *const value = field(out, keys[i].offset);
+        TRY(read_key(value, c, &keys[i]));
+        if (keys[i].required && *value == 0) {
+            used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s",
+                                     used == 0 ? "" : ", ", keys[i].names[0]);
+        }
+    }
+    return used == 0
+               ? ROOF_OK
+               : roof_json_error(c->json, c->text, c->error,
+                                 "not the config.json of a transformer: %s missing, or 0", missing);
+}
+
+bool roof_config_is_size(const char *key)
+{
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        for (size_t k = 0; k < KEYS_MAX && keys[i].names[k] != NULL; k++) {
+            if (strcmp(keys[i].names[k], key) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

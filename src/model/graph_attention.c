@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+/* Attention, from the hidden states to its output. */
+#include "model/graph_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static void qkv(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t q = (m->query_gate ? 2 : 1) * (m->heads / b->s->tp) * m->head_dim;
+    const int64_t kv = b->kv_heads * m->head_dim;
+    if (roof_graph_fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_K) &&
+        roof_graph_fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_V)) {
+        roof_graph_product(b, "qkv_proj", ROOF_WEIGHT_Q, b->tokens, q + 2 * kv, m->hidden,
+                           m->qkv_bias);
+        return;
+    }
+    roof_graph_product(b, "q_proj", ROOF_WEIGHT_Q, b->tokens, q, m->hidden, m->qkv_bias);
+    roof_graph_product(b, "k_proj", ROOF_WEIGHT_K, b->tokens, kv, m->hidden, m->qkv_bias);
+    roof_graph_product(b, "v_proj", ROOF_WEIGHT_V, b->tokens, kv, m->hidden, m->qkv_bias);
+}
+
+struct roof_node roof_graph_attention_node(struct builder *b, const struct group *g,
+                                           enum roof_operator op)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = m->heads / b->s->tp;
+    struct roof_formats f = b->s->common.formats;
+    f.activations = f.out;
+    f.compute = ROOF_PRECISION_AUTO;
+    return (struct roof_node){.name = g->attention,
+                              .weight = ROOF_WEIGHT_COUNT,
+                              .workload = {.op = op,
+                                           .shape = {.batch = g->batch,
+                                                     .heads = heads,
+                                                     .query_len = g->query_len,
+                                                     .kv_len = g->kv_len,
+                                                     .causal = 1},
+                                           .formats = f},
+                              .vectors = m->sinks ? (double)heads : 0,
+                              .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
+}
+
+static const char *windowed_name(const struct group *g)
+{
+    return strcmp(g->attention, "attention") == 0          ? "attention_window"
+           : strcmp(g->attention, "attention_decode") == 0 ? "attention_decode_window"
+                                                           : "attention_prefill_window";
+}
+
+void roof_graph_gqa(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = m->heads / b->s->tp;
+    qkv(b);
+    if (m->qk_norm && m->wide_norm) {
+        roof_graph_norm(b, "q_norm", b->tokens, heads * m->head_dim);
+        roof_graph_norm(b, "k_norm", b->tokens, b->kv_heads * m->head_dim);
+    } else if (m->qk_norm) {
+        roof_graph_norm(b, "q_norm", b->tokens * heads, m->head_dim);
+        roof_graph_norm(b, "k_norm", b->tokens * b->kv_heads, m->head_dim);
+    }
+    if (m->rotary_dim > 0) {
+        roof_graph_vector(b, "rope", ROOF_OPERATOR_ROPE,
+                          (struct roof_shape){.tokens = b->tokens,
+                                              .heads = heads,
+                                              .kv_heads = b->kv_heads,
+                                              .head_dim = m->rotary_dim},
+                          0);
+    }
+    roof_graph_vector(
+        b, "kv_append", ROOF_OPERATOR_KV_APPEND,
+        (struct roof_shape){
+            .tokens = b->tokens, .heads = heads, .kv_heads = b->kv_heads, .head_dim = m->head_dim},
+        0);
+    for (int i = 0; i < b->groups; i++) {
+        const struct group *const g = &b->group[i];
+        struct roof_node node = roof_graph_attention_node(
+            b, g,
+            b->s->unfused_attention > 0 ? ROOF_OPERATOR_ATTENTION : ROOF_OPERATOR_FLASH_ATTENTION);
+        node.workload.shape.kv_heads = b->kv_heads;
+        node.workload.shape.head_dim = m->head_dim;
+        if (b->layer->windowed) {
+            node.name = windowed_name(g);
+            node.workload.shape.window = m->window;
+        }
+        node.vectors = i == 0 ? node.vectors : 0;
+        roof_graph_add(b, &node);
+    }
+    if (m->query_gate) {
+        roof_graph_vector(b, "attn_gate", ROOF_OPERATOR_SILU_MUL,
+                          (struct roof_shape){.tokens = b->tokens, .hidden = heads * m->head_dim},
+                          0);
+    }
+    roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->head_dim,
+                       m->o_bias);
+}
+
+/* --- chosen keys --------------------------------------------------------------------------- */
+
+/* Queries of the indexer are FP8 like its keys, and scores are summed in FP32. */
+#define INDEX_QUERIES ROOF_PRECISION_FP8_E4M3
+#define INDEX_SCORES ROOF_PRECISION_FP32
+
+/* Adds what makes the index queries and keys of the new tokens. Every device of a tensor-parallel
+ * group has the whole indexer, since all its heads make one score. */
+static void index_inputs(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = m->index_heads;
+    const int64_t dim = m->index_head_dim;
+    roof_graph_product(b, "index_q_proj", ROOF_WEIGHT_INDEX, b->tokens, heads * dim, m->q_lora_rank,
+                       false);
+    roof_graph_product(b, "index_k_proj", ROOF_WEIGHT_INDEX, b->tokens, dim + heads, m->hidden,
+                       false);
+    roof_graph_vector(b, "index_k_norm", ROOF_OPERATOR_LAYERNORM,
+                      (struct roof_shape){.tokens = b->tokens, .hidden = dim, .gain = 1},
+                      2 * (double)dim);
+    roof_graph_vector(
+        b, "index_rope", ROOF_OPERATOR_ROPE,
+        (struct roof_shape){
+            .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = m->qk_rope_head_dim},
+        0);
+    /* The operator appends K and V, here the two halves of a key. */
+    struct roof_node append = {
+        .name = "index_append",
+        .weight = ROOF_WEIGHT_COUNT,
+        .workload = {.op = ROOF_OPERATOR_KV_APPEND,
+                     .shape = {.tokens = b->tokens, .heads = 1, .kv_heads = 1, .head_dim = dim / 2},
+                     .formats = roof_graph_vector_formats(b)},
+        .vector_format = ROOF_PRECISION_BF16};
+    append.workload.formats.kv = ROOF_INDEX_KEYS;
+    roof_graph_add(b, &append);
+}
+
+/* Adds the choice of keys for one kind of sequences. */
+static void index_nodes(struct builder *b, const struct group *g)
+{
+    const struct roof_model *const m = b->model;
+    struct roof_node scores = roof_graph_attention_node(b, g, ROOF_OPERATOR_INDEX_SCORES);
+    scores.name = "index_scores";
+    scores.vectors = 0;
+    scores.workload.shape.heads = m->index_heads;
+    scores.workload.shape.head_dim = m->index_head_dim;
+    scores.workload.formats.activations = INDEX_QUERIES;
+    scores.workload.formats.kv = ROOF_INDEX_KEYS;
+    scores.workload.formats.out = INDEX_SCORES;
+    roof_graph_add(b, &scores);
+    struct roof_node top = scores;
+    top.name = "index_top_k";
+    top.workload.op = ROOF_OPERATOR_INDEX_TOP_K;
+    top.workload.shape = (struct roof_shape){.batch = g->batch,
+                                             .query_len = g->query_len,
+                                             .kv_len = g->kv_len,
+                                             .selected = m->index_topk};
+    top.workload.formats.activations = INDEX_SCORES;
+    roof_graph_add(b, &top);
+}
+
+/* Returns how many pairs of query and key there are when a query sees at most span keys. */
+static double pairs_within(const struct group *g, double span)
+{
+    const double first = (double)(g->kv_len - g->query_len + 1); /* keys of the first query */
+    const double short_queries = fmin(fmax(0, span - first), (double)g->query_len);
+    return (double)g->query_len * span -
+           short_queries * (2 * (span - first) + 1 - short_queries) / 2;
+}
+
+/*
+ * Tells how a prefill attends: with K and V expanded for every head, over all keys with the others
+ * masked, or on the latent, over the chosen keys alone. It takes what needs fewer FLOPs, as
+ * DeepSeek's prefill does (arXiv 2512.02556, section 2.1).
+ */
+static bool expands(const struct builder *b, const struct group *g)
+{
+    const struct roof_model *const m = b->model;
+    if (!g->expanded || m->index_topk == 0 || g->kv_len <= m->index_topk) {
+        return g->expanded;
+    }
+    const double whole = pairs_within(g, (double)g->kv_len) * (double)(m->head_dim + m->v_head_dim);
+    const double chosen = pairs_within(g, (double)m->index_topk) *
+                          (double)(2 * m->kv_lora_rank + m->qk_rope_head_dim);
+    return whole < chosen;
+}
+
+/* --- latent attention ---------------------------------------------------------------------- */
+
+/* Adds a product that is absorbed into Q or into the output: one matrix per head, which holds
+ * `outputs` of the outputs of kv_b. */
+static void absorbed_node(struct builder *b, const struct group *g, const char *name, int64_t n,
+                          int64_t k, int64_t outputs)
+{
+    const int64_t heads = b->model->heads / b->s->tp;
+    const struct roof_node node = {
+        .name = name,
+        .weight = ROOF_WEIGHT_KV_B,
+        .workload = {.op = ROOF_OPERATOR_BMM,
+                     .shape = {.batch = heads, .m = g->batch * g->query_len, .n = n, .k = k},
+                     .formats = roof_graph_formats(b, ROOF_WEIGHT_KV_B),
+                     .sparse = roof_graph_sparse(b, ROOF_WEIGHT_KV_B)},
+        .elements = (double)heads * (double)n * (double)k,
+        .tensors = 0.5, /* the two are halves of one tensor, kv_b */
+        .channels = (double)heads * (double)outputs,
+        .borrowed = g != &b->group[0]}; /* the first kind of sequences holds the same */
+    roof_graph_add(b, &node);
+}
+
+/* The products that make Q and the latent of the new tokens, and the norm of each latent. */
+static void mla_inputs(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t latent = m->kv_lora_rank + m->qk_rope_head_dim;
+    const int64_t q = m->heads / b->s->tp * m->head_dim;
+    if (m->q_lora_rank > 0) {
+        if (roof_graph_fuses(b, ROOF_WEIGHT_Q_A, ROOF_WEIGHT_KV_A)) {
+            roof_graph_product(b, "qkv_a_proj", ROOF_WEIGHT_Q_A, b->tokens, m->q_lora_rank + latent,
+                               m->hidden, m->qkv_bias);
+        } else {
+            roof_graph_product(b, "q_a_proj", ROOF_WEIGHT_Q_A, b->tokens, m->q_lora_rank, m->hidden,
+                               m->qkv_bias);
+            roof_graph_product(b, "kv_a_proj", ROOF_WEIGHT_KV_A, b->tokens, latent, m->hidden,
+                               m->qkv_bias);
+        }
+        roof_graph_norm(b, "q_a_norm", b->tokens, m->q_lora_rank);
+        roof_graph_product(b, "q_b_proj", ROOF_WEIGHT_Q_B, b->tokens, q, m->q_lora_rank, false);
+    } else {
+        roof_graph_product(b, "q_proj", ROOF_WEIGHT_Q, b->tokens, q, m->hidden, false);
+        roof_graph_product(b, "kv_a_proj", ROOF_WEIGHT_KV_A, b->tokens, latent, m->hidden,
+                           m->qkv_bias);
+    }
+    roof_graph_norm(b, "kv_a_norm", b->tokens, m->kv_lora_rank);
+}
+
+/*
+ * The attention of one kind of sequences. Decode works on the latent itself, with two matrices of
+ * kv_b absorbed; prefill expands K and V of every head from the latents of all tokens that are
+ * attended to. Keys are chosen where there are more of them than are attended to.
+ */
+static void mla_attention(struct builder *b, const struct group *g)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = m->heads / b->s->tp;
+    const bool chosen = m->index_topk > 0 && g->kv_len > m->index_topk;
+    const bool expanded = expands(b, g);
+    const bool first = g == &b->group[0];
+    if (chosen) {
+        index_nodes(b, g);
+    }
+    struct roof_node node = roof_graph_attention_node(b, g,
+                                                      expanded ? ROOF_OPERATOR_MLA_PREFILL
+                                                      : chosen ? ROOF_OPERATOR_SPARSE_MLA
+                                                               : ROOF_OPERATOR_MLA_DECODE);
+    struct roof_shape *const shape = &node.workload.shape;
+    shape->kv_lora_rank = m->kv_lora_rank;
+    shape->qk_rope_head_dim = m->qk_rope_head_dim;
+    if (node.workload.op == ROOF_OPERATOR_SPARSE_MLA) {
+        shape->selected = m->index_topk;
+    } else {
+        shape->qk_nope_head_dim = m->qk_nope_head_dim;
+        shape->v_head_dim = m->v_head_dim;
+    }
+    if (expanded) {
+        /* K and V just made are not the cache. */
+        node.workload.formats.kv = node.workload.formats.out;
+        struct roof_node expand = roof_graph_make_product(
+            b, "kv_b_proj", ROOF_WEIGHT_KV_B, g->batch * g->kv_len,
+            heads * (m->qk_nope_head_dim + m->v_head_dim), m->kv_lora_rank, false);
+        expand.borrowed = b->groups > 1; /* beside a decode group, which holds the same */
+        roof_graph_add(b, &expand);
+        roof_graph_add(b, &node);
+    } else {
+        absorbed_node(b, g, first ? "q_absorb" : "q_absorb_prefill", m->kv_lora_rank,
+                      m->qk_nope_head_dim, m->qk_nope_head_dim);
+        roof_graph_add(b, &node);
+        absorbed_node(b, g, first ? "v_absorb" : "v_absorb_prefill", m->v_head_dim, m->kv_lora_rank,
+                      m->v_head_dim);
+    }
+}
+
+void roof_graph_mla(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = m->heads / b->s->tp;
+    const int64_t latent = m->kv_lora_rank + m->qk_rope_head_dim;
+    mla_inputs(b);
+    roof_graph_vector(
+        b, "rope", ROOF_OPERATOR_ROPE,
+        (struct roof_shape){
+            .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = m->qk_rope_head_dim},
+        0);
+    /* One latent per token: the operator appends K and V of head_dim each, here its two halves. */
+    roof_graph_vector(
+        b, "kv_append", ROOF_OPERATOR_KV_APPEND,
+        (struct roof_shape){
+            .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = latent / 2},
+        0);
+    if (m->index_topk > 0) {
+        index_inputs(b);
+    }
+    for (int i = 0; i < b->groups; i++) {
+        mla_attention(b, &b->group[i]);
+    }
+    roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->v_head_dim,
+                       m->o_bias);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+/* Dense and routed MLPs. */
+#include "model/graph_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+
+void roof_graph_mlp(struct builder *b, const struct mlp_names *names, int64_t intermediate)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t width = intermediate / b->s->tp;
+    if (m->gated && roof_graph_fuses(b, names->weight[0], names->weight[1])) {
+        roof_graph_product(b, names->both, names->weight[0], b->tokens, 2 * width, m->hidden,
+                           m->mlp_bias);
+    } else {
+        if (m->gated) {
+            roof_graph_product(b, names->gate, names->weight[0], b->tokens, width, m->hidden,
+                               m->mlp_bias);
+        }
+        roof_graph_product(b, names->up, names->weight[1], b->tokens, width, m->hidden,
+                           m->mlp_bias);
+    }
+    roof_graph_vector(b, names->activation, m->gated ? ROOF_OPERATOR_SILU_MUL : ROOF_OPERATOR_GELU,
+                      (struct roof_shape){.tokens = b->tokens, .hidden = width}, 0);
+    roof_graph_product(b, names->down, names->weight[2], b->tokens, m->hidden, width, m->mlp_bias);
+}
+
+/* Adds an operator of the experts with 1, 2 or 3 of their matrices, in the format of a class. */
+static void experts_node(struct builder *b, const char *name, enum roof_operator op,
+                         enum roof_weight weight, double matrices, double outputs)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t ep = b->s->moe_ep;
+    const int64_t width = m->expert_intermediate / b->s->moe_tp;
+    const int64_t share = m->experts / ep;
+    const double experts = (double)share;
+    const struct roof_node node = {.name = name,
+                                   .weight = weight,
+                                   .workload = {.op = op,
+                                                .shape = {.tokens = b->moe_tokens,
+                                                          .hidden = m->hidden,
+                                                          .intermediate = width,
+                                                          .experts = m->experts,
+                                                          .top_k = m->top_k,
+                                                          .routing = b->s->common.shape.routing,
+                                                          .ep = ep,
+                                                          .bias = m->expert_bias},
+                                                .formats = roof_graph_formats(b, weight),
+                                                .sparse = roof_graph_sparse(b, weight)},
+                                   .elements =
+                                       matrices * experts * (double)m->hidden * (double)width,
+                                   .tensors = matrices * experts,
+                                   .channels = experts * outputs,
+                                   .vectors = m->expert_bias ? experts * outputs : 0,
+                                   .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights,
+                                   .routed = true};
+    roof_graph_add(b, &node);
+}
+
+/* Gate and up share a kernel; where their formats differ, the kernel has the wider one. */
+static enum roof_weight gate_up_weight(struct builder *b)
+{
+    const enum roof_precision gate = roof_graph_formats(b, ROOF_WEIGHT_EXPERT_GATE).weights;
+    const enum roof_precision up = roof_graph_formats(b, ROOF_WEIGHT_EXPERT_UP).weights;
+    return roof_graph_wider(gate, up) == gate ? ROOF_WEIGHT_EXPERT_GATE : ROOF_WEIGHT_EXPERT_UP;
+}
+
+/* Adds all three matrices as one operator where their formats allow it. */
+static void experts(struct builder *b)
+{
+    const int64_t width = b->model->expert_intermediate / b->s->moe_tp;
+    const double up = 2 * (double)width;
+    const double down = (double)b->model->hidden;
+    const enum roof_weight first = gate_up_weight(b);
+    const struct roof_formats first_formats = roof_graph_formats(b, first);
+    const struct roof_formats down_formats = roof_graph_formats(b, ROOF_WEIGHT_EXPERT_DOWN);
+    if (memcmp(&first_formats, &down_formats, sizeof down_formats) == 0) {
+        experts_node(b, "experts", ROOF_OPERATOR_MOE, first, 3, up + down);
+        return;
+    }
+    experts_node(b, "experts_gate_up", ROOF_OPERATOR_MOE_GATE_UP, first, 2, up);
+    experts_node(b, "experts_down", ROOF_OPERATOR_MOE_DOWN, ROOF_WEIGHT_EXPERT_DOWN, 1, down);
+}
+
+/*
+ * Returns how likely a token has work for a device, which has one of `ep` parts of the experts: at
+ * least one of its top_k experts, which are drawn from all without repetition. A part has none of
+ * them with probability C(E - E/ep, k) / C(E, k); one minus that is the sum over the draws that may
+ * be the first to meet it, in which nothing cancels.
+ */
+static double met(const struct roof_model *m, int64_t ep)
+{
+    const int64_t share = m->experts / ep;
+    const double here = (double)share;
+    double none = 1;
+    double some = 0;
+    for (int64_t i = 0; i < m->top_k; i++) {
+        const double left = (double)(m->experts - i);
+        some += none * here / left;
+        none *= fmax(0, left - here) / left;
+    }
+    return some;
+}
+
+/*
+ * Adds what carries tokens between the groups of the attention and the experts. The tp devices of a
+ * group have its tokens and share the sends: (attention_dp - 1) x `met` copies each, as many back.
+ * An all-to-all sends (ep - 1) / ep of what it is given, rounded up but for noise.
+ */
+static void exchange(struct builder *b, bool before)
+{
+    const int64_t groups = b->s->attention_dp;
+    const int64_t ep = b->s->moe_ep;
+    const char *const name = before ? "dispatch" : "combine";
+    const enum roof_precision sent =
+        before ? roof_graph_formats(b, gate_up_weight(b)).activations : b->s->common.formats.out;
+    const int64_t held = b->tokens * b->model->hidden;
+    if (groups == 1) { /* each device has all tokens, and the sum over tp adds what it makes */
+        return;
+    }
+    if (ep == 1) {
+        roof_graph_collective(b, name,
+                              before ? ROOF_OPERATOR_ALL_GATHER : ROOF_OPERATOR_REDUCE_SCATTER,
+                              sent, held * groups, groups, b->stage.within);
+        return;
+    }
+    const double share = (double)(groups - 1) / (double)(ep - 1);
+    const double given = (double)held * ((double)ep * met(b->model, ep)) * share;
+    roof_graph_collective(b, name, ROOF_OPERATOR_ALL_TO_ALL, sent,
+                          (int64_t)ceil(given * (1 - 1e-14)), ep, b->stage.within);
+}
+
+void roof_graph_moe(struct builder *b)
+{
+    static const struct mlp_names shared = {
+        "shared_gate_up_proj",
+        "shared_gate_proj",
+        "shared_up_proj",
+        "shared_act",
+        "shared_down_proj",
+        {ROOF_WEIGHT_SHARED_GATE, ROOF_WEIGHT_SHARED_UP, ROOF_WEIGHT_SHARED_DOWN}};
+    const struct roof_model *const m = b->model;
+    roof_graph_product(b, "router", ROOF_WEIGHT_ROUTER, b->tokens, m->experts, m->hidden,
+                       m->router_bias);
+    roof_graph_vector(
+        b, "top_k", ROOF_OPERATOR_ROUTER,
+        (struct roof_shape){.tokens = b->tokens, .experts = m->experts, .top_k = m->top_k}, 0);
+    exchange(b, true);
+    experts(b);
+    exchange(b, false);
+    if (m->shared_intermediate > 0) {
+        roof_graph_mlp(b, &shared, m->shared_intermediate);
+        roof_graph_vector(b, "shared_add", ROOF_OPERATOR_ADD,
+                          (struct roof_shape){.tokens = b->tokens, .hidden = m->hidden},
+                          m->shared_gate ? (double)m->hidden : 0);
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+/* The making of a graph, in parts: nodes, attention and MLP. graph.h is the result. */
+#ifndef ROOF_GRAPH_PARTS_H
+#define ROOF_GRAPH_PARTS_H
+
+#include "model/graph.h"
+#include "model/stage.h"
+
+/* The sequences of a pass that are of one kind. */
+struct group {
+    const char *attention; /* name of the node */
+    int64_t batch;         /* on this device */
+    int64_t query_len;
+    int64_t kv_len;
+    bool expanded; /* MLA: K and V are made for every head */
+};
+
+struct builder {
+    struct roof_graph *graph;
+    const struct roof_model *model;
+    const struct roof_scenario *s;
+    const struct roof_layer *layer; /* the class that is being built; NULL outside layers */
+    int64_t count;                  /* of the layers of that class in the stage */
+    struct group group[2];
+    int groups;
+    int64_t tokens;     /* of a pass, on this device */
+    int64_t moe_tokens; /* of a pass, over all devices of the expert group */
+    int64_t rows;       /* tokens whose logits are wanted */
+    int64_t kv_heads;   /* on this device */
+    struct roof_stage stage;
+    struct roof_formats formats[ROOF_WEIGHT_COUNT]; /* of the classes that are known */
+    bool known[ROOF_WEIGHT_COUNT];
+    bool full;
+};
+
+struct mlp_names {
+    const char *both, *gate, *up, *activation, *down;
+    enum roof_weight weight[3]; /* gate, up, down */
+};
+
+int64_t roof_graph_divide_up(int64_t value, int64_t parts);
+enum roof_precision roof_graph_wider(enum roof_precision a, enum roof_precision b);
+/* Returns the formats of an operator whose weights are of a class, which are found once. */
+struct roof_formats roof_graph_formats(struct builder *b, enum roof_weight weight);
+
+/* Returns the flag `sparse` of operators whose weights are of a class: those of linear layers and
+ * experts are pruned where their format is stored so. */
+int64_t roof_graph_sparse(struct builder *b, enum roof_weight weight);
+/* Enters a class of layers; NULL: leaves all. */
+void roof_graph_enter(struct builder *b, const struct roof_layer *layer);
+/* Vector operators read and write the residual's format. */
+struct roof_formats roof_graph_vector_formats(struct builder *b);
+/* Adds a node that each layer of the class runs once; equal ones of several classes become one. */
+void roof_graph_add(struct builder *b, const struct roof_node *node);
+void roof_graph_vector(struct builder *b, const char *name, enum roof_operator op,
+                       struct roof_shape shape, double vectors);
+void roof_graph_norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden);
+/* Makes the node of C = A B: rows tokens, n features out, k in, in the formats of a class. */
+struct roof_node roof_graph_make_product(struct builder *b, const char *name,
+                                         enum roof_weight weight, int64_t rows, int64_t n,
+                                         int64_t k, bool bias);
+void roof_graph_product(struct builder *b, const char *name, enum roof_weight weight, int64_t rows,
+                        int64_t n, int64_t k, bool bias);
+void roof_graph_collective(struct builder *b, const char *name, enum roof_operator op,
+                           enum roof_precision sent, int64_t elements, int64_t devices,
+                           int64_t within);
+/* Adds the sum over the tensor-parallel group after a product that was cut along its inputs. */
+void roof_graph_tp_sum(struct builder *b, const char *name);
+void roof_graph_residual(struct builder *b, const char *name);
+/* Returns true if two products over the same input have one format and so can be one product. */
+bool roof_graph_fuses(struct builder *b, enum roof_weight first, enum roof_weight second);
+/* Attention reads Q in the residual's format and K, V as they are cached. */
+struct roof_node roof_graph_attention_node(struct builder *b, const struct group *g,
+                                           enum roof_operator op);
+void roof_graph_gqa(struct builder *b);
+/* Latent attention, from the hidden states to the output. */
+void roof_graph_mla(struct builder *b);
+/* A layer with a state, from the hidden states to the output. */
+void roof_graph_mixer(struct builder *b);
+void roof_graph_mlp(struct builder *b, const struct mlp_names *names, int64_t intermediate);
+void roof_graph_moe(struct builder *b);
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+/* The formula for kernels of which few rows were measured, and of devices without tiles. */
+#include "predict/kernel_task.h"
+
+enum {
+#define ROOF_PLAIN_PARAMETER(id, key, least, most, start, meaning) S_##id,
+#include "predict/kernel_parameters.h"
+};
+
+/* Returns the rows that share a weight or a key once it is read. */
+static double rows_of(const struct roof_workload *w)
+{
+    const struct roof_shape *const s = &w->shape;
+    return (double)(s->m > 0 ? s->m : s->query_len > 0 ? s->query_len : 1);
+}
+
+/*
+ * A plain kernel reads and writes its bytes at a share of the bandwidth, or at that of the last
+ * cache, and multiplies at a share of the peak; a share of the shorter of the two shows. Weights
+ * that are converted on the way take as long as some further rows would.
+ */
+void roof_expect_plain(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)
+{
+    double bytes = 0;
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        bytes += t->work->bytes[role];
+    }
+    const double set = roof_working_set(t->workload, bytes);
+    const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[S_CACHE_CAPACITY] * t->last_cache);
+    out->tiling.l2_hit = hit;
+    const double memory = bytes * ((1 - hit) / p[S_DRAM] + hit / p[S_CACHE_RATE]) / t->bandwidth;
+    const double flops = t->work->flops * (1 + p[S_NARROW] / rows_of(t->workload));
+    const double compute = flops > 0 ? flops / (p[S_PEAK] * t->peak) : 0;
+    out->launch_s = p[S_LAUNCH] / t->clock;
+    out->time_s = roof_overlap(memory, compute, p[S_OVERLAP]);
+    out->limit = compute > memory ? ROOF_KERNEL_LIMIT_COMPUTE : ROOF_KERNEL_LIMIT_MEMORY;
+}

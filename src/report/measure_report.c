@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "report/measure_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "base/quantity.h"
+#include "measure/rows.h"
+
+/* --- for people ---------------------------------------------------------------------------- */
+
+/* Returns the rate of a probe over a level, in bytes/s; NAN if it was not measured. */
+static double level_rate(const struct roof_measured *m, enum roof_probe probe, size_t level)
+{
+    const int64_t bytes = roof_level_bytes(&m->device, level);
+    for (size_t i = 0; i < m->count; i++) {
+        const struct roof_meter_row *const row = &m->row[i];
+        if (row->task.probe == probe && row->task.bytes == bytes) {
+            return row->amount / row->time_s;
+        }
+    }
+    return ROOF_UNKNOWN;
+}
+
+static void put_levels(struct roof_text *out, const struct roof_measured *m)
+{
+    char cell[5][ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "\n  %-8s %10s %12s %12s %12s\n", "level", "size", "read", "copy",
+                     "triad");
+    for (size_t i = 0; i < m->device.level_count; i++) {
+        const struct roof_meter_level *const level = &m->device.level[i];
+        const double bytes = level->bytes > 0 ? (double)level->bytes : m->device.memory_bytes;
+        roof_text_printf(
+            out, "  %-8s %10s %12s %12s %12s\n", level->name,
+            roof_format_quantity(cell[0], bytes, ROOF_UNIT_CAPACITY),
+            roof_format_quantity(cell[1], level_rate(m, ROOF_PROBE_READ, i), ROOF_UNIT_GB_PER_S),
+            roof_format_quantity(cell[2], level_rate(m, ROOF_PROBE_COPY, i), ROOF_UNIT_GB_PER_S),
+            roof_format_quantity(cell[3], level_rate(m, ROOF_PROBE_TRIAD, i), ROOF_UNIT_GB_PER_S));
+    }
+}
+
+static void put_peaks(struct roof_text *out, const struct roof_measured *m)
+{
+    char cell[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, "\n");
+    for (size_t i = 0; i < m->count; i++) {
+        const struct roof_meter_row *const row = &m->row[i];
+        if (row->task.probe == ROOF_PROBE_MULTIPLY) {
+            roof_text_printf(
+                out, "  peak     %-10s %-12s %s unit%s\n", roof_precision_name(row->task.format),
+                roof_format_quantity(cell, row->amount / row->time_s, ROOF_UNIT_TFLOPS),
+                roof_compute_unit_name(row->task.unit), row->noisy ? ", noisy" : "");
+        }
+        if (row->task.probe == ROOF_PROBE_LAUNCH) {
+            roof_text_printf(out, "  launch   %s%s\n",
+                             roof_format_quantity(cell, row->time_s, ROOF_UNIT_MICROSECONDS),
+                             row->noisy ? ", noisy" : "");
+        }
+    }
+}
+
+static void put_kernels(struct roof_text *out, const struct roof_measure_report *report)
+{
+    const struct roof_judgement *const j = report->judgement;
+    char cell[2][ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "\n  %-14s %-8s %5s %6s %10s %10s\n", "kernel", "formats", "rows",
+                     "noisy", "of bound", "error");
+    for (size_t i = 0; i < j->count; i++) {
+        const struct roof_judged *const k = &j->kernel[i];
+        roof_text_printf(out, "  %-14s %-8s %5" PRId64 " %6" PRId64 " %10s %10s%s\n",
+                         roof_kernel_name(k->kernel), roof_numerics_name(k->numerics), k->rows,
+                         k->noisy, roof_format_quantity(cell[0], k->of_bound, ROOF_UNIT_FRACTION),
+                         roof_format_quantity(cell[1], k->error, ROOF_UNIT_FRACTION),
+                         report->compared && !(k->error <= ROOF_AGREES) ? "  beyond 15%" : "");
+    }
+    roof_text_printf(out, "  %-14s %-8s %5s %6s %10s %10s\n", "all", "", "", "", "",
+                     roof_format_quantity(cell[0], j->error, ROOF_UNIT_FRACTION));
+    roof_text_printf(out,
+                     "\n  of bound: median of the lower bound over the measured time; error: mean "
+                     "of\n  |expected / measured - 1| of %s\n",
+                     report->against == NULL ? "the device that was written" : report->against);
+    if (report->compared) {
+        roof_text_put(out, roof_agrees(j) ? "  Predictions and measurements agree within 15%.\n"
+                                          : "  Predictions and measurements differ by more than "
+                                            "15%.\n");
+    }
+}
+
+void roof_report_measured_text(struct roof_text *out, const struct roof_measure_report *report)
+{
+    const struct roof_measured *const m = report->measured;
+    char took[ROOF_QUANTITY_SIZE];
+    roof_text_plain(out, m->device.name);
+    roof_text_printf(out, ": %s%s%s\n", m->device.architecture,
+                     *m->device.software == '\0' ? "" : ", ", m->device.software);
+    roof_text_printf(out, "  %zu of %zu measurements in %s s\n", m->count, m->planned,
+                     roof_format_short(took, round(10 * m->took_s) / 10));
+    put_levels(out, m);
+    put_peaks(out, m);
+    if (report->judgement != NULL) {
+        put_kernels(out, report);
+    }
+}
+
+/* --- for programs -------------------------------------------------------------------------- */
+
+/* Writes a member whose value is a number; nothing where it is unknown. */
+static void put_member(struct roof_text *out, const char *key, double value)
+{
+    if (!isnan(value)) {
+        roof_text_printf(out, ", \"%s\": ", key);
+        roof_text_number(out, value);
+    }
+}
+
+static void put_judgement(struct roof_text *out, const struct roof_measure_report *report)
+{
+    const struct roof_judgement *const j = report->judgement;
+    roof_text_put(out, ",\n  \"kernels\": [");
+    for (size_t i = 0; i < j->count; i++) {
+        const struct roof_judged *const k = &j->kernel[i];
+        roof_text_printf(out, "%s\n    {\"kernel\": \"%s\", \"numerics\": \"%s\"",
+                         i == 0 ? "" : ",", roof_kernel_name(k->kernel),
+                         roof_numerics_name(k->numerics));
+        put_member(out, "rows", (double)k->rows);
+        put_member(out, "noisy", (double)k->noisy);
+        put_member(out, "of_bound", k->of_bound);
+        put_member(out, "expected_mape", k->error);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "\n  ]");
+    if (!isnan(j->error)) {
+        roof_text_put(out, ",\n  \"expected_mape\": ");
+        roof_text_number(out, j->error);
+    }
+    roof_text_printf(out, ",\n  \"agrees\": %s", roof_agrees(j) ? "true" : "false");
+}
+
+void roof_report_measured_json(struct roof_text *out, const struct roof_measure_report *report)
+{
+    const struct roof_measured *const m = report->measured;
+    roof_text_put(out, "{\n  \"schema\": \"roofline/measured/1\",\n  \"name\": ");
+    roof_json_quote(out, m->device.name);
+    roof_text_printf(out, ",\n  \"measured\": %zu,\n  \"planned\": %zu,\n  \"probes\": [", m->count,
+                     m->planned);
+    bool any = false;
+    for (size_t i = 0; i < m->count; i++) {
+        const struct roof_meter_row *const row = &m->row[i];
+        if (row->task.probe == ROOF_PROBE_OPERATOR) {
+            continue;
+        }
+        roof_text_printf(out, "%s\n    {\"probe\": \"%s\"", any ? "," : "",
+                         roof_probe_name(row->task.probe));
+        any = true;
+        if (row->task.probe == ROOF_PROBE_MULTIPLY) {
+            roof_text_printf(out, ", \"format\": \"%s\", \"unit\": \"%s\"",
+                             roof_precision_name(row->task.format),
+                             roof_compute_unit_name(row->task.unit));
+            put_member(out, "tflops", roof_to_unit(row->amount / row->time_s, ROOF_UNIT_TFLOPS));
+        } else if (row->task.bytes > 0) {
+            put_member(out, "bytes", (double)row->task.bytes);
+            put_member(out, "gb_s", roof_to_unit(row->amount / row->time_s, ROOF_UNIT_GB_PER_S));
+        }
+        put_member(out, "measured_us", roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS));
+        put_member(out, "noise", row->noise);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "\n  ]");
+    if (report->judgement != NULL) {
+        put_judgement(out, report);
+    }
+    roof_text_put(out, "\n}\n");
+}

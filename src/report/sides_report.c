@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "report/sides_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/quantity.h"
+#include "predict/prediction_fields.h"
+#include "predict/unexpected.h"
+#include "report/model_report.h"
+#include "report/report.h"
+
+/* A figure: the label that people read, and the key of its field. */
+struct figure {
+    const char *label;
+    const char *key;
+};
+static const struct figure of_operators[] = {{"lower bound", "time_us"},
+                                             {"expected", "expected_time_us"},
+                                             {"limited by", "bottleneck"},
+                                             {"expected limit", "expected_bottleneck"},
+                                             {"memory time", "memory_time_us"},
+                                             {"compute time", "compute_time_us"},
+                                             {"network time", "network_time_us"},
+                                             {"intensity", "arithmetic_intensity"},
+                                             {"ridge point", "ridge_point"},
+                                             {"computes in", "compute_precision"},
+                                             {"native", "native"},
+                                             {"peak", "peak_tflops"},
+                                             {"bandwidth", "bandwidth_gb_s"}};
+static const struct figure of_models[] = {{"time to first token", "ttft_ms"},
+                                          {"  expected", "expected_ttft_ms"},
+                                          {"time per token", "tpot_ms"},
+                                          {"  expected", "expected_tpot_ms"},
+                                          {"end to end", "e2e_ms"},
+                                          {"  expected", "expected_e2e_ms"},
+                                          {"tokens/s", "tokens_per_s"},
+                                          {"  expected", "expected_tokens_per_s"},
+                                          {"limited by", "bottleneck"},
+                                          {"expected limit", "expected_bottleneck"},
+                                          {"weights", "weights_memory_bytes"},
+                                          {"KV cache", "kv_cache_bytes"},
+                                          {"activations", "activation_memory_bytes"},
+                                          {"memory capacity", "memory_capacity_bytes"},
+                                          {"fits", "fits"}};
+#define LABEL_WIDTH 21
+
+/* The rows have room for each figure, and two more for the limits of models. */
+#define ROWS_MAX (COUNT(of_models) + 2)
+struct sides {
+    size_t count;
+    size_t rows;
+    const char *label[ROWS_MAX];
+    char cell[ROWS_MAX][ROOF_SIDES_MAX][ROOF_QUANTITY_SIZE]; /* "": unknown */
+    const char *id[ROOF_SIDES_MAX];
+};
+
+static void show(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
+                 const struct roof_value *value)
+{
+    if (roof_type_is_text(field->type)) {
+        snprintf(out, ROOF_QUANTITY_SIZE, "%s", value->text == NULL ? "" : value->text);
+    } else if (isnan(value->number)) {
+        out[0] = '\0';
+    } else if (field->type == ROOF_TYPE_FLAG) {
+        snprintf(out, ROOF_QUANTITY_SIZE, "%s", value->number > 0 ? "yes" : "no");
+    } else if (field->unit == ROOF_UNIT_NONE) {
+        roof_model_report_rate(out, value->number);
+    } else {
+        roof_format_quantity(out, value->number, field->unit);
+    }
+}
+
+/* Fills in the cells of one device. */
+static void fill(struct sides *s, size_t device, const struct roof_side *side)
+{
+    struct roof_fields fields = {.count = 0};
+    struct roof_value values[ROOF_FIELDS_MAX];
+    const bool model = side->of_model != NULL;
+    const struct figure *const figures = model ? of_models : of_operators;
+    s->rows = model ? COUNT(of_models) : COUNT(of_operators);
+    s->id[device] = side->prediction->hardware->id;
+    if (model) {
+        roof_model_prediction_fields(&fields);
+        roof_model_prediction_values(values, &fields, side->of_model);
+    } else {
+        roof_prediction_fields(&fields, side->prediction->workload.op, 0);
+        roof_prediction_values(values, &fields, 0, side->prediction);
+    }
+    for (size_t i = 0; i < s->rows; i++) {
+        const struct roof_field *const field = roof_fields_find(&fields, figures[i].key);
+        s->label[i] = figures[i].label;
+        if (field != NULL) {
+            show(s->cell[i][device], field, &values[field - fields.field]);
+        }
+    }
+}
+
+/* Adds the rows that are limits of models. */
+static void fill_limits(struct sides *s, const struct roof_side *sides)
+{
+    s->label[s->rows] = "largest batch";
+    s->label[s->rows + 1] = "decode compute-bound";
+    for (size_t i = 0; i < s->count; i++) {
+        const struct roof_limits *const limits = sides[i].limits;
+        if (!isnan(limits->max_batch)) {
+            snprintf(s->cell[s->rows][i], ROOF_QUANTITY_SIZE, "%.0f", limits->max_batch);
+        }
+        if (!isnan(limits->decode_compute_bound)) {
+            roof_model_report_bound(s->cell[s->rows + 1][i], limits->decode_compute_bound);
+        }
+    }
+    s->rows += 2;
+}
+
+/* Returns the width of the widest text of a column. */
+static size_t width_of(const struct sides *s, size_t device)
+{
+    size_t width = strlen(s->id[device]);
+    for (size_t i = 0; i < s->rows; i++) {
+        const size_t length = strlen(s->cell[i][device]);
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+static void put_cell(struct roof_text *out, const struct sides *s, size_t device, const char *text)
+{
+    roof_text_fill(out, ' ', 2 + width_of(s, device) - strlen(text));
+    roof_text_put(out, text);
+}
+
+/* Writes the rows that one of the devices has a figure for. */
+static void put_rows(struct roof_text *out, const struct sides *s)
+{
+    roof_text_fill(out, ' ', 2 + LABEL_WIDTH);
+    for (size_t i = 0; i < s->count; i++) {
+        put_cell(out, s, i, s->id[i]);
+    }
+    roof_text_put(out, "\n");
+    for (size_t row = 0; row < s->rows; row++) {
+        bool known = false;
+        for (size_t i = 0; i < s->count; i++) {
+            known = known || s->cell[row][i][0] != '\0';
+        }
+        if (!known) {
+            continue;
+        }
+        roof_text_printf(out, "  %-*s", LABEL_WIDTH, s->label[row]);
+        for (size_t i = 0; i < s->count; i++) {
+            put_cell(out, s, i, s->cell[row][i][0] == '\0' ? "-" : s->cell[row][i]);
+        }
+        roof_text_put(out, "\n");
+    }
+}
+
+/* Says why a device has no expected time. */
+static void put_unexpected(struct roof_text *out, const struct roof_side *side)
+{
+    const bool model = side->of_model != NULL;
+    char why[ROOF_UNEXPECTED_SIZE];
+    if (!isnan(model ? side->of_model->expected_step_s : side->prediction->expected_s)) {
+        return;
+    }
+    roof_text_printf(out, "\nNote: no expected time on %s: ", side->prediction->hardware->id);
+    if (model) {
+        roof_model_report_unexpected(out, side->of_model);
+    } else {
+        roof_text_put(out, roof_unexpected(why, side->prediction));
+    }
+    roof_text_put(out, ".\n");
+}
+
+void roof_report_sides(struct roof_text *out, const struct roof_side *sides, size_t count)
+{
+    struct sides s = {.count = count};
+    const struct roof_model_prediction *const model = sides[0].of_model;
+    for (size_t i = 0; i < count; i++) {
+        fill(&s, i, &sides[i]);
+    }
+    if (model != NULL) {
+        fill_limits(&s, sides);
+        roof_text_printf(out, "%s: ", model->model->id);
+        roof_model_report_scenario(out, model);
+        roof_text_put(out, "; ");
+        roof_model_report_formats(out, model);
+    } else {
+        roof_report_workload(out, &sides[0].prediction->workload);
+        roof_text_put(out, ": ");
+        roof_report_formats(out, sides[0].prediction);
+    }
+    roof_text_put(out, "\n\n");
+    put_rows(out, &s);
+    for (size_t i = 0; i < count; i++) {
+        put_unexpected(out, &sides[i]);
+        roof_report_basis(out, sides[i].prediction, sides[i].product);
+    }
+}

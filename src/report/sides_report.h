@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/** Predictions of one question on several devices, side by side for people. */
+#ifndef ROOFLINE_SIDES_REPORT_H
+#define ROOFLINE_SIDES_REPORT_H
+
+#include "predict/model_prediction.h"
+
+/** Most devices that stand side by side. */
+#define ROOF_SIDES_MAX 8
+
+/** The answer for one device: `of_model` and `limits`, or for an operator `prediction`. */
+struct roof_side {
+    const struct roof_prediction *prediction; /**< for a model its total */
+    const struct roof_model_prediction *of_model;
+    const struct roof_limits *limits;
+    const struct roof_hardware *product; /**< as in roof_report_text */
+};
+
+/** Writes a column for each device and a row for each figure that one of them has. There are 2 to
+ * ROOF_SIDES_MAX sides. */
+void roof_report_sides(struct roof_text *out, const struct roof_side *sides, size_t count);
+
+#endif

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+#include "report/simulation_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "report/report.h"
+
+static const char *const latency_names[ROOF_LATENCY_COUNT] = {
+    [ROOF_LATENCY_TTFT] = "time to first token",
+    [ROOF_LATENCY_TPOT] = "time per token",
+    [ROOF_LATENCY_E2E] = "end to end"};
+
+/* A smaller part of a time is no uncertainty that anybody looks at. */
+#define SHOWN 1e-3
+
+/* --- for people ---------------------------------------------------------------------------- */
+
+static const char *short_time(char out[ROOF_QUANTITY_SIZE], double time_s)
+{
+    return roof_format_quantity(out, time_s, ROOF_UNIT_MILLISECONDS);
+}
+
+static void put_heading(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct roof_deployment *const d = row->deployment;
+    const struct roof_scenario *const s = &d->scenario;
+    const struct roof_formats *const f = &s->common.formats;
+    char rate[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "%s on ", d->model->id);
+    roof_report_device(out, d->hardware);
+    if (row->concurrency > 0) {
+        roof_text_printf(out, ": %" PRId64 " requests in flight", row->concurrency);
+    } else {
+        roof_text_printf(out, ": %s requests/s, ", roof_format_short(rate, row->result.rate));
+        roof_text_plain(out, row->trace != NULL ? row->trace : row->arrivals);
+    }
+    if (row->trace == NULL) {
+        roof_text_put(out, "; prompt ");
+        roof_text_plain(out, row->prompt);
+        roof_text_put(out, ", generate ");
+        roof_text_plain(out, row->generate);
+    }
+    if (d->devices > 1) {
+        roof_text_printf(out, "; tp %" PRId64, s->tp);
+        if (s->pp > 1) {
+            roof_text_printf(out, ", pp %" PRId64, s->pp);
+        }
+        if (s->attention_dp > 1) {
+            roof_text_printf(out, ", attention-dp %" PRId64, s->attention_dp);
+        }
+        if (s->dp > 1) {
+            roof_text_printf(out, ", %" PRId64 " copies (%s)", s->dp, row->router);
+        }
+        roof_text_printf(out, ", devices %.0f", d->devices);
+    }
+    roof_text_printf(out, "; weights %s, activations %s, kv %s\n\n", roof_format(f->weights)->name,
+                     roof_format(f->activations)->name, roof_format(f->kv)->name);
+}
+
+/* Writes a line "label value note". */
+static void put_line(struct roof_text *out, const char *label, const char *value)
+{
+    roof_text_printf(out, "  %-20s %s", label, value);
+}
+
+/* Writes the greatest rate that keeps the limits, and what a higher one misses. */
+static void put_capacity(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    char rate[ROOF_QUANTITY_SIZE];
+    char range[ROOF_RANGE_SIZE];
+    if (row->max_rate <= 0) {
+        put_line(out, "greatest rate", "none");
+        roof_text_put(out, ": a request that is alone misses a limit\n\n");
+        return;
+    }
+    put_line(out, "greatest rate", roof_format_short(rate, row->max_rate));
+    roof_text_put(out, " requests/s");
+    if (!isnan(row->max_rate_low)) {
+        roof_text_printf(
+            out, " (95%% interval: %s)",
+            roof_format_range(range, row->max_rate_low, row->max_rate_high, ROOF_UNIT_NONE));
+    }
+    if (strcmp(row->max_rate_limit, "saturation") == 0) {
+        roof_text_put(out, "; beyond it the engine is saturated\n");
+    } else {
+        roof_text_printf(out, "; beyond it %s is too long\n", row->max_rate_limit);
+    }
+    for (size_t i = 0; i < row->raises; i++) {
+        const struct roof_raise *const raise = &row->raise[i];
+        char name[ROOF_INPUT_NAME_SIZE];
+        const struct roof_input *const input = roof_input_find(raise->key);
+        put_line(out, i == 0 ? "raised by" : "", roof_input_name(name, input));
+        roof_text_printf(out, " %" PRId64 ": x%s\n", raise->value,
+                         roof_format_short(rate, raise->factor));
+    }
+    roof_text_put(out, "\n");
+}
+
+static void put_latencies(struct roof_text *out, const struct roof_simulation *s, bool bound)
+{
+    roof_text_printf(out, "  %-20s %9s %9s %9s %9s\n", bound ? "(steps: lower bounds)" : "", "mean",
+                     "p50", "p90", "p99");
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const struct roof_latency_result *const r = &s->latency[i];
+        const double value[] = {r->mean_s, r->p50_s, r->p90_s, r->p99_s};
+        roof_text_printf(out, "  %-20s", latency_names[i]);
+        for (size_t k = 0; k < COUNT(value); k++) {
+            char time[ROOF_QUANTITY_SIZE];
+            roof_text_printf(out, " %9s", short_time(time, value[k]));
+        }
+        if (r->p99_ci_s > SHOWN * r->p99_s) {
+            char time[ROOF_QUANTITY_SIZE];
+            roof_text_printf(out, " +- %s", short_time(time, r->p99_ci_s));
+        }
+        roof_text_put(out, "\n");
+    }
+}
+
+static void put_load(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct roof_simulation *const s = &row->result;
+    char a[ROOF_QUANTITY_SIZE];
+    char b[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, "\n");
+    put_line(out, "completed", roof_format_short(a, s->completed_per_s));
+    roof_text_printf(out, " requests/s, %s tokens/s\n", roof_format_short(b, s->tokens_per_s));
+    put_line(out, "running", roof_format_short(a, s->running));
+    roof_text_printf(out, " requests in the mean, %s waiting\n", roof_format_short(b, s->waiting));
+    put_line(out, "engine", roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
+    roof_text_printf(out, " of the time in steps, %s each\n",
+                     roof_format_quantity(b, s->step_s, ROOF_UNIT_MILLISECONDS));
+    if (!isnan(s->kv_use)) {
+        put_line(out, "KV cache", roof_format_quantity(a, s->kv_use, ROOF_UNIT_FRACTION));
+        roof_text_printf(out, " of room for %.0f tokens; %" PRIu64 " preemptions\n",
+                         (double)row->deployment->blocks * ROOF_BLOCK_TOKENS, s->preemptions);
+    }
+    if (row->bottleneck != NULL) {
+        put_line(out, "bottleneck", row->bottleneck);
+        roof_text_put(out, "\n");
+    }
+    roof_text_printf(out, "  %-20s %" PRIu64 " measured after warm-up, seed %" PRId64 "\n",
+                     "requests", s->requests, row->seed);
+    if (s->rejected > 0) {
+        roof_text_printf(out, "  %-20s %" PRIu64 " requests, which no empty KV cache holds\n",
+                         "turned away", s->rejected);
+    }
+}
+
+/* Writes "p99" or "mean". */
+static const char *percent_name(char out[ROOF_QUANTITY_SIZE], double percent)
+{
+    char number[ROOF_QUANTITY_SIZE];
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s%s", percent > 0 ? "p" : "mean",
+                   percent > 0 ? roof_format_short(number, percent) : "");
+    return out;
+}
+
+static void put_limits(struct roof_text *out, const struct roof_simulation *s,
+                       const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    bool any = false;
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const struct roof_latency_result *const r = &s->latency[i];
+        char name[ROOF_QUANTITY_SIZE];
+        char time[ROOF_QUANTITY_SIZE];
+        char most[ROOF_QUANTITY_SIZE];
+        if (isnan(limit[i].time_s)) {
+            continue;
+        }
+        roof_text_printf(out, "%s  %-20s %s of %s %s, limit %s\n", any ? "" : "\n",
+                         r->met ? "met" : "MISSED", percent_name(name, limit[i].percent),
+                         latency_names[i], short_time(time, r->limited_s),
+                         short_time(most, limit[i].time_s));
+        any = true;
+    }
+    if (any) {
+        char rate[ROOF_QUANTITY_SIZE];
+        put_line(out, "goodput", roof_format_short(rate, s->goodput_per_s));
+        roof_text_put(out, " requests/s keep all limits themselves\n");
+    }
+}
+
+/* Writes how the simulation compares with what was measured of the trace. */
+static void put_fit(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct roof_fit_errors *const fit = &row->fit;
+    roof_text_put(out, "\n");
+    if (row->fitted) {
+        char a[ROOF_QUANTITY_SIZE];
+        char b[ROOF_QUANTITY_SIZE];
+        put_line(out, "fitted", "--step-scale");
+        roof_text_printf(out, " %s, --request-overhead %s, on the first %" PRIu64 " requests\n",
+                         roof_format_short(a, row->step_scale),
+                         short_time(b, row->request_overhead_s), row->fit_used);
+    }
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        char time[ROOF_QUANTITY_SIZE];
+        if (!isnan(fit->error[i])) {
+            put_line(out, i == 0 ? "measured" : "", latency_names[i]);
+            roof_text_printf(out, " %s in the mean of %s%" PRIu64 " requests: error %+.1f%%\n",
+                             short_time(time, fit->measured_s[i]), row->fitted ? "the other " : "",
+                             fit->requests, 100 * fit->error[i]);
+        }
+    }
+}
+
+void roof_simulation_report_text(struct roof_text *out, const struct roof_simulation_row *row,
+                                 const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    const struct roof_simulation *const s = &row->result;
+    put_heading(out, row);
+    if (!isnan(row->max_rate)) {
+        put_capacity(out, row);
+    }
+    put_latencies(out, s, row->deployment->bound);
+    put_load(out, row);
+    put_limits(out, s, limit);
+    if (row->measured) {
+        put_fit(out, row);
+    }
+    if (s->saturated) {
+        char growth[ROOF_QUANTITY_SIZE];
+        char kept[ROOF_QUANTITY_SIZE];
+        roof_text_printf(out,
+                         "\nSaturated: %s more requests wait each second, and the engine completes "
+                         "%s per second.\nIts latencies grow with the length of the simulation.\n",
+                         roof_format_short(growth, s->growth_per_s),
+                         roof_format_short(kept, s->completed_per_s));
+    }
+}
+
+/* --- for programs -------------------------------------------------------------------------- */
+
+static void put_number(struct roof_text *out, const char *key, double value)
+{
+    if (isfinite(value)) {
+        roof_text_printf(out, ", \"%s\": ", key);
+        roof_text_number(out, value);
+    }
+}
+
+/* Writes how the simulation compares with what was measured of the trace. */
+static void put_measured(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    roof_text_printf(out, ",\n  \"measured\": {\"requests\": %" PRIu64, row->fit.requests);
+    if (row->fitted) {
+        roof_text_printf(out, ", \"fitted_on\": %" PRIu64, row->fit_used);
+    }
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const char *const name = roof_latency_key((enum roof_latency)i);
+        char key[32];
+        (void)snprintf(key, sizeof key, "%s_ms_mean", name);
+        put_number(out, key, roof_to_unit(row->fit.measured_s[i], ROOF_UNIT_MILLISECONDS));
+        (void)snprintf(key, sizeof key, "%s_error", name);
+        put_number(out, key, row->fit.error[i]);
+    }
+    roof_text_put(out, "}");
+}
+
+void roof_simulation_report_json(struct roof_text *out, const struct roof_simulation_row *row,
+                                 const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    struct roof_table table;
+    bool any = false;
+    roof_table_open_members(&table, ROOF_TABLE_SIMULATIONS, ROOF_OPERATOR_GEMM, "\n  ");
+    roof_text_put(out, "{");
+    roof_table_simulation(&table, out, row);
+    roof_text_put(out, ",\n  \"limits\": [");
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const struct roof_latency_result *const r = &row->result.latency[i];
+        if (isnan(limit[i].time_s)) {
+            continue;
+        }
+        roof_text_printf(out, "%s\n    {\"time\": \"%s\"", any ? "," : "",
+                         roof_latency_key((enum roof_latency)i));
+        if (limit[i].percent > 0) {
+            put_number(out, "percent", limit[i].percent);
+        }
+        put_number(out, "limit_ms", roof_to_unit(limit[i].time_s, ROOF_UNIT_MILLISECONDS));
+        put_number(out, "value_ms", roof_to_unit(r->limited_s, ROOF_UNIT_MILLISECONDS));
+        put_number(out, "value_ms_ci", roof_to_unit(r->limited_ci_s, ROOF_UNIT_MILLISECONDS));
+        roof_text_printf(out, ", \"met\": %s}", r->met ? "true" : "false");
+        any = true;
+    }
+    roof_text_put(out, any ? "\n  ]" : "]");
+    for (size_t i = 0; i < row->raises; i++) {
+        const struct roof_raise *const raise = &row->raise[i];
+        roof_text_printf(out, "%s{\"key\": \"%s\", \"value\": %" PRId64,
+                         i == 0 ? ",\n  \"raises\": [\n    " : ",\n    ", raise->key, raise->value);
+        put_number(out, "factor", raise->factor);
+        roof_text_put(out, i + 1 == row->raises ? "}\n  ]" : "}");
+    }
+    if (row->measured) {
+        put_measured(out, row);
+    }
+    roof_text_put(out, "\n}\n");
+}

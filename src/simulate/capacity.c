@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "simulate/capacity.h"
+
+#include <math.h>
+
+#include "base/base.h"
+#include "base/quantity.h"
+
+/* Requests of the first, coarse search. */
+#define COARSE_REQUESTS 600
+/* A search ends when its bounds are so close, as a ratio. */
+#define COARSE_RATIO 1.15
+#define FINE_RATIO 1.005
+/* The slope of a latency over the rate is taken between points that are so far apart. */
+#define SLOPE_RATIO 1.02
+/* Simulations of a search, at most. */
+#define RUNS_MAX 200
+
+#define POINTS 32
+
+/* A simulation of the search. */
+struct point {
+    double rate;
+    double excess;      /* the greatest latency over its limit; HUGE_VAL: saturated */
+    double uncertainty; /* half of the confidence interval of that latency, over it */
+    int limit;          /* whose latency it is */
+};
+
+struct search {
+    const struct roof_simulation_inputs *inputs;
+    uint64_t requests; /* of each simulation */
+    struct roof_capacity *out;
+    struct point low;           /* keeps the limits */
+    struct point high;          /* does not */
+    struct point point[POINTS]; /* all of the fine search, up to so many */
+    int points;
+};
+
+/* Finds the limit that a simulation is closest to, or furthest beyond. */
+static void judge(struct point *out, const struct roof_simulation *s,
+                  const struct roof_latency_limit *limit)
+{
+    out->excess = 0;
+    out->uncertainty = ROOF_UNKNOWN;
+    out->limit = ROOF_LATENCY_COUNT;
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const struct roof_latency_result *const r = &s->latency[i];
+        const double excess = r->limited_s / limit[i].time_s;
+        if (excess > out->excess) {
+            *out = (struct point){out->rate, excess, r->limited_ci_s / r->limited_s, i};
+        }
+    }
+    if (s->saturated) {
+        out->excess = HUGE_VAL;
+        out->limit = ROOF_LATENCY_COUNT;
+    }
+}
+
+/* Simulates a rate; a point that keeps the limits becomes the lower bound of the search. */
+static enum roof_status try_rate(struct search *s, double rate, bool *kept,
+                                 struct roof_error *error)
+{
+    struct roof_simulation_inputs inputs = *s->inputs;
+    struct roof_arrivals arrivals = *s->inputs->arrivals;
+    struct roof_simulation result;
+    struct point point = {.rate = rate};
+    arrivals.rate = rate;
+    inputs.arrivals = &arrivals;
+    inputs.requests = s->requests;
+    inputs.keep = false;
+    s->out->runs++;
+    TRY(roof_simulate(&result, &inputs, error));
+    judge(&point, &result, inputs.limit);
+    *kept = point.excess <= 1;
+    if (s->points < POINTS) {
+        s->point[s->points++] = point;
+    }
+    if (*kept) {
+        s->low = point;
+        s->out->at = result;
+    } else {
+        s->high = point;
+        s->out->at = s->low.rate > 0 ? s->out->at : result;
+    }
+    return ROOF_OK;
+}
+
+/* Finds a rate that keeps the limits and one that does not, by factors from a first guess. */
+static enum roof_status bracket(struct search *s, double rate, double factor,
+                                struct roof_error *error)
+{
+    bool kept = false;
+    s->low.rate = s->high.rate = 0;
+    TRY(try_rate(s, rate, &kept, error));
+    while (s->low.rate == 0 && s->high.rate > ROOF_RATE_MIN && s->out->runs < RUNS_MAX) {
+        TRY(try_rate(s, fmax(ROOF_RATE_MIN, s->high.rate / factor), &kept, error));
+        factor *= factor;
+    }
+    while (s->high.rate == 0 && s->low.rate < ROOF_RATE_MAX && s->out->runs < RUNS_MAX) {
+        TRY(try_rate(s, fmin(ROOF_RATE_MAX, s->low.rate * factor), &kept, error));
+    }
+    return ROOF_OK;
+}
+
+/* Halves the ratio of the bounds until they are close. */
+static enum roof_status bisect(struct search *s, double ratio, struct roof_error *error)
+{
+    while (s->low.rate > 0 && s->high.rate > s->low.rate * ratio) {
+        bool kept = false;
+        TRY(try_rate(s, sqrt(s->low.rate * s->high.rate), &kept, error));
+    }
+    return ROOF_OK;
+}
+
+/* Returns the nearest point that shows how a latency changes with the rate; NULL: there is none. */
+static const struct point *neighbour(const struct search *s)
+{
+    const struct point *found = NULL;
+    for (int i = 0; i < s->points; i++) {
+        const struct point *const p = &s->point[i];
+        const double apart = fabs(log(p->rate / s->low.rate));
+        if (isfinite(p->excess) && p->limit == s->low.limit && apart >= log(SLOPE_RATIO) &&
+            (found == NULL || apart < fabs(log(found->rate / s->low.rate)))) {
+            found = p;
+        }
+    }
+    return found;
+}
+
+/* Works out the interval of the rate: that of the latency, over the slope of its logarithm. */
+static void put_interval(struct roof_capacity *out, const struct search *s)
+{
+    const struct point *const a = &s->low;
+    const struct point *const b = neighbour(s);
+    /* Beyond a rate at which queues only grow, no latency says how sure it is. */
+    if (b == NULL || !(a->uncertainty < 1) || out->limit == ROOF_LATENCY_COUNT) {
+        return;
+    }
+    const double slope = log(b->excess / a->excess) / log(b->rate / a->rate);
+    if (slope > 0) {
+        out->low = a->rate * exp(log(1 - a->uncertainty) / slope);
+        out->high = a->rate * exp(log(1 + a->uncertainty) / slope);
+    }
+}
+
+enum roof_status roof_capacity_find(struct roof_capacity *out,
+                                    const struct roof_simulation_inputs *inputs,
+                                    struct roof_error *error)
+{
+    struct search s = {.inputs = inputs, .out = out};
+    *out = (struct roof_capacity){.low = ROOF_UNKNOWN, .high = ROOF_UNKNOWN};
+    s.requests = inputs->requests < COARSE_REQUESTS ? inputs->requests : COARSE_REQUESTS;
+    TRY(bracket(&s, 1, 4, error));
+    TRY(bisect(&s, COARSE_RATIO, error));
+    const double guess = s.low.rate > 0 ? s.low.rate : ROOF_RATE_MIN;
+    s.requests = inputs->requests;
+    s.points = 0;
+    TRY(bracket(&s, guess, COARSE_RATIO, error));
+    TRY(bisect(&s, FINE_RATIO, error));
+    out->rate = s.low.rate;
+    out->limit = s.high.limit;
+    if (out->rate > 0) {
+        put_interval(out, &s);
+    }
+    return ROOF_OK;
+}

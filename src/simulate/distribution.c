@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "simulate/distribution.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/quantity.h"
+#include "simulate/random.h"
+
+/* The bins cover 1 ns to 10^9 s; bin 0 has what is shorter. */
+#define LEAST 1e-9
+#define BINS 4170
+
+void roof_distribution_open(struct roof_distribution *out, size_t exact)
+{
+    *out = (struct roof_distribution){.exact = exact};
+}
+
+void roof_distribution_free(struct roof_distribution *values)
+{
+    free(values->value);
+    free(values->bin);
+    *values = (struct roof_distribution){0};
+}
+
+void roof_distribution_clear(struct roof_distribution *values)
+{
+    free(values->bin);
+    values->bin = NULL;
+    values->count = 0;
+    values->sum = 0;
+    values->sorted = false;
+}
+
+/* --- bins ---------------------------------------------------------------------------------- */
+
+static size_t bin_of(double value)
+{
+    if (value < LEAST) {
+        return 0;
+    }
+    const double at =
+        1 + floor(roof_exact_log(value / LEAST) / roof_exact_log(ROOF_DISTRIBUTION_RATIO));
+    return at < BINS ? (size_t)at : BINS - 1;
+}
+
+/* Returns the value that is as far, as a ratio, from both ends of a bin. */
+static double middle_of(size_t bin)
+{
+    return bin == 0 ? 0
+                    : LEAST * roof_exact_exp(((double)bin - 0.5) *
+                                             roof_exact_log(ROOF_DISTRIBUTION_RATIO));
+}
+
+/* Counts the kept values in bins from now on. */
+static enum roof_status begin_bins(struct roof_distribution *values, struct roof_error *error)
+{
+    values->bin = calloc(BINS, sizeof *values->bin);
+    if (values->bin == NULL) {
+        return roof_no_memory(error);
+    }
+    for (size_t i = 0; i < values->count; i++) {
+        values->bin[bin_of(values->value[i])]++;
+    }
+    free(values->value);
+    values->value = NULL;
+    values->room = 0;
+    return ROOF_OK;
+}
+
+/* --- values -------------------------------------------------------------------------------- */
+
+static enum roof_status grow(struct roof_distribution *values, struct roof_error *error)
+{
+    const size_t room = values->room == 0 ? 256 : 2 * values->room;
+    double *const more = realloc(values->value, room * sizeof *more);
+    if (more == NULL) {
+        return roof_no_memory(error);
+    }
+    values->value = more;
+    values->room = room;
+    return ROOF_OK;
+}
+
+enum roof_status roof_distribution_add(struct roof_distribution *values, double value,
+                                       struct roof_error *error)
+{
+    if (values->bin == NULL && values->count >= values->exact) {
+        TRY(begin_bins(values, error));
+    }
+    if (values->bin != NULL) {
+        values->bin[bin_of(value)]++;
+    } else {
+        if (values->count == values->room) {
+            TRY(grow(values, error));
+        }
+        values->value[values->count] = value;
+        values->sorted = false;
+    }
+    values->count++;
+    values->sum += value;
+    return ROOF_OK;
+}
+
+enum roof_status roof_distribution_merge(struct roof_distribution *values,
+                                         const struct roof_distribution *other,
+                                         struct roof_error *error)
+{
+    if (other->bin == NULL) {
+        for (size_t i = 0; i < other->count; i++) {
+            TRY(roof_distribution_add(values, other->value[i], error));
+        }
+        return ROOF_OK;
+    }
+    if (values->bin == NULL) {
+        TRY(begin_bins(values, error));
+    }
+    for (size_t i = 0; i < BINS; i++) {
+        values->bin[i] += other->bin[i];
+    }
+    values->count += other->count;
+    values->sum += other->sum;
+    return ROOF_OK;
+}
+
+double roof_distribution_mean(const struct roof_distribution *values)
+{
+    return values->count == 0 ? ROOF_UNKNOWN : values->sum / (double)values->count;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+double roof_distribution_percentile(struct roof_distribution *values, double percent)
+{
+    if (values->count == 0) {
+        return ROOF_UNKNOWN;
+    }
+    /* 99 % of 100 are 99, although the product of the binary numbers may be a little more. */
+    const double rank = ceil(percent / 100 * (double)values->count * (1 - 1e-14));
+    const size_t nearest = rank < 1 ? 1 : (size_t)rank;
+    if (values->bin == NULL) {
+        if (!values->sorted) {
+            qsort(values->value, values->count, sizeof *values->value, by_value);
+            values->sorted = true;
+        }
+        return values->value[nearest - 1];
+    }
+    uint64_t seen = 0;
+    size_t bin = 0;
+    while (bin + 1 < BINS && (seen += values->bin[bin]) < nearest) {
+        bin++;
+    }
+    return middle_of(bin);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "simulate/fit.h"
+
+#include <math.h>
+
+#include "base/base.h"
+#include "base/quantity.h"
+
+/* Bounds of the search, and how it goes on: the scale as a logarithm, the overhead in seconds. */
+#define SCALE_LEAST 0.2
+#define SCALE_MOST 8
+#define OVERHEAD_MOST 0.5
+#define OVERHEAD_STEP 1e-5
+#define ROUNDS 2
+#define CUTS 24
+#define GOLDEN 0.6180339887498949
+
+static void compare(struct roof_fit_errors *out, const struct roof_simulation *s,
+                    const struct roof_request_trace *trace, uint64_t first, uint64_t end)
+{
+    *out = (struct roof_fit_errors){.requests = 0};
+    for (int l = 0; l < ROOF_LATENCY_COUNT; l++) {
+        double measured = 0;
+        double simulated = 0;
+        double count = 0;
+        for (uint64_t i = first; i < end; i++) {
+            const double time = roof_served_latency(&s->served[i], (enum roof_latency)l);
+            if (s->served[i].generate > 0 && !isnan(trace->measured[i][l]) && !isnan(time)) {
+                measured += trace->measured[i][l];
+                simulated += time;
+                count++;
+            }
+        }
+        out->measured_s[l] = count > 0 ? measured / count : ROOF_UNKNOWN;
+        out->error[l] = count > 0 ? simulated / measured - 1 : ROOF_UNKNOWN;
+        out->requests = (uint64_t)fmax((double)out->requests, count);
+    }
+}
+
+void roof_fit_compare(struct roof_fit_errors *out, const struct roof_simulation *simulation,
+                      const struct roof_request_trace *trace, uint64_t first)
+{
+    compare(out, simulation, trace, first, simulation->served_count);
+}
+
+/* A search for one of the two numbers. */
+struct search {
+    struct roof_simulation_inputs *inputs;
+    const struct roof_request_trace *trace;
+    uint64_t part; /* requests that are looked at */
+    bool overhead; /* it is searched, not the scale */
+};
+
+/* Works out the sum of the squares of the logarithms of simulated over measured means. The scale
+ * looks at the times that have many steps, the overhead at the time to first token. */
+static enum roof_status misfit(double *out, const struct search *s, double at,
+                               struct roof_error *error)
+{
+    struct roof_simulation result;
+    struct roof_fit_errors errors;
+    struct roof_scheduler_limits *const limits = &s->inputs->limits;
+    *(s->overhead ? &limits->overhead_s : &limits->scale) = s->overhead ? at : exp(at);
+    *out = 0;
+    const enum roof_status status = roof_simulate(&result, s->inputs, error);
+    if (status == ROOF_OK) {
+        compare(&errors, &result, s->trace, 0, s->part);
+        for (int l = 0; l < ROOF_LATENCY_COUNT; l++) {
+            const double off = log(1 + errors.error[l]);
+            const bool looked_at = s->overhead == (l == ROOF_LATENCY_TTFT);
+            *out += isnan(off) || !looked_at ? 0 : off * off;
+        }
+    }
+    roof_simulation_free(&result);
+    return status;
+}
+
+/* Searches the least misfit by golden sections. */
+static enum roof_status search(const struct search *s, double low, double high,
+                               struct roof_error *error)
+{
+    double a = high - GOLDEN * (high - low);
+    double b = low + GOLDEN * (high - low);
+    double at_a = 0;
+    double at_b = 0;
+    TRY(misfit(&at_a, s, a, error));
+    TRY(misfit(&at_b, s, b, error));
+    for (int i = 0; i < CUTS; i++) {
+        const bool left = at_a <= at_b; /* the lower of equal ones, so that nothing needs none */
+        high = left ? b : high;
+        low = left ? low : a;
+        if (left) {
+            b = a;
+            at_b = at_a;
+            a = high - GOLDEN * (high - low);
+            TRY(misfit(&at_a, s, a, error));
+        } else {
+            a = b;
+            at_a = at_b;
+            b = low + GOLDEN * (high - low);
+            TRY(misfit(&at_b, s, b, error));
+        }
+    }
+    double least = 0;
+    double found = (low + high) / 2;
+    if (s->overhead) { /* the search never comes to its bound, which is none */
+        found = floor(found / OVERHEAD_STEP) * OVERHEAD_STEP;
+    }
+    return misfit(&least, s, found, error);
+}
+
+enum roof_status roof_fit_find(struct roof_simulation_inputs *inputs,
+                               const struct roof_request_trace *trace, struct roof_error *error)
+{
+    struct search s = {.inputs = inputs, .trace = trace};
+    s.part = (uint64_t)ceil(ROOF_FIT_PART * (double)inputs->requests);
+    for (int round = 0; round < ROUNDS; round++) {
+        s.overhead = false;
+        TRY(search(&s, log(SCALE_LEAST), log(SCALE_MOST), error));
+        s.overhead = true;
+        TRY(search(&s, 0, OVERHEAD_MOST, error));
+    }
+    return ROOF_OK;
+}

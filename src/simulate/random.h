@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Random numbers that are the same on every machine: xoshiro256** of integers, and functions of
+ * them that use exact arithmetic and square roots alone, since the last bit of a logarithm differs
+ * among C libraries.
+ */
+#ifndef ROOF_RANDOM_H
+#define ROOF_RANDOM_H
+
+#include <stdint.h>
+
+struct roof_random {
+    uint64_t state[4];
+};
+
+/* Starts a sequence. Streams of one seed are independent of each other. */
+void roof_random_seed(struct roof_random *out, uint64_t seed, uint64_t stream);
+
+uint64_t roof_random_bits(struct roof_random *random);
+/* Draws from (0, 1], evenly. */
+double roof_random_unit(struct roof_random *random);
+/* Draws from low..high, evenly. */
+int64_t roof_random_integer(struct roof_random *random, int64_t low, int64_t high);
+/* Draws from the exponential distribution of mean 1. */
+double roof_random_exponential(struct roof_random *random);
+/* Draws from the normal distribution of mean 0 and variance 1. */
+double roof_random_normal(struct roof_random *random);
+/* Draws from the gamma distribution of mean and variance `shape`, which is positive. */
+double roof_random_gamma(struct roof_random *random, double shape);
+
+/* Return the natural logarithm of a positive normal number, and its inverse for -700 to 700, to
+ * some 14 digits. */
+double roof_exact_log(double x);
+double roof_exact_exp(double x);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The scheduler of one copy of an engine, step by step: docs/simulation.md has its rules.
+ *
+ * Every sequence that decodes takes part in every step, so the steps of a sequence are known when
+ * it begins to decode: a heap has their ends, the sum of all contexts grows by the number of
+ * sequences, and sixteen counters say how many sequences need a block of the cache in which step.
+ * So a step takes a time that does not depend on how many sequences run.
+ */
+#ifndef ROOF_SCHEDULER_H
+#define ROOF_SCHEDULER_H
+
+#include "base/halt.h"
+#include "simulate/step_table.h"
+
+/* Tokens of a block of the KV cache. */
+#define ROOF_BLOCK_TOKENS 16
+/* The budget of an engine that prefills whole prompts. */
+#define ROOF_BUDGET_WHOLE INT64_MAX
+
+struct roof_scheduler_limits {
+    int64_t budget;         /* most tokens of prompts in a step, or ROOF_BUDGET_WHOLE */
+    bool budget_has_decode; /* the tokens of sequences that decode count, too */
+    int64_t sequences;      /* most that run at once */
+    int64_t blocks;         /* of the KV cache; 0: without end */
+    double prefix_hit;      /* fraction of a prompt that needs no prefill */
+    double scale;           /* of the times of steps */
+    struct roof_halt halt;  /* asked now and then */
+    double overhead_s;      /* from the arrival of a request to the engine */
+};
+
+/* A request on its way through an engine. Times are NAN until they come. */
+struct roof_served {
+    uint64_t number;
+    double arrival_s;
+    int64_t prompt;
+    int64_t generate;
+    double scheduled_s; /* when the first step with a part of it began */
+    double first_s;     /* its first token */
+    double last_s;      /* its last token */
+    int64_t preemptions;
+    int64_t done; /* tokens generated so far */
+};
+
+/* Sums over all steps, weighted with their times. */
+struct roof_scheduler_sums {
+    double busy_s;
+    double running_s;
+    double waiting_s;
+    double blocks_s;
+    double tokens_s;    /* time of steps with tokens of prompts */
+    double budget_s;    /* of steps that a full budget kept from taking more prompts */
+    double memory_s;    /* of steps that a full cache did */
+    double sequences_s; /* of steps that the limit of sequences did */
+    uint64_t steps;
+    uint64_t preemptions;
+    uint64_t finished;
+};
+
+struct roof_scheduler;
+
+/* Is told of each request when it ends; may push another. */
+typedef enum roof_status roof_on_served(void *context, const struct roof_served *served,
+                                        struct roof_error *error);
+
+/* Opens a scheduler, which the caller owns: roof_scheduler_free. The table is borrowed. */
+enum roof_status roof_scheduler_open(struct roof_scheduler **out,
+                                     const struct roof_scheduler_limits *limits,
+                                     struct roof_step_table *table, roof_on_served *on_served,
+                                     void *context, struct roof_error *error);
+void roof_scheduler_free(struct roof_scheduler *scheduler);
+
+/* Returns true if a request fits the cache when it is alone. Others must not be pushed. */
+bool roof_scheduler_fits(const struct roof_scheduler *scheduler, int64_t prompt, int64_t generate);
+
+/* Lets a request arrive, not before one that arrived earlier. */
+enum roof_status roof_scheduler_push(struct roof_scheduler *scheduler, uint64_t number,
+                                     double arrival_s, int64_t prompt, int64_t generate,
+                                     struct roof_error *error);
+
+/* Runs all steps that begin before a time. */
+enum roof_status roof_scheduler_run(struct roof_scheduler *scheduler, double until_s,
+                                    struct roof_error *error);
+
+/* Requests that arrived and did not begin, and all that did not end. */
+size_t roof_scheduler_waiting(const struct roof_scheduler *scheduler);
+size_t roof_scheduler_present(const struct roof_scheduler *scheduler);
+/* Returns the fraction of the cache that is in use. */
+double roof_scheduler_use(const struct roof_scheduler *scheduler);
+
+double roof_scheduler_clock(const struct roof_scheduler *scheduler);
+const struct roof_scheduler_sums *roof_scheduler_sums(const struct roof_scheduler *scheduler);
+
+#endif

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: MIT
+#include "simulate/simulation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/quantity.h"
+
+/* Batches of requests whose means give the confidence interval, and the 97.5 % quantile of
+ * Student's t for one degree of freedom less. */
+#define BATCHES 10
+#define STUDENT_9 2.262157
+/* A batch has at least so many requests. */
+#define BATCH_LEAST 5
+/* A system is saturated when so many of the requests that arrive while it is measured are added to
+ * those that wait, and no fewer than so many. */
+#define SATURATED_SHARE 0.05
+#define SATURATED_LEAST 10
+
+const char *roof_latency_key(enum roof_latency latency)
+{
+    static const char *const keys[ROOF_LATENCY_COUNT] = {
+        [ROOF_LATENCY_TTFT] = "ttft", [ROOF_LATENCY_TPOT] = "tpot", [ROOF_LATENCY_E2E] = "e2e"};
+    return keys[latency];
+}
+
+enum roof_status roof_latency_limit_read(struct roof_latency_limit *out, const char *key,
+                                         const char *text, struct roof_error *error)
+{
+    const char *const colon = strchr(text, ':');
+    char what[64];
+    char percent[16];
+    (void)snprintf(what, sizeof what, ROOF_KEY("%s"), key);
+    *out = (struct roof_latency_limit){.time_s = ROOF_UNKNOWN, .percent = 99};
+    if (colon == NULL) {
+        return roof_parse_time(&out->time_s, text, what, error);
+    }
+    const size_t length = (size_t)(colon - text);
+    if (length == 4 && strncmp(text, "mean", 4) == 0) {
+        out->percent = 0;
+    } else if (*text == 'p' && length > 1 && length < sizeof percent) {
+        (void)snprintf(percent, sizeof percent, "%.*s", (int)length - 1, text + 1);
+        TRY(roof_parse_number(&out->percent, percent, what, 1, 100, error));
+    } else {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("%s") " is a time, pNN:TIME or mean:TIME, such as "
+                                             "p99:500ms, not '%s'",
+                              key, text);
+    }
+    return roof_parse_time(&out->time_s, colon + 1, what, error);
+}
+
+double roof_served_latency(const struct roof_served *served, enum roof_latency latency)
+{
+    switch (latency) {
+    case ROOF_LATENCY_TTFT:
+        return served->first_s - served->arrival_s;
+    case ROOF_LATENCY_TPOT:
+        return served->generate > 1
+                   ? (served->last_s - served->first_s) / (double)(served->generate - 1)
+                   : ROOF_UNKNOWN;
+    case ROOF_LATENCY_E2E:
+    case ROOF_LATENCY_COUNT:
+        break;
+    }
+    return served->last_s - served->arrival_s;
+}
+
+/* --- the run ------------------------------------------------------------------------------- */
+
+static uint64_t copies_of(const struct roof_simulation_inputs *inputs)
+{
+    return inputs->copies == 0 ? 1 : inputs->copies;
+}
+
+/* The state of the engine when the measurement began, or ended. */
+struct mark {
+    struct roof_scheduler_sums sums;
+    double time_s;
+    size_t waiting;
+};
+
+struct run {
+    const struct roof_simulation_inputs *inputs;
+    struct roof_copies *copies;
+    struct roof_arrivals arrivals;
+    struct roof_distribution times[ROOF_LATENCY_COUNT][BATCHES];
+    struct mark begin;
+    struct mark end;
+    bool measures;   /* requests that end are counted */
+    bool whole;      /* they are to the last one */
+    uint64_t issued; /* requests that arrived */
+    uint64_t warm;   /* those of them that are not measured */
+    double first_s;
+    double completed;
+    double good;
+    double tokens;
+    struct roof_simulation *out;
+};
+
+static void set_mark(struct mark *mark, const struct roof_copies *copies, double time_s)
+{
+    roof_copies_sums(&mark->sums, copies);
+    mark->time_s = time_s;
+    mark->waiting = roof_copies_waiting(copies);
+}
+
+/* Cuts what the first requests of a closed loop generate, so that their ends are spread evenly and
+ * not all users ask at once for ever. Requests that are measured are served whole. */
+static void shorten(struct roof_arrival *arrival, const struct run *run)
+{
+    const uint64_t users = run->inputs->concurrency;
+    if (users > 1 && run->issued < users && run->warm >= users) {
+        const double part = (double)(run->issued + 1) / (double)users;
+        arrival->generate = (int64_t)ceil(part * (double)arrival->generate);
+    }
+}
+
+/* Gives out the next request; a closed loop ignores its time. */
+static void next_arrival(struct roof_arrival *out, struct run *run)
+{
+    if (run->inputs->trace != NULL) {
+        *out = run->inputs->trace[run->issued];
+    } else if (run->inputs->concurrency > 0) {
+        roof_arrivals_lengths(out, &run->arrivals);
+        shorten(out, run);
+    } else {
+        roof_arrivals_next(out, &run->arrivals);
+    }
+}
+
+/* Lets the next request arrive, at a time. A request that never fits is turned away. */
+static enum roof_status issue(struct run *run, const struct roof_arrival *arrival, double time_s,
+                              bool *taken, struct roof_error *error)
+{
+    const uint64_t number = run->issued++;
+    if (number == run->warm) {
+        set_mark(&run->begin, run->copies, time_s);
+        run->measures = true;
+    }
+    *taken = roof_copies_fits(run->copies, arrival->prompt, arrival->generate);
+    if (!*taken) {
+        run->out->rejected++;
+        return ROOF_OK;
+    }
+    return roof_copies_push(run->copies, number, time_s, arrival->prompt, arrival->generate, error);
+}
+
+/* Lets requests arrive until one is taken: the closed loop keeps its number. */
+static enum roof_status issue_one(struct run *run, double time_s, struct roof_error *error)
+{
+    bool taken = false;
+    while (!taken && run->issued < run->inputs->requests) {
+        struct roof_arrival arrival = {0};
+        next_arrival(&arrival, run);
+        TRY(issue(run, &arrival, time_s, &taken, error));
+    }
+    return ROOF_OK;
+}
+
+static bool keeps_limits(const struct run *run, const struct roof_served *served)
+{
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        if (roof_served_latency(served, (enum roof_latency)i) > run->inputs->limit[i].time_s) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Adds the times of a request to the batch of its number. */
+static enum roof_status measure(struct run *run, const struct roof_served *served,
+                                struct roof_error *error)
+{
+    const uint64_t of = run->inputs->requests - run->warm;
+    const uint64_t batch = (served->number - run->warm) * BATCHES / of;
+    run->out->requests++;
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const double time = roof_served_latency(served, (enum roof_latency)i);
+        if (!isnan(time)) {
+            TRY(roof_distribution_add(&run->times[i][batch], time, error));
+        }
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status on_served(void *context, const struct roof_served *served,
+                                  struct roof_error *error)
+{
+    struct run *const run = context;
+    if (run->measures) {
+        run->completed++;
+        run->tokens += (double)served->generate;
+        run->good += keeps_limits(run, served) ? 1 : 0;
+    }
+    if (served->number >= run->warm) {
+        TRY(measure(run, served, error));
+    }
+    if (run->out->served != NULL) {
+        run->out->served[served->number] = *served;
+    }
+    if (run->inputs->concurrency == 0 || run->issued == run->inputs->requests) {
+        return ROOF_OK;
+    }
+    TRY(issue_one(run, served->last_s, error));
+    if (run->issued == run->inputs->requests) {
+        set_mark(&run->end, run->copies, served->last_s);
+        run->measures = false;
+    }
+    return ROOF_OK;
+}
+
+/* Returns by how many the requests that wait grew while others arrived. */
+static double backlog(const struct run *run)
+{
+    return (double)run->end.waiting - (double)run->begin.waiting;
+}
+
+static bool is_saturated(const struct run *run)
+{
+    const double issued = (double)(run->inputs->requests - run->warm);
+    return backlog(run) >= SATURATED_LEAST && backlog(run) >= SATURATED_SHARE * issued;
+}
+
+static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
+{
+    while (run->issued < run->inputs->requests) {
+        struct roof_arrival arrival = {0};
+        bool taken = false;
+        next_arrival(&arrival, run);
+        TRY(roof_copies_run(run->copies, arrival.time_s, error));
+        run->first_s = run->issued == 0 ? arrival.time_s : run->first_s;
+        TRY(issue(run, &arrival, arrival.time_s, &taken, error));
+        set_mark(&run->end, run->copies, arrival.time_s);
+    }
+    /* A trace, and a queue that only grows, are measured to their ends. */
+    run->out->saturated = is_saturated(run);
+    run->whole = run->out->saturated || run->inputs->trace != NULL;
+    run->measures = run->whole;
+    return roof_copies_run(run->copies, HUGE_VAL, error);
+}
+
+static enum roof_status run_closed_loop(struct run *run, struct roof_error *error)
+{
+    for (uint64_t i = 0; i < run->inputs->concurrency; i++) {
+        TRY(issue_one(run, 0, error));
+    }
+    return roof_copies_run(run->copies, HUGE_VAL, error);
+}
+
+/* --- results ------------------------------------------------------------------------------- */
+
+/* Returns half of the 95 % confidence interval of a mean of batches. */
+static double half_interval(const double value[BATCHES])
+{
+    double mean = 0;
+    double squares = 0;
+    for (int i = 0; i < BATCHES; i++) {
+        mean += value[i] / BATCHES;
+    }
+    for (int i = 0; i < BATCHES; i++) {
+        squares += (value[i] - mean) * (value[i] - mean);
+    }
+    return STUDENT_9 * sqrt(squares / (BATCHES - 1) / BATCHES);
+}
+
+/* Returns a percentile of values, or its mean for 0. */
+static double statistic(struct roof_distribution *values, double percent)
+{
+    return percent > 0 ? roof_distribution_percentile(values, percent)
+                       : roof_distribution_mean(values);
+}
+
+/* Returns the confidence interval of a statistic by its values in the batches. */
+static double interval(struct roof_distribution batch[BATCHES], double percent)
+{
+    double value[BATCHES];
+    for (int i = 0; i < BATCHES; i++) {
+        if (batch[i].count < BATCH_LEAST) {
+            return ROOF_UNKNOWN;
+        }
+        value[i] = statistic(&batch[i], percent);
+    }
+    return half_interval(value);
+}
+
+static enum roof_status put_latency(struct roof_latency_result *out,
+                                    struct roof_distribution batch[BATCHES],
+                                    const struct roof_latency_limit *limit,
+                                    struct roof_distribution *all, struct roof_error *error)
+{
+    roof_distribution_clear(all);
+    for (int i = 0; i < BATCHES; i++) {
+        TRY(roof_distribution_merge(all, &batch[i], error));
+    }
+    out->mean_s = roof_distribution_mean(all);
+    out->p50_s = roof_distribution_percentile(all, 50);
+    out->p90_s = roof_distribution_percentile(all, 90);
+    out->p99_s = roof_distribution_percentile(all, 99);
+    out->mean_ci_s = interval(batch, 0);
+    out->p99_ci_s = interval(batch, 99);
+    const bool limited = !isnan(limit->time_s);
+    out->limited_s = limited ? statistic(all, limit->percent) : ROOF_UNKNOWN;
+    out->limited_ci_s = limited ? interval(batch, limit->percent) : ROOF_UNKNOWN;
+    out->met = !(out->limited_s > limit->time_s);
+    return ROOF_OK;
+}
+
+/* Works out the rates and the means over the time that was measured. Requests are those of all
+ * copies; what a copy does with its time is the mean of them. */
+static void put_rates(struct roof_simulation *out, const struct run *run)
+{
+    const struct roof_simulation_inputs *const in = run->inputs;
+    const struct roof_scheduler_sums *const a = &run->begin.sums;
+    struct roof_scheduler_sums b = run->end.sums;
+    double end = run->end.time_s;
+    if (run->whole) {
+        roof_copies_sums(&b, run->copies);
+        end = fmax(end, roof_copies_clock(run->copies));
+    }
+    const double time = end - run->begin.time_s;
+    const double copy_time = time * (double)copies_of(in);
+    const double issued = (double)(in->requests - run->warm);
+    const double waited = run->end.time_s - run->begin.time_s;
+    out->duration_s = time;
+    out->rate = (issued - 1) / waited;
+    out->completed_per_s = run->completed / time;
+    out->goodput_per_s = run->good / time;
+    out->tokens_per_s = run->tokens / time;
+    out->running = (b.running_s - a->running_s) / time;
+    out->waiting = (b.waiting_s - a->waiting_s) / time;
+    out->kv_use = in->limits.blocks > 0
+                      ? (b.blocks_s - a->blocks_s) / copy_time / (double)in->limits.blocks
+                      : ROOF_UNKNOWN;
+    /* The last steps end after the time that is measured. */
+    out->busy = fmin(1, (b.busy_s - a->busy_s) / copy_time);
+    out->steps = b.steps - a->steps;
+    out->step_s = (b.busy_s - a->busy_s) / (double)out->steps;
+    out->preemptions = b.preemptions - a->preemptions;
+    out->full_budget = (b.budget_s - a->budget_s) / copy_time;
+    out->full_memory = (b.memory_s - a->memory_s) / copy_time;
+    out->full_sequences = (b.sequences_s - a->sequences_s) / copy_time;
+    out->growth_per_s = backlog(run) / waited;
+}
+
+static enum roof_status put_results(struct roof_simulation *out, struct run *run,
+                                    struct roof_error *error)
+{
+    struct roof_distribution all;
+    enum roof_status status = ROOF_OK;
+    roof_distribution_open(&all, ROOF_DISTRIBUTION_EXACT);
+    for (int i = 0; i < ROOF_LATENCY_COUNT && status == ROOF_OK; i++) {
+        status = put_latency(&out->latency[i], run->times[i], &run->inputs->limit[i], &all, error);
+    }
+    roof_distribution_free(&all);
+    put_rates(out, run);
+    return status;
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+static enum roof_status run_all(struct run *run, struct roof_error *error)
+{
+    const struct roof_simulation_inputs *const in = run->inputs;
+    if (in->keep) {
+        run->out->served = calloc(in->requests, sizeof *run->out->served);
+        run->out->served_count = in->requests;
+        if (run->out->served == NULL) {
+            return roof_no_memory(error);
+        }
+    }
+    TRY(roof_copies_open(&run->copies, copies_of(in), in->router, &in->limits, in->table, on_served,
+                         run, error));
+    TRY(in->concurrency > 0 ? run_closed_loop(run, error) : run_open_loop(run, error));
+    return put_results(run->out, run, error);
+}
+
+enum roof_status roof_simulate(struct roof_simulation *out,
+                               const struct roof_simulation_inputs *inputs,
+                               struct roof_error *error)
+{
+    struct run *const run = calloc(1, sizeof *run);
+    *out = (struct roof_simulation){0};
+    if (run == NULL) {
+        return roof_no_memory(error);
+    }
+    run->inputs = inputs;
+    run->out = out;
+    run->warm = (uint64_t)floor(inputs->warm_up * (double)inputs->requests);
+    if (inputs->arrivals != NULL) {
+        run->arrivals = *inputs->arrivals;
+        roof_arrivals_seed(&run->arrivals, inputs->seed);
+    }
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        for (int b = 0; b < BATCHES; b++) {
+            roof_distribution_open(&run->times[i][b], ROOF_DISTRIBUTION_EXACT / BATCHES);
+        }
+    }
+    const enum roof_status status = run_all(run, error);
+    roof_copies_free(run->copies);
+    for (int i = 0; i < ROOF_LATENCY_COUNT * BATCHES; i++) {
+        roof_distribution_free(&run->times[i / BATCHES][i % BATCHES]);
+    }
+    free(run);
+    return status;
+}
+
+void roof_simulation_free(struct roof_simulation *simulation)
+{
+    free(simulation->served);
+    simulation->served = NULL;
+}
+
+bool roof_simulation_meets(const struct roof_simulation *simulation)
+{
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        if (!simulation->latency[i].met) {
+            return false;
+        }
+    }
+    return true;
+}

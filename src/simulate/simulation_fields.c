@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "simulate/simulation_fields.h"
+
+#include <math.h>
+
+#include "base/base.h"
+
+#define DERIVED_TEXT(value) .type = ROOF_TYPE_TEXT, .derived = (value)
+#define NUMBER(member, unit_) .unit = ROOF_UNIT_##unit_, AT(member)
+#define COUNT_OF(value) .derived = (value)
+
+/* --- simulations --------------------------------------------------------------------------- */
+
+enum simulation_value {
+    SCHEMA = 1,
+    MODEL,
+    HARDWARE,
+    BASIS,
+    DEVICES,
+    TP,
+    PP,
+    DP,
+    ATTENTION_DP,
+    WEIGHTS,
+    ACTIVATIONS,
+    KV,
+    KV_TOKENS,
+    CHUNK,
+    REQUESTS,
+    REJECTED,
+    STEPS,
+    PREEMPTIONS
+};
+
+#define AT(member) .offset = offsetof(struct roof_simulation_row, member)
+#define TIMES(name, latency_)                                                                      \
+    {.key = #name "_ms_mean", NUMBER(result.latency[latency_].mean_s, MILLISECONDS), .width = 12}, \
+        {.key = #name "_ms_p50", NUMBER(result.latency[latency_].p50_s, MILLISECONDS)},            \
+        {.key = #name "_ms_p90", NUMBER(result.latency[latency_].p90_s, MILLISECONDS)},            \
+        {.key = #name "_ms_p99",                                                                   \
+         NUMBER(result.latency[latency_].p99_s, MILLISECONDS),                                     \
+         .width = 11},                                                                             \
+        {.key = #name "_ms_mean_ci", NUMBER(result.latency[latency_].mean_ci_s, MILLISECONDS)},    \
+    {                                                                                              \
+        .key = #name "_ms_p99_ci", NUMBER(result.latency[latency_].p99_ci_s, MILLISECONDS)         \
+    }
+
+static const struct roof_field simulation_fields[] = {
+    {.key = "schema", DERIVED_TEXT(SCHEMA)},
+    {.key = "model", DERIVED_TEXT(MODEL), .width = -16},
+    {.key = "hardware", DERIVED_TEXT(HARDWARE), .width = -12},
+    {.key = "basis", DERIVED_TEXT(BASIS)},
+    {.key = "devices", COUNT_OF(DEVICES), .width = 7},
+    {.key = "tp", COUNT_OF(TP)},
+    {.key = "pp", COUNT_OF(PP)},
+    {.key = "dp", COUNT_OF(DP)},
+    {.key = "attention_dp", COUNT_OF(ATTENTION_DP)},
+    {.key = "weights", DERIVED_TEXT(WEIGHTS)},
+    {.key = "activations", DERIVED_TEXT(ACTIVATIONS)},
+    {.key = "kv", DERIVED_TEXT(KV)},
+    {.key = "arrivals", .type = ROOF_TYPE_TEXT, AT(arrivals)},
+    {.key = "trace", .type = ROOF_TYPE_TEXT, AT(trace)},
+    {.key = "prompt", .type = ROOF_TYPE_TEXT, AT(prompt)},
+    {.key = "generate", .type = ROOF_TYPE_TEXT, AT(generate)},
+    {.key = "concurrency", .type = ROOF_TYPE_POSITIVE, AT(concurrency)},
+    {.key = "router", .type = ROOF_TYPE_TEXT, AT(router)},
+    {.key = "chunk", COUNT_OF(CHUNK)},
+    {.key = "max_num_seqs", .type = ROOF_TYPE_INTEGER, AT(max_num_seqs)},
+    {.key = "kv_cache_tokens", COUNT_OF(KV_TOKENS)},
+    {.key = "step_scale", NUMBER(step_scale, NONE)},
+    {.key = "request_overhead_ms", NUMBER(request_overhead_s, MILLISECONDS)},
+    {.key = "seed", .type = ROOF_TYPE_INTEGER, AT(seed)},
+    {.key = "requests", COUNT_OF(REQUESTS)},
+    {.key = "rejected", COUNT_OF(REJECTED)},
+    {.key = "max_rate_per_s", NUMBER(max_rate, NONE)},
+    {.key = "max_rate_low_per_s", NUMBER(max_rate_low, NONE)},
+    {.key = "max_rate_high_per_s", NUMBER(max_rate_high, NONE)},
+    {.key = "max_rate_limit", .type = ROOF_TYPE_TEXT, AT(max_rate_limit)},
+    {.key = "rate_per_s", NUMBER(result.rate, NONE), .width = 10},
+    {.key = "completed_per_s", NUMBER(result.completed_per_s, NONE)},
+    {.key = "goodput_per_s", NUMBER(result.goodput_per_s, NONE), .width = 13},
+    {.key = "tokens_per_s", NUMBER(result.tokens_per_s, NONE), .width = 12},
+    TIMES(ttft, ROOF_LATENCY_TTFT),
+    TIMES(tpot, ROOF_LATENCY_TPOT),
+    TIMES(e2e, ROOF_LATENCY_E2E),
+    {.key = "running", NUMBER(result.running, NONE), .width = 8},
+    {.key = "waiting", NUMBER(result.waiting, NONE), .width = 8},
+    {.key = "kv_use", NUMBER(result.kv_use, FRACTION), .width = 8},
+    {.key = "busy", NUMBER(result.busy, FRACTION)},
+    {.key = "step_ms", NUMBER(result.step_s, MILLISECONDS)},
+    {.key = "steps", COUNT_OF(STEPS)},
+    {.key = "preemptions", COUNT_OF(PREEMPTIONS), .width = 11},
+    {.key = "duration_s", NUMBER(result.duration_s, NONE)},
+    {.key = "backlog_growth_per_s", NUMBER(result.growth_per_s, NONE)},
+    {.key = "saturated", .type = ROOF_TYPE_FLAG, AT(result.saturated), .width = -9},
+    {.key = "bottleneck", .type = ROOF_TYPE_TEXT, AT(bottleneck)},
+};
+
+void roof_simulation_fields(struct roof_fields *out)
+{
+    roof_fields_add(out, simulation_fields, COUNT(simulation_fields), 0);
+}
+
+static const char *text_of(int value, const struct roof_simulation_row *row)
+{
+    const struct roof_deployment *const d = row->deployment;
+    const struct roof_formats *const formats = &d->scenario.common.formats;
+    switch ((enum simulation_value)value) {
+    case SCHEMA:
+        return ROOF_SIMULATION_SCHEMA;
+    case MODEL:
+        return d->model->id;
+    case HARDWARE:
+        return d->hardware->id;
+    case BASIS:
+        return d->bound ? "bound" : "expected";
+    case WEIGHTS:
+        return roof_format(formats->weights)->name;
+    case ACTIVATIONS:
+        return roof_format(formats->activations)->name;
+    case KV:
+        return roof_format(formats->kv)->name;
+    default:
+        return NULL;
+    }
+}
+
+static double number_of(int value, const struct roof_simulation_row *row)
+{
+    const struct roof_deployment *const d = row->deployment;
+    switch ((enum simulation_value)value) {
+    case DEVICES:
+        return d->devices;
+    case TP:
+        return (double)d->scenario.tp;
+    case PP:
+        return (double)d->scenario.pp;
+    case DP:
+        return (double)d->scenario.dp;
+    case ATTENTION_DP:
+        return (double)d->scenario.attention_dp;
+    case KV_TOKENS:
+        return d->blocks > 0 ? (double)d->blocks * ROOF_BLOCK_TOKENS : ROOF_UNKNOWN;
+    case CHUNK:
+        return row->chunk == ROOF_CHUNK_WHOLE ? 0 : (double)row->chunk;
+    case REQUESTS:
+        return (double)row->result.requests;
+    case REJECTED:
+        return (double)row->result.rejected;
+    case STEPS:
+        return (double)row->result.steps;
+    case PREEMPTIONS:
+        return (double)row->result.preemptions;
+    default:
+        return ROOF_UNKNOWN;
+    }
+}
+
+void roof_simulation_values(struct roof_value *out, const struct roof_fields *fields,
+                            const struct roof_simulation_row *row)
+{
+    roof_fields_read(out, fields, 0, (const char *)row);
+    for (size_t i = 0; i < fields->count; i++) {
+        const int derived = fields->field[i].derived;
+        if (derived != 0) {
+            out[i].text = text_of(derived, row);
+            out[i].number = number_of(derived, row);
+        }
+    }
+}
+
+/* A limit that is full for this part of the time, or longer, is what an engine waits for. */
+#define FULL 0.25
+/* Steps that take so much of the time leave no room for more. */
+#define BUSY 0.9
+
+const char *roof_simulation_bottleneck(const struct roof_simulation *s)
+{
+    const struct {
+        const char *name;
+        double full;
+    } limits[] = {{"kv memory", s->full_memory}, {"sequences", s->full_sequences}};
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        if (limits[i].full >= FULL) {
+            return limits[i].name;
+        }
+    }
+    return s->busy < BUSY ? NULL : s->full_budget >= FULL ? "budget" : "compute";
+}
+
+/* --- requests ------------------------------------------------------------------------------ */
+
+enum served_value { NUMBER_OF_REQUEST = 1, TTFT, TPOT, E2E };
+
+#undef AT
+#define AT(member) .offset = offsetof(struct roof_served, member)
+
+static const struct roof_field served_fields[] = {
+    {.key = "request", COUNT_OF(NUMBER_OF_REQUEST), .width = 8},
+    {.key = "arrival_s", NUMBER(arrival_s, NONE), .width = 10},
+    {.key = "prompt", .type = ROOF_TYPE_INTEGER, AT(prompt), .width = 7},
+    {.key = "generate", .type = ROOF_TYPE_INTEGER, AT(generate), .width = 8},
+    {.key = "scheduled_s", NUMBER(scheduled_s, NONE), .width = 11},
+    {.key = "first_token_s", NUMBER(first_s, NONE), .width = 13},
+    {.key = "last_token_s", NUMBER(last_s, NONE), .width = 12},
+    {.key = "ttft_ms", .unit = ROOF_UNIT_MILLISECONDS, .derived = TTFT, .width = 8},
+    {.key = "tpot_ms", .unit = ROOF_UNIT_MILLISECONDS, .derived = TPOT, .width = 8},
+    {.key = "e2e_ms", .unit = ROOF_UNIT_MILLISECONDS, .derived = E2E, .width = 8},
+    {.key = "preemptions", .type = ROOF_TYPE_INTEGER, AT(preemptions), .width = 11},
+};
+
+void roof_served_fields(struct roof_fields *out)
+{
+    roof_fields_add(out, served_fields, COUNT(served_fields), 0);
+}
+
+void roof_served_values(struct roof_value *out, const struct roof_fields *fields,
+                        const struct roof_served *served)
+{
+    roof_fields_read(out, fields, 0, (const char *)served);
+    for (size_t i = 0; i < fields->count; i++) {
+        switch ((enum served_value)fields->field[i].derived) {
+        case NUMBER_OF_REQUEST:
+            out[i].number = (double)served->number;
+            break;
+        case TTFT:
+            out[i].number = roof_served_latency(served, ROOF_LATENCY_TTFT);
+            break;
+        case TPOT:
+            out[i].number = roof_served_latency(served, ROOF_LATENCY_TPOT);
+            break;
+        case E2E:
+            out[i].number = roof_served_latency(served, ROOF_LATENCY_E2E);
+            break;
+        default:
+            break;
+        }
+    }
+}

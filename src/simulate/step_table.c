@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "simulate/step_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* --- axes ---------------------------------------------------------------------------------- */
+
+/* An axis has the whole numbers up to 2^(bits + 1), and then 2^bits points for each doubling, so
+ * that the bits of a double say between which two points it lies. */
+enum {
+    COUNT_BITS = 3,
+    CONTEXT_BITS = 1,
+    PROMPT_BITS = 2,
+    OCTAVES = 28,
+    MANTISSA = 52,
+    BIAS = 1023
+};
+
+/* A number between two points of an axis. */
+struct place {
+    size_t point; /* the lower one, from 0 */
+    double part;  /* of the way to the next */
+};
+
+static size_t points_of(int bits)
+{
+    return (((size_t)OCTAVES - (size_t)bits) << bits) + ((size_t)1 << bits) + 1;
+}
+
+/* Finds the place of a number of 1 or more. */
+static struct place place_of(double x, int bits)
+{
+    const double first = (double)(1 << bits);
+    if (x < first) {
+        const double whole = floor(x);
+        return (struct place){(size_t)whole - 1, x - whole};
+    }
+    uint64_t raw = 0;
+    memcpy(&raw, &x, sizeof raw);
+    const int rest = MANTISSA - bits;
+    const uint64_t steps = (raw >> rest) - ((uint64_t)(BIAS + bits) << bits);
+    const uint64_t below = raw & (((uint64_t)1 << rest) - 1);
+    return (struct place){(size_t)steps + (size_t)first - 1, (double)below * (0x1p-52 * first)};
+}
+
+/* Returns the number at a point: a whole one. */
+static double value_of(size_t point, int bits)
+{
+    const size_t first = (size_t)1 << bits;
+    if (point + 1 < first) {
+        return (double)point + 1;
+    }
+    const size_t steps = point + 1 - first;
+    return ldexp((double)(first + steps % first), (int)(steps / first));
+}
+
+/* --- tables -------------------------------------------------------------------------------- */
+
+/* Numbers of prompt tokens that have points of their own, behind those of the axis. */
+enum { PINS = 4 };
+
+/* A table over two axes; a cell that nobody asked for is NAN. */
+struct grid {
+    int row_bits;
+    int column_bits;
+    size_t columns;
+    double *cell;
+};
+
+struct roof_step_table {
+    roof_step_source *source;
+    void *context;
+    size_t cells; /* that were filled */
+    double pin[PINS];
+    size_t pins;
+    struct grid decode;
+    struct grid prefill;
+    struct grid shared;
+};
+
+static enum roof_status open_grid(struct grid *out, int row_bits, int column_bits,
+                                  struct roof_error *error)
+{
+    const size_t columns = points_of(column_bits) + PINS;
+    const size_t count = (points_of(row_bits) + PINS) * columns;
+    *out = (struct grid){.row_bits = row_bits, .column_bits = column_bits, .columns = columns};
+    out->cell = malloc(count * sizeof *out->cell);
+    if (out->cell == NULL) {
+        return roof_no_memory(error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        out->cell[i] = ROOF_UNKNOWN;
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status open_grids(struct roof_step_table *t, struct roof_error *error)
+{
+    TRY(open_grid(&t->decode, COUNT_BITS, CONTEXT_BITS, error));
+    TRY(open_grid(&t->prefill, COUNT_BITS, PROMPT_BITS, error));
+    return open_grid(&t->shared, COUNT_BITS, COUNT_BITS, error);
+}
+
+enum roof_status roof_step_table_open(struct roof_step_table **out, roof_step_source *source,
+                                      void *context, struct roof_error *error)
+{
+    struct roof_step_table *const t = calloc(1, sizeof *t);
+    *out = NULL;
+    if (t == NULL) {
+        return roof_no_memory(error);
+    }
+    t->source = source;
+    t->context = context;
+    const enum roof_status status = open_grids(t, error);
+    if (status != ROOF_OK) {
+        roof_step_table_free(t);
+        return status;
+    }
+    *out = t;
+    return ROOF_OK;
+}
+
+void roof_step_table_free(struct roof_step_table *table)
+{
+    if (table != NULL) {
+        free(table->decode.cell);
+        free(table->prefill.cell);
+        free(table->shared.cell);
+        free(table);
+    }
+}
+
+void roof_step_table_pin(struct roof_step_table *table, int64_t tokens)
+{
+    if (table->pins < PINS && tokens > 0) {
+        table->pin[table->pins++] = (double)tokens;
+    }
+}
+
+size_t roof_step_table_cells(const struct roof_step_table *table)
+{
+    return table->cells;
+}
+
+/* Finds the place of a number of prompt tokens. */
+static struct place place_of_tokens(const struct roof_step_table *t, double tokens)
+{
+    for (size_t i = 0; i < t->pins; i++) {
+        if (tokens == t->pin[i]) {
+            return (struct place){points_of(COUNT_BITS) + i, 0};
+        }
+    }
+    return place_of(tokens, COUNT_BITS);
+}
+
+/* Returns the number at a point of an axis that may have pins. */
+static double value_at(const struct roof_step_table *t, size_t point, int bits)
+{
+    const size_t points = points_of(bits);
+    return point < points ? value_of(point, bits) : t->pin[point - points];
+}
+
+/* --- cells --------------------------------------------------------------------------------- */
+
+/* A step that has both kinds of sequences is predicted at this context of those that decode. The
+ * others have one new prompt. */
+#define SHARED_CONTEXT 1024
+
+/* Works out what a step of D and h takes less than its two parts apart. */
+static enum roof_status fill_shared(double *out, struct roof_step_table *t, double decoding,
+                                    double tokens, struct roof_error *error)
+{
+    const double fresh = (tokens + 1) / 2;
+    const struct roof_step_load decode = {.decoding = decoding, .context = SHARED_CONTEXT};
+    const struct roof_step_load prefill = {.tokens = tokens, .prompt_context = fresh};
+    const struct roof_step_load both = {decoding, SHARED_CONTEXT, tokens, fresh};
+    double apart = 0;
+    double together = 0;
+    double other = 0;
+    TRY(t->source(&apart, t->context, &decode, error));
+    TRY(t->source(&other, t->context, &prefill, error));
+    TRY(t->source(&together, t->context, &both, error));
+    *out = together - apart - other;
+    return ROOF_OK;
+}
+
+/* Fills a cell of a table. */
+static enum roof_status fill(struct roof_step_table *t, const struct grid *grid, size_t row,
+                             size_t column, struct roof_error *error)
+{
+    double *const cell = &grid->cell[row * grid->columns + column];
+    const double count = value_at(t, row, grid->row_bits);
+    const double other = value_at(t, column, grid->column_bits);
+    t->cells++;
+    if (grid == &t->shared) {
+        return fill_shared(cell, t, count, other, error);
+    }
+    const struct roof_step_load decode = {.decoding = count, .context = other};
+    const struct roof_step_load prefill = {.tokens = count, .prompt_context = other};
+    return t->source(cell, t->context, grid == &t->decode ? &decode : &prefill, error);
+}
+
+/* Adds the value of a table between four of its cells. A cell of no weight is not asked for. */
+static enum roof_status add(double *sum, struct roof_step_table *t, const struct grid *grid,
+                            struct place row, struct place column, struct roof_error *error)
+{
+    for (size_t i = 0; i < 4; i++) {
+        const size_t down = i >> 1;
+        const size_t right = i & 1;
+        const double weight =
+            (down == 1 ? row.part : 1 - row.part) * (right == 1 ? column.part : 1 - column.part);
+        if (weight <= 0) {
+            continue;
+        }
+        const size_t at = (row.point + down) * grid->columns + column.point + right;
+        if (isnan(grid->cell[at])) {
+            TRY(fill(t, grid, row.point + down, column.point + right, error));
+        }
+        *sum += weight * grid->cell[at];
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
+                                const struct roof_step_load *load, struct roof_error *error)
+{
+    double sum = 0;
+    struct place decoding = {0};
+    if (load->decoding > 0) {
+        decoding = place_of(load->decoding, COUNT_BITS);
+        TRY(add(&sum, table, &table->decode, decoding, place_of(load->context, CONTEXT_BITS),
+                error));
+    }
+    if (load->tokens > 0) {
+        const struct place tokens = place_of_tokens(table, load->tokens);
+        TRY(add(&sum, table, &table->prefill, tokens, place_of(load->prompt_context, PROMPT_BITS),
+                error));
+        if (load->decoding > 0) {
+            TRY(add(&sum, table, &table->shared, decoding, tokens, error));
+        }
+    }
+    *out_s = sum;
+    return ROOF_OK;
+}
+
+/* --- the steps of a request ---------------------------------------------------------------- */
+
+/* Makes chunks of so many tokens whose mean context is k: one chunk behind others of its prompt, or
+ * as many whole prompts as have that mean. Each lane of a pipeline has a part of each. */
+static void shape_prompts(struct roof_step_shape *out, double tokens, double mean, int64_t lanes)
+{
+    const double whole = 2 * mean - 1; /* a prompt of so many tokens has that mean */
+    const double prompts = whole >= tokens ? 1 : fmax(1, round(tokens / whole));
+    const double each = fmax(1, round(tokens / (prompts * (double)lanes)));
+    const double context = mean + (tokens / prompts - 1) / 2;
+    out->prompts = (int64_t)prompts * lanes;
+    out->tokens = (int64_t)each;
+    out->prompt_context = (int64_t)fmax(each, round(context));
+}
+
+enum roof_status roof_request_steps(double *out_s, void *context, const struct roof_step_load *load,
+                                    struct roof_error *error)
+{
+    const struct roof_request_steps *const steps = context;
+    struct roof_step_times times;
+    struct roof_step_shape shape = {.decoding = (int64_t)load->decoding,
+                                    .context = (int64_t)fmax(1, load->context)};
+    if (load->tokens > 0) {
+        const int64_t lanes =
+            steps->request->lanes < (int64_t)load->tokens ? steps->request->lanes : 1;
+        shape_prompts(&shape, load->tokens, load->prompt_context, lanes);
+    }
+    TRY(roof_request_step(&times, steps->request, &shape, error));
+    *out_s = times.value[steps->value];
+    return ROOF_OK;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The time of any step of an engine, from a few hundred steps that are predicted.
+ *
+ * A step of D sequences that decode at the mean context c, and of h tokens of prompts at the mean
+ * context k, takes s(D, c, h, k) = decode(D, c) + prefill(h, k) + shared(D, h): products work on
+ * all tokens together, each kind of sequence has its own attention, and `shared` is what D and h
+ * save because they share the weights. Each of the three is a table over two axes, whose cells are
+ * predicted when they are first asked for, and a line between them: docs/simulation.md.
+ */
+#ifndef ROOF_STEP_TABLE_H
+#define ROOF_STEP_TABLE_H
+
+#include "predict/request.h"
+
+/* The work of an engine in one step. */
+struct roof_step_load {
+    double decoding;
+    double context;        /* mean of those that decode, the new token included */
+    double tokens;         /* of prompts */
+    double prompt_context; /* mean of the tokens before and at each of these */
+};
+
+/* Works out the times of a step of whole numbers; the table is a mean over its calls. */
+typedef enum roof_status roof_step_source(double *out_s, void *context,
+                                          const struct roof_step_load *load,
+                                          struct roof_error *error);
+
+struct roof_step_table;
+
+/* Opens a table of steps that `source` works out. The caller owns *out: roof_step_table_free. */
+enum roof_status roof_step_table_open(struct roof_step_table **out, roof_step_source *source,
+                                      void *context, struct roof_error *error);
+void roof_step_table_free(struct roof_step_table *table);
+
+/* Makes steps with exactly so many tokens of prompts as precise as those at a point of the table;
+ * for lengths that come again and again. At most four have an effect. */
+void roof_step_table_pin(struct roof_step_table *table, int64_t tokens);
+
+/* Works out the time of a step with at least one sequence or token, each of at most
+ * ROOF_STEP_TABLE_MAX. */
+#define ROOF_STEP_TABLE_MAX (1 << 27)
+enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
+                                const struct roof_step_load *load, struct roof_error *error);
+
+/* Returns how many steps were predicted so far. */
+size_t roof_step_table_cells(const struct roof_step_table *table);
+
+/* The steps of a request that is open (request.h): lower bounds, or expected times. */
+struct roof_request_steps {
+    struct roof_request *request;
+    enum roof_step_value value; /* ROOF_STEP_BOUND or ROOF_STEP_EXPECTED */
+};
+roof_step_source roof_request_steps;
+
+#endif

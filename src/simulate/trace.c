@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+#include "simulate/trace.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/base.h"
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/quantity.h"
+
+#define MEMBERS_MAX 64
+#define NUMBER_SIZE 64
+#define SECONDS_MAX 1e12
+
+/* --- columns ------------------------------------------------------------------------------- */
+
+/* The meaning of a column. */
+enum role { TIME, PROMPT, GENERATE, QUEUED, FIRST, LAST, ROLES };
+
+/* Names of columns, of which a later one counts only where no earlier one of its role is there. */
+static const struct {
+    const char *name;
+    enum role role;
+    double unit; /* in seconds, or tokens */
+} columns[] = {
+    {"arrival_s", TIME, 1},    /* plain, as simulate writes it */
+    {"prompt", PROMPT, 1},     /* */
+    {"generate", GENERATE, 1}, /* */
+    {"arrived_at", TIME, 1},   /* Vidur */
+    {"num_prefill_tokens", PROMPT, 1},
+    {"num_decode_tokens", GENERATE, 1},
+    {"arrival_time_ns", TIME, 1e-9}, /* LLMServingSim */
+    {"arrival_time", TIME, 1},
+    {"input_toks", PROMPT, 1},
+    {"output_toks", GENERATE, 1},
+    {"queued_ts", QUEUED, 1},
+    {"first_token_ts", FIRST, 1},
+    {"last_token_ts", LAST, 1},
+    {"input_length", PROMPT, 1}, /* Mooncake, whose timestamps are milliseconds */
+    {"output_length", GENERATE, 1},
+    {"ContextTokens", PROMPT, 1}, /* Azure */
+    {"GeneratedTokens", GENERATE, 1},
+    {"Request tokens", PROMPT, 1}, /* BurstGPT */
+    {"Response tokens", GENERATE, 1},
+    {"timestamp", TIME, 1},
+};
+
+/* The file, and the line at hand. */
+struct reader {
+    struct roof_csv csv;
+    bool json;
+    size_t place[ROLES]; /* of CSV: the cell of a role */
+    double unit[ROLES];
+    bool known[ROLES];
+    double value[ROLES]; /* of the line; NAN: it has none */
+    size_t room;
+};
+
+/* Finds the row of a name; COUNT(columns) for other names. */
+static size_t column_of(const char *name, size_t length)
+{
+    size_t i = 0;
+    while (i < COUNT(columns) &&
+           (strlen(columns[i].name) != length || strncasecmp(columns[i].name, name, length) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* --- values -------------------------------------------------------------------------------- */
+
+/* Returns the days from 1970 to a date of the Gregorian calendar. */
+static double days_of(int year, int month, int day)
+{
+    const int shifted = month > 2 ? year : year - 1; /* the year begins in March */
+    const int part = (month + 9) % 12;
+    const int leap = shifted / 4 - shifted / 100 + shifted / 400;
+    const int before = (153 * part + 2) / 5; /* days of the months before */
+    return 365. * shifted + leap + before + day - 1 - 719468;
+}
+
+/* Reads "2023-11-16 18:17:03.9799600", perhaps with a zone behind it, which is passed over. */
+static bool read_date(double *out, const char *text)
+{
+    int year = 0;
+    int month = 0;
+    int day = 0;
+    int hour = 0;
+    int minute = 0;
+    int used = 0;
+    double second = 0;
+    char rest[NUMBER_SIZE];
+    if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%n", &year, &month, &day, &hour, &minute, &used) !=
+            5 ||
+        used == 0 || month < 1 || month > 12 || year < 1) {
+        return false;
+    }
+    (void)snprintf(rest, sizeof rest, "%.*s", (int)strspn(text + used, "0123456789."), text + used);
+    if (roof_parse_number(&second, rest, "", 0, 61, NULL) != ROOF_OK) {
+        return false;
+    }
+    *out = days_of(year, month, day) * 86400 + hour * 3600. + minute * 60. + second;
+    return true;
+}
+
+static enum roof_status bad_line(const struct reader *r, struct roof_error *error, const char *what,
+                                 const char *text)
+{
+    return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0, "%s '%s'", what, text);
+}
+
+/* Reads the value of a role. */
+static enum roof_status read_value(struct reader *r, enum role role, double unit, const char *text,
+                                   struct roof_error *error)
+{
+    const bool tokens = role == PROMPT || role == GENERATE;
+    double value = 0;
+    if (*text == '\0') {
+        return ROOF_OK;
+    }
+    if (roof_parse_number(&value, text, "", -SECONDS_MAX / unit, SECONDS_MAX / unit, NULL) !=
+            ROOF_OK &&
+        !(role == TIME && read_date(&value, text))) {
+        return bad_line(r, error,
+                        tokens ? "a number of tokens is expected, not"
+                               : "a time is expected, a number or 2023-11-16 18:17:03.5, not",
+                        text);
+    }
+    if (tokens && (value < 0 || value > ROOF_LENGTH_MAX || value != floor(value))) {
+        return bad_line(r, error, "a number of tokens from 0 to 100000000 is expected, not", text);
+    }
+    r->value[role] = value * unit;
+    return ROOF_OK;
+}
+
+/* --- lines --------------------------------------------------------------------------------- */
+
+/* Finds the roles of the cells of a header. */
+static void read_header(struct reader *r)
+{
+    size_t best[ROLES] = {0};
+    for (size_t i = 0; i < r->csv.count; i++) {
+        const size_t column = column_of(r->csv.cell[i], strlen(r->csv.cell[i]));
+        if (column == COUNT(columns)) {
+            continue;
+        }
+        const enum role role = columns[column].role;
+        if (!r->known[role] || column < best[role]) {
+            best[role] = column;
+            r->place[role] = i;
+            r->unit[role] = columns[column].unit;
+            r->known[role] = true;
+        }
+    }
+}
+
+static enum roof_status read_row(struct reader *r, bool *more, struct roof_error *error)
+{
+    TRY(roof_csv_read(&r->csv, more, error));
+    for (int i = 0; *more && i < ROLES; i++) {
+        if (r->known[i] && r->place[i] < r->csv.count) {
+            TRY(read_value(r, (enum role)i, r->unit[i], r->csv.cell[r->place[i]], error));
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Reads a line of JSON. Timestamps of milliseconds come with lengths that have names of their own.
+ */
+static enum roof_status read_object(struct reader *r, bool *more, struct roof_error *error)
+{
+    struct roof_json_member member[MEMBERS_MAX];
+    size_t count = 0;
+    char *line = NULL;
+    size_t length = 0;
+    size_t best[ROLES] = {0};
+    TRY(roof_csv_line(&r->csv, &line, &length, more, error));
+    if (!*more) {
+        return ROOF_OK;
+    }
+    TRY(roof_json_members(member, &count, MEMBERS_MAX, line, length, r->csv.name, r->csv.line,
+                          error));
+    for (size_t i = 0; i < count; i++) {
+        const size_t column = column_of(line + member[i].key, member[i].key_length);
+        const bool quoted = line[member[i].value] == '"';
+        char text[NUMBER_SIZE];
+        if (column == COUNT(columns) || best[columns[column].role] > COUNT(columns) - column) {
+            continue;
+        }
+        best[columns[column].role] = COUNT(columns) - column;
+        const size_t used = member[i].length - (quoted ? 2 : 0);
+        (void)snprintf(text, sizeof text, "%.*s",
+                       (int)(used < NUMBER_SIZE ? used : NUMBER_SIZE - 1),
+                       line + member[i].value + (quoted ? 1 : 0));
+        const bool milliseconds = !quoted && strcmp(columns[column].name, "timestamp") == 0;
+        TRY(read_value(r, columns[column].role, milliseconds ? 1e-3 : columns[column].unit, text,
+                       error));
+    }
+    return ROOF_OK;
+}
+
+/* --- requests ------------------------------------------------------------------------------ */
+
+static enum roof_status grow(struct roof_request_trace *t, struct reader *r,
+                             struct roof_error *error)
+{
+    const size_t room = r->room == 0 ? 1024 : 2 * r->room;
+    struct roof_arrival *const arrival = realloc(t->arrival, room * sizeof *arrival);
+    if (arrival == NULL) {
+        return roof_no_memory(error);
+    }
+    t->arrival = arrival;
+    double(*const measured)[ROOF_LATENCY_COUNT] = realloc(t->measured, room * sizeof *measured);
+    if (measured == NULL) {
+        return roof_no_memory(error);
+    }
+    t->measured = measured;
+    r->room = room;
+    return ROOF_OK;
+}
+
+/* Adds the request of a line. One that an engine measured arrives when it was queued there. */
+static enum roof_status add(struct roof_request_trace *t, struct reader *r,
+                            struct roof_error *error)
+{
+    const double *const v = r->value;
+    const double time = isnan(v[QUEUED]) ? v[TIME] : v[QUEUED];
+    if (isnan(time) || isnan(v[PROMPT]) || isnan(v[GENERATE])) {
+        return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
+                             "a request needs a %s, in a column such as %s",
+                             isnan(time)        ? "time"
+                             : isnan(v[PROMPT]) ? "number of prompt tokens"
+                                                : "number of generated tokens",
+                             isnan(time)        ? "arrival_s or TIMESTAMP"
+                             : isnan(v[PROMPT]) ? "prompt or ContextTokens"
+                                                : "generate or GeneratedTokens");
+    }
+    if (v[PROMPT] < 1 || v[GENERATE] < 1) {
+        t->empty++;
+        return ROOF_OK;
+    }
+    if (t->count == r->room) {
+        TRY(grow(t, r, error));
+    }
+    double *const m = t->measured[t->count];
+    m[ROOF_LATENCY_TTFT] = v[FIRST] - time;
+    m[ROOF_LATENCY_E2E] = v[LAST] - time;
+    m[ROOF_LATENCY_TPOT] =
+        v[GENERATE] > 1 ? (v[LAST] - v[FIRST]) / (v[GENERATE] - 1) : ROOF_UNKNOWN;
+    t->arrival[t->count++] = (struct roof_arrival){time, (int64_t)v[PROMPT], (int64_t)v[GENERATE]};
+    return ROOF_OK;
+}
+
+static enum roof_status read_lines(struct roof_request_trace *t, struct reader *r, uint64_t most,
+                                   struct roof_error *error)
+{
+    bool more = true;
+    r->json = roof_csv_first(&r->csv) == '{';
+    if (!r->json) {
+        TRY(roof_csv_read(&r->csv, &more, error));
+        read_header(r);
+    }
+    while (more && t->count < most) {
+        for (int i = 0; i < ROLES; i++) {
+            r->value[i] = ROOF_UNKNOWN;
+        }
+        TRY(r->json ? read_object(r, &more, error) : read_row(r, &more, error));
+        if (more) {
+            TRY(add(t, r, error));
+        }
+    }
+    return t->count > 0 ? ROOF_OK
+                        : roof_error_at(error, ROOF_INVALID, r->csv.name, 0, 0,
+                                        "there is no request in this file");
+}
+
+/* A request with what was measured of it, while they are put into order. */
+struct pair {
+    struct roof_arrival arrival;
+    double measured[ROOF_LATENCY_COUNT];
+    uint64_t line;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct pair *const a = left;
+    const struct pair *const b = right;
+    const int time =
+        (a->arrival.time_s > b->arrival.time_s) - (a->arrival.time_s < b->arrival.time_s);
+    return time != 0 ? time : (a->line > b->line) - (a->line < b->line);
+}
+
+/* Orders the requests by their times; those of one time keep their order. */
+static enum roof_status sort(struct roof_request_trace *t, struct roof_error *error)
+{
+    bool ordered = true;
+    for (size_t i = 1; i < t->count && ordered; i++) {
+        ordered = t->arrival[i - 1].time_s <= t->arrival[i].time_s;
+    }
+    struct pair *const pairs = ordered ? NULL : malloc(t->count * sizeof *pairs);
+    if (ordered || pairs == NULL) {
+        return ordered ? ROOF_OK : roof_no_memory(error);
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        pairs[i] = (struct pair){.arrival = t->arrival[i], .line = i};
+        memcpy(pairs[i].measured, t->measured[i], sizeof pairs[i].measured);
+    }
+    qsort(pairs, t->count, sizeof *pairs, by_time);
+    for (size_t i = 0; i < t->count; i++) {
+        t->arrival[i] = pairs[i].arrival;
+        memcpy(t->measured[i], pairs[i].measured, sizeof pairs[i].measured);
+    }
+    free(pairs);
+    return ROOF_OK;
+}
+
+/* Lets the first request come at 0 s, and sums up the lengths. */
+static void sum_up(struct roof_request_trace *t)
+{
+    const double first = t->arrival[0].time_s;
+    bool measured = false;
+    for (size_t i = 0; i < t->count; i++) {
+        struct roof_arrival *const a = &t->arrival[i];
+        a->time_s -= first;
+        t->mean_prompt += (double)a->prompt / (double)t->count;
+        t->mean_generate += (double)a->generate / (double)t->count;
+        t->longest_prompt = a->prompt > t->longest_prompt ? a->prompt : t->longest_prompt;
+        t->longest_generate = a->generate > t->longest_generate ? a->generate : t->longest_generate;
+        measured = measured || !isnan(t->measured[i][ROOF_LATENCY_E2E]);
+    }
+    if (!measured) {
+        free(t->measured);
+        t->measured = NULL;
+    }
+}
+
+enum roof_status roof_request_trace_read(struct roof_request_trace *out, const char *path,
+                                         uint64_t most, struct roof_error *error)
+{
+    struct reader *const r = calloc(1, sizeof *r);
+    *out = (struct roof_request_trace){.count = 0};
+    if (r == NULL) {
+        return roof_no_memory(error);
+    }
+    enum roof_status status = roof_csv_open(&r->csv, path, error);
+    if (status == ROOF_OK) {
+        status = read_lines(out, r, most, error);
+    }
+    roof_csv_close(&r->csv);
+    free(r);
+    if (status == ROOF_OK) {
+        status = sort(out, error);
+    }
+    if (status == ROOF_OK) {
+        sum_up(out);
+    }
+    return status;
+}
+
+void roof_request_trace_free(struct roof_request_trace *trace)
+{
+    free(trace->arrival);
+    free(trace->measured);
+    *trace = (struct roof_request_trace){.count = 0};
+}

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The service over HTTP: sh tests/cli/serve.sh PROGRAM
+#
+# serve.py starts it on free ports and asks: answers against those of the command line, requests that
+# are wrong, slow, too large or of two meanings, many connections, signals.
+set -eu
+
+[ $# -eq 1 ] || { echo "usage: sh serve.sh PROGRAM" >&2; exit 2; }
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/cli/program.sh
+. "$here/program.sh"
+# shellcheck source=tests/cli/steps.sh
+. "$here/steps.sh"
+
+if ! command -v python3 > "$scratch/found"; then
+    echo 'skipped: no python3'
+    exit 0
+fi
+if roofline serve --listen 127.0.0.1:none 2>&1 | grep -q 'without libevent'; then
+    echo 'skipped: the program was built without libevent'
+    exit 0
+fi
+python3 -B "$here/serve.py" "$scratch/bin/roofline" "$fakes"

@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Simulates measured serving runs: sh tests/serving.sh DIR PROGRAM
+#
+# DIR has requests.jsonl of the runs of casys-kaist/LLMServingSim, bench/examples/*/vllm, under the
+# names below. A step scale is fitted to the first fifth of each run; the means of the others must
+# agree within 3%.
+set -eu
+
+dir=$1
+program=$2
+bad=0
+while read -r file model tp; do
+    set -- "$model" -H rtx-pro-6000 -p bf16 --tp "$tp" --chunk 2048 --max-num-seqs 128 \
+        --trace "$dir/$file" -f json
+    echo "$model, as predicted:"
+    "$program" simulate "$@" | jq -r '.measured | "  TTFT \(.ttft_error), TPOT \(.tpot_error), E2E \(.e2e_error)"'
+    echo "$model, fitted:"
+    "$program" simulate "$@" --fit | jq -e -r '"  scale \(.step_scale)", (.measured |
+        "  TTFT \(.ttft_error), TPOT \(.tpot_error), E2E \(.e2e_error)",
+        ([.ttft_error, .tpot_error, .e2e_error] | all(-0.03 < . and . < 0.03)))' || bad=1
+done << 'END'
+RTXPRO6000_Llama-3.1-8B.requests.jsonl llama-3.1-8b 1
+RTXPRO6000_Qwen3-32B.requests.jsonl qwen3-32b 2
+END
+exit $bad

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+/* The greatest rate: against a queue whose percentiles are known, and at its ends. */
+#include "support.h"
+
+#include <math.h>
+
+#include "simulate/capacity.h"
+
+static enum roof_status plane(double *out_s, void *context, const struct roof_step_load *load,
+                              struct roof_error *error)
+{
+    const double *const per_token = context;
+    (void)error;
+    *out_s = 0.001 + *per_token * (load->tokens + load->decoding);
+    return ROOF_OK;
+}
+
+static struct roof_capacity find(int64_t sequences, double mean_s, double percent,
+                                 uint64_t requests)
+{
+    struct roof_step_table *table = NULL;
+    struct roof_capacity out;
+    double per_token = 0.099 / 100;
+    struct roof_arrivals arrivals = {.prompt = {.low = 100, .mean = 100},
+                                     .generate = {.low = 1, .mean = 1}};
+    assert_int_equal(roof_step_table_open(&table, plane, &per_token, NULL), ROOF_OK);
+    struct roof_simulation_inputs inputs = {
+        .table = table,
+        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = sequences, .scale = 1},
+        .arrivals = &arrivals,
+        .requests = requests,
+        .seed = 1,
+        .warm_up = 0.2,
+        .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}};
+    inputs.limit[ROOF_LATENCY_TTFT] = (struct roof_latency_limit){mean_s, percent};
+    assert_int_equal(roof_capacity_find(&out, &inputs, NULL), ROOF_OK);
+    roof_simulation_free(&out.at);
+    roof_step_table_free(table);
+    return out;
+}
+
+/* M/D/1 with S = 0.1 s: the mean time is S (1 + rho / 2 (1 - rho)), 0.15 s at rho = 1/2. */
+static void test_queue(void **state)
+{
+    (void)state;
+    const struct roof_capacity c = find(1, 0.15, 0, 60000);
+    assert_near(c.rate, 5, 0.03);
+    assert_true(c.low < 5.05 && c.high > 4.95 && c.low < c.rate && c.high > c.rate);
+    assert_true(c.high - c.low < 1);
+    assert_int_equal(c.limit, ROOF_LATENCY_TTFT);
+    assert_true(c.at.latency[ROOF_LATENCY_TTFT].mean_s <= 0.15);
+    assert_true(c.at.latency[ROOF_LATENCY_TTFT].mean_s > 0.147);
+    assert_true(c.runs < 40);
+}
+
+/* A limit that no queue of the simulation reaches leaves saturation: 10 per second, and 5% more
+ * before it is noticed. */
+static void test_saturation(void **state)
+{
+    (void)state;
+    const struct roof_capacity c = find(1, 1e6, 99, 20000);
+    assert_int_equal(c.limit, ROOF_LATENCY_COUNT);
+    assert_true(c.rate > 9.5 && c.rate < 10.8);
+    assert_true(isnan(c.low) && isnan(c.high));
+}
+
+/* A request that is alone takes 0.1 s. */
+static void test_none(void **state)
+{
+    (void)state;
+    const struct roof_capacity c = find(1, 0.0999, 99, 2000);
+    assert_true(c.rate == 0 && isnan(c.low) && isnan(c.high));
+    assert_near(c.at.latency[ROOF_LATENCY_TTFT].p99_s, 0.1, 1e-5);
+    assert_true(find(1, 0.1001, 99, 2000).rate > 0);
+}
+
+/* A looser limit allows a higher rate. */
+static void test_monotone(void **state)
+{
+    (void)state;
+    double before = 0;
+    for (int i = 0; i < 9; i++) {
+        const double rate = find(1, 0.11 * pow(1.4, i), 90, 4000).rate;
+        assert_true(rate > before);
+        before = rate;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_monotone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+/* Copies behind a router: what each of them gets, and what they have in common with one copy. */
+#include "support.h"
+
+#include <math.h>
+
+#include "simulate/simulation.h"
+
+/* All steps take as long. */
+static enum roof_status steady(double *out_s, void *context, const struct roof_step_load *load,
+                               struct roof_error *error)
+{
+    (void)load;
+    (void)error;
+    *out_s = *(const double *)context;
+    return ROOF_OK;
+}
+
+/* A step of two sequences takes longer than one of one. */
+static enum roof_status growing(double *out_s, void *context, const struct roof_step_load *load,
+                                struct roof_error *error)
+{
+    (void)error;
+    *out_s = *(const double *)context * (1 + 0.1 * load->decoding + 0.001 * load->tokens);
+    return ROOF_OK;
+}
+
+static struct roof_simulation run(struct roof_simulation_inputs *inputs, roof_step_source *steps,
+                                  double step_s)
+{
+    struct roof_simulation out;
+    struct roof_step_table *table = NULL;
+    assert_int_equal(roof_step_table_open(&table, steps, &step_s, NULL), ROOF_OK);
+    inputs->table = table;
+    assert_int_equal(roof_simulate(&out, inputs, NULL), ROOF_OK);
+    roof_step_table_free(table);
+    return out;
+}
+
+static struct roof_simulation_inputs inputs_of(uint64_t copies, enum roof_router router)
+{
+    return (struct roof_simulation_inputs){
+        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = 1, .scale = 1},
+        .copies = copies,
+        .router = router,
+        .seed = 1,
+        .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}};
+}
+
+/* A request of 10 s, and two of 1 s. In turn the last one waits for the first one, to 10 s; the
+ * copy with fewer requests has none when it comes. */
+static void test_routers(void **state)
+{
+    (void)state;
+    const struct roof_arrival trace[] = {{0, 16, 10}, {0.5, 16, 1}, {2, 16, 1}};
+    static const double third[] = {[ROOF_ROUTER_ROUND_ROBIN] = 11, [ROOF_ROUTER_LEAST_LOADED] = 3};
+    for (int router = 0; router < ROOF_ROUTER_COUNT; router++) {
+        struct roof_simulation_inputs in = inputs_of(2, (enum roof_router)router);
+        in.trace = trace;
+        in.requests = 3;
+        in.keep = true;
+        struct roof_simulation s = run(&in, steady, 1);
+        assert_near(s.served[0].last_s, 10, 1e-12);
+        assert_near(s.served[1].last_s, 1.5, 1e-12);
+        assert_near(s.served[2].last_s, third[router], 1e-12);
+        /* 12 steps of 1 s, on two copies, until the last request ends. */
+        const double end = fmax(10, third[router]);
+        assert_near(s.duration_s, end, 1e-12);
+        assert_near(s.busy, 12 / (2 * end), 1e-12);
+        assert_near(s.running, 12 / end, 1e-12);
+        assert_near(s.waiting, (third[router] - 3) / end, 1e-9);
+        assert_int_equal(s.steps, 12);
+        roof_simulation_free(&s);
+    }
+}
+
+/* Requests that come in even steps are those of one copy, when all copies get them in turn. */
+static void test_in_turn(void **state)
+{
+    (void)state;
+    struct roof_arrivals arrivals = {.prompt = {.low = 100}, .generate = {.low = 20}, .rate = 4};
+    struct roof_simulation_inputs in = inputs_of(1, ROOF_ROUTER_ROUND_ROBIN);
+    assert_int_equal(roof_arrivals_read(&arrivals.process, "constant", NULL), ROOF_OK);
+    in.arrivals = &arrivals;
+    in.requests = 300;
+    in.limits.sequences = 16;
+    in.limits.blocks = 100;
+    struct roof_simulation one = run(&in, growing, 0.01);
+    in.copies = 3;
+    in.requests = 900;
+    arrivals.rate = 12;
+    struct roof_simulation three = run(&in, growing, 0.01);
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        assert_near(three.latency[i].mean_s, one.latency[i].mean_s, 1e-9);
+        assert_near(three.latency[i].p99_s, one.latency[i].p99_s, 1e-9);
+    }
+    assert_near(three.busy, one.busy, 0.02);
+    assert_near(three.kv_use, one.kv_use, 0.02);
+    assert_near(three.running, 3 * one.running, 0.02);
+    roof_simulation_free(&one);
+    roof_simulation_free(&three);
+}
+
+/* A closed loop over copies is that of one copy with its part of the requests. */
+static void test_closed_loop(void **state)
+{
+    (void)state;
+    struct roof_arrivals arrivals = {.prompt = {.low = 100}, .generate = {.low = 50}, .rate = 1};
+    for (int router = 0; router < ROOF_ROUTER_COUNT; router++) {
+        struct roof_simulation_inputs in = inputs_of(1, (enum roof_router)router);
+        in.arrivals = &arrivals;
+        in.limits.sequences = 16;
+        in.concurrency = 8;
+        in.requests = 1600;
+        in.warm_up = 0.2;
+        struct roof_simulation one = run(&in, growing, 0.01);
+        in.copies = 4;
+        in.concurrency = 32;
+        in.requests = 6400;
+        struct roof_simulation four = run(&in, growing, 0.01);
+        assert_near(four.tokens_per_s, 4 * one.tokens_per_s, 0.01);
+        assert_near(four.latency[ROOF_LATENCY_TPOT].mean_s, one.latency[ROOF_LATENCY_TPOT].mean_s,
+                    0.01);
+        assert_near(four.running, 32, 0.01);
+        assert_near(four.busy, 1, 0.01);
+        roof_simulation_free(&one);
+        roof_simulation_free(&four);
+    }
+}
+
+/* In a closed loop each copy keeps its number of users: the one with short requests serves more. */
+static void test_users_stay(void **state)
+{
+    (void)state;
+    const struct roof_arrival trace[] = {{0, 16, 10}, {0, 16, 1}, {0, 16, 1}, {0, 16, 1}};
+    struct roof_simulation_inputs in = inputs_of(2, ROOF_ROUTER_ROUND_ROBIN);
+    in.trace = trace;
+    in.concurrency = 2;
+    in.requests = 4;
+    in.keep = true;
+    struct roof_simulation s = run(&in, steady, 1);
+    assert_near(s.served[0].last_s, 10, 1e-12);
+    for (int i = 1; i < 4; i++) {
+        assert_near(s.served[i].last_s, i, 1e-12);
+    }
+    roof_simulation_free(&s);
+}
+
+/* Requests in all copies = their rate x their time in them. */
+static void test_little(void **state)
+{
+    (void)state;
+    struct roof_arrivals arrivals = {.rate = 20};
+    assert_int_equal(roof_arrivals_read(&arrivals.process, "gamma:2", NULL), ROOF_OK);
+    assert_int_equal(roof_length_read(&arrivals.prompt, "prompt", "uniform:10:900", NULL), ROOF_OK);
+    assert_int_equal(roof_length_read(&arrivals.generate, "generate", "uniform:1:80", NULL),
+                     ROOF_OK);
+    for (int router = 0; router < ROOF_ROUTER_COUNT; router++) {
+        struct roof_simulation_inputs in = inputs_of(5, (enum roof_router)router);
+        in.arrivals = &arrivals;
+        in.limits.sequences = 4;
+        in.requests = 60000;
+        in.warm_up = 0.2;
+        struct roof_simulation s = run(&in, growing, 0.01);
+        assert_false(s.saturated);
+        assert_true(s.waiting > 0.01);
+        assert_near(s.running + s.waiting, s.completed_per_s * s.latency[ROOF_LATENCY_E2E].mean_s,
+                    0.01);
+        roof_simulation_free(&s);
+    }
+}
+
+/* The first users generate 1/4, 2/4, ... of 6 tokens where they are not measured, and else all. */
+static void test_first_users(void **state)
+{
+    (void)state;
+    static const int64_t spread[] = {2, 3, 5, 6};
+    const struct roof_arrivals arrivals = {
+        .prompt = {.low = 10}, .generate = {.low = 6}, .rate = 1};
+    for (int warm = 0; warm < 2; warm++) {
+        struct roof_simulation_inputs in = inputs_of(1, ROOF_ROUTER_ROUND_ROBIN);
+        in.arrivals = &arrivals;
+        in.limits.sequences = 4;
+        in.concurrency = 4;
+        in.requests = 8;
+        in.warm_up = warm * 0.5;
+        in.keep = true;
+        struct roof_simulation s = run(&in, steady, 1);
+        for (int i = 0; i < 8; i++) {
+            assert_int_equal(s.served[i].generate, warm && i < 4 ? spread[i] : 6);
+        }
+        assert_near(s.served[0].last_s, warm ? 2 : 6, 1e-12);
+        assert_near(s.served[4].arrival_s, warm ? 2 : 6, 1e-12);
+        roof_simulation_free(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_routers),     cmocka_unit_test(test_in_turn),
+        cmocka_unit_test(test_closed_loop), cmocka_unit_test(test_little),
+        cmocka_unit_test(test_users_stay),  cmocka_unit_test(test_first_users),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+/* Percentiles: nearest ranks that one counts by hand, and the error of the histogram. */
+#include "support.h"
+
+#include <math.h>
+
+#include "simulate/distribution.h"
+#include "simulate/random.h"
+
+static void fill(struct roof_distribution *values, const double *value, size_t count, size_t exact)
+{
+    roof_distribution_open(values, exact);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(roof_distribution_add(values, value[i], NULL), ROOF_OK);
+    }
+}
+
+static void test_by_hand(void **state)
+{
+    (void)state;
+    struct roof_distribution values;
+    const double five[] = {50, 10, 40, 20, 30};
+    fill(&values, five, 5, 1000);
+    assert_true(roof_distribution_mean(&values) == 30);
+    assert_true(roof_distribution_percentile(&values, 20) == 10); /* rank 1 */
+    assert_true(roof_distribution_percentile(&values, 20.1) == 20);
+    assert_true(roof_distribution_percentile(&values, 50) == 30); /* rank 2.5, so the third */
+    assert_true(roof_distribution_percentile(&values, 99) == 50);
+    assert_true(roof_distribution_percentile(&values, 100) == 50);
+    roof_distribution_free(&values);
+
+    double hundred[100];
+    for (int i = 0; i < 100; i++) {
+        hundred[i] = 100 - i;
+    }
+    fill(&values, hundred, 100, 1000);
+    for (int p = 1; p <= 100; p++) {
+        assert_true(roof_distribution_percentile(&values, p) == p);
+    }
+    assert_int_equal(roof_distribution_add(&values, 0.5, NULL), ROOF_OK); /* after it was sorted */
+    assert_true(roof_distribution_percentile(&values, 1) == 1);
+    assert_true(roof_distribution_percentile(&values, 0.9) == 0.5);
+    roof_distribution_free(&values);
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    struct roof_distribution values;
+    roof_distribution_open(&values, 10);
+    assert_true(isnan(roof_distribution_mean(&values)));
+    assert_true(isnan(roof_distribution_percentile(&values, 50)));
+    roof_distribution_free(&values);
+}
+
+/* Beyond the values that are kept, each percentile is within half a percent. */
+static void test_histogram(void **state)
+{
+    (void)state;
+    static double value[20000];
+    static const double percents[] = {0.5, 1, 10, 50, 90, 99, 99.9, 100};
+    struct roof_random random;
+    struct roof_distribution exact;
+    struct roof_distribution bins;
+    struct roof_distribution merged;
+    roof_random_seed(&random, 5, 1);
+    for (int i = 0; i < 20000; i++) {
+        value[i] = roof_exact_exp(3 * roof_random_normal(&random) - 4);
+    }
+    fill(&exact, value, 20000, 20000);
+    fill(&bins, value, 20000, 500);
+    fill(&merged, value, 100, 20000);
+    struct roof_distribution rest;
+    fill(&rest, value + 100, 19900, 500);
+    assert_int_equal(roof_distribution_merge(&merged, &rest, NULL), ROOF_OK);
+    assert_true(exact.bin == NULL && bins.bin != NULL && merged.bin != NULL);
+    for (size_t i = 0; i < sizeof percents / sizeof *percents; i++) {
+        const double right = roof_distribution_percentile(&exact, percents[i]);
+        assert_near(roof_distribution_percentile(&bins, percents[i]), right, 0.005);
+        assert_near(roof_distribution_percentile(&merged, percents[i]), right, 0.005);
+    }
+    assert_near(roof_distribution_mean(&bins), roof_distribution_mean(&exact), 1e-12);
+    assert_near(roof_distribution_mean(&merged), roof_distribution_mean(&exact), 1e-12);
+    roof_distribution_clear(&bins);
+    assert_int_equal(bins.count, 0);
+    roof_distribution_free(&exact);
+    roof_distribution_free(&bins);
+    roof_distribution_free(&merged);
+    roof_distribution_free(&rest);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_histogram),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+/* The scheduler, with steps whose times are a plane: one counts every step by hand. */
+#include "support.h"
+
+#include <math.h>
+
+#include "simulate/scheduler.h"
+
+/* A step takes 1 s, 1/4 s per sequence that decodes and 1/8 s per token of a prompt. */
+static enum roof_status plane(double *out_s, void *context, const struct roof_step_load *load,
+                              struct roof_error *error)
+{
+    (void)context;
+    (void)error;
+    *out_s = 1 + load->decoding / 4 + load->tokens / 8;
+    return ROOF_OK;
+}
+
+#define MOST 64
+struct served {
+    struct roof_served request[MOST]; /* by number */
+    size_t count;
+    uint64_t order[MOST]; /* in which they ended */
+};
+
+static enum roof_status keep(void *context, const struct roof_served *served,
+                             struct roof_error *error)
+{
+    struct served *const all = context;
+    (void)error;
+    all->order[all->count++] = served->number;
+    all->request[served->number] = *served;
+    return ROOF_OK;
+}
+
+struct given {
+    double arrival_s;
+    int64_t prompt;
+    int64_t generate;
+};
+
+static struct roof_scheduler_limits wide(void)
+{
+    return (struct roof_scheduler_limits){
+        .budget = ROOF_BUDGET_WHOLE, .sequences = 64, .blocks = 0, .scale = 1};
+}
+
+/* Runs requests to their ends; returns the sums. */
+static struct roof_scheduler_sums run(struct served *out, struct roof_scheduler_limits limits,
+                                      const struct given *given, size_t count)
+{
+    struct roof_step_table *table = NULL;
+    struct roof_scheduler *s = NULL;
+    *out = (struct served){.count = 0};
+    assert_int_equal(roof_step_table_open(&table, plane, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_scheduler_open(&s, &limits, table, keep, out, NULL), ROOF_OK);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(roof_scheduler_fits(s, given[i].prompt, given[i].generate));
+        assert_int_equal(roof_scheduler_run(s, given[i].arrival_s, NULL), ROOF_OK);
+        assert_int_equal(
+            roof_scheduler_push(s, i, given[i].arrival_s, given[i].prompt, given[i].generate, NULL),
+            ROOF_OK);
+    }
+    assert_int_equal(roof_scheduler_run(s, INFINITY, NULL), ROOF_OK);
+    assert_int_equal(out->count, count);
+    assert_int_equal(roof_scheduler_present(s), 0);
+    assert_true(limits.blocks == 0 || roof_scheduler_use(s) == 0);
+    const struct roof_scheduler_sums sums = *roof_scheduler_sums(s);
+    roof_scheduler_free(s);
+    roof_step_table_free(table);
+    return sums;
+}
+
+static void check(const struct roof_served *r, double scheduled, double first, double last)
+{
+    assert_near(r->scheduled_s, scheduled, 1e-12);
+    assert_near(r->first_s, first, 1e-12);
+    assert_near(r->last_s, last, 1e-12);
+}
+
+/* 16 tokens take 3 s, and each of the other two tokens 1.25 s. */
+static void test_one(void **state)
+{
+    (void)state;
+    struct served out;
+    const struct given one = {5, 16, 3};
+    const struct roof_scheduler_sums sums = run(&out, wide(), &one, 1);
+    check(&out.request[0], 5, 8, 10.5);
+    assert_int_equal(sums.steps, 3);
+    assert_near(sums.busy_s, 5.5, 1e-12);
+    assert_near(sums.running_s, 5.5, 1e-12);
+    assert_true(sums.waiting_s == 0);
+}
+
+/* A prompt of 20 in chunks of 8, 8 and 4: 2 + 2 + 1.5 s. */
+static void test_chunks(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given one = {0, 20, 1};
+    limits.budget = 8;
+    const struct roof_scheduler_sums sums = run(&out, limits, &one, 1);
+    check(&out.request[0], 0, 5.5, 5.5);
+    assert_near(sums.budget_s, 4, 1e-12); /* of two steps that left tokens */
+}
+
+/*
+ * The second request comes in the first's prefill, and waits for its end at 3 s. Its own prompt
+ * shares a step with the first's second token (1 + 1/4 + 1 s), and then both decode (1.5 s).
+ */
+static void test_mixed(void **state)
+{
+    (void)state;
+    struct served out;
+    const struct given two[] = {{0, 16, 3}, {1, 8, 3}};
+    const struct roof_scheduler_sums sums = run(&out, wide(), two, 2);
+    check(&out.request[0], 0, 3, 6.75);
+    check(&out.request[1], 3, 5.25, 8);
+    assert_near(sums.waiting_s, 2, 1e-12);
+    assert_near(sums.running_s, 3 + 2 * 2.25 + 2 * 1.5 + 1.25, 1e-12);
+}
+
+/* The next prompt gets the rest of a budget: 12 tokens are 8 and 4, of 6 each. */
+static void test_budget_is_shared(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given two[] = {{0, 6, 1}, {0, 6, 1}};
+    limits.budget = 8;
+    const struct roof_scheduler_sums sums = run(&out, limits, two, 2);
+    check(&out.request[0], 0, 2, 2);
+    check(&out.request[1], 0, 3.5, 3.5);
+    assert_int_equal(sums.steps, 2);
+
+    /* The sequence that decodes takes one token of the budget, so the prompts have 7 a step. */
+    const struct given three[] = {{0, 8, 3}, {0, 14, 1}};
+    limits.budget_has_decode = true;
+    (void)run(&out, limits, three, 2);
+    check(&out.request[0], 0, 2, 2 + 2 * 2.125);
+    check(&out.request[1], 2, 2 + 2 * 2.125, 2 + 2 * 2.125);
+}
+
+/* With one sequence at a time requests are served one after the other. */
+static void test_sequences(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given two[] = {{0, 8, 2}, {0, 8, 2}};
+    limits.sequences = 1;
+    const struct roof_scheduler_sums sums = run(&out, limits, two, 2);
+    check(&out.request[0], 0, 2, 3.25);
+    check(&out.request[1], 3.25, 5.25, 6.5);
+    assert_near(sums.sequences_s, 3.25, 1e-12);
+    assert_near(sums.waiting_s, 3.25, 1e-12);
+}
+
+/* The overhead passes before the engine sees a request; the scale is of all steps. */
+static void test_overhead_and_scale(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given one = {1, 8, 2};
+    limits.overhead_s = 0.5;
+    limits.scale = 2;
+    (void)run(&out, limits, &one, 1);
+    check(&out.request[0], 1.5, 5.5, 8);
+}
+
+/* Half of a prompt of 16 is cached: 8 tokens take 2 s. */
+static void test_prefix(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given one = {0, 16, 1};
+    limits.prefix_hit = 0.5;
+    (void)run(&out, limits, &one, 1);
+    check(&out.request[0], 0, 2, 2);
+}
+
+/*
+ * Two prompts of 16 fill two of three blocks. Both need a block for the first token that they
+ * decode, and there is one: the second is preempted, and computed again, with the token that it
+ * has, when the first has left: 17 tokens in two blocks.
+ */
+static void test_preemption(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given two[] = {{0, 16, 3}, {0, 16, 3}};
+    limits.blocks = 3;
+    const struct roof_scheduler_sums sums = run(&out, limits, two, 2);
+    assert_int_equal(sums.preemptions, 1);
+    check(&out.request[0], 0, 5, 5 + 2 * 1.25);
+    /* The prefill of 17 yields the second token, and one step the third. */
+    check(&out.request[1], 0, 5, 7.5 + 1 + 17 / 8. + 1.25);
+    assert_int_equal(out.request[1].preemptions, 1);
+    assert_int_equal(out.request[0].preemptions, 0);
+    assert_near(sums.waiting_s, 2.5, 1e-12);
+}
+
+/* A request waits until the cache has room for its prompt. */
+static void test_cache_keeps_waiting(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given two[] = {{0, 30, 2}, {0, 30, 1}};
+    limits.blocks = 3;
+    const struct roof_scheduler_sums sums = run(&out, limits, two, 2);
+    check(&out.request[0], 0, 4.75, 6);
+    check(&out.request[1], 6, 10.75, 10.75);
+    assert_int_equal(sums.preemptions, 0);
+    assert_near(sums.memory_s, 6, 1e-12);
+}
+
+static void test_fits(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    struct roof_scheduler *s = NULL;
+    struct roof_scheduler_limits limits = wide();
+    limits.blocks = 2;
+    assert_int_equal(roof_step_table_open(&table, plane, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_scheduler_open(&s, &limits, table, keep, NULL, NULL), ROOF_OK);
+    assert_true(roof_scheduler_fits(s, 32, 1));
+    assert_true(roof_scheduler_fits(s, 30, 3)); /* the last token is never stored */
+    assert_false(roof_scheduler_fits(s, 30, 4));
+    roof_scheduler_free(s);
+    roof_scheduler_free(NULL);
+    roof_step_table_free(table);
+}
+
+/* Random requests in a small cache: every token is computed, and none twice but for preemptions. */
+static void test_random(void **state)
+{
+    (void)state;
+    random_state = 3;
+    for (int round = 0; round < 500; round++) {
+        struct served out;
+        struct given given[MOST];
+        struct roof_scheduler_limits limits = wide();
+        const size_t count = (size_t)pick(1, MOST);
+        double time = 0;
+        double tokens = 0;
+        limits.sequences = pick(1, 8);
+        limits.budget = pick(1, 40);
+        limits.blocks = pick(8, 20);
+        for (size_t i = 0; i < count; i++) {
+            time += (double)pick(0, 20);
+            given[i] = (struct given){time, pick(1, 60), pick(1, 40)};
+            tokens += (double)given[i].prompt + (double)given[i].generate - 1;
+        }
+        const struct roof_scheduler_sums sums = run(&out, limits, given, count);
+        const double work = 8 * (sums.busy_s - (double)sums.steps); /* per token of a prompt */
+        double least = 0;
+        for (size_t i = 0; i < count; i++) {
+            const struct roof_served *const r = &out.request[i];
+            assert_true(r->scheduled_s >= r->arrival_s && r->first_s > r->scheduled_s);
+            assert_true(r->generate == 1 ? r->last_s == r->first_s : r->last_s > r->first_s);
+            assert_int_equal(r->done, r->generate);
+            least += (double)given[i].prompt + 2 * (double)(given[i].generate - 1);
+        }
+        assert_true(tokens > 0);
+        /* A token that is computed again costs half of what it did when it was decoded. */
+        assert_true(sums.preemptions > 0 ? work > least - tokens : fabs(work - least) < 1e-6);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one),
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_budget_is_shared),
+        cmocka_unit_test(test_sequences),
+        cmocka_unit_test(test_overhead_and_scale),
+        cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_preemption),
+        cmocka_unit_test(test_cache_keeps_waiting),
+        cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_random),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+/* The laws of queues, and what a simulation has in common with `predict`: docs/simulation.md. */
+#include "models.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "simulate/deployment.h"
+#include "simulate/simulation.h"
+
+/* --- steps that are planes ----------------------------------------------------------------- */
+
+struct plane {
+    double step; /* seconds */
+    double sequence;
+    double token;
+};
+
+static enum roof_status plane(double *out_s, void *context, const struct roof_step_load *load,
+                              struct roof_error *error)
+{
+    const struct plane *const p = context;
+    (void)error;
+    *out_s = p->step + p->sequence * load->decoding + p->token * load->tokens;
+    return ROOF_OK;
+}
+
+struct lab {
+    struct plane plane;
+    struct roof_arrivals arrivals;
+    struct roof_simulation_inputs inputs;
+};
+
+static struct lab lab_of(struct plane plane, const char *process, const char *prompt,
+                         const char *generate)
+{
+    struct lab lab = {.plane = plane};
+    assert_int_equal(roof_arrivals_read(&lab.arrivals.process, process, NULL), ROOF_OK);
+    assert_int_equal(roof_length_read(&lab.arrivals.prompt, "prompt", prompt, NULL), ROOF_OK);
+    assert_int_equal(roof_length_read(&lab.arrivals.generate, "generate", generate, NULL), ROOF_OK);
+    lab.inputs = (struct roof_simulation_inputs){
+        .limits = {.budget = ROOF_BUDGET_WHOLE, .sequences = 256, .scale = 1},
+        .requests = 20000,
+        .seed = 1,
+        .warm_up = 0.2,
+        .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}};
+    return lab;
+}
+
+static struct roof_simulation run(struct lab *lab, double rate)
+{
+    struct roof_simulation out;
+    struct roof_step_table *table = NULL;
+    assert_int_equal(roof_step_table_open(&table, plane, &lab->plane, NULL), ROOF_OK);
+    lab->arrivals.rate = rate;
+    lab->inputs.arrivals = &lab->arrivals;
+    lab->inputs.table = table;
+    assert_int_equal(roof_simulate(&out, &lab->inputs, NULL), ROOF_OK);
+    roof_simulation_free(&out);
+    roof_step_table_free(table);
+    return out;
+}
+
+/* --- laws ---------------------------------------------------------------------------------- */
+
+/* Requests in the system = their rate x their time in it. */
+static void test_little(void **state)
+{
+    (void)state;
+    static const char *const processes[] = {"poisson", "constant", "gamma:3"};
+    for (size_t i = 0; i < sizeof processes / sizeof *processes; i++) {
+        struct lab lab = lab_of((struct plane){0.01, 0.0005, 1e-5}, processes[i],
+                                "lognormal:1000:1", "lognormal:200:1");
+        lab.inputs.limits.sequences = 40;
+        lab.inputs.requests = 60000;
+        const struct roof_simulation s = run(&lab, 4);
+        const double present = s.running + s.waiting;
+        assert_false(s.saturated);
+        assert_near(present, s.completed_per_s * s.latency[ROOF_LATENCY_E2E].mean_s, 0.01);
+    }
+}
+
+/* All that comes in goes out: steps do the work of the requests, and no more. */
+static void test_work(void **state)
+{
+    (void)state;
+    struct lab lab = lab_of((struct plane){0.001, 0.0005, 1e-5}, "poisson", "500", "21");
+    lab.inputs.warm_up = 0;
+    const struct roof_simulation s = run(&lab, 20);
+    const double work = (double)s.steps * 0.001 + 20000 * (20 * 0.0005 + 500 * 1e-5);
+    /* Requests that are still running when the last one arrives are left out. */
+    assert_near(s.busy * s.duration_s, work, 0.001);
+    assert_near(s.tokens_per_s, 20 * 21, 0.02);
+    assert_int_equal(s.requests, 20000);
+}
+
+/* One sequence at a time, and one token: a queue with one server. W = rate E[S^2] / 2 (1 - rho). */
+static void check_queue(const char *prompt, double mean, double square, double load)
+{
+    struct lab lab = lab_of((struct plane){0.02, 0, 1e-4}, "poisson", prompt, "1");
+    lab.inputs.limits.sequences = 1;
+    lab.inputs.requests = 200000;
+    const double rate = load / mean;
+    const struct roof_simulation s = run(&lab, rate);
+    const struct roof_latency_result *const ttft = &s.latency[ROOF_LATENCY_TTFT];
+    const double right = mean + rate * square / (2 * (1 - load));
+    assert_true(ttft->mean_ci_s > 0 && ttft->mean_ci_s < 0.1 * right);
+    if (fabs(ttft->mean_s - right) > 1.5 * ttft->mean_ci_s) {
+        fail_msg("prompt %s: %.5f +- %.5f, expected %.5f", prompt, ttft->mean_s, ttft->mean_ci_s,
+                 right);
+    }
+    assert_near(s.busy, load, 0.02);
+    assert_true(isnan(s.latency[ROOF_LATENCY_TPOT].mean_s));
+}
+
+static void test_queues(void **state)
+{
+    (void)state;
+    check_queue("800", 0.1, 0.01, 0.5); /* M/D/1 */
+    check_queue("800", 0.1, 0.01, 0.8);
+    /* M/G/1: 20 ms + U(1..1600) 0.1 ms; the variance of the prompt is (1600^2 - 1) / 12. */
+    check_queue("uniform:1:1600", 0.10005, 0.10005 * 0.10005 + (1600. * 1600 - 1) / 12 * 1e-8, 0.7);
+}
+
+/* With more sequences prompts share steps, which is shorter where most of a step is shared. */
+static void test_shared_steps(void **state)
+{
+    (void)state;
+    struct lab lab = lab_of((struct plane){0.09, 0, 1.25e-5}, "poisson", "800", "1");
+    lab.inputs.limits.sequences = 1;
+    const double alone = run(&lab, 7).latency[ROOF_LATENCY_TTFT].mean_s;
+    lab.inputs.limits.sequences = 64;
+    assert_true(run(&lab, 7).latency[ROOF_LATENCY_TTFT].mean_s < 0.8 * alone);
+}
+
+/* Latencies do not fall when the rate rises, since the requests are the same. */
+static void test_monotone(void **state)
+{
+    (void)state;
+    struct lab lab = lab_of((struct plane){0.01, 0.0005, 1e-5}, "poisson", "lognormal:1000:1",
+                            "lognormal:200:1");
+    struct roof_simulation before = {0};
+    lab.inputs.requests = 8000;
+    for (int step = 0; step < 15; step++) {
+        const struct roof_simulation s = run(&lab, pow(1.3, step));
+        for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+            const struct roof_latency_result *const a = &before.latency[i];
+            const struct roof_latency_result *const b = &s.latency[i];
+            /* Once all sequences run, a higher rate changes no step. */
+            const double same = 1 - 1e-3;
+            assert_true(b->mean_s >= same * a->mean_s && b->p50_s >= same * a->p50_s);
+            assert_true(b->p90_s >= same * a->p90_s && b->p99_s >= same * a->p99_s);
+            assert_true(b->p99_s >= b->p90_s && b->p90_s >= b->p50_s);
+        }
+        before = s;
+    }
+}
+
+/* Beyond what the engine can do the requests that wait grow by the difference. */
+static void test_saturation(void **state)
+{
+    (void)state;
+    struct lab lab = lab_of((struct plane){0.05, 0, 0}, "poisson", "10", "1");
+    lab.inputs.limits.sequences = 1; /* 20 per second */
+    const struct roof_simulation s = run(&lab, 30);
+    assert_true(s.saturated);
+    assert_near(s.growth_per_s, 10, 0.05);
+    assert_near(s.completed_per_s, 20, 0.01);
+    assert_near(s.busy, 1, 0.001);
+    assert_true(s.full_sequences > 0.9);
+    assert_false(run(&lab, 18).saturated);
+}
+
+/* Goodput counts the requests that keep the limits themselves. */
+static void test_limits(void **state)
+{
+    (void)state;
+    struct lab lab = lab_of((struct plane){0.05, 0, 0}, "poisson", "10", "1");
+    struct roof_latency_limit *const limit = &lab.inputs.limit[ROOF_LATENCY_TTFT];
+    lab.inputs.limits.sequences = 1;
+    struct roof_simulation s = run(&lab, 15);
+    const struct roof_latency_result free = s.latency[ROOF_LATENCY_TTFT];
+    assert_true(roof_simulation_meets(&s) && isnan(free.limited_s));
+    assert_near(s.goodput_per_s, s.completed_per_s, 1e-12);
+
+    *limit = (struct roof_latency_limit){free.p90_s, 90};
+    s = run(&lab, 15);
+    assert_true(roof_simulation_meets(&s));
+    assert_true(s.latency[ROOF_LATENCY_TTFT].limited_s == free.p90_s);
+    assert_near(s.goodput_per_s, 0.9 * s.completed_per_s, 0.01);
+
+    limit->percent = 91;
+    s = run(&lab, 15);
+    assert_false(roof_simulation_meets(&s));
+    *limit = (struct roof_latency_limit){free.mean_s * 1.0001, 0};
+    s = run(&lab, 15);
+    assert_true(roof_simulation_meets(&s));
+    assert_true(s.latency[ROOF_LATENCY_TTFT].limited_s == free.mean_s);
+}
+
+static void test_limit_texts(void **state)
+{
+    (void)state;
+    struct roof_latency_limit limit;
+    struct roof_error e = {0};
+    assert_int_equal(roof_latency_limit_read(&limit, "max_ttft", "1s", &e), ROOF_OK);
+    assert_true(limit.time_s == 1 && limit.percent == 99);
+    assert_int_equal(roof_latency_limit_read(&limit, "max_ttft", "p99.9:20ms", &e), ROOF_OK);
+    assert_true(limit.time_s == 0.02 && limit.percent == 99.9);
+    assert_int_equal(roof_latency_limit_read(&limit, "max_ttft", "mean:20ms", &e), ROOF_OK);
+    assert_true(limit.percent == 0);
+    assert_int_equal(roof_latency_limit_read(&limit, "max_ttft", "p0:20ms", &e), ROOF_USAGE);
+    assert_int_equal(roof_latency_limit_read(&limit, "max_ttft", "p101:20ms", &e), ROOF_USAGE);
+    assert_int_equal(roof_latency_limit_read(&limit, "max_ttft", "p99:20", &e), ROOF_USAGE);
+    assert_int_equal(roof_latency_limit_read(&limit, "max_ttft", "median:1s", &e), ROOF_USAGE);
+    assert_string_equal(e.message, "max_ttft is a time, pNN:TIME or mean:TIME, such as p99:500ms, "
+                                   "not 'median:1s'");
+}
+
+/* One seed gives the same numbers, another one others that are close. */
+static void test_seed(void **state)
+{
+    (void)state;
+    struct lab lab = lab_of((struct plane){0.01, 0.0005, 1e-5}, "gamma:1.5", "lognormal:1000:1",
+                            "uniform:1:400");
+    const struct roof_simulation a = run(&lab, 6);
+    const struct roof_simulation b = run(&lab, 6);
+    assert_memory_equal(&a.latency, &b.latency, sizeof a.latency);
+    assert_true(a.steps == b.steps && a.running == b.running);
+    lab.inputs.seed = 2;
+    const struct roof_simulation c = run(&lab, 6);
+    const struct roof_latency_result *const ttft = &a.latency[ROOF_LATENCY_TTFT];
+    assert_true(c.latency[ROOF_LATENCY_TTFT].mean_s != ttft->mean_s);
+    assert_near(c.latency[ROOF_LATENCY_TTFT].mean_s, ttft->mean_s, 0.1);
+}
+
+/* A trace is served as it is, to its end, and what never fits is turned away. */
+static void test_trace(void **state)
+{
+    (void)state;
+    const struct roof_arrival trace[] = {{0, 16, 2}, {0.5, 999, 1}, {10, 16, 2}};
+    struct lab lab = lab_of((struct plane){1, 0, 0}, "constant", "1", "1");
+    lab.inputs.trace = trace;
+    lab.inputs.requests = 3;
+    lab.inputs.warm_up = 0;
+    lab.inputs.limits.blocks = 4;
+    const struct roof_simulation s = run(&lab, 1);
+    assert_int_equal(s.requests, 2);
+    assert_int_equal(s.rejected, 1);
+    assert_near(s.duration_s, 12, 1e-12);
+    assert_near(s.busy, 4. / 12, 1e-12);
+    assert_near(s.completed_per_s, 2. / 12, 1e-12);
+    assert_near(s.latency[ROOF_LATENCY_E2E].mean_s, 2, 1e-12);
+    assert_true(isnan(s.latency[ROOF_LATENCY_E2E].mean_ci_s));
+}
+
+/* --- what `predict` says ------------------------------------------------------------------- */
+
+struct plan {
+    struct roof_model *model;
+    struct roof_hardware *hardware;
+    struct roof_deployment deployment;
+    struct roof_model_prediction *predicted;
+};
+
+static void open_plan(struct plan *out, int64_t prompt, int64_t generate, int64_t batch,
+                      int64_t chunk)
+{
+    struct roof_scenario s;
+    out->model = load("llama-3-8b");
+    out->hardware = load_calibrated("h100-sxm");
+    out->predicted = calloc(1, sizeof *out->predicted);
+    assert_non_null(out->predicted);
+    roof_scenario_init(&s);
+    s.prompt = prompt;
+    s.generate = generate;
+    s.common.shape.batch = batch;
+    s.chunk = chunk;
+    assert_int_equal(roof_predict_model(out->predicted, out->model, &s, out->hardware, NULL),
+                     ROOF_OK);
+    assert_int_equal(
+        roof_deployment_open(&out->deployment, out->model, &s, out->hardware, false, NULL),
+        ROOF_OK);
+}
+
+static void close_plan(struct plan *plan)
+{
+    roof_deployment_close(&plan->deployment);
+    free(plan->predicted);
+    free_calibrated(plan->hardware);
+    roof_model_free(plan->model);
+}
+
+/* Runs a closed loop of as many requests as the plan has in flight. */
+static struct roof_simulation loop(const struct plan *plan, int64_t requests)
+{
+    const struct roof_scenario *const s = &plan->deployment.scenario;
+    struct roof_simulation out;
+    const struct roof_arrivals arrivals = {
+        .prompt = {.low = s->prompt}, .generate = {.low = s->generate}, .rate = 1};
+    const struct roof_simulation_inputs inputs = {.table = plan->deployment.table,
+                                                  .limits = {.budget = s->chunk,
+                                                             .sequences = s->common.shape.batch,
+                                                             .blocks = plan->deployment.blocks,
+                                                             .scale = 1},
+                                                  .arrivals = &arrivals,
+                                                  .requests = (uint64_t)requests,
+                                                  .concurrency = (uint64_t)s->common.shape.batch,
+                                                  .warm_up = 0.2,
+                                                  .limit = {{NAN, 0}, {NAN, 0}, {NAN, 0}}};
+    assert_int_equal(roof_simulate(&out, &inputs, NULL), ROOF_OK);
+    roof_simulation_free(&out);
+    return out;
+}
+
+/* One request at a time and a budget without end: predict's own times. */
+static void test_one_request(void **state)
+{
+    (void)state;
+    static const int64_t prompts[] = {1000, 2048, 7777};
+    for (size_t i = 0; i < 3; i++) {
+        struct plan plan;
+        open_plan(&plan, prompts[i], 200, 1, ROOF_CHUNK_WHOLE);
+        const struct roof_simulation s = loop(&plan, 10);
+        const struct roof_model_prediction *const p = plan.predicted;
+        assert_near(s.latency[ROOF_LATENCY_TTFT].mean_s, p->expected_ttft_s, 0.005);
+        assert_near(s.latency[ROOF_LATENCY_TPOT].mean_s, p->expected_tpot_s, 0.002);
+        assert_near(s.latency[ROOF_LATENCY_E2E].mean_s, p->expected_e2e_s, 0.002);
+        close_plan(&plan);
+    }
+}
+
+/* A closed loop tends to the formulas of `predict` and `recommend`: tpot and tokens/s. */
+static void test_closed_loop(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t prompt, generate, batch, chunk;
+    } cases[] = {{2000, 1000, 4, 8192},
+                 {2000, 1000, 32, 8192},
+                 {500, 2000, 128, 8192},
+                 {8000, 500, 8, 2048},
+                 {4000, 100, 16, 2000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan plan;
+        open_plan(&plan, cases[i].prompt, cases[i].generate, cases[i].batch, cases[i].chunk);
+        const struct roof_simulation s = loop(&plan, 40 * cases[i].batch);
+        const struct roof_model_prediction *const p = plan.predicted;
+        assert_near(s.latency[ROOF_LATENCY_TPOT].mean_s, p->expected_tpot_s, 0.03);
+        assert_near(s.tokens_per_s, p->expected_tokens_per_s, 0.03);
+        assert_near(s.latency[ROOF_LATENCY_TTFT].mean_s, p->expected_ttft_s, 0.3);
+        close_plan(&plan);
+    }
+}
+
+/* The cache has the blocks that the memory leaves: 80 GiB less a tenth, weights and activations. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    struct plan plan;
+    open_plan(&plan, 1000, 24, 8, 8192);
+    const struct roof_deployment *const d = &plan.deployment;
+    assert_near(d->kv_bytes_per_token, 131072, 1e-12);
+    assert_near(d->memory.weights, 16060522496., 1e-12);
+    const double rest = 0.9 * 80 * 1024. * 1024 * 1024 - 16060522496. - d->memory.activations;
+    assert_int_equal(d->blocks, (int64_t)(rest / 131072 / 16));
+    close_plan(&plan);
+}
+
+static void test_no_room(void **state)
+{
+    (void)state;
+    struct roof_model *const model = load("llama-3-70b");
+    struct roof_hardware *const hardware = load_calibrated("h100-sxm");
+    struct roof_deployment d;
+    struct roof_scenario s;
+    struct roof_error e = {0};
+    roof_scenario_init(&s);
+    s.prompt = 100;
+    s.generate = 10;
+    assert_int_equal(roof_deployment_open(&d, model, &s, hardware, false, &e), ROOF_UNSATISFIED);
+    assert_non_null(strstr(e.message, "leaves no memory for a KV cache"));
+    roof_deployment_close(&d);
+    roof_model_free(model);
+    free_calibrated(hardware);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_little),      cmocka_unit_test(test_work),
+        cmocka_unit_test(test_queues),      cmocka_unit_test(test_shared_steps),
+        cmocka_unit_test(test_monotone),    cmocka_unit_test(test_saturation),
+        cmocka_unit_test(test_limits),      cmocka_unit_test(test_limit_texts),
+        cmocka_unit_test(test_seed),        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_one_request), cmocka_unit_test(test_closed_loop),
+        cmocka_unit_test(test_blocks),      cmocka_unit_test(test_no_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+/* The table of steps: exact where steps are planes, and close to predicted ones between them. */
+#include "models.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "simulate/deployment.h"
+
+/* A step takes 10 s, 2 s per sequence and 1/8 s per token of its context, 3 s per token of a prompt
+ * and 1/4 s for each token that it looks at. */
+static enum roof_status plane(double *out_s, void *context, const struct roof_step_load *load,
+                              struct roof_error *error)
+{
+    int *const calls = context;
+    (void)error;
+    ++*calls;
+    *out_s = 10 + load->decoding * (2 + load->context / 8) +
+             load->tokens * (3 + load->prompt_context / 4);
+    return ROOF_OK;
+}
+
+static enum roof_status fails(double *out_s, void *context, const struct roof_step_load *load,
+                              struct roof_error *error)
+{
+    (void)out_s;
+    (void)context;
+    (void)load;
+    return roof_error_set(error, ROOF_USAGE, "no step");
+}
+
+static void test_planes(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    int calls = 0;
+    assert_int_equal(roof_step_table_open(&table, plane, &calls, NULL), ROOF_OK);
+    random_state = 11;
+    for (int i = 0; i < 20000; i++) {
+        const struct roof_step_load load = {(double)pick(0, 300), 1 + (double)pick(0, 1 << 20) / 7,
+                                            (double)pick(0, 1 << pick(0, 20)),
+                                            1 + (double)pick(0, 1 << 20) / 3};
+        double time = 0;
+        double right = 0;
+        if (load.decoding + load.tokens == 0) {
+            continue;
+        }
+        int other = 0;
+        assert_int_equal(plane(&right, &other, &load, NULL), ROOF_OK);
+        assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+        assert_near(time, right, 1e-9);
+    }
+    assert_true(roof_step_table_cells(table) < 12000);
+    roof_step_table_free(table);
+}
+
+/* A cell is predicted once, and not at all where it has no weight. */
+static void test_cells(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    int calls = 0;
+    double time = 0;
+    const struct roof_step_load even = {.decoding = 64, .context = 1024};
+    const struct roof_step_load odd = {.decoding = 65, .context = 1500};
+    assert_int_equal(roof_step_table_open(&table, plane, &calls, NULL), ROOF_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(roof_step_time(&time, table, &even, NULL), ROOF_OK);
+        assert_int_equal(calls, 1);
+    }
+    assert_int_equal(roof_step_time(&time, table, &odd, NULL), ROOF_OK);
+    assert_int_equal(calls, 4); /* 64 and 72 sequences at 1024 and 1536 */
+    roof_step_table_free(table);
+}
+
+/* Steps with a number of tokens that was named are predicted themselves. */
+static enum roof_status hill(double *out_s, void *context, const struct roof_step_load *load,
+                             struct roof_error *error)
+{
+    (void)context;
+    (void)error;
+    *out_s = 1 + load->decoding + (load->tokens == 1000 ? 50 : 0);
+    return ROOF_OK;
+}
+
+static void test_pins(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    double time = 0;
+    struct roof_step_load load = {
+        .decoding = 3, .context = 9, .tokens = 1000, .prompt_context = 40};
+    assert_int_equal(roof_step_table_open(&table, hill, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+    assert_near(time, 4, 1e-12); /* between 960 and 1024 */
+    roof_step_table_pin(table, 1000);
+    roof_step_table_pin(table, 0);
+    assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+    assert_near(time, 54, 1e-12);
+    load.decoding = 0;
+    assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+    assert_near(time, 51, 1e-12);
+    roof_step_table_free(table);
+}
+
+static void test_failure(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    struct roof_error error = {0};
+    double time = 0;
+    const struct roof_step_load load = {.decoding = 1, .context = 1};
+    assert_int_equal(roof_step_table_open(&table, fails, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_step_time(&time, table, &load, &error), ROOF_USAGE);
+    assert_string_equal(error.message, "no step");
+    roof_step_table_free(table);
+}
+
+/* The errors of the table against steps that are predicted, at random loads. */
+struct errors {
+    double sum;
+    double most;
+    int count;
+};
+
+static void add_error(struct errors *out, struct roof_deployment *d, struct roof_request_steps *s,
+                      const struct roof_step_load *load)
+{
+    double time = 0;
+    double right = 0;
+    assert_int_equal(roof_step_time(&time, d->table, load, NULL), ROOF_OK);
+    assert_int_equal(roof_request_steps(&right, s, load, NULL), ROOF_OK);
+    const double off = fabs(time / right - 1);
+    out->sum += off;
+    out->most = fmax(out->most, off);
+    out->count++;
+}
+
+static void check_errors(const char *model_id, const char *hardware_id, int64_t tp, bool bound,
+                         double mean, double most)
+{
+    struct roof_model *const model = load(model_id);
+    struct roof_hardware *const hardware = load_calibrated(hardware_id);
+    struct roof_scenario s;
+    struct roof_deployment d;
+    struct roof_request request;
+    struct roof_remembered *const cost = calloc(509, sizeof *cost);
+    struct roof_pass_memo memo = {.entry = cost, .size = 509};
+    struct errors errors = {0};
+    roof_scenario_init(&s);
+    s.prompt = 1000;
+    s.generate = 200;
+    s.tp = tp;
+    s.common.shape.batch = 256;
+    assert_non_null(cost);
+    assert_int_equal(roof_deployment_open(&d, model, &s, hardware, bound, NULL), ROOF_OK);
+    const struct roof_stacks stacks = roof_one_stack(&d.scenario);
+    assert_int_equal(
+        roof_request_open(&request, model, &d.scenario, hardware, &memo, &stacks, NULL), ROOF_OK);
+    struct roof_request_steps steps = {&request, bound ? ROOF_STEP_BOUND : ROOF_STEP_EXPECTED};
+    random_state = 5;
+    for (int i = 0; i < 1000; i++) {
+        struct roof_step_load load = {.decoding = (double)pick(0, 1 << pick(0, 8)),
+                                      .context = (double)pick(1, 1 << pick(0, 15))};
+        if (pick(0, 2) > 0 || load.decoding == 0) {
+            load.tokens = (double)pick(1, 1 << pick(0, 13));
+            load.prompt_context = (load.tokens + 1) / 2 + (double)pick(0, 1 << pick(0, 14));
+        }
+        add_error(&errors, &d, &steps, &load);
+    }
+    const double got = errors.sum / errors.count;
+    if (got > mean || errors.most > most) {
+        fail_msg("%s on %s: the error is %.4f, at most %.4f", model_id, hardware_id, got,
+                 errors.most);
+    }
+    roof_deployment_close(&d);
+    free(cost);
+    free_calibrated(hardware);
+    roof_model_free(model);
+}
+
+static void test_interpolation(void **state)
+{
+    (void)state;
+    check_errors("llama-3-8b", "h100-sxm", 1, false, 0.006, 0.12);
+    check_errors("llama-3-8b", "h100-sxm", 1, true, 0.006, 0.12);
+    check_errors("llama-3-70b", "hgx-b200", 4, false, 0.006, 0.12);
+    check_errors("gpt-oss-20b", "h100-sxm", 1, false, 0.006, 0.12);
+    check_errors("deepseek-v3", "hgx-b200", 8, false, 0.006, 0.12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_planes),        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_pins),          cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_interpolation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
