@@ -291,11 +291,12 @@ check-page: $(PAGE)/roofline.wasm $(PAGE)/native
 ## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
 MEASURED    ?=
 # In this order: each device, and those whose kernels it takes where it has no rows of its own.
-CALIBRATED  := h100-sxm \
+CALIBRATED  := h100-sxm:a100-sxm-80gb \
                a100-sxm-80gb:h100-sxm \
                hgx-b200:h100-sxm,a100-sxm-80gb \
                l40s:a100-sxm-80gb,h100-sxm \
-               dgx-spark:l40s,a100-sxm-80gb,hgx-b200
+               rtx-pro-6000:l40s,a100-sxm-80gb,hgx-b200 \
+               dgx-spark:rtx-pro-6000,l40s,a100-sxm-80gb,hgx-b200
 ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
                aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0' \
                --attribution 'Vector kernels: microsoft/vidur, (c) Microsoft, MIT' \
@@ -306,7 +307,7 @@ calibrate: $(FIT)
 	for each in $(CALIBRATED); do \
 	    id=$${each%%:*}; lenders=$$(printf '%s' "$${each#$$id}" | tr ':,' '  '); lend=; \
 	    for other in $$lenders; do lend="$$lend --lend data/calibration/$$other.json"; done; \
-	    $(FIT) $(BUILD)/measured.csv --hardware $$id -o data/calibration/$$id.json $$lend \
+	    $(FIT) $(BUILD)/measured.csv --evaluations 400 --hardware $$id -o data/calibration/$$id.json $$lend \
 	        $(ATTRIBUTION) || exit 1; done
 
 ## bench: predictions per second, and whole processes beside /bin/true and jq, as JSON lines
@@ -399,7 +400,8 @@ $(PASSED)/unit/measure/test_cuda: $(FAKES)
 UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
 # They take longest, so that they begin first.
 UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
-UNIT_SHORT = $(filter-out %/test_plan %/test_kernel %/test_service %/test_layout,$(UNIT_SRC:tests/%.c=$(PASSED)/%))
+UNIT_SLOW := plan kernel service layout attention latent experts simulation decimal quantity engine model_prediction
+UNIT_SHORT = $(filter-out $(UNIT_SLOW:%=\%/test_%),$(UNIT_SRC:tests/%.c=$(PASSED)/%))
 $(UNIT_ABOVE:%=$(PASSED)/unit/%): $(LIB_OBJ)
 
 check-unit: $(UNIT_LONG) $(UNIT_OK)
@@ -499,6 +501,10 @@ oracle: $(BIN)
 check-browser:
 	@sh tests/browser.sh $(BUILD)/explorer
 
+## check-serve: the service over HTTP, with 100,000 requests over which its memory must not grow (minutes)
+check-serve: $(BIN) $(FAKES)
+	SERVE_REQUESTS=100000 sh tests/cli/serve.sh $(BIN)
+
 ## mutate: wrong code, one mistake at a time (MODULES=a,b JOBS=N): what no test notices
 MODULES ?= operator,workload,predict,scenario,graph,model_size,sweep,recommend
 JOBS    ?= 2
@@ -524,11 +530,18 @@ recipes:
 figures: $(LIB) $(BIN)
 	@BUILD='$(BUILD)' sh tests/figures.sh write docs/design.md
 
+SAMPLED := cli/serve.sh cli/inputs.sh cli/faults.sh
+SANITIZED := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
+
 ## sanitize: every test under the address and undefined-behaviour sanitizers, threads under theirs
 sanitize: sanitize-threads
-	$(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g \
-	    -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-overflow \
-	    -fno-sanitize-recover=all'
+	$(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror \
+	    CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
+
+# Of what sanitize runs the pages, and scripts that interrupt and complete, are left out.
+sanitize-quick: sanitize-threads
+	$(MAKE) check-unit check-fuzz check-cases $(SAMPLED:%=$(BUILD)/sanitize/passed/%) \
+	    BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
 sanitize-threads:
 	$(MAKE) $(BUILD)/tsan/roofline BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
@@ -538,10 +551,10 @@ sanitize-threads:
 ## fuzz: run the fuzz targets, or TARGET=NAME, for SECONDS=60 each with libFuzzer (clang)
 TARGET  ?= $(FUZZ)
 SECONDS ?= 60
+UNCOUNTED := -fsanitize-coverage-ignorelist=tests/fuzz/uncounted
 fuzz:
 	$(MAKE) $(TARGET:%=$(BUILD)/fuzz/tests/fuzz/%.run) BUILD=$(BUILD)/fuzz CC=clang \
-	    FUZZER=-fsanitize=fuzzer CFLAGS='-O2 -g -fsanitize-coverage-ignorelist=tests/fuzz/uncounted \
-	    -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all'
+	    FUZZER=-fsanitize=fuzzer CFLAGS='-O2 -g -fsanitize=fuzzer-no-link $(SANITIZED) $(UNCOUNTED)'
 	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(TARGET)
 
 ## fuzz-coverage: the lines that the kept inputs of each fuzz target reach (clang, llvm-cov)
@@ -550,10 +563,13 @@ fuzz-coverage:
 	    CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping'
 	@sh tests/fuzz/coverage.sh $(BUILD)/coverage $(FUZZ)
 
+COVERED := $(PAGES:%=pages/%) reports cli/serve.sh cli/inputs.sh
+
 ## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
 coverage:
 	@rm -rf $(BUILD)/gcov
-	$(MAKE) check-unit check-fuzz check-cases BUILD=$(BUILD)/gcov CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
+	$(MAKE) check-unit check-fuzz check-cases check-ask check-schemas check-formulas \
+	    $(COVERED:%=$(BUILD)/gcov/passed/%) BUILD=$(BUILD)/gcov CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
 	gcovr --root . --object-directory $(BUILD)/gcov $(FLOORS:%=--filter 'src/%/') --json $(BUILD)/gcov/all.json
 	gcovr --root . -a $(BUILD)/gcov/all.json --branches --txt $(BUILD)/gcov/branches
 	gcovr --root . -a $(BUILD)/gcov/all.json --print-summary --txt $(BUILD)/gcov/lines --fail-under-line 95 --fail-under-branch 90
@@ -563,9 +579,9 @@ VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-ex
 valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='$(VALGRIND)'
 
-# Unit tests but the longest, and one golden command line of ten.
+# Unit tests but the longest, and one golden command line of 25.
 valgrind-quick:
-	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/10
+	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/25
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
           $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c
@@ -573,7 +589,11 @@ LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h
 LINT_S := .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
           $(sort $(wildcard tests/*.sh tests/bench/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
-lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
+lint: lint-quick $(LINT_C:%=$(PASSED)/tidy/%)
+
+# Of what lint does, clang-tidy of the unit tests is left out.
+lint-quick: lint-gcc lint-clang lint-text $(patsubst %,$(PASSED)/tidy/%,$(filter-out $(UNIT_SRC),$(LINT_C))) \
+    $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
 
 lint-gcc lint-clang: lint-%:
 	$(MAKE) all $(BUILD)/lint-$*/roofline-calibrate CC=$* BUILD=$(BUILD)/lint-$* WERROR=-Werror
@@ -595,7 +615,7 @@ $(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
 
 # What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
 # steps go side by side, each with its output in a file.
-CI := lint sanitize mutate-quick coverage valgrind-quick fuzz check-browser
+CI := lint-quick sanitize-quick mutate-quick coverage valgrind-quick fuzz check-browser
 ci: $(CI:%=ci-%)
 $(CI:%=ci-%): ci-%:
 	@mkdir -p $(BUILD)/ci
@@ -638,6 +658,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all calibrate errors charts llama-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
-        check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
+        check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The explorer in headless Chromium, driven over WebDriver: python3 tests/browser.py PROGRAM
+"""The explorer in headless Chromium, driven over WebDriver: python3 tests/browser.py PROGRAM [PICTURES]
 
-What a reader sees must be what the program prints, and each control must change the question.
+What a reader sees must be what the program prints, and each control must change the question. PICTURES is a folder
+for pictures of every view: light, dark, narrow and as printed. AXE in the environment names axe.min.js, which looks for
+what keeps people from using a page; where firefox-esr is, it shows the page, too.
 """
 
+import base64
 import contextlib
+import http.server
 import json
 import os
 import re
@@ -12,12 +16,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
 
 PROGRAM = os.path.abspath(sys.argv[1])
-ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 HOSTILE = '</script><script>window.harm = 1</script>'
 
 
@@ -70,8 +74,9 @@ class Browser:
     def js(self, code, *arguments):
         return self.call('POST', '/execute/sync', {'script': code, 'args': list(arguments)})
 
-    def find(self, selector):
-        return self.call('POST', '/element', {'using': 'css selector', 'value': selector})[ELEMENT]
+    def later(self, code, *arguments):
+        """Runs a script that hands its result to the last of its arguments, a function."""
+        return self.call('POST', '/execute/async', {'script': code, 'args': list(arguments)})
 
     def devtools(self, command, **parameters):
         return self.call('POST', '/goog/cdp/execute', {'cmd': command, 'params': parameters})
@@ -79,6 +84,17 @@ class Browser:
     def media(self, media='', scheme='light'):
         self.devtools('Emulation.setEmulatedMedia', media=media,
                       features=[{'name': 'prefers-color-scheme', 'value': scheme}])
+
+    def width(self, width, height=1000):
+        self.devtools('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def picture(self, path):
+        """Writes the whole page as an image."""
+        width, height = self.js('return [innerWidth, document.documentElement.scrollHeight]')
+        self.width(width, height)
+        shot = self.devtools('Page.captureScreenshot', format='png')
+        with open(path, 'wb') as file:
+            file.write(base64.b64decode(shot['data']))
 
     def log(self, kind):
         return self.call('POST', '/se/log', {'type': kind})
@@ -104,6 +120,8 @@ def wait(browser, code, what):
 
 
 IDLE = 'return typeof pending !== "undefined" && pending === null && answers.length > 0'
+DRAWN = IDLE + """ && document.getElementById('view').textContent.length > 40 &&
+ !/Asking|Searching/.test(document.getElementById('view').textContent)"""
 CARDS = 'return [...document.querySelectorAll(".card")].map(c => c.textContent)'
 
 
@@ -146,7 +164,7 @@ def check_controls(browser, page, failures):
     wait(browser, IDLE, 'the beginning')
     before = browser.js(CARDS)
     for control, value in (('in-batch', '64'), ('in-context', '100000'), ('in-phase', 'prefill'), ('in-precision', 'fp8_e4m3'),
-                           ('in-kv', 'fp8_e4m3'), ('in-layout', 'q4_k_m'), ('in-stack', 'vllm'), ('in-tp', '2'), ('in-model', 'qwen3-8b'),
+                           ('in-kv', 'fp8_e4m3'), ('in-layout', 'q4_k_m'), ('in-stack', 'vllm'), ('in-tp', '2'), ('in-dp', '2'), ('in-model', 'qwen3-8b'),
                            ('in-more_bandwidth', '1'), ('in-more_peak', '-1'), ('add-device', 'h200'), ('in-draft_tokens', '3')):
         if control == 'in-draft_tokens':
             browser.js("change({acceptance: '0.7'})")
@@ -172,9 +190,7 @@ def check_controls(browser, page, failures):
         wait(browser, IDLE, 'two devices')
         for view in browser.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.id)"):
             browser.js('document.getElementById(arguments[0]).click()', view)
-            wait(browser, IDLE, view)
-            wait(browser, "return document.getElementById('view').textContent.length > 40 &&"
-                 " !/Asking|Searching/.test(document.getElementById('view').textContent)", view)
+            wait(browser, DRAWN, view)
             if browser.js(ERROR):
                 failures.append(f'{view}: {browser.js(ERROR)}')
 
@@ -195,9 +211,44 @@ def check_start(browser, folder, failures):
         failures.append('the text of a question is run')
 
 
+def check_load(browser, folder, failures):
+    """The rate of a load is marked with what the program says, and the curves have their dots."""
+    page = os.path.join(folder, 'load.html')
+    asked = ('llama-3-8b', '-H', 'h100-sxm', '--prompt', 'uniform:500:1500', '--generate', '200', '--seed', '3')
+    for more, key in ((('--rate', '5'), 'rate_per_s'), (('--max-ttft', 'p99:200ms'), 'max_rate_per_s'), (('--concurrency', '16'), 'completed_per_s')):
+        run('simulate', *asked, *more, '-o', page)
+        document = json.loads(run('simulate', *asked, *more, '-f', 'json'))
+        browser.open(page)
+        wait(browser, DRAWN, f'load {more}')
+        row = browser.js("return [...document.querySelectorAll('#view tr.chosen td')].map(t => t.textContent)")
+        wanted = [short(document[name]) for name in ('ttft_ms_p50', 'ttft_ms_p99', 'tpot_ms_p50', 'tpot_ms_p99')]
+        if row[5:9] != wanted or browser.js('return state.prompt') != '1000':
+            failures.append(f'load {more}: {row}, not {wanted}: {browser.js(ERROR)}')
+        dots = browser.js("return [...document.querySelectorAll('#view svg circle')].map(c => c.getAttribute('aria-label'))")
+        if len(dots) < 36 or not any(f'{short(document[key])} requests/s, as asked' in dot for dot in dots):
+            failures.append(f'load {more}: {len(dots)} dots: {dots[:3]}')
+    helps = browser.js("return document.getElementById('help-0').textContent")
+    if not re.search(r'would help: .*\(\d\.\d+x\)', helps):
+        failures.append(f'would help: {helps}')
+
+
 def check_plan(browser, folder, failures):
     """A plan that is chosen is asked for: its times stand in the card, and its operators are those of a step."""
     page = os.path.join(folder, 'plans.html')
+    priced = ('model', 'llama-3-8b', '-H', 'h100-sxm', '--prompt', '1k', '--generate', '100', '--by', 'ideal', '--price-per-hour', 'h100-sxm=3')
+    run('recommend', *priced, '-o', page)
+    best = json.loads(run('recommend', *priced, '-f', 'json'))['candidates'][0]
+    browser.open(page)
+    wait(browser, "return document.querySelector('tbody button') !== null", 'plans with a price')
+    seen = browser.js("return document.querySelector('#view tbody tr').textContent")
+    if short(best['cost_per_million_tokens']) not in seen or short(best['tokens_per_s']) not in seen:
+        failures.append(f'the first plan with a price: {seen}, not {best}')
+    browser.js("change({hardware: ['mi300x']})")
+    wait(browser, "return /would help: .*x\\)/.test(document.getElementById('help-0').textContent)", 'what would help by bounds')
+    browser.js("change({model: 'deepseek-r1', hardware: ['h200'], tp: '8', run: 'pass', by: '', extra: '', view: 'roofline'})")
+    wait(browser, "return /would fit: .*fp8/.test(document.getElementById('help-0').textContent)", 'what would fit')
+    browser.js("change({model: 'meta-llama/Llama-3.3-70B-Instruct', view: 'roofline'})")
+    wait(browser, IDLE, 'a name at Hugging Face')
     asked = ('model', 'deepseek-r1', '-H', 'h200', '--devices', '8', '--prompt', '4k', '--generate', '1000', '--tp', '1', '--ep', '8')
     run('recommend', *asked, '-o', page)
     best = json.loads(run('recommend', *asked, '-f', 'json'))['candidates'][0]
@@ -212,6 +263,151 @@ def check_plan(browser, folder, failures):
         failures.append('a request has no operators in its roofline')
 
 
+CHANGED = """
+const [next, done] = arguments, begin = performance.now();
+new MutationObserver((_, observer) => { observer.disconnect(); done(performance.now() - begin); })
+  .observe(document.getElementById('cards'), {childList: true});
+change(next);"""
+FIRST = """new MutationObserver((_, observer) => {
+  if (document.querySelector('.card')) { observer.disconnect(); window.firstAnswer = performance.now(); }
+}).observe(document, {childList: true, subtree: true});"""
+# Milliseconds, the least of some tries, so that others on the machine do not matter; and bytes.
+BUDGETS = {'llama-3.3-70b': 50, 'deepseek-r1': 100}
+FIRST_MS, PAGE_BYTES, TRIES = 500, 600000, 8
+
+
+def check_budgets(browser, page, failures):
+    """The page is small, and soon there; a change is answered at once."""
+    if os.path.getsize(page) >= PAGE_BYTES:
+        failures.append(f'the page has {os.path.getsize(page)} bytes')
+    script = browser.devtools('Page.addScriptToEvaluateOnNewDocument', source=FIRST)['identifier']
+    firsts = []
+    for _ in range(TRIES):
+        browser.open('/dev/null')
+        browser.open(page)
+        firsts.append(wait(browser, 'return window.firstAnswer', 'the first answer'))
+    browser.devtools('Page.removeScriptToEvaluateOnNewDocument', identifier=script)
+    if min(firsts) > FIRST_MS:
+        failures.append(f'the first answers take {firsts} ms')
+    said = [f'{os.path.getsize(page)} bytes', f'first answer {min(firsts):.0f} ms']
+    for model, budget in BUDGETS.items():
+        for what, changes in (('a change', [{'batch': str(2 + i)} for i in range(TRIES)]),
+                              ('a change of a request', [{'run': 'request', 'batch': str(20 + i)} for i in range(TRIES)])):
+            browser.js('change(arguments[0])', {'model': model, 'tp': '8', 'run': 'pass', 'view': 'roofline'})
+            wait(browser, IDLE, model)
+            times = []
+            for change in changes:
+                times.append(browser.later(CHANGED, change))
+                wait(browser, IDLE, model)
+            said.append(f'{what}, {model}, {min(times):.0f} ms')
+            if min(times) > budget:
+                failures.append(f'{what} of {model} takes {times} ms, not {budget}')
+    print(f'browser: {"; ".join(said)}')
+
+
+def check_access(browser, page, failures):
+    """axe-core finds nothing, in any view, light or dark, wide or narrow."""
+    if 'AXE' not in os.environ:
+        print('browser: skip axe-core: AXE does not say where it is')
+        return
+    with open(os.environ['AXE'], encoding='utf-8') as file:
+        axe = file.read()
+    for fragment in ('hardware=h100-sxm&hardware=l40s&batch=8', 'about=operator'):
+        browser.open('/dev/null')
+        browser.open(f'{page}#{fragment}')
+        wait(browser, IDLE, fragment)
+        browser.js(axe)
+        browser.js("for (const d of document.querySelectorAll('details')) d.open = true")
+        for view in browser.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.id)"):
+            browser.js('document.getElementById(arguments[0]).click()', view)
+            wait(browser, DRAWN, view)
+            for scheme in ('light', 'dark'):
+                browser.media('', scheme)
+                for found in browser.later("axe.run().then(r => arguments[0](r.violations.map(v => [v.id, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary])))"):
+                    failures.append(f'axe, {view}, {scheme}: {found}')
+        browser.media()
+
+
+# The page in a frame, beside an image that comes when the frame has told what is in it: only then is a picture taken.
+FRAME = """<!doctype html><title>frame</title><style>body{margin:0}iframe{border:0;width:100vw;height:100vh}</style>
+<iframe src="/page.html#hardware=h100-sxm&hardware=l40s"></iframe><img src="/image" alt="">
+<script>
+const timer = setInterval(() => {
+  const inner = document.querySelector('iframe').contentDocument;
+  const cards = [...inner.querySelectorAll('.card')].map(c => c.textContent), error = inner.getElementById('error')?.textContent;
+  if (error || (cards.length === 2 && inner.querySelector('#view svg') && /would help/.test(cards[1]))) {
+    clearInterval(timer);
+    fetch('/said', {method: 'POST', body: JSON.stringify([cards, error])});
+  }
+}, 50);
+</script>"""
+
+
+class Stage(http.server.BaseHTTPRequestHandler):
+    """Hands out the frame and the page, and keeps what the frame says."""
+
+    page = b''
+    said = None
+    told = threading.Event()
+
+    def do_GET(self):
+        if self.path == '/image':
+            Stage.told.wait(30)
+        self.send_response(200)
+        self.send_header('Content-Type', 'image/svg+xml' if self.path == '/image' else 'text/html')
+        self.end_headers()
+        self.wfile.write(b'<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>' if self.path == '/image'
+                         else Stage.page if self.path == '/page.html' else FRAME.encode())
+
+    def do_POST(self):
+        Stage.said = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
+        self.send_response(204)
+        self.end_headers()
+        Stage.told.set()
+
+    def log_message(self, *_):
+        pass
+
+
+def check_firefox(page, folder, failures):
+    """Another browser shows the same figures."""
+    if shutil.which('firefox-esr') is None:
+        print('browser: skip Firefox: there is no firefox-esr (sh .ci/deps browser installs it)')
+        return
+    with open(page, 'rb') as file:
+        Stage.page = file.read()
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Stage)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    picture = os.path.join(folder, 'firefox.png')
+    with tempfile.TemporaryDirectory(prefix='roofline-firefox.') as home:
+        subprocess.run(['firefox-esr', '--headless', '--profile', home, '--window-size=1400,1000', '--screenshot', picture,
+                        f'http://127.0.0.1:{server.server_port}/'], check=False, capture_output=True, timeout=90, env={**os.environ, 'HOME': home})
+    server.shutdown()
+    cards, error = Stage.said or ([], 'it says nothing')
+    document = json.loads(run('predict', 'model', 'llama-3-8b', '-H', 'l40s', '-f', 'json'))
+    if len(cards) != 2 or short(document['expected_tpot_ms']) not in cards[1] or not os.path.exists(picture):
+        failures.append(f'Firefox: {cards} {error}')
+
+
+def take_pictures(browser, page, folder):
+    """Pictures to be looked at."""
+    os.makedirs(folder, exist_ok=True)
+    views = {'model': 'hardware=h100-sxm&hardware=l40s&batch=8', 'request': 'run=request&hardware=h100-sxm&hardware=mi300x',
+             'deepseek': 'model=deepseek-r1&hardware=h200&tp=8', 'operator': 'about=operator&hardware=h100-sxm&hardware=h200'}
+    for name, fragment in views.items():
+        for kind, width, media, scheme in (('light', 1400, '', 'light'), ('dark', 1400, '', 'dark'), ('narrow', 390, '', 'light'), ('print', 794, 'print', 'light')):
+            browser.width(width)
+            browser.media(media, scheme)
+            browser.open('/dev/null')
+            browser.open(f'{page}#{fragment}')
+            wait(browser, IDLE, name)
+            tabs = browser.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.id)")
+            for view in tabs if kind == 'light' or name == 'model' else tabs[:1]:
+                browser.js('document.getElementById(arguments[0]).click()', view)
+                wait(browser, DRAWN, view)
+                browser.picture(os.path.join(folder, f'{name}-{view}-{kind}.png'))
+
+
 def main():
     failures = []
     folder = tempfile.mkdtemp(prefix='roofline-pages.')
@@ -222,7 +418,13 @@ def main():
         check_figures(browser, page, failures)
         check_controls(browser, page, failures)
         check_start(browser, folder, failures)
+        check_load(browser, folder, failures)
         check_plan(browser, folder, failures)
+        check_access(browser, page, failures)
+        check_budgets(browser, page, failures)
+        check_firefox(page, sys.argv[2] if len(sys.argv) > 2 else folder, failures)
+        if len(sys.argv) > 2:
+            take_pictures(browser, page, sys.argv[2])
         failures += [f'browser: {entry["message"]}' for entry in browser.log('browser') if entry['level'] == 'SEVERE']
         sent = [entry for entry in browser.log('performance') if '"Network.requestWillBeSent"' in entry['message']
                 and '"url":"file:' not in entry['message'] and '"url":"data:' not in entry['message'] and '"url":"blob:' not in entry['message']]

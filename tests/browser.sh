@@ -16,4 +16,7 @@ for tool in chromium chromedriver python3; do
         exit 0
     fi
 done
+for axe in "$1/axe/axe.min.js" "$1/../axe/axe.min.js"; do
+    [ ! -e "$axe" ] || export AXE="$axe"
+done
 exec python3 "$(dirname "$0")/browser.py" "$1/roofline"

@@ -66,6 +66,7 @@ function device(gpu) {
     if (gpu == "H100-SXM5-80GB") return "h100-sxm"
     if (gpu == "B200-SXM") return "hgx-b200"
     if (gpu == "L40S") return "l40s"
+    if (gpu == "RTX-PRO-6000-Server") return "rtx-pro-6000"
     if (gpu == "A100-80GB") return "a100-sxm-80gb"
     if (gpu == "H100-80GB") return "h100-sxm"
     return tolower(gpu)

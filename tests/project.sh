@@ -455,7 +455,7 @@ options() {
     while read -r command; do
         "$BIN" --help | grep -q "^  $command  *[A-Z]" || echo "--help does not have $command"
         "$BIN" completion words '' | grep -q "^$command" || echo "completion does not have $command"
-        grep -q -F "| \`$command\` |" README.md || echo "README.md does not have $command"
+        grep -q "^|.*\`$command\`.*|" README.md || echo "README.md does not have $command"
         grep -q "^\$ roofline $command " docs/commands.md ||
             echo "docs/commands.md has no example of $command"
         page=$1/roofline-$command.1
@@ -728,6 +728,27 @@ installed_with_blanks() {
     esac
 }
 
+# Without libevent and without `make page` all but serve and the explorer is built; these say what is missing.
+without() {
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\ncase $* in *libevent*) exit 1 ;; esac\nexec %s "$@"\n' "${PKG_CONFIG:-pkg-config}" > "$scratch/pkg-config"
+    chmod +x "$scratch/pkg-config"
+    build_in "$first" PKG_CONFIG="$scratch/pkg-config"
+    {
+        "$first/build/roofline" serve || echo $?
+        "$first/build/roofline" page -o "$scratch/page.html" || echo $?
+        "$first/build/roofline" predict gemm -m 1 -n 1 -k 1 -o "$scratch/page.html" || echo $?
+    } 2>&1 | diff - "$1" || :
+}
+
+# What a program without them says.
+missing() {
+    page='this program was built without the explorer: sh .ci/deps page, then make page'
+    printf '%s\n4\n' 'roofline serve: this program was built without libevent: sh .ci/deps build installs it, then make' \
+        "roofline page: $page" "roofline predict: $page" > "$scratch/missing"
+    without "$scratch/missing"
+}
+
 installed() {
     root=$scratch/root
     build_in "$first" install DESTDIR="$root" prefix=/usr
@@ -907,6 +928,7 @@ slow() {
     check 'what is installed can be used' installed
     check 'the library can be used without being installed' uninstalled docs/library.md
     check 'folders with blanks are found' installed_with_blanks
+    check 'without libevent and the explorer, the program says what is missing' missing
     notices 3 bad_quoted
     check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md
     check 'the Python of docs/recipes.md runs' python docs/recipes.md

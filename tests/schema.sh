@@ -74,6 +74,8 @@ while IFS=, read -r operator dimensions; do
 done < "$scratch/operators"
 one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm -p fp8 --sparse --measured 12us
 one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm --stack vllm --tiling --why
+one prediction predict gemm -m 640 -n 4096 -k 4097 -H a100 --tile 128x128x32
+one prediction predict gemm -m 640 -n 4096 -k 4096 -H b200 --tile 128x256x64 --cluster 2x1
 one prediction predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --query-len 64 \
     --kv-len 4096 --causal --window 1024 -H h100-sxm --tiling
 one prediction predict gemv -n 4096 -k 4096 -p fp64 -H l4

@@ -40,12 +40,15 @@ def command(row):
     if model == "gpt-oss-120b" and row["gpu"] == "H100-SXM" and users >= 512:
         return None  # measured times of fewer sequences: they are below the bound
     budget, sequences = BUDGETS[row["framework"], row["gpu"]]
-    weights = "mxfp4" if model.startswith("gpt-oss") else FORMATS[row["gemm_quant_mode"]]
+    # Only the experts of gpt-oss have four bits; on B200 their activations have few, too.
+    formats = (["-p", FORMATS[row["gemm_quant_mode"]]] if not model.startswith("gpt-oss")
+               else ["-p", "mxfp4"] if row["gpu"] == "B200-SXM"
+               else ["--layout", "gpt-oss-mxfp4"])
     # InferenceMAX draws lengths from 80% of the size up; the other runs have one length.
     spread = "Inference" in row["origin"]
     prompt, generate = (f"uniform:{int(0.8 * n)}:{n}" if spread else str(n)
                         for n in (int(row["isl"]), int(row["osl"])))
-    return ["simulate", model, "-H", DEVICES[row["gpu"]], "-p", weights, "--stack",
+    return ["simulate", model, "-H", DEVICES[row["gpu"]], *formats, "--stack",
             row["framework"], "--tp", str(tp), "--attention-dp", str(groups),
             *([] if dense else ["--moe-tp", str(moe_tp), "--moe-ep", str(moe_ep)]),
             "--concurrency", str(users), "--requests", str(max(10 * users, 2)), "--warm-up", "0", "--prompt", prompt,

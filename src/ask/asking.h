@@ -42,6 +42,9 @@ enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_askin
 bool roof_asking_sides(const struct roof_asking *a);
 enum roof_status roof_ask_sides(struct roof_text *out, struct roof_asking *a,
                                 struct roof_error *error);
+/* Answers `predict` with a tile: about one, or with a ranking of all. */
+enum roof_status roof_ask_tiles(struct roof_text *out, struct roof_asking *a,
+                                struct roof_error *error);
 enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_explain(struct roof_text *out, struct roof_asking *a, bool recommended,
                                   struct roof_error *error);

@@ -124,10 +124,8 @@ static bool is_asked(size_t id)
 /* Finds the number of an input by its key; ROOF_INPUT_COUNT when there is none. */
 static size_t find_input(const char *key)
 {
-    char own[ROOF_INPUT_NAME_SIZE];
     size_t id = 0;
-    while (id < ROOF_INPUT_COUNT &&
-           (!is_asked(id) || strcmp(roof_input_key(own, roof_input(id)), key) != 0)) {
+    while (id < ROOF_INPUT_COUNT && (!is_asked(id) || !roof_input_has_key(roof_input(id), key))) {
         id++;
     }
     return id;

@@ -43,9 +43,11 @@ bool roof_chunk_sampled(uint64_t number, uint64_t row)
 
 void roof_table_point(struct roof_table *table, struct roof_text *out,
                       const struct roof_prediction *prediction,
-                      const struct roof_model_prediction *model)
+                      const struct roof_model_prediction *model, const struct roof_tile *tile)
 {
-    if (model != NULL) {
+    if (table->kind == ROOF_TABLE_TILES) {
+        roof_table_tile(table, out, prediction, tile);
+    } else if (model != NULL) {
         roof_table_model_prediction(table, out, model);
     } else {
         roof_table_prediction(table, out, prediction);
@@ -58,7 +60,7 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
 {
     struct roof_chunk *const chunk = context;
     chunk->rows++;
-    roof_table_point(&chunk->table, &chunk->text, prediction, model);
+    roof_table_point(&chunk->table, &chunk->text, prediction, model, &chunk->tile);
     return chunk->text.failed ? roof_no_memory(error) : ROOF_OK;
 }
 
@@ -90,6 +92,7 @@ static void fill(struct pool *p, uint64_t number)
     const uint64_t left = p->count - first;
     struct roof_sweep sweep = *p->sweep;
     sweep.refused = on_refused;
+    sweep.tile = &chunk->tile;
     chunk->table = p->table;
     chunk->number = number;
     chunk->rows = 0;

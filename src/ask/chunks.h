@@ -7,18 +7,20 @@
 #include "decide/sweep.h"
 #include "report/table.h"
 
-/* Writes the row of a prediction, of a model's where model is not NULL. */
+/* Writes the row of a prediction, of a model's where model is not NULL; a table of tiles shows the
+ * tile, others do not read it. */
 void roof_table_point(struct roof_table *table, struct roof_text *out,
                       const struct roof_prediction *prediction,
-                      const struct roof_model_prediction *model);
+                      const struct roof_model_prediction *model, const struct roof_tile *tile);
 
 /* Some rows of a sweep, as they are written. */
 struct roof_chunk {
     struct roof_table table;
     struct roof_text text;
-    uint64_t number;  /* from 0 */
-    uint64_t rows;    /* points that are possible */
-    uint64_t refused; /* points left out */
+    struct roof_tile tile; /* of the point at hand */
+    uint64_t number;       /* from 0 */
+    uint64_t rows;         /* points that are possible */
+    uint64_t refused;      /* points left out */
     struct roof_error first_refused;
     enum roof_status status; /* other than ROOF_OK: text has the rows before */
     struct roof_error error;

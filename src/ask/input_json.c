@@ -147,10 +147,9 @@ static bool is_subject(const char *key)
 
 static size_t find_input(const char *key, enum roof_command command)
 {
-    char own[ROOF_INPUT_NAME_SIZE];
     size_t id = 0;
-    while (id < ROOF_INPUT_COUNT && (!roof_input_allowed(id, command) ||
-                                     strcmp(roof_input_key(own, roof_input(id)), key) != 0)) {
+    while (id < ROOF_INPUT_COUNT &&
+           (!roof_input_allowed(id, command) || !roof_input_has_key(roof_input(id), key))) {
         id++;
     }
     return id;

@@ -249,7 +249,7 @@ static enum roof_status write_list(struct list *list, size_t number, struct roof
     if (in_full(list)) {
         return lists[number].run(list, error);
     }
-    roof_table_narrow(&list->table, q);
+    roof_table_narrow(&list->table, q, NULL);
     roof_table_begin(&list->table, list->text);
     TRY(lists[number].run(list, error));
     roof_table_end(&list->table, list->text);

@@ -70,10 +70,11 @@ static void put_inputs(struct roof_text *out, const struct roof_question *q)
 
 static const char *command_name(enum roof_command command)
 {
-    return command == ROOF_COMMAND_RECOMMEND ? "recommend"
-           : command == ROOF_COMMAND_SWEEP   ? "sweep"
-           : command == ROOF_COMMAND_PLOT    ? "plot"
-                                             : "predict";
+    return command == ROOF_COMMAND_RECOMMEND  ? "recommend"
+           : command == ROOF_COMMAND_SWEEP    ? "sweep"
+           : command == ROOF_COMMAND_PLOT     ? "plot"
+           : command == ROOF_COMMAND_SIMULATE ? "simulate"
+                                              : "predict";
 }
 
 static void put_question(struct roof_text *out, const struct roof_asking *a)
@@ -88,9 +89,10 @@ static void put_question(struct roof_text *out, const struct roof_asking *a)
 /* A file has no place in a page, which is to be sent on. */
 static enum roof_status check(const struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t refused[] = {ROOF_INPUT_FROM,   ROOF_INPUT_COLUMNS,    ROOF_INPUT_SIZE,
-                                     ROOF_INPUT_LINE,   ROOF_INPUT_EMIT,       ROOF_INPUT_SHARD,
-                                     ROOF_INPUT_RESUME, ROOF_INPUT_CALIBRATION};
+    static const size_t refused[] = {ROOF_INPUT_FROM,   ROOF_INPUT_COLUMNS,     ROOF_INPUT_SIZE,
+                                     ROOF_INPUT_LINE,   ROOF_INPUT_EMIT,        ROOF_INPUT_SHARD,
+                                     ROOF_INPUT_RESUME, ROOF_INPUT_CALIBRATION, ROOF_INPUT_TRACE,
+                                     ROOF_INPUT_ROWS};
     return roof_asking_refuse(a, refused, COUNT(refused), "html", error);
 }
 

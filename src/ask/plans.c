@@ -320,8 +320,7 @@ static void write_plans(struct roof_text *out, struct roof_table *table,
     if (roof_asking_report(a) && sides) {
         roof_plan_report_why_text(out, speedup, &answer->plans.plan[0], problem, (size_t)in->top);
     } else if (roof_asking_report(a)) {
-        roof_plan_report_text(out, &answer->plans, problem, speedup, (size_t)in->top, a->question);
-        roof_plan_report_changes(out, answer);
+        roof_plan_report_text(out, answer, (size_t)in->top, a->question);
     } else if (a->format == ROOF_JSON && sides) {
         roof_plan_report_why_json(out, speedup, &answer->plans.plan[0], problem);
     } else if (a->format == ROOF_JSON) {

@@ -62,8 +62,8 @@ static void on_bad(void *context, const struct roof_error *error)
 /* Reads the scenario of the question; devices and models that it names must be known. */
 static enum roof_status read_input(struct recording *r, struct roof_error *error)
 {
-    static const size_t single[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED,
-                                    ROOF_INPUT_EXPLAIN, ROOF_INPUT_TOP};
+    static const size_t single[] = {ROOF_INPUT_WHY,      ROOF_INPUT_TILING,  ROOF_INPUT_TILE,
+                                    ROOF_INPUT_MEASURED, ROOF_INPUT_EXPLAIN, ROOF_INPUT_TOP};
     const struct roof_question *const q = r->asking->question;
     const struct roof_model *model = NULL;
     TRY(roof_asking_refuse(r->asking, single, COUNT(single), ROOF_KEY("from"), error));
@@ -117,7 +117,8 @@ static enum roof_status open_table(struct recording *r, enum roof_operator of,
     if (readable && columns == NULL) {
         /* A reader wants to see what was asked, and nothing else. */
         roof_table_keep_dimensions(table, records->dimensions);
-        roof_table_narrow(table, r->asking->question); /* before what the records give is shown */
+        roof_table_narrow(table, r->asking->question,
+                          NULL); /* before what the records give is shown */
         for (size_t id = 0; r->model && id < ROOF_INPUT_COUNT; id++) {
             const char *const key = roof_input(id)->key;
             if (key != NULL && roof_records_has(records, key)) {
@@ -144,7 +145,7 @@ static enum roof_status put_row(struct recording *r, const struct roof_predictio
         roof_table_carry(table, r->records.carried, r->records.carried_count);
         table->rows = all->rows;
     }
-    roof_table_point(table, &r->text, prediction, r->records.model_prediction);
+    roof_table_point(table, &r->text, prediction, r->records.model_prediction, NULL);
     all->rows = table->rows;
     return roof_asking_put(r->asking, &r->text, error);
 }

@@ -16,11 +16,14 @@
 
 #define READ_BYTES 1048576
 
-/* The whole lines of a file: those with a line end. */
+/* The whole lines of a file: those with a line end. In a text table a blank one ends them: remarks
+ * follow, which are written again. */
 struct lines {
     uint64_t count;
     off_t last; /* where the last one begins */
     off_t end;  /* of the last */
+    bool text;
+    bool remarks;
 };
 
 /* The points of a sweep, which pass until the last row is found, and FILE.part beside them. */
@@ -34,7 +37,8 @@ struct search {
     uint64_t wanted; /* rows of the file */
     bool near;       /* the last row is among the next points */
     struct roof_text row;
-    char *line; /* of the file */
+    struct roof_tile tile; /* of the point at hand */
+    char *line;            /* of the file */
     size_t capacity;
     uint64_t lines; /* read */
     off_t at;       /* behind them */
@@ -69,8 +73,13 @@ static void count_lines(struct lines *out, const char *bytes, size_t length, off
 {
     const char *const end = bytes + length;
     for (const char *p = bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++) {
+        const off_t next = at + (p - bytes) + 1;
+        out->remarks = out->remarks || (out->text && next == out->end + 1);
+        if (out->remarks) {
+            return;
+        }
         out->last = out->end;
-        out->end = at + (p - bytes) + 1;
+        out->end = next;
         out->count++;
     }
 }
@@ -182,7 +191,7 @@ static enum roof_status on_row(void *context, const struct roof_prediction *pred
     struct search *const s = context;
     roof_text_clear(&s->row);
     s->table.rows = 0;
-    roof_table_point(&s->table, &s->row, prediction, model);
+    roof_table_point(&s->table, &s->row, prediction, model, &s->tile);
     const enum roof_status status =
         s->row.failed ? roof_no_memory(error) : take_row(s, s->row.data, s->row.length, error);
     s->passed.points++;
@@ -248,6 +257,7 @@ static enum roof_status pass_rows(struct search *s, int64_t threads, struct roof
     if (status == ROOF_UNSATISFIED && s->near) {
         struct roof_sweep sweep = *s->sweep;
         sweep.refused = on_refused;
+        sweep.tile = &s->tile;
         status = roof_sweep_run(&sweep, s->first + s->passed.points, s->count - s->passed.points,
                                 on_row, s, error);
     }
@@ -260,7 +270,7 @@ static enum roof_status pass_rows(struct search *s, int64_t threads, struct roof
 static enum roof_status find_end(off_t *end, struct search *s, int64_t threads,
                                  struct roof_error *error)
 {
-    struct lines lines = {0};
+    struct lines lines = {.text = s->table.output == ROOF_OUTPUT_TEXT};
     *end = 0;
     enum roof_status status = read_lines(&lines, s, error);
     if (status == ROOF_OK) {

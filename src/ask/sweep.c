@@ -23,7 +23,9 @@ struct sweep_input {
     uint64_t first; /* the points of `shard`: a contiguous slice */
     uint64_t count;
     bool sharded;
+    bool last; /* the slice has the last point of the grid */
     int64_t threads;
+    struct roof_variety variety; /* of some points all over the grid */
 };
 
 /* The rows so far. */
@@ -57,7 +59,9 @@ static enum roof_status read_shard(struct sweep_input *in, const struct roof_ask
     int64_t index = 0;
     int64_t shards = 0;
     char number[24] = "";
+    const uint64_t points = in->count;
     in->sharded = text != NULL;
+    in->last = true;
     if (text == NULL) {
         return ROOF_OK;
     }
@@ -76,7 +80,8 @@ static enum roof_status read_shard(struct sweep_input *in, const struct roof_ask
                               ROOF_KEY("shard") " does not go with " ROOF_KEY(
                                   "format") " json: arrays cannot be joined; ndjson can");
     }
-    roof_sweep_shard(&in->first, &in->count, in->count, (uint64_t)index, (uint64_t)shards);
+    roof_sweep_shard(&in->first, &in->count, points, (uint64_t)index, (uint64_t)shards);
+    in->last = in->first + in->count == points && in->count > 0;
     return ROOF_OK;
 }
 
@@ -118,6 +123,12 @@ static enum roof_status ignore_point(void *context, const struct roof_prediction
     return ROOF_OK;
 }
 
+static void ignore_refused(void *context, const struct roof_error *error)
+{
+    (void)context;
+    (void)error;
+}
+
 /* Tells whether an error names an input of the workload that the question does not give. */
 static bool names_missing(const struct roof_error *error, const struct roof_question *question)
 {
@@ -153,6 +164,43 @@ static enum roof_status check_ends(const struct sweep_input *in,
     return error->status;
 }
 
+/* As many points of a grid tell what its rows have in common. */
+#define LOOKED_AT 256
+
+/* The state of a look at a grid. */
+struct look {
+    struct roof_variety *variety;
+    const struct roof_table *table;
+    struct roof_tile tile; /* of the point */
+};
+
+static enum roof_status on_look(void *context, const struct roof_prediction *prediction,
+                                const struct roof_model_prediction *model, struct roof_error *error)
+{
+    const struct look *const look = context;
+    (void)error;
+    roof_variety_add(look->variety, look->table, prediction, model, &look->tile);
+    return ROOF_OK;
+}
+
+/* Looks at points all over the whole grid, so that the tables of all shards have one header. */
+static enum roof_status look_over(struct sweep_input *in, const struct roof_table *table,
+                                  struct roof_error *error)
+{
+    struct roof_sweep sweep = in->grid.sweep; /* its lists stay those of the grid */
+    struct look look = {.variety = &in->variety, .table = table};
+    sweep.refused = ignore_refused;
+    sweep.tile = &look.tile;
+    if (in->count <= LOOKED_AT) {
+        return roof_sweep_run(&sweep, 0, in->count, on_look, &look, error);
+    }
+    for (uint64_t i = 0; i < LOOKED_AT; i++) {
+        const uint64_t point = in->count / LOOKED_AT * i + in->count % LOOKED_AT * i / LOOKED_AT;
+        TRY(roof_sweep_run(&sweep, point, 1, on_look, &look, error));
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status read_input(struct sweep_input *in, struct roof_table *table,
                                    struct roof_asking *a, struct roof_error *error)
 {
@@ -166,15 +214,20 @@ static enum roof_status read_input(struct sweep_input *in, struct roof_table *ta
         roof_asking_remark(a, in->grid.draft);
     }
     TRY(roof_table_open(table, roof_asking_rows(a),
-                        q->model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS,
+                        q->model                              ? ROOF_TABLE_MODEL_PREDICTIONS
+                        : roof_asking_has(a, ROOF_INPUT_TILE) ? ROOF_TABLE_TILES
+                                                              : ROOF_TABLE_PREDICTIONS,
                         sweep->base.common.op, q->value[ROOF_INPUT_COLUMNS], error));
     const bool readable = a->format == ROOF_TEXT || a->format == ROOF_MARKDOWN;
     if (readable && !roof_asking_has(a, ROOF_INPUT_COLUMNS)) {
         show_asked(table, q);
     }
-    roof_table_narrow(table, q);
     TRY(roof_sweep_count(&in->count, sweep, error));
     TRY(check_ends(in, q, error));
+    if (a->format == ROOF_TEXT) {
+        TRY(look_over(in, table, error));
+        roof_table_narrow(table, q, &in->variety);
+    }
     TRY(read_shard(in, a, error));
     return read_threads(in, q, error);
 }
@@ -290,12 +343,6 @@ static enum roof_status on_series(void *context, const struct roof_prediction *p
     return ROOF_OK;
 }
 
-static void ignore_refused(void *context, const struct roof_error *error)
-{
-    (void)context;
-    (void)error;
-}
-
 /* Sums up a table for readers that goes over batches of models. */
 static enum roof_status put_summary(const struct sink *sink, struct roof_text *out,
                                     struct roof_error *error)
@@ -337,6 +384,9 @@ static enum roof_status end(struct sink *sink, enum roof_status status, struct r
     }
     if (status == ROOF_OK) {
         roof_table_end(&sink->table, &sink->text);
+        if (sink->asking->format == ROOF_TEXT && sink->in->last) {
+            roof_table_left_out(&sink->table, &sink->in->variety, &sink->text);
+        }
         status = put_summary(sink, &sink->text, error);
     }
     if (sink->table.rows > 0 || status == ROOF_OK) {

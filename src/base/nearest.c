@@ -12,12 +12,14 @@
 /* The nearness of each kind of likeness; what is added tells names of one kind apart. */
 enum {
     BEGINS = 10,
+    SQUEEZED = 80, /* begins, but for marks between letters */
     CONTAINS = 100,
     ALL_WORDS = 200,
     LETTERS = 300, /* plus LETTER for each wrong letter, at most ADDED_MOST */
     CONTAINED = 400,
     ONE_WORD = 500,
     ADDED_MOST = 63,
+    SQUEEZED_MOST = 19,
     LETTER = 15
 };
 
@@ -76,6 +78,22 @@ static bool contains(const char *text, const char *part, size_t length)
         }
     }
     return false;
+}
+
+/* Tells if a text begins with another when only letters and digits count: "q4km" is in "q4_k_m". */
+static bool begins_squeezed(const char *text, const char *part)
+{
+    for (;; text++, part++) {
+        while (*part != '\0' && isalnum((unsigned char)*part) == 0) {
+            part++;
+        }
+        while (*text != '\0' && isalnum((unsigned char)*text) == 0) {
+            text++;
+        }
+        if (*part == '\0' || !same_letter(*part, *text)) {
+            return *part == '\0';
+        }
+    }
 }
 
 /* Finds the next word of a text, which is letters and digits; *length is 0 behind the last. */
@@ -156,6 +174,10 @@ unsigned roof_nearness(const char *wanted, const char *name)
     if (strncasecmp(name, wanted, length) == 0) {
         return BEGINS + added;
     }
+    if (length >= WORD_LEAST && isalnum((unsigned char)*wanted) != 0 &&
+        begins_squeezed(name, wanted)) {
+        return SQUEEZED + (added < SQUEEZED_MOST ? added : SQUEEZED_MOST);
+    }
     if (length >= CONTAINED_LEAST && contains(name, wanted, length)) {
         return CONTAINS + added;
     }
@@ -167,7 +189,7 @@ unsigned roof_nearness(const char *wanted, const char *name)
     if (wrong <= wrong_most(length) && wrong < own) {
         return LETTERS + (wrong * LETTER < ADDED_MOST ? wrong * LETTER : ADDED_MOST);
     }
-    if (own >= CONTAINED_LEAST && contains(wanted, name, own)) {
+    if (own >= CONTAINED_LEAST && (contains(wanted, name, own) || begins_squeezed(wanted, name))) {
         return CONTAINED + added;
     }
     return long_shared > 0 && 2 * shared >= words ? ONE_WORD + added : ROOF_FAR;

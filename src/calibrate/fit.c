@@ -103,33 +103,92 @@ static enum roof_status fit_kernel(struct fitter *f, enum roof_kernel kernel, bo
 
 /* --- lending ------------------------------------------------------------------------------- */
 
-/* Returns a kernel's share of the bandwidth; NULL if its model has none. */
-static double *dram_of(struct roof_kernel_fit *fit)
+/* Returns the place of a parameter of a kernel's formula, -1 if it has none of this name. */
+static int place_of(const struct roof_kernel_fit *fit, const char *key)
 {
     size_t count = 0;
-    const struct roof_parameter *const parameter = roof_kernel_parameters(fit->kernel, &count);
+    const struct roof_parameter *const parameter = roof_fit_parameters(fit, &count);
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(parameter[i].key, "dram") == 0) {
-            return &fit->parameter[i];
+        if (strcmp(parameter[i].key, key) == 0) {
+            return (int)i;
         }
     }
-    return NULL;
+    return -1;
 }
+
+/* Returns a parameter of a kernel; NULL if its formula has none of this name. */
+static double *parameter_of(struct roof_kernel_fit *fit, const char *key)
+{
+    const int place = place_of(fit, key);
+    return place < 0 ? NULL : &fit->parameter[place];
+}
+
+/* Multiplies a parameter of a kernel, within its range. */
+static void scale_parameter(struct roof_kernel_fit *fit, const char *key, double factor)
+{
+    size_t count = 0;
+    const int place = place_of(fit, key);
+    if (place >= 0) {
+        const struct roof_parameter *const p = &roof_fit_parameters(fit, &count)[place];
+        fit->parameter[place] = clamp(fit->parameter[place] * factor, p->min, p->max);
+    }
+}
+
+/* Limits of lent kernels, from what the device's own products reach; 0: none was fitted. */
+struct own {
+    double dram;  /* in 16 bits, at most */
+    double power; /* in FP8, at least */
+};
 
 /* Lowers a kernel's share of the bandwidth to that of the device's own 16-bit products, if that is
  * known (not 0). */
 static void limit_dram(struct roof_kernel_fit *fit, double most)
 {
-    double *const dram = dram_of(fit);
+    double *const dram = parameter_of(fit, "dram");
     if (most > 0 && dram != NULL) {
         *dram = fmin(most, *dram);
     }
 }
 
+/* Returns the bytes that a device's memory delivers to an SM in a clock. */
+static double bytes_per_clock(const struct roof_hardware *hardware)
+{
+    const struct roof_figure *const figure = hardware->figure;
+    return figure[ROOF_FIGURE_BANDWIDTH].value /
+           (figure[ROOF_FIGURE_SM_COUNT].value * figure[ROOF_FIGURE_BOOST_CLOCK].value);
+}
+
+/* Turns the rates of a vector kernel, which are shares of the lender's bandwidth, into shares of
+ * the borrower's: these kernels are limited by what an SM issues in a clock, which is the same on
+ * both, as long as the memory of the borrower delivers it. */
+static void lend_per_sm(struct roof_kernel_fit *fit, double richer)
+{
+    const bool vector = fit->kernel >= ROOF_KERNEL_NORM && fit->kernel <= ROOF_KERNEL_QUANTIZE;
+    if (vector && !isnan(richer)) { /* both devices say their SMs and clocks */
+        scale_parameter(fit, "dram", richer);
+        scale_parameter(fit, "l2_rate", richer);
+    }
+}
+
+/* Raises the clock that a lent int8 product loses to the limit of power to what the device's own
+ * FP8 products lose at least: both run on the same units. */
+static void limit_power(struct roof_kernel_fit *fit, double least)
+{
+    double *const power = parameter_of(fit, "power");
+    if (fit->kernel == ROOF_KERNEL_GEMM && fit->numerics == ROOF_NUMERICS_INT8 && power != NULL) {
+        *power = fmax(least, *power);
+    }
+}
+
 /* Takes the fits of a lender for kinds of kernels that there are none of. */
-static void borrow_from(struct fitter *f, const struct roof_calibration *lender, double most_dram)
+static enum roof_status borrow_from(struct fitter *f, const struct roof_calibration *lender,
+                                    const struct own *own, struct roof_error *error)
 {
     const int before = f->dones;
+    struct roof_hardware *from = NULL;
+    TRY(roof_hardware_load(&from, lender->id, NULL, error));
+    const double richer = bytes_per_clock(from) / bytes_per_clock(f->hardware);
+    roof_hardware_free(from);
     for (size_t n = 0; n < lender->count; n++) {
         const struct roof_kernel_fit *const fit = &lender->fit[n];
         bool wanted = fit->lent == NULL && f->dones < GROUPS_MAX;
@@ -140,30 +199,46 @@ static void borrow_from(struct fitter *f, const struct roof_calibration *lender,
             struct roof_kernel_fit *const taken = &f->done[f->dones++];
             *taken = *fit;
             taken->lent = lender->id;
-            limit_dram(taken, most_dram);
+            lend_per_sm(taken, richer);
+            limit_dram(taken, own->dram);
+            limit_power(taken, own->power);
         }
     }
+    return ROOF_OK;
+}
+
+/* Returns the highest or lowest value of a parameter among the device's own products of a pair of
+ * formats; 0 if there are none. */
+static double extreme_of(struct fitter *f, int fitted, enum roof_numerics numerics, const char *key,
+                         bool highest)
+{
+    double found = 0;
+    for (int i = 0; i < fitted; i++) {
+        const double *const value = parameter_of(&f->done[i], key);
+        if (f->done[i].kernel == ROOF_KERNEL_GEMM && f->done[i].numerics == numerics &&
+            value != NULL) {
+            found = found == 0 || (*value > found) == highest ? *value : found;
+        }
+    }
+    return found;
 }
 
 /* Adds a fit of every kind of kernel that the device has none of. */
-static void borrow(struct fitter *f)
+static enum roof_status borrow(struct fitter *f, struct roof_error *error)
 {
     const int fitted = f->dones;
-    double dram = 0;
-    for (int i = 0; i < fitted; i++) {
-        if (f->done[i].kernel == ROOF_KERNEL_GEMM && f->done[i].numerics == ROOF_NUMERICS_16BIT) {
-            dram = fmax(dram, *dram_of(&f->done[i]));
-        }
-    }
+    const struct own own = {.dram = extreme_of(f, fitted, ROOF_NUMERICS_16BIT, "dram", true),
+                            .power = extreme_of(f, fitted, ROOF_NUMERICS_FP8, "power", false)};
     for (int i = 0; i < fitted; i++) {
         if (f->done[i].rows < FEW_ROWS) {
-            limit_dram(&f->done[i], dram);
+            limit_dram(&f->done[i], own.dram);
         }
     }
     for (int k = 0; k < f->lenders; k++) {
-        borrow_from(f, f->lender[k], dram);
+        TRY(borrow_from(f, f->lender[k], &own, error));
     }
     fprintf(stderr, "%s: %d fits, %d lent\n", f->hardware->id, fitted, f->dones - fitted);
+    return ROOF_OK;
 }
 
 enum roof_status fit_groups(struct fitter *f, struct roof_error *error)
@@ -173,6 +248,5 @@ enum roof_status fit_groups(struct fitter *f, struct roof_error *error)
         TRY(fit_kernel(f, (enum roof_kernel)kernel, true, error));
         TRY(fit_kernel(f, (enum roof_kernel)kernel, false, error));
     }
-    borrow(f);
-    return ROOF_OK;
+    return borrow(f, error);
 }

@@ -84,6 +84,7 @@ enum precision_value {
     PRECISION_FAMILY = 1,
     PRECISION_BITS,
     PRECISION_BYTES,
+    PRECISION_OVERHEAD,
     PRECISION_FALLBACKS,
     PRECISION_CODE_BOOK,
     PRECISION_LOSS,
@@ -108,6 +109,7 @@ static const struct roof_field precision_fields[] = {
     {.key = "block_bytes", .type = ROOF_TYPE_INTEGER, AT(block_bytes), .width = 11},
     {.key = "bits_per_element", .derived = PRECISION_BITS, .width = 16},
     {.key = "bytes_per_element", .derived = PRECISION_BYTES},
+    {.key = "overhead_fraction", .derived = PRECISION_OVERHEAD},
     {.key = "tensor_bytes", INT(tensor_bytes)},
     {.key = "channel_bytes", INT(channel_bytes)},
     {.key = "scale", TEXT(scale)},
@@ -169,6 +171,12 @@ static void derive_precision(struct roof_value *out, enum precision_value wanted
     case PRECISION_BYTES:
         out->number = roof_tensor_bytes(entry->precision, 1, 0, 0);
         break;
+    case PRECISION_OVERHEAD: {
+        const double bits = roof_precision_bits(entry->precision);
+        out->number =
+            bits < format->element_bits ? ROOF_UNKNOWN : (bits - format->element_bits) / bits;
+        break;
+    }
     case PRECISION_FALLBACKS:
         out->text = put_fallbacks(lists, format);
         break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The public functions about a device, whose struct callers of the library do not see. */
+/* Answers what callers ask a device; those of the library do not see its struct. */
 #include "roofline/device.h"
 
 #include <math.h>
@@ -89,4 +89,33 @@ bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hard
         }
     }
     return false;
+}
+
+enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
+                                    double devices, struct roof_error *error)
+{
+    const struct roof_figure *const link = &hardware->figure[ROOF_FIGURE_LINK];
+    const struct roof_figure *const network = &hardware->figure[ROOF_FIGURE_NETWORK];
+    /* If the size of a node is unknown (NAN), the group is taken to stay inside one. */
+    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+    const bool crosses = devices > node;
+    enum roof_figure_id missing = ROOF_FIGURE_COUNT;
+    const struct roof_figure *const used =
+        crosses && !(link->value < network->value) ? network : link;
+    if (crosses && isnan(network->value)) {
+        missing = ROOF_FIGURE_NETWORK;
+    } else if (isnan(link->value) && !(crosses && node == 1)) {
+        missing = ROOF_FIGURE_LINK;
+    }
+    if (missing != ROOF_FIGURE_COUNT) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: %s is unknown, and %.0f devices need it; give it with " ROOF_KEY(
+                                  "set") " %s=VALUE",
+                              hardware->id, roof_figure_key(missing)->key, devices,
+                              roof_figure_key(missing)->key);
+    }
+    const double latency =
+        hardware->figure[crosses ? ROOF_FIGURE_NETWORK_LATENCY : ROOF_FIGURE_LINK_LATENCY].value;
+    *out = (struct roof_link){used->value, isnan(latency) ? 0 : latency, used};
+    return ROOF_OK;
 }

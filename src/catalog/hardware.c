@@ -28,6 +28,18 @@ static const struct roof_figure_key figure_keys[ROOF_FIGURE_COUNT] = {
     [ROOF_FIGURE_SM_COUNT] = {"sm_count", "SMs or compute units", ROOF_UNIT_NONE, 1, 1e6},
     [ROOF_FIGURE_BOOST_CLOCK] = {"boost_clock_mhz", "boost clock", ROOF_UNIT_MEGAHERTZ, 1, 1e5},
     [ROOF_FIGURE_L2] = {"l2_bytes", "L2 cache", ROOF_UNIT_CAPACITY, 1, 1e13},
+    [ROOF_FIGURE_L2_BANDWIDTH] = {"l2_bandwidth_gb_s", "L2 bandwidth", ROOF_UNIT_GB_PER_S, 1e-3,
+                                  1e7},
+    [ROOF_FIGURE_SM_SHARED] = {"sm_shared_bytes", "shared memory per SM", ROOF_UNIT_CAPACITY, 1,
+                               1e9},
+    [ROOF_FIGURE_BLOCK_SHARED] = {"block_shared_bytes", "shared memory per block",
+                                  ROOF_UNIT_CAPACITY, 1, 1e9},
+    [ROOF_FIGURE_SM_REGISTERS] = {"sm_registers", "registers per SM", ROOF_UNIT_NONE, 1, 1e9},
+    [ROOF_FIGURE_SM_THREADS] = {"sm_threads", "threads per SM", ROOF_UNIT_NONE, 1, 1e6},
+    [ROOF_FIGURE_SM_BLOCKS] = {"sm_blocks", "thread blocks per SM", ROOF_UNIT_NONE, 1, 1e6},
+    [ROOF_FIGURE_CLUSTER] = {"cluster_blocks", "thread blocks per cluster", ROOF_UNIT_NONE, 1, 64},
+    [ROOF_FIGURE_TENSOR_MEMORY] = {"sm_tmem_bytes", "tensor memory per SM", ROOF_UNIT_CAPACITY, 1,
+                                   1e9},
     [ROOF_FIGURE_LLC] = {"llc_bytes", "last-level cache", ROOF_UNIT_CAPACITY, 1, 1e13},
     [ROOF_FIGURE_TDP] = {"tdp_w", "TDP", ROOF_UNIT_WATTS, 1e-3, 1e6},
     [ROOF_FIGURE_DEVICES_PER_NODE] = {"devices_per_node", "devices per node", ROOF_UNIT_NONE, 1,
@@ -768,33 +780,4 @@ enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *a
         }
     }
     return unknown_figure(key, error);
-}
-
-enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
-                                    double devices, struct roof_error *error)
-{
-    const struct roof_figure *const link = &hardware->figure[ROOF_FIGURE_LINK];
-    const struct roof_figure *const network = &hardware->figure[ROOF_FIGURE_NETWORK];
-    /* If the size of a node is unknown (NAN), the group is taken to stay inside one. */
-    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
-    const bool crosses = devices > node;
-    enum roof_figure_id missing = ROOF_FIGURE_COUNT;
-    const struct roof_figure *const used =
-        crosses && !(link->value < network->value) ? network : link;
-    if (crosses && isnan(network->value)) {
-        missing = ROOF_FIGURE_NETWORK;
-    } else if (isnan(link->value) && !(crosses && node == 1)) {
-        missing = ROOF_FIGURE_LINK;
-    }
-    if (missing != ROOF_FIGURE_COUNT) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "%s: %s is unknown, and %.0f devices need it; give it with " ROOF_KEY(
-                                  "set") " %s=VALUE",
-                              hardware->id, figure_keys[missing].key, devices,
-                              figure_keys[missing].key);
-    }
-    const double latency =
-        hardware->figure[crosses ? ROOF_FIGURE_NETWORK_LATENCY : ROOF_FIGURE_LINK_LATENCY].value;
-    *out = (struct roof_link){used->value, isnan(latency) ? 0 : latency, used};
-    return ROOF_OK;
 }

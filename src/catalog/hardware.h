@@ -48,10 +48,18 @@ enum roof_figure_id {
     ROOF_FIGURE_MEMORY_CAPACITY, /**< bytes that software can use */
     ROOF_FIGURE_MEMORY_NOMINAL,  /**< bytes printed on the box */
     ROOF_FIGURE_SM_COUNT,
-    ROOF_FIGURE_BOOST_CLOCK, /**< Hz */
-    ROOF_FIGURE_L2,          /**< bytes */
-    ROOF_FIGURE_LLC,         /**< bytes of a cache behind the L2 */
-    ROOF_FIGURE_TDP,         /**< W */
+    ROOF_FIGURE_BOOST_CLOCK,   /**< Hz */
+    ROOF_FIGURE_L2,            /**< bytes */
+    ROOF_FIGURE_L2_BANDWIDTH,  /**< byte/s that the SMs read from the L2 */
+    ROOF_FIGURE_SM_SHARED,     /**< bytes of shared memory of an SM */
+    ROOF_FIGURE_BLOCK_SHARED,  /**< bytes of it that a thread block may have */
+    ROOF_FIGURE_SM_REGISTERS,  /**< of 32 bits */
+    ROOF_FIGURE_SM_THREADS,    /**< threads that an SM holds */
+    ROOF_FIGURE_SM_BLOCKS,     /**< thread blocks that an SM holds */
+    ROOF_FIGURE_CLUSTER,       /**< thread blocks of a cluster that share loads; 1: no clusters */
+    ROOF_FIGURE_TENSOR_MEMORY, /**< bytes per SM for accumulators; NAN: they lie in registers */
+    ROOF_FIGURE_LLC,           /**< bytes of a cache behind the L2 */
+    ROOF_FIGURE_TDP,           /**< W */
     ROOF_FIGURE_DEVICES_PER_NODE,
     ROOF_FIGURE_LINK,            /**< byte/s per device and direction inside a node */
     ROOF_FIGURE_NETWORK,         /**< byte/s per device and direction between nodes */

@@ -204,6 +204,15 @@ static enum roof_status prepare_plot(const struct cli_options *options, struct r
     return options->format == ROOF_TEXT ? fit_terminal(options->question, options, error) : ROOF_OK;
 }
 
+static enum roof_status prepare_page(const struct cli_options *options, struct roof_error *error)
+{
+    const bool printed = options->output == NULL || strcmp(options->output, "-") == 0;
+    return printed && isatty(STDOUT_FILENO) != 0
+               ? roof_error_set(error, ROOF_USAGE,
+                                "the page is not for the terminal: -o FILE.html, or into a pipe")
+               : ROOF_OK;
+}
+
 /* Refuses what a command that is watched does not go with. A table for people is written over in a
  * terminal, and left out beside the output of a command. */
 static enum roof_status prepare_monitor(const struct cli_options *options, struct roof_error *error)
@@ -300,6 +309,9 @@ static enum roof_status answer(struct listening *l, struct roof_store *store,
                                      .keep = on_keep};
     if (options->command->id == ROOF_COMMAND_PLOT) {
         TRY(prepare_plot(options, error));
+    }
+    if (options->command->id == ROOF_COMMAND_PAGE) {
+        TRY(prepare_page(options, error));
     }
     if (options->command->id == ROOF_COMMAND_MONITOR) {
         TRY(prepare_monitor(options, error));

@@ -66,6 +66,20 @@ static void arm(struct cli_connection *c, int seconds)
     (void)event_add(c->timer, &time);
 }
 
+/* Returns the time of a second in words. */
+static const struct cli_clock *clock_at(struct cli_loop *loop, time_t second)
+{
+    struct cli_clock *const clock = &loop->clock;
+    if (clock->second != second || clock->date[0] == '\0') {
+        struct tm utc = {0};
+        clock->second = second;
+        (void)gmtime_r(&second, &utc);
+        (void)strftime(clock->date, sizeof clock->date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
+        (void)strftime(clock->time, sizeof clock->time, "%Y-%m-%dT%H:%M:%S", &utc);
+    }
+    return clock;
+}
+
 /* --- the log ------------------------------------------------------------------------------- */
 
 static double since_ms(const struct timespec *start)
@@ -81,13 +95,9 @@ static void write_log(const struct cli_connection *c, int status)
 {
     struct roof_text line = ROOF_TEXT_INIT;
     struct timespec now = {0};
-    struct tm utc = {0};
-    char time[32];
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    (void)gmtime_r(&now.tv_sec, &utc);
-    (void)strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%S", &utc);
-    roof_text_printf(&line, "{\"time\":\"%s.%03ldZ\",\"client\":\"%s\",\"request\":", time,
-                     now.tv_nsec / 1000000, c->client);
+    roof_text_printf(&line, "{\"time\":\"%s.%03ldZ\",\"client\":\"%s\",\"request\":",
+                     clock_at(c->loop, now.tv_sec)->time, now.tv_nsec / 1000000, c->client);
     roof_json_quote(&line, c->asked);
     roof_text_printf(&line, ",\"status\":%d,\"bytes\":%" PRIu64 ",\"ms\":%.3f}\n", status, c->sent,
                      since_ms(&c->start));
@@ -113,19 +123,18 @@ static void note_request(struct cli_connection *c, struct roof_span method, stru
 
 /* --- replies ------------------------------------------------------------------------------- */
 
-static void put_head(struct cli_connection *c, const struct roof_exchange *x)
+/* Writes a head, which ends with `length`: how the end of the body is found, and an empty line. */
+static void put_head(struct cli_connection *c, const struct roof_exchange *x, const char *length)
 {
     struct evbuffer *const out = bufferevent_get_output(c->buffer);
-    struct tm utc = {0};
-    char date[40];
-    const time_t now = time(NULL);
-    (void)gmtime_r(&now, &utc);
-    (void)strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
-    (void)evbuffer_add_printf(out,
+    char head[512];
+    const int size = snprintf(head, sizeof head,
                               "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n"
                               "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
                               "Content-Security-Policy: frame-ancestors 'none'\r\n",
-                              x->status, roof_http_reason(x->status), date, x->type);
+                              x->status, roof_http_reason(x->status),
+                              clock_at(c->loop, time(NULL))->date, x->type);
+    (void)evbuffer_add(out, head, (size_t)size);
     if (x->status == 401) {
         (void)evbuffer_add_printf(out, "WWW-Authenticate: Bearer\r\n");
     } else if (x->status == 405) {
@@ -138,6 +147,7 @@ static void put_head(struct cli_connection *c, const struct roof_exchange *x)
     } else if (!c->minor) {
         (void)evbuffer_add_printf(out, "Connection: keep-alive\r\n");
     }
+    (void)evbuffer_add(out, length, strlen(length));
 }
 
 static void free_body(const void *data, size_t length, void *extra)
@@ -167,8 +177,9 @@ static void end_reply(struct cli_connection *c, int status)
 static void reply(struct cli_connection *c, struct roof_exchange *x)
 {
     struct evbuffer *const out = bufferevent_get_output(c->buffer);
-    put_head(c, x);
-    (void)evbuffer_add_printf(out, "Content-Length: %zu\r\n\r\n", x->body.length);
+    char length[64];
+    (void)snprintf(length, sizeof length, "Content-Length: %zu\r\n\r\n", x->body.length);
+    put_head(c, x, length);
     if (!c->bodiless && x->body.length >= LARGE &&
         evbuffer_add_reference(out, x->body.data, x->body.length, free_body, x->body.data) == 0) {
         c->sent = x->body.length;
@@ -209,8 +220,7 @@ static void put_piece(struct cli_connection *c, const struct roof_text *bytes)
     if (!c->streaming) {
         const struct roof_exchange head = {.status = 200, .type = c->type};
         c->keep = c->keep && c->minor;
-        put_head(c, &head);
-        (void)evbuffer_add_printf(out, c->minor ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
+        put_head(c, &head, c->minor ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
         c->streaming = true;
     }
     if (c->minor) {

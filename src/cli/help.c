@@ -138,10 +138,15 @@ static void print_option(char letter, const char *option, const char *value, con
 static const struct heading {
     enum roof_group group;
     const char *text;
-} headings[] = {{ROOF_GROUP_WORKLOAD, "Workload"},      {ROOF_GROUP_MODEL, "Model"},
-                {ROOF_GROUP_FORMATS, "Formats"},        {ROOF_GROUP_DEVICE, "Device"},
-                {ROOF_GROUP_EXPECTED, "Expected time"}, {ROOF_GROUP_COMMAND, NULL},
-                {ROOF_GROUP_LIMITS, "Limits"},          {ROOF_GROUP_OUTPUT, "Output"}};
+} headings[] = {{ROOF_GROUP_WORKLOAD, "Workload"},
+                {ROOF_GROUP_MODEL, "Model"},
+                {ROOF_GROUP_FORMATS, "Formats"},
+                {ROOF_GROUP_DEVICE, "Device"},
+                {ROOF_GROUP_EXPECTED, "Expected time"},
+                {ROOF_GROUP_TILE, "Tiles"},
+                {ROOF_GROUP_COMMAND, NULL},
+                {ROOF_GROUP_LIMITS, "Limits"},
+                {ROOF_GROUP_OUTPUT, "Output"}};
 static_assert(COUNT(headings) == ROOF_GROUP_COUNT, "every group has a heading");
 
 static void print_group(const struct cli_command *command, const char *workload,
@@ -202,11 +207,17 @@ static const struct menu {
       ROOF_INPUT_LINE, ROOF_INPUT_OUTPUT}},
 };
 
+static void print_usage(const struct cli_command *command)
+{
+    printf("usage: roofline %s%s%s [options]\n\n%s\n\n", command->name,
+           *command->operands == '\0' ? "" : " ", command->operands, command->summary);
+}
+
 static void print_menu(const struct cli_command *command, const struct menu *menu)
 {
     const bool plans = command->id == ROOF_COMMAND_RECOMMEND;
-    printf("usage: roofline %s %s [options]\n\n%s\n\nExamples\n%s\nOptions that people use most\n",
-           command->name, command->operands, command->summary, menu->examples);
+    print_usage(command);
+    printf("Examples\n%s\nOptions that people use most\n", menu->examples);
     for (size_t i = 0; i < COUNT(menu->input); i++) {
         const struct roof_input *const row = roof_input(menu->input[i]);
         const char *const help = cli_help_of(command, plans ? "model" : NULL, menu->input[i]);
@@ -227,8 +238,9 @@ static void print_menu(const struct cli_command *command, const struct menu *men
 
 /* The groups of plans of models: what they are searched for comes first. */
 static const enum roof_group plan_order[] = {
-    ROOF_GROUP_LIMITS, ROOF_GROUP_COMMAND, ROOF_GROUP_MODEL,    ROOF_GROUP_WORKLOAD,
-    ROOF_GROUP_DEVICE, ROOF_GROUP_FORMATS, ROOF_GROUP_EXPECTED, ROOF_GROUP_OUTPUT};
+    ROOF_GROUP_LIMITS,   ROOF_GROUP_COMMAND, ROOF_GROUP_MODEL,
+    ROOF_GROUP_WORKLOAD, ROOF_GROUP_DEVICE,  ROOF_GROUP_FORMATS,
+    ROOF_GROUP_EXPECTED, ROOF_GROUP_TILE,    ROOF_GROUP_OUTPUT};
 static_assert(COUNT(plan_order) == ROOF_GROUP_COUNT, "every group has a place");
 
 static const struct heading *heading_of(enum roof_group group)
@@ -244,8 +256,8 @@ static void print_page(const struct cli_command *command, const char *workload)
 {
     const bool plans =
         command->id == ROOF_COMMAND_RECOMMEND && workload != NULL && strcmp(workload, "model") == 0;
-    printf("usage: roofline %s %s [options]\n\n%s\n\nExamples\n%s", command->name,
-           command->operands, command->summary, command->examples);
+    print_usage(command);
+    printf("Examples\n%s", command->examples);
     for (size_t i = 0; i < ROOF_GROUP_COUNT; i++) {
         print_group(command, workload, plans ? heading_of(plan_order[i]) : &headings[i]);
     }

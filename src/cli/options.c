@@ -151,6 +151,14 @@ static bool say_where(const char *option, struct roof_error *error)
 static bool refuse_option(const char *option, const struct cli_command *command,
                           struct roof_error *error)
 {
+    if (strcmp(option, "--model") == 0 &&
+        (command->takes == CLI_WORKLOAD || command->takes == CLI_MODEL)) {
+        (void)roof_error_set(error, ROOF_USAGE,
+                             "unknown option '--model'; a model is named without it: "
+                             "roofline %s %s",
+                             command->name, command->operands);
+        return true;
+    }
     const size_t meant = roof_word_meant(option + strspn(option, "-"), command->id);
     const bool elsewhere = say_where(option, error);
     if (meant < ROOF_INPUT_COUNT && elsewhere) {

@@ -39,16 +39,19 @@ static enum roof_status name_file(struct cli_output *out, const char *path,
     return ROOF_OK;
 }
 
-/* Ends an output that could not be opened, with what errno says. */
+/* Ends an output that could not be opened, with what errno says. The user named FILE: FILE.part is
+ * named only where something that has its name is in the way. */
 static enum roof_status not_open(struct cli_output *out, struct roof_error *error)
 {
-    roof_error_at(error, ROOF_IO, out->part == NULL ? out->name : out->part, 0, 0,
-                  "cannot write: %s",
-                  errno == EBUSY    ? "another process is writing it"
-                  : errno == ELOOP  ? "a symbolic link stands in its place"
-                  : errno == EMLINK ? "a hard link stands in its place"
-                  : errno == EINVAL ? "what stands in its place is no ordinary file"
-                                    : strerror(errno));
+    const int reason = errno;
+    struct stat info;
+    const bool in_the_way = out->part != NULL && lstat(out->part, &info) == 0;
+    roof_error_at(error, ROOF_IO, in_the_way ? out->part : out->name, 0, 0, "cannot write: %s",
+                  reason == EBUSY    ? "another process is writing it"
+                  : reason == ELOOP  ? "a symbolic link stands in its place"
+                  : reason == EMLINK ? "a hard link stands in its place"
+                  : reason == EINVAL ? "what stands in its place is no ordinary file"
+                                     : strerror(reason));
     free(out->part);
     out->part = NULL;
     return ROOF_IO;

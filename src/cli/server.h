@@ -4,6 +4,7 @@
 #define ROOF_CLI_SERVER_H
 
 #include <stdatomic.h>
+#include <time.h>
 
 #include "serve/service.h"
 
@@ -55,6 +56,13 @@ struct cli_shared {
     atomic_bool hurried;  /* those under way are ended, too */
 };
 
+/* The time of a second in words, which are made once for all replies of it. */
+struct cli_clock {
+    time_t second;
+    char date[40]; /* of a reply: "Mon, 01 Jan 2024 00:00:00 GMT" */
+    char time[24]; /* of the log: "2024-01-01T00:00:00" */
+};
+
 /* A loop, which one thread runs. */
 struct cli_loop {
     struct cli_shared *shared;
@@ -64,6 +72,7 @@ struct cli_loop {
     struct cli_connection *busy[CLI_JOBS_MAX]; /* those with jobs */
     size_t jobs;
     struct cli_left *left; /* jobs whose connections are gone */
+    struct cli_clock clock;
 };
 
 /* Takes over an accepted socket. */

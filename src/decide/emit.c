@@ -275,6 +275,35 @@ static void put_described(const struct emitter *e, const struct roof_plan *plan)
     roof_text_free(&text);
 }
 
+/* Tells, if the best plan of all is not what a script of this engine starts, what it is and why. */
+static void put_better(const struct emitter *e, const struct roof_plan *best)
+{
+    const bool apart = best->prefill.copies > 0;
+    char rate[ROOF_QUANTITY_SIZE];
+    if (!apart && (best->engines >> e->number & 1U) != 0) {
+        return;
+    }
+    const struct roof_serving *const s = &e->problem->engines->serving[best->serving];
+    const struct roof_hardware *const hardware = e->problem->hardware[best->hardware];
+    const bool formats = roof_engine_format(e->engine, s, hardware) != NULL;
+    const unsigned splits =
+        roof_engines_split(e->problem->engines, hardware, &best->split, best->batch);
+    struct roof_plan_row row;
+    roof_plan_name(&row, best, 1, e->problem);
+    roof_text_printf(e->remark, "better with %s: ", row.engines);
+    put_described(e, best);
+    roof_text_printf(e->remark, ", %s tokens/s; ", roof_format_short(rate, best->tokens_per_s));
+    if (apart) {
+        roof_text_put(e->remark, "this script does not start copies of two kinds");
+    } else {
+        roof_text_printf(e->remark, "%s %s", e->engine->name,
+                         !formats ? "does not run this combination of formats there"
+                         : (splits >> e->number & 1U) == 0 ? "does not run this split"
+                                                           : "has slower kernels for it");
+    }
+    end_remark(e);
+}
+
 static void put_plan(const struct emitter *e, const struct roof_plans *plans)
 {
     const struct roof_plan *const p = e->plan;
@@ -312,22 +341,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
                          100 * p->near);
         end_remark(e);
     }
-    const struct roof_plan *const best =
-        rank > 1 || e->others == NULL ? &plans->plan[0] : &e->others->plan[0];
-    if ((best->engines >> e->number & 1U) == 0) {
-        const struct roof_serving *const s = &e->problem->engines->serving[best->serving];
-        const struct roof_hardware *const hardware = e->problem->hardware[best->hardware];
-        const bool formats = roof_engine_format(e->engine, s, hardware) != NULL;
-        const unsigned splits =
-            roof_engines_split(e->problem->engines, hardware, &best->split, best->batch);
-        roof_text_put(e->remark, "better with other engines: ");
-        put_described(e, best);
-        roof_text_printf(e->remark, "; %s %s", e->engine->name,
-                         !formats ? "does not run this combination of formats there"
-                         : (splits >> e->number & 1U) == 0 ? "does not run this split"
-                                                           : "has slower kernels for it");
-        end_remark(e);
-    }
+    put_better(e, rank > 1 || e->others == NULL ? &plans->plan[0] : &e->others->plan[0]);
 }
 
 /* Says that a name which only stands for a model of the registry may mean another checkpoint. */

@@ -165,7 +165,9 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                      ROOF_INPUT_OUT,
                                      ROOF_INPUT_COMPUTE,
                                      ROOF_INPUT_SPARSE};
+    static const size_t of_tiles[] = {ROOF_INPUT_TILE, ROOF_INPUT_STAGES, ROOF_INPUT_CLUSTER};
     const struct roof_operator_row *const row = roof_operator_row(sweep->base.common.op);
+    TRY(roof_read_tile(question, error));
     TRY(check_taken(sweep->base.common.op, question, error));
     TRY(roof_read_split(question, error));
     if (question->model) {
@@ -175,6 +177,7 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
         TRY(add_axis(sweep, row->dims[i], question, error));
     }
     TRY(add_axes(sweep, formats, COUNT(formats), question, error));
+    TRY(add_axes(sweep, of_tiles, COUNT(of_tiles), question, error));
     return add_single(sweep, question, error);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/list.h"
+#include "predict/tile.h"
 #include "simulate/copies.h"
 
 #define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE | ROOF_COMMAND_PLOT)
@@ -16,7 +17,8 @@
 #define SERVED(commands_) ((commands_) | ROOF_COMMAND_SIMULATE)
 #define ALL (SERVED(WORKLOAD) | ROOF_COMMAND_LIST)
 /* Commands whose questions a page can begin at, but for plot. */
-#define PAGES (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND)
+#define PAGES                                                                                      \
+    (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE)
 /* The commands that print documents and tables. */
 #define TABLES (ALL & ~(unsigned)ROOF_COMMAND_PLOT)
 #define FORMAT(key_, option_, letter_, field_, help_, commands_)                                   \
@@ -77,10 +79,8 @@ static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
 static const char *const monitor_formats[] = {"text", "json", "ndjson", "csv", NULL};
 static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
 static const char *const measure_formats[] = {"text", "json", "csv", NULL};
-static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
-static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
-static const char *const phases[] = {"decode", "prefill", "mixed", NULL};
+static const char *const phases[] = {ROOF_PHASES_ASKED, NULL};
 static const char *const rankings[] = {"ideal", "expected", NULL};
 static const char *const simulation_rows[] = {"summary", "requests", NULL};
 static const char *const kinds[] = {"any", "aggregated", "disaggregated", NULL};
@@ -135,15 +135,15 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                 .group = ROOF_GROUP_DEVICE,
                 .many = true},
     ROW(STACK) =
-        CHOICE("stack", stack, stacks, 3, "best|trtllm|vllm|sglang",
+        CHOICE("stack", stack, roof_stack_names, 3, "best|trtllm|vllm|sglang",
                "serving stack whose measured kernels the estimate uses (default best: the fastest)",
                SERVED(WORKLOAD)),
     ROW(CACHE) = CHOICE(
         "cache", cache, caches, 1, "cold|warm",
         "estimate with operands in memory (cold, the default) or in the L2 cache (warm)", WORKLOAD),
-    ROW(QUANTIZE_INPUT) =
-        CHOICE("quantize_input", quantize_input, quantizations, 3, "none|static|dynamic|block",
-               "estimate includes quantising the input tensor (default none)", WORKLOAD),
+    ROW(QUANTIZE_INPUT) = CHOICE(
+        "quantize_input", quantize_input, roof_quantize_names, 3, "none|static|dynamic|block",
+        "estimate includes quantising the input tensor (default none)", WORKLOAD),
     ROW(WORKING_SET) =
         {.key = "working_set_bytes",
          .option = "working-set",
@@ -324,6 +324,44 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                        "show how the estimated kernel is cut: tile, grid, waves, split-K, L2 hits",
                    .of = ROOF_OF_OPERATORS,
                    .commands = ROOF_COMMAND_PREDICT},
+    ROW(TILE) =
+        {.option = "tile",
+         .kind = ROOF_INPUT_SIZES,
+         .sizes = 3,
+         .min = 8,
+         .max = 1024,
+         .value = "MxNxK|all",
+         .help = "analyse thread blocks of MxN results, K at a time: waves, traffic, limit; all: "
+                 "rank them",
+         .offset = offsetof(struct roof_scenario, tile.tile),
+         .field = true,
+         .of = ROOF_OF_OPERATORS,
+         .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP,
+         .group = ROOF_GROUP_TILE},
+    ROW(STAGES) = {.option = "stages",
+                   .kind = ROOF_INPUT_INTEGER,
+                   .min = 1,
+                   .max = 64,
+                   .value = "N",
+                   .help = "steps of K that a tile has in shared memory at once (default: as many "
+                           "as fit, 4 at most)",
+                   .offset = offsetof(struct roof_scenario, tile.stages),
+                   .field = true,
+                   .of = ROOF_OF_OPERATORS,
+                   .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP,
+                   .group = ROOF_GROUP_TILE},
+    ROW(CLUSTER) = {.option = "cluster",
+                    .kind = ROOF_INPUT_SIZES,
+                    .sizes = 2,
+                    .min = 1,
+                    .max = 64,
+                    .value = "MxN",
+                    .help = "thread blocks of a cluster, which share what they load (default 1x1)",
+                    .offset = offsetof(struct roof_scenario, tile.cluster),
+                    .field = true,
+                    .of = ROOF_OF_OPERATORS,
+                    .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP,
+                    .group = ROOF_GROUP_TILE},
     ROW(EXPLAIN) = {.option = "explain",
                     .kind = ROOF_INPUT_TEXT,
                     .value = "A,B",
@@ -647,7 +685,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 4,
                    .value = "FORMAT",
                    .help = "text (default), json, ndjson, csv or md; with -o, by its extension",
-                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE | ROOF_COMMAND_SIMULATE,
+                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE,
                    .group = ROOF_GROUP_OUTPUT},
     ROW(CHART_FORMAT) = {.option = "format",
                          .letter = 'f',
@@ -772,9 +810,8 @@ const struct roof_input *roof_input(size_t id)
 
 size_t roof_input_number(const char *key)
 {
-    char name[ROOF_INPUT_NAME_SIZE];
     size_t i = 0;
-    while (i < ROOF_INPUT_COUNT && strcmp(roof_input_key(name, roof_input(i)), key) != 0) {
+    while (i < ROOF_INPUT_COUNT && !roof_input_has_key(roof_input(i), key)) {
         i++;
     }
     return i;
@@ -836,6 +873,43 @@ enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
                              (double)input->max, error);
 }
 
+static enum roof_status refuse_sizes(const struct roof_input *input, const char *text,
+                                     struct roof_error *error)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    return roof_error_set(
+        error, ROOF_USAGE, "%s must be %s, each size from %" PRId64 " to %" PRId64 ", not '%s'",
+        roof_input_marked(name, input), input->value, input->min, input->max, text);
+}
+
+/* Reads sizes with x between them, or `all`. */
+static enum roof_status parse_sizes(int64_t *out, const struct roof_input *input, const char *text,
+                                    struct roof_error *error)
+{
+    struct roof_sizes sizes = {{0}};
+    const char *rest = text;
+    if (input->sizes == ROOF_SIZES_MAX && strcmp(text, "all") == 0) {
+        *out = ROOF_SIZES_ALL;
+        return ROOF_OK;
+    }
+    for (int i = 0; i < input->sizes; i++) {
+        char number[24] = "";
+        const size_t length = strcspn(rest, "x");
+        const bool last = i + 1 == input->sizes;
+        if (length >= sizeof number || (rest[length] == '\0') != last) {
+            return refuse_sizes(input, text, error);
+        }
+        memcpy(number, rest, length);
+        if (roof_parse_integer(&sizes.size[i], number, "", input->min, input->max, NULL) !=
+            ROOF_OK) {
+            return refuse_sizes(input, text, error);
+        }
+        rest += length + !last;
+    }
+    *out = roof_sizes_pack(&sizes);
+    return ROOF_OK;
+}
+
 enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, const char *text,
                                   struct roof_error *error)
 {
@@ -858,6 +932,8 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
         return status == ROOF_OK ? ROOF_OK
                                  : roof_parse_integer(out, text, roof_input_marked(name, input),
                                                       input->min, input->max, error);
+    case ROOF_INPUT_SIZES:
+        return parse_sizes(out, input, text, error);
     case ROOF_INPUT_TEXT:
     case ROOF_INPUT_NUMBER:
         break;
@@ -866,15 +942,35 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
                           roof_input_marked(name, input));
 }
 
+static void show_sizes(struct roof_text *out, const struct roof_input *input, int64_t value)
+{
+    const struct roof_sizes sizes = roof_sizes_unpack(value);
+    for (int i = 0; i < input->sizes && value != ROOF_SIZES_ALL; i++) {
+        roof_text_printf(out, "%s%" PRId64, i == 0 ? "" : "x", sizes.size[i]);
+    }
+    roof_text_put(out, value == ROOF_SIZES_ALL ? "all" : "");
+}
+
 void roof_input_show(struct roof_text *out, const struct roof_input *input, int64_t value)
 {
     if (input->kind == ROOF_INPUT_PRECISION) {
         roof_text_put(out, roof_format((enum roof_precision)value)->name);
     } else if (input->kind == ROOF_INPUT_CHOICE) {
         roof_text_put(out, input->choices[value]);
+    } else if (input->kind == ROOF_INPUT_SIZES) {
+        show_sizes(out, input, value);
     } else {
         roof_text_printf(out, "%" PRId64, value);
     }
+}
+
+/* Appends every tile that is usual. */
+static enum roof_status append_tiles(struct roof_values *out, struct roof_error *error)
+{
+    for (size_t i = 0; roof_tile_candidate(i) != 0; i++) {
+        TRY(roof_values_append(out, (struct roof_run){roof_tile_candidate(i), 0, 1}, error));
+    }
+    return ROOF_OK;
 }
 
 /* Appends the value of one item of the list `text`. */
@@ -895,7 +991,9 @@ static enum roof_status append_item(struct roof_values *out, const struct roof_i
     const enum roof_status status = roof_input_parse(&value, input, copy, error);
     free(copy);
     TRY(status);
-    return roof_values_append(out, (struct roof_run){value, 0, 1}, error);
+    return input->kind == ROOF_INPUT_SIZES && value == ROOF_SIZES_ALL
+               ? append_tiles(out, error)
+               : roof_values_append(out, (struct roof_run){value, 0, 1}, error);
 }
 
 enum roof_status roof_input_parse_list(struct roof_values *out, const struct roof_input *input,

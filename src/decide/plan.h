@@ -264,9 +264,14 @@ const struct roof_model *roof_plan_model(const struct roof_plan_problem *problem
 enum roof_stack roof_plan_stack(const struct roof_plan_problem *problem, size_t serving,
                                 size_t hardware, enum roof_stack preferred);
 
-/** Writes "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64". */
+/** Writes "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64", or one of its parts: the devices
+ * with the split, and the formats with the batch. */
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem);
+void roof_plan_describe_place(struct roof_text *out, const struct roof_plan *plan,
+                              const struct roof_plan_problem *problem);
+void roof_plan_describe_load(struct roof_text *out, const struct roof_plan *plan,
+                             const struct roof_plan_problem *problem);
 
 /** Makes the problems of the two kinds of copies of a disaggregated plan: requests with one token,
  * and decode steps at the mean context of requests. */

@@ -9,16 +9,18 @@
 
 #define MORE_DEVICES 8 /* the most that a change adds */
 
-/* Searches the other engines too, if only the engine of the script was searched: the script tells
- * when another engine does better. */
+/* Searches the other engines and disaggregated plans too, which a script does not start: it tells
+ * when one of these does better. */
 static enum roof_status search_others(struct roof_plan_answer *answer,
                                       const struct roof_plan_inputs *inputs,
                                       struct roof_error *error)
 {
-    if (inputs->emit == NULL || answer->wide == answer->problem.by) {
+    const bool requests = answer->problem.base.generate > 1 && answer->problem.base.dp == 0;
+    if (inputs->emit == NULL || (answer->wide == answer->problem.by && !requests)) {
         return ROOF_OK;
     }
     struct roof_plan_problem problem = answer->problem;
+    problem.kind = requests ? ROOF_PLAN_ANY : ROOF_PLAN_AGGREGATED;
     problem.by = answer->wide;
     problem.by_measured = answer->wide_measured;
     const enum roof_status status = roof_plan_search(&answer->others, &problem, error);

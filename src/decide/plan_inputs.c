@@ -66,6 +66,12 @@ enum roof_status roof_plan_read_limit(double *out, enum roof_plan_limit limit, c
     int64_t sequences = 0;
     (void)roof_input_marked(name, input);
     if (limit == ROOF_PLAN_LIMIT_TTFT || limit == ROOF_PLAN_LIMIT_TPOT) {
+        if (text[0] == 'p' && strchr(text, ':') != NULL) {
+            return roof_error_set(error, ROOF_USAGE,
+                                  "%s of a plan is a time without waiting, not '%s': "
+                                  "roofline simulate has percentiles",
+                                  name, text);
+        }
         return roof_parse_time(out, text, name, error);
     }
     if (limit != ROOF_PLAN_LIMIT_CONCURRENCY) {

@@ -161,10 +161,9 @@ static void put_half(struct roof_text *out, const char *what, int64_t copies,
     }
 }
 
-void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
-                        const struct roof_plan_problem *problem)
+void roof_plan_describe_place(struct roof_text *out, const struct roof_plan *plan,
+                              const struct roof_plan_problem *problem)
 {
-    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
     roof_text_printf(out, "%" PRId64 " x %s", plan->devices, problem->hardware[plan->hardware]->id);
     if (plan->prefill.copies > 0) {
         put_half(out, ", prefill", plan->prefill.copies, &plan->prefill.split);
@@ -172,10 +171,24 @@ void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
     } else if (put_sizes(out, " (", plan->dp, &plan->split)) {
         roof_text_put(out, ")");
     }
+}
+
+void roof_plan_describe_load(struct roof_text *out, const struct roof_plan *plan,
+                             const struct roof_plan_problem *problem)
+{
+    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
     const struct roof_model *const model = roof_plan_model(problem, plan->serving);
-    roof_text_printf(out, ", %s", s->id);
+    roof_text_put(out, s->id);
     if (model != problem->model) {
         roof_text_printf(out, " (%s)", model->id);
     }
     roof_text_printf(out, ", KV cache %s, batch %" PRId64, roof_format(s->kv)->name, plan->batch);
+}
+
+void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
+                        const struct roof_plan_problem *problem)
+{
+    roof_plan_describe_place(out, plan, problem);
+    roof_text_put(out, ", ");
+    roof_plan_describe_load(out, plan, problem);
 }

@@ -106,16 +106,7 @@ enum roof_status roof_plan_memory(struct roof_memory *out, struct roof_plan_pred
         roof_plan_scenarios(&prefill, &scenario, plan, p->problem);
     }
     TRY(roof_scenario_resolve(&scenario, model, p->error));
-    if (p->problem->base.generate > 0) {
-        struct roof_request request;
-        const struct roof_stacks stacks = roof_one_stack(&scenario);
-        TRY(roof_request_open(&request, model, &scenario, &p->unmeasured, &p->memo, &stacks,
-                              p->error));
-        TRY(roof_request_memory_alone(out, &request, p->error));
-    } else {
-        TRY(roof_phase_memory_alone(out, model, &scenario, &p->unmeasured, p->error));
-    }
-    return ROOF_OK;
+    return roof_memory_needed(out, model, &scenario, &p->unmeasured, p->error);
 }
 
 enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,

@@ -234,10 +234,10 @@ enum roof_status roof_question_put(struct roof_question *question, const char *k
         return put_once(*key == 'l' ? &question->list : &question->id, question, key, value, error);
     }
     const size_t input = roof_input_number(key);
-    const struct roof_synonym *const synonym = roof_synonym_of_key(key);
     if (input < ROOF_INPUT_COUNT && is_key(input)) {
         return put_input(question, input, value, error);
     }
+    const struct roof_synonym *const synonym = roof_synonym_of_key(key);
     return synonym != NULL ? put_synonym(question, synonym, value, error) : unknown_key(key, error);
 }
 

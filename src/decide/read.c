@@ -66,10 +66,24 @@ enum roof_status roof_read_split(const struct roof_question *question, struct ro
     return ROOF_OK;
 }
 
+enum roof_status roof_read_tile(const struct roof_question *question, struct roof_error *error)
+{
+    static const size_t details[] = {ROOF_INPUT_STAGES, ROOF_INPUT_CLUSTER};
+    char name[ROOF_INPUT_NAME_SIZE];
+    for (size_t i = 0; i < COUNT(details); i++) {
+        if (roof_asked(question, details[i]) && !roof_asked(question, ROOF_INPUT_TILE)) {
+            return roof_error_set(error, ROOF_USAGE, "%s needs " ROOF_KEY("tile"),
+                                  roof_input_marked(name, roof_input(details[i])));
+        }
+    }
+    return ROOF_OK;
+}
+
 enum roof_status roof_read_fields(struct roof_scenario *out, const struct roof_question *question,
                                   struct roof_error *error)
 {
     TRY(roof_read_split(question, error));
+    TRY(roof_read_tile(question, error));
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         if (roof_asked(question, i) && roof_input(i)->field) {
             TRY(read_field(out, i, question->value[i], error));

@@ -16,6 +16,9 @@ enum roof_status roof_read_operator(enum roof_operator *out, const struct roof_q
 /* Refuses "ep" beside the splits that it is short for. */
 enum roof_status roof_read_split(const struct roof_question *question, struct roof_error *error);
 
+/* Refuses the stages and the cluster of a tile without a tile. */
+enum roof_status roof_read_tile(const struct roof_question *question, struct roof_error *error);
+
 /* Reads every input that is a field of a scenario, whatever the scenario is about. */
 enum roof_status roof_read_fields(struct roof_scenario *out, const struct roof_question *question,
                                   struct roof_error *error);

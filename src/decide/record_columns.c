@@ -241,6 +241,33 @@ bool roof_records_has(const struct roof_records *records, const char *column)
     return roof_column_find(records, column, strlen(column)) != ROOF_NO_COLUMN;
 }
 
+/* Tells if two names are the same but for '-' and '_': "batchsize" and "batch-size". */
+static bool same_letters(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, "-_");
+        b += strspn(b, "-_");
+        if (*a != *b || *a == '\0') {
+            return *a == *b;
+        }
+    }
+}
+
+/* Finds the key of an input that another word means; NULL: none. */
+static const char *word_meant(const char *key)
+{
+    size_t count = 0;
+    const struct roof_synonym *const synonym = roof_synonyms(&count);
+    for (size_t i = 0; i < count; i++) {
+        const bool always = synonym[i].commands == ~0U; /* it means one thing everywhere */
+        if (always && same_letters(key, synonym[i].option) &&
+            field_name(synonym[i].input) != NULL) {
+            return field_name(synonym[i].input);
+        }
+    }
+    return NULL;
+}
+
 const char *roof_records_meant(const struct roof_records *records, const char *carried)
 {
     const enum roof_records_kind kind = records->private_data->options.kind;
@@ -261,7 +288,8 @@ const char *roof_records_meant(const struct roof_records *records, const char *c
         return NULL;
     }
     const char *const unit = with_unit(key, known, count);
-    return unit != NULL ? unit : roof_near_name(key, known, count);
+    const char *const near = unit != NULL ? unit : roof_near_name(key, known, count);
+    return near != NULL ? near : word_meant(key);
 }
 
 bool roof_record_says(const struct roof_records *r, size_t input)

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "predict/predict_sizes.h"
+#include "predict/tile.h"
 
 enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_input *input,
                                 struct roof_values *values, struct roof_error *error)
@@ -172,9 +173,14 @@ static enum roof_status run(const struct roof_sweep *sweep, struct cursor *curso
                             void *context, struct roof_error *error)
 {
     struct roof_prediction prediction = {.time_s = ROOF_UNKNOWN};
+    struct roof_tile tile;
     const struct roof_prediction *const result = of_model == NULL ? &prediction : &of_model->total;
     for (uint64_t i = 0; i < count; i++) {
         enum roof_status status = predict_point(&prediction, of_model, cursor, sweep, error);
+        if (status == ROOF_OK && cursor->asked.tile.tile != 0) {
+            status = roof_tile_predict(sweep->tile == NULL ? &tile : sweep->tile, &prediction,
+                                       &cursor->asked.tile, error);
+        }
         if (status == ROOF_OK) {
             TRY(callback(context, result, of_model, error));
         } else {

@@ -10,6 +10,7 @@
 
 #include "decide/input.h"
 #include "predict/model_prediction.h"
+#include "predict/tile.h"
 
 #define ROOF_SWEEP_AXES_MAX 24
 /** Most points of a sweep. */
@@ -33,6 +34,8 @@ struct roof_sweep {
     size_t model_count;
     struct roof_axis axis[ROOF_SWEEP_AXES_MAX];
     size_t axis_count;
+    struct roof_tile *tile; /**< has the tile of a point, where points have one, before the callback
+                                 is called; NULL: nobody reads it */
     /** Told of points that are not valid, which are then left out; NULL: the first ends the sweep.
      */
     void (*refused)(void *context, const struct roof_error *error);

@@ -66,6 +66,7 @@ static const struct {
     {"device", ROOF_INPUT_HARDWARE},
     {"nodes", ROOF_DIM_DEVICES},
     {"num-devices", ROOF_DIM_DEVICES},
+    {"total-gpus", ROOF_DIM_DEVICES},
     {"engine", ROOF_INPUT_STACK},
     {"stack", ROOF_INPUT_ENGINE},
 };
@@ -98,21 +99,10 @@ size_t roof_word_meant(const char *word, enum roof_command command)
     return ROOF_INPUT_COUNT;
 }
 
-/* Tells if a key is an option with '_' for each '-'. */
-static bool is_key_of(const char *key, const char *option)
-{
-    for (; *key == (*option == '-' ? '_' : *option); key++, option++) {
-        if (*key == '\0') {
-            return true;
-        }
-    }
-    return false;
-}
-
 const struct roof_synonym *roof_synonym_of_key(const char *key)
 {
     for (size_t i = 0; i < COUNT(synonyms); i++) {
-        if (synonyms[i].commands == ANY && is_key_of(key, synonyms[i].option)) {
+        if (synonyms[i].commands == ANY && roof_key_is(key, synonyms[i].option)) {
             return &synonyms[i];
         }
     }

@@ -16,10 +16,8 @@
 const char *roof_phase_name(enum roof_phase phase)
 {
     static const char *const names[ROOF_PHASE_COUNT] = {
-        [ROOF_PHASE_DECODE] = "decode",
-        [ROOF_PHASE_PREFILL] = "prefill",
-        [ROOF_PHASE_MIXED] = "mixed",
-        [ROOF_PHASE_REQUEST] = "request",
+        ROOF_PHASES_ASKED,
+        "request",
     };
     return names[phase];
 }
@@ -549,6 +547,11 @@ int64_t roof_uncached(int64_t prompt, double prefix_hit)
 int64_t roof_stage_devices(const struct roof_scenario *s)
 {
     return s->tp * s->attention_dp;
+}
+
+int64_t roof_scenario_devices(const struct roof_scenario *s)
+{
+    return roof_stage_devices(s) * s->pp * s->dp;
 }
 
 bool roof_splits_apart(const struct roof_scenario *s)

@@ -18,6 +18,8 @@ enum roof_phase {
     ROOF_PHASE_REQUEST, /**< a prompt and the tokens generated after it; given by `generate` */
     ROOF_PHASE_COUNT
 };
+/* The names of the phases that can be asked for, in the order of the enumeration. */
+#define ROOF_PHASES_ASKED "decode", "prefill", "mixed"
 const char *roof_phase_name(enum roof_phase phase);
 
 /** The ways in which tokens are proposed. */
@@ -36,7 +38,8 @@ enum roof_drafting {
  */
 struct roof_scenario {
     struct roof_workload common;
-    int64_t phase;   /**< enum roof_phase */
+    struct roof_tile_choice tile; /**< of an operator */
+    int64_t phase;                /**< enum roof_phase */
     int64_t context; /**< KV length: tokens of the prompt, or cached by a decode step, the new one
                           included (default 4096, or the model's limit if that is less) */
     int64_t chunk;   /**< prefill: new tokens of this pass (default: the whole context); mixed: of
@@ -89,6 +92,8 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
 
 /** Returns the devices of one stage: tp x attention_dp of a resolved scenario. */
 int64_t roof_stage_devices(const struct roof_scenario *scenario);
+/** Returns the devices of all stages and copies. */
+int64_t roof_scenario_devices(const struct roof_scenario *scenario);
 /** Returns true if attention and experts of a resolved scenario are split in ways that neither "tp"
  * nor "ep" alone says. */
 bool roof_splits_apart(const struct roof_scenario *scenario);

@@ -37,6 +37,28 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
 #undef ROW
 };
 
+/* The bits of a size. */
+#define SIZE_BITS 20
+
+int64_t roof_sizes_pack(const struct roof_sizes *sizes)
+{
+    int64_t packed = 0;
+    for (int i = 0; i < ROOF_SIZES_MAX; i++) {
+        packed = packed << SIZE_BITS | sizes->size[i];
+    }
+    return packed;
+}
+
+struct roof_sizes roof_sizes_unpack(int64_t packed)
+{
+    struct roof_sizes sizes;
+    for (int i = ROOF_SIZES_MAX; i-- > 0;) {
+        sizes.size[i] = packed & ((INT64_C(1) << SIZE_BITS) - 1);
+        packed >>= SIZE_BITS;
+    }
+    return sizes;
+}
+
 int64_t roof_input_get(const void *asked, const struct roof_input *input)
 {
     const void *const at = (const char *)asked + input->offset;
@@ -72,6 +94,21 @@ const char *roof_input_key(char out[ROOF_INPUT_NAME_SIZE], const struct roof_inp
         }
     }
     return out;
+}
+
+bool roof_key_is(const char *key, const char *option)
+{
+    for (; *key == (*option == '-' ? '_' : *option); key++, option++) {
+        if (*key == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool roof_input_has_key(const struct roof_input *input, const char *key)
+{
+    return roof_key_is(key, input->key == NULL ? input->option : input->key);
 }
 
 const char *roof_input_marked(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input)

@@ -25,7 +25,26 @@ enum roof_input_kind {
     ROOF_INPUT_CHOICE,    /**< int64_t index into choices */
     ROOF_INPUT_PRECISION, /**< enum roof_precision by name */
     ROOF_INPUT_NUMBER,    /**< double in min..max; one value only */
+    ROOF_INPUT_SIZES,     /**< int64_t with several sizes of min..max, as roof_sizes_pack packs */
     ROOF_INPUT_TEXT       /**< anything else; its command reads it */
+};
+
+#define ROOF_SIZES_MAX 3
+/** Sizes with x between them, as of a tile; those that are not there are 0. */
+struct roof_sizes {
+    int64_t size[ROOF_SIZES_MAX];
+};
+/** Packs sizes below 2^20 into one number, so that a sweep can go over them, and unpacks it. */
+int64_t roof_sizes_pack(const struct roof_sizes *sizes);
+struct roof_sizes roof_sizes_unpack(int64_t packed);
+/** The value of a ROOF_INPUT_SIZES that stands for every candidate: "all". */
+#define ROOF_SIZES_ALL (-1)
+
+/** The tile of a product that is asked for: docs/formulas.md, "Tiles". */
+struct roof_tile_choice {
+    int64_t tile;    /**< m x n x k, packed; 0: none; ROOF_SIZES_ALL: every usual one */
+    int64_t stages;  /**< k steps in shared memory; 0: as many as fit, but no more than 4 */
+    int64_t cluster; /**< m x n thread blocks that share loads, packed; 0: 1 x 1 */
 };
 
 /** The workloads that take an input. */
@@ -39,6 +58,7 @@ enum roof_group {
     ROOF_GROUP_FORMATS,
     ROOF_GROUP_DEVICE,
     ROOF_GROUP_EXPECTED,
+    ROOF_GROUP_TILE,
     ROOF_GROUP_LIMITS,
     ROOF_GROUP_OUTPUT,
     ROOF_GROUP_COUNT
@@ -53,6 +73,7 @@ struct roof_input {
     int64_t min;
     int64_t max;
     int64_t zero; /**< what the field holds where 0 is given, since its own 0 means not given */
+    int sizes;    /**< how many ROOF_INPUT_SIZES has: "2x1" has two */
     const char *const *choices; /**< NULL-terminated, for ROOF_INPUT_CHOICE and fixed texts */
     const char *value;          /**< placeholder in help ("N") */
     const char *help;
@@ -82,6 +103,10 @@ const char *roof_input_name(char out[ROOF_INPUT_NAME_SIZE], const struct roof_in
 
 /** Writes the key of an input: its own, or its option with "_" for "-". Returns out. */
 const char *roof_input_key(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
+/** Tells if a key is that of an option: the option with "_" for "-". */
+bool roof_key_is(const char *key, const char *option);
+/** Tells if a key is that of an input. */
+bool roof_input_has_key(const struct roof_input *input, const char *key);
 /** Writes the key with the marks of ROOF_KEY, for a message. Returns out. */
 const char *roof_input_marked(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
 

@@ -27,11 +27,9 @@ struct roof_page {
 static const struct {
     const char *name;
     enum roof_command command;
-} commands[] = {{"predict", ROOF_COMMAND_PREDICT},
-                {"sweep", ROOF_COMMAND_SWEEP},
-                {"recommend", ROOF_COMMAND_RECOMMEND},
-                {"plot", ROOF_COMMAND_PLOT},
-                {"list", ROOF_COMMAND_LIST}};
+} commands[] = {{"predict", ROOF_COMMAND_PREDICT},     {"sweep", ROOF_COMMAND_SWEEP},
+                {"recommend", ROOF_COMMAND_RECOMMEND}, {"simulate", ROOF_COMMAND_SIMULATE},
+                {"plot", ROOF_COMMAND_PLOT},           {"list", ROOF_COMMAND_LIST}};
 
 struct roof_page *EXPORT(roof_page_open)(void)
 {

@@ -109,13 +109,14 @@ const char *roof_kernel_name(enum roof_kernel kernel)
 /* --- numerics ------------------------------------------------------------------------------ */
 
 static const char *const numerics_names[ROOF_NUMERICS_COUNT] = {
-    [ROOF_NUMERICS_16BIT] = "16bit", [ROOF_NUMERICS_FP8] = "fp8",
-    [ROOF_NUMERICS_INT8] = "int8",   [ROOF_NUMERICS_FP4] = "fp4",
-    [ROOF_NUMERICS_W8A16] = "w8a16", [ROOF_NUMERICS_W4A16] = "w4a16",
-    [ROOF_NUMERICS_W4A8] = "w4a8",   [ROOF_NUMERICS_32BIT] = "32bit"};
-static const char *const stack_names[ROOF_STACK_COUNT] = {"best", "trtllm", "vllm", "sglang"};
-static const char *const quantize_names[ROOF_QUANTIZE_COUNT] = {"none", "static", "dynamic",
-                                                                "block"};
+    [ROOF_NUMERICS_16BIT] = "16bit",  [ROOF_NUMERICS_FP8] = "fp8",
+    [ROOF_NUMERICS_INT8] = "int8",    [ROOF_NUMERICS_FP4] = "fp4",
+    [ROOF_NUMERICS_W8A16] = "w8a16",  [ROOF_NUMERICS_W4A16] = "w4a16",
+    [ROOF_NUMERICS_W4A8] = "w4a8",    [ROOF_NUMERICS_32BIT] = "32bit",
+    [ROOF_NUMERICS_MX4A16] = "mx4a16"};
+const char *const roof_stack_names[ROOF_STACK_COUNT + 1] = {"best", "trtllm", "vllm", "sglang"};
+const char *const roof_quantize_names[ROOF_QUANTIZE_COUNT + 1] = {"none", "static", "dynamic",
+                                                                  "block"};
 
 const char *roof_numerics_name(enum roof_numerics numerics)
 {
@@ -124,12 +125,12 @@ const char *roof_numerics_name(enum roof_numerics numerics)
 
 const char *roof_stack_name(enum roof_stack stack)
 {
-    return stack_names[stack];
+    return roof_stack_names[stack];
 }
 
 const char *roof_quantize_name(enum roof_quantize quantize)
 {
-    return quantize_names[quantize];
+    return roof_quantize_names[quantize];
 }
 
 enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_precision activations)
@@ -144,7 +145,10 @@ enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_preci
         return ROOF_NUMERICS_16BIT;
     }
     if (a == 16) {
-        return w >= 9 ? ROOF_NUMERICS_COUNT : w >= 8 ? ROOF_NUMERICS_W8A16 : ROOF_NUMERICS_W4A16;
+        return w >= 9                            ? ROOF_NUMERICS_COUNT
+               : w >= 8                          ? ROOF_NUMERICS_W8A16
+               : weights == ROOF_PRECISION_MXFP4 ? ROOF_NUMERICS_MX4A16
+                                                 : ROOF_NUMERICS_W4A16;
     }
     if (a >= 8 && a < 9 && w < 9) {
         return w < 8 ? ROOF_NUMERICS_W4A8 : integer ? ROOF_NUMERICS_INT8 : ROOF_NUMERICS_FP8;
@@ -237,9 +241,9 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
         const char *const *names;
         size_t count;
     } words[] = {{&kernel, "kernel", kernel_names, ROOF_KERNEL_COUNT},
-                 {&stack, "stack", stack_names, ROOF_STACK_COUNT},
+                 {&stack, "stack", roof_stack_names, ROOF_STACK_COUNT},
                  {&numerics, "numerics", numerics_names, ROOF_NUMERICS_COUNT},
-                 {&quantize, "quantize_input", quantize_names, ROOF_QUANTIZE_COUNT}};
+                 {&quantize, "quantize_input", roof_quantize_names, ROOF_QUANTIZE_COUNT}};
     const struct {
         double *out;
         const char *key;
@@ -398,13 +402,17 @@ static enum roof_status from_json(struct roof_calibration **out, struct roof_jso
 
 static const struct roof_registry registry = {.folder = "calibration", .noun = "calibration"};
 
-/* Devices without measurements take those of a device of their architecture that has them. */
+/* Devices without measurements take those of a device of their architecture that has them; the
+ * first row that fits counts. Blackwell has two kinds of SM: those of workstations (12.x) have
+ * neither tensor memory nor the matrix instructions of the data centre, so other kernels run on
+ * them. */
 static const struct {
     const char *architecture; /* the beginning of its name */
     const char *id;
 } families[] = {{"Ampere", "a100-sxm-80gb"},
                 {"Hopper", "h100-sxm"},
                 {"Ada Lovelace", "l40s"},
+                {"Blackwell (SM12", "rtx-pro-6000"},
                 {"Blackwell", "hgx-b200"}};
 
 static enum roof_status load_id(struct roof_calibration **out, const char *id,

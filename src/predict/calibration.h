@@ -41,17 +41,21 @@ enum roof_kernel {
 
 /** The formats that meet in a product; kernels of different ones have different parameters. */
 enum roof_numerics {
-    ROOF_NUMERICS_16BIT, /**< bf16 or fp16, both operands */
-    ROOF_NUMERICS_FP8,   /**< W8A8, FP8 */
-    ROOF_NUMERICS_INT8,  /**< W8A8, INT8 */
-    ROOF_NUMERICS_FP4,   /**< W4A4, nvfp4 or mxfp4 */
-    ROOF_NUMERICS_W8A16, /**< 8-bit weights, 16-bit activations */
-    ROOF_NUMERICS_W4A16, /**< weights below 8 bits, 16-bit activations */
-    ROOF_NUMERICS_W4A8,  /**< weights below 8 bits, 8-bit activations */
-    ROOF_NUMERICS_32BIT, /**< an operand above 16 bits */
+    ROOF_NUMERICS_16BIT,  /**< bf16 or fp16, both operands */
+    ROOF_NUMERICS_FP8,    /**< W8A8, FP8 */
+    ROOF_NUMERICS_INT8,   /**< W8A8, INT8 */
+    ROOF_NUMERICS_FP4,    /**< W4A4, nvfp4 or mxfp4 */
+    ROOF_NUMERICS_W8A16,  /**< 8-bit weights, 16-bit activations */
+    ROOF_NUMERICS_W4A16,  /**< weights below 8 bits but mxfp4, 16-bit activations */
+    ROOF_NUMERICS_W4A8,   /**< weights below 8 bits, 8-bit activations */
+    ROOF_NUMERICS_32BIT,  /**< an operand above 16 bits */
+    ROOF_NUMERICS_MX4A16, /**< mxfp4 weights, 16-bit activations */
     ROOF_NUMERICS_COUNT
 };
 const char *roof_numerics_name(enum roof_numerics numerics);
+/* The names by number, and NULL after the last. */
+extern const char *const roof_stack_names[ROOF_STACK_COUNT + 1];
+extern const char *const roof_quantize_names[ROOF_QUANTIZE_COUNT + 1];
 const char *roof_stack_name(enum roof_stack stack);
 const char *roof_quantize_name(enum roof_quantize quantize);
 /** Returns the numerics of a product; COUNT when no kernel is known for the pair. */

@@ -14,6 +14,35 @@ struct search {
     int64_t least; /* the smallest valid value of that field */
 };
 
+/* Returns the device without its calibration: what bounds a step does not need expected times. */
+static struct roof_hardware unmeasured(const struct roof_model_prediction *prediction)
+{
+    struct roof_hardware hardware = *prediction->total.hardware;
+    hardware.calibration = NULL;
+    return hardware;
+}
+
+/* Tells whether the device can run the scenario at all, which memory does not say: it may have no
+ * link for a split. */
+static bool runs_at(struct search *search, int64_t size)
+{
+    const struct roof_model *const model = search->prediction->model;
+    const struct roof_hardware hardware = unmeasured(search->prediction);
+    struct roof_scenario prefill;
+    struct roof_pass pass;
+    *search->size = size;
+    struct roof_scenario s = search->scenario;
+    if (roof_scenario_resolve(&s, model, NULL) != ROOF_OK) {
+        return false;
+    }
+    if (s.phase == ROOF_PHASE_REQUEST) {
+        const struct roof_scenario request = s;
+        roof_scenario_phases(&prefill, &s, &request);
+    }
+    return roof_scenario_resolve(&s, model, NULL) == ROOF_OK &&
+           roof_pass_run(&pass, model, &s, &hardware, NULL, NULL) == ROOF_OK;
+}
+
 static bool fits_at(struct search *search, int64_t size)
 {
     const struct roof_model *const model = search->prediction->model;
@@ -31,6 +60,9 @@ static double largest_that_fits(struct search *search)
 {
     int64_t fits = 0;
     int64_t fails = search->least;
+    if (!runs_at(search, fails)) {
+        return 0;
+    }
     while (fails <= ROOF_LIMIT_MAX && fits_at(search, fails)) {
         fits = fails;
         fails *= 2;
@@ -104,6 +136,7 @@ static bool compute_bound(const struct roof_model_prediction *prediction,
     struct roof_prediction p;
     struct roof_scenario s = *at;
     const struct roof_node *const wanted = &prediction->node[i].node;
+    const struct roof_hardware hardware = unmeasured(prediction);
     s.common.shape.batch = batch;
     if (roof_scenario_resolve(&s, prediction->model, NULL) != ROOF_OK ||
         roof_graph_build(&graph, prediction->model, &s, 0, 0, NULL) != ROOF_OK) {
@@ -114,8 +147,8 @@ static bool compute_bound(const struct roof_model_prediction *prediction,
         if (strcmp(node->name, wanted->name) == 0 &&
             memcmp(&node->workload.formats, &wanted->workload.formats,
                    sizeof node->workload.formats) == 0) {
-            return roof_predict(&p, &node->workload, prediction->total.hardware, NULL) == ROOF_OK &&
-                   p.flops > 0 && p.bottleneck == ROOF_BOTTLENECK_COMPUTE;
+            return roof_predict(&p, &node->workload, &hardware, NULL) == ROOF_OK && p.flops > 0 &&
+                   p.bottleneck == ROOF_BOTTLENECK_COMPUTE;
         }
     }
     return false;
@@ -127,10 +160,10 @@ static bool step_compute_bound(const struct roof_model_prediction *prediction,
 {
     struct roof_pass pass;
     struct roof_scenario s = *decode;
+    const struct roof_hardware hardware = unmeasured(prediction);
     s.common.shape.batch = batch;
     return roof_scenario_resolve(&s, prediction->model, NULL) == ROOF_OK &&
-           roof_pass_run(&pass, prediction->model, &s, prediction->total.hardware, NULL, NULL) ==
-               ROOF_OK &&
+           roof_pass_run(&pass, prediction->model, &s, &hardware, NULL, NULL) == ROOF_OK &&
            roof_largest_share(pass.share_s) == ROOF_BOTTLENECK_COMPUTE;
 }
 

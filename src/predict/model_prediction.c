@@ -50,8 +50,7 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
     out->expected_tokens_per_s = out->expected_tokens_per_s_per_user = ROOF_UNKNOWN;
     out->expected_near = ROOF_UNKNOWN;
     TRY(roof_scenario_resolve(&out->scenario, model, error));
-    out->devices =
-        (double)(roof_stage_devices(&out->scenario) * out->scenario.pp) * (double)out->scenario.dp;
+    out->devices = (double)roof_scenario_devices(&out->scenario);
     out->draft_s = ROOF_UNKNOWN;
     out->slowest_stage_s = ROOF_UNKNOWN;
     out->time_us = out->memory_time_us = out->compute_time_us = 0;

@@ -127,11 +127,10 @@ struct roof_memory roof_memory_of(const struct roof_pass *pass, const struct roo
                                   const struct roof_hardware *hardware);
 void roof_memory_put(struct roof_model_prediction *out, const struct roof_memory *memory);
 
-/* Runs the passes that decide over the memory of a resolved scenario: the last one, whose
- * activations are those of the larger phase; its drafts; and of a request the prefill. */
-enum roof_status roof_memory_passes(struct roof_pass *pass, struct roof_pass *draft,
-                                    struct roof_pass *prefill, const struct roof_scenario *asked,
-                                    const struct roof_model *model,
+/* Works out the memory of a static batch: the larger of its phases' activations, and the cache at
+ * its end. */
+enum roof_status roof_static_memory(struct roof_memory *out, const struct roof_model *model,
+                                    const struct roof_scenario *asked,
                                     const struct roof_hardware *hardware, struct roof_error *error);
 
 /* Predict the scenario of *out, which is resolved: a phase, or a request. */

@@ -334,7 +334,10 @@ static const struct roof_field model_prediction_fields[] = {
      .width = 8,
      .label = "exp_tpot"},
     {.key = "expected_e2e_ms", NUMBER(expected_e2e_s, MILLISECONDS)},
-    {.key = "expected_tokens_per_s", NUMBER(expected_tokens_per_s, NONE)},
+    {.key = "expected_tokens_per_s",
+     NUMBER(expected_tokens_per_s, NONE),
+     .width = 9,
+     .label = "exp_tok/s"},
     {.key = "expected_tokens_per_s_per_user", NUMBER(expected_tokens_per_s_per_user, NONE)},
 };
 

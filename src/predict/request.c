@@ -438,30 +438,18 @@ enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_m
                                     const struct roof_hardware *hardware, struct roof_error *error)
 {
     if (asked->phase == ROOF_PHASE_REQUEST && asked->static_batch == 0) {
-        struct roof_remembered entry[COSTS_REMEMBERED];
-        struct roof_pass_memo memo = empty_memo(entry);
         struct roof_request request;
         const struct roof_stacks stacks = roof_one_stack(asked);
-        TRY(roof_request_open(&request, model, asked, hardware, &memo, &stacks, error));
-        return roof_request_memory(out, &request, error);
+        TRY(roof_request_open(&request, model, asked, hardware, NULL, &stacks, error));
+        return roof_request_memory_alone(out, &request, error);
+    }
+    if (asked->phase == ROOF_PHASE_REQUEST) {
+        return roof_static_memory(out, model, asked, hardware, error);
     }
     struct roof_pass pass;
     struct roof_pass draft;
-    struct roof_pass first;
-    TRY(roof_memory_passes(&pass, &draft, &first, asked, model, hardware, error));
+    TRY(roof_pass_memory(&pass, model, asked, hardware, error));
+    TRY(roof_pass_draft(&draft, asked, hardware, error));
     *out = roof_memory_of(&pass, &draft, model, asked, hardware);
-    return ROOF_OK;
-}
-
-enum roof_status roof_phase_memory_alone(struct roof_memory *out, const struct roof_model *model,
-                                         const struct roof_scenario *s,
-                                         const struct roof_hardware *hardware,
-                                         struct roof_error *error)
-{
-    struct roof_pass pass;
-    struct roof_pass draft;
-    TRY(roof_pass_memory(&pass, model, s, hardware, error));
-    TRY(roof_pass_draft(&draft, s, hardware, error));
-    *out = roof_memory_of(&pass, &draft, model, s, hardware);
     return ROOF_OK;
 }

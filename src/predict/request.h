@@ -54,7 +54,8 @@ struct roof_request {
 /* Returns the stack of a scenario as the only one. */
 struct roof_stacks roof_one_stack(const struct roof_scenario *scenario);
 
-/* Opens a resolved request that is no static batch. Nothing is to be closed. */
+/* Opens a resolved request that is no static batch; memo is NULL where only the memory is asked
+ * for. Nothing is to be closed. */
 enum roof_status roof_request_open(struct roof_request *out, const struct roof_model *model,
                                    const struct roof_scenario *asked,
                                    const struct roof_hardware *hardware,
@@ -96,14 +97,8 @@ struct roof_step_shape {
 enum roof_status roof_request_step(struct roof_step_times *out, struct roof_request *request,
                                    const struct roof_step_shape *shape, struct roof_error *error);
 
-/* Works out the memory that one pass of a resolved scenario needs, and no times but those of
- * drafts: a link between devices need not be known. */
-enum roof_status roof_phase_memory_alone(struct roof_memory *out, const struct roof_model *model,
-                                         const struct roof_scenario *scenario,
-                                         const struct roof_hardware *hardware,
-                                         struct roof_error *error);
-
-/* Works out the memory that any resolved scenario needs. Fails where its times are not known. */
+/* Works out the memory that any resolved scenario needs, and no times but those of drafts: a phase
+ * needs no link between devices that is known. */
 enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_model *model,
                                     const struct roof_scenario *asked,
                                     const struct roof_hardware *hardware, struct roof_error *error);

@@ -113,21 +113,21 @@ static enum roof_status split_request(struct roof_scenario *prefill, struct roof
     return roof_scenario_resolve(decode, model, error);
 }
 
-enum roof_status roof_memory_passes(struct roof_pass *pass, struct roof_pass *draft,
-                                    struct roof_pass *prefill, const struct roof_scenario *asked,
-                                    const struct roof_model *model,
+enum roof_status roof_static_memory(struct roof_memory *out, const struct roof_model *model,
+                                    const struct roof_scenario *asked,
                                     const struct roof_hardware *hardware, struct roof_error *error)
 {
-    struct roof_scenario first;
-    struct roof_scenario last = *asked;
-    *prefill = (struct roof_pass){.native = true};
-    if (asked->phase == ROOF_PHASE_REQUEST) {
-        TRY(split_request(&first, &last, asked, model, error));
-        TRY(roof_pass_run(prefill, model, &first, hardware, NULL, error));
-    }
-    TRY(roof_pass_run(pass, model, &last, hardware, NULL, error));
-    TRY(roof_pass_draft(draft, &last, hardware, error));
-    pass->activation_bytes = fmax(pass->activation_bytes, prefill->activation_bytes);
+    struct roof_scenario prefill;
+    struct roof_scenario decode;
+    struct roof_pass first;
+    struct roof_pass last;
+    struct roof_pass draft;
+    TRY(split_request(&prefill, &decode, asked, model, error));
+    TRY(roof_pass_memory(&first, model, &prefill, hardware, error));
+    TRY(roof_pass_memory(&last, model, &decode, hardware, error));
+    TRY(roof_pass_draft(&draft, &decode, hardware, error));
+    last.activation_bytes = fmax(last.activation_bytes, first.activation_bytes);
+    *out = roof_memory_of(&last, &draft, model, asked, hardware);
     return ROOF_OK;
 }
 
@@ -227,12 +227,14 @@ enum roof_status roof_predict_static(struct roof_model_prediction *out, struct r
     struct roof_scenario prefill;
     struct curve curve = {.model = out->model, .hardware = hardware, .error = error};
     struct request r;
+    struct roof_memory memory;
     TRY(split_request(&prefill, &curve.scenario, &asked, out->model, error));
-    TRY(roof_memory_passes(&r.last, &r.draft, &r.prefill, &asked, out->model, hardware, error));
-    TRY(sum_steps(&r, &curve, &asked));
-    const struct roof_memory memory =
-        roof_memory_of(&r.last, &r.draft, out->model, &asked, hardware);
+    TRY(roof_pass_run(&r.prefill, out->model, &prefill, hardware, NULL, error));
+    TRY(roof_pass_run(&r.last, out->model, &curve.scenario, hardware, NULL, error));
+    TRY(roof_pass_draft(&r.draft, &curve.scenario, hardware, error));
+    TRY(roof_static_memory(&memory, out->model, &asked, hardware, error));
     roof_memory_put(out, &memory);
+    TRY(sum_steps(&r, &curve, &asked));
     out->scenario.context = asked.prompt + asked.generate;
     out->tokens_per_step = roof_tokens_per_step(&asked);
     put_bottlenecks(out, &r);

@@ -137,8 +137,12 @@ static bool put_lead(struct roof_table *table, size_t i, struct roof_text *out,
     struct roof_cell *const cell = &table->cell[i];
     const bool spaced = *separator != '\0';
     if (cell->lead_length == 0) {
-        cell->lead_length =
-            (size_t)snprintf(cell->lead, sizeof cell->lead, "\"%s\":", table->columns.field[i].key);
+        const char *const key = table->columns.field[i].key;
+        const size_t length = strlen(key);
+        cell->lead[0] = '"';
+        memcpy(cell->lead + 1, key, length);
+        memcpy(cell->lead + 1 + length, "\":", 2);
+        cell->lead_length = length + 3;
     }
     if (spaced) {
         roof_text_put(out, separator);
@@ -203,4 +207,26 @@ void roof_cells_json(struct roof_table *table, struct roof_text *out,
         }
     }
     roof_text_add(out, "", 0); /* ends with a zero again */
+}
+
+#define TIME_DIGITS 5
+#define DECIMALS_MAX 6
+
+struct roof_time_look roof_time_look(double longest_s, enum roof_unit unit)
+{
+    const double longest = roof_to_unit(longest_s, unit);
+    const double before = longest > 0 ? floor(log10(longest)) + 1 : 1; /* digits before the point */
+    struct roof_time_look look = {.unit = unit};
+    look.decimals = (int)fmin(fmax(TIME_DIGITS - before, 0), DECIMALS_MAX);
+    return look;
+}
+
+const char *roof_time_text(char out[ROOF_QUANTITY_SIZE], double s,
+                           const struct roof_time_look *look)
+{
+    if (isnan(s)) {
+        return "-";
+    }
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.*f", look->decimals, roof_to_unit(s, look->unit));
+    return out;
 }

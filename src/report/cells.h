@@ -18,4 +18,16 @@ void roof_cells_csv(struct roof_table *table, struct roof_text *out,
 void roof_cells_json(struct roof_table *table, struct roof_text *out,
                      const struct roof_value *values, const char *separator, bool begun);
 
+/* The look of the times of a table, which are all in one unit. */
+struct roof_time_look {
+    enum roof_unit unit;
+    int decimals;
+};
+
+/* Chooses as many decimals as give the longest time five digits. */
+struct roof_time_look roof_time_look(double longest_s, enum roof_unit unit);
+/* Writes a time without its unit, "-" where it is not known; returns the text. */
+const char *roof_time_text(char out[ROOF_QUANTITY_SIZE], double s,
+                           const struct roof_time_look *look);
+
 #endif

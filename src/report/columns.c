@@ -5,6 +5,7 @@
 #include "model/model_fields.h"
 #include "operator/operator_fields.h"
 #include "predict/prediction_fields.h"
+#include "predict/tile_fields.h"
 #include "report/render.h"
 #include "simulate/simulation_fields.h"
 
@@ -15,6 +16,9 @@ void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum 
     switch (kind) {
     case ROOF_TABLE_PREDICTIONS:
         roof_prediction_fields(out, op, 0);
+        break;
+    case ROOF_TABLE_TILES:
+        roof_tile_fields(out, op);
         break;
     case ROOF_TABLE_RECOMMENDATIONS:
         roof_candidate_fields(out, op, for_people);

@@ -147,6 +147,13 @@ static void json_group(struct roof_text *out, const struct roof_comparison *comp
     roof_text_put(out, "}");
 }
 
+/* Returns the width of a statistic: that of its label, or of a value such as "-12.34%". */
+static int width_of(size_t i)
+{
+    const int label = (int)strlen(statistics[i].label);
+    return label > 7 ? label : 7;
+}
+
 static void text_group(struct roof_text *out, const struct roof_compare_group *group)
 {
     for (size_t i = 0; i < COUNT(statistics); i++) {
@@ -156,7 +163,7 @@ static void text_group(struct roof_text *out, const struct roof_compare_group *g
         } else {
             roof_format_quantity(value, statistic(group, i), ROOF_UNIT_FRACTION);
         }
-        roof_text_printf(out, "  %11s", value);
+        roof_text_printf(out, "  %*s", width_of(i), value);
     }
     roof_text_put(out, "\n");
 }
@@ -177,7 +184,7 @@ void roof_report_comparison(struct roof_text *out, bool json,
         return;
     }
     for (size_t i = 0; i < COUNT(statistics); i++) {
-        roof_text_printf(out, "  %11s", statistics[i].label);
+        roof_text_printf(out, "  %*s", width_of(i), statistics[i].label);
     }
     for (size_t i = 0; i < c->columns; i++) {
         roof_text_put(out, "  ");

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "predict/unexpected.h"
+#include "report/cells.h"
 #include "report/render.h"
 
 size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *model_prediction)
@@ -476,7 +477,7 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
 
 /* Writes a row of the table of operators; with its shape if the table may be wide. */
 static void put_operator(struct roof_text *out, const struct roof_model_prediction *r, size_t node,
-                         double batch, bool wide)
+                         double batch, const struct roof_time_look *look, bool wide)
 {
     const struct roof_node_prediction *const n = &r->node[node];
     const struct roof_prediction *const p = &n->prediction;
@@ -491,16 +492,14 @@ static void put_operator(struct roof_text *out, const struct roof_model_predicti
     }
     snprintf(percent, sizeof percent, "%.1f%%", 100 * roof_model_share(r, node));
     roof_text_printf(out, "  %-24s %5" PRId64 "  %10s  %6s  %s", n->node.name, n->node.count,
-                     roof_format_quantity(time, roof_model_time(n), ROOF_UNIT_MICROSECONDS),
-                     percent, bound);
+                     roof_time_text(time, roof_model_time(n), look), percent, bound);
     if (expected || wide || product) { /* no blanks stand at the end of a line */
         roof_text_fill(out, ' ', strlen(bound) < BOUND_WIDTH ? BOUND_WIDTH - strlen(bound) : 0);
         roof_text_printf(out, "  %10s", product ? from : "");
     }
     if (expected) {
-        roof_text_printf(out, "  %10s",
-                         roof_format_quantity(time, (double)n->node.count * p->expected_s,
-                                              ROOF_UNIT_MICROSECONDS));
+        roof_text_printf(out, "  %11s",
+                         roof_time_text(time, (double)n->node.count * p->expected_s, look));
     }
     if (wide) {
         roof_text_put(out, "  ");
@@ -522,15 +521,17 @@ static void put_operators(struct roof_text *out, const struct roof_model_predict
             out, "\nFor the operators, ask for one phase: --phase prefill or --phase decode.\n");
         return;
     }
-    roof_text_printf(out, "\n  %-24s %5s  %10s  %6s  %-7s  %10s%s%s\n", "operator", "count", "time",
-                     "share", "bound", "from batch",
-                     isnan(r->total.expected_s) ? "" : "    expected", wide ? "  shape" : "");
+    const struct roof_time_look look =
+        roof_time_look(fmax(r->total.time_s, r->total.expected_s), ROOF_UNIT_MILLISECONDS);
+    roof_text_printf(out, "\n  %-24s %5s  %10s  %6s  %-7s  %10s%s%s\n", "operator", "count",
+                     "time ms", "share", "bound", "from batch",
+                     isnan(r->total.expected_s) ? "" : "  expected ms", wide ? "  shape" : "");
     double rest = 0;
     for (size_t i = 0; i < count; i++) {
         if (i >= top) {
             rest += roof_model_time(&r->node[order[i]]);
         } else {
-            put_operator(out, r, order[i], limits->compute_bound_batch[order[i]], wide);
+            put_operator(out, r, order[i], limits->compute_bound_batch[order[i]], &look, wide);
         }
     }
     if (count > top) {
@@ -538,7 +539,7 @@ static void put_operators(struct roof_text *out, const struct roof_model_predict
         char percent[ROOF_QUANTITY_SIZE];
         snprintf(percent, sizeof percent, "%.1f%%", 100 * rest / r->total.time_s);
         roof_text_printf(out, "  %-24s %5s  %10s  %6s  (--top %zu shows all)\n", "the others", "",
-                         roof_format_quantity(time, rest, ROOF_UNIT_MICROSECONDS), percent, count);
+                         roof_time_text(time, rest, &look), percent, count);
     }
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 /* Text tables fit on a page: what matters least is left out. */
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "decide/question.h"
+#include "predict/prediction_fields.h"
+#include "predict/tile_fields.h"
 #include "report/render.h"
 
-#define LEFT_OUT_MAX 16
+#define LEFT_OUT_MAX 20
 
 /* The columns that may be left out of tables of a kind, the first of these first. */
 static const struct {
@@ -16,9 +19,11 @@ static const struct {
     {ROOF_TABLE_PREDICTIONS,
      {"batch", "activations", "arithmetic_intensity", "compute_precision", "attainable_tflops",
       "out", "kv", "bottleneck"}},
+    {ROOF_TABLE_TILES, {"cluster", "time_us", "tile_grid", "weights", "tile_dram_intensity"}},
     {ROOF_TABLE_MODEL_PREDICTIONS,
      {"pp", "ep", "kv", "activations", "tp", "tokens_per_s_per_user", "phase", "generate", "prompt",
-      "context", "weights", "bottleneck", "fits", "expected_ttft_ms", "ttft_ms"}},
+      "context", "weights", "bottleneck", "fits", "expected_ttft_ms", "ttft_ms", "tokens_per_s",
+      "expected_tokens_per_s"}},
     {ROOF_TABLE_PLANS,
      {"expected_step_ms", "step_ms", "expected_tokens_per_s", "tokens_per_s", "devices", "kv",
       "expected_ttft_ms", "ttft_ms"}},
@@ -34,13 +39,104 @@ static bool is_list(const struct roof_question *question, size_t input)
     return roof_asked(question, input) && strpbrk(question->value[input], ",:") != NULL;
 }
 
+/* The columns whose formats come of one precision. */
+static bool is_format(const char *key)
+{
+    return strcmp(key, "weights") == 0 || strcmp(key, "activations") == 0 || strcmp(key, "kv") == 0;
+}
+
+static bool is_input(const char *key)
+{
+    return roof_input_number(key) < ROOF_INPUT_COUNT || strcmp(key, "model") == 0;
+}
+
 /* Tells if a column differs from row to row because the question asks for it. */
-static bool varies(const struct roof_question *question, const char *key)
+static bool is_asked(const struct roof_question *question, const char *key)
 {
     const size_t input = roof_input_number(key);
     return (input < ROOF_INPUT_COUNT && is_list(question, input)) ||
-           (strcmp(key, "weights") == 0 && is_list(question, ROOF_INPUT_PRECISION_BOTH));
+           (is_format(key) && is_list(question, ROOF_INPUT_PRECISION_BOTH));
 }
+
+/* --- what rows have in common -------------------------------------------------------------- */
+
+static bool equal(const struct roof_value *a, const struct roof_value *b)
+{
+    const bool numbers = a->number == b->number || (isnan(a->number) && isnan(b->number));
+    return numbers && (a->text == b->text ||
+                       (a->text != NULL && b->text != NULL && strcmp(a->text, b->text) == 0));
+}
+
+/* Tells if a value repeats that of a column of formats before it. */
+static bool repeats(const struct roof_fields *columns, const struct roof_value *value, size_t i)
+{
+    for (size_t k = 0; k < i && is_format(columns->field[i].key); k++) {
+        if (is_format(columns->field[k].key) && equal(&value[i], &value[k])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void roof_variety_add(struct roof_variety *variety, const struct roof_table *table,
+                      const struct roof_prediction *prediction,
+                      const struct roof_model_prediction *model, const struct roof_tile *tile)
+{
+    struct roof_value value[ROOF_FIELDS_MAX];
+    const struct roof_fields *const columns = &table->columns;
+    if (table->kind == ROOF_TABLE_TILES) {
+        variety->tile = variety->rows == 0 ? *tile : variety->tile; /* it has texts of its own */
+        roof_tile_values(value, columns, prediction, variety->rows == 0 ? &variety->tile : tile);
+    } else if (model != NULL) {
+        roof_model_prediction_values(value, columns, model);
+    } else {
+        roof_prediction_values(value, columns, 0, prediction);
+    }
+    for (size_t i = 0; i < columns->count; i++) {
+        if (variety->rows == 0) {
+            variety->first[i] = value[i];
+        }
+        variety->varies[i] |= !equal(&value[i], &variety->first[i]);
+        variety->differs[i] |= !repeats(columns, value, i);
+        variety->present[i] |= !isnan(value[i].number) || value[i].text != NULL;
+    }
+    variety->columns = *columns;
+    variety->rows++;
+}
+
+/* How much a column tells a reader, which grows from one to the next. */
+enum worth {
+    WORTH_NOTHING, /* it is empty */
+    WORTH_LITTLE,  /* it says what the question says, or what another column says */
+    WORTH_MUCH,
+    WORTH_MOST /* it tells which rows are possible, or a latency that people have limits for */
+};
+
+/* Judges a column by its values. */
+static enum worth worth(const struct roof_variety *variety, const char *key)
+{
+    const struct roof_field *const field =
+        variety == NULL ? NULL : roof_fields_find(&variety->columns, key);
+    if (field == NULL) {
+        return WORTH_MUCH; /* nothing is known of the rows */
+    }
+    const size_t i = (size_t)(field - variety->columns.field);
+    const bool fits = strcmp(key, "fits") == 0;
+    if (!variety->present[i]) {
+        return WORTH_NOTHING;
+    }
+    if (is_input(key) || is_format(key)) {
+        return variety->varies[i] && variety->differs[i] ? WORTH_MUCH : WORTH_LITTLE;
+    }
+    if ((fits && !variety->varies[i] && variety->first[i].number > 0) ||
+        strcmp(key, "tokens_per_s_per_user") == 0 || strcmp(key, "arithmetic_intensity") == 0) {
+        return WORTH_LITTLE;
+    }
+    return fits || strcmp(key, "ttft_ms") == 0 || strcmp(key, "expected_ttft_ms") == 0 ? WORTH_MOST
+                                                                                       : WORTH_MUCH;
+}
+
+/* --- columns that are left out ------------------------------------------------------------- */
 
 void roof_table_hide(struct roof_table *table, const char *key)
 {
@@ -54,20 +150,85 @@ void roof_table_hide(struct roof_table *table, const char *key)
     columns->count = kept;
 }
 
-void roof_table_narrow(struct roof_table *table, const struct roof_question *question)
+/* Leaves out a column that is worth no more than this, while the table is too wide. */
+static void spare(struct roof_table *table, const struct roof_question *question,
+                  const struct roof_variety *variety, enum worth most, const char *key)
+{
+    const enum worth is = worth(variety, key);
+    if (roof_table_width(table) > ROOF_PAGE_WIDTH && is <= most &&
+        (is < WORTH_MUCH || !is_asked(question, key))) {
+        roof_table_hide(table, key);
+    }
+}
+
+/* Leaves out columns that are worth no more than this: those of the list in its order, then inputs
+ * from the last one on. */
+static void spare_all(struct roof_table *table, const struct roof_question *question,
+                      const struct roof_variety *variety, enum worth most)
+{
+    for (size_t i = 0; i < COUNT(left_out); i++) {
+        const char *const *const key = left_out[i].key;
+        for (size_t k = 0; left_out[i].kind == table->kind && k < LEFT_OUT_MAX && key[k] != NULL;
+             k++) {
+            spare(table, question, variety, most, key[k]);
+        }
+    }
+    for (size_t i = table->columns.count; i > 0 && most < WORTH_MUCH; i--) {
+        const char *const key = table->columns.field[i - 1].key;
+        if (is_input(key)) {
+            spare(table, question, variety, most, key);
+        }
+    }
+}
+
+void roof_table_narrow(struct roof_table *table, const struct roof_question *question,
+                       const struct roof_variety *variety)
 {
     if (table->output != ROOF_OUTPUT_TEXT || roof_asked(question, ROOF_INPUT_COLUMNS) ||
         roof_asked(question, ROOF_INPUT_WIDE)) {
         return;
     }
-    for (size_t i = 0; i < COUNT(left_out); i++) {
-        const char *const *const key = left_out[i].key;
-        for (size_t k = 0; left_out[i].kind == table->kind && k < LEFT_OUT_MAX && key[k] != NULL &&
-                           roof_table_width(table) > ROOF_PAGE_WIDTH;
-             k++) {
-            if (!varies(question, key[k])) {
-                roof_table_hide(table, key[k]);
-            }
-        }
+    if (variety == NULL && table->kind == ROOF_TABLE_MODEL_PREDICTIONS &&
+        roof_table_width(table) > ROOF_PAGE_WIDTH) {
+        roof_table_hide(table, "expected_tokens_per_s"); /* it is in the expected time, too */
     }
+    for (int most = WORTH_NOTHING; most <= WORTH_MOST; most++) {
+        spare_all(table, question, variety, (enum worth)most);
+    }
+}
+
+/* Puts the name of a column, and its value where the question alone decides it. */
+static void put_column(struct roof_text *out, const struct roof_variety *variety, size_t i)
+{
+    const struct roof_field *const field = &variety->columns.field[i];
+    char buffer[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, field->label == NULL ? field->key : field->label);
+    if ((is_input(field->key) || is_format(field->key)) && !variety->varies[i] &&
+        variety->present[i]) {
+        roof_text_printf(out, " %s", roof_table_readable(buffer, field, &variety->first[i]));
+    }
+}
+
+void roof_table_left_out(const struct roof_table *table, const struct roof_variety *variety,
+                         struct roof_text *out)
+{
+    static const char begin[] = "\nLeft out: ";
+    static const char end[] = " (--wide shows all)\n";
+    struct roof_text name = ROOF_TEXT_INIT;
+    size_t column = 0;
+    for (size_t i = 0; i < variety->columns.count; i++) {
+        if (roof_fields_find(&table->columns, variety->columns.field[i].key) != NULL) {
+            continue;
+        }
+        roof_text_clear(&name);
+        put_column(&name, variety, i);
+        const bool fits = column + name.length + sizeof end < ROOF_PAGE_WIDTH;
+        roof_text_put(out, column == 0 ? begin : fits ? ", " : ",\n  ");
+        column = column == 0 ? strlen(begin) : fits ? column + 2 : 2;
+        roof_text_add(out, name.data, name.length);
+        column += name.length;
+    }
+    roof_text_put(out, column == 0 ? "" : end);
+    out->failed = out->failed || name.failed;
+    roof_text_free(&name);
 }

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/shell.h"
 #include "decide/input.h"
+#include "report/cells.h"
 #include "report/plan_parts.h"
 #include "report/speedup_report.h"
 
@@ -114,10 +115,17 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
     roof_text_put(out, "Use ");
-    roof_plan_describe(out, plan, problem);
+    roof_plan_describe_place(out, plan, problem);
+    roof_text_put(out, plan->prefill.copies > 0 ? ",\n    " : ", ");
+    roof_plan_describe_load(out, plan, problem);
     roof_text_printf(out, "\n  engines:     %s\n", row.engines);
     (bound ? put_bounds : put_expected)(out, plan, note);
     put_way(out, plan);
+    if (requests) {
+        roof_text_printf(out, "  arrivals:    %s; for random ones: roofline simulate\n",
+                         plan->prefill.copies > 0 ? "even, so that no prompt waits"
+                                                  : "one whenever a request ends");
+    }
     roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
                      roof_format_quantity(number, plan->memory_bytes, ROOF_UNIT_CAPACITY),
                      roof_accuracy_name(plan->loss));
@@ -285,19 +293,26 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
 
 /* --- why ----------------------------------------------------------------------------------- */
 
-/* Writes "  a step  41.2 ms -> 20.7 ms, 1.99x: by memory 91.0%, kernels 9.0%", on two lines */
+/* Returns the look of times that are compared with those before a change. */
+static struct roof_time_look look_of(const struct roof_gain *gain)
+{
+    return roof_time_look(fmax(gain->from_s, gain->to_s), ROOF_UNIT_MILLISECONDS);
+}
+
+/* Writes "  a step  41.200 -> 20.700 ms, 1.99x: by memory 91.0%, kernels 9.0%", on two lines */
 static void put_phase(struct roof_text *out, const char *label, const struct roof_gain *gain)
 {
     const double saved = gain->from_s - gain->to_s;
+    const struct roof_time_look look = look_of(gain);
     char from[ROOF_QUANTITY_SIZE];
     char to[ROOF_QUANTITY_SIZE];
     if (isnan(saved)) {
         roof_text_printf(out, "  %-15s there is no time on one of the sides\n", label);
         return;
     }
-    roof_text_printf(out, "  %-15s %s -> %s, %.2fx", label,
-                     roof_format_quantity(from, gain->from_s, ROOF_UNIT_MILLISECONDS),
-                     roof_format_quantity(to, gain->to_s, ROOF_UNIT_MILLISECONDS), gain->speedup);
+    roof_text_printf(out, "  %-15s %s -> %s ms, %.2fx", label,
+                     roof_time_text(from, gain->from_s, &look),
+                     roof_time_text(to, gain->to_s, &look), gain->speedup);
     roof_speedup_report_shares(out, gain, ",\n                  by ");
     roof_text_put(out, "\n");
 }
@@ -314,8 +329,8 @@ static const struct roof_gain *gain_of(const struct roof_speedup_row *row,
     return is_bound(speedup) ? &row->bound : &row->expected;
 }
 
-/* Writes an operator of the step: "  gate_up_proj  9.175 ms -> 4.897 ms, 1.87x; compute-bound from
- * 389". */
+/* Writes an operator of the step: "  gate_up_proj  9.175 -> 4.897 ms  1.87x; lower bound: compute
+ * from batch 389". */
 static void put_operator(struct roof_text *out, const struct roof_plan_speedup *speedup, size_t i)
 {
     const struct roof_speedup_row *const row = &speedup->decode.row[i];
@@ -327,18 +342,20 @@ static void put_operator(struct roof_text *out, const struct roof_plan_speedup *
     const double batch = speedup->compute_bound_batch[i];
     char from[ROOF_QUANTITY_SIZE];
     char to[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "    %-16s %10s -> %-10s %.2fx", row->name,
-                     roof_format_quantity(from, gain->from_s, ROOF_UNIT_MILLISECONDS),
-                     roof_format_quantity(to, gain->to_s, ROOF_UNIT_MILLISECONDS), gain->speedup);
+    const struct roof_time_look look = look_of(gain_of(&speedup->decode.total, speedup));
+    roof_text_printf(out, "    %-16s %8s -> %8s ms  %.2fx", row->name,
+                     roof_time_text(from, gain->from_s, &look),
+                     roof_time_text(to, gain->to_s, &look), gain->speedup);
     roof_text_printf(out, "  %s", roof_bottleneck_name(before));
     if (before != after) {
         roof_text_printf(out, " -> %s", roof_bottleneck_name(after));
     }
-    if (isnan(batch)) {
-        roof_text_put(out, "\n");
-    } else {
-        roof_text_printf(out, "; bound: compute from batch %.0f\n", batch);
+    if (batch > 1) {
+        roof_text_printf(out, "; lower bound: compute from batch %.0f", batch);
+    } else if (!isnan(batch)) {
+        roof_text_put(out, "; lower bound: compute");
     }
+    roof_text_put(out, "\n");
 }
 
 /* Writes the operators that save most of a step, and those whose bottleneck changed. */

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "decide/question.h"
 #include "report/plan_parts.h"
 #include "report/speedup_report.h"
 #include "report/table.h"
@@ -79,6 +80,22 @@ static void put_other_kind(struct roof_text *out, const struct roof_plans *plans
     }
 }
 
+/* Writes a plan that is better by figures alone: its checkpoint has to be made, that of the best
+ * one is published. */
+static void put_better(struct roof_text *out, const struct roof_plans *plans,
+                       const struct roof_plan_problem *problem)
+{
+    const struct roof_plan *const best = &plans->plan[0];
+    const double score = roof_plan_score(best, problem->objective);
+    for (size_t i = 1; i < plans->count; i++) {
+        const struct roof_plan *const p = &plans->plan[i];
+        if (p->basis == best->basis && roof_plan_score(p, problem->objective) < score) {
+            put_against(out, "checkpoint to be made", p, best, problem);
+            return;
+        }
+    }
+}
+
 /* Writes what less accuracy loss, or less waiting, would cost: the best plans that have it. */
 static void put_alternatives(struct roof_text *out, const struct roof_plans *plans,
                              const struct roof_plan_problem *problem)
@@ -90,6 +107,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
     roof_text_printf(
         out, "\nWhat it gives up (%s of other plans, against this one)\n  %-22s typically %s\n",
         measures[problem->objective].name, "accuracy", roof_accuracy_name(best->loss));
+    put_better(out, plans, problem);
     for (size_t i = 1; i < plans->count; i++) {
         const struct roof_plan *const p = &plans->plan[i];
         const bool same = p->basis == best->basis;
@@ -241,12 +259,72 @@ static bool engines_chosen(const struct roof_plan_problem *problem)
     return chosen;
 }
 
+/* Writes how many requests fit where too few do, and which changes of the question would help. */
+static void put_changes(struct roof_text *out, const struct roof_plan_answer *answer)
+{
+    const struct roof_plan_problem *const problem = &answer->problem;
+    const struct roof_plan_shortage *const s = &answer->shortage;
+    if (s->wanted == 0) {
+        return;
+    }
+    if (s->served == 0) {
+        roof_text_put(out, "Not one request fits.\n");
+    } else {
+        roof_text_printf(out, "%" PRId64 " requests fit%s, %" PRId64 " do not: ", s->served,
+                         s->each ? " in a copy" : "", s->wanted);
+        roof_plan_describe(out, &s->most, problem);
+        roof_text_put(out, "\n");
+    }
+    for (size_t i = 0; i < s->changes; i++) {
+        roof_text_printf(out, "  %" PRId64 " would with --%s: ", s->wanted, s->change[i].option);
+        roof_plan_describe(out, &s->change[i].plan, problem);
+        roof_text_put(out, "\n");
+    }
+    roof_text_put(out, s->changes == 0 ? "  No small change of the question helps.\n\n" : "\n");
+}
+
+/* Says how to give the link of a device that has none, where plans need one. */
+static void put_no_link(struct roof_text *out, const struct roof_plan_answer *answer,
+                        const struct roof_hardware *hardware)
+{
+    struct roof_link link;
+    if (answer->plans.rejected[ROOF_REJECTED_SPLIT] > 0 &&
+        roof_hardware_link(&link, hardware, 2, NULL) != ROOF_OK) {
+        roof_text_printf(out,
+                         "The link of %s is unknown, and splits need it: --set link_gb_s=VALUE\n",
+                         hardware->id);
+    }
+}
+
+/* Says which formats the published checkpoint has, where those that are asked for are not smaller.
+ */
+static void put_published(struct roof_text *out, const struct roof_plan_answer *answer,
+                          const struct roof_question *question)
+{
+    const struct roof_engines *const engines = answer->problem.engines;
+    if (answer->plans.rejected[ROOF_REJECTED_WIDER] == 0 ||
+        !roof_asked(question, ROOF_INPUT_FORMATS)) {
+        return;
+    }
+    for (size_t i = 0; i < engines->servings; i++) {
+        if (answer->plans.model[i] != NULL && roof_serving_published(&engines->serving[i]) &&
+            roof_serving_suits(&engines->serving[i], answer->problem.model)) {
+            roof_text_printf(out, "The published checkpoint is --formats %s\n",
+                             engines->serving[i].id);
+            return;
+        }
+    }
+}
+
 /* Writes, when no plan is left, how near the closest candidate comes to all limits, and what was
  * not measured. */
-static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
-                        const struct roof_plan_problem *problem)
+static void put_nothing(struct roof_text *out, const struct roof_plan_answer *answer,
+                        const struct roof_question *question)
 {
+    const struct roof_plans *const plans = &answer->plans;
+    const struct roof_plan_problem *const problem = &answer->problem;
     roof_text_put(out, "Nothing satisfies the constraints.\n");
+    put_changes(out, answer);
     if (isfinite(plans->closest_excess)) {
         const char *separator = "Nearest to all limits: ";
         roof_text_put(out, separator);
@@ -265,12 +343,14 @@ static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
         roof_text_put(out, "\n");
     }
     for (size_t h = 0; h < problem->hardware_count; h++) {
+        put_no_link(out, answer, problem->hardware[h]);
         if (!any_engine(problem, h)) {
             roof_text_printf(out, "%s has no plan", problem->hardware[h]->id);
             put_no_engine(out, problem, h);
             roof_text_put(out, "\n");
         }
     }
+    put_published(out, answer, question);
     size_t candidates = 0;
     for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
         candidates += plans->rejected[i];
@@ -288,11 +368,11 @@ static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
     roof_text_put(out, *separator == ',' ? "\n" : "");
 }
 
-void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_problem *problem,
-                           const struct roof_plan_speedup *speedup, size_t top,
+void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer *answer, size_t top,
                            const struct roof_question *question)
 {
+    const struct roof_plans *const plans = &answer->plans;
+    const struct roof_plan_problem *const problem = &answer->problem;
     roof_text_printf(out, "%s", problem->model->id);
     if (problem->hardware[0]->by_default) {
         roof_text_printf(out, " on %s (default)", problem->hardware[0]->id);
@@ -305,11 +385,11 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans
     }
     roof_text_put(out, "\n\n");
     if (plans->count == 0) {
-        put_nothing(out, plans, problem);
+        put_nothing(out, answer, question);
     } else {
         roof_plan_put_best(out, &plans->plan[0], problem);
-        if (speedup != NULL) {
-            roof_plan_put_why(out, speedup);
+        if (answer->explained) {
+            roof_plan_put_why(out, &answer->speedup);
         }
         put_alternatives(out, plans, problem);
         put_by_batch(out, plans, problem);
@@ -322,31 +402,6 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans
                       "\nAccuracy classes are typical losses of quantised weights and "
                       "activations, not a promise\nfor the model at hand: roofline list precisions "
                       "ID\n");
-    }
-}
-
-void roof_plan_report_changes(struct roof_text *out, const struct roof_plan_answer *answer)
-{
-    const struct roof_plan_problem *const problem = &answer->problem;
-    const struct roof_plan_shortage *const s = &answer->shortage;
-    if (s->wanted == 0) {
-        return;
-    }
-    if (s->served == 0) {
-        roof_text_put(out, "\nNot one request fits.\n");
-    } else {
-        roof_text_printf(out, "\n%" PRId64 " requests fit%s, %" PRId64 " do not: ", s->served,
-                         s->each ? " in a copy" : "", s->wanted);
-        roof_plan_describe(out, &s->most, problem);
-        roof_text_put(out, "\n");
-    }
-    for (size_t i = 0; i < s->changes; i++) {
-        roof_text_printf(out, "  %" PRId64 " would with --%s: ", s->wanted, s->change[i].option);
-        roof_plan_describe(out, &s->change[i].plan, problem);
-        roof_text_put(out, "\n");
-    }
-    if (s->changes == 0) {
-        roof_text_put(out, "  No small change of the question helps.\n");
     }
 }
 

@@ -7,18 +7,14 @@
 #include "decide/plan_inputs.h"
 #include "roofline/question.h"
 
-/** Each writes the best plans (at most top), why the first is first (NULL: there is nothing to
- * compare it with), those that no other beats in both rates, what was left out and how near it
- * came. plans may be empty. The question says which columns of the text there have to be. */
-void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_problem *problem,
-                           const struct roof_plan_speedup *speedup, size_t top,
+/** Each writes the best plans (at most top), why the first is first, those that no other beats in
+ * both rates, what was left out and how near it came. Where there is no plan, it says how many
+ * requests fit and which changes of the question would help. The question says which columns of the
+ * text there have to be. */
+void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer *answer, size_t top,
                            const struct roof_question *question);
 void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer *answer,
                            size_t top);
-
-/** Writes how many requests fit where too few do, and which changes of the question would help. */
-void roof_plan_report_changes(struct roof_text *out, const struct roof_plan_answer *answer);
 
 /** Each takes one change apart for both phases, with at most top operators of each, at the split
  * and batch of the best plan. */

@@ -199,7 +199,7 @@ static void put_rows(struct roof_text *out, struct rows rows,
     if (!roof_asked(question, ROOF_INPUT_WIDE)) {
         hide_common(&table, common);
     }
-    roof_table_narrow(&table, question);
+    roof_table_narrow(&table, question, NULL);
     roof_table_begin(&table, out);
     for (size_t i = 0; next_row(&i, &rows);) {
         struct roof_plan_row row;

@@ -12,6 +12,10 @@ void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum 
 /* Returns the width of a row of a text table. */
 int roof_table_width(const struct roof_table *table);
 
+/* Formats a value for people: a short number, yes or no. Returns a text, which may be `out`. */
+const char *roof_table_readable(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
+                                const struct roof_value *value);
+
 /* Removes a column, if the table has it. */
 void roof_table_hide(struct roof_table *table, const char *key);
 

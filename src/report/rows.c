@@ -12,12 +12,21 @@
 #include "model/model_fields.h"
 #include "operator/operator_fields.h"
 #include "predict/prediction_fields.h"
+#include "predict/tile_fields.h"
 
 void roof_table_prediction(struct roof_table *table, struct roof_text *out,
                            const struct roof_prediction *prediction)
 {
     struct roof_value values[ROOF_FIELDS_MAX];
     roof_prediction_values(values, &table->columns, 0, prediction);
+    roof_table_row(table, out, values);
+}
+
+void roof_table_tile(struct roof_table *table, struct roof_text *out,
+                     const struct roof_prediction *prediction, const struct roof_tile *tile)
+{
+    struct roof_value values[ROOF_FIELDS_MAX];
+    roof_tile_values(values, &table->columns, prediction, tile);
     roof_table_row(table, out, values);
 }
 

@@ -95,8 +95,11 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
         char name[ROOF_INPUT_NAME_SIZE];
         const struct roof_input *const input = roof_input_find(raise->key);
         put_line(out, i == 0 ? "raised by" : "", roof_input_name(name, input));
-        roof_text_printf(out, " %" PRId64 ": x%s\n", raise->value,
-                         roof_format_short(rate, raise->factor));
+        roof_text_printf(out, " %" PRId64, raise->value);
+        if ((double)raise->devices > row->deployment->devices) {
+            roof_text_printf(out, " (%" PRId64 " devices)", raise->devices);
+        }
+        roof_text_printf(out, ": about x%.2g\n", raise->factor);
     }
     roof_text_put(out, "\n");
 }
@@ -292,6 +295,7 @@ void roof_simulation_report_json(struct roof_text *out, const struct roof_simula
         const struct roof_raise *const raise = &row->raise[i];
         roof_text_printf(out, "%s{\"key\": \"%s\", \"value\": %" PRId64,
                          i == 0 ? ",\n  \"raises\": [\n    " : ",\n    ", raise->key, raise->value);
+        put_number(out, "devices", (double)raise->devices);
         put_number(out, "factor", raise->factor);
         roof_text_put(out, i + 1 == row->raises ? "}\n  ]" : "}");
     }

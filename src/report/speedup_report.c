@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "report/cells.h"
 #include "report/table.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
@@ -98,7 +100,7 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
         [ROOF_CAUSE_COMPUTE] = "the time that the FLOPs need",
         [ROOF_CAUSE_NETWORK] = "the time that the links need",
         [ROOF_CAUSE_LAUNCH] = "launches of kernels",
-        [ROOF_CAUSE_KERNELS] = "what kernels make of it: tiles, SMs, clocks, caches, latencies"};
+        [ROOF_CAUSE_KERNELS] = "tiles, SMs, clocks, caches, latencies"};
     const struct roof_gain *const bound = &total->bound;
     const struct roof_gain *const real = expected ? &total->expected : bound;
     char saved[ROOF_QUANTITY_SIZE];
@@ -135,22 +137,62 @@ static const struct roof_gain *gain_of(const struct roof_speedup_row *row, bool 
     return expected ? &row->expected : &row->bound;
 }
 
-static void put_row(struct roof_text *out, const struct roof_speedup_row *row, bool expected)
+/* How the rows of a table look: their times in one unit, and the causes that save or cost any. */
+struct look {
+    bool expected;
+    struct roof_time_look time;
+    int name;  /* width */
+    int width; /* of a time */
+    bool cause[ROOF_CAUSE_COUNT];
+};
+
+static struct look look_of(const struct roof_speedup *s, bool expected)
 {
-    const struct roof_gain *const gain = gain_of(row, expected);
+    const double total = gain_of(&s->total, expected)->from_s;
+    struct look look = {.expected = expected, .name = (int)strlen("operator")};
+    const double longest = fmax(total, gain_of(&s->total, expected)->to_s);
+    char widest[ROOF_QUANTITY_SIZE];
+    look.time =
+        roof_time_look(longest, longest < 1e-3 ? ROOF_UNIT_MICROSECONDS : ROOF_UNIT_MILLISECONDS);
+    look.width = (int)strlen(roof_time_text(widest, longest, &look.time));
+    look.width = look.width > 8 ? look.width : 8;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct roof_gain *const gain = gain_of(&s->row[i], expected);
+        const int length = (int)strlen(s->row[i].name);
+        look.name = length > look.name ? length : look.name;
+        for (int c = 0; c < (expected ? ROOF_CAUSE_COUNT : ROOF_CAUSE_LAUNCH); c++) {
+            look.cause[c] = look.cause[c] || fabs(gain->saved_s[c]) > 5e-4 * total;
+        }
+    }
+    return look;
+}
+
+static void put_time(struct roof_text *out, double s, const struct look *look)
+{
+    char time[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, " %*s", look->width, roof_time_text(time, s, &look->time));
+}
+
+static void put_row(struct roof_text *out, const struct roof_speedup_row *row,
+                    const struct look *look)
+{
+    const struct roof_gain *const gain = gain_of(row, look->expected);
     const enum roof_bottleneck from =
-        expected ? row->expected_from_bottleneck : row->from_bottleneck;
-    const enum roof_bottleneck to = expected ? row->expected_to_bottleneck : row->to_bottleneck;
-    char text[ROOF_QUANTITY_SIZE];
+        look->expected ? row->expected_from_bottleneck : row->from_bottleneck;
+    const enum roof_bottleneck to =
+        look->expected ? row->expected_to_bottleneck : row->to_bottleneck;
     char times[32] = "";
     if (row->count > 1) {
         (void)roof_format_number(times, row->count);
     }
-    roof_text_printf(out, "  %-20s %5s", row->name, times);
-    roof_text_printf(out, " %10s", time_of(text, gain->from_s));
-    roof_text_printf(out, " %10s %6.2fx", time_of(text, gain->to_s), gain->speedup);
-    for (int i = 0; i < (expected ? ROOF_CAUSE_COUNT : ROOF_CAUSE_LAUNCH); i++) {
-        roof_text_printf(out, " %10s", time_of(text, gain->saved_s[i]));
+    roof_text_printf(out, "  %-*s %5s", look->name, row->name, times);
+    put_time(out, gain->from_s, look);
+    put_time(out, gain->to_s, look);
+    roof_text_printf(out, " %6.2fx", gain->speedup);
+    for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
+        if (look->cause[i]) {
+            put_time(out, gain->saved_s[i], look);
+        }
     }
     roof_text_printf(out, "  %s", roof_bottleneck_name(from));
     if (from != to) {
@@ -162,6 +204,7 @@ static void put_row(struct roof_text *out, const struct roof_speedup_row *row, b
 /* Writes the rows that take longest before the change, the longest first. */
 static void put_rows(struct roof_text *out, const struct roof_speedup *s, size_t top, bool expected)
 {
+    const struct look look = look_of(s, expected);
     size_t order[ROOF_GRAPH_MAX];
     for (size_t i = 0; i < s->count; i++) {
         size_t at = i;
@@ -172,19 +215,21 @@ static void put_rows(struct roof_text *out, const struct roof_speedup *s, size_t
         }
         order[at] = i;
     }
-    roof_text_printf(out, "\n  %-20s %5s %10s %10s %7s", "operator", "count", "from", "to",
-                     "speedup");
-    for (int i = 0; i < (expected ? ROOF_CAUSE_COUNT : ROOF_CAUSE_LAUNCH); i++) {
-        roof_text_printf(out, " %10s", roof_cause_name((enum roof_cause)i));
+    roof_text_printf(out, "\n  %-*s %5s %*s %*s %7s", look.name, "operator", "count", look.width,
+                     "from", look.width, "to", "speedup");
+    for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
+        if (look.cause[i]) {
+            roof_text_printf(out, " %*s", look.width, roof_cause_name((enum roof_cause)i));
+        }
     }
-    roof_text_put(out, "  bound\n");
+    roof_text_printf(out, "  bound (times in %s)\n", roof_unit_name(look.time.unit));
     for (size_t i = 0; i < s->count && i < top; i++) {
-        put_row(out, &s->row[order[i]], expected);
+        put_row(out, &s->row[order[i]], &look);
     }
     if (s->count > top) {
         roof_text_printf(out, "  (--top %zu shows all)\n", s->count);
     }
-    put_row(out, &s->total, expected);
+    put_row(out, &s->total, &look);
 }
 
 void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *speedup, size_t top)

@@ -174,9 +174,8 @@ static void carried_markdown(struct roof_text *out, const char *text)
     roof_text_put(out, " |");
 }
 
-/* Formats a value for people: a short number, yes or no. Returns a text, which may be `out`. */
-static const char *readable(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
-                            const struct roof_value *value)
+const char *roof_table_readable(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
+                                const struct roof_value *value)
 {
     const struct roof_value printed = roof_printed(field, value);
     if (roof_absent(field, &printed)) {
@@ -267,7 +266,7 @@ static void row_for_people(const struct roof_table *table, struct roof_text *out
     for (size_t i = 0; i < table->columns.count; i++) {
         const struct roof_field *const column = &table->columns.field[i];
         char buffer[ROOF_QUANTITY_SIZE];
-        const char *const text = readable(buffer, column, &values[i]);
+        const char *const text = roof_table_readable(buffer, column, &values[i]);
         if (markdown) {
             markdown_cell(out, text);
         } else {
@@ -286,7 +285,8 @@ static void put_lines(const struct roof_table *table, struct roof_text *out,
         const struct roof_value printed = roof_printed(field, &values[i]);
         char buffer[ROOF_QUANTITY_SIZE];
         if (!roof_absent(field, &printed)) {
-            roof_text_printf(out, "  %-20s %s\n", field->key, readable(buffer, field, &values[i]));
+            roof_text_printf(out, "  %-20s %s\n", field->key,
+                             roof_table_readable(buffer, field, &values[i]));
         }
     }
 }

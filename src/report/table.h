@@ -21,6 +21,7 @@
 #include "model/layout.h"
 #include "operator/operator.h"
 #include "predict/model_prediction.h"
+#include "predict/tile.h"
 #include "roofline/question.h"
 #include "simulate/simulation_fields.h"
 
@@ -36,6 +37,7 @@ enum roof_output {
 /** The kinds of results that rows of a table show. */
 enum roof_table_kind {
     ROOF_TABLE_PREDICTIONS,
+    ROOF_TABLE_TILES,           /**< predictions of products with a tile */
     ROOF_TABLE_RECOMMENDATIONS, /**< candidates */
     ROOF_TABLE_HARDWARE,
     ROOF_TABLE_PRECISIONS,
@@ -111,10 +113,29 @@ void roof_table_open_lines(struct roof_table *out, enum roof_table_kind kind);
 
 /** Shows a key of model predictions too, if it is not among the columns. */
 void roof_table_show(struct roof_table *table, const char *key);
-/** Leaves out columns of a text table that is wider than a page, the least important first, but
- * none for which the question has several values; not where it asks for columns, or for all
- * (`wide`). */
-void roof_table_narrow(struct roof_table *table, const struct roof_question *question);
+/** Tells what the rows of a table have in common; all 0 at first. */
+struct roof_variety {
+    uint64_t rows;
+    struct roof_fields columns;               /**< those of the table before any is left out */
+    struct roof_value first[ROOF_FIELDS_MAX]; /**< of the first row; its texts are borrowed */
+    bool varies[ROOF_FIELDS_MAX];             /**< not all rows have one value */
+    bool differs[ROOF_FIELDS_MAX];            /**< from formats in columns before it */
+    bool present[ROOF_FIELDS_MAX];            /**< a row has a value */
+    struct roof_tile tile;                    /**< of the first row, in tables of tiles */
+};
+/** Adds a row; model is NULL in tables of operators, tile elsewhere than in tables of tiles. */
+void roof_variety_add(struct roof_variety *variety, const struct roof_table *table,
+                      const struct roof_prediction *prediction,
+                      const struct roof_model_prediction *model, const struct roof_tile *tile);
+/** Leaves out columns of a text table that is wider than a page: empty ones, then those that say
+ * the same in all rows, then the least important, but none that varies because the question has
+ * several values for it; not where it asks for columns, or for all (`wide`). variety may be NULL.
+ */
+void roof_table_narrow(struct roof_table *table, const struct roof_question *question,
+                       const struct roof_variety *variety);
+/** Says which columns of the variety a table lacks, if it lacks any. */
+void roof_table_left_out(const struct roof_table *table, const struct roof_variety *variety,
+                         struct roof_text *out);
 /** Removes the dimensions that are not in a set of bits (1 << dimension) from a table of any
  * operator. */
 void roof_table_keep_dimensions(struct roof_table *table, uint32_t dimensions);
@@ -131,6 +152,8 @@ void roof_table_end(struct roof_table *table, struct roof_text *out);
 
 void roof_table_prediction(struct roof_table *table, struct roof_text *out,
                            const struct roof_prediction *prediction);
+void roof_table_tile(struct roof_table *table, struct roof_text *out,
+                     const struct roof_prediction *prediction, const struct roof_tile *tile);
 void roof_table_candidate(struct roof_table *table, struct roof_text *out,
                           const struct roof_candidate *candidate);
 void roof_table_hardware(struct roof_table *table, struct roof_text *out,

@@ -32,7 +32,7 @@ static void put_choices(struct roof_text *out, const char *const *choices)
 static bool is_list(const struct roof_input *input, enum roof_command command)
 {
     const bool axis = input->kind == ROOF_INPUT_INTEGER || input->kind == ROOF_INPUT_PRECISION ||
-                      input->kind == ROOF_INPUT_CHOICE;
+                      input->kind == ROOF_INPUT_CHOICE || input->kind == ROOF_INPUT_SIZES;
     return axis && (command == ROOF_COMMAND_SWEEP || command == ROOF_COMMAND_PLOT ||
                     command == ROOF_COMMAND_RECOMMEND);
 }
@@ -44,7 +44,8 @@ static const char *types_of(const struct roof_input *input, bool list)
                           input == roof_input(ROOF_INPUT_LAYOUT) ||
                           input == roof_input(ROOF_INPUT_DRAFT_MODEL);
     const bool word =
-        !list && (input->kind == ROOF_INPUT_CHOICE || input->kind == ROOF_INPUT_PRECISION);
+        !list && (input->kind == ROOF_INPUT_CHOICE || input->kind == ROOF_INPUT_PRECISION ||
+                  input->kind == ROOF_INPUT_SIZES);
     return input->kind == ROOF_INPUT_FLAG               ? "\"boolean\""
            : document                                   ? "[\"string\",\"array\",\"object\"]"
            : word                                       ? "\"string\""

@@ -135,8 +135,8 @@ static bool accepts(struct roof_span accept, const char *type)
 {
     const size_t length = strlen(type);
     for (size_t i = 0; i + length <= accept.length; i++) {
-        const char after = i + length == accept.length ? (char)',' : accept.text[i + length];
-        const char before = i == 0 ? (char)',' : accept.text[i - 1];
+        const int after = i + length == accept.length ? ',' : accept.text[i + length];
+        const int before = i == 0 ? ',' : accept.text[i - 1];
         if (strncasecmp(accept.text + i, type, length) == 0 && strchr(",; \t", after) != NULL &&
             strchr(", \t", before) != NULL) {
             return true;

@@ -90,8 +90,7 @@ enum roof_status roof_deployment_open(struct roof_deployment *out, const struct 
     *out = (struct roof_deployment){
         .scenario = *scenario, .model = model, .hardware = hardware, .bound = bound};
     TRY(roof_scenario_resolve(&out->scenario, model, error));
-    out->devices =
-        (double)(roof_stage_devices(&out->scenario) * out->scenario.pp) * (double)out->scenario.dp;
+    out->devices = (double)roof_scenario_devices(&out->scenario);
     out->parts = calloc(1, sizeof *out->parts);
     return out->parts == NULL ? roof_no_memory(error) : open_parts(out, error);
 }

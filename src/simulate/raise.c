@@ -6,7 +6,7 @@
 /* Requests of each simulation. */
 #define REQUESTS 1000
 /* A smaller gain is within the noise of so few requests. */
-#define GAIN_LEAST 1.05
+#define GAIN_LEAST 1.1
 #define CHUNK_LEAST 256
 
 /* The engine with a change. */
@@ -39,7 +39,8 @@ static enum roof_status rate_of(double *out, const struct changed *c,
         *out = found.rate;
     }
     roof_deployment_close(&changed);
-    return status == ROOF_MEMORY ? status : ROOF_OK; /* a split that is not valid is no change */
+    /* A split that is not valid is no change. */
+    return status == ROOF_MEMORY || status == ROOF_IO ? status : ROOF_OK;
 }
 
 /* Puts a change among the best ones. */
@@ -122,6 +123,7 @@ enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t
         if (make_change(&c, i, deployment, inputs)) {
             TRY(rate_of(&rate, &c, deployment, inputs, error));
         }
+        c.raise.devices = roof_scenario_devices(&c.scenario);
         c.raise.factor = base > 0 ? rate / base : 0;
         if (c.raise.factor > GAIN_LEAST) {
             keep(out, count, &c.raise);

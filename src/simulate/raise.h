@@ -10,11 +10,12 @@
 struct roof_raise {
     const char *key; /* of the input */
     int64_t value;
-    double factor; /* of the greatest rate, more than 1 */
+    int64_t devices; /* in all, with it */
+    double factor;   /* of the greatest rate, more than 1 */
 };
 #define ROOF_RAISES_MAX 3
 
-/* Finds the changes that raise the rate by more than a twentieth, the best first. Both rates of a
+/* Finds the changes that raise the rate by more than a tenth, the best first. Both rates of a
  * factor come from shorter simulations than those of roof_capacity_find. */
 enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,
                                   const struct roof_deployment *deployment,

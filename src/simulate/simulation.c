@@ -366,14 +366,14 @@ static enum roof_status run_all(struct run *run, struct roof_error *error)
 {
     const struct roof_simulation_inputs *const in = run->inputs;
     if (in->keep) {
-        run->out->served = calloc(in->requests, sizeof *run->out->served);
+        run->out->served = calloc((size_t)in->requests, sizeof *run->out->served);
         run->out->served_count = in->requests;
         if (run->out->served == NULL) {
             return roof_no_memory(error);
         }
     }
-    TRY(roof_copies_open(&run->copies, copies_of(in), in->router, &in->limits, in->table, on_served,
-                         run, error));
+    TRY(roof_copies_open(&run->copies, (size_t)copies_of(in), in->router, &in->limits, in->table,
+                         on_served, run, error));
     TRY(in->concurrency > 0 ? run_closed_loop(run, error) : run_open_loop(run, error));
     return put_results(run->out, run, error);
 }

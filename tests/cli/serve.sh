@@ -21,4 +21,7 @@ if roofline serve --listen 127.0.0.1:none 2>&1 | grep -q 'without libevent'; the
     echo 'skipped: the program was built without libevent'
     exit 0
 fi
+# A sanitizer keeps what was freed; it shall not look like growth.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1:thread_local_quarantine_size_kb=64
+export ASAN_OPTIONS
 python3 -B "$here/serve.py" "$scratch/bin/roofline" "$fakes"

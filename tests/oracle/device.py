@@ -30,6 +30,10 @@ class Device:
                     table[one] = Fraction(value) * TERA
             return table
 
+        self.figures = {key: figure(key) for key in (
+            "sm_shared_bytes", "block_shared_bytes", "sm_registers", "sm_threads", "sm_blocks",
+            "cluster_blocks", "sm_tmem_bytes", "sm_count", "boost_clock_mhz", "l2_bytes",
+            "l2_bandwidth_gb_s")}
         self.name = name or data["id"]
         self.bandwidth = figure("bandwidth_gb_s", GIGA)
         self.matrix, self.sparse = peaks("peak_tflops"), peaks("sparse_tflops")

@@ -15,6 +15,7 @@ import device as devices
 import formats
 import models
 import operators
+import tiles
 from program import SHOWN, Program, command_line
 
 TOLERANCE = 1e-12
@@ -135,6 +136,38 @@ def check_operators(comparison, program, every_device, random, drawn):
             wanted.append(None)
     for record, got, want, kind in zip(batch, program.records([], batch), wanted, kinds):
         comparison.row(got, want, kind, record)
+
+
+def check_tiles(comparison, program, every_device, random, count):
+    """Tiles of products, on devices with and without the figures that they need."""
+    able = [name for name, device in every_device.items() if device.figures["cluster_blocks"]]
+    for _ in range(count):
+        name = random.choice(able if random.random() < 0.95 else list(every_device))
+        size = [random.choice((1, 2, 40, 1000, 4096, random.randint(1, 9000))) for _ in range(3)]
+        batch = random.choice((1, 1, 1, 5))
+        asked = cases.asked_formats(random, "gemm") if random.random() < 0.3 else {}
+        tile = random.choice(tiles.CANDIDATES) if random.random() < 0.7 else tuple(
+            random.choice((8, 24, 48, 64, 96, 192)) for _ in range(3))
+        tile = (60, 64, 32) if random.random() < 0.02 else tile
+        stages = random.choice((None, None, 1, 2, 3, 6))
+        cluster = random.choice(((1, 1), (1, 1), (2, 1), (1, 2), (2, 4), (4, 4)))
+        command = ["predict", "gemm", "-f", "json", "-H", name, "--tile", "x".join(map(str, tile)),
+                   "--batch", f"{batch}", "--cluster", f"{cluster[0]}x{cluster[1]}"]
+        for option, value in zip(("-m", "-n", "-k"), size):
+            command += [option, f"{value}"]
+        for key, value in asked.items():
+            command += ["--" + key, value]
+        command += ["--stages", f"{stages}"] if stages else []
+        result = program.run(command)
+        try:
+            dims = dict(zip("mnk", size), batch=batch)
+            _, resolved, p = operators.ask("gemm", dims, asked, every_device[name])
+            want = tiles.analyse((*size, batch), resolved, p, every_device[name], tile, stages,
+                                 cluster)
+        except formats.Refused:
+            want = None
+        got = json.loads(result.stdout) if result.returncode == 0 else None
+        comparison.row(got, want, "tiles", command)
 
 
 def check_catalog(comparison, program):
@@ -503,6 +536,7 @@ FAULTS = {"scales": "scales of blocks and tensors are not counted",
           "stages": "a decode step is one pass through the stages",
           "acceptance": "all drafts are accepted",
           "shared": "all groups of the attention share a budget of chunks",
+          "sectors": "parts of sectors are not counted",
           "fallback": "a product runs at the format that was asked for"}
 
 
@@ -524,6 +558,7 @@ def everything(arguments, cases_wanted, seed, quiet=False):
         if not quiet:
             check_operators(comparison, program, every_device, random,
                             paired_operators(every_device, random))
+        check_tiles(comparison, program, every_device, random, max(30, cases_wanted // 4))
         check_models(comparison, program, every_device, every_model, random, cases_wanted // 3,
                      max(3, cases_wanted // 300))
         check_drafts(comparison, program, every_device, every_model, random, cases_wanted // 50)
@@ -540,6 +575,7 @@ def report(comparison):
           f"{sum(comparison.refused.values())} cases")
     line("operators", operators.ALL)
     line("formats, in any role", [f"format {name}" for name in formats.NAMES])
+    line("products", ["tiles"])
     line("models", ["decode", "prefill", "mixed", "request", "static", "drafts", "groups",
                     "graphs"])
     line("classes", sorted(x for x in comparison.agreed if x.startswith("model ")))

@@ -36,8 +36,11 @@ for (let i = 0; i < 5000 * factor; i += 1) {
     documents.push({ command: 'predict', inputs: { ...common, model: pick(models), batch: 1 + random(64), prompt: 1 + random(8192), generate: 1 + random(500) } });
   } else if (kind < 9) {
     documents.push({ command: 'predict', format: pick(['json', 'text', 'md', 'csv']), inputs: { ...common, operator: 'gemm', m: size(), n: size(), k: size(), why: random(2) === 0 } });
-  } else {
+  } else if (random(2) === 0) {
     documents.push({ command: 'recommend', inputs: { hardware: common.hardware, operator: 'gemm', m: size(), n: size(), k: size() } });
+  } else {
+    documents.push({ command: 'simulate', inputs: { hardware: common.hardware, model: pick(['llama-3-8b', 'qwen3-30b-a3b', 'gpt-oss-20b']), by: 'ideal', rate: 1 + random(20), requests: 200,
+      prompt: pick(['uniform:10:900', 'lognormal:300:1.5', '500']), generate: 1 + random(100), seed: random(1000) } });
   }
 }
 // Shapes come in sweeps, whose rows are predictions.

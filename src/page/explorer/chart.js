@@ -167,8 +167,8 @@ class Chart {
       group.append(svgNode('line', { x1: x, x2: x, y1: this.place('y', dot.low), y2: this.place('y', dot.high), stroke: dot.color, 'stroke-width': 1.5 }));
     }
     const node = svgNode('circle', { class: 'point', cx: x, cy: y, r: dot.size, fill: dot.open ? 'var(--ground)' : dot.color, 'fill-opacity': 0.8,
-      stroke: dot.color, tabindex: 0, role: 'button', 'aria-label': `${dot.name}: ${dot.note}` });
-    node.append(svgNode('title', {}, `${dot.name}\n${dot.note}`));
+      stroke: dot.color, tabindex: 0, role: 'button', 'aria-label': dot.name ? `${dot.name}: ${dot.note}` : dot.note });
+    node.append(svgNode('title', {}, dot.name ? `${dot.name}\n${dot.note}` : dot.note));
     if (dot.choose) {
       node.addEventListener('click', dot.choose);
       node.addEventListener('keydown', (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); dot.choose(); } });
@@ -187,22 +187,44 @@ class Chart {
       const places = [[x + dot.size + 4, y + 4, 'start', 0], [x - dot.size - 4, y + 4, 'end', -width], [x, y - dot.size - 5, 'middle', -width / 2], [x, y + dot.size + 14, 'middle', -width / 2]];
       const free = places.find(([tx, ty, , shift]) => tx + shift > LEFT && tx + shift + width < this.width - RIGHT && ty > TOP + 8 && ty < HEIGHT - BOTTOM - 2 &&
         taken.every((t) => Math.abs(t.y - ty) > 13 || t.left > tx + shift + width || t.left + t.width < tx + shift));
-      if (!free || taken.length >= 12) continue;
+      if (!free || taken.length >= 20) continue;
       taken.push({ left: free[0] + free[3], width, y: free[1] });
       group.append(svgNode('text', { x: free[0], y: free[1], 'text-anchor': free[2] }, dot.name));
     }
     return group;
   }
 
+  // The legend stands in the corner where it hides least.
   legend() {
     const group = svgNode('g', {});
     const lines = this.chart.lines.filter((l) => l.legend);
+    const width = 44 + 6.6 * Math.max(0, ...lines.map((l) => l.legend.length)), height = 17 * lines.length + 8;
+    const inside = (left, top, [x, y]) => x > left && x < left + width && y > top && y < top + height;
+    const [dots, steps] = this.drawn();
+    const hidden = (left, top) => 100 * dots.filter((p) => inside(left, top, p)).length + steps.filter((p) => inside(left, top, p)).length;
+    const corners = [[LEFT + 6, TOP + 2], [this.width - RIGHT - width - 6, HEIGHT - BOTTOM - height - 4], [LEFT + 6, HEIGHT - BOTTOM - height - 4], [this.width - RIGHT - width - 6, TOP + 2]];
+    const [left, top] = corners.map((c) => [hidden(...c), c]).sort((a, b) => a[0] - b[0])[0][1];
+    if (lines.length > 0) group.append(svgNode('rect', { x: left, y: top, width, height, fill: 'var(--ground)', 'fill-opacity': 0.8, 'pointer-events': 'none' }));
     lines.forEach((line, i) => {
-      const y = TOP + 16 + i * 17;
-      group.append(svgNode('line', { x1: LEFT + 10, x2: LEFT + 34, y1: y - 4, y2: y - 4, stroke: line.color, 'stroke-width': 2, 'stroke-dasharray': line.dash ?? 'none' }),
-        svgNode('text', { x: LEFT + 40, y }, line.legend));
+      const y = top + 16 + i * 17;
+      group.append(svgNode('line', { x1: left + 4, x2: left + 28, y1: y - 4, y2: y - 4, stroke: line.color, 'stroke-width': 2, 'stroke-dasharray': line.dash ?? 'none' }),
+        svgNode('text', { x: left + 34, y }, line.legend));
     });
     return group;
+  }
+
+  // The places of dots, and lines in steps.
+  drawn() {
+    const at = ([x, y]) => [this.place('x', x), this.place('y', y)];
+    const dots = this.chart.dots.filter((d) => usable(d.x) && usable(d.y)).map((d) => at([d.x, d.y]));
+    const steps = [];
+    for (const { points } of this.chart.lines) {
+      const ends = points.filter(([x, y]) => usable(x) && usable(y)).map(at);
+      for (let i = 1; i < ends.length; i += 1) {
+        for (let k = 0; k <= 20; k += 1) steps.push([0, 1].map((axis) => ends[i - 1][axis] + (k / 20) * (ends[i][axis] - ends[i - 1][axis])));
+      }
+    }
+    return [dots, steps];
   }
 
   draw() {

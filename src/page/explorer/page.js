@@ -25,7 +25,7 @@ const START = { about: 'model', model: 'llama-3-8b', operator: 'gemm', hardware:
   precision: '', phase: 'decode', batch: '1', context: '4096', prompt: '2048', generate: '256' };
 
 let state = { ...START };
-let known = { models: [], hardware: [], precisions: [], layouts: [], operators: [] };
+let known = { models: [], hardware: [], precisions: [], layouts: [], operators: [], engines: [] };
 
 function toFragment(s) {
   const parameters = new URLSearchParams();
@@ -54,27 +54,53 @@ function change(next) {
 
 // Inputs of the program without a place in the form are passed on as they are; these are flags.
 const FLAG_KEYS = ['unfused_attention', 'split_projections', 'no_launch_overhead', 'native_only', 'why'];
+// Of these some are of few commands, and the others are not asked with them.
+const FEW = { by: ['recommend', 'simulate'], ...Object.fromEntries([
+  ...['formats', 'objective', 'kind', 'native_only', 'min_tokens_per_s', 'max_cost', 'max_power'].map((key) => [key, ['recommend']]),
+  ...['seed', 'warm_up', 'router', 'step_scale', 'request_overhead'].map((key) => [key, ['simulate']])]) };
+
+function extraOf(s, command) {
+  return Object.fromEntries(Object.entries(JSON.parse(s.extra || '{}')).filter(([key]) => FEW[key]?.includes(command) ?? true));
+}
+
+// Requests of a load have lengths by a distribution; a single request has their mean.
+function meanLength(lengths) {
+  const [kind, a, b] = lengths.split(':');
+  const plain = (text) => { const [, number, unit] = /^([\d.]+)(k|Ki|)$/.exec(text ?? '') ?? []; return Number(number) * { k: 1000, Ki: 1024, '': 1 }[unit]; };
+  if (kind === 'uniform') return String(Math.round((plain(a) + plain(b)) / 2));
+  return kind === 'lognormal' ? String(Math.round(plain(a))) : lengths;
+}
 
 // The question that a page was written for, as the command line's inputs.
 function fromQuestion(question) {
   const { operator, model, hardware, explain, prompt, ...given } = question.inputs ?? {};
-  // A page stands at one of the values of a sweep.
-  const first = (value) => (Array.isArray(value) ? value : String(value).split(/[,:]/)[0]);
+  const lengths = {};
+  if (question.command === 'simulate') {
+    if (given.generate) Object.assign(lengths, { generate_lengths: given.generate });
+    if (prompt) lengths.prompt_lengths = prompt;
+    given.generate = given.generate && meanLength(given.generate);
+    for (const key of Object.keys(lengths)) if (!lengths[key].includes(':')) delete lengths[key];
+  }
+  // A page stands at one of the values of a sweep; distributions and percentiles have colons, too.
+  const first = (value) => (Array.isArray(value) || /^[a-z]+\d*:/.test(value) ? value : String(value).split(/[,:]/)[0]);
   const shown = new Set(Object.values(FIELDS).flat().map((f) => f.key));
   const rest = {}, extra = {};
   for (const [key, value] of Object.entries(given)) {
     if (key === 'class') rest.class = value[0];
+    else if (key === 'price_per_hour') rest[key] = value.join(',');
+    else if (value === undefined) continue;
     else if (shown.has(key) || operator) rest[shown.has(key) ? key : `dim_${key}`] = first(value);
     else extra[key] = FLAG_KEYS.includes(key) ? true : value;
   }
-  const s = { ...START, ...rest };
+  const s = { ...START, ...rest, ...lengths };
   if (Object.keys(extra).length > 0) s.extra = JSON.stringify(extra);
   if (explain) Object.assign(s, { hardware: explain.split(','), view: 'speedup' });
   if (question.command === 'sweep' && model) s.view = 'batch';
   if (operator) Object.assign(s, { about: 'operator', operator });
   if (model) s.model = typeof model === 'string' ? model : JSON.stringify(model);
   if (hardware) s.hardware = [].concat(hardware).flatMap((h) => (typeof h === 'string' ? h.split(',') : JSON.stringify(h))).slice(0, DEVICES_MAX);
-  if (prompt) Object.assign(s, { run: 'request', prompt });
+  if (prompt) Object.assign(s, { run: 'request', prompt: question.command === 'simulate' ? meanLength(prompt) : first(prompt) });
+  if (question.command === 'simulate') s.view = 'load';
   if (question.command === 'recommend' && model) s.view = 'plans';
   for (const [key, value] of Object.entries(s)) if (key !== 'hardware') s[key] = value === true ? '1' : String(value);
   return s;
@@ -86,6 +112,7 @@ let worker = null;
 let compiled = null;
 let asked = 0;
 let pending = null;
+let later = null; // what is asked when nothing else is
 
 async function compile() {
   const packed = Uint8Array.from(atob(byId('wasm').textContent.trim()), (c) => c.charCodeAt(0));
@@ -105,6 +132,7 @@ function startWorker() {
       pending = null;
       byId('busy').hidden = true;
       finished.done();
+      beginLater();
       return;
     }
     byId('progress').max = pending.count;
@@ -117,10 +145,25 @@ function startWorker() {
 // Asks several questions; each reply and the end are told. A later call ends this one.
 function ask(requests, reply, done) {
   asked += 1;
+  later ??= pending?.again ?? null;
   pending = { ask: asked, count: requests.length, reply, done };
   const mine = asked;
-  setTimeout(() => { if (pending && pending.ask === mine) byId('busy').hidden = false; }, 250);
+  setTimeout(() => { if (pending && pending.ask === mine && !pending.again) byId('busy').hidden = false; }, 250);
   worker.postMessage({ ask: asked, requests });
+}
+
+// Asks when the page has nothing else to ask; a change of the question forgets it.
+function askLater(requests, reply) {
+  later = { requests, reply };
+  beginLater();
+}
+
+function beginLater() {
+  if (pending || !later) return;
+  const mine = later;
+  ask(mine.requests, mine.reply, () => {});
+  pending.again = mine;
+  later = null;
 }
 
 function cancel() {
@@ -158,7 +201,7 @@ const FIELDS = {
     { key: 'sparse', label: '2:4 sparsity', flag: true },
   ],
   split: [
-    { key: 'tp', label: 'Tensor parallel' }, { key: 'pp', label: 'Pipeline parallel' }, { key: 'ep', label: 'Expert parallel' },
+    { key: 'tp', label: 'Tensor parallel' }, { key: 'pp', label: 'Pipeline parallel' }, { key: 'ep', label: 'Expert parallel' }, { key: 'dp', label: 'Copies' },
     { key: 'attention_dp', label: 'Attention data par.' }, { key: 'moe_tp', label: 'Experts tensor par.' }, { key: 'moe_ep', label: 'Experts expert par.' },
     { key: 'prefix_hit', label: 'Prefix hit (0 to 1)', when: REQUEST }, { key: 'chunk', label: 'Chunk (tokens)', when: REQUEST },
     { key: 'draft_tokens', label: 'Draft tokens' }, { key: 'acceptance', label: 'Acceptance (0 to 1)' },
@@ -168,7 +211,14 @@ const FIELDS = {
     { key: 'devices', label: 'Devices at most' }, { key: 'concurrency', label: 'Requests at once' },
     { key: 'max_ttft', label: 'First token within', hint: '1s' }, { key: 'max_tpot', label: 'Then a token each', hint: '30ms' },
     { key: 'max_accuracy_loss', label: 'Accuracy loss', choices: () => ['', 'none', '<1%', '1-2%', '2-5%', 'any'] },
-    { key: 'objective', label: 'Best by', hint: 'throughput' },
+    { key: 'objective', label: 'Best by', hint: 'throughput' }, { key: 'engine', label: 'Engine', choices: () => ['', ...known.engines] },
+    { key: 'price_per_hour', label: 'Price of a device-hour', hint: 'h100-sxm=3' },
+  ],
+  load: [
+    { key: 'rate', label: 'Requests per second' }, { key: 'arrivals', label: 'Arrivals', hint: 'poisson, gamma:2' },
+    { key: 'prompt_lengths', label: 'Prompts', hint: 'lognormal:1k:1.5' }, { key: 'generate_lengths', label: 'Lengths to generate', hint: 'uniform:50:400' },
+    { key: 'max_e2e', label: 'Whole request within', hint: 'p90:20s' }, { key: 'max_num_seqs', label: 'Sequences at most', hint: '256' },
+    { key: 'requests', label: 'Requests to simulate', hint: '1000' },
   ],
 };
 const PASS_ONLY = ['phase', 'context'], REQUEST_ONLY = ['prompt', 'generate', 'static', 'prefix_hit', 'chunk'];
@@ -239,7 +289,8 @@ function buildForm() {
     make('p', { id: 'extra', className: 'soft' }),
     group('Formats', FIELDS.formats, true),
     group('Split, drafts, cache', FIELDS.split),
-    group('Limits of plans', FIELDS.limits));
+    group('Limits of plans', FIELDS.limits),
+    group('Load', FIELDS.load));
   byId('form').addEventListener('submit', (e) => e.preventDefault());
 }
 
@@ -269,7 +320,7 @@ function fillForm() {
   byId('about-a-model').hidden = s.about !== 'model';
   byId('about-an-operator').hidden = s.about !== 'operator';
   byId('f-run').hidden = s.about !== 'model';
-  for (const title of ['Split, drafts, cache', 'Limits of plans']) byId(`more-${title}`).hidden = s.about !== 'model';
+  for (const title of ['Split, drafts, cache', 'Limits of plans', 'Load']) byId(`more-${title}`).hidden = s.about !== 'model';
   byId('in-model').value = s.model.startsWith('{') ? `${deviceName(s.model)} (your config.json)` : s.model;
   byId('in-operator').value = s.operator;
   for (const field of Object.values(FIELDS).flat()) {
@@ -325,7 +376,7 @@ function inputsOf(s, device) {
     return inputs;
   }
   const hidden = s.run === 'pass' ? REQUEST_ONLY : PASS_ONLY;
-  return { model: s.model.startsWith('{') ? JSON.parse(s.model) : s.model, ...where, ...JSON.parse(s.extra ?? '{}'),
+  return { model: s.model.startsWith('{') ? JSON.parse(s.model) : s.model, ...where, ...extraOf(s, 'predict'),
     ...given(s, [...PASSED_ON, ...MODEL_PASSED_ON].filter((k) => !hidden.includes(k))) };
 }
 
@@ -334,10 +385,11 @@ const shellWord = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.rep
 function commandLine(command, inputs) {
   const words = ['roofline', command];
   const { operator, model, ...rest } = inputs;
-  words.push(...(operator ? [operator] : ['model', typeof model === 'object' ? 'config.json' : model]));
+  words.push(...(operator ? [operator] : [...(command === 'simulate' ? [] : ['model']), typeof model === 'object' ? 'config.json' : model]));
   for (const [key, value] of Object.entries(rest)) {
     const option = `${key.length === 1 ? '-' : '--'}${key.replaceAll('_', '-')}`;
     if (value === true) words.push(option);
+    else if (key === 'price_per_hour') for (const price of value) words.push(option, price);
     else if (key === 'set') for (const [figure, number] of Object.entries(value)) words.push(option, `${figure}=${number}`);
     else if (value !== false) words.push(option, typeof value === 'object' && !Array.isArray(value) ? `${deviceName(JSON.stringify(value))}.json` : String(value));
   }
@@ -373,6 +425,8 @@ function takeFacts(device, text) {
 
 function askAll() {
   showError('');
+  later = null;
+  if (pending) pending.again = null;
   const s = state;
   const missing = (s.more_bandwidth || s.more_peak) ? s.hardware.filter((d) => !facts.has(d)) : [];
   if (missing.length > 0) {
@@ -411,6 +465,8 @@ const stepNote = () => (answers[0]?.step === answers[0]?.prediction ? ''
 const milliseconds = (us) => (us === undefined ? '' : us >= 1000 ? `${short(us / 1000)} ms` : `${short(us)} µs`);
 const gib = (bytes) => (bytes >= 2 ** 30 / 10 ? `${short(bytes / 2 ** 30)} GiB` : `${short(bytes / 2 ** 20)} MiB`);
 
+const hasEstimate = (p) => p.expected_time_us !== undefined || p.expected_tpot_ms !== undefined;
+
 function headline(p) {
   if (p.expected_ttft_ms !== undefined || p.ttft_ms !== undefined) {
     if (p.prompt !== undefined) return { label: 'first token, then a token each', value: `${short(p.expected_ttft_ms ?? p.ttft_ms)} ms, ${short(p.expected_tpot_ms ?? p.tpot_ms)} ms`, bound: `${short(p.ttft_ms)} ms, ${short(p.tpot_ms)} ms` };
@@ -433,7 +489,7 @@ function memoryBar(p) {
 function card(answer) {
   const p = answer.prediction;
   const head = headline(p);
-  const estimated = p.expected_time_us !== undefined || p.expected_tpot_ms !== undefined;
+  const estimated = hasEstimate(p);
   const interval = usable(p.expected_low_us) ? ` (${milliseconds(p.expected_low_us)} to ${milliseconds(p.expected_high_us)})` : '';
   const rate = p.expected_tokens_per_s ?? p.tokens_per_s;
   return make('article', { className: 'card', style: `--c:${answer.color}` },
@@ -442,7 +498,8 @@ function card(answer) {
     make('p', { className: 'soft' }, estimated ? `estimated${p.prompt === undefined ? interval : ''}; bound ${head.bound}` : 'the bound: no measured kernels'),
     make('p', {}, 'limited by ', make('strong', {}, p.expected_bottleneck ?? p.bottleneck), rate === undefined ? '' : `; ${short(rate)} tokens/s`),
     p.limits?.max_batch !== undefined ? make('p', { className: 'soft' }, `room for ${p.limits.max_batch.toLocaleString('en-US')} sequences at once`) : null,
-    memoryBar(p));
+    memoryBar(p),
+    make('p', { className: 'soft', id: `help-${answers.indexOf(answer)}` }));
 }
 
 const VIEWS = [
@@ -452,16 +509,25 @@ const VIEWS = [
   { id: 'batch', label: 'Batch and context', show: viewBatch, when: PASS },
   { id: 'pareto', label: 'Users against throughput', show: viewPareto, when: MODEL },
   { id: 'plans', label: 'Plans', show: viewPlans, when: MODEL },
+  { id: 'load', label: 'Load', show: viewLoad, when: MODEL },
+  { id: 'help', label: 'What would help', show: viewHelp, when: MODEL },
   { id: 'formats', label: 'Formats', show: viewFormats, when: (s) => s.about === 'operator' },
   { id: 'speedup', label: 'A against B', show: viewSpeedup },
   { id: 'report', label: 'Report and files', show: viewReport },
 ];
 
+// The work and formats in a few words.
+function workOf({ inputs, prediction: p }) {
+  const sizes = state.about === 'operator' ? dimensionsOf(state.operator).filter(({ key }) => inputs[key] !== undefined).map(({ key }) => `${key.replaceAll('_', '-')} ${inputs[key]}`)
+    : [...(p.prompt === undefined ? [p.phase, `context ${p.context}`] : [`prompt ${p.prompt}`, `generate ${p.generate}`]), `batch ${p.batch}`, ...['tp', 'pp', 'ep', 'dp'].filter((key) => p[key] > 1).map((key) => `${key} ${p[key]}`)];
+  return [...sizes, [...new Set([p.weights, p.activations])].join(' by ')].join(', ');
+}
+
 function showAnswers() {
   byId('cards').replaceChildren(...answers.map(card));
   const first = answers[0];
   const subject = state.about === 'model' ? deviceName(state.model) : state.operator;
-  byId('question').textContent = first ? `${subject} on ${answers.map((a) => deviceName(a.device)).join(', ')}` : '';
+  byId('question').textContent = first ? `${subject} on ${answers.map((a) => deviceName(a.device)).join(', ')}: ${workOf(first)}` : '';
   const views = VIEWS.filter((v) => !v.when || v.when(state));
   const view = views.find((v) => v.id === state.view) ?? views[0];
   byId('tabs').replaceChildren(...views.map((v, i) => make('button', { type: 'button', id: `tab-${v.id}`, role: 'tab', 'aria-selected': v === view, 'aria-controls': 'view', tabIndex: v === view ? 0 : -1,
@@ -472,6 +538,10 @@ function showAnswers() {
     } }, v.label)));
   byId('view').setAttribute('aria-labelledby', `tab-${view.id}`);
   if (answers.length > 0) view.show(byId('view')); else byId('view').replaceChildren();
+  if (state.about === 'model' && answers.length > 0) {
+    const asked_ = answers;
+    askLater(asked_.map(helpRequest), (i, { text }) => { if (answers === asked_) showHelp(asked_[i], text); });
+  }
 }
 
 // --- views ----------------------------------------------------------------------------------------
@@ -691,8 +761,9 @@ function viewPareto(view) {
 
 function planInputs() {
   const base = answers[0].inputs;
-  const inputs = { model: base.model, hardware: state.hardware.map((d) => (d.startsWith('{') ? JSON.parse(d) : d)), prompt: state.prompt, generate: state.generate, ...given(state, LIMITS), ...given(state, SPLIT) };
+  const inputs = { model: base.model, hardware: state.hardware.map((d) => (d.startsWith('{') ? JSON.parse(d) : d)), prompt: state.prompt, generate: state.generate, ...extraOf(state, 'recommend'), ...given(state, LIMITS), ...given(state, SPLIT) };
   if (state.kv) inputs.kv = state.kv;
+  if (inputs.price_per_hour) inputs.price_per_hour = inputs.price_per_hour.split(',').map((p) => p.trim());
   return inputs;
 }
 
@@ -706,7 +777,7 @@ function viewPlans(view) {
     const fixed = Object.entries(given(state, SPLIT)).map(([key, value]) => `${key.replaceAll('_', ' ')} ${value}`);
     const held = fixed.length > 0 ? ` All have ${fixed.join(', ')}, as the form says.` : '';
     const columns = [['hardware', (p) => p.hardware], ['formats', (p) => p.formats], ['KV', (p) => p.kv], ['devices', (p) => p.devices], ['copies', (p) => p.dp], ['tp', (p) => p.tp], ['pp', (p) => p.pp], ['ep', (p) => p.ep], ['batch', (p) => p.batch],
-      ['first token, ms', (p) => p.expected_ttft_ms ?? p.ttft_ms], ['token each, ms', (p) => p.expected_tpot_ms ?? p.tpot_ms], ['tokens/s', (p) => p.expected_tokens_per_s ?? p.tokens_per_s], ['accuracy loss', (p) => p.accuracy_loss], ['engines', (p) => p.engines], ['by', (p) => (p.basis === 'expected' ? 'estimate' : 'bound')]];
+      ['first token, ms', (p) => p.expected_ttft_ms ?? p.ttft_ms], ['token each, ms', (p) => p.expected_tpot_ms ?? p.tpot_ms], ['tokens/s', (p) => p.expected_tokens_per_s ?? p.tokens_per_s], ...(inputs.price_per_hour ? [['cost of a million tokens', (p) => p.cost_per_million_tokens]] : []), ['accuracy loss', (p) => p.accuracy_loss], ['engines', (p) => p.engines], ['by', (p) => (p.basis === 'expected' ? 'estimate' : 'bound')]];
     view.replaceChildren(
       make('p', {}, status === 0 ? `${document_.count} plans hold the limits; the best first.${held}` : 'No plan holds the limits; the program says what comes nearest:'),
       plans.length === 0 ? '' : make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Plans' }, make('table', {}, make('thead', {}, make('tr', {}, make('th', {}, 'plan'), ...columns.map(([label]) => make('th', { scope: 'col' }, label)))),
@@ -716,6 +787,118 @@ function viewPlans(view) {
       copyButton('Copy the command', () => commandLine('recommend', { ...inputs, hardware: state.hardware.map(deviceName).join(',') })));
     if (status !== 0) ask([{ command: 'recommend', format: 'text', inputs }], (__, reply) => view.append(make('pre', { tabIndex: 0 }, reply.text || reply.message)), () => {});
   }, () => {});
+}
+
+// --- load -----------------------------------------------------------------------------------------
+
+const LOAD_SPLIT = SPLIT.filter((key) => !['draft_tokens', 'acceptance', 'draft_model'].includes(key));
+const LOAD_COLUMNS = ['rate_per_s', 'completed_per_s', 'tokens_per_s', 'ttft_ms_p50', 'ttft_ms_p99', 'tpot_ms_p50', 'tpot_ms_p99', 'e2e_ms_p50', 'e2e_ms_p99', 'running', 'kv_use', 'saturated'];
+const LOAD_HEADS = ['asked', 'requests/s', 'completed/s', 'tokens/s', 'first token p50, ms', 'p99', 'a token each p50, ms', 'p99', 'whole p50, ms', 'p99', 'running', 'KV cache, %', 'load'];
+// The rates of a curve, as shares of the greatest.
+const SHARES = [0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 0.97, 1.05];
+
+function loadInputs(answer, more) {
+  const { model, hardware, set } = answer.inputs;
+  const inputs = { model, hardware, ...(set ? { set } : {}), ...(hasEstimate(answer.prediction) ? {} : { by: 'ideal' }), ...extraOf(state, 'simulate'), prompt: state.prompt_lengths || state.prompt, generate: state.generate_lengths || state.generate,
+    ...given(state, [...PASSED_ON, ...LOAD_SPLIT, 'arrivals', 'max_num_seqs']), requests: state.requests || '1000', ...more };
+  for (const key of Object.keys(inputs)) if (inputs[key] === undefined) delete inputs[key];
+  return inputs;
+}
+
+// The rate that an engine cannot exceed: what it completes with as many requests in flight as run at once.
+const fullInputs = (answer) => loadInputs(answer, { concurrency: state.max_num_seqs || '256', arrivals: undefined, requests: undefined });
+// The greatest rate that keeps the limits.
+const limits = () => given(state, ['max_ttft', 'max_tpot', 'max_e2e']);
+const closed = () => !state.rate && Boolean(state.concurrency);
+const asksLoad = () => Boolean(state.rate) || closed() || Object.keys(limits()).length > 0;
+const askedInputs = (answer) => loadInputs(answer, { ...limits(), ...given(state, ['rate']), ...(closed() ? { concurrency: state.concurrency, arrivals: undefined } : {}), requests: state.requests || undefined });
+
+// The curves of latency over the rate, of each device, and what the program says about the rate of the question.
+function viewLoad(view) {
+  const found = answers.map((answer) => ({ answer, most: NaN, rows: [] }));
+  const asks = asksLoad();
+  let failure = '';
+  view.replaceChildren(make('p', { className: 'soft' }, 'Asking …'));
+  ask(found.flatMap(({ answer }) => [{ command: 'simulate', format: 'json', inputs: fullInputs(answer) }, ...(asks ? [{ command: 'simulate', format: 'json', inputs: askedInputs(answer) }] : [])]), (i, { text, message }) => {
+    const f = found[Math.floor(i / (asks ? 2 : 1))];
+    if (text === '') { failure = message; return; }
+    const said = JSON.parse(text);
+    if (asks && i % 2 === 1) { f.asked = said; f.most = Math.max(f.most, said.max_rate_per_s ?? 0); } else f.most = said.completed_per_s;
+  }, () => {
+    const good = found.filter((f) => usable(f.most));
+    const requests = good.flatMap((f) => SHARES.map((share) => ({ f, inputs: loadInputs(f.answer, { rate: String(Number((f.most * share).toPrecision(4))), columns: LOAD_COLUMNS.join(',') }) })));
+    if (requests.length === 0) { view.replaceChildren(make('p', {}, failure || 'No request can be served.')); return; }
+    ask(requests.map(({ inputs }) => ({ command: 'simulate', format: 'csv', inputs })), (i, { text, message }) => {
+      if (text === '') failure = message; else requests[i].f.rows.push(...rowsOf(text));
+    }, () => showLoad(view, good, failure));
+  });
+}
+
+function loadChart(found, [key, label]) {
+  const lines = [], dots = [];
+  for (const { answer, rows, asked } of found) {
+    const name = deviceName(answer.device);
+    for (const [part, dash] of [['p50', undefined], ['p99', '7 4']]) {
+      const points = rows.map((r) => [r.rate_per_s, r[`${key}_${part}`]]);
+      lines.push({ name: `${name}, ${part}`, legend: `${name}, ${part}`, color: answer.color, dash, points });
+      dots.push(...points.map(([x, y]) => ({ x, y, size: 3, color: answer.color, name: '', note: `${name}, ${short(x)} requests/s: ${part} ${short(y)} ms` })));
+      const at = asked && { x: asked.max_rate_per_s ?? asked.rate_per_s ?? asked.completed_per_s, y: asked[`${key}_${part}`] };
+      if (at) dots.push({ ...at, size: 7, open: true, color: answer.color, name: part === 'p99' ? `${short(at.x)}/s` : '', note: `${name}, ${short(at.x)} requests/s, as asked: ${part} ${short(at.y)} ms` });
+    }
+  }
+  return chartNode(`load-${key}`, { title: `${label} over the load: ${byId('question').textContent}`, x: 'requests per second', y: `${label}, ms`, lines, dots });
+}
+
+function showLoad(view, found, failure) {
+  const rows = found.flatMap((f) => [...(f.asked ? [{ ...f.asked, device: f.answer.device, asked: true }] : []), ...f.rows.map((r) => ({ ...r, device: f.answer.device }))]);
+  const cell = (r, key) => (key === 'saturated' ? (r[key] ? 'saturated' : '') : short(r[key]));
+  view.replaceChildren(
+    make('p', {}, ...found.flatMap(({ answer, most, asked }, i) => [i > 0 ? make('br') : null, make('strong', {}, deviceName(answer.device)), `: ${asked?.max_rate_per_s === undefined ? '' : `${short(asked.max_rate_per_s)} requests/s keep the limits${(asked.raises ?? []).length === 0 ? '' : ` (${asked.raises.map((r) => `${r.key} ${r.value}: ${short(r.factor)}x`).join(', ')})`}, `}`, `about ${short(most)} requests/s at most${hasEstimate(answer.prediction) ? '' : ', by lower bounds: no kernels are measured'}`])),
+    loadChart(found, ['ttft_ms', 'time to first token']), loadChart(found, ['tpot_ms', 'time per token']),
+    make('p', { className: 'soft' }, `Requests arrive at random and wait for each other: ${state.requests || '1000'} are simulated for each dot, with prompts of ${state.prompt_lengths || state.prompt} and ${state.generate_lengths || state.generate} tokens to generate, without drafts. ` +
+      'Half of them are faster than p50, one of a hundred is slower than p99. A rate, or limits of the first token and of each (1s, p99:1s), under Load and Limits of plans mark a place on the curves.'),
+    failure ? make('p', {}, failure) : '',
+    make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Load' }, make('table', {}, make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'device'), ...LOAD_HEADS.map((h) => make('th', { scope: 'col' }, h)))),
+      make('tbody', {}, ...rows.map((r) => make('tr', { className: r.asked ? 'chosen' : '' }, make('td', {}, deviceName(r.device)), make('td', {}, r.asked ? 'yes' : ''), ...LOAD_COLUMNS.map((key) => make('td', {}, cell(r, key)))))))),
+    copyButton('Copy the command', () => commandLine('simulate', asksLoad() ? askedInputs(answers[0]) : fullInputs(answers[0]))));
+}
+
+// --- what would help ------------------------------------------------------------------------------
+
+// The opportunities of a report in Markdown: phases with rows of cells.
+function opportunitiesOf(report) {
+  const [, section = ''] = report.split('\n## Opportunities\n');
+  return section.split('\n## ')[0].split('\n### ').slice(1).map((part) => {
+    const [phase, ...lines] = part.split('\n');
+    const [head, , ...rows] = lines.filter((l) => l.startsWith('|')).map((l) => l.split(/(?<!\\)\|/).slice(1, -1).map((c) => c.trim().replace(/\\(.)/g, '$1')));
+    return { phase, head, rows };
+  });
+}
+
+const helpRequest = (answer) => ({ command: 'predict', format: 'md', inputs: answer.inputs });
+
+function viewHelp(view) {
+  const blocks = [];
+  view.replaceChildren(make('p', { className: 'soft' }, 'Asking …'));
+  ask(answers.map(helpRequest), (i, { text, message }) => {
+    const phases = opportunitiesOf(text);
+    blocks.push(make('h2', {}, deviceName(answers[i].device)), ...(phases.length === 0 ? [make('p', {}, message || 'Nothing is known.')] : phases.flatMap(({ phase, head, rows }) => [make('h3', {}, phase),
+      make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': `${phase} on ${deviceName(answers[i].device)}` }, make('table', {}, make('thead', {}, make('tr', {}, ...head.map((h, k) => make('th', { scope: 'col', className: k === head.length - 1 ? 'left' : '' }, h)))),
+        make('tbody', {}, ...rows.map((cells) => make('tr', {}, ...cells.map((c, k) => make('td', { className: k === 0 || k === cells.length - 1 ? 'left' : '' }, c)))))))])));
+  }, () => view.replaceChildren(make('p', { className: 'soft' }, 'One change at a time, each predicted like the rest; a gain is in tokens/s of all sequences.'), ...blocks));
+}
+
+// The line of a card: the changes that gain most, other than a larger batch.
+function showHelp(answer, report) {
+  const node = byId(`help-${answers.indexOf(answer)}`);
+  const phases = opportunitiesOf(report);
+  const { head = [], rows = [] } = phases.find(({ phase }) => phase.toLowerCase() === state.phase) ?? phases[0] ?? {};
+  // What does not fit is helped by what makes it fit.
+  const tight = answer.prediction.fits === false;
+  const fits = (note) => /\bfits\b/.test(note) && !/not fit/.test(note);
+  const gains = rows.map((cells) => [cells[0], ['expected gain', 'gain at best', 'gain'].map((h) => cells[head.indexOf(h)] ?? '').find((gain) => parseFloat(gain) > 0), cells.at(-1)])
+    .filter(([change_, gain, note]) => !/^(batch|\()/.test(change_) && (tight ? fits(note) : parseFloat(gain) >= 1.05));
+  if (node && gains.length > 0) node.replaceChildren(tight ? 'would fit: ' : 'would help: ', gains.slice(0, 2).map(([change_, gain]) => `${change_} (${gain})`).join('; '));
 }
 
 function viewFormats(view) {
@@ -770,7 +953,7 @@ function setTheme(theme) {
 }
 
 async function start() {
-  matchMedia('(max-width: 760px)').addEventListener('change', () => { if (answers.length > 0) showAnswers(); }); // charts are as wide as their room
+  matchMedia('(max-width: 760px)').addEventListener('change', () => { if (answers.length > 0 && !matchMedia('print').matches) showAnswers(); }); // charts are as wide as their room
   compiled = await compile();
   startWorker();
   byId('undo').addEventListener('click', () => history.back());
@@ -781,7 +964,7 @@ async function start() {
   addEventListener('popstate', () => { state = fromFragment(location.hash.slice(1)); fillForm(); askAll(); });
   const question = JSON.parse(byId('start').textContent || '{}');
   state = location.hash.length > 1 ? fromFragment(location.hash.slice(1)) : fromQuestion(question);
-  const lists = ['models', 'hardware', 'precisions', 'layouts', 'operators'];
+  const lists = ['models', 'hardware', 'precisions', 'layouts', 'operators', 'engines'];
   ask(lists.map(listRequest), (i, { status, text, message }) => {
     if (status !== 0) { showError(message); return; }
     const rows = JSON.parse(text);

@@ -90,6 +90,11 @@ static void test_nearness(void **state)
                 roof_nearness("memory_gb", "memory_capacity_bytes"));
     assert_true(roof_nearness("fp", "fp16") < roof_nearness("fp", "bfp"));
     assert_int_equal(roof_nearness("h100-smx", "h100-sxm"), roof_nearness("h100-sxx", "h100-sxm"));
+    assert_true(roof_nearness("llama3", "llama-3-8b") < roof_nearness("llama3", "llama-2-7b"));
+    assert_true(roof_nearness("llama3", "llama3-8b") < roof_nearness("llama3", "llama-3-8b"));
+    assert_true(roof_nearness("q4km", "q4_k_m") < roof_nearness("q4km", "q4_k"));
+    assert_true(roof_nearness("q4km", "q4_k") < ROOF_FAR);
+    assert_int_equal(roof_nearness("q4km", "q5_k"), ROOF_FAR);
     assert_int_equal(roof_nearness("ab", "xy"), ROOF_FAR);
     assert_int_equal(roof_nearness("", "xy"), ROOF_FAR);
 }

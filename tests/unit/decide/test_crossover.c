@@ -157,7 +157,8 @@ static void test_every_row(void **unused)
 static void test_expected(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const device = load_calibrated("h100-sxm");
+    struct roof_hardware *const device =
+        load_calibrated("a100-sxm-80gb"); /* with its own kernels of all widths */
     struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
     options.ranking = ROOF_RANKING_EXPECTED;
     struct roof_workload w =

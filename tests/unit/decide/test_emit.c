@@ -303,9 +303,9 @@ static void test_ranks(void **state)
         plan_of(serving_of("w4a8-awq", ROOF_PRECISION_BF16), 1, 1, 1, 1U << trtllm),
         plan_of(bf16, 2, 1, 2, both), plan_of(bf16, 1, 1, 3, both)};
     assert_int_equal(emit(trtllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
-    assert_true(says("rank 1 of 3") && !says("better with other engines"));
+    assert_true(says("rank 1 of 3") && !says("better with "));
     assert_int_equal(emit(vllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
-    assert_true(says("rank 2 of 3") && says(": 'better with other engines: ") &&
+    assert_true(says("rank 2 of 3") && says(": 'better with ") &&
                 says("combination of formats there"));
     plan[1].engines = 1U << engine_of("sglang");
     assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);

@@ -175,7 +175,7 @@ static void test_commands(void **unused)
         {"objective", RECOMMEND},
         {"max-accuracy-loss", RECOMMEND},
         {"native-only", RECOMMEND},
-        {"format", LIST | COMPARE | SIMULATE}, /* other commands have others */
+        {"format", LIST | COMPARE}, /* other commands have others */
         {"columns", PREDICT | SWEEP | RECOMMEND | LIST | SIMULATE},
         {"ceilings", PLOT},
         {"attainable", PLOT},

@@ -65,8 +65,8 @@ static void test_names(void **unused)
 {
     (void)unused;
     static const char *const stacks[ROOF_STACK_COUNT] = {"best", "trtllm", "vllm", "sglang"};
-    static const char *const numerics[] = {"16bit", "fp8",   "int8", "fp4",
-                                           "w8a16", "w4a16", "w4a8", "32bit"};
+    static const char *const numerics[] = {"16bit", "fp8",  "int8",  "fp4",   "w8a16",
+                                           "w4a16", "w4a8", "32bit", "mx4a16"};
     static const char *const kernels[] = {
         "gemm",       "bmm",      "decode",     "prefill",        "mla_decode", "mla_prefill",
         "moe",        "norm",     "add",        "activation",     "rope",       "quantize",
@@ -166,6 +166,7 @@ static void test_numerics(void **unused)
         {"int4", "fp16", ROOF_NUMERICS_W4A16},
         {"q4_k", "fp16", ROOF_NUMERICS_W4A16},
         {"nvfp4", "bf16", ROOF_NUMERICS_W4A16},
+        {"mxfp4", "bf16", ROOF_NUMERICS_MX4A16},
         {"int2", "bf16", ROOF_NUMERICS_W4A16},
         {"mxfp6_e3m2", "bf16", ROOF_NUMERICS_W4A16},
         {"int4", "int8", ROOF_NUMERICS_W4A8},
@@ -240,7 +241,9 @@ static void test_all_numerics(void **unused)
             const int row = width((enum roof_precision)w);
             const bool integer = roof_format((enum roof_precision)a)->family == ROOF_FAMILY_INTEGER;
             enum roof_numerics expected = table[row][width((enum roof_precision)a)];
-            if (integer && expected == N(FP8)) {
+            if (w == ROOF_PRECISION_MXFP4 && expected == N(W4A16)) {
+                expected = N(MX4A16);
+            } else if (integer && expected == N(FP8)) {
                 expected = N(INT8);
             } else if (integer && expected == N(FP4)) {
                 expected = N(COUNT);
@@ -376,7 +379,9 @@ static void test_inheritance(void **unused)
         {"rtx-4090", "l40s", true},
         {"b300", "hgx-b200", true},
         {"gb300", "hgx-b200", true},
-        {"rtx-5090", "hgx-b200", true},
+        {"rtx-5090", "rtx-pro-6000", true}, /* the same SM, not that of a data centre */
+        {"rtx-pro-6000", "rtx-pro-6000", false},
+        {"jetson-thor", "hgx-b200", true},
         {"gaudi2", NULL, false},
         {"gaudi3", NULL, false},
         {"tpu-v5e", NULL, false},

@@ -370,7 +370,7 @@ static void test_near_formats(void **unused)
     static const struct {
         const char *weights;
         const char *activations;
-        int stand_in[5];
+        int stand_in[6];
     } cases[] = {
         {"bf16", "bf16", {ROOF_NUMERICS_16BIT, none}},
         {"fp8",
@@ -379,15 +379,25 @@ static void test_near_formats(void **unused)
         {"int8",
          "int8",
          {ROOF_NUMERICS_INT8, ROOF_NUMERICS_FP8, ROOF_NUMERICS_W8A16, ROOF_NUMERICS_16BIT, none}},
-        {"nvfp4", "nvfp4", {ROOF_NUMERICS_FP4, ROOF_NUMERICS_W4A16, ROOF_NUMERICS_16BIT, none}},
+        {"nvfp4",
+         "nvfp4",
+         {ROOF_NUMERICS_FP4, ROOF_NUMERICS_MX4A16, ROOF_NUMERICS_W4A16, ROOF_NUMERICS_16BIT, none}},
         {"fp8",
          "bf16",
          {ROOF_NUMERICS_W8A16, ROOF_NUMERICS_FP8, ROOF_NUMERICS_W4A16, ROOF_NUMERICS_16BIT, none}},
-        {"int4", "bf16", {ROOF_NUMERICS_W4A16, ROOF_NUMERICS_W8A16, ROOF_NUMERICS_16BIT, none}},
+        {"int4",
+         "bf16",
+         {ROOF_NUMERICS_W4A16, ROOF_NUMERICS_MX4A16, ROOF_NUMERICS_W8A16, ROOF_NUMERICS_16BIT,
+          none}},
+        {"mxfp4",
+         "bf16",
+         {ROOF_NUMERICS_MX4A16, ROOF_NUMERICS_W4A16, ROOF_NUMERICS_W8A16, ROOF_NUMERICS_16BIT,
+          none}},
         {"fp32", "fp32", {ROOF_NUMERICS_32BIT, ROOF_NUMERICS_16BIT, none}},
         {"mxfp4",
          "fp8",
-         {ROOF_NUMERICS_W4A8, ROOF_NUMERICS_W4A16, ROOF_NUMERICS_FP8, ROOF_NUMERICS_16BIT, none}},
+         {ROOF_NUMERICS_W4A8, ROOF_NUMERICS_MX4A16, ROOF_NUMERICS_W4A16, ROOF_NUMERICS_FP8,
+          ROOF_NUMERICS_16BIT, none}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct fixture f;
@@ -469,7 +479,8 @@ static const struct {
     [ROOF_NUMERICS_INT8] = {{ROOF_PRECISION_INT8, ROOF_PRECISION_INT8}, ROOF_PRECISION_INT8},
     [ROOF_NUMERICS_FP4] = {{ROOF_PRECISION_NVFP4, ROOF_PRECISION_MXFP4}, ROOF_PRECISION_NVFP4},
     [ROOF_NUMERICS_W8A16] = {{ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_INT8}, ROOF_PRECISION_BF16},
-    [ROOF_NUMERICS_W4A16] = {{ROOF_PRECISION_MXFP4, ROOF_PRECISION_INT4_G128}, ROOF_PRECISION_BF16},
+    [ROOF_NUMERICS_W4A16] = {{ROOF_PRECISION_NVFP4, ROOF_PRECISION_INT4_G128}, ROOF_PRECISION_BF16},
+    [ROOF_NUMERICS_MX4A16] = {{ROOF_PRECISION_MXFP4, ROOF_PRECISION_MXFP4}, ROOF_PRECISION_BF16},
     [ROOF_NUMERICS_W4A8] = {{ROOF_PRECISION_MXFP4, ROOF_PRECISION_INT4_G128},
                             ROOF_PRECISION_FP8_E4M3},
 };

@@ -31,10 +31,11 @@ static const struct {
     const char *weights;
     const char *activations;
 } formats[ROOF_NUMERICS_COUNT] = {
-    [ROOF_NUMERICS_16BIT] = {"bf16", "bf16"}, [ROOF_NUMERICS_FP8] = {"fp8", "fp8"},
-    [ROOF_NUMERICS_INT8] = {"int8", "int8"},  [ROOF_NUMERICS_FP4] = {"nvfp4", "nvfp4"},
-    [ROOF_NUMERICS_W8A16] = {"fp8", "bf16"},  [ROOF_NUMERICS_W4A16] = {"int4", "bf16"},
-    [ROOF_NUMERICS_W4A8] = {"int4", "fp8"},   [ROOF_NUMERICS_32BIT] = {"fp32", "fp32"}};
+    [ROOF_NUMERICS_16BIT] = {"bf16", "bf16"},  [ROOF_NUMERICS_FP8] = {"fp8", "fp8"},
+    [ROOF_NUMERICS_INT8] = {"int8", "int8"},   [ROOF_NUMERICS_FP4] = {"nvfp4", "nvfp4"},
+    [ROOF_NUMERICS_W8A16] = {"fp8", "bf16"},   [ROOF_NUMERICS_W4A16] = {"int4", "bf16"},
+    [ROOF_NUMERICS_W4A8] = {"int4", "fp8"},    [ROOF_NUMERICS_32BIT] = {"fp32", "fp32"},
+    [ROOF_NUMERICS_MX4A16] = {"mxfp4", "bf16"}};
 
 static void set_formats(struct roof_workload *w, enum roof_numerics numerics)
 {
@@ -499,15 +500,16 @@ static void test_nearest_numerics(void **unused)
 {
     (void)unused;
 #define N(name) ROOF_NUMERICS_##name
-    static const enum roof_numerics order[ROOF_NUMERICS_COUNT][5] = {
+    static const enum roof_numerics order[ROOF_NUMERICS_COUNT][6] = {
         [N(16BIT)] = {N(16BIT), N(COUNT)},
         [N(FP8)] = {N(FP8), N(W8A16), N(INT8), N(16BIT), N(COUNT)},
         [N(INT8)] = {N(INT8), N(FP8), N(W8A16), N(16BIT), N(COUNT)},
-        [N(FP4)] = {N(FP4), N(W4A16), N(16BIT), N(COUNT)},
+        [N(FP4)] = {N(FP4), N(MX4A16), N(W4A16), N(16BIT), N(COUNT)},
         [N(W8A16)] = {N(W8A16), N(FP8), N(W4A16), N(16BIT), N(COUNT)},
-        [N(W4A16)] = {N(W4A16), N(W8A16), N(16BIT), N(COUNT)},
-        [N(W4A8)] = {N(W4A8), N(W4A16), N(FP8), N(16BIT), N(COUNT)},
+        [N(W4A16)] = {N(W4A16), N(MX4A16), N(W8A16), N(16BIT), N(COUNT)},
+        [N(W4A8)] = {N(W4A8), N(MX4A16), N(W4A16), N(FP8), N(16BIT), N(COUNT)},
         [N(32BIT)] = {N(32BIT), N(16BIT), N(COUNT)},
+        [N(MX4A16)] = {N(MX4A16), N(W4A16), N(W8A16), N(16BIT), N(COUNT)},
     };
 #undef N
     for (int wanted = 0; wanted < ROOF_NUMERICS_COUNT; wanted++) {
@@ -890,7 +892,7 @@ static void test_workload_numerics(void **unused)
         {ROOF_OPERATOR_GEMM, P(INT4), P(INT4), P(BF16), ROOF_NUMERICS_COUNT},
         {ROOF_OPERATOR_GEMM, P(FP32), P(BF16), P(BF16), ROOF_NUMERICS_32BIT},
         {ROOF_OPERATOR_BMM, P(INT8), P(INT8), P(BF16), ROOF_NUMERICS_INT8},
-        {ROOF_OPERATOR_MOE, P(MXFP4), P(BF16), P(BF16), ROOF_NUMERICS_W4A16},
+        {ROOF_OPERATOR_MOE, P(MXFP4), P(BF16), P(BF16), ROOF_NUMERICS_MX4A16},
         {ROOF_OPERATOR_FLASH_ATTENTION, P(FP8_E4M3), P(BF16), P(BF16), ROOF_NUMERICS_16BIT},
         {ROOF_OPERATOR_FLASH_ATTENTION, P(BF16), P(BF16), P(FP8_E4M3), ROOF_NUMERICS_W8A16},
         {ROOF_OPERATOR_FLASH_ATTENTION, P(BF16), P(FP8_E4M3), P(FP8_E4M3), ROOF_NUMERICS_FP8},
