@@ -45,6 +45,7 @@ struct roof_bench {
     struct roof_cuda cuda;
     struct roof_cuda_kernels kernels;
     struct roof_cublaslt products; /* its handle is NULL where the library is missing */
+    struct roof_error lacks;       /* says why */
     struct roof_gpus *sensors;     /* NULL where NVML is missing */
     struct job job;
 };
@@ -62,16 +63,10 @@ static void cuda_close(struct roof_bench *bench)
     }
 }
 
-/* Opens the sensors, and refuses a device that is divided or that others compute on. */
-static enum roof_status open_sensors(struct roof_bench *bench, bool shared,
-                                     struct roof_error *error)
+/* Passes over a library that is missing, but not over a lack of memory. */
+static enum roof_status unless_memory(enum roof_status status, struct roof_error *error)
 {
-    struct roof_error missing;
-    const enum roof_status status = roof_nvml_open_at(&bench->sensors, bench->cuda.bus, &missing);
-    if (status == ROOF_MEMORY) {
-        return roof_no_memory(error);
-    }
-    return status == ROOF_OK && !shared ? roof_nvml_check_free(bench->sensors, error) : ROOF_OK;
+    return status == ROOF_MEMORY ? roof_no_memory(error) : ROOF_OK;
 }
 
 /* Fills in an opened device, which cuda_close releases also where this fails. */
@@ -80,12 +75,14 @@ static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_o
 {
     struct roof_error missing;
     TRY(roof_cuda_open(&bench->cuda, options->index, error));
-    TRY(open_sensors(bench, options->shared, error));
+    /* Bandwidths need no sensors and no products. */
+    TRY(unless_memory(roof_nvml_open_at(&bench->sensors, bench->cuda.bus, &missing), error));
     TRY(roof_cuda_kernels_open(&bench->kernels, &bench->cuda, error));
-    if (roof_cublaslt_open(&bench->products, &missing) != ROOF_OK) {
-        roof_cublaslt_close(&bench->products); /* what needs no products is measured without it */
+    const enum roof_status status = roof_cublaslt_open(&bench->products, &bench->lacks);
+    if (status != ROOF_OK) {
+        roof_cublaslt_close(&bench->products);
     }
-    return ROOF_OK;
+    return unless_memory(status, error);
 }
 
 static enum roof_status cuda_open(struct roof_bench **out, const struct roof_meter_options *options,
@@ -102,6 +99,11 @@ static enum roof_status cuda_open(struct roof_bench **out, const struct roof_met
     }
     *out = bench;
     return ROOF_OK;
+}
+
+static enum roof_status cuda_check(const struct roof_bench *bench, struct roof_error *error)
+{
+    return bench->sensors == NULL ? ROOF_OK : roof_nvml_check_free(bench->sensors, error);
 }
 
 /* Names the architecture as data/hardware does, by which calibrations are found. */
@@ -134,7 +136,10 @@ static void cuda_describe(struct roof_meter_device *out, const struct roof_bench
     name_architecture(out->architecture, cuda->major, cuda->minor);
     (void)snprintf(out->software, sizeof out->software, "CUDA driver %d.%d",
                    cuda->driver_version / 1000, cuda->driver_version % 1000 / 10);
-    if (bench->products.handle != NULL) {
+    if (bench->products.handle == NULL) {
+        (void)snprintf(out->lacks, sizeof out->lacks, "%.*s", ROOF_METER_LACKS - 1,
+                       bench->lacks.message);
+    } else {
         const size_t used = strlen(out->software);
         (void)snprintf(out->software + used, sizeof out->software - used, ", %s %zu",
                        bench->products.library.name, bench->products.call.cublasLtGetVersion());
@@ -380,12 +385,14 @@ static enum roof_status make_graph(struct roof_bench *bench, struct roof_error *
     struct job *const job = &bench->job;
     double took = 0;
     job->calls = 2;
+    TRY(roof_cuda_run(&bench->cuda, queue_calls, bench, error));
     TRY(roof_cuda_time(&took, &bench->cuda, queue_calls, bench, error));
     const double wanted = 2 * SAMPLE_S / (took > 1e-7 ? took : 1e-7);
     job->calls = wanted < 1 ? 1 : wanted > CALLS_MAX ? CALLS_MAX : (int64_t)wanted;
     job->calls = (job->calls + job->copies - 1) / job->copies * job->copies;
     job->calls = job->calls > CALLS_MAX ? CALLS_MAX : job->calls;
-    return roof_cuda_capture(&job->graph, &bench->cuda, queue_calls, bench, error);
+    TRY(roof_cuda_capture(&job->graph, &bench->cuda, queue_calls, bench, error));
+    return roof_cuda_run(&bench->cuda, replay, bench, error);
 }
 
 static enum roof_status cuda_sample(double *seconds, struct roof_bench *bench,
@@ -428,7 +435,9 @@ static double cuda_energy(struct roof_bench *bench)
 }
 
 const struct roof_meter roof_meter_cuda = {.name = "cuda",
+                                           .formats = "bf16,fp16,fp8_e4m3,int8",
                                            .open = cuda_open,
+                                           .check = cuda_check,
                                            .describe = cuda_describe,
                                            .able = cuda_able,
                                            .begin = cuda_begin,

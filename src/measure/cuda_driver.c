@@ -142,6 +142,12 @@ static enum roof_status make_gate(struct roof_cuda *cuda, struct roof_error *err
     cuda->gate = memory;
     *cuda->gate = 0;
     ROOF_CUDA(cuda, cuMemHostGetDevicePointer_v2, &cuda->gate_address, memory, 0);
+    /* Some systems have the function and no such waits. */
+    if (cuda->call.cuStreamWaitValue32_v2(cuda->stream, cuda->gate_address, cuda->gates,
+                                          WAIT_GREATER_EQUAL) != 0) {
+        cuda->gate = NULL;
+        ROOF_CUDA(cuda, cuMemFreeHost, memory);
+    }
     return ROOF_OK;
 }
 
@@ -193,6 +199,14 @@ static enum roof_status queue(struct roof_cuda *cuda, roof_cuda_work *work, void
     ROOF_CUDA(cuda, cuEventRecord, cuda->from, cuda->stream);
     TRY(work(context, error));
     ROOF_CUDA(cuda, cuEventRecord, cuda->until, cuda->stream);
+    return ROOF_OK;
+}
+
+enum roof_status roof_cuda_run(struct roof_cuda *cuda, roof_cuda_work *work, void *context,
+                               struct roof_error *error)
+{
+    TRY(work(context, error));
+    ROOF_CUDA(cuda, cuStreamSynchronize, cuda->stream);
     return ROOF_OK;
 }
 

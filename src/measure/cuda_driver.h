@@ -112,6 +112,10 @@ enum roof_status roof_cuda_allocate(uint64_t *out, const struct roof_cuda *cuda,
 /* Adds work to the stream. */
 typedef enum roof_status roof_cuda_work(void *context, struct roof_error *error);
 
+/* Runs work on the device. The first run of a kernel, or of a graph, is by this: the driver loads
+ * kernels when they are used first, and may wait for the device to be idle then. */
+enum roof_status roof_cuda_run(struct roof_cuda *cuda, roof_cuda_work *work, void *context,
+                               struct roof_error *error);
 /* Times work on the device: it is queued behind a gate, which opens when all of it is there. */
 enum roof_status roof_cuda_time(double *seconds, struct roof_cuda *cuda, roof_cuda_work *work,
                                 void *context, struct roof_error *error);

@@ -221,12 +221,10 @@ static enum roof_status choose(struct roof_cuda_product *product,
     enum roof_status status = ROOF_IO;
     for (int i = 0; i < count; i++) {
         product->best = candidates[i];
-        for (int k = 0; k < TRIES; k++) {
-            double seconds = 0;
+        status = roof_cuda_run(product->cuda, run, product, error);
+        for (int k = 0; k < TRIES && status == ROOF_OK; k++) {
+            double seconds = HUGE_VAL;
             status = roof_cuda_time(&seconds, product->cuda, run, product, error);
-            if (status != ROOF_OK) {
-                break;
-            }
             if (seconds < fastest) {
                 fastest = seconds;
                 best = candidates[i];

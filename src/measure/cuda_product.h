@@ -99,7 +99,7 @@ struct roof_cuda_product {
     struct cublaslt_layout *out;
     struct cublaslt_candidate best;
     uint64_t workspace; /* memory of the device */
-    /* Where the operands are, for the next run. */
+    /* The next run finds the operands here. */
     uint64_t weights_at;
     uint64_t inputs_at;
     uint64_t out_at;

@@ -76,6 +76,7 @@ struct roof_meter_level {
 };
 
 #define ROOF_METER_TEXT 96
+#define ROOF_METER_LACKS 256
 /* The figures that a backend knows of the device without timing anything. */
 struct roof_meter_device {
     char name[ROOF_METER_TEXT];         /* "AMD EPYC 9654, 2 threads" */
@@ -83,6 +84,7 @@ struct roof_meter_device {
     char architecture[ROOF_METER_TEXT]; /* the key of families in data/calibration: "CPU (AVX-512)"
                                          */
     char software[ROOF_METER_TEXT];     /* libraries that run kernels, with versions */
+    char lacks[ROOF_METER_LACKS];       /* why products are left out; "": they are not */
     double units;                       /* threads that measure, or SMs */
     double clock_hz;                    /* the highest; NAN if unknown */
     double memory_bytes;                /* that software can use; NAN if unknown */
@@ -95,7 +97,6 @@ struct roof_meter_device {
 struct roof_meter_options {
     int64_t index;   /* which device of its kind, from 0 */
     int64_t threads; /* CPU: how many threads measure; 0: one per core */
-    bool shared;     /* measure although others compute on the device */
 };
 
 /* An opened device; each backend has its own struct of this name. */
@@ -103,11 +104,15 @@ struct roof_bench;
 
 /* A backend. Calls come from one thread. */
 struct roof_meter {
-    const char *name; /* as in the key `device`: "cpu", "cuda", "hip" */
+    const char *name;    /* as in the key `device`: "cpu", "cuda", "hip" */
+    const char *formats; /* of weights, which are measured where none are asked for */
     /* Finds the device and its libraries. ROOF_IO if there is none, with the name of what is
      * missing. On success the caller closes *out. */
     enum roof_status (*open)(struct roof_bench **out, const struct roof_meter_options *options,
                              struct roof_error *error);
+    /* Refuses, with ROOF_IO, an opened device that others compute on or that is a part of one: its
+     * times would be theirs, too. NULL: the backend times what it runs itself. */
+    enum roof_status (*check)(const struct roof_bench *bench, struct roof_error *error);
     /* Describes the device; never fails, because open has found it. */
     void (*describe)(struct roof_meter_device *out, const struct roof_bench *bench);
     /* Tells if begin can run the task: formats and operators that the device or its libraries lack

@@ -304,18 +304,19 @@ enum roof_status roof_nvml_check_free(struct roof_gpus *gpus, struct roof_error 
     if (nvml->call.nvmlDeviceGetMigMode != NULL &&
         nvml->call.nvmlDeviceGetMigMode(nvml->device[0], &mode, &pending) == NVML_SUCCESS &&
         mode != 0) {
-        return roof_error_set(error, ROOF_IO,
-                              "the GPU is divided (MIG), so its parts share what is measured; "
-                              "shared measures nevertheless");
+        return roof_error_set(
+            error, ROOF_IO,
+            "the GPU is divided (MIG), so its parts share what is measured; " ROOF_KEY(
+                "shared") " measures nevertheless");
     }
     /* Without room for the processes it says how many there are. */
     if (nvml->call.nvmlDeviceGetComputeRunningProcesses_v3 != NULL &&
         nvml->call.nvmlDeviceGetComputeRunningProcesses_v3(nvml->device[0], &count, NULL) ==
             NVML_ERROR_INSUFFICIENT_SIZE &&
         count > 0) {
-        return roof_error_set(error, ROOF_IO,
-                              "%u process%s on the GPU; shared measures nevertheless", count,
-                              count == 1 ? " computes" : "es compute");
+        return roof_error_set(
+            error, ROOF_IO, "%u process%s on the GPU; " ROOF_KEY("shared") " measures nevertheless",
+            count, count == 1 ? " computes" : "es compute");
     }
     return ROOF_OK;
 }

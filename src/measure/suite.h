@@ -33,6 +33,10 @@ struct roof_suite_calls {
     bool (*known)(void *context, struct roof_meter_row *row, const struct roof_meter_task *task);
 };
 
+/* Tells if products with weights of a format are measured on an opened device. */
+bool roof_suite_able(const struct roof_meter *meter, const struct roof_bench *bench,
+                     enum roof_precision format);
+
 /* Measures an opened device for about so many seconds: the probes first, then operators, the most
  * telling ones first. The caller owns the content of *out: roof_measured_free, also after a
  * failure. */

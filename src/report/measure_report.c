@@ -97,6 +97,11 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
                      *m->device.software == '\0' ? "" : ", ", m->device.software);
     roof_text_printf(out, "  %zu of %zu measurements in %s s\n", m->count, m->planned,
                      roof_format_short(took, round(10 * m->took_s) / 10));
+    if (*m->device.lacks != '\0') {
+        roof_text_put(out, "  products are left out: ");
+        roof_text_plain(out, m->device.lacks);
+        roof_text_put(out, "\n");
+    }
     put_levels(out, m);
     put_peaks(out, m);
     if (report->judgement != NULL) {

@@ -168,7 +168,7 @@ CALL(cublasLtMatmul, void *handle, struct operation *operation, const void *alph
      struct layout *c_layout, uint64_t d, struct layout *d_layout, const uint64_t *algorithm,
      uint64_t workspace, size_t workspace_bytes, void *stream)
 {
-    static int (*queue)(uint64_t, double, double, double, double);
+    static int (*queue)(int, uint64_t, double, double, double, double);
     const double tensor = fake_item("FAKE_TENSOR", 0, 900e12);
     const double peak = a_layout->type == 28 || a_layout->type == 3 ? 2 * tensor
                         : operation->compute == 77                  ? tensor / 2
@@ -191,7 +191,8 @@ CALL(cublasLtMatmul, void *handle, struct operation *operation, const void *alph
     if (failed != 0 || *algorithm == 5 || b < a || d < b || c != d) {
         return failed != 0 ? failed : 15;
     }
-    return queue(a, bytes_of(a_layout) + bytes_of(b_layout) + bytes_of(d_layout),
+    return queue((operation->compute == 77 ? 29 : a_layout->type) * PROPOSED + (int)*algorithm, a,
+                 bytes_of(a_layout) + bytes_of(b_layout) + bytes_of(d_layout),
                  2 * tiles(a_layout->columns, 256) * tiles(b_layout->columns, 128) *
                      (double)a_layout->rows * a_layout->batch,
                  peak, slower[*algorithm]);

@@ -9,7 +9,13 @@
  *   FAKE_LAUNCH (1.2e-6 s) FAKE_FP32 (60e12 FLOP/s; fp16 twice, fp64 half) FAKE_CAPABILITY (90)
  *   FAKE_NOISE (0): each queue of work takes so much longer or shorter, at most
  *   FAKE_NO_MEMORY=K: the K-th allocation fails, from 1
+ *   FAKE_NO_WAITS=1: streams cannot wait for a value
  *   and FAKE_GPUS and FAKE_FAIL as in fake.h
+ *
+ * A kernel is loaded when it is launched first, for which the driver waits until the device is
+ * idle: behind a gate, or while a graph is captured, that fails here, where a real one would hang.
+ * What is not released when the library is closed is told on standard error. WITHOUT_GRAPHS leaves
+ * a function out, as drivers before CUDA 11.4 do.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +27,7 @@
 #define UNKNOWN 999
 #define BUFFERS_MAX 8192
 #define WORK_MAX 8192
+#define LIBRARY_KERNELS_MAX 256
 
 enum kernel { READ, COPY, TRIAD, FP32, FP16, FP64, NOTHING, KERNELS };
 static const char *const names[KERNELS] = {
@@ -55,12 +62,49 @@ static long allocations;
 static long launches;
 static long replays;
 static uint32_t random_state = 1;
+static long held; /* contexts, streams and the like, and memory, that are not released yet */
+static bool loaded[KERNELS + LIBRARY_KERNELS_MAX];
 static uint32_t gate;
 static uint32_t awaited;
 
 static int fail(const char *call, long index)
 {
     return fake_failure(call, index, 0);
+}
+
+/* Hands something out, unless the call fails; returns the status. */
+static int hand_out(int status)
+{
+    held += status == 0 ? 1 : 0;
+    return status;
+}
+
+/* Hands out a thing that a pointer stands for; a failed call writes none. */
+static int hand_out_one(void **out, int status)
+{
+    static int one;
+    *out = status == 0 ? &one : *out;
+    return hand_out(status);
+}
+
+static int take_back(void)
+{
+    held--;
+    return 0;
+}
+
+/* For tests: what is not released yet. */
+long fake_held(void);
+long fake_held(void)
+{
+    return held;
+}
+
+__attribute__((destructor)) static void tell_held(void)
+{
+    if (held != 0) {
+        (void)fprintf(stderr, "fake driver: %ld things are not released\n", held);
+    }
 }
 
 /* --- time ---------------------------------------------------------------------------------- */
@@ -100,10 +144,13 @@ static void run(const struct work *work)
              (moving > computing ? moving : computing) * work->slower;
 }
 
-/* For the fake cuBLASLt, too. */
-int fake_queue(uint64_t address, double bytes, double flops, double peak, double slower);
-static int queue(const struct work *work)
+static int queue(int kernel, const struct work *work)
 {
+    const bool first = !loaded[kernel];
+    loaded[kernel] = true;
+    if (first && (captured != NULL || gate < awaited)) {
+        return UNKNOWN;
+    }
     if (captured == NULL) {
         run(work);
         return 0;
@@ -115,9 +162,12 @@ static int queue(const struct work *work)
     return 0;
 }
 
-int fake_queue(uint64_t address, double bytes, double flops, double peak, double slower)
+/* For the fake cuBLASLt and its kernels. */
+int fake_queue(int kernel, uint64_t address, double bytes, double flops, double peak,
+               double slower);
+int fake_queue(int kernel, uint64_t address, double bytes, double flops, double peak, double slower)
 {
-    return queue(&(struct work){address, bytes, 1, flops, peak, slower});
+    return queue(KERNELS + kernel, &(struct work){address, bytes, 1, flops, peak, slower});
 }
 
 /* --- the ABI of src/measure/cuda_driver.h --------------------------------------------------- */
@@ -131,6 +181,7 @@ CALL(cuInit, unsigned flags)
     (void)flags;
     allocations = launches = replays = 0;
     buffer_count = 0;
+    memset(loaded, 0, sizeof loaded);
     random_state = 1;
     gate = awaited = 0;
     return fail("cuInit", 0);
@@ -188,16 +239,14 @@ CALL(cuDeviceTotalMem_v2, size_t *bytes, int device)
 
 CALL(cuDevicePrimaryCtxRetain, void **context, int device)
 {
-    static int held;
     (void)device;
-    *context = &held;
-    return fail("cuDevicePrimaryCtxRetain", 0);
+    return hand_out_one(context, fail("cuDevicePrimaryCtxRetain", 0));
 }
 
 CALL(cuDevicePrimaryCtxRelease_v2, int device)
 {
     (void)device;
-    return 0;
+    return take_back();
 }
 
 CALL(cuCtxSetCurrent, void *context)
@@ -212,26 +261,26 @@ CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes)
     const long wanted = (long)fake_item("FAKE_NO_MEMORY", 0, 0);
     *address = top;
     top += (bytes + 511) / 512 * 512;
-    return ++allocations == wanted ? NO_MEMORY : 0;
+    return hand_out(++allocations == wanted ? NO_MEMORY : 0);
 }
 
 CALL(cuMemFree_v2, uint64_t address)
 {
     (void)address;
-    return 0;
+    return take_back();
 }
 
 CALL(cuMemAllocHost_v2, void **memory, size_t bytes)
 {
     (void)bytes;
     *memory = &gate;
-    return 0;
+    return hand_out(0);
 }
 
 CALL(cuMemFreeHost, void *memory)
 {
     (void)memory;
-    return 0;
+    return take_back();
 }
 
 CALL(cuMemHostGetDevicePointer_v2, uint64_t *address, void *memory, unsigned flags)
@@ -267,10 +316,8 @@ CALL(cuMemcpyDtoD_v2, uint64_t to, uint64_t from, size_t bytes)
 
 CALL(cuStreamCreate, void **stream, unsigned flags)
 {
-    static int made;
     (void)flags;
-    *stream = &made;
-    return 0;
+    return hand_out_one(stream, fail("cuStreamCreate", 0));
 }
 
 /* A gate that is closed would never let the work begin. */
@@ -283,22 +330,25 @@ CALL(cuStreamSynchronize, void *stream)
 CALL(cuStreamDestroy_v2, void *stream)
 {
     (void)stream;
-    return 0;
+    return take_back();
 }
 
 CALL(cuStreamWaitValue32_v2, void *stream, uint64_t address, uint32_t value, unsigned flags)
 {
     (void)stream;
     (void)address;
+    if (fake_item("FAKE_NO_WAITS", 0, 0) > 0) {
+        return 801; /* CUDA_ERROR_NOT_SUPPORTED */
+    }
     awaited = value;
-    return gate < value && flags == 0 ? 0 : UNKNOWN;
+    return flags == 0 ? 0 : UNKNOWN;
 }
 
 CALL(cuEventCreate, void **event, unsigned flags)
 {
     (void)flags;
     *event = calloc(1, sizeof now_s);
-    return *event == NULL ? NO_MEMORY : 0;
+    return hand_out(*event == NULL ? NO_MEMORY : 0);
 }
 
 CALL(cuEventRecord, void *event, void *stream)
@@ -318,19 +368,17 @@ CALL(cuEventElapsedTime, float *milliseconds, void *from, void *to)
 CALL(cuEventDestroy_v2, void *event)
 {
     free(event);
-    return 0;
+    return take_back();
 }
 
 CALL(cuModuleLoadDataEx, void **module, const void *image, unsigned count, int *options,
      void **values)
 {
-    static int loaded;
     (void)image;
     (void)count;
     (void)options;
     (void)values;
-    *module = &loaded;
-    return fail("cuModuleLoadDataEx", 0);
+    return hand_out_one(module, fail("cuModuleLoadDataEx", 0));
 }
 
 CALL(cuModuleGetFunction, const char *const **function, void *module, const char *name)
@@ -348,7 +396,7 @@ CALL(cuModuleGetFunction, const char *const **function, void *module, const char
 CALL(cuModuleUnload, void *module)
 {
     (void)module;
-    return 0;
+    return take_back();
 }
 
 CALL(cuLaunchKernel, const char *const *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -372,7 +420,7 @@ CALL(cuLaunchKernel, const char *const *function, unsigned grid_x, unsigned grid
                                                                          : 1);
     }
     const int failed = fail("cuLaunchKernel", launches++);
-    return failed != 0 ? failed : queue(&work);
+    return failed != 0 ? failed : queue((int)kernel, &work);
 }
 
 CALL(cuStreamBeginCapture_v2, void *stream, int mode)
@@ -388,9 +436,11 @@ CALL(cuStreamEndCapture, void *stream, struct graph **graph)
     (void)stream;
     *graph = captured;
     captured = NULL;
+    held++; /* the graph is there also where the call fails, as an invalid one */
     return fail("cuStreamEndCapture", 0);
 }
 
+#ifndef WITHOUT_GRAPHS
 CALL(cuGraphInstantiateWithFlags, struct graph **out, struct graph *graph, unsigned long long flags)
 {
     (void)flags;
@@ -404,8 +454,9 @@ CALL(cuGraphInstantiateWithFlags, struct graph **out, struct graph *graph, unsig
         free(*out);
         *out = NULL;
     }
-    return failed;
+    return hand_out(failed);
 }
+#endif
 
 CALL(cuGraphLaunch, struct graph *graph, void *stream)
 {
@@ -420,20 +471,23 @@ CALL(cuGraphLaunch, struct graph *graph, void *stream)
 CALL(cuGraphExecDestroy, struct graph *graph)
 {
     free(graph);
-    return 0;
+    return take_back();
 }
 
 CALL(cuGraphDestroy, struct graph *graph)
 {
     free(graph);
-    return 0;
+    return take_back();
 }
 
 CALL(cuGetErrorName, int status, const char **name)
 {
     *name = status == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
             : status == 100 ? "CUDA_ERROR_NO_DEVICE"
+            : status == 214 ? "CUDA_ERROR_ECC_UNCORRECTABLE"
+            : status == 222 ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
             : status == 719 ? "CUDA_ERROR_LAUNCH_FAILED"
+            : status == 803 ? "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
                             : "CUDA_ERROR_UNKNOWN";
     return 0;
 }

@@ -49,9 +49,9 @@ static int open_drivers(void **state)
 
 static int close_drivers(void **state)
 {
-    static const char *const variables[] = {"FAKE_GPUS",       "FAKE_FAIL",    "FAKE_NO_MEMORY",
-                                            "FAKE_BUSY",       "FAKE_MIG",     "FAKE_NOISE",
-                                            "FAKE_CAPABILITY", "FAKE_THROTTLE"};
+    static const char *const variables[] = {"FAKE_GPUS",       "FAKE_FAIL",     "FAKE_NO_MEMORY",
+                                            "FAKE_BUSY",       "FAKE_MIG",      "FAKE_NOISE",
+                                            "FAKE_CAPABILITY", "FAKE_THROTTLE", "FAKE_NO_WAITS"};
     (void)state;
     for (size_t i = 0; i < COUNT(drivers); i++) {
         if (drivers[i] != NULL) {
@@ -62,6 +62,16 @@ static int close_drivers(void **state)
         (void)unsetenv(variables[i]);
     }
     return 0;
+}
+
+/* Returns how many things of the driver are not released. */
+static long held(void)
+{
+    long (*count)(void) = NULL;
+    void *const found = dlsym(drivers[0], "fake_held");
+    assert_non_null(found);
+    memcpy(&count, &found, sizeof found);
+    return count();
 }
 
 static void need_drivers(void)
@@ -313,6 +323,18 @@ static void test_sensors_are_read(void **state)
     (void)unsetenv("FAKE_THROTTLE");
 }
 
+static void test_gate_is_not_needed(void **state)
+{
+    (void)state;
+    (void)setenv("FAKE_NO_WAITS", "1", 1);
+    struct roof_bench *const bench = open_bench();
+    const struct roof_meter_task task = {.probe = ROOF_PROBE_READ, .bytes = 4 * L2_BYTES};
+    comes_back("memory", rate_of(bench, &task), BANDWIDTH);
+    roof_meter_cuda.close(bench);
+    (void)unsetenv("FAKE_NO_WAITS");
+    assert_int_equal(held(), 0);
+}
+
 /* --- which tasks --------------------------------------------------------------------------- */
 
 static void test_tasks_that_cannot_be_run_are_left_out(void **state)
@@ -351,7 +373,8 @@ static enum roof_status try_all(const struct roof_meter_options *options,
     double amount = 0;
     double seconds = 0;
     TRY(roof_meter_cuda.open(&bench, options, error));
-    enum roof_status status = roof_meter_cuda.begin(&amount, bench, task, error);
+    enum roof_status status = roof_meter_cuda.check(bench, error);
+    status = status == ROOF_OK ? roof_meter_cuda.begin(&amount, bench, task, error) : status;
     for (int i = 0; i < 3 && status == ROOF_OK; i++) {
         status = roof_meter_cuda.sample(&seconds, bench, error);
     }
@@ -372,8 +395,12 @@ static void test_faults_are_one_line(void **state)
         {"FAKE_FAIL", "cuInit:100:0", ROOF_IO, "cuInit: CUDA_ERROR_NO_DEVICE"},
         {"FAKE_FAIL", "cuDevicePrimaryCtxRetain:2:0", ROOF_IO,
          "cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY"},
-        {"FAKE_FAIL", "cuModuleLoadDataEx:718:0", ROOF_IO,
-         "cuModuleLoadDataEx: CUDA_ERROR_UNKNOWN"},
+        {"FAKE_FAIL", "cuInit:803:0", ROOF_IO, "cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+        {"FAKE_FAIL", "cuStreamCreate:2:0", ROOF_IO, "cuStreamCreate: CUDA_ERROR_OUT_OF_MEMORY"},
+        {"FAKE_FAIL", "cuModuleLoadDataEx:222:0", ROOF_IO,
+         "cuModuleLoadDataEx: CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+        {"FAKE_FAIL", "cuStreamSynchronize:214:0", ROOF_IO,
+         "cuStreamSynchronize: CUDA_ERROR_ECC_UNCORRECTABLE"},
         {"FAKE_FAIL", "cuMemcpyHtoD_v2:719:0", ROOF_IO,
          "cuMemcpyHtoD_v2: CUDA_ERROR_LAUNCH_FAILED"},
         {"FAKE_FAIL", "cuStreamEndCapture:719:0", ROOF_IO,
@@ -403,6 +430,7 @@ static void test_faults_are_one_line(void **state)
         (void)setenv(cases[i].variable, cases[i].value, 1);
         const enum roof_status status = try_all(&options, &task, &error);
         (void)unsetenv(cases[i].variable);
+        assert_int_equal(held(), 0);
         if (status != cases[i].status || strcmp(error.message, cases[i].message) != 0) {
             fail_msg("%s=%s: %d, %s", cases[i].variable, cases[i].value, (int)status,
                      error.message);
@@ -412,13 +440,21 @@ static void test_faults_are_one_line(void **state)
 
 static void test_busy_device_is_measured_when_shared(void **state)
 {
-    const struct roof_meter_options options = {.shared = true};
+    const struct roof_meter_options options = {.index = 0};
     const struct roof_meter_task task = {.probe = ROOF_PROBE_LAUNCH};
+    struct roof_bench *bench = NULL;
+    double amount = 0;
     struct roof_error error = {0};
     (void)state;
     need_drivers();
     (void)setenv("FAKE_BUSY", "1", 1);
-    assert_int_equal(try_all(&options, &task, &error), ROOF_OK);
+    assert_int_equal(try_all(&options, &task, &error), ROOF_IO);
+    assert_string_equal(error.message,
+                        "1 process computes on the GPU; shared measures nevertheless");
+    /* The caller may leave the check out. */
+    assert_int_equal(roof_meter_cuda.open(&bench, &options, &error), ROOF_OK);
+    assert_true(time_task(&amount, bench, &task) > 0);
+    roof_meter_cuda.close(bench);
     (void)unsetenv("FAKE_BUSY");
 }
 
@@ -447,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_products_come_back),
         cmocka_unit_test(test_warm_products_are_in_the_cache),
         cmocka_unit_test(test_noise_is_averaged),
+        cmocka_unit_test(test_gate_is_not_needed),
         cmocka_unit_test(test_sensors_are_read),
         cmocka_unit_test(test_tasks_that_cannot_be_run_are_left_out),
         cmocka_unit_test(test_faults_are_one_line),
