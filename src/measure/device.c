@@ -38,11 +38,25 @@ static void put_told(struct roof_text *out, enum roof_figure_id figure, double s
     }
 }
 
-static void put_measured(struct roof_text *out, const char *key, double value, const char *how)
+static void put_measured(struct roof_text *out, const char *key, double value, const char *how,
+                         bool noisy)
 {
     roof_text_printf(out, "\"%s\": {\"value\": ", key);
     put_rounded(out, value);
-    roof_text_printf(out, ", \"source\": \"measured by roofline measure: %s\"}", how);
+    roof_text_printf(out, ", \"source\": \"measured by roofline measure: %s%s\"}", how,
+                     noisy ? " (noisy)" : "");
+}
+
+/* Tells if a probe of a kind, over so many bytes or of a format and unit, is not sure. */
+static bool is_noisy(const struct roof_measured *m, const struct roof_meter_task *task)
+{
+    bool noisy = false;
+    for (size_t i = 0; i < m->count; i++) {
+        const struct roof_meter_task *const t = &m->row[i].task;
+        noisy = noisy || (m->row[i].noisy && t->probe == task->probe && t->bytes == task->bytes &&
+                          t->format == task->format && t->unit == task->unit);
+    }
+    return noisy;
 }
 
 /* Returns the FLOPs that a row shows of a format on one of the units; 0 if it shows nothing of
@@ -100,7 +114,10 @@ static void put_peaks(struct roof_text *out, const struct roof_measured *m,
         put_measured(out, roof_precision_name((enum roof_precision)format),
                      roof_to_unit(peak, ROOF_UNIT_TFLOPS),
                      unit == ROOF_COMPUTE_MATRIX ? "the fastest product"
-                                                 : "multiplications in registers");
+                                                 : "multiplications in registers",
+                     is_noisy(m, &(struct roof_meter_task){.probe = ROOF_PROBE_MULTIPLY,
+                                                           .format = (enum roof_precision)format,
+                                                           .unit = unit}));
     }
     roof_text_put(out, any ? "\n  }" : "");
 }
@@ -173,7 +190,8 @@ void roof_device_write(struct roof_text *out, const struct roof_measured *m, con
     roof_text_put(out, ",\n  ");
     put_measured(out, roof_figure_key(ROOF_FIGURE_BANDWIDTH)->key,
                  roof_to_unit(bandwidth, ROOF_UNIT_GB_PER_S),
-                 d->host ? how : "reading device memory");
+                 d->host ? how : "reading device memory",
+                 is_noisy(m, &(struct roof_meter_task){.probe = ROOF_PROBE_READ, .bytes = memory}));
     put_told(out, ROOF_FIGURE_MEMORY_CAPACITY, d->memory_bytes);
     put_told(out, ROOF_FIGURE_SM_COUNT, d->units);
     put_told(out, ROOF_FIGURE_BOOST_CLOCK, highest_clock(m));

@@ -61,9 +61,11 @@ struct roof_meter_clocks {
 /* One measured task: a row of rows.csv or of probes.csv. */
 struct roof_meter_row {
     struct roof_meter_task task;
-    double time_s;                   /* median time of a call */
-    double noise;                    /* median absolute deviation over the median */
-    bool noisy;                      /* noise stayed above ROOF_NOISE_MAX after all repeats */
+    double time_s; /* median time of a call */
+    double noise;  /* median absolute deviation over the median */
+    bool noisy; /* noise stayed above ROOF_NOISE_MAX after all repeats, or others had the processors
+                   for a part of the time, or two looks at the task differ */
+    bool earlier;                    /* an earlier run measured it */
     double amount;                   /* bytes or FLOPs of a call of a probe; 0 for operators */
     struct roof_meter_clocks clocks; /* means of before and after the samples */
 };
@@ -125,6 +127,9 @@ struct roof_meter {
     /* Runs the task for 1 ms to 20 ms, or once if that takes longer; *seconds becomes the time of
      * one call. */
     enum roof_status (*sample)(double *seconds, struct roof_bench *bench, struct roof_error *error);
+    /* Returns the share of the last sample in which it waited, because others had the processors; 0
+     * where the time of the sample tells nothing of that. NULL: no others run there. */
+    double (*waited)(const struct roof_bench *bench);
     /* Releases what begin made. */
     void (*end)(struct roof_bench *bench);
     /* Reads clocks, power and temperature; what cannot be read is NAN. */

@@ -105,7 +105,7 @@ static double time_task(double *amount, struct roof_bench *bench,
                         const struct roof_meter_task *task)
 {
     const struct roof_timing_rules rules = {.warm = 1, .least = 5, .window_s = 0, .rounds = 1};
-    struct roof_timing timing;
+    struct roof_timing timing = {0};
     struct roof_error error = {0};
     assert_true(roof_meter_cuda.able(bench, task));
     if (roof_meter_cuda.begin(amount, bench, task, &error) != ROOF_OK ||
