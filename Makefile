@@ -596,7 +596,7 @@ valgrind-quick:
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
           $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c
 LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h))
-LINT_S := .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
+LINT_S := .ci/run .ci/deps packaging/deb.sh packaging/portable.sh src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
           $(sort $(wildcard tests/*.sh tests/bench/*.sh tests/cli/*.sh tests/cuda/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint: lint-quick $(LINT_C:%=$(PASSED)/tidy/%)
@@ -625,7 +625,7 @@ $(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
 
 # What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
 # steps go side by side, each with its output in a file.
-CI := lint-quick sanitize-quick mutate-quick coverage valgrind-quick fuzz check-browser
+CI := lint-quick sanitize-quick mutate-quick coverage valgrind-quick fuzz check-browser check-packages
 ci: $(CI:%=ci-%)
 $(CI:%=ci-%): ci-%:
 	@mkdir -p $(BUILD)/ci
@@ -659,6 +659,38 @@ install: all
 	    'Version: $(VERSION)' 'Requires.private: libcjson' 'Libs: "-L$${libdir}" -lroofline' \
 	    'Libs.private: -pthread -lm' 'Cflags: "-I$${includedir}"' > '$(DESTDIR)$(libdir)/pkgconfig/roofline.pc'
 
+# --- packages -------------------------------------------------------------------------------------
+
+DIST = $(BUILD)/roofline-$(VERSION).tar.gz
+
+## dist: write the source of the last commit as a tarball, the same bytes each time
+dist:
+	@mkdir -p $(BUILD)
+	git archive --format=tar --prefix=roofline-$(VERSION)/ HEAD | gzip -n9 > $(DIST).new
+	mv $(DIST).new $(DIST)
+
+## check-dist: the tarball has the same bytes when it is made again, and builds
+check-dist: dist
+	cp $(DIST) $(DIST).first
+	$(MAKE) dist
+	cmp $(DIST) $(DIST).first
+	rm -rf $(BUILD)/dist && mkdir -p $(BUILD)/dist
+	tar -C $(BUILD)/dist -xzf $(DIST)
+	$(MAKE) -C $(BUILD)/dist/roofline-$(VERSION) -s BUILD=build check-formulas
+
+## deb: build the Debian packages from debian/ and have lintian check them (sh .ci/deps package)
+deb: dist
+	sh packaging/deb.sh $(DIST) $(BUILD)/deb
+
+## check-packages: check-dist and deb
+check-packages: check-dist
+	$(MAKE) deb
+
+## portable: build tarballs of programs that need glibc alone, x86-64 and arm64 (sh .ci/deps portable)
+portable: $(BIN)
+	sh packaging/portable.sh x86-64 $(BUILD)
+	sh packaging/portable.sh arm64 $(BUILD)
+
 ## clean: remove every product
 clean:
 	rm -rf '$(BUILD)'
@@ -669,5 +701,5 @@ help:
 
 .PHONY: all calibrate errors charts llama-check cuda-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
-        install clean help FORCE
+        dist check-dist check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)
