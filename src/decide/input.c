@@ -756,6 +756,11 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .help = "judge predictions by what was measured; exit 1 if a kernel is off by "
                             "more than 15%",
                     .commands = ROOF_COMMAND_MEASURE},
+    ROW(SHARED) = {.option = "shared",
+                   .kind = ROOF_INPUT_FLAG,
+                   .max = 1,
+                   .help = "measure a GPU although others compute on it, or share it (MIG)",
+                   .commands = ROOF_COMMAND_MEASURE},
     ROW(MEASURE_FORMAT) = {.option = "format",
                            .letter = 'f',
                            .kind = ROOF_INPUT_CHOICE,
