@@ -120,7 +120,7 @@ def test_same_bytes(service):
     for path, body, arguments in SAME:
         for media, form in (('application/json', 'json'), ('application/x-ndjson', 'ndjson'),
                             ('text/csv', 'csv')):
-            if path in ('plot', 'simulate') and form != 'json':
+            if path == 'plot' and form != 'json':
                 continue
             status, headers, got = service.ask('POST', '/api/' + path, json.dumps(body), Accept=media)
             code, wanted = program(*arguments, '-f', form)
@@ -154,13 +154,26 @@ def test_inline_documents(service):
 
 
 def test_events(service):
-    body = json.dumps({'operator': 'gemm', 'm': '1:4:x2', 'n': 64, 'k': 64})
-    _, headers, got = service.ask('POST', '/api/sweep', body, Accept='text/event-stream')
-    rows = program('sweep', 'gemm', '-m', '1:4:x2', '-n', '64', '-k', '64', '-f', 'ndjson')[1]
-    wanted = b''.join(b'data: ' + row + b'\n\n' for row in rows.splitlines())
-    expect('events', got == wanted + b'event: end\ndata: {}\n\n', got[-300:])
-    expect('their type', headers['Content-Type'] == 'text/event-stream')
-    expect('in pieces', headers['Transfer-Encoding'] == 'chunked')
+    load = {'model': 'llama-3-8b', 'hardware': 'h100-sxm', 'rate': 2, 'prompt': 500, 'generate': 50, 'requests': 100}
+    same = ['simulate', 'llama-3-8b', '-H', 'h100-sxm', '--rate', '2', '--prompt', '500', '--generate', '50', '--requests', '100']
+    for path, body, arguments, code, end in (
+            ('sweep', {'operator': 'gemm', 'm': '1:4:x2', 'n': 64, 'k': 64},
+             ['sweep', 'gemm', '-m', '1:4:x2', '-n', '64', '-k', '64'], 0, b'{}'),
+            ('simulate', load, same, 0, b'{}'),
+            ('simulate', {**load, 'rows': 'requests'}, [*same, '--rows', 'requests'], 0, b'{}'),
+            # limits that are missed: the row is whole, and the end says what the exit code says
+            ('simulate', {**load, 'max_ttft': 'p99:1us'}, [*same, '--max-ttft', 'p99:1us'], 1, b'{"status":422}')):
+        status, headers, got = service.ask('POST', '/api/' + path, json.dumps(body), Accept='text/event-stream')
+        ended, rows = program(*arguments, '-f', 'ndjson')
+        wanted = b''.join(b'data: ' + row + b'\n\n' for row in rows.splitlines())
+        expect(f'events of {body}', (status, ended, got) == (200, code, wanted + b'event: end\ndata: ' + end + b'\n\n') and rows,
+               f'{status} {ended} {got[-300:]}')
+        expect('their type', headers['Content-Type'] == 'text/event-stream')
+        expect('in pieces', headers['Transfer-Encoding'] == 'chunked')
+    for body, wanted in (({**load, 'rate': 0}, 400), ({**load, 'hardware': 'l40s', 'model': 'llama-3-70b'}, 422)):
+        status, headers, got = service.ask('POST', '/api/simulate', json.dumps(body), Accept='text/event-stream')
+        expect(f'no events of {body}', status == wanted == json.loads(got)['error']['status'] and
+               headers['Content-Type'] == 'application/json', f'{status} {got[:300]}')
 
 
 def test_refusals(service):
@@ -470,11 +483,17 @@ def test_description(service):
     _, _, text = service.ask('GET', '/api/openapi.json')
     described = json.loads(text)
     expect('OpenAPI', described['openapi'] == '3.1.0' and len(described['paths']) == 12)
+    events = {path for path, methods in described['paths'].items() for about in methods.values()
+              if 'text/event-stream' in about['responses']['200']['content']}
+    expect('events as described', events == {'/api/sweep', '/api/simulate', '/api/nvml/stream'}, events)
     try:
         import jsonschema
     except ImportError:
         return
     for path, body, _ in SAME:
+        for media in described['paths']['/api/' + path]['post']['responses']['200']['content']:
+            status, headers, _ = service.ask('POST', '/api/' + path, json.dumps(body), Accept=media)
+            expect(f'{path} as {media}', (status, headers['Content-Type']) == (200, media), f'{status} {headers}')
         about = described['paths']['/api/' + path]['post']['requestBody']['content']
         schema = about['application/json']['schema']
         jsonschema.Draft202012Validator.check_schema(schema)
