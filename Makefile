@@ -554,9 +554,10 @@ sanitize-quick: sanitize-threads
 	    BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
 sanitize-threads:
-	$(MAKE) $(BUILD)/tsan/roofline BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
+	$(MAKE) $(BUILD)/tsan/roofline $(FAKE_LIBS:%=$(BUILD)/tsan/tests/fake/%) BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
 	@sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case
 	@THREADS_SANITIZED=1 sh tests/cli/resume.sh $(BUILD)/tsan/roofline
+	@SERVE_IDLE=1000 SERVE_REQUESTS=500 sh tests/cli/serve.sh $(BUILD)/tsan/roofline
 
 ## fuzz: run the fuzz targets, or TARGET=NAME, for SECONDS=60 each with libFuzzer (clang)
 TARGET  ?= $(FUZZ)

@@ -84,9 +84,29 @@ bool roof_same_workload(const struct roof_workload *a, const struct roof_workloa
            memcmp(&a->formats, &b->formats, sizeof a->formats) == 0;
 }
 
+void roof_reads_join(struct roof_reads *reads, const struct roof_reads *more)
+{
+    for (size_t i = 0; i < more->count; i++) {
+        size_t at = 0;
+        while (at < reads->count && (reads->before[at] != more->before[i] ||
+                                     strcmp(reads->name[at], more->name[i]) != 0)) {
+            at++;
+        }
+        if (at == reads->count && at < ROOF_READS_MAX) {
+            reads->name[at] = more->name[i];
+            reads->before[at] = more->before[i];
+            reads->count++;
+        }
+    }
+}
+
 void roof_graph_add(struct builder *b, const struct roof_node *node)
 {
     struct roof_graph *const g = b->graph;
+    const struct roof_reads reads = b->from;
+    b->from.count = 1;
+    b->from.name[0] = node->name;
+    b->from.before[0] = false;
     const int64_t count = b->layer != NULL ? b->count : 1;
     const bool alone = b->layer != NULL && b->model->layer_classes == 1;
     for (size_t i = 0; i < g->count && !alone; i++) {
@@ -94,6 +114,7 @@ void roof_graph_add(struct builder *b, const struct roof_node *node)
             strcmp(g->node[i].name, node->name) == 0 &&
             roof_same_workload(&g->node[i].workload, &node->workload)) {
             g->node[i].count += count;
+            roof_reads_join(&g->node[i].reads, &reads);
             return;
         }
     }
@@ -103,6 +124,7 @@ void roof_graph_add(struct builder *b, const struct roof_node *node)
     }
     g->node[g->count] = *node;
     g->node[g->count].count = count;
+    g->node[g->count].reads = reads;
     /* All nodes share how kernels run. */
     g->node[g->count].workload.stack = b->s->common.stack;
     g->node[g->count].workload.cache = b->s->common.cache;

@@ -624,6 +624,22 @@ static void put_number(struct roof_text *out, const char *separator, const char 
     }
 }
 
+/* Writes what an operator reads of its own layer, or of the one before. */
+static void put_reads(struct roof_text *out, const char *key, const struct roof_reads *reads,
+                      bool before)
+{
+    bool begun = false;
+    for (size_t i = 0; i < reads->count; i++) {
+        if (reads->before[i] == before) {
+            roof_text_put(out, begun ? ",\"" : key);
+            roof_text_put(out, reads->name[i]);
+            roof_text_put(out, "\"");
+            begun = true;
+        }
+    }
+    roof_text_put(out, begun ? "]" : "");
+}
+
 void roof_model_report_json(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, const struct roof_hardware *product)
@@ -653,6 +669,8 @@ void roof_model_report_json(struct roof_text *out,
             roof_text_put(out, i == 0 ? "\n    {" : ",\n    {");
             roof_table_node(&table, out, n);
             put_number(out, ",", "compute_bound_batch", limits->compute_bound_batch[i]);
+            put_reads(out, ",\"reads\":[\"", &n->node.reads, false);
+            put_reads(out, ",\"reads_before\":[\"", &n->node.reads, true);
             roof_text_put(out, "}");
         }
         roof_text_put(out, "\n  ]");
