@@ -171,7 +171,8 @@ function cancel() {
   pending = null;
   byId('busy').hidden = true;
   startWorker();
-  showError('Cancelled; change something to ask again.');
+  showError('Cancelled.');
+  byId('view').replaceChildren(make('button', { type: 'button', onclick: askAll }, 'Ask again'));
 }
 
 // --- the form -------------------------------------------------------------------------------------
@@ -403,8 +404,11 @@ let answers = []; // of the devices: {device, color, inputs, prediction, step: t
 let chosen = null; // the operator whose details are shown
 const spans = {};
 
+// Names of models that a message offers become buttons.
 function showError(text) {
-  byId('error').textContent = text;
+  const [, offered = ''] = /did you mean (.+?)\?/.exec(text) ?? [];
+  const names = offered.split(/, | or /).filter((name) => known.models.includes(name));
+  byId('error').replaceChildren(text.replace(/ \(all: [^)]*\)/, ''), ...names.flatMap((name) => [' ', make('button', { type: 'button', onclick: () => change({ model: name }) }, name)]));
   byId('error').hidden = text === '';
 }
 
