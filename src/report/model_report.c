@@ -401,13 +401,34 @@ static void put_context_room(struct roof_text *out, const struct roof_model_pred
     put_line(out, "at this batch", line, "");
 }
 
+/* Says what a token of the KV cache takes, and how many layers keep only the last tokens. */
+static void put_cache(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    const struct roof_model *const model = r->model;
+    char token[ROOF_QUANTITY_SIZE];
+    char detail[256];
+    int64_t windowed = 0;
+    for (int64_t i = 0; i < model->layers; i++) {
+        const struct roof_layer *const layer = &model->layer[model->layer_class[i]];
+        windowed += layer->windowed && !layer->no_attention;
+    }
+    const int length =
+        snprintf(detail, sizeof detail, "%s of KV cache per token of the whole model",
+                 roof_format_quantity(token, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY));
+    if (windowed > 0) {
+        snprintf(detail + length, sizeof detail - (size_t)length,
+                 "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " tokens", windowed,
+                 model->layers, model->window);
+    }
+    put_line(out, "", detail, "");
+}
+
 static void put_memory(struct roof_text *out, const struct roof_model_prediction *r,
                        const struct roof_limits *limits)
 {
     char a[ROOF_QUANTITY_SIZE];
     char b[ROOF_QUANTITY_SIZE];
     char c[ROOF_QUANTITY_SIZE];
-    char d[ROOF_QUANTITY_SIZE];
     char detail[256];
     const double needed = r->weights_memory_bytes + r->kv_cache_bytes + r->activation_memory_bytes;
     if (r->fits == ROOF_FIT_UNKNOWN) {
@@ -420,13 +441,12 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
                  r->devices > 1 ? ", on each device" : "");
     }
     put_line(out, "memory", roof_format_quantity(a, needed, ROOF_UNIT_CAPACITY), detail);
-    snprintf(detail, sizeof detail,
-             "weights %s, KV cache %s (%s per token of the whole model), activations %s",
+    snprintf(detail, sizeof detail, "weights %s, KV cache %s, activations %s",
              roof_format_quantity(a, r->weights_memory_bytes, ROOF_UNIT_CAPACITY),
              roof_format_quantity(b, r->kv_cache_bytes, ROOF_UNIT_CAPACITY),
-             roof_format_quantity(c, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY),
-             roof_format_quantity(d, r->activation_memory_bytes, ROOF_UNIT_CAPACITY));
+             roof_format_quantity(c, r->activation_memory_bytes, ROOF_UNIT_CAPACITY));
     put_line(out, "", detail, "");
+    put_cache(out, r);
     if (r->fits != ROOF_FIT_UNKNOWN) {
         put_batch_room(out, r, limits);
         put_context_room(out, r, limits);
