@@ -199,6 +199,23 @@ def check_controls(browser, page, failures):
                 failures.append(f'{view}: {browser.js(ERROR)}')
 
 
+def check_new_user(browser, page, failures):
+    """By what a new reader types and presses: Llama 3 8B on two devices, and what limits it."""
+    browser.open('/dev/null')
+    browser.open(page)
+    wait(browser, IDLE, 'the beginning')
+    browser.js(CHANGE, 'in-model', 'Llama 3 8B')
+    wait(browser, ERROR, 'a model that is spelled otherwise')
+    browser.js("[...document.querySelectorAll('#error button')].find(b => b.textContent === 'llama-3-8b').click()")
+    wait(browser, "return pending === null && answers.length === 1 && document.getElementById('error').hidden", 'the model that is offered')
+    browser.js(CHANGE, 'add-device', 'l40s')
+    wait(browser, 'return pending === null && answers.length === 2', 'a second device')
+    for card, device in zip(browser.js(CARDS), ('h100-sxm', 'l40s')):
+        document = json.loads(run('predict', 'model', 'llama-3-8b', '-H', device, '-f', 'json'))
+        if f'limited by {document["expected_bottleneck"]}' not in card or short(document['expected_tpot_ms']) not in card:
+            failures.append(f'a new reader on {device}: {card}')
+
+
 def check_start(browser, folder, failures):
     """A page begins at the question that it was written for, whatever its texts are."""
     page = os.path.join(folder, 'start.html')
@@ -433,6 +450,9 @@ def check_cancel(browser, page, failures):
     time.sleep(0.5)
     if browser.js("return !window.ended || pending !== null || document.querySelector('#view svg') !== null"):
         failures.append('work goes on after it is cancelled')
+    browser.js("state = {...state, requests: '200'}")
+    press(browser, 'Ask again')
+    wait(browser, "return document.querySelectorAll('#view svg').length === 2 && pending === null", 'the work that is asked again')
     browser.js("change({view: 'roofline', rate: '', requests: '', batch: '64'})")
     wait(browser, IDLE, 'a question after that')
     document = json.loads(run('predict', 'model', 'llama-3-8b', '-H', 'h100-sxm', '--batch', '64', '-f', 'json'))
@@ -730,6 +750,7 @@ def main():
         run('page', '-o', page)
         check_figures(browser, page, failures)
         check_controls(browser, page, failures)
+        check_new_user(browser, page, failures)
         check_start(browser, folder, failures)
         check_load(browser, folder, failures)
         check_plan(browser, folder, failures)

@@ -89,7 +89,8 @@ void roof_reads_join(struct roof_reads *reads, const struct roof_reads *more)
     for (size_t i = 0; i < more->count; i++) {
         size_t at = 0;
         while (at < reads->count && (reads->before[at] != more->before[i] ||
-                                     strcmp(reads->name[at], more->name[i]) != 0)) {
+                                     (reads->name[at] != more->name[i] &&
+                                      strcmp(reads->name[at], more->name[i]) != 0))) {
             at++;
         }
         if (at == reads->count && at < ROOF_READS_MAX) {

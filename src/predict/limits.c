@@ -43,16 +43,77 @@ static bool runs_at(struct search *search, int64_t size)
            roof_pass_run(&pass, model, &s, &hardware, NULL, NULL) == ROOF_OK;
 }
 
-static bool fits_at(struct search *search, int64_t size)
+/* --- where a quantity turns positive --------------------------------------------------------- */
+
+/* Tells whether something holds at a size; *excess says by how much, negative where it does not. */
+typedef bool (*holds_at)(void *context, int64_t size, double *excess);
+
+/* Lines are tried so many times. */
+#define CROSSING_TRIES 3
+
+/* Checks that what holds at a size does not at the one before, or holds at the next one. Sets *out
+ * to the first that holds, and *last and *excess to the other size that was looked at. */
+static bool first_near(int64_t *out, int64_t *last, double *excess, holds_at holds, void *context,
+                       int64_t size)
 {
+    double here = 0;
+    const bool now = holds(context, size, &here);
+    *last = now ? size - 1 : size + 1;
+    *out = now ? size : size + 1;
+    return holds(context, *last, excess) != now;
+}
+
+/*
+ * Finds the smallest size above `least` at which something holds that holds from there on. Most
+ * quantities are nearly lines over the size, so the line through two of them says where; it is
+ * checked that nothing holds at the size before. False: a search has to find it.
+ */
+static bool find_crossing(int64_t *out, holds_at holds, void *context, int64_t least, int64_t most)
+{
+    int64_t size[2] = {least, 2 * least};
+    double excess[2] = {0, 0};
+    if (holds(context, size[0], &excess[0]) || holds(context, size[1], &excess[1])) {
+        return false;
+    }
+    for (int i = 0; i < CROSSING_TRIES && size[0] != size[1]; i++) {
+        const double slope = (excess[1] - excess[0]) / (double)(size[1] - size[0]);
+        const double root = ceil((double)size[1] - excess[1] / slope);
+        if (!(slope > 0 && root > (double)least && root < (double)most)) {
+            return false;
+        }
+        size[0] = size[1];
+        excess[0] = excess[1];
+        if (first_near(out, &size[1], &excess[1], holds, context, (int64_t)root)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+/* Tells whether a size needs more memory than there is. */
+static bool exceeds_at(void *context, int64_t size, double *excess)
+{
+    struct search *const search = context;
     const struct roof_model *const model = search->prediction->model;
     const struct roof_hardware *const hardware = search->prediction->total.hardware;
     struct roof_memory memory;
     *search->size = size;
     struct roof_scenario s = search->scenario;
-    return roof_scenario_resolve(&s, model, NULL) == ROOF_OK &&
-           roof_memory_needed(&memory, model, &s, hardware, NULL) == ROOF_OK &&
-           memory.fits == ROOF_FIT_YES;
+    *excess = ROOF_UNKNOWN;
+    if (roof_scenario_resolve(&s, model, NULL) != ROOF_OK ||
+        roof_memory_needed(&memory, model, &s, hardware, NULL) != ROOF_OK) {
+        return true;
+    }
+    *excess = memory.weights + memory.kv + memory.activations - memory.capacity + memory.reserve;
+    return memory.fits != ROOF_FIT_YES;
+}
+
+static bool fits_at(struct search *search, int64_t size)
+{
+    double excess = 0;
+    return !exceeds_at(search, size, &excess);
 }
 
 /* Returns the largest size that fits, NAN where none is too large; memory grows with the size. */
@@ -63,6 +124,10 @@ static double largest_that_fits(struct search *search)
     if (!runs_at(search, fails)) {
         return 0;
     }
+    if (find_crossing(&fails, exceeds_at, search, search->least, ROOF_LIMIT_MAX)) {
+        return (double)(fails - 1);
+    }
+    fails = search->least;
     while (fails <= ROOF_LIMIT_MAX && fits_at(search, fails)) {
         fits = fails;
         fails *= 2;
@@ -125,19 +190,33 @@ static double kv_crossover(const struct roof_model_prediction *prediction)
     return slope > 0 ? (double)window + (weights - bytes) / slope : ROOF_UNKNOWN;
 }
 
+/* --- what bounds ----------------------------------------------------------------------------- */
+
 /* The batches up to which operators are looked at. */
 #define BATCH_MAX (1 << 20)
 
-/* Returns true if node i of the prediction is compute-bound at another batch. */
-static bool compute_bound(const struct roof_model_prediction *prediction,
-                          const struct roof_scenario *at, int64_t batch, size_t i)
+/* Stands for all operators where the number of one is asked for. */
+#define WHOLE ROOF_GRAPH_MAX
+
+/* A search for the batch from which an operator, or a step, is compute-bound. */
+struct bound_search {
+    const struct roof_model_prediction *prediction;
+    const struct roof_scenario *at; /* whose batch is searched */
+    size_t node;
+};
+
+/* Returns true if the operator of the search is compute-bound at a batch. */
+static bool compute_bound(void *context, int64_t batch, double *excess)
 {
+    const struct bound_search *const search = context;
+    const struct roof_model_prediction *const prediction = search->prediction;
     struct roof_graph graph;
     struct roof_prediction p;
-    struct roof_scenario s = *at;
-    const struct roof_node *const wanted = &prediction->node[i].node;
+    struct roof_scenario s = *search->at;
+    const struct roof_node *const wanted = &prediction->node[search->node].node;
     const struct roof_hardware hardware = unmeasured(prediction);
     s.common.shape.batch = batch;
+    *excess = ROOF_UNKNOWN;
     if (roof_scenario_resolve(&s, prediction->model, NULL) != ROOF_OK ||
         roof_graph_build(&graph, prediction->model, &s, 0, 0, NULL) != ROOF_OK) {
         return false;
@@ -147,49 +226,62 @@ static bool compute_bound(const struct roof_model_prediction *prediction,
         if (strcmp(node->name, wanted->name) == 0 &&
             memcmp(&node->workload.formats, &wanted->workload.formats,
                    sizeof node->workload.formats) == 0) {
-            return roof_predict(&p, &node->workload, &hardware, NULL) == ROOF_OK && p.flops > 0 &&
-                   p.bottleneck == ROOF_BOTTLENECK_COMPUTE;
+            if (roof_predict(&p, &node->workload, &hardware, NULL) != ROOF_OK) {
+                return false;
+            }
+            *excess = p.compute_time_s - p.memory_time_s;
+            return p.flops > 0 && p.bottleneck == ROOF_BOTTLENECK_COMPUTE;
         }
     }
     return false;
 }
 
-/* Returns true if computing has the largest share of a decode step of a batch. */
+/* Returns true if computing has the largest share of a decode step of a batch. *excess is unknown
+ * where the step is, else nothing. */
 static bool step_compute_bound(const struct roof_model_prediction *prediction,
-                               const struct roof_scenario *decode, int64_t batch)
+                               const struct roof_scenario *decode, int64_t batch, double *excess)
 {
     struct roof_pass pass;
     struct roof_scenario s = *decode;
     const struct roof_hardware hardware = unmeasured(prediction);
     s.common.shape.batch = batch;
-    return roof_scenario_resolve(&s, prediction->model, NULL) == ROOF_OK &&
-           roof_pass_run(&pass, prediction->model, &s, &hardware, NULL, NULL) == ROOF_OK &&
-           roof_largest_share(pass.share_s) == ROOF_BOTTLENECK_COMPUTE;
+    *excess = ROOF_UNKNOWN;
+    if (roof_scenario_resolve(&s, prediction->model, NULL) != ROOF_OK ||
+        roof_pass_run(&pass, prediction->model, &s, &hardware, NULL, NULL) != ROOF_OK) {
+        return false;
+    }
+    *excess = 0;
+    return roof_largest_share(pass.share_s) == ROOF_BOTTLENECK_COMPUTE;
 }
 
-/* Stands for all operators where the number of one is asked for. */
-#define WHOLE ROOF_GRAPH_MAX
-
-static bool bound_at(const struct roof_model_prediction *prediction, const struct roof_scenario *at,
-                     int64_t batch, size_t i)
+static bool bound_at(struct bound_search *search, int64_t batch, double *excess)
 {
-    return i == WHOLE ? step_compute_bound(prediction, at, batch)
-                      : compute_bound(prediction, at, batch, i);
+    return search->node == WHOLE ? step_compute_bound(search->prediction, search->at, batch, excess)
+                                 : compute_bound(search, batch, excess);
 }
 
 /* Returns the smallest batch from which operator i, or the whole, is compute-bound; NAN: none. */
 static double compute_bound_from(const struct roof_model_prediction *prediction,
                                  const struct roof_scenario *at, size_t i)
 {
+    struct bound_search search = {.prediction = prediction, .at = at, .node = i};
+    double excess = 0;
     int64_t no = 0;
     int64_t yes = 1;
-    while (yes <= BATCH_MAX && !bound_at(prediction, at, yes, i)) {
+    if (i != WHOLE && find_crossing(&yes, compute_bound, &search, 1, BATCH_MAX)) {
+        return (double)yes;
+    }
+    if (!bound_at(&search, BATCH_MAX, &excess) && !isnan(excess)) {
+        return ROOF_UNKNOWN; /* nor is any smaller batch */
+    }
+    yes = 1;
+    while (yes <= BATCH_MAX && !bound_at(&search, yes, &excess)) {
         no = yes;
         yes *= 2;
     }
     while (yes <= BATCH_MAX && yes - no > 1) {
         const int64_t middle = no + (yes - no) / 2;
-        if (bound_at(prediction, at, middle, i)) {
+        if (bound_at(&search, middle, &excess)) {
             yes = middle;
         } else {
             no = middle;

@@ -114,8 +114,22 @@ let asked = 0;
 let pending = null;
 let later = null; // what is asked when nothing else is
 
+// Reads bytes that assemble.sh wrote, five characters for four.
+function unpack(text) {
+  const digits = new Uint8Array(128);
+  let count = 0;
+  for (let i = 33; i < 127; i += 1) if (!'"&\'<>\\`{}'.includes(String.fromCharCode(i))) digits[i] = count++;
+  const bytes = new Uint8Array(text.length - Math.ceil(text.length / 5));
+  for (let from = 0, to = 0; from < text.length; from += 5, to += 4) {
+    let value = 0;
+    for (let i = 0; i < 5; i += 1) value = value * 85 + (from + i < text.length ? digits[text.charCodeAt(from + i)] : 84);
+    for (let i = 0; i < 4; i += 1) bytes[to + i] = value >>> (24 - 8 * i); // those beyond the end are left out
+  }
+  return bytes;
+}
+
 async function compile() {
-  const packed = Uint8Array.from(atob(byId('wasm').textContent.trim()), (c) => c.charCodeAt(0));
+  const packed = unpack(byId('wasm').textContent.trim());
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
@@ -171,7 +185,8 @@ function cancel() {
   pending = null;
   byId('busy').hidden = true;
   startWorker();
-  showError('Cancelled; change something to ask again.');
+  showError('Cancelled.');
+  byId('view').replaceChildren(make('button', { type: 'button', onclick: askAll }, 'Ask again'));
 }
 
 // --- the form -------------------------------------------------------------------------------------
@@ -403,8 +418,11 @@ let answers = []; // of the devices: {device, color, inputs, prediction, step: t
 let chosen = null; // the operator whose details are shown
 const spans = {};
 
+// Names of models that a message offers become buttons.
 function showError(text) {
-  byId('error').textContent = text;
+  const [, offered = ''] = /did you mean (.+?)\?/.exec(text) ?? [];
+  const names = offered.split(/, | or /).filter((name) => known.models.includes(name));
+  byId('error').replaceChildren(text.replace(/ \(all: [^)]*\)/, ''), ...names.flatMap((name) => [' ', make('button', { type: 'button', onclick: () => change({ model: name }) }, name)]));
   byId('error').hidden = text === '';
 }
 
