@@ -47,6 +47,8 @@ struct roof_bench {
     struct roof_cublaslt products; /* its handle is NULL where the library is missing */
     struct roof_error lacks;       /* says why */
     struct roof_gpus *sensors;     /* NULL where NVML is missing */
+    enum roof_status free;         /* ROOF_OK: no other process computes on the device */
+    struct roof_error others;
     struct job job;
 };
 
@@ -74,9 +76,13 @@ static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_o
                              struct roof_error *error)
 {
     struct roof_error missing;
-    TRY(roof_cuda_open(&bench->cuda, options->index, error));
+    TRY(roof_cuda_find(&bench->cuda, options->index, error));
     /* Bandwidths need no sensors and no products. */
     TRY(unless_memory(roof_nvml_open_at(&bench->sensors, bench->cuda.bus, &missing), error));
+    /* The driver counts this process, too, once it has a context. */
+    bench->free =
+        bench->sensors == NULL ? ROOF_OK : roof_nvml_check_free(bench->sensors, &bench->others);
+    TRY(roof_cuda_start(&bench->cuda, error));
     TRY(roof_cuda_kernels_open(&bench->kernels, &bench->cuda, error));
     const enum roof_status status = roof_cublaslt_open(&bench->products, &bench->lacks);
     if (status != ROOF_OK) {
@@ -103,7 +109,10 @@ static enum roof_status cuda_open(struct roof_bench **out, const struct roof_met
 
 static enum roof_status cuda_check(const struct roof_bench *bench, struct roof_error *error)
 {
-    return bench->sensors == NULL ? ROOF_OK : roof_nvml_check_free(bench->sensors, error);
+    if (bench->free != ROOF_OK && error != NULL) {
+        *error = bench->others;
+    }
+    return bench->free;
 }
 
 /* Names the architecture as data/hardware does, by which calibrations are found. */
@@ -267,7 +276,12 @@ static enum roof_status make_data(struct roof_bench *bench, enum roof_precision 
             "cuMemcpyDtoD_v2", error);
         done += more;
     }
-    return status;
+    /* Copies on the device go on behind the host's back, in a stream that ours does not wait for.
+     */
+    return status == ROOF_OK
+               ? roof_cuda_check(&bench->cuda, bench->cuda.call.cuStreamSynchronize(NULL),
+                                 "cuStreamSynchronize", error)
+               : status;
 }
 
 static int64_t aligned(int64_t bytes)

@@ -151,19 +151,23 @@ static enum roof_status make_gate(struct roof_cuda *cuda, struct roof_error *err
     return ROOF_OK;
 }
 
-enum roof_status roof_cuda_open(struct roof_cuda *out, int64_t index, struct roof_error *error)
+enum roof_status roof_cuda_find(struct roof_cuda *out, int64_t index, struct roof_error *error)
 {
     static const char *const names[] = {"libcuda.so.1", NULL};
     *out = (struct roof_cuda){.clock_hz = ROOF_UNKNOWN};
     TRY(roof_library_open(&out->library, names, "the NVIDIA driver", error));
     TRY(roof_library_find(&out->library, &out->call, symbols, COUNT(symbols), error));
-    TRY(find_device(out, index, error));
-    ROOF_CUDA(out, cuDevicePrimaryCtxRetain, &out->context, out->device);
-    ROOF_CUDA(out, cuCtxSetCurrent, out->context);
-    ROOF_CUDA(out, cuStreamCreate, &out->stream, STREAM_NON_BLOCKING);
-    ROOF_CUDA(out, cuEventCreate, &out->from, EVENT_DEFAULT);
-    ROOF_CUDA(out, cuEventCreate, &out->until, EVENT_DEFAULT);
-    return make_gate(out, error);
+    return find_device(out, index, error);
+}
+
+enum roof_status roof_cuda_start(struct roof_cuda *cuda, struct roof_error *error)
+{
+    ROOF_CUDA(cuda, cuDevicePrimaryCtxRetain, &cuda->context, cuda->device);
+    ROOF_CUDA(cuda, cuCtxSetCurrent, cuda->context);
+    ROOF_CUDA(cuda, cuStreamCreate, &cuda->stream, STREAM_NON_BLOCKING);
+    ROOF_CUDA(cuda, cuEventCreate, &cuda->from, EVENT_DEFAULT);
+    ROOF_CUDA(cuda, cuEventCreate, &cuda->until, EVENT_DEFAULT);
+    return make_gate(cuda, error);
 }
 
 void roof_cuda_close(struct roof_cuda *cuda)

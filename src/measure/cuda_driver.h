@@ -93,9 +93,12 @@ struct roof_cuda {
     double memory_bytes;
 };
 
-/* Opens a GPU by its number. ROOF_IO names what is missing or fails; the caller closes *out with
- * roof_cuda_close, also then. */
-enum roof_status roof_cuda_open(struct roof_cuda *out, int64_t index, struct roof_error *error);
+/* Finds a GPU by its number and reads its figures. ROOF_IO names what is missing or fails; the
+ * caller closes *out with roof_cuda_close, also then. */
+enum roof_status roof_cuda_find(struct roof_cuda *out, int64_t index, struct roof_error *error);
+/* Makes the context of a found GPU and all that work needs. From then on this process is one of
+ * those that compute on the GPU. */
+enum roof_status roof_cuda_start(struct roof_cuda *cuda, struct roof_error *error);
 void roof_cuda_close(struct roof_cuda *cuda);
 
 /* Fails with the name of what a call returned; ROOF_OK where it succeeded. */

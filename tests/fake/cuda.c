@@ -62,6 +62,7 @@ static long allocations;
 static long launches;
 static long replays;
 static uint32_t random_state = 1;
+static long contexts;
 static long held; /* contexts, streams and the like, and memory, that are not released yet */
 static bool loaded[KERNELS + LIBRARY_KERNELS_MAX];
 static uint32_t gate;
@@ -91,6 +92,13 @@ static int take_back(void)
 {
     held--;
     return 0;
+}
+
+/* For the fake NVML, which counts the processes that have one. */
+long fake_contexts(void);
+long fake_contexts(void)
+{
+    return contexts;
 }
 
 /* For tests: what is not released yet. */
@@ -239,13 +247,16 @@ CALL(cuDeviceTotalMem_v2, size_t *bytes, int device)
 
 CALL(cuDevicePrimaryCtxRetain, void **context, int device)
 {
+    const int failed = fail("cuDevicePrimaryCtxRetain", 0);
     (void)device;
-    return hand_out_one(context, fail("cuDevicePrimaryCtxRetain", 0));
+    contexts += failed == 0 ? 1 : 0;
+    return hand_out_one(context, failed);
 }
 
 CALL(cuDevicePrimaryCtxRelease_v2, int device)
 {
     (void)device;
+    contexts--;
     return take_back();
 }
 

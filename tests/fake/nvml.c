@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A libnvidia-ml.so.1 whose GPUs are planted (fake.h). WITHOUT_POWER leaves a function out. */
+#include <dlfcn.h>
 #include <stdio.h>
 
 #include "fake.h"
@@ -81,13 +82,27 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, struct nvml_device **devic
     return fake_failure("nvmlDeviceGetHandleByPciBusId_v2", 0, 0);
 }
 
-/* FAKE_BUSY processes compute. */
+/* Returns how many contexts this process has in the fake libcuda.so.1, if it is there. */
+static unsigned own_contexts(void)
+{
+    void *const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *const found = driver == NULL ? NULL : dlsym(driver, "fake_contexts");
+    long (*count)(void) = NULL;
+    memcpy(&count, &found, sizeof found);
+    const unsigned contexts = count == NULL ? 0 : (unsigned)count();
+    if (driver != NULL) {
+        (void)dlclose(driver);
+    }
+    return contexts;
+}
+
+/* FAKE_BUSY processes compute, and this one if it has a context. */
 int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
                                             void *processes)
 {
     (void)device;
     (void)processes;
-    *count = (unsigned)fake_item("FAKE_BUSY", 0, 0);
+    *count = (unsigned)fake_item("FAKE_BUSY", 0, 0) + (own_contexts() > 0 ? 1 : 0);
     return *count == 0 ? OK : INSUFFICIENT_SIZE;
 }
 
