@@ -54,14 +54,16 @@ $lines << EOD
 
 EOD
 $bound << EOD
-0.9997559189650964 2.0385023187698317 1 7 0x0072B2
-15.92621394339452 32.473550230581424 1 7 0x0072B2
-1285.6058394160584 312 1 5 0xD55E00
-512.25 312 1 5 0xD55E00
+0.9997559189650964 2.0385023187698317 1 7 0x800072B2 6 0x0072B2
+15.92621394339452 32.473550230581424 1 7 0x800072B2 6 0x0072B2
+1285.6058394160584 312 1 5 0x80D55E00 4 0xD55E00
+512.25 312 1 5 0x80D55E00 4 0xD55E00
 EOD
-$joins << EOD
-EOD
-set label "TFLOP/s" at screen 0.01167,0.49625 center front textcolor rgb '#404040' font ',13' rotate by 90
+set object 1 rectangle from screen 0.065,0.92 to screen 0.52643,0.0725 behind fillcolor rgb '#EEF5FA' fillstyle solid noborder
+set label "memory bound" at screen 0.29571,0.086 center front textcolor rgb '#8A8A8A' font ',11'
+set object 2 rectangle from screen 0.52643,0.92 to screen 0.76267,0.0725 behind fillcolor rgb '#FBF2EC' fillstyle solid noborder
+set label "compute bound" at screen 0.64455,0.086 center front textcolor rgb '#8A8A8A' font ',11'
+set label "TFLOPS" at screen 0.01167,0.49625 center front textcolor rgb '#404040' font ',13' rotate by 90
 set label "int8 624 TFLOPS, ridge 306" at screen 0.781,0.84681 left front textcolor rgb '#404040' font ',12'
 set arrow from screen 0.76433,0.84681 to screen 0.77767,0.84681 nohead back linewidth 0.7 linecolor rgb '#404040'
 set label "fp16 312 TFLOPS, ridge 153" at screen 0.781,0.77363 left front textcolor rgb '#404040' font ',12'
@@ -75,19 +77,21 @@ set arrow from screen 0.76433,0.48088 to screen 0.77767,0.48088 nohead back line
 set label "fp64 vector 9.7 TFLOPS, ridge 4.757" at screen 0.781,0.40715 left front textcolor rgb '#404040' font ',12'
 set arrow from screen 0.76433,0.40715 to screen 0.77767,0.40715 nohead back linewidth 0.7 linecolor rgb '#404040'
 set label "2039 GB/s" at screen 0.09457,0.21327 center front textcolor rgb '#404040' font ',12' rotate by 42.21543
-set label "decode attention, decode FFN" at screen 0.22927,0.23633 center boxed front textcolor rgb '#202020' font ',12'
+set label "decode attention +1" at screen 0.20283,0.23633 center boxed front textcolor rgb '#202020' font ',12'
 set label "decode FFN, batch 16" at screen 0.28121,0.54084 center boxed front textcolor rgb '#202020' font ',12'
 set label "prefill FFN" at screen 0.71395,0.79409 center boxed front textcolor rgb '#202020' font ',12'
 set label "prefill attention" at screen 0.62018,0.79725 center boxed front textcolor rgb '#202020' font ',12'
 set label "Llama-2-7B on an A100: decode and prefill" at screen 0.065,0.97 left front textcolor rgb '#000000' font ',17'
 set label "decode" at screen 0.08167,0.935 left front textcolor rgb '#202020' font ',13'
 set label '' at screen 0.07167,0.935 point pointsize 1.11111 pointtype 7 linecolor rgb '#0072B2' front
-set label "prefill" at screen 0.1415,0.935 left front textcolor rgb '#202020' font ',13'
-set label '' at screen 0.1315,0.935 point pointsize 1.11111 pointtype 5 linecolor rgb '#D55E00' front
+set label "prefill" at screen 0.14483,0.935 left front textcolor rgb '#202020' font ',13'
+set label '' at screen 0.13483,0.935 point pointsize 1.11111 pointtype 5 linecolor rgb '#D55E00' front
+set label "dashed: vector unit" at screen 0.20408,0.935 left front textcolor rgb '#606060' font ',12'
 plot \
   $vector_1 using 1:2 with lines linewidth 1.4 dashtype 2 linecolor rgb '#404040', \
   $matrix_1 using 1:2 with lines linewidth 1.8 linecolor rgb '#404040', \
   $ridge_1 using 1:2 with points pointtype 7 linecolor rgb '#404040' pointsize 0.55556, \
   $lines using 1:2 with lines linewidth 1.6 dashtype 4 linecolor rgb '#7F3C8D', \
   $bound using 1:2:3:4:5 with points pointsize variable pointtype variable linecolor rgb variable, \
-  NaN
+  $bound using 1:2:3:6:7 with points linewidth 1.4 pointsize variable pointtype variable linecolor rgb variable, \
+  NaN notitle

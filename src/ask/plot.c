@@ -9,12 +9,15 @@
 #include "base/quantity.h"
 #include "chart/chart.h"
 #include "chart/chart_text.h"
+#include "chart/svg.h"
 #include "decide/grid.h"
 #include "report/report.h"
 
 #define COLUMNS_DEFAULT 100
 #define WIDTH_DEFAULT 1200
 #define HEIGHT_DEFAULT 800
+/* Operators of a smaller share of the time share one line, unless --top chooses. */
+#define FOLD_BELOW 0.01
 
 /* The choices of `charset`; a text chart has characters of Unicode unless ascii is asked for. */
 enum charset { AUTO, UNICODE, ASCII };
@@ -131,6 +134,7 @@ static enum roof_status read_input(struct plotting *p, struct roof_error *error)
     in->top = (size_t)top;
     in->sparse = roof_asking_has(p->asking, ROOF_INPUT_SPARSE);
     p->chart.expected = roof_asking_has(p->asking, ROOF_INPUT_EXPECTED);
+    p->chart.fold_below = roof_asking_has(p->asking, ROOF_INPUT_TOP) ? 0 : FOLD_BELOW;
     if (q->value[ROOF_INPUT_TITLE] != NULL) {
         roof_chart_name(p->chart.title, q->value[ROOF_INPUT_TITLE]);
     }
@@ -252,6 +256,11 @@ static enum roof_status add_grid(struct plotting *p, struct roof_error *error)
                                     ": " ROOF_KEY("from") " FILE takes a time for "
                                                           "each",
             count);
+    }
+    for (size_t i = 0; i < p->grid.sweep.axis_count && p->grid.sweep.model == NULL; i++) {
+        const struct roof_axis *const axis = &p->grid.sweep.axis[i];
+        p->chart.joined =
+            p->chart.joined || (axis->values.count > 1 && axis->input->kind == ROOF_INPUT_INTEGER);
     }
     return roof_sweep_run(&p->grid.sweep, 0, count, on_point, p, error);
 }
@@ -387,16 +396,21 @@ static enum roof_status add_file(struct plotting *p, struct roof_error *error)
 
 /* --- output -------------------------------------------------------------------------------- */
 
-static enum roof_status draw_image(struct roof_text *out, const struct roof_asking *a,
+static enum roof_status draw_image(struct roof_text *out, const struct plotting *p,
                                    const struct roof_text *script, struct roof_error *error)
 {
+    const struct roof_asking *const a = p->asking;
     char *image = NULL;
     size_t length = 0;
     if (script->failed) {
         return roof_no_memory(error);
     }
     TRY(a->listener->draw(a->listener->context, &image, &length, script->data, error));
-    roof_text_add(out, image, length);
+    if (a->format == ROOF_SVG) {
+        roof_chart_entitle(out, image, length, &p->chart);
+    } else {
+        roof_text_add(out, image, length);
+    }
     free(image);
     return ROOF_OK;
 }
@@ -422,7 +436,7 @@ static enum roof_status write_image(struct roof_text *out, const struct plotting
     struct roof_text script = ROOF_TEXT_INIT;
     enum roof_status status = roof_chart_gnuplot(&script, &p->chart, image, width, height, error);
     if (status == ROOF_OK) {
-        status = draw_image(out, a, &script, error);
+        status = draw_image(out, p, &script, error);
     }
     roof_text_free(&script);
     return status;

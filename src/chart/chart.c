@@ -285,9 +285,29 @@ static enum roof_status room_for_dot(struct roof_chart *chart, struct roof_error
     return ROOF_OK;
 }
 
-enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_prediction *prediction,
-                                const char *name, const char *group, int64_t count, double share,
-                                struct roof_error *error)
+/* Marks the ceiling that a prediction runs at. A collective waits for links, and runs at none. */
+static void use_ceiling(struct roof_chart_roof *roof, const struct roof_prediction *p)
+{
+    for (size_t i = 0; i < roof->ceilings; i++) {
+        struct roof_chart_ceiling *const c = &roof->ceiling[i];
+        for (size_t k = 0; k < c->formats; k++) {
+            if (c->unit == p->unit && c->format[k] == p->compute) {
+                c->used[k] = c->in_use = roof->in_use = true;
+            }
+        }
+    }
+}
+
+bool roof_chart_in_use(const struct roof_chart *chart, size_t roof, size_t ceiling)
+{
+    const struct roof_chart_roof *const r = &chart->roof[roof];
+    return chart->chosen || !r->in_use || r->ceiling[ceiling].in_use;
+}
+
+/* Adds a dot; a folded one is not drawn. */
+static enum roof_status add_dot(struct roof_chart *chart, const struct roof_prediction *prediction,
+                                const struct roof_chart_dot *dot, const char *name,
+                                const char *group, struct roof_error *error)
 {
     const size_t roof = roof_chart_find_roof(chart, prediction->hardware->id);
     if (roof == chart->roofs) {
@@ -307,14 +327,46 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
     if (copy == NULL) {
         return roof_no_memory(error);
     }
+    const int64_t count = dot->node.node.count;
     chart->dot[chart->dots++] = (struct roof_chart_dot){
         .node = {.prediction = *prediction,
                  .node = {.name = copy, .count = count, .workload = prediction->workload},
                  .device_count = count},
         .roof = roof,
         .group = in_group,
-        .share = share};
+        .share = dot->share,
+        .expected_share = dot->expected_share,
+        .folded = dot->folded};
+    if (!dot->folded && !(prediction->network_bytes > 0)) {
+        use_ceiling(&chart->roof[roof], prediction);
+    }
     return ROOF_OK;
+}
+
+enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_prediction *prediction,
+                                const char *name, const char *group, int64_t count, double share,
+                                struct roof_error *error)
+{
+    const struct roof_chart_dot dot = {
+        .node.node.count = count, .share = share, .expected_share = ROOF_UNKNOWN};
+    return add_dot(chart, prediction, &dot, name, group, error);
+}
+
+/* Notes a scenario that does not fit: what it needs, and what the device has for it. */
+static void note_unfit(struct roof_chart *chart, const struct roof_model_prediction *r,
+                       const char *group)
+{
+    char needed[ROOF_QUANTITY_SIZE];
+    char capacity[ROOF_QUANTITY_SIZE];
+    if (r->fits != ROOF_FIT_NO || chart->unfits++ > 0) {
+        return;
+    }
+    roof_format_quantity(needed,
+                         r->weights_memory_bytes + r->kv_cache_bytes + r->activation_memory_bytes,
+                         ROOF_UNIT_CAPACITY);
+    roof_format_quantity(capacity, r->memory_capacity_bytes, ROOF_UNIT_CAPACITY);
+    snprintf(chart->unfit, sizeof chart->unfit, "%s does not fit: it needs %s, and %s has %s",
+             group, needed, r->total.hardware->id, capacity);
 }
 
 enum roof_status roof_chart_add_model(struct roof_chart *chart,
@@ -324,12 +376,18 @@ enum roof_status roof_chart_add_model(struct roof_chart *chart,
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, model_prediction);
     double left_out = 0;
+    note_unfit(chart, model_prediction, group);
     for (size_t i = 0; i < count && i < top; i++) {
         const struct roof_node_prediction *const n = &model_prediction->node[order[i]];
         const double share = roof_model_share(model_prediction, order[i]);
         const size_t dots = chart->dots;
-        TRY(roof_chart_add(chart, &n->prediction, n->node.name, group, n->node.count, share,
-                           error));
+        const struct roof_chart_dot dot = {.node.node.count = n->node.count,
+                                           .share = share,
+                                           .expected_share = (double)n->node.count *
+                                                             n->prediction.expected_s /
+                                                             model_prediction->total.expected_s,
+                                           .folded = share < chart->fold_below};
+        TRY(add_dot(chart, &n->prediction, &dot, n->node.name, group, error));
         left_out += chart->dots == dots ? share : 0;
     }
     chart->left_out_share = fmax(chart->left_out_share, left_out);

@@ -4,8 +4,8 @@
  * attainable rates, and dots: predictions at their arithmetic intensity. chart_text.h draws it.
  *
  * A chart computes only the place of a dot: x is the arithmetic intensity of its prediction in
- * FLOP/byte, y its FLOPs over its bound (a filled dot), or over its measured or expected time (a
- * hollow one below).
+ * FLOP/byte, y its FLOPs over its bound (a dot), or over its measured or expected time (a tick
+ * below it).
  */
 #ifndef ROOFLINE_CHART_H
 #define ROOFLINE_CHART_H
@@ -21,12 +21,15 @@
 #define ROOF_CHART_DOTS_MAX 20000
 #define ROOF_CHART_CEILINGS_MAX (2 * ROOF_PRECISION_COUNT) /* each format in each unit */
 #define ROOF_CHART_NAME_SIZE 96
+#define ROOF_CHART_NOTE_SIZE 256
 
 /** A ceiling: formats of one unit with the same peak. */
 struct roof_chart_ceiling {
     enum roof_compute_unit unit;
     enum roof_precision format[ROOF_PRECISION_COUNT]; /**< in the order of the catalog */
+    bool used[ROOF_PRECISION_COUNT]; /**< by format: a dot that is drawn runs at it */
     size_t formats;
+    bool in_use; /**< one of the formats is used */
     double flops_per_s;
     double ridge; /**< FLOP/byte */
 };
@@ -37,6 +40,7 @@ struct roof_chart_roof {
     double bytes_per_s;
     struct roof_chart_ceiling ceiling[ROOF_CHART_CEILINGS_MAX];
     size_t ceilings;
+    bool in_use; /**< one of the ceilings is */
 };
 
 /** An attainable rate: a horizontal line, or for a bandwidth a slope. */
@@ -53,6 +57,8 @@ struct roof_chart_dot {
     size_t roof;
     size_t group;
     double share; /**< of the time of the pass that it is part of; NAN: it is part of none */
+    double expected_share; /**< of the expected time of that pass; NAN: unknown */
+    bool folded;           /**< it takes too little time to be drawn (fold_below) */
 };
 
 /** A chart. Start with roof_chart_init; one thread at a time may change it. */
@@ -60,6 +66,12 @@ struct roof_chart {
     char title[ROOF_CHART_NAME_SIZE];
     bool expected; /**< dots are joined to their expected time where none is measured */
     bool chosen;   /**< ceilings were asked for */
+    bool joined;   /**< what the dots of a group reached is joined: a sweep of sizes */
+    /** Operators of a model that take a smaller share of its time (of the bound) are not drawn, but
+     * counted in a note; 0: all are drawn. */
+    double fold_below;
+    char unfit[ROOF_CHART_NOTE_SIZE]; /**< the first scenario that does not fit its device */
+    size_t unfits;                    /**< how many do not */
     struct roof_chart_roof roof[ROOF_CHART_ROOFS_MAX];
     size_t roofs;
     struct roof_chart_line line[ROOF_CHART_LINES_MAX];
@@ -117,10 +129,14 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
                                 const char *name, const char *group, int64_t count, double share,
                                 struct roof_error *error);
 
-/** Adds the `top` operators of an model_prediction that take most of its time. */
+/** Adds the `top` operators of a model that take most of its time, and notes if it does not fit. */
 enum roof_status roof_chart_add_model(struct roof_chart *chart,
                                       const struct roof_model_prediction *model_prediction,
                                       const char *group, size_t top, struct roof_error *error);
+
+/** Tells if a ceiling is drawn in full: one that a dot runs at, or that was asked for, and each of
+ * a device without dots. */
+bool roof_chart_in_use(const struct roof_chart *chart, size_t roof, size_t ceiling);
 
 /** Returns the rate in FLOP/s that a dot reaches below its bound: the measured one, or the expected
  * one if the chart asks for it; NAN when neither is known. */

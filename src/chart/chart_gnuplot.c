@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/character.h"
 #include "chart/chart_text.h"
+#include "chart/note.h"
 #include "chart/place.h"
 
 /* These are pixels of an image; a font of FONT pixels has characters about CHARACTER wide. */
@@ -18,7 +19,7 @@
 #define LEGEND_RADIUS 5.0
 #define LEGEND_LEFT 8.0 /* from the left of the plot to the middle of the first shape */
 #define LEGEND_TOP 52.0 /* from the top of the image to the middle of the first line */
-#define LEGEND_GAP 28.0 /* the width of an item beside its text */
+#define LEGEND_GAP 32.0 /* the width of an item beside its text */
 #define PLOT_LEFT 78.0
 #define PLOT_BOTTOM 58.0 /* below the plot */
 /* At least this share of the height must be left to the plot. */
@@ -39,6 +40,16 @@ static const int shapes[] = {7, 5, 9, 11, 13, 15};
 /* The first roof is dark; others have the first colours. */
 static const char *const roof_colours[] = {"#404040", "#0072B2", "#D55E00",
                                            "#009E73", "#CC79A7", "#E69F00"};
+#define TEXT_COLOUR "#202020"
+#define GREY "#606060"
+#define FAINT "#8A8A8A"   /* ticks of ceilings that no dot runs at */
+#define WARNING "#B00020" /* a model that does not fit */
+#define MEMORY_ZONE "#EEF5FA"
+#define COMPUTE_ZONE "#FBF2EC"
+#define TICK 8.0 /* pixels of the tick of a ceiling */
+#define WHISKER_END                                                                                \
+    4.0 /* pixels by which the end of a whisker is wider than its mark, each side                  \
+         */
 
 struct drawing {
     struct roof_text *out;
@@ -215,7 +226,8 @@ static void put_levels(const struct drawing *d, const size_t *roof, bool vector)
     const struct roof_chart_layout *const l = d->layout;
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
-        if (roof == NULL ? s->line : !s->line && s->roof == *roof && s->vector == vector) {
+        if (roof == NULL ? s->line
+                         : !s->line && !s->tick && s->roof == *roof && s->vector == vector) {
             put_segment(d->out, fmax(s->from, l->x_min), s->rate, l->x_max, s->rate);
         }
     }
@@ -234,7 +246,7 @@ static void put_roofs(const struct drawing *d)
         put_levels(d, &r, true);
         roof_text_printf(d->out, "EOD\n$ridge_%zu << EOD\n", r + 1);
         for (size_t i = 0; i < l->sides; i++) {
-            if (!l->side[i].line && l->side[i].roof == r) {
+            if (!l->side[i].line && !l->side[i].tick && l->side[i].roof == r) {
                 put_point(d->out, l->side[i].from, l->side[i].rate);
                 roof_text_put(d->out, "\n");
             }
@@ -247,38 +259,72 @@ static void put_roofs(const struct drawing *d)
     roof_text_put(d->out, "EOD\n");
 }
 
-/* Writes the first dot of each mark: intensity, TFLOP/s, size, shape, colour. */
-static void put_marks(const struct drawing *d, bool reached)
+/* Writes the first dot of each mark: intensity, TFLOPS, size, shape, the colour of its area,
+ * through which others can be seen, the shape of its outline, and its colour. */
+static void put_marks(const struct drawing *d)
 {
-    roof_text_printf(d->out, "$%s << EOD\n", reached ? "reached" : "bound");
+    roof_text_put(d->out, "$bound << EOD\n");
     for (size_t i = 0; i < d->layout->marks; i++) {
         const struct roof_mark *const m = d->layout->by_size[i];
-        const struct roof_chart_dot *const dot = &d->chart->dot[m->first];
-        const double rate = reached ? roof_chart_reached(d->chart, dot)
-                                    : dot->node.prediction.attainable_flops_per_s;
-        if (isnan(rate)) {
-            continue;
-        }
-        put_point(d->out, dot->node.prediction.intensity, rate);
+        const struct roof_prediction *const p = &d->chart->dot[m->first].node.prediction;
+        const char *const colour = mark_colour(d, m->group, m->roof) + 1;
+        const int shape = shapes[m->group % COUNT(shapes)];
+        put_point(d->out, p->intensity, p->attainable_flops_per_s);
         roof_text_put(d->out, " ");
         number(d->out, m->radius / point_radius[d->image]);
-        roof_text_printf(d->out, " %d 0x%s\n", shapes[m->group % COUNT(shapes)] - reached,
-                         mark_colour(d, m->group, m->roof) + 1);
+        roof_text_printf(d->out, " %d 0x80%s %d 0x%s\n", shape, colour, shape - 1, colour);
     }
     roof_text_put(d->out, "EOD\n");
 }
 
-/* Writes lines from the bound of a dot to the rate that it reached. */
-static void put_joins(const struct drawing *d)
+/* Writes a line between two points in a colour; a blank line ends it. */
+static void put_coloured(struct roof_text *out, double x0, double y0, double x1, double y1,
+                         const char *colour)
 {
-    roof_text_put(d->out, "$joins << EOD\n");
-    for (size_t i = 0; i < d->layout->marks; i++) {
-        const struct roof_chart_dot *const dot = &d->chart->dot[d->layout->mark[i].first];
+    put_point(out, x0, y0);
+    roof_text_printf(out, " 0x%s\n", colour);
+    put_point(out, x1, y1);
+    roof_text_printf(out, " 0x%s\n\n", colour);
+}
+
+/* Writes a whisker for each mark: a line from its bound to the rate that it reached, with a tick
+ * there. */
+static void put_whiskers(const struct drawing *d)
+{
+    const struct roof_chart_layout *const l = d->layout;
+    const double pixel = log(l->x_max / l->x_min) / (l->canvas.plot.right - l->canvas.plot.left);
+    roof_text_put(d->out, "$whiskers << EOD\n");
+    for (size_t i = 0; i < l->marks; i++) {
+        const struct roof_mark *const m = &l->mark[i];
+        const struct roof_chart_dot *const dot = &d->chart->dot[m->first];
         const struct roof_prediction *const p = &dot->node.prediction;
+        const char *const colour = mark_colour(d, m->group, m->roof) + 1;
         const double rate = roof_chart_reached(d->chart, dot);
+        const double wider = exp(pixel * (m->radius + WHISKER_END));
         if (!isnan(rate)) {
-            put_segment(d->out, p->intensity, p->attainable_flops_per_s, p->intensity, rate);
+            put_coloured(d->out, p->intensity, p->attainable_flops_per_s, p->intensity, rate,
+                         colour);
+            put_coloured(d->out, p->intensity / wider, rate, p->intensity * wider, rate, colour);
         }
+    }
+    roof_text_put(d->out, "EOD\n");
+}
+
+/* Writes lines that join what the dots of each group reached on each device, in their order. */
+static void put_paths(const struct drawing *d)
+{
+    const struct roof_chart *const chart = d->chart;
+    roof_text_put(d->out, "$paths << EOD\n");
+    for (size_t of = 0; of < chart->groups * chart->roofs; of++) {
+        for (size_t i = 0; i < chart->dots; i++) {
+            const struct roof_chart_dot *const dot = &chart->dot[i];
+            const double rate = roof_chart_reached(chart, dot);
+            if (dot->group == of / chart->roofs && dot->roof == of % chart->roofs && !isnan(rate)) {
+                put_point(d->out, dot->node.prediction.intensity, rate);
+                roof_text_printf(d->out, " 0x%s\n", mark_colour(d, dot->group, dot->roof) + 1);
+            }
+        }
+        roof_text_put(d->out, "\n");
     }
     roof_text_put(d->out, "EOD\n");
 }
@@ -287,7 +333,7 @@ static bool any_reached(const struct roof_chart *chart)
 {
     bool any = false;
     for (size_t i = 0; i < chart->dots && !any; i++) {
-        any = !isnan(roof_chart_reached(chart, &chart->dot[i]));
+        any = !chart->dot[i].folded && !isnan(roof_chart_reached(chart, &chart->dot[i]));
     }
     return any;
 }
@@ -299,15 +345,19 @@ static void put_labels(const struct drawing *d)
     const struct roof_chart_layout *const l = d->layout;
     const struct roof_canvas *const canvas = &l->canvas;
     const double edge = canvas->plot.right;
-    put_label(d, "TFLOP/s", 14, (canvas->plot.top + canvas->plot.bottom) / 2, "center", FONT,
+    put_label(d, "TFLOPS", 14, (canvas->plot.top + canvas->plot.bottom) / 2, "center", FONT,
               "#404040", 90);
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
+        const char *const colour = s->tick ? FAINT : roof_colour(d, s->roof);
+        if (s->tick) {
+            put_line(d, edge - TICK, s->at, edge, s->at, roof_colour(d, s->roof));
+        }
         if (s->label[0] == '\0') {
             continue;
         }
-        put_label(d, s->label, edge + BESIDE, s->y, "left", FONT - 1, roof_colour(d, s->roof), 0);
-        put_line(d, edge + 2, s->at, edge + BESIDE - 4, s->y, roof_colour(d, s->roof));
+        put_label(d, s->label, edge + BESIDE, s->y, "left", FONT - (s->tick ? 2 : 1), colour, 0);
+        put_line(d, edge + 2, s->at, edge + BESIDE - 4, s->y, colour);
     }
     for (size_t i = 0; i < l->slopes; i++) {
         const struct roof_slope *const s = &l->slope[i];
@@ -323,7 +373,8 @@ static void put_labels(const struct drawing *d)
         }
         const double x = (m->box.left + m->box.right) / 2;
         const double y = (m->box.top + m->box.bottom) / 2;
-        put_label(d, m->label, x, y, "center boxed", FONT - 1, "#202020", 0);
+        put_label(d, m->label, x, y, "center boxed", FONT - 1,
+                  d->chart->roofs > 1 ? roof_colour(d, m->roof) : TEXT_COLOUR, 0);
         if (m->leader) { /* a line to the nearest place of the box */
             put_line(d, m->x, m->y, fmin(fmax(m->x, m->box.left), m->box.right),
                      fmin(fmax(m->y, m->box.top + 3), m->box.bottom - 3), "#909090");
@@ -331,28 +382,65 @@ static void put_labels(const struct drawing *d)
     }
 }
 
-/* The places of the items of the legend: the groups, then the meaning of filled and hollow. */
+/* The items of the legend: the devices if there are several, the groups, and what sizes, fills and
+ * dashes mean. */
+enum { ITEMS_MAX = ROOF_CHART_ROOFS_MAX + ROOF_CHART_GROUPS_MAX + 1 };
 struct legend {
-    double x[ROOF_CHART_GROUPS_MAX + 1]; /* from the left of the plot */
-    size_t line[ROOF_CHART_GROUPS_MAX + 1];
+    double x[ITEMS_MAX]; /* from the left of the plot */
+    size_t line[ITEMS_MAX];
+    size_t devices;
     size_t items;
     size_t lines;
+    char key[ROOF_CHART_NOTE_SIZE]; /* the last item; "": there is none */
 };
 
-static const char filled[] = "filled: bound; hollow: measured or expected";
-
-static const char *legend_text(const struct roof_chart *chart, size_t item)
+/* Says what the marks of this chart mean. */
+static void put_key(char out[ROOF_CHART_NOTE_SIZE], const struct roof_chart *chart)
 {
-    return item < chart->groups ? chart->group[item] : filled;
+    bool measured = false;
+    bool shares = false;
+    bool vector = false;
+    for (size_t i = 0; i < chart->dots; i++) {
+        measured = measured || !isnan(chart->dot[i].node.prediction.measured_s);
+        shares = shares || !isnan(chart->dot[i].share);
+    }
+    for (size_t r = 0; r < chart->roofs; r++) {
+        for (size_t i = 0; i < chart->roof[r].ceilings; i++) {
+            vector = vector || (chart->roof[r].ceiling[i].unit == ROOF_COMPUTE_VECTOR &&
+                                roof_chart_in_use(chart, r, i));
+        }
+    }
+    const bool reached = any_reached(chart);
+    snprintf(out, ROOF_CHART_NOTE_SIZE, "%s%s%s%s",
+             shares ? "area and percent: share of the time; " : "",
+             reached ? "dot: bound; tick: " : "",
+             !reached          ? ""
+             : !measured       ? (shares ? "expected; " : "expected, percent of the bound; ")
+             : chart->expected ? "measured or expected, percent of the bound; "
+                               : "measured, percent of the bound; ",
+             vector ? "dashed: vector unit; " : "");
+    const size_t length = strlen(out);
+    out[length < 2 ? 0 : length - 2] = '\0';
+}
+
+static const char *legend_text(const struct roof_chart *chart, const struct legend *legend,
+                               size_t item)
+{
+    return item < legend->devices                   ? chart->roof[item].hardware->id
+           : item < legend->devices + chart->groups ? chart->group[item - legend->devices]
+                                                    : legend->key;
 }
 
 /* Lays the items in lines of a width; a longer item has a line of its own. */
 static struct legend lay_legend(const struct roof_chart *chart, double width)
 {
-    struct legend out = {.items = chart->groups + (any_reached(chart) ? 1 : 0)};
+    struct legend out = {.devices = chart->roofs > 1 ? chart->roofs : 0};
+    put_key(out.key, chart);
+    out.items = out.devices + chart->groups + (out.key[0] != '\0' ? 1 : 0);
     double x = 0;
     for (size_t i = 0; i < out.items; i++) {
-        const double item = LEGEND_GAP + CHARACTER * (double)roof_text_width(legend_text(chart, i));
+        const double item =
+            LEGEND_GAP + CHARACTER * (double)roof_text_width(legend_text(chart, &out, i));
         if (out.lines == 0 || x + item > width) {
             out.lines++;
             x = 0;
@@ -364,71 +452,149 @@ static struct legend lay_legend(const struct roof_chart *chart, double width)
     return out;
 }
 
-/* Writes the title, the shape of each group, and how many operators are not shown. */
-static void put_legend(const struct drawing *d, const struct legend *legend)
+/* Writes an item of the legend: a device has a line, a group its shape. */
+static void put_item(const struct drawing *d, const struct legend *legend, size_t item, double top)
+{
+    const bool device = item < legend->devices;
+    const bool key = item >= legend->devices + d->chart->groups;
+    const double x = d->layout->canvas.plot.left + LEGEND_LEFT + legend->x[item];
+    const double y = top + LINE * (double)legend->line[item];
+    put_label(d, legend_text(d->chart, legend, item), x + (key ? 0 : 12), y, "left",
+              key ? FONT - 1 : FONT,
+              key      ? GREY
+              : device ? roof_colour(d, item)
+                       : TEXT_COLOUR,
+              0);
+    if (device) {
+        for (int i = -1; i <= 1; i++) { /* as thick as three lines */
+            put_line(d, x - LEGEND_RADIUS - 2, y + 0.7 * i, x + LEGEND_RADIUS + 2, y + 0.7 * i,
+                     roof_colour(d, item));
+        }
+    } else if (!key) {
+        const size_t group = item - legend->devices;
+        roof_text_put(d->out, "set label '' at ");
+        put_place(d, x, y);
+        roof_text_put(d->out, " point pointsize ");
+        number(d->out, LEGEND_RADIUS / point_radius[d->image]);
+        roof_text_printf(d->out, " pointtype %d linecolor rgb '%s' front\n",
+                         shapes[group % COUNT(shapes)],
+                         d->chart->roofs > 1 ? GREY : mark_colour(d, group, 0));
+    }
+}
+
+/* Writes a note with its middle at a height; returns if there is reason for it. */
+static bool put_note(const struct drawing *d, enum roof_chart_note which, double x, double y)
+{
+    struct roof_text note = ROOF_TEXT_INIT;
+    roof_chart_note(&note, d->chart, which);
+    const bool some = note.length > 0 && !note.failed;
+    if (some) {
+        put_label(d, note.data, x, y, "left", which == ROOF_NOTE_UNFIT ? FONT : FONT - 2,
+                  which == ROOF_NOTE_UNFIT ? WARNING : GREY, 0);
+    }
+    d->out->failed = d->out->failed || note.failed;
+    roof_text_free(&note);
+    return some;
+}
+
+/* Counts the notes below the plot. */
+static size_t count_notes(struct roof_text *scratch, const struct roof_chart *chart)
+{
+    size_t count = 0;
+    for (int note = ROOF_NOTE_UNFIT + 1; note < ROOF_NOTES; note++) {
+        roof_text_clear(scratch);
+        roof_chart_note(scratch, chart, (enum roof_chart_note)note);
+        count += scratch->length > 0;
+    }
+    return count;
+}
+
+/* Writes the title, a warning, the legend, and the notes on what is not drawn. */
+static void put_around(const struct drawing *d, const struct legend *legend, size_t notes)
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;
     if (d->chart->title[0] != '\0') {
         put_label(d, d->chart->title, canvas->plot.left, 24, "left", FONT + 4, "#000000", 0);
     }
+    const bool warned = put_note(d, ROOF_NOTE_UNFIT, canvas->plot.left, LEGEND_TOP - 3);
     for (size_t i = 0; i < legend->items; i++) {
-        const bool group = i < d->chart->groups;
-        const double x = canvas->plot.left + LEGEND_LEFT + legend->x[i];
-        const double y = LEGEND_TOP + LINE * (double)legend->line[i];
-        put_label(d, legend_text(d->chart, i), x + (group ? 12 : 0), y, "left",
-                  group ? FONT : FONT - 1, group ? "#202020" : "#606060", 0);
-        if (group) {
-            roof_text_put(d->out, "set label '' at ");
-            put_place(d, x, y);
-            roof_text_put(d->out, " point pointsize ");
-            number(d->out, LEGEND_RADIUS / point_radius[d->image]);
-            roof_text_printf(d->out, " pointtype %d linecolor rgb '%s' front\n",
-                             shapes[i % COUNT(shapes)],
-                             d->chart->roofs > 1 ? "#606060" : mark_colour(d, i, 0));
-        }
+        put_item(d, legend, i, LEGEND_TOP + (warned ? LINE : 0));
     }
-    if (d->chart->left_out > 0) {
-        struct roof_text note = ROOF_TEXT_INIT;
-        roof_chart_left_out(&note, d->chart);
-        put_label(d, note.failed ? "" : note.data, canvas->width - 12, canvas->height - 14, "right",
-                  FONT - 2, "#606060", 0);
-        d->out->failed = d->out->failed || note.failed;
-        roof_text_free(&note);
+    double y = canvas->height - 14 - LINE * ((double)notes - 1);
+    for (int note = ROOF_NOTE_UNFIT + 1; note < ROOF_NOTES; note++) {
+        y += put_note(d, (enum roof_chart_note)note, canvas->plot.left, y) ? LINE : 0;
     }
 }
 
-static void put_plot(const struct drawing *d, bool joins)
+/* Tints the intensities that wait for memory at each ceiling of the only device, and those that are
+ * limited by compute at each, and names them. */
+static void put_zones(const struct drawing *d)
+{
+    const struct roof_chart_layout *const l = d->layout;
+    const struct roof_box *const plot = &l->canvas.plot;
+    double low = HUGE_VAL;
+    double high = 0;
+    for (size_t i = 0; i < l->sides; i++) {
+        if (l->side[i].used) {
+            low = fmin(low, l->side[i].from);
+            high = fmax(high, l->side[i].from);
+        }
+    }
+    if (d->chart->roofs != 1 || high == 0) {
+        return;
+    }
+    const struct {
+        const char *name, *colour;
+        double left, right;
+    } zones[] = {{"memory bound", MEMORY_ZONE, plot->left, roof_chart_x(l, low)},
+                 {"compute bound", COMPUTE_ZONE, roof_chart_x(l, high), plot->right}};
+    for (size_t i = 0; i < COUNT(zones); i++) {
+        roof_text_printf(d->out, "set object %zu rectangle from ", i + 1);
+        put_place(d, zones[i].left, plot->top);
+        roof_text_put(d->out, " to ");
+        put_place(d, zones[i].right, plot->bottom);
+        roof_text_printf(d->out, " behind fillcolor rgb '%s' fillstyle solid noborder\n",
+                         zones[i].colour);
+        put_label(d, zones[i].name, (zones[i].left + zones[i].right) / 2, plot->bottom - LINE * 0.6,
+                  "center", FONT - 2, FAINT, 0);
+    }
+}
+
+static void put_plot(const struct drawing *d, bool whiskers)
 {
     roof_text_put(d->out, "plot \\\n");
     for (size_t r = 0; r < d->chart->roofs; r++) {
         const char *const colour = roof_colour(d, r);
-        roof_text_printf(
-            d->out,
-            "  $vector_%zu using 1:2 with lines linewidth 1.4 dashtype 2 linecolor rgb "
-            "'%s', \\\n"
-            "  $matrix_%zu using 1:2 with lines linewidth 1.8 linecolor rgb '%s', \\\n"
-            "  $ridge_%zu using 1:2 with points pointtype 7 linecolor rgb '%s' "
-            "pointsize ",
-            r + 1, colour, r + 1, colour, r + 1, colour);
+        roof_text_printf(d->out,
+                         "  $vector_%zu using 1:2 with lines linewidth 1.4 dashtype 2 "
+                         "linecolor rgb '%s', \\\n"
+                         "  $matrix_%zu using 1:2 with lines "
+                         "linewidth 1.8 linecolor rgb '%s', \\\n"
+                         "  $ridge_%zu using 1:2 with points pointtype 7 linecolor rgb "
+                         "'%s' pointsize ",
+                         r + 1, colour, r + 1, colour, r + 1, colour);
         number(d->out, RIDGE_RADIUS / point_radius[d->image]);
         roof_text_put(d->out, ", \\\n");
     }
     if (d->chart->lines > 0) {
-        roof_text_put(d->out,
-                      "  $lines using 1:2 with lines linewidth 1.6 dashtype 4 linecolor rgb "
-                      "'#7F3C8D', \\\n");
+        roof_text_put(d->out, "  $lines using 1:2 with lines linewidth 1.6 dashtype "
+                              "4 linecolor rgb '#7F3C8D', \\\n");
     }
-    if (joins) {
-        roof_text_put(d->out, "  $joins using 1:2 with lines linewidth 1.2 linecolor rgb "
-                              "'#808080', \\\n"
-                              "  $reached using 1:2:3:4:5 with points linewidth 1.6 pointsize "
-                              "variable pointtype variable linecolor rgb variable, \\\n");
+    if (d->chart->joined && whiskers) {
+        roof_text_put(d->out, "  $paths using 1:2:3 with lines linewidth 0.8 linecolor "
+                              "rgb variable, \\\n");
+    }
+    if (whiskers) {
+        roof_text_put(d->out, "  $whiskers using 1:2:3 with lines "
+                              "linewidth 1.6 linecolor rgb variable, \\\n");
     }
     if (d->chart->dots > 0) {
-        roof_text_put(d->out, "  $bound using 1:2:3:4:5 with points pointsize variable pointtype "
-                              "variable linecolor rgb variable, \\\n");
+        roof_text_put(d->out, "  $bound using 1:2:3:4:5 with points pointsize "
+                              "variable pointtype variable linecolor rgb variable, \\\n"
+                              "  $bound using 1:2:3:6:7 with points linewidth 1.4 "
+                              "pointsize variable pointtype variable linecolor rgb variable, \\\n");
     }
-    roof_text_put(d->out, "  NaN\n");
+    roof_text_put(d->out, "  NaN notitle\n");
 }
 
 enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_chart *chart,
@@ -437,8 +603,12 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
 {
     struct roof_chart_layout *layout = NULL;
     const struct legend legend = lay_legend(chart, width - PLOT_LEFT - LEGEND_LEFT);
-    const double top = LEGEND_TOP - 6 + (double)legend.lines * LINE;
-    if (height - PLOT_BOTTOM - top < HEIGHT_SHARE * height) {
+    struct roof_text scratch = ROOF_TEXT_INIT;
+    const size_t notes = count_notes(&scratch, chart);
+    roof_text_free(&scratch);
+    const double top = LEGEND_TOP - 6 + (double)(legend.lines + (chart->unfits > 0 ? 1 : 0)) * LINE;
+    const double bottom = height - PLOT_BOTTOM - LINE * (double)notes;
+    if (bottom - top < HEIGHT_SHARE * height) {
         return roof_error_set(
             error, ROOF_USAGE,
             "an image of %dx%d has no room for the names of %zu groups: give it a "
@@ -447,12 +617,15 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
     }
     const struct roof_canvas canvas = {.width = width,
                                        .height = height,
-                                       .plot = {PLOT_LEFT, top, width, height - PLOT_BOTTOM},
+                                       .plot = {PLOT_LEFT, top, width, bottom},
                                        .beside = BESIDE,
                                        .char_width = CHARACTER,
                                        .line_height = LINE,
                                        .radius_min = 3,
-                                       .radius_max = 16};
+                                       .radius_max = 16,
+                                       .side_share = 0.32,
+                                       .leaders = true,
+                                       .shares = true};
     const enum roof_status status = roof_chart_lay_out(&layout, chart, &canvas, 4, error);
     if (status != ROOF_OK) {
         return status;
@@ -462,16 +635,19 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
     put_head(&d);
     put_roofs(&d);
     if (chart->dots > 0) {
-        put_marks(&d, false);
+        put_marks(&d);
     }
-    const bool joins = any_reached(chart);
-    put_joins(&d);
-    if (joins) {
-        put_marks(&d, true);
+    const bool whiskers = any_reached(chart);
+    if (chart->joined && whiskers) {
+        put_paths(&d);
     }
+    if (whiskers) {
+        put_whiskers(&d);
+    }
+    put_zones(&d);
     put_labels(&d);
-    put_legend(&d, &legend);
-    put_plot(&d, joins);
+    put_around(&d, &legend, notes);
+    put_plot(&d, whiskers);
     roof_chart_layout_free(layout);
     return ROOF_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "chart/note.h"
 #include "chart/place.h"
 #include "report/table.h"
 
@@ -29,12 +30,20 @@
 #define STEPS 4
 
 /* The characters of marks in their order; further marks have the last one. */
-static const char symbols[] = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ*";
+static const char symbols[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnpqrstuvwxyz123456789*";
+#define LETTERS 26
 
 static char symbol_of(size_t mark)
 {
     const size_t last = sizeof symbols - 2;
     return symbols[mark < last ? mark : last];
+}
+
+/* Returns the character at what a mark reached: its letter as a small one, if no mark has that. */
+static char reached_of(const struct roof_chart_layout *l, size_t mark)
+{
+    const char symbol = symbol_of(mark);
+    return l->marks <= LETTERS ? (char)(symbol - 'A' + 'a') : 'o';
 }
 
 /* A page of characters: code points, 0 for a cell that is still empty. */
@@ -96,7 +105,7 @@ static void write_at(const struct page *page, double x, double y, const char *te
 static bool is_line(uint32_t code)
 {
     return code == 0 || (code & ~0xffU) == BRAILLE || code == '/' || code == '-' || code == '.' ||
-           code == '=' || code == '+';
+           code == '=' || code == '+' || code == ':' || code == 0x250a;
 }
 
 static void put_character(struct roof_text *out, uint32_t code)
@@ -209,6 +218,24 @@ static void draw_mark(const struct page *page, double x, double y, char symbol)
     }
 }
 
+/* Draws the line from a mark down to what it reached, in cells that are empty. */
+static void draw_whisker(const struct page *page, const struct roof_mark *mark)
+{
+    const int last = (int)floor(mark->reached_y);
+    for (int y = (int)floor(mark->y) + 1; y < last; y++) {
+        uint32_t *const cell = cell_at(page, mark->x, y);
+        if (cell != NULL && *cell == 0) {
+            *cell = page->unicode ? 0x250a : ':';
+        }
+    }
+}
+
+/* Draws the tick of a ceiling that no dot runs at. */
+static void ink_tick(const struct page *page, double right, double y)
+{
+    write_at(page, right - 1, y, page->unicode ? "\u2576" : "-");
+}
+
 static void draw(const struct page *page, const struct roof_chart_layout *l)
 {
     draw_axes(page, l);
@@ -217,12 +244,16 @@ static void draw(const struct page *page, const struct roof_chart_layout *l)
     }
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
-        draw_level(page, l, s->at, s->from, s->vector || s->line, s->line ? '=' : '-');
+        if (s->tick) {
+            ink_tick(page, l->canvas.plot.right, s->at);
+        } else {
+            draw_level(page, l, s->at, s->from, s->vector || s->line, s->line ? '=' : '-');
+        }
         write_at(page, l->canvas.plot.right + 1, s->y, s->label);
     }
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
-        if (!s->line) {
+        if (!s->line && !s->tick) {
             write_at(page, roof_chart_x(l, s->from), s->at, page->unicode ? "\u25c6" : "+");
         }
     }
@@ -230,36 +261,74 @@ static void draw(const struct page *page, const struct roof_chart_layout *l)
         draw_mark(page, l->mark[i].x, l->mark[i].y, symbol_of(i));
     }
     for (size_t i = 0; i < l->marks; i++) {
-        if (!isnan(l->mark[i].reached_y)) {
-            uint32_t *const cell = cell_at(page, l->mark[i].x, l->mark[i].reached_y);
-            if (cell != NULL && is_line(*cell)) {
-                *cell = page->unicode ? 0x25cb : 'o';
-            }
+        const struct roof_mark *const m = &l->mark[i];
+        if (!isnan(m->reached_y)) {
+            draw_whisker(page, m);
+            draw_mark(page, m->x, m->reached_y, reached_of(l, i));
         }
     }
 }
 
+/* The look of the rows of the legend, whose numbers stand with their decimal points in a column. */
+struct look {
+    size_t widest; /* characters of the longest name */
+    int intensity; /* decimals of FLOP/byte */
+    int rate;      /* decimals of TFLOPS */
+    bool shares;   /* there are shares of the time */
+};
+
+/* Returns the decimals that give the least of some numbers three digits, with at most four. */
+static int decimals_for(double least)
+{
+    return least >= 100 ? 0 : least < 0.1 ? 4 : 2 - (int)floor(log10(least));
+}
+
+static struct look look_of(const struct roof_chart *chart)
+{
+    struct look look = {.widest = 4};
+    double intensity = HUGE_VAL;
+    double rate = HUGE_VAL;
+    for (size_t i = 0; i < chart->dots; i++) {
+        const struct roof_chart_dot *const dot = &chart->dot[i];
+        if (!dot->folded) {
+            const struct roof_prediction *const p = &dot->node.prediction;
+            intensity = fmin(intensity, p->intensity);
+            rate = fmin(rate, fmin(p->attainable_flops_per_s, roof_chart_reached(chart, dot)));
+            look.shares = look.shares || !isnan(dot->share);
+        }
+    }
+    look.intensity = decimals_for(intensity);
+    look.rate = decimals_for(roof_to_unit(rate, ROOF_UNIT_TFLOPS));
+    return look;
+}
+
+static const char *percent(char out[ROOF_QUANTITY_SIZE], double share)
+{
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.1f%%", 100 * share);
+    return out;
+}
+
 /* Writes a row of the legend: a dot, or, for all dots of a mark, the first of them. */
 static void put_row(struct roof_text *out, const struct roof_chart *chart, size_t mark,
-                    const struct roof_chart_dot *dot, const char *name, double share, size_t widest)
+                    const struct roof_chart_dot *dot, const char *name, double share,
+                    const struct look *look)
 {
-    char number[3][ROOF_QUANTITY_SIZE];
+    char number[ROOF_QUANTITY_SIZE];
     const struct roof_prediction *const p = &dot->node.prediction;
     roof_text_printf(out, "  %c  %s", symbol_of(mark), name);
-    roof_text_fill(out, ' ', widest - roof_text_width(name));
-    roof_text_printf(out, "  %9s FLOP/byte  %12s  %-7s", roof_format_short(number[0], p->intensity),
-                     roof_format_quantity(number[1], p->attainable_flops_per_s, ROOF_UNIT_TFLOPS),
+    roof_text_fill(out, ' ', look->widest - roof_text_width(name));
+    roof_text_printf(out, "  %9.*f  %8.*f  %-7s", look->intensity, p->intensity, look->rate,
+                     roof_to_unit(p->attainable_flops_per_s, ROOF_UNIT_TFLOPS),
                      roof_bottleneck_name(p->bottleneck));
-    if (!isnan(share)) {
-        roof_text_printf(out, " %5.1f%% of the time", 100 * share);
+    if (look->shares) {
+        roof_text_printf(out, "  %7s", isnan(share) ? "" : percent(number, share));
     }
     const double reached = roof_chart_reached(chart, dot);
     if (!isnan(reached)) {
         const double part = reached / p->attainable_flops_per_s;
-        roof_text_printf(out, "  %s %s (%s of the bound%s)",
-                         isnan(p->measured_s) ? "expected" : "measured",
-                         roof_format_quantity(number[1], reached, ROOF_UNIT_TFLOPS),
-                         roof_format_quantity(number[2], part, ROOF_UNIT_FRACTION),
+        roof_text_printf(out, "  %8.*f  %s %s of the bound%s", look->rate,
+                         roof_to_unit(reached, ROOF_UNIT_TFLOPS),
+                         isnan(p->measured_s) ? "expected," : "measured,", percent(number, part),
                          part > 1 ? ": in a cache, or not this shape?" : "");
     }
     while (out->length > 0 && out->data[out->length - 1] == ' ') {
@@ -268,17 +337,98 @@ static void put_row(struct roof_text *out, const struct roof_chart *chart, size_
     roof_text_put(out, "\n");
 }
 
+/* The columns beside the name of a ceiling. */
+#define CEILING_NUMBERS 24
+
+/* Writes the ceilings in use with all formats and numbers, where the labels beside the plot lack
+ * some. */
+static void put_ceilings(struct roof_text *out, const struct roof_chart *chart,
+                         const struct roof_chart_layout *l)
+{
+    size_t widest = 0;
+    struct roof_text name = ROOF_TEXT_INIT;
+    for (int pass = 0; pass < 2 && l->shortened; pass++) {
+        if (pass == 1) {
+            roof_text_put(out, "\nceilings");
+            roof_text_fill(out, ' ', widest > 6 ? widest - 6 : 0);
+            roof_text_put(out, "     TFLOPS      ridge\n");
+        }
+        for (size_t r = 0; r < chart->roofs; r++) {
+            for (size_t i = 0; i < chart->roof[r].ceilings; i++) {
+                const struct roof_chart_ceiling *const c = &chart->roof[r].ceiling[i];
+                if (!roof_chart_in_use(chart, r, i)) {
+                    continue;
+                }
+                for (int all = 1; all >= 0; all--) {
+                    roof_text_clear(&name);
+                    roof_text_printf(&name, "%s ", chart->roof[r].hardware->id);
+                    roof_chart_put_formats(&name, chart, c, all == 1);
+                    if ((double)name.length + CEILING_NUMBERS <= l->canvas.width) {
+                        break;
+                    }
+                }
+                widest = name.length > widest ? name.length : widest;
+                if (pass == 1) {
+                    roof_text_printf(out, "  %s", name.failed ? "" : name.data);
+                    roof_text_fill(out, ' ', widest - name.length);
+                    roof_text_printf(out, "  %9.1f  %9.1f\n",
+                                     roof_to_unit(c->flops_per_s, ROOF_UNIT_TFLOPS), c->ridge);
+                }
+            }
+        }
+    }
+    out->failed = out->failed || name.failed;
+    roof_text_free(&name);
+}
+
+/* Writes a note as a line, if there is reason for it. */
+static void put_line(struct roof_text *out, const struct roof_chart *chart,
+                     enum roof_chart_note note)
+{
+    const size_t length = out->length;
+    roof_chart_note(out, chart, note);
+    roof_text_put(out, out->length > length ? "\n" : "");
+}
+
+/* Writes what is not drawn, a line for each reason. */
+static void put_notes(struct roof_text *out, const struct roof_chart *chart)
+{
+    roof_text_put(out, "\n");
+    for (int note = ROOF_NOTE_UNFIT + 1; note < ROOF_NOTES; note++) {
+        put_line(out, chart, (enum roof_chart_note)note);
+    }
+    if (out->length > 1 && out->data[out->length - 2] == '\n') { /* there are no notes */
+        out->data[--out->length] = '\0';
+    }
+}
+
+/* Writes the group of some rows, its device, and what their columns are. */
+static void put_heading(struct roof_text *out, const struct roof_chart *chart, size_t group,
+                        size_t roof, const struct look *look)
+{
+    struct roof_text name = ROOF_TEXT_INIT;
+    roof_text_printf(&name, "%s%s%s", chart->group[group], chart->roofs > 1 ? " on " : "",
+                     chart->roofs > 1 ? chart->roof[roof].hardware->id : "");
+    const size_t width = name.failed ? 0 : roof_text_width(name.data);
+    roof_text_printf(out, "\n%s", name.failed ? "" : name.data);
+    roof_text_fill(out, ' ', width < look->widest + 5 ? look->widest + 5 - width : 0);
+    roof_text_printf(out, "  %9s  %8s  %s%s\n", "FLOP/byte", "TFLOPS",
+                     look->shares ? "bound  " : "bound", look->shares ? "     time" : "");
+    out->failed = out->failed || name.failed;
+    roof_text_free(&name);
+}
+
 /* Writes what each symbol stands for, by group and device. */
 static void put_legend(struct roof_text *out, const struct roof_chart *chart,
                        const struct roof_chart_layout *l)
 {
     const bool each = chart->dots <= LEGEND_MAX;
     const size_t rows = each ? chart->dots : l->marks;
-    size_t widest = 4;
+    struct look look = look_of(chart);
     for (size_t i = 0; i < rows; i++) {
         const size_t width =
             roof_text_width(each ? chart->dot[i].node.node.name : l->mark[i].label);
-        widest = width > widest ? width : widest;
+        look.widest = width > look.widest ? width : look.widest;
     }
     for (size_t of = 0; of < chart->groups * chart->roofs; of++) {
         const size_t group = of / chart->roofs;
@@ -286,25 +436,51 @@ static void put_legend(struct roof_text *out, const struct roof_chart *chart,
         bool headed = false;
         for (size_t i = 0; i < rows; i++) {
             const size_t m = each ? l->mark_of[i] : i;
+            if (m == ROOF_CHART_DOTS_MAX) {
+                continue;
+            }
             const struct roof_mark *const mark = &l->mark[m];
             const struct roof_chart_dot *const dot = &chart->dot[each ? i : mark->first];
             if (mark->group != group || mark->roof != roof) {
                 continue;
             }
             if (!headed) {
-                roof_text_printf(out, "\n%s%s%s\n", chart->group[group],
-                                 chart->roofs > 1 ? " on " : "",
-                                 chart->roofs > 1 ? chart->roof[roof].hardware->id : "");
+                put_heading(out, chart, group, roof, &look);
             }
             headed = true;
             put_row(out, chart, m, dot, each ? dot->node.node.name : mark->label,
-                    each ? dot->share : mark->share, widest);
+                    each ? dot->share : mark->share, &look);
         }
     }
-    if (chart->left_out > 0) {
-        roof_text_put(out, "\n");
-        roof_chart_left_out(out, chart);
-        roof_text_put(out, "\n");
+    put_ceilings(out, chart, l);
+    put_notes(out, chart);
+}
+
+/* Writes the unit of the upward axis, and the bandwidths that the slopes stand for. */
+static void put_unit(struct roof_text *out, const struct roof_chart *chart)
+{
+    char number[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, "TFLOPS; slope: ");
+    for (size_t r = 0; r < chart->roofs; r++) {
+        const struct roof_chart_roof *const roof = &chart->roof[r];
+        roof_text_printf(out, "%s%s%s%s", r == 0 ? "" : ", ",
+                         chart->roofs > 1 ? roof->hardware->id : "", chart->roofs > 1 ? " " : "",
+                         roof_format_quantity(number, roof->bytes_per_s, ROOF_UNIT_GB_PER_S));
+    }
+    roof_text_put(out, "\n");
+}
+
+/* Says what small letters are, if there are any. */
+static void put_key(struct roof_text *out, const struct roof_chart_layout *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->marks && !any; i++) {
+        any = !isnan(l->mark[i].reached_y);
+    }
+    if (any) {
+        roof_text_put(out, l->marks <= LETTERS
+                               ? "       capital: bound, small: measured or expected\n"
+                               : "       o: measured or expected\n");
     }
 }
 
@@ -319,7 +495,8 @@ enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart 
                                        .char_width = 1,
                                        .line_height = 1,
                                        .radius_min = 0.5,
-                                       .radius_max = 0.5};
+                                       .radius_max = 0.5,
+                                       .side_share = 0.42};
     struct roof_chart_layout *layout = NULL;
     struct page page = {columns, (size_t)rows + 2, NULL, unicode};
     const enum roof_status status = roof_chart_lay_out(&layout, chart, &canvas, 0.75, error);
@@ -334,11 +511,13 @@ enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart 
     if (chart->title[0] != '\0') {
         roof_text_printf(out, "%s\n", chart->title);
     }
-    roof_text_put(out, "TFLOP/s\n");
+    put_line(out, chart, ROOF_NOTE_UNFIT);
+    put_unit(out, chart);
     draw(&page, layout);
     put_page(out, &page);
     roof_text_fill(out, ' ', AXIS_WIDTH);
     roof_text_put(out, "arithmetic intensity, FLOP/byte\n");
+    put_key(out, layout);
     put_legend(out, chart, layout);
     free(page.cell);
     roof_chart_layout_free(layout);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "chart/note.h"
 
 /* Further marks have no labels, because so many could not be read. */
 #define LABELS_MAX 80
@@ -17,8 +18,6 @@
 #define MARK_CHARACTERS 34
 #define SIDE_CHARACTERS 52
 #define DIRECTIONS 24
-/* At least this share of the width is left to the plot. */
-#define PLOT_SHARE 0.5
 
 /* The distances from its mark that are tried for a label, in heights of a line. */
 static const double distances[] = {0.3, 0.9, 1.6, 2.4, 3.4, 4.6, 6, 8, 10.5, 13, 16};
@@ -44,9 +43,11 @@ static void find_axes(struct roof_chart_layout *out, const struct roof_chart *ch
     for (size_t i = 0; i < chart->roofs; i++) {
         const struct roof_chart_roof *const roof = &chart->roof[i];
         for (size_t k = 0; k < roof->ceilings; k++) {
-            widen(&x_min, &x_max, roof->ceiling[k].ridge / 6);
-            widen(&x_min, &x_max, roof->ceiling[k].ridge * 5);
-            widen(&y_min, &y_max, roof->ceiling[k].flops_per_s);
+            if (roof_chart_in_use(chart, i, k)) {
+                widen(&x_min, &x_max, roof->ceiling[k].ridge / 6);
+                widen(&x_min, &x_max, roof->ceiling[k].ridge * 5);
+                widen(&y_min, &y_max, roof->ceiling[k].flops_per_s);
+            }
         }
     }
     for (size_t i = 0; i < chart->lines; i++) {
@@ -56,6 +57,9 @@ static void find_axes(struct roof_chart_layout *out, const struct roof_chart *ch
     }
     for (size_t i = 0; i < chart->dots; i++) {
         const struct roof_prediction *const p = &chart->dot[i].node.prediction;
+        if (chart->dot[i].folded) {
+            continue;
+        }
         widen(&x_min, &x_max, p->intensity / 2.5);
         widen(&x_min, &x_max, p->intensity * 2.5);
         widen(&y_min, &y_max, p->attainable_flops_per_s);
@@ -86,12 +90,13 @@ double roof_chart_y(const struct roof_chart_layout *layout, double flops_per_s)
 
 /* --- beside the plot ----------------------------------------------------------------------- */
 
-/* Copies a text, cut to so many characters. */
-static void cut(char out[ROOF_LABEL_SIZE], const char *text, size_t characters)
+/* Copies a text, cut so that it has so many characters with the tail, which is whole. */
+static void cut(char out[ROOF_LABEL_SIZE], const char *text, size_t characters, const char *tail)
 {
+    const size_t after = strlen(tail);
     size_t length = 0;
-    size_t count = 0;
-    while (text[length] != '\0' && length + 1 < ROOF_LABEL_SIZE) {
+    size_t count = after;
+    while (text[length] != '\0' && length + after + 1 < ROOF_LABEL_SIZE) {
         count += ((unsigned char)text[length] & 0xc0) != 0x80;
         if (count > characters) {
             break;
@@ -102,20 +107,16 @@ static void cut(char out[ROOF_LABEL_SIZE], const char *text, size_t characters)
         length--;
     }
     memcpy(out, text, length);
-    out[length] = '\0';
+    memcpy(out + length, tail, after + 1);
 }
 
-/* Writes the formats of a ceiling: "bf16, fp16", "fp32 vector". */
-static void name_formats(struct roof_text *out, const struct roof_chart_ceiling *ceiling)
+/* Tells if a ceiling is named by the one before it: they have the same peak, and are drawn alike.
+ */
+static bool named_before(const struct roof_chart *chart, size_t roof, size_t ceiling)
 {
-    const size_t shown = ceiling->formats > 2 ? 1 : ceiling->formats;
-    for (size_t i = 0; i < shown; i++) {
-        roof_text_printf(out, "%s%s", i == 0 ? "" : ", ", roof_format(ceiling->format[i])->name);
-    }
-    if (shown < ceiling->formats) {
-        roof_text_printf(out, " +%zu", ceiling->formats - shown);
-    }
-    roof_text_printf(out, "%s", ceiling->unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
+    const struct roof_chart_ceiling *const c = &chart->roof[roof].ceiling[ceiling];
+    return ceiling > 0 && c->flops_per_s == c[-1].flops_per_s &&
+           roof_chart_in_use(chart, roof, ceiling) == roof_chart_in_use(chart, roof, ceiling - 1);
 }
 
 /* Writes the name of a ceiling and of those with the same peak: "h100-sxm fp32 vector and fp64".
@@ -127,10 +128,10 @@ static void name_ceiling(struct roof_text *out, const struct roof_chart *chart, 
     if (chart->roofs > 1) {
         roof_text_printf(out, "%s ", r->hardware->id);
     }
-    for (size_t i = ceiling;
-         i < r->ceilings && r->ceiling[i].flops_per_s == r->ceiling[ceiling].flops_per_s; i++) {
-        roof_text_put(out, i == ceiling ? "" : " and ");
-        name_formats(out, &r->ceiling[i]);
+    roof_chart_put_formats(out, chart, &r->ceiling[ceiling], false);
+    for (size_t i = ceiling + 1; i < r->ceilings && named_before(chart, roof, i); i++) {
+        roof_text_put(out, " and ");
+        roof_chart_put_formats(out, chart, &r->ceiling[i], false);
     }
 }
 
@@ -141,56 +142,128 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Moves labels apart that would overlap: down from the top, then up from the bottom. Places without
- * a label stay. */
+/* Tells if a label moves to keep clear of others: not that of a tick, nor one without a leader. */
+static bool is_moved(const struct roof_chart_layout *out, const struct roof_side *side)
+{
+    return out->canvas.leaders && !side->tick && side->label[0] != '\0';
+}
+
+/* Moves labels apart that would overlap: down from the top, then up from the bottom. */
 static void spread(struct roof_chart_layout *out)
 {
     const double step = out->canvas.line_height;
-    qsort(out->side, out->sides, sizeof *out->side, by_place);
     double least = step / 2;
     for (size_t i = 0; i < out->sides; i++) {
         struct roof_side *const side = &out->side[i];
-        side->y = side->label[0] == '\0' ? side->at : fmax(side->at, least);
-        least = side->label[0] == '\0' ? least : side->y + step;
+        side->y = side->at;
+        if (is_moved(out, side)) {
+            side->y = fmax(side->at, least);
+            least = side->y + step;
+        }
     }
     double most = out->canvas.plot.bottom;
     for (size_t i = out->sides; i > 0; i--) {
         struct roof_side *const side = &out->side[i - 1];
-        side->y = side->label[0] == '\0' ? side->at : fmin(side->y, most);
-        most = side->label[0] == '\0' ? most : side->y - step;
+        if (is_moved(out, side)) {
+            side->y = fmin(side->y, most);
+            most = side->y - step;
+        }
     }
 }
 
-/* Adds the ceilings of a roof. */
+/* Tells if a label that stays at its line overlaps another that stands. Rows of a page are whole:
+ * there, labels overlap in the same row only. */
+static bool is_taken(const struct roof_chart_layout *out, const struct roof_side *side)
+{
+    for (size_t i = 0; i < out->sides; i++) {
+        const struct roof_side *const other = &out->side[i];
+        const double away =
+            out->canvas.leaders ? fabs(other->y - side->y) : fabs(floor(other->y) - floor(side->y));
+        if (other != side && other->placed && other->label[0] != '\0' &&
+            away < out->canvas.line_height) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Places the labels beside the plot: those that move; then at their own lines, where there is room,
+ * the user's lines, ceilings in use and ticks. A label without room is empty. */
+static void place_sides(struct roof_chart_layout *out)
+{
+    qsort(out->side, out->sides, sizeof *out->side, by_place);
+    spread(out);
+    for (size_t i = 0; i < out->sides; i++) {
+        out->side[i].placed = is_moved(out, &out->side[i]);
+    }
+    for (int rank = 0; rank < 3; rank++) {
+        for (size_t i = 0; i < out->sides; i++) {
+            struct roof_side *const side = &out->side[i];
+            if (side->placed || side->label[0] == '\0' ||
+                rank != (side->line   ? 0
+                         : side->tick ? 2
+                                      : 1)) {
+                continue;
+            }
+            side->placed = !is_taken(out, side);
+            if (!side->placed) {
+                side->label[0] = '\0';
+                out->shortened = out->shortened || !side->tick;
+            }
+        }
+    }
+}
+
+/* Labels a ceiling or level line: its name, cut to the characters that its rate leaves, and the
+ * rate, which is never cut. A detail of 0 leaves the rate out. */
+static void label_side(struct roof_side *side, const struct roof_text *name, size_t characters,
+                       int detail)
+{
+    char number[ROOF_QUANTITY_SIZE];
+    char rate[2 * ROOF_QUANTITY_SIZE] = "";
+    if (detail > 0) {
+        snprintf(rate, sizeof rate, " %s",
+                 roof_format_quantity(number, side->rate, ROOF_UNIT_TFLOPS));
+    }
+    if (detail > 1 && !side->line && !side->tick) {
+        const size_t length = strlen(rate);
+        snprintf(rate + length, sizeof rate - length, ", ridge %s",
+                 roof_format_short(number, side->from));
+    }
+    cut(side->label, name->failed ? "" : name->data, characters, rate);
+}
+
+/* Adds the ceilings of a roof that the axes hold. */
 static void add_ceilings(struct roof_chart_layout *out, const struct roof_chart *chart, size_t roof,
-                         struct roof_text *text)
+                         size_t characters, int detail, struct roof_text *text)
 {
     const struct roof_chart_roof *const r = &chart->roof[roof];
-    char number[ROOF_QUANTITY_SIZE];
     for (size_t i = 0; i < r->ceilings; i++) {
         const struct roof_chart_ceiling *const c = &r->ceiling[i];
+        const bool tick = !roof_chart_in_use(chart, roof, i);
+        if (tick && !(c->flops_per_s > out->y_min && c->flops_per_s < out->y_max)) {
+            continue;
+        }
         struct roof_side *const side = &out->side[out->sides++];
         *side = (struct roof_side){.roof = roof,
+                                   .tick = tick,
+                                   .used = c->in_use || !r->in_use,
                                    .vector = c->unit == ROOF_COMPUTE_VECTOR,
                                    .rate = c->flops_per_s,
                                    .from = c->ridge};
-        if (i > 0 && c->flops_per_s == r->ceiling[i - 1].flops_per_s) {
-            continue; /* the label of the one before names it */
+        if (!named_before(chart, roof, i) && !(tick && chart->roofs > 1)) {
+            roof_text_clear(text);
+            name_ceiling(text, chart, roof, i);
+            label_side(side, text, characters, detail);
         }
-        roof_text_clear(text);
-        name_ceiling(text, chart, roof, i);
-        roof_text_printf(text, " %s",
-                         roof_format_quantity(number, c->flops_per_s, ROOF_UNIT_TFLOPS));
-        roof_text_printf(text, ", ridge %s", roof_format_short(number, c->ridge));
-        cut(side->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
     }
 }
 
 /* Adds a line that is level. It begins where the steepest slope that it may belong to meets it. */
 static void add_level(struct roof_chart_layout *out, const struct roof_chart *chart,
-                      const struct roof_chart_line *line, struct roof_text *text)
+                      const struct roof_chart_line *line, size_t characters, int detail,
+                      struct roof_text *text)
 {
-    char number[ROOF_QUANTITY_SIZE];
     double fastest = 0;
     for (size_t r = 0; r < chart->roofs; r++) {
         if (line->roof == r || line->roof == ROOF_CHART_ROOFS_MAX) {
@@ -204,32 +277,68 @@ static void add_level(struct roof_chart_layout *out, const struct roof_chart *ch
     if (chart->roofs > 1 && line->roof < chart->roofs) {
         roof_text_printf(text, "%s ", chart->roof[line->roof].hardware->id);
     }
-    roof_text_printf(text, "%s %s", line->name,
-                     roof_format_quantity(number, line->rate, ROOF_UNIT_TFLOPS));
-    cut(side->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
+    roof_text_put(text, line->name);
+    label_side(side, text, characters, detail);
 }
 
-/* Finds the ceilings and level lines, and makes room for their labels beside the plot. */
-static void find_sides(struct roof_chart_layout *out, const struct roof_chart *chart,
-                       struct roof_text *text)
+/* Finds the ceilings and level lines with labels in a detail: 2 has rates and ridge points, 1 has
+ * rates, 0 has names. Returns the characters of the widest label. */
+static size_t label_sides(struct roof_chart_layout *out, const struct roof_chart *chart,
+                          size_t characters, int detail, struct roof_text *text)
 {
+    size_t widest = 0;
+    out->sides = 0;
     for (size_t r = 0; r < chart->roofs; r++) {
-        add_ceilings(out, chart, r, text);
+        add_ceilings(out, chart, r, characters, detail, text);
     }
     for (size_t i = 0; i < chart->lines; i++) {
         if (!chart->line[i].slope) {
-            add_level(out, chart, &chart->line[i], text);
+            add_level(out, chart, &chart->line[i], characters, detail, text);
         }
     }
-    double widest = 0;
     for (size_t i = 0; i < out->sides; i++) {
-        widest = fmax(widest, (double)roof_text_width(out->side[i].label));
+        const size_t width = roof_text_width(out->side[i].label);
+        widest = width > widest && !out->side[i].tick ? width : widest;
         out->side[i].at = roof_chart_y(out, out->side[i].rate);
     }
+    return widest;
+}
+
+/* Keeps the labels of ticks that there is room for. Returns the characters of the widest label. */
+static size_t fit_ticks(struct roof_chart_layout *out, size_t widest, size_t most)
+{
+    for (size_t i = 0; i < out->sides; i++) {
+        struct roof_side *const side = &out->side[i];
+        const size_t width = roof_text_width(side->label);
+        if (side->tick && width > most) {
+            side->label[0] = '\0';
+        } else {
+            widest = width > widest ? width : widest;
+        }
+    }
+    return widest;
+}
+
+/* Finds the ceilings and level lines, and makes room for their labels beside the plot, in as much
+ * detail as there is room for. */
+static void find_sides(struct roof_chart_layout *out, const struct roof_chart *chart,
+                       struct roof_text *text)
+{
     struct roof_canvas *const canvas = &out->canvas;
-    canvas->plot.right = fmax(canvas->width - canvas->beside - widest * canvas->char_width,
-                              canvas->width * PLOT_SHARE);
-    spread(out);
+    const double room = (canvas->width * canvas->side_share - canvas->beside) / canvas->char_width;
+    const size_t most = room < SIDE_CHARACTERS ? (size_t)room : SIDE_CHARACTERS;
+    int detail = 2;
+    size_t widest = label_sides(out, chart, SIDE_CHARACTERS, detail, text);
+    while (widest > most && detail > 0) {
+        widest = label_sides(out, chart, SIDE_CHARACTERS, --detail, text);
+    }
+    if (widest > most) { /* names are cut, and rates are whole */
+        widest = label_sides(out, chart, most, 1, text);
+    }
+    out->shortened = detail < 2;
+    widest = fit_ticks(out, widest, most);
+    canvas->plot.right = canvas->width - canvas->beside - (double)widest * canvas->char_width;
+    place_sides(out);
 }
 
 /* --- marks --------------------------------------------------------------------------------- */
@@ -265,6 +374,10 @@ static void find_marks(struct roof_chart_layout *out, const struct roof_chart *c
     for (size_t i = 0; i < chart->dots; i++) {
         const struct roof_chart_dot *const dot = &chart->dot[i];
         const double reached = roof_chart_reached(chart, dot);
+        out->mark_of[i] = ROOF_CHART_DOTS_MAX;
+        if (dot->folded) {
+            continue;
+        }
         const double x = roof_chart_x(out, dot->node.prediction.intensity);
         const double y = roof_chart_y(out, dot->node.prediction.attainable_flops_per_s);
         const double reached_y = isnan(reached) ? ROOF_UNKNOWN : roof_chart_y(out, reached);
@@ -297,6 +410,22 @@ static void find_marks(struct roof_chart_layout *out, const struct roof_chart *c
     qsort(out->by_size, out->marks, sizeof *out->by_size, by_radius);
 }
 
+/* Appends the share of the time that a mark takes; for one dot without a share, the part of its
+ * bound that it reached. */
+static void put_share(char *out, size_t size, const struct roof_chart *chart,
+                      const struct roof_mark *mark)
+{
+    const size_t length = strlen(out);
+    const struct roof_chart_dot *const dot = &chart->dot[mark->first];
+    const double reached =
+        roof_chart_reached(chart, dot) / dot->node.prediction.attainable_flops_per_s;
+    if (!isnan(mark->share)) {
+        snprintf(out + length, size - length, ", %.0f%%", 100 * mark->share);
+    } else if (mark->dots == 1 && !isnan(reached)) {
+        snprintf(out + length, size - length, ", %.0f%%", 100 * reached);
+    }
+}
+
 /* Labels each mark with the names of its dots, as many as there is room for. */
 static void name_marks(struct roof_chart_layout *out, const struct roof_chart *chart,
                        struct roof_text *text)
@@ -305,23 +434,29 @@ static void name_marks(struct roof_chart_layout *out, const struct roof_chart *c
         struct roof_mark *const mark = &out->mark[m];
         size_t shown = 0;
         size_t width = 0;
+        /* " +12" and ", 99%" follow the names. */
+        const size_t room = MARK_CHARACTERS - (out->canvas.shares ? 9 : 4);
         bool full = false;
         roof_text_clear(text);
         for (size_t i = mark->first; shown < mark->dots && !full; i++) {
             const char *const name = chart->dot[i].node.node.name;
             if (out->mark_of[i] == m) {
                 width += roof_text_width(name) + (shown > 0 ? 2 : 0);
-                full = shown > 0 && width > MARK_CHARACTERS - 4;
+                full = shown > 0 && width > room;
                 if (!full) {
                     roof_text_printf(text, "%s%s", shown > 0 ? ", " : "", name);
                     shown++;
                 }
             }
         }
+        char more[MARK_CHARACTERS] = "";
         if (shown < mark->dots) {
-            roof_text_printf(text, " +%zu", mark->dots - shown);
+            snprintf(more, sizeof more, " +%zu", mark->dots - shown);
         }
-        cut(mark->label, text->failed ? "" : text->data, MARK_CHARACTERS);
+        if (out->canvas.shares) {
+            put_share(more, sizeof more, chart, mark);
+        }
+        cut(mark->label, text->failed ? "" : text->data, MARK_CHARACTERS, more);
     }
 }
 
@@ -425,8 +560,8 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
     double sum = hides_joins(out, box);
     for (size_t i = 0; i < out->sides; i++) {
         const struct roof_side *const side = &out->side[i];
-        sum +=
-            crosses(roof_chart_x(out, side->from), side->at, out->canvas.plot.right, side->at, box);
+        sum += !side->tick && crosses(roof_chart_x(out, side->from), side->at,
+                                      out->canvas.plot.right, side->at, box);
     }
     for (size_t i = 0; i < out->slopes; i++) {
         const struct roof_slope *const slope = &out->slope[i];
@@ -523,6 +658,16 @@ static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
     slope->label[0] = '\0';
 }
 
+/* Returns the highest ceiling that is drawn in full: the roof ends at it. */
+static const struct roof_chart_ceiling *top_in_use(const struct roof_chart *chart, size_t roof)
+{
+    size_t top = 0;
+    while (top + 1 < chart->roof[roof].ceilings && !roof_chart_in_use(chart, roof, top)) {
+        top++;
+    }
+    return &chart->roof[roof].ceiling[top];
+}
+
 static void find_slopes(struct roof_chart_layout *out, const struct roof_chart *chart,
                         struct roof_text *text)
 {
@@ -530,29 +675,29 @@ static void find_slopes(struct roof_chart_layout *out, const struct roof_chart *
     double highest = 0;
     for (size_t r = 0; r < chart->roofs; r++) {
         const struct roof_chart_roof *const roof = &chart->roof[r];
-        highest = fmax(highest, roof->ceiling[0].flops_per_s);
+        const struct roof_chart_ceiling *const top = top_in_use(chart, r);
+        highest = fmax(highest, top->flops_per_s);
         struct roof_slope *const slope = &out->slope[out->slopes++];
-        *slope =
-            (struct roof_slope){.roof = r, .rate = roof->bytes_per_s, .to = roof->ceiling[0].ridge};
+        *slope = (struct roof_slope){.roof = r, .rate = roof->bytes_per_s, .to = top->ridge};
         roof_text_clear(text);
         if (chart->roofs > 1) {
             roof_text_printf(text, "%s ", roof->hardware->id);
         }
-        roof_text_put(text, roof_format_quantity(number, roof->bytes_per_s, ROOF_UNIT_GB_PER_S));
-        cut(slope->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
+        roof_format_quantity(number, roof->bytes_per_s, ROOF_UNIT_GB_PER_S);
+        cut(slope->label, text->failed ? "" : text->data, SIDE_CHARACTERS, number);
     }
     for (size_t i = 0; i < chart->lines; i++) {
         const struct roof_chart_line *const line = &chart->line[i];
         if (line->slope) {
             struct roof_slope *const slope = &out->slope[out->slopes++];
             *slope = (struct roof_slope){.roof = line->roof, .line = true, .rate = line->rate};
-            slope->to = (line->roof < chart->roofs ? chart->roof[line->roof].ceiling[0].flops_per_s
-                                                   : highest) /
-                        line->rate;
+            slope->to =
+                (line->roof < chart->roofs ? top_in_use(chart, line->roof)->flops_per_s : highest) /
+                line->rate;
             roof_text_clear(text);
-            roof_text_printf(text, "%s %s", line->name,
-                             roof_format_quantity(number, line->rate, ROOF_UNIT_GB_PER_S));
-            cut(slope->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
+            roof_text_printf(text, "%s ", line->name);
+            roof_format_quantity(number, line->rate, ROOF_UNIT_GB_PER_S);
+            cut(slope->label, text->failed ? "" : text->data, SIDE_CHARACTERS, number);
         }
     }
 }
@@ -569,21 +714,6 @@ void roof_chart_place_labels(struct roof_chart_layout *layout)
         }
         layout->unlabelled += !mark->labelled;
     }
-}
-
-void roof_chart_left_out(struct roof_text *out, const struct roof_chart *chart)
-{
-    const bool one = chart->left_out == 1;
-    if (chart->left_out == 0) {
-        return;
-    }
-    roof_text_printf(out, "%zu operator%s without FLOPs or a known peak", chart->left_out,
-                     one ? "" : "s");
-    if (chart->left_out_share > 0) {
-        roof_text_printf(out, ", at most %.1f%% of the time,",
-                         ceil(1000 * chart->left_out_share) / 10);
-    }
-    roof_text_printf(out, " %s not shown", one ? "is" : "are");
 }
 
 void roof_chart_layout_free(struct roof_chart_layout *layout)

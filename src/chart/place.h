@@ -22,6 +22,9 @@ struct roof_canvas {
     double line_height;
     double radius_min; /* the least radius of a mark */
     double radius_max; /* the radius of a mark that takes the whole time */
+    double side_share; /* the largest share of the width for the labels beside the plot */
+    bool leaders;      /* labels may stand apart from what they name, joined to it by a line */
+    bool shares;       /* labels of marks tell their share of the time, or what they reached */
 };
 
 /* A mark: dots of one group on one device that lie upon each other. */
@@ -47,8 +50,11 @@ struct roof_side {
     size_t roof;                 /* ROOF_CHART_ROOFS_MAX: it belongs to none */
     bool vector;                 /* it is a ceiling of a vector unit */
     bool line;                   /* it is a line, not a ceiling */
-    double rate;                 /* FLOP/s */
-    double from;                 /* FLOP/byte of its left end */
+    bool placed;                 /* its label stands at y */
+    bool tick;                   /* it is a ceiling that no dot runs at: a tick at the right */
+    bool used;   /* it is a ceiling that a dot runs at, or of a device without dots */
+    double rate; /* FLOP/s */
+    double from; /* FLOP/byte of its left end */
 };
 
 /* A slope with its label, which runs along it. */
@@ -73,13 +79,14 @@ struct roof_chart_layout {
     double y_min, y_max; /* FLOP/s */
     struct roof_mark *mark;
     size_t marks;
-    size_t *mark_of;                  /* the mark of each dot */
+    size_t *mark_of; /* the mark of each dot; ROOF_CHART_DOTS_MAX: it is not drawn */
     const struct roof_mark **by_size; /* marks, the largest first: as they are drawn */
     struct roof_side side[ROOF_SIDES_MAX];
     size_t sides;
     struct roof_slope slope[ROOF_SLOPES_MAX];
     size_t slopes;
     size_t unlabelled; /* marks without a label */
+    bool shortened;    /* labels beside the plot lack a ridge point, a rate or their place */
 };
 
 /* Lays a chart out. Dots of a group that are nearer than a distance become one mark. Labels of
@@ -90,10 +97,6 @@ enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct
 void roof_chart_layout_free(struct roof_chart_layout *layout);
 /* Finds places for the labels of marks and slopes, as far as there is room. */
 void roof_chart_place_labels(struct roof_chart_layout *layout);
-
-/* Writes "4 operators without FLOPs or a known peak, at most 0.1% of the time, are not shown";
- * nothing when none is left out. */
-void roof_chart_left_out(struct roof_text *out, const struct roof_chart *chart);
 
 /* These return the place of an intensity and of a rate on the canvas. */
 double roof_chart_x(const struct roof_chart_layout *layout, double intensity);

@@ -130,7 +130,7 @@ with_gnuplot() {
         "roofline plot --from $scratch/names.csv --title \"\$title\" --line \"\$title=1TFLOPS\" -o x.svg"
     accepted
     left x.svg
-    [ "$(grep -c -F "';system('touch bad')\`touch bad\`&lt;a" x.svg)" -eq 4 ] ||
+    [ "$(grep -c -F "';system('touch bad')\`touch bad\`&lt;a" x.svg)" -eq 5 ] ||
         fail "the names are not in the image: $(grep 'touch bad' x.svg)"
     if command -v python3 > /dev/null; then
         python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse("x.svg")' || fail 'it is no XML'

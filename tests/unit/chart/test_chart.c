@@ -4,8 +4,11 @@
 #include "models.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "chart/note.h"
 #include "chart/place.h"
+#include "chart/svg.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define P(id) ROOF_PRECISION_##id
@@ -354,6 +357,12 @@ static void check_layout(const struct roof_chart_layout *l)
     const struct roof_side *above = NULL;
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const side = &l->side[i];
+        if (side->label[0] == '\0' && side->tick) {
+            continue; /* there was no room for it */
+        }
+        if (side->tick) { /* it stands at its line */
+            assert_near(side->y, side->at, 1e-12);
+        }
         if (side->label[0] == '\0') { /* one at the same height has its name */
             assert_true((i > 0 && l->side[i - 1].at == side->at) ||
                         (i + 1 < l->sides && l->side[i + 1].at == side->at));
@@ -376,7 +385,10 @@ static struct roof_chart_layout *lay_out(double width, double height)
                                        .char_width = 7.3,
                                        .line_height = 18,
                                        .radius_min = 3,
-                                       .radius_max = 16};
+                                       .radius_max = 16,
+                                       .side_share = 0.32,
+                                       .leaders = true,
+                                       .shares = true};
     struct roof_chart_layout *layout = NULL;
     assert_int_equal(roof_chart_lay_out(&layout, &chart, &canvas, 4, &error), ROOF_OK);
     roof_chart_place_labels(layout);
@@ -426,7 +438,7 @@ static void test_marks_merge(void **unused)
     assert_int_equal(l->marks, 2);
     assert_string_equal(l->mark[0].label, "large, larger");
     assert_int_equal(l->mark[0].dots, 2);
-    assert_string_equal(l->mark[1].label, "slow");
+    assert_string_equal(l->mark[1].label, "slow, 5%"); /* 54 GFLOP in 1 s, of 1 TFLOPS */
     roof_chart_layout_free(l);
     roof_hardware_free(device);
 }
@@ -484,6 +496,129 @@ static void test_labels(void **unused)
     roof_hardware_free(gb200);
 }
 
+/* Only ceilings that dots run at are drawn in full: fp16 of four, and all where there are no dots.
+ */
+static void test_in_use(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    add_roof(device);
+    struct roof_chart_layout *l = lay_out(1200, 800);
+    const size_t all = l->sides;
+    for (size_t i = 0; i < l->sides; i++) {
+        assert_false(l->side[i].tick);
+    }
+    assert_true(all > 1);
+    roof_chart_layout_free(l);
+    add_gemm(device, 300, "compute", 0);
+    l = lay_out(1200, 800);
+    size_t full = 0;
+    for (size_t i = 0; i < l->sides; i++) {
+        full += !l->side[i].tick;
+        assert_true(l->side[i].tick || l->side[i].rate == 1e12);
+    }
+    assert_int_equal(full, 1);
+    assert_near(l->slope[0].to, 10, 1e-15); /* the roof ends at its ridge point */
+    roof_chart_layout_free(l);
+    roof_hardware_free(device);
+}
+
+/* A rate in a label is never cut, however little room its name has. */
+static void test_whole_rates(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    add_roof(device);
+    add_line("a name that is much longer than the room that labels have beside the plot=0.7TFLOPS");
+    struct roof_chart_layout *const l = lay_out(640, 480);
+    bool found = false;
+    for (size_t i = 0; i < l->sides; i++) {
+        const char *const label = l->side[i].label;
+        const size_t length = strlen(label);
+        if (l->side[i].line) {
+            assert_true(length > 11 && strcmp(label + length - 11, " 0.7 TFLOPS") == 0);
+            found = true;
+        }
+    }
+    assert_true(found);
+    roof_chart_layout_free(l);
+    roof_hardware_free(device);
+}
+
+/* Operators below 1% of the time are not drawn and do not widen the axes, but stay in the data; the
+ * note has their number. */
+static void test_folded(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const a100 = load_calibrated("a100-sxm-80gb");
+    struct roof_model *const llama = load("llama-2-7b");
+    struct roof_text text = ROOF_TEXT_INIT;
+    chart.fold_below = 0.01;
+    add_roof(a100);
+    add_model(llama, a100, ROOF_PHASE_DECODE, 1, "decode");
+    size_t folded = 0;
+    for (size_t i = 0; i < chart.dots; i++) {
+        assert_int_equal(chart.dot[i].folded, chart.dot[i].share < 0.01);
+        folded += chart.dot[i].folded;
+    }
+    assert_true(folded > 0 && folded < chart.dots);
+    struct roof_chart_layout *const l = lay_out(1200, 800);
+    size_t drawn = 0;
+    for (size_t i = 0; i < l->marks; i++) {
+        drawn += l->mark[i].dots;
+    }
+    assert_int_equal(drawn, chart.dots - folded);
+    roof_chart_note(&text, &chart, ROOF_NOTE_FOLDED);
+    assert_int_equal(strtoul(text.data, NULL, 10), folded);
+    roof_chart_layout_free(l);
+    roof_text_free(&text);
+    roof_model_free(llama);
+    free_calibrated(a100);
+}
+
+/* A scenario that does not fit is named with what it needs and what there is. */
+static void test_unfit(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const t4 = load_device("t4");
+    struct roof_model *const llama = load("llama-3-70b");
+    struct roof_text text = ROOF_TEXT_INIT;
+    add_roof(t4);
+    add_model(llama, t4, ROOF_PHASE_DECODE, 1, "decode");
+    add_model(llama, t4, ROOF_PHASE_DECODE, 2, "decode, batch 2");
+    roof_chart_note(&text, &chart, ROOF_NOTE_UNFIT);
+    assert_int_equal(chart.unfits, 2);
+    assert_int_equal(strncmp(text.data, "decode does not fit: it needs ", 30), 0);
+    assert_non_null(strstr(text.data, ", and t4 has "));
+    assert_non_null(strstr(text.data, "; 1 more does not fit"));
+    roof_text_free(&text);
+    roof_model_free(llama);
+    roof_hardware_free(t4);
+}
+
+/* An SVG has the title of the chart, escaped, and none of gnuplot's. */
+static void test_svg(void **unused)
+{
+    (void)unused;
+    static const char svg[] = "<?xml?><svg width=\"9\"><title>Gnuplot</title><desc>Produced</desc>"
+                              "<g><title>gnuplot_plot_1</title><path/></g></svg>";
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_text text = ROOF_TEXT_INIT;
+    add_roof(device);
+    add_gemm(device, 300, "compute", 0);
+    roof_chart_name(chart.title, "a < b & c");
+    roof_chart_entitle(&text, svg, sizeof svg - 1, &chart);
+    assert_non_null(strstr(text.data, "<title id=\"title\">a &lt; b &amp; c</title>"));
+    assert_non_null(strstr(text.data, "role=\"img\" aria-labelledby=\"title desc\" width=\"9\">"));
+    assert_non_null(strstr(text.data, "synthetic: 100 GB/s, fp16 1 TFLOPS. gemm: 1 dot.</desc>"
+                                      "<g><path/></g></svg>"));
+    roof_text_clear(&text);
+    roof_chart_entitle(&text, "<svg/>", 6, &chart);
+    assert_string_equal(text.data, "<svg/>");
+    roof_text_free(&text);
+    roof_hardware_free(device);
+}
+
 /* --- drawings ------------------------------------------------------------------------------ */
 
 /* The number of the line of text that has a word; -1: none. */
@@ -510,17 +645,17 @@ static void test_text(void **unused)
         assert_int_equal(roof_chart_text(&text, &chart, 80, unicode == 1, &error), ROOF_OK);
         assert_int_equal(line_of(text.data, "Title"), 0);
         /* The mark is in the line of its ceiling, 1 TFLOP/s, which has a tick. */
-        const int row = line_of(text.data, "fp16 1 TFLOPS, ridge 10");
+        const int row = line_of(text.data, " fp16 1 TFLOPS, ridge 10");
         assert_true(row > 0);
         const char *line = text.data;
         for (int i = 0; i < row; i++) {
             line = strchr(line, '\n') + 1;
         }
-        const char *const mark = strchr(line + 7, '1');
+        const char *const mark = strchr(line + 7, 'A');
         assert_true(mark != NULL && mark < strstr(line, "fp16"));
         assert_memory_equal(line, "    1 ", 6);
-        assert_non_null(strstr(text.data, "  1  compute"));
-        assert_non_null(strstr(text.data, "100 FLOP/byte"));
+        assert_non_null(strstr(text.data, "gemm          FLOP/byte    TFLOPS  bound\n"
+                                          "  A  compute        100      1.00  compute\n"));
         size_t width = 0;
         for (const char *c = text.data; *c != '\0'; c++) {
             assert_true(unicode == 1 || (unsigned char)*c < 0x80);
@@ -573,10 +708,11 @@ static void test_gnuplot_data(void **unused)
             ROOF_OK);
         assert_non_null(strstr(text.data, terminals[i]));
         assert_non_null(strstr(text.data, i == 2 ? "size 10in,5in " : "size 1000,500 "));
-        /* The ridge point of fp16, and from the bound to the measurement. */
-        assert_non_null(strstr(text.data, "$ridge_1 << EOD\n40 4\n20 2\n10 1\n1 0.1\nEOD\n"));
-        assert_non_null(strstr(text.data, "$joins << EOD\n10 1\n10 0.5\n\nEOD\n"));
-        assert_non_null(strstr(text.data, "$reached using"));
+        /* The ridge point of fp16, the only format in use; and from the bound to the measurement.
+         */
+        assert_non_null(strstr(text.data, "$ridge_1 << EOD\n10 1\nEOD\n"));
+        assert_non_null(strstr(text.data, "$whiskers << EOD\n10 1 0x0072B2\n10 0.5 0x0072B2\n\n"));
+        assert_non_null(strstr(text.data, "$whiskers using"));
     }
     roof_text_free(&text);
     roof_hardware_free(device);
@@ -613,7 +749,7 @@ static void test_gnuplot_legend(void **unused)
     assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 1000, 1000, &error),
                      ROOF_OK);
     assert_non_null(strstr(text.data, "set tmargin at screen 0.504\n"));
-    assert_non_null(strstr(text.data, "set label \"filled: bound"));
+    assert_non_null(strstr(text.data, "set label \"dot: bound\\073 tick: measured"));
     assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 1000, 600, &error),
                      ROOF_USAGE);
     assert_non_null(strstr(error.message, "1000x600 has no room for the names of 24 groups"));
@@ -631,6 +767,8 @@ int main(void)
                                        CASE(test_places),         CASE(test_marks_merge),
                                        CASE(test_labels),         CASE(test_text),
                                        CASE(test_gnuplot_quotes), CASE(test_gnuplot_data),
-                                       CASE(test_gnuplot_legend)};
+                                       CASE(test_gnuplot_legend), CASE(test_in_use),
+                                       CASE(test_whole_rates),    CASE(test_folded),
+                                       CASE(test_unfit),          CASE(test_svg)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

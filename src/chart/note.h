@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+/* Says in sentences what a chart does not draw, for every way to draw it. */
+#ifndef ROOF_CHART_NOTE_H
+#define ROOF_CHART_NOTE_H
+
+#include "base/text.h"
+#include "chart/chart.h"
+
+/* The notes of a chart, in the order in which they are printed. */
+enum roof_chart_note {
+    ROOF_NOTE_UNFIT,    /* "decode does not fit: it needs 1.2 TiB, and h100-sxm has 80 GiB" */
+    ROOF_NOTE_FOLDED,   /* "14 operators below 1% of the time, 0.3% together, are not drawn" */
+    ROOF_NOTE_LEFT_OUT, /* "4 operators without FLOPs or a known peak are not drawn" */
+    ROOF_NOTE_UNKNOWN,  /* "no expected time is known for 12 dots on mi300x" */
+    ROOF_NOTES
+};
+
+/* Writes the formats of a ceiling that are drawn: "bf16, fp16", "fp32 vector". Without all, it
+ * names the first of many, and counts the others. */
+void roof_chart_put_formats(struct roof_text *out, const struct roof_chart *chart,
+                            const struct roof_chart_ceiling *ceiling, bool all);
+
+/* Writes a note, or nothing where the chart has no reason for it. */
+void roof_chart_note(struct roof_text *out, const struct roof_chart *chart,
+                     enum roof_chart_note note);
+
+#endif
