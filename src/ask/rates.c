@@ -144,6 +144,8 @@ enum roof_status roof_ask_rates(struct roof_text *out, const struct rates_input 
 {
     const struct roof_rate_problem problem = {.answer = answer,
                                               .load = &in->load.inputs,
+                                              .requests_given =
+                                                  roof_asking_has(a, ROOF_INPUT_REQUESTS),
                                               .other = in->other,
                                               .others = in->others,
                                               .wanted = GREATEST};

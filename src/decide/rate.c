@@ -12,6 +12,14 @@
 #define WAYS_OF_DEVICE 4
 /* A way that needs so many times the copies of the closed form is given up. */
 #define GIVE_UP 16
+/* Requests that are simulated for each one that is in flight: fewer than LEAST end before the
+ * engine is as full as it gets. */
+#define PER_FLIGHT_LEAST 5
+#define PER_FLIGHT 10
+/* The most that are chosen; more take longer than anyone waits unasked. */
+#define REQUESTS_MAX 200000
+/* How often requests are chosen: longer simulations find more of them in flight. */
+#define ROUNDS 4
 
 /* --- the ways to serve --------------------------------------------------------------------- */
 
@@ -341,18 +349,59 @@ static enum roof_status serve_others(struct roof_rate_plans *out,
     return ROOF_OK;
 }
 
+/* Returns the most requests that are in flight at a way, by Little's law. */
+static double in_flight(const struct roof_rate_plans *out)
+{
+    double most = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        const struct roof_rate_plan *const way = &out->way[i];
+        most = fmax(most, way->rate * way->at.latency[ROOF_LATENCY_E2E].mean_s);
+    }
+    return most;
+}
+
+/* Searches the ways that serve the rate, with more requests where too few had time to end. */
+static enum roof_status find_serving(struct roof_rate_plans *out,
+                                     const struct roof_rate_problem *problem,
+                                     struct roof_error *error)
+{
+    struct roof_simulation_inputs load = *problem->load;
+    struct roof_rate_problem longer = *problem;
+    double flight = 0;
+    longer.load = &load;
+    for (int round = 0; round < ROUNDS; round++) {
+        *out = (struct roof_rate_plans){.requests = load.requests};
+        TRY(find_ways(out, problem->answer, load.arrivals->rate, error));
+        TRY(serve_all(out, &longer, error));
+        flight = in_flight(out);
+        if (problem->requests_given || (double)load.requests >= PER_FLIGHT_LEAST * flight) {
+            return ROOF_OK;
+        }
+        if (PER_FLIGHT_LEAST * flight > REQUESTS_MAX) {
+            break;
+        }
+        load.requests = (uint64_t)fmin(REQUESTS_MAX, ceil(PER_FLIGHT * flight));
+    }
+    return roof_error_set(error, ROOF_USAGE,
+                          "some %.0f requests are in flight at this rate: ask for a part of it, or "
+                          "say by " ROOF_KEY("requests") " how many to simulate",
+                          flight);
+}
+
 enum roof_status roof_rate_search(struct roof_rate_plans *out,
                                   const struct roof_rate_problem *problem, struct roof_error *error)
 {
-    *out = (struct roof_rate_plans){.count = 0};
-    TRY(find_ways(out, problem->answer, problem->load->arrivals->rate, error));
-    TRY(serve_all(out, problem, error));
+    struct roof_simulation_inputs load = *problem->load;
+    struct roof_rate_problem chosen = *problem;
+    TRY(find_serving(out, problem, error));
+    load.requests = out->requests;
+    chosen.load = &load;
     const size_t wanted = problem->wanted < out->count ? problem->wanted : out->count;
     for (size_t i = 0; i < wanted; i++) {
-        TRY(find_greatest(&out->way[i], problem, error));
+        TRY(find_greatest(&out->way[i], &chosen, error));
     }
     sort_ways(out, wanted, &problem->answer->problem);
-    return out->count > 0 ? serve_others(out, problem, error) : ROOF_OK;
+    return out->count > 0 ? serve_others(out, &chosen, error) : ROOF_OK;
 }
 
 void roof_rate_plans_free(struct roof_rate_plans *plans)

@@ -34,6 +34,7 @@ struct roof_rate_problem {
     const struct roof_plan_answer *answer;     /* with plans of one copy; borrowed, as all here */
     const struct roof_simulation_inputs *load; /* the rate is that of its arrivals; the table, the
                                                   copies and the cache are those of each way */
+    bool requests_given; /* as many are simulated as the load has; else more where it takes more */
     const double *other; /* other rates, of which the best way says its copies */
     size_t others;
     size_t wanted; /* ways whose greatest rate is wanted, the best first */
@@ -42,6 +43,7 @@ struct roof_rate_problem {
 struct roof_rate_plans {
     struct roof_rate_plan way[ROOF_RATE_WAYS_MAX]; /* best first */
     size_t count;
+    uint64_t requests;             /* of each simulation, with those of the warm-up */
     size_t ways;                   /* that the closed form has */
     size_t tried;                  /* of these, those that were simulated */
     struct roof_rate_plan nearest; /* where none keeps the limits; no steps: none came so far */
@@ -51,8 +53,9 @@ struct roof_rate_plans {
 
 /*
  * Searches. Ways are ranked by devices, or by the price or the power of these; those with expected
- * times first. ROOF_OK also where no way keeps the limits. The caller owns *out, which is large:
- * roof_rate_plans_free.
+ * times first. ROOF_OK also where no way keeps the limits. ROOF_USAGE where more requests are in
+ * flight than are simulated unasked. The caller owns *out, which is large: roof_rate_plans_free,
+ * also after a failure.
  */
 enum roof_status roof_rate_search(struct roof_rate_plans *out,
                                   const struct roof_rate_problem *problem,

@@ -188,7 +188,7 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
     roof_text_printf(out,
                      "\n%zu of %zu ways, those that need least by the closed form, were simulated "
                      "with\n%" PRIu64 " requests each (seed %" PRIu64 "); times in ms\n\n",
-                     a->found->tried, a->found->ways, load->requests, load->seed);
+                     a->found->tried, a->found->ways, a->found->requests, load->seed);
     (void)roof_table_open(&table, ROOF_OUTPUT_TEXT, ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM, NULL,
                           NULL); /* fails for columns only */
     if (!roof_asked(a->question, ROOF_INPUT_WIDE)) {
@@ -225,6 +225,10 @@ static void put_command(struct roof_text *out, const struct roof_rate_answer *a)
     roof_plan_put_simulation(out, plan, &a->problem->answer->problem);
     roof_text_put(out, " --rate ");
     roof_text_number(out, a->found->way[0].rate);
+    if (a->question->value[ROOF_INPUT_REQUESTS] == NULL &&
+        a->found->requests != a->problem->load->requests) {
+        roof_text_printf(out, " --requests %" PRIu64, a->found->requests);
+    }
     for (size_t i = 0; i < COUNT(load); i++) {
         char name[ROOF_INPUT_NAME_SIZE];
         const char *const value = a->question->value[load[i]];
@@ -283,7 +287,7 @@ static void put_request(struct roof_text *out, const struct roof_rate_answer *a)
     roof_json_quote(out, a->question->value[ROOF_INPUT_PROMPT]);
     roof_text_put(out, ", \"generate\": ");
     roof_json_quote(out, a->question->value[ROOF_INPUT_GENERATE]);
-    roof_text_printf(out, ", \"requests\": %" PRIu64 ", \"seed\": %" PRIu64 "}", load->requests,
+    roof_text_printf(out, ", \"requests\": %" PRIu64 ", \"seed\": %" PRIu64 "}", a->found->requests,
                      load->seed);
 }
 

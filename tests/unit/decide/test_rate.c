@@ -117,6 +117,24 @@ static void test_fewest(void **unused)
     assert_true(best->max_rate_low < best->max_rate && best->max_rate_high > best->max_rate);
 }
 
+/* So few requests end before the copies are full, and seem to need fewer of them, that more are
+ * simulated; a number that is given stays. */
+static void test_requests(void **unused)
+{
+    (void)unused;
+    world.load.requests = 100;
+    world.arrivals.rate = 60;
+    search(NULL, 0, 0);
+    const struct roof_rate_plan *const best = &world.found.way[0];
+    const double flight = 60 * best->at.latency[ROOF_LATENCY_E2E].mean_s;
+    assert_true(world.found.requests > 100 && (double)world.found.requests >= 5 * flight);
+    roof_rate_plans_free(&world.found);
+    const struct roof_rate_problem given = {
+        .answer = world.answer, .load = &world.load, .requests_given = true};
+    assert_int_equal(roof_rate_search(&world.found, &given, &world.error), ROOF_OK);
+    assert_int_equal(world.found.requests, 100);
+}
+
 /* A price turns the order round: H100 needs fewer devices, L40S is cheaper here. */
 static void test_cost(void **unused)
 {
@@ -187,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_fewest, begin, end),
+        cmocka_unit_test_setup_teardown(test_requests, begin, end),
         cmocka_unit_test_setup_teardown(test_cost, begin, end),
         cmocka_unit_test_setup_teardown(test_energy, begin, end),
         cmocka_unit_test_setup_teardown(test_rates, begin, end),
