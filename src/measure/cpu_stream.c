@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Kernels that move data: the bandwidth of a level of the memory. */
+#include <string.h>
+
 #include "base/base.h"
 #include "measure/cpu_job.h"
 
@@ -101,6 +103,21 @@ static void share_stream(void *context, size_t thread, size_t threads, int64_t c
     }
 }
 
+/* Random numbers are made for so many bytes, and copied from there on. */
+#define PIECE_BYTES ((int64_t)1 << 20)
+
+static void fill(unsigned char *out, int64_t bytes)
+{
+    uint64_t state = 1;
+    int64_t done = bytes < PIECE_BYTES ? bytes : PIECE_BYTES;
+    roof_cpu_random((float *)(void *)out, done / (int64_t)sizeof(float), &state);
+    while (done < bytes) {
+        const int64_t more = bytes - done < done ? bytes - done : done;
+        memcpy(out + done, out, (size_t)more);
+        done += more;
+    }
+}
+
 enum roof_status roof_cpu_stream_begin(struct roof_cpu_job *job, size_t threads,
                                        struct roof_error *error)
 {
@@ -113,9 +130,7 @@ enum roof_status roof_cpu_stream_begin(struct roof_cpu_job *job, size_t threads,
     job->repeats = 1 + CALL_BYTES / (job->stride * arrays);
     job->amount = (double)(job->stride * arrays * job->repeats);
     job->share = share_stream;
-    uint64_t state = 1;
     TRY(roof_cpu_allocate(job, job->stride * arrays, error));
-    roof_cpu_random((float *)(void *)job->data, job->stride * arrays / (int64_t)sizeof(float),
-                    &state);
+    fill(job->data, job->stride * arrays);
     return ROOF_OK;
 }
