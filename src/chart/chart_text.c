@@ -42,8 +42,8 @@ static char symbol_of(size_t mark)
 /* Returns the character at what a mark reached: its letter as a small one, if no mark has that. */
 static char reached_of(const struct roof_chart_layout *l, size_t mark)
 {
-    const char symbol = symbol_of(mark);
-    return l->marks <= LETTERS ? (char)(symbol - 'A' + 'a') : 'o';
+    static const char small[] = "abcdefghijklmnopqrstuvwxyzo";
+    return small[l->marks <= LETTERS ? mark : LETTERS];
 }
 
 /* A page of characters: code points, 0 for a cell that is still empty. */
