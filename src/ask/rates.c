@@ -22,7 +22,7 @@ static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
                                     ROOF_INPUT_CONCURRENCY, ROOF_INPUT_MIN_TOKENS_PER_S,
                                     ROOF_INPUT_MAX_COST,    ROOF_INPUT_MAX_POWER,
                                     ROOF_INPUT_DP,          ROOF_INPUT_DRAFT_TOKENS,
-                                    ROOF_DIM_BATCH};
+                                    ROOF_DIM_BATCH,         ROOF_INPUT_PP};
     TRY(roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("rate"), error));
     if (inputs->kind == ROOF_PLAN_DISAGGREGATED) {
         return roof_error_set(error, ROOF_USAGE,
@@ -102,7 +102,7 @@ enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_input
     limit_plans(inputs, &out->load);
     inputs->base.prompt = (int64_t)ceil(out->load.arrivals.prompt.mean);
     inputs->base.generate = (int64_t)ceil(out->load.arrivals.generate.mean);
-    inputs->base.dp = 1;
+    inputs->base.dp = inputs->base.pp = 1;
     inputs->kind = ROOF_PLAN_AGGREGATED;
     inputs->explain = false;
     return ROOF_OK;

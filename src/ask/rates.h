@@ -16,7 +16,7 @@ struct rates_input {
 };
 
 /* Reads the load into a zeroed input, which must not move after it, and what follows from it for
- * the search of plans: one copy of each, and the limits. The caller releases it by
+ * the search of plans: one copy of each, in one stage, and the limits. The caller releases it by
  * roof_rates_close, also after a failure. */
 enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_inputs *inputs,
                                  const struct roof_asking *a, struct roof_error *error);

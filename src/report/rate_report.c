@@ -62,7 +62,8 @@ static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way
             out, " (95%% interval: %s)",
             roof_format_range(range, way->max_rate_low, way->max_rate_high, ROOF_UNIT_NONE));
     }
-    roof_text_printf(out, "; room for %.0f%% more\n", 100 * fmax(0, way->max_rate / way->rate - 1));
+    const double more = way->max_rate / way->rate - 1;
+    roof_text_printf(out, more > 0 ? "; room for %.0f%% more\n" : "\n", 100 * more);
 }
 
 static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
@@ -115,7 +116,6 @@ static void fit_column(struct roof_table *table, const char *key, size_t width)
 struct common {
     bool one_device;
     bool priced;
-    bool staged;
     bool apart; /* experts are split unlike attention */
     size_t hardware;
     size_t formats; /* widths of the longest names */
@@ -136,7 +136,6 @@ static struct common common_of(const struct roof_rate_answer *a)
         roof_plan_name(&row, &way->plan, 0, &a->problem->answer->problem);
         c.one_device = c.one_device && way->plan.hardware == a->found->way[0].plan.hardware;
         c.priced = c.priced || !isnan(way->price);
-        c.staged = c.staged || way->plan.split.pp > 1;
         c.apart = c.apart || way->plan.split.attention_dp > 1 || way->plan.split.moe_ep > 1;
         c.hardware = longer(c.hardware, row.hardware);
         c.formats = longer(c.formats, row.formats);
@@ -154,7 +153,7 @@ static void hide_columns(struct roof_table *table, const struct roof_rate_answer
     } columns[] = {{"hardware", c.one_device},
                    {"price_per_hour", !c.priced},
                    {"cost_per_million_tokens", !c.priced},
-                   {"pp", !c.staged},
+                   {"pp", true},
                    {"attention_dp", !c.apart},
                    {"moe_ep", !c.apart},
                    {"ep", true},
