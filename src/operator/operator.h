@@ -138,6 +138,9 @@ struct roof_operator_row {
     bool stateful;        /**< the KV role is a state that is read and written */
     enum roof_operator parts[ROOF_OPERATOR_PARTS_MAX]; /**< of a composite */
     int part_count;
+    enum roof_operator fuses[ROOF_OPERATOR_PARTS_MAX]; /**< what does the same without fusion */
+    int fuse_count;
+    bool quantizes; /**< the output is quantised: to fp8_e4m3 where no format is given */
 };
 const struct roof_operator_row *roof_operator_row(enum roof_operator op);
 /** Returns true if an operator multiplies matrices, alone or in its parts. */
@@ -166,6 +169,12 @@ void roof_operator_work(struct roof_work *out, const struct roof_workload *workl
 
 /** Makes the parts of a workload in order: itself unless it is a composite. Returns how many. */
 int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
+                        const struct roof_workload *workload);
+
+/** Makes the operators that do the work of a fused one when each is a kernel of its own, in order;
+ * the workload is resolved, and so are they. Returns how many: 0 for an operator that is not
+ * fused. */
+int roof_workload_apart(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
                         const struct roof_workload *workload);
 
 /** Read and write an input's value in a struct roof_workload, or in a struct roof_scenario, which

@@ -72,7 +72,8 @@ static bool falls_back(const struct roof_prediction *p)
 
 static struct roof_node_cost cost_of(const struct roof_prediction *p)
 {
-    const bool appends = p->workload.op == ROOF_OPERATOR_KV_APPEND;
+    const enum roof_operator op = p->workload.op;
+    const bool appends = op == ROOF_OPERATOR_KV_APPEND || op == ROOF_OPERATOR_ROPE_APPEND;
     return (struct roof_node_cost){.time_s = p->time_s,
                                    .live_bytes = live_bytes(p),
                                    .weights_bytes = p->role_bytes[ROOF_ROLE_WEIGHTS],
