@@ -157,7 +157,8 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                        ROOF_INPUT_PREFIX_HIT,
                                        ROOF_INPUT_RESERVE,
                                        ROOF_INPUT_SPLIT_PROJECTIONS,
-                                       ROOF_INPUT_UNFUSED_ATTENTION};
+                                       ROOF_INPUT_UNFUSED_ATTENTION,
+                                       ROOF_INPUT_FUSE};
     static const size_t formats[] = {ROOF_INPUT_PRECISION_BOTH,
                                      ROOF_INPUT_WEIGHTS,
                                      ROOF_INPUT_ACTIVATIONS,

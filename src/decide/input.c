@@ -288,6 +288,17 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(UNFUSED_ATTENTION) =
         SWITCH("unfused-attention", unfused_attention,
                "write the attention scores to memory instead of using flash attention"),
+    ROW(FUSE) = {.key = "fuse",
+                 .option = "fuse",
+                 .kind = ROOF_INPUT_CHOICE,
+                 .max = ROOF_FUSE_COUNT - 1,
+                 .choices = roof_fuse_names,
+                 .value = "default|none|all",
+                 .help = "operators that share a kernel: attention alone and joined products "
+                         "(default), none, or all that can",
+                 MODEL(fuse),
+                 .commands = SERVED(POINT),
+                 .group = ROOF_GROUP_MODEL},
     ROW(RESERVE) =
         NUMBER_OF("reserve", reserve, "reserve", "FRACTION",
                   "fraction of device memory to keep free (default 0.1)", SERVED(WORKLOAD)),

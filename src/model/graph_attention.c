@@ -90,11 +90,13 @@ void roof_graph_gqa(struct builder *b)
         node.vectors = i == 0 ? node.vectors : 0;
         roof_graph_add(b, &node);
     }
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
     if (m->query_gate) {
         roof_graph_vector(b, "attn_gate", ROOF_OPERATOR_SILU_MUL,
                           (struct roof_shape){.tokens = b->tokens, .hidden = heads * m->head_dim},
                           0);
     }
+    roof_graph_quantize(b, "o_quantize", b->tokens, heads * m->head_dim, readers, 1);
     roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->head_dim,
                        m->o_bias);
 }
@@ -224,7 +226,10 @@ static void mla_inputs(struct builder *b)
             roof_graph_product(b, "kv_a_proj", ROOF_WEIGHT_KV_A, b->tokens, latent, m->hidden,
                                m->qkv_bias);
         }
+        static const enum roof_weight readers[] = {ROOF_WEIGHT_Q_B, ROOF_WEIGHT_INDEX};
         roof_graph_norm(b, "q_a_norm", b->tokens, m->q_lora_rank);
+        roof_graph_quantize(b, "q_b_quantize", b->tokens, m->q_lora_rank, readers,
+                            m->index_topk > 0 ? 2 : 1);
         roof_graph_product(b, "q_b_proj", ROOF_WEIGHT_Q_B, b->tokens, q, m->q_lora_rank, false);
     } else {
         roof_graph_product(b, "q_proj", ROOF_WEIGHT_Q, b->tokens, q, m->hidden, false);
@@ -253,7 +258,9 @@ static void mla_attention(struct builder *b, const struct group *g)
                                                       expanded ? ROOF_OPERATOR_MLA_PREFILL
                                                       : chosen ? ROOF_OPERATOR_SPARSE_MLA
                                                                : ROOF_OPERATOR_MLA_DECODE);
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_KV_B};
     struct roof_shape *const shape = &node.workload.shape;
+    const int64_t rows = g->batch * g->query_len;
     shape->kv_lora_rank = m->kv_lora_rank;
     shape->qk_rope_head_dim = m->qk_rope_head_dim;
     if (node.workload.op == ROOF_OPERATOR_SPARSE_MLA) {
@@ -269,12 +276,15 @@ static void mla_attention(struct builder *b, const struct group *g)
             b, "kv_b_proj", ROOF_WEIGHT_KV_B, g->batch * g->kv_len,
             heads * (m->qk_nope_head_dim + m->v_head_dim), m->kv_lora_rank, false);
         expand.borrowed = b->groups > 1; /* beside a decode group, which holds the same */
+        roof_graph_quantize(b, "kv_b_quantize", g->batch * g->kv_len, m->kv_lora_rank, readers, 1);
         roof_graph_add(b, &expand);
         roof_graph_add(b, &node);
     } else {
+        roof_graph_quantize(b, "q_absorb_quantize", rows, heads * m->qk_nope_head_dim, readers, 1);
         absorbed_node(b, g, first ? "q_absorb" : "q_absorb_prefill", m->kv_lora_rank,
                       m->qk_nope_head_dim, m->qk_nope_head_dim);
         roof_graph_add(b, &node);
+        roof_graph_quantize(b, "v_absorb_quantize", rows, heads * m->kv_lora_rank, readers, 1);
         absorbed_node(b, g, first ? "v_absorb" : "v_absorb_prefill", m->v_head_dim, m->kv_lora_rank,
                       m->v_head_dim);
     }
@@ -303,6 +313,8 @@ void roof_graph_mla(struct builder *b)
     for (int i = 0; i < b->groups; i++) {
         mla_attention(b, &b->group[i]);
     }
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
+    roof_graph_quantize(b, "o_quantize", b->tokens, heads * m->v_head_dim, readers, 1);
     roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->v_head_dim,
                        m->o_bias);
 }

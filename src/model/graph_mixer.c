@@ -94,7 +94,9 @@ void roof_graph_mixer(struct builder *b)
     const int64_t width = heads * x->value_dim;
     roof_graph_product(b, "mixer_in_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, input_width(b),
                        m->hidden, x->proj_bias);
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_MIXER_IN, ROOF_WEIGHT_MIXER_OUT};
     if (x->kind == ROOF_MIXER_KIMI_DELTA) { /* gates of low rank */
+        roof_graph_quantize(b, "mixer_gates_quantize", b->tokens, 2 * x->value_dim, readers, 1);
         roof_graph_product(b, "mixer_decay_proj", ROOF_WEIGHT_MIXER_IN, b->tokens,
                            heads * x->key_dim, x->value_dim, false);
         roof_graph_product(b, "mixer_gate_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, width,
@@ -115,6 +117,7 @@ void roof_graph_mixer(struct builder *b)
     }
     roof_graph_vector(b, "mixer_gate", ROOF_OPERATOR_SILU_MUL,
                       (struct roof_shape){.tokens = b->tokens, .hidden = width}, 0);
+    roof_graph_quantize(b, "mixer_out_quantize", b->tokens, width, &readers[1], 1);
     roof_graph_product(b, "mixer_out_proj", ROOF_WEIGHT_MIXER_OUT, b->tokens, m->hidden, width,
                        x->proj_bias);
 }

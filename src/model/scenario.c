@@ -22,6 +22,8 @@ const char *roof_phase_name(enum roof_phase phase)
     return names[phase];
 }
 
+const char *const roof_fuse_names[ROOF_FUSE_COUNT + 1] = {"default", "none", "all", NULL};
+
 void roof_scenario_init(struct roof_scenario *scenario)
 {
     *scenario = (struct roof_scenario){.common = ROOF_WORKLOAD_INIT,
@@ -469,6 +471,22 @@ const char *roof_drafter_name(const struct roof_scenario *s, const struct roof_m
     }
 }
 
+/* Takes apart what is not fused. Where quantisation is an operator, no product has it inside. */
+static enum roof_status resolve_fusion(struct roof_scenario *s, struct roof_error *error)
+{
+    if (s->fuse != ROOF_FUSE_DEFAULT && s->common.quantize_input != ROOF_QUANTIZE_NONE) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("quantize_input") " goes with " ROOF_KEY(
+                                  "fuse") " default: with none and all, quantisation is an "
+                                          "operator");
+    }
+    if (s->fuse == ROOF_FUSE_NONE) {
+        s->unfused_attention = 1;
+        s->split_projections = 1;
+    }
+    return ROOF_OK;
+}
+
 /* Finds what proposes tokens. */
 static enum roof_status resolve_drafts(struct roof_scenario *s, const struct roof_model *m,
                                        struct roof_error *error)
@@ -511,6 +529,7 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     }
     TRY(split_experts(&s, model, error));
     TRY(check_split(&s, model, error));
+    TRY(resolve_fusion(&s, error));
     TRY(resolve_drafts(&s, model, error));
     TRY(resolve_formats(&s, model, error));
     *scenario = s;

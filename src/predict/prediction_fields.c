@@ -241,6 +241,7 @@ enum model_prediction_value {
     ACCEPTANCE,
     PREFIX_HIT,
     STATIC,
+    FUSE,
     LAYOUT,
     WEIGHTS,
     FITS
@@ -276,6 +277,7 @@ static const struct roof_field model_prediction_fields[] = {
     {.key = "moe_ep", ASKED(moe_ep)},
     {.key = "dp", ASKED(dp)},
     {.key = "devices", NUMBER(devices, NONE)},
+    {.key = "fuse", DERIVED_TEXT(FUSE)},
     {.key = "layout", DERIVED_TEXT(LAYOUT)},
     {.key = "weights", DERIVED_TEXT(WEIGHTS), .width = -8},
     {.key = "activations",
@@ -370,6 +372,9 @@ static void derive_of_model(struct roof_value *out, enum model_prediction_value 
         out->number = scenario->phase != ROOF_PHASE_REQUEST ? ROOF_UNKNOWN
                       : scenario->static_batch > 0          ? 1
                                                             : 0;
+        break;
+    case FUSE:
+        out->text = scenario->fuse == ROOF_FUSE_DEFAULT ? NULL : roof_fuse_names[scenario->fuse];
         break;
     case LAYOUT:
         out->text = p->model->layout;

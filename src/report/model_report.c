@@ -105,6 +105,9 @@ void roof_model_report_scenario(struct roof_text *out,
     put_sizes(out, sizes, COUNT(sizes));
     put_drafter(out, r);
     put_sizes(out, splits, COUNT(splits));
+    if (s->fuse != ROOF_FUSE_DEFAULT) {
+        roof_text_printf(out, ", fuse %s", roof_fuse_names[s->fuse]);
+    }
     if (s->prefix_hit > 0) {
         char hit[ROOF_QUANTITY_SIZE];
         roof_text_printf(out, ", %s of the prompt cached",
@@ -448,6 +451,38 @@ const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch)
     return out;
 }
 
+/* Writes what each way to fuse operators takes, over what all fused takes. */
+static void put_fusion(struct roof_text *out, const struct roof_fusion *f)
+{
+    static const enum roof_fuse order[] = {ROOF_FUSE_NONE, ROOF_FUSE_DEFAULT, ROOF_FUSE_ALL};
+    const double least_s = f->way[ROOF_FUSE_ALL].time_s;
+    const double least_expected_s = f->way[ROOF_FUSE_ALL].expected_s;
+    for (size_t i = 0; i < COUNT(order); i++) {
+        char label[32];
+        char value[ROOF_QUANTITY_SIZE];
+        char ratio[ROOF_QUANTITY_SIZE];
+        struct roof_text detail = ROOF_TEXT_INIT;
+        const double time_s = f->way[order[i]].time_s;
+        const double expected_s = f->way[order[i]].expected_s;
+        snprintf(label, sizeof label, "fuse %s", roof_fuse_names[order[i]]);
+        roof_text_printf(&detail, "%sx", roof_format_short(ratio, time_s / least_s));
+        if (!isnan(expected_s)) {
+            roof_text_printf(&detail, "; expected %s",
+                             roof_format_quantity(value, expected_s, ROOF_UNIT_MILLISECONDS));
+            roof_text_printf(&detail, ", %sx",
+                             roof_format_short(ratio, expected_s / least_expected_s));
+        }
+        if (!isnan(f->way[order[i]].launches)) {
+            roof_text_printf(&detail, "; %.0f kernels, %s", f->way[order[i]].launches,
+                             roof_format_quantity(value, f->way[order[i]].bytes, ROOF_UNIT_BYTES));
+        }
+        put_line(out, label, roof_format_quantity(value, time_s, ROOF_UNIT_MILLISECONDS),
+                 detail.data == NULL ? "" : detail.data);
+        out->failed = out->failed || detail.failed;
+        roof_text_free(&detail);
+    }
+}
+
 static void put_limits(struct roof_text *out, const struct roof_limits *limits)
 {
     char a[ROOF_QUANTITY_SIZE];
@@ -578,6 +613,9 @@ void roof_model_report_text(struct roof_text *out,
     roof_text_put(out, "\n\n");
     put_remarks(out, r);
     put_times(out, r);
+    if (limits->fusion.known) {
+        put_fusion(out, &limits->fusion);
+    }
     put_memory(out, r, limits);
     put_limits(out, limits);
     put_operators(out, r, limits, top, wide);
@@ -604,6 +642,21 @@ static void put_number(struct roof_text *out, const char *separator, const char 
     }
 }
 
+static void json_fusion(struct roof_text *out, const struct roof_fusion *f)
+{
+    roof_text_put(out, ",\n  \"fusion\": {");
+    for (int i = 0; i < ROOF_FUSE_COUNT; i++) {
+        roof_text_printf(out, "%s\"%s\":{", i == 0 ? "" : ",", roof_fuse_names[i]);
+        put_number(out, "", "time_ms", roof_to_unit(f->way[i].time_s, ROOF_UNIT_MILLISECONDS));
+        put_number(out, ",", "expected_time_ms",
+                   roof_to_unit(f->way[i].expected_s, ROOF_UNIT_MILLISECONDS));
+        put_number(out, ",", "bytes", f->way[i].bytes);
+        put_number(out, ",", "launches", f->way[i].launches);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "}");
+}
+
 void roof_model_report_json(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, const struct roof_hardware *product)
@@ -625,6 +678,9 @@ void roof_model_report_json(struct roof_text *out,
     put_number(out, ",", "compute_bound_batch",
                isinf(limits->decode_compute_bound) ? ROOF_UNKNOWN : limits->decode_compute_bound);
     roof_text_put(out, "}");
+    if (limits->fusion.known) {
+        json_fusion(out, &limits->fusion);
+    }
     if (model_prediction->count > 0) {
         roof_text_put(out, ",\n  \"operators\": [");
         for (size_t i = 0; i < model_prediction->count; i++) {

@@ -241,6 +241,9 @@ def check_models(comparison, program, every_device, every_model, random, count, 
             if random.random() < 0.25:
                 switches[key] = 1
                 options.append("--" + key.replace("_", "-"))
+        if random.random() < 0.4:
+            switches["fuse"] = random.choice(("none", "all"))
+            options += ["--fuse", switches["fuse"]]
         records, wanted, kinds = [], [], []
         for _ in range(count // groups):
             name = random.choice(list(every_model["models"]))
@@ -373,6 +376,7 @@ def check_graphs(comparison, program, every_device, every_model, random, count):
                                                                     "attention_dp"}:
             asked = cases.scenario(random, model)  # records alone take ep beside the others
         asked.update(cases.asked_formats(random, "gemm"))
+        asked["fuse"] = random.choice(("default", "none", "all", "all"))
         arguments = ["predict", "model", name, "-H", where, "-f", "json"]
         for key, value in asked.items():
             arguments += ["--" + key.replace("_", "-"), str(value)]
