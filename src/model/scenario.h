@@ -82,6 +82,9 @@ struct roof_scenario {
     double acceptance; /**< probability that a proposed token is accepted, 0..1 */
     double prefix_hit; /**< prefill: fraction of the prompt that is cached already, 0..1 */
     double reserve;    /**< fraction of the memory that is kept free, 0..1 */
+    double host_gap_s; /**< seconds between two kernels in which the device waits for the host */
+    double serial_s;   /**< seconds of a pass that are not split over devices, beside the graph */
+    int64_t launches;  /**< waits of a pass; 0: one for each of its kernels */
     enum roof_drafting drafting;    /**< resolved where there are drafts */
     const struct roof_model *draft; /**< the model that proposes, maybe the model itself, or NULL */
 };

@@ -74,6 +74,7 @@ struct roof_input {
     int64_t max;
     int64_t zero; /**< what the field holds where 0 is given, since its own 0 means not given */
     int sizes;    /**< how many ROOF_INPUT_SIZES has: "2x1" has two */
+    double unit;  /**< of a ROOF_INPUT_NUMBER that is a time: the seconds that its key counts */
     const char *const *choices; /**< NULL-terminated, for ROOF_INPUT_CHOICE and fixed texts */
     const char *value;          /**< placeholder in help ("N") */
     const char *help;

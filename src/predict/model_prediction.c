@@ -52,6 +52,7 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
     TRY(roof_scenario_resolve(&out->scenario, model, error));
     out->devices = (double)roof_scenario_devices(&out->scenario);
     out->draft_s = ROOF_UNKNOWN;
+    out->launches = out->host_s = ROOF_UNKNOWN;
     out->slowest_stage_s = ROOF_UNKNOWN;
     out->time_us = out->memory_time_us = out->compute_time_us = 0;
     out->network_time_us = ROOF_UNKNOWN;
@@ -71,9 +72,13 @@ void roof_model_band(double *low_s, double *high_s, const struct roof_model_pred
                      double expected_s)
 {
     const struct roof_prediction *const total = &prediction->total;
-    const double scale = expected_s / total->expected_s;
-    *low_s = total->expected_low_s * scale;
-    *high_s = total->expected_high_s * scale;
+    /* The host takes as long as it was said to. */
+    const double host_s = prediction->host_s > 0
+                              ? expected_s * (prediction->host_s / prediction->expected_step_s)
+                              : 0;
+    const double scale = (expected_s - host_s) / total->expected_s;
+    *low_s = host_s + total->expected_low_s * scale;
+    *high_s = host_s + total->expected_high_s * scale;
 }
 
 enum roof_status roof_model_fusion(struct roof_fusion *out, struct roof_model_prediction *room,

@@ -48,6 +48,8 @@ struct roof_model_prediction {
     double compute_time_us;
     double network_time_us;
     double devices;         /**< tp x attention_dp x pp x dp */
+    double launches;        /**< waits for the host of a pass, over all stages; NAN: none */
+    double host_s;          /**< what these and the serial part of a pass take; NAN: nothing */
     double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
     double slowest_stage_s; /**< one pass of the slowest pipeline stage */
     double step_s;          /**< one step of the whole: all stages, all microbatches, drafts */

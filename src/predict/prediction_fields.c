@@ -242,6 +242,8 @@ enum model_prediction_value {
     PREFIX_HIT,
     STATIC,
     FUSE,
+    HOST_GAP,
+    SERIAL,
     LAYOUT,
     WEIGHTS,
     FITS
@@ -278,6 +280,10 @@ static const struct roof_field model_prediction_fields[] = {
     {.key = "dp", ASKED(dp)},
     {.key = "devices", NUMBER(devices, NONE)},
     {.key = "fuse", DERIVED_TEXT(FUSE)},
+    {.key = "host_gap_us", .derived = HOST_GAP},
+    {.key = "launches", NUMBER(launches, NONE)},
+    {.key = "serial_ms", .derived = SERIAL},
+    {.key = "host_ms", NUMBER(host_s, MILLISECONDS)},
     {.key = "layout", DERIVED_TEXT(LAYOUT)},
     {.key = "weights", DERIVED_TEXT(WEIGHTS), .width = -8},
     {.key = "activations",
@@ -375,6 +381,16 @@ static void derive_of_model(struct roof_value *out, enum model_prediction_value 
         break;
     case FUSE:
         out->text = scenario->fuse == ROOF_FUSE_DEFAULT ? NULL : roof_fuse_names[scenario->fuse];
+        break;
+    case HOST_GAP:
+        out->number = scenario->host_gap_s > 0
+                          ? roof_to_unit(scenario->host_gap_s, ROOF_UNIT_MICROSECONDS)
+                          : ROOF_UNKNOWN;
+        break;
+    case SERIAL:
+        out->number = scenario->serial_s > 0
+                          ? roof_to_unit(scenario->serial_s, ROOF_UNIT_MILLISECONDS)
+                          : ROOF_UNKNOWN;
         break;
     case LAYOUT:
         out->text = p->model->layout;

@@ -316,6 +316,31 @@ static void put_stage(struct roof_text *out, const struct roof_model_prediction 
              detail);
 }
 
+/* Writes the waits for the host and the serial part, which the times have in them. */
+static void put_host(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char gap[ROOF_QUANTITY_SIZE];
+    char serial[ROOF_QUANTITY_SIZE];
+    char detail[256] = "";
+    int used = 0;
+    if (isnan(r->host_s)) {
+        return;
+    }
+    if (!isnan(r->launches)) {
+        used = snprintf(detail, sizeof detail, "%.0f waits of %s for the host; ", r->launches,
+                        roof_format_quantity(gap, r->scenario.host_gap_s, ROOF_UNIT_MICROSECONDS));
+    }
+    if (r->scenario.serial_s > 0) {
+        used +=
+            snprintf(detail + used, sizeof detail - (size_t)used, "%s that no split shortens; ",
+                     roof_format_quantity(serial, r->scenario.serial_s, ROOF_UNIT_MILLISECONDS));
+    }
+    snprintf(detail + used, sizeof detail - (size_t)used, "%s of a step",
+             roof_format_quantity(gap, r->host_s / r->step_s, ROOF_UNIT_FRACTION));
+    put_line(out, "host", roof_format_quantity(value, r->host_s, ROOF_UNIT_MILLISECONDS), detail);
+}
+
 static void put_times(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -334,6 +359,7 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
     }
     put_drafts(out, r);
     put_stage(out, r);
+    put_host(out, r);
     if (r->fits == ROOF_FIT_NO) {
         put_line(out, "tokens/s", "-", "it does not fit");
     }

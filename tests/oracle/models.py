@@ -909,7 +909,9 @@ def predict_own(m, s, asked, device, f, sparse):
     last = [len(m.layers) - 1]
     graph = Predictor(m, s, f, s.pp - 1, device.node, last)
     one = operators.add_up([(count, p) for count, _, p in graph.predict(device, sparse)])
-    return dict(step=s.microbatches * one["time"], weights=graph.resident_of(m.predictors, sparse),
+    wait = Fraction(str(asked.get("host_gap_us", 0))) / 10 ** 6
+    waits = sum(count * len(p.get("parts", [p])) for count, _, p in graph.predict(device, sparse))
+    return dict(step=s.microbatches * (one["time"] + waits * wait), weights=graph.resident_of(m.predictors, sparse),
                 cache=m.predictors * graph.cache(last))
 
 
@@ -944,7 +946,21 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     sums = [operators.add_up([(count, p) for count, _, p in one]) for one in predicted]
     slowest = max(range(s.pp), key=lambda x: sums[x]["time"])
     everything = operators.add_up([(count, p) for one in predicted for count, _, p in one])
-    path, slow, micro = everything["time"], sums[slowest]["time"], s.microbatches
+    # Each stage waits for the host, and has a share of what is beside the model.
+    gap, serial = (Fraction(str(asked.get(key, 0))) / 10 ** power
+                   for key, power in (("host_gap_us", 6), ("serial_ms", 3)))
+    waits = [Fraction(asked["launches"], s.pp) if "launches" in asked else
+             sum(count * len(p.get("parts", [p])) for count, _, p in one) for one in predicted]
+    host = [wait * gap + serial / s.pp for wait in waits]
+    if "launches" in asked and not gap:
+        raise Refused("launches")
+    times = [one["time"] + more for one, more in zip(sums, host)]
+    everything["shares"]["overhead"] = sum(host)
+    if any(host):
+        shares = everything["shares"]
+        everything["bottleneck"] = max(shares, key=lambda name: shares[name])
+        slowest = max(range(s.pp), key=lambda x: times[x])
+    path, slow, micro = sum(times), times[slowest], s.microbatches
     if "stages" in BROKEN:
         step = path
     elif s.phase == "prefill":
@@ -963,7 +979,8 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         total["network_bytes"] = total["network_bytes"] or Fraction(0)
     row = dict(flops=total["flops"], bytes=total["bytes"], network_bytes=total["network_bytes"],
                arithmetic_intensity=total["intensity"], memory_time=everything["memory"],
-               compute_time=everything["compute"], network_time=everything["network"], time=path,
+               compute_time=everything["compute"], network_time=everything["network"],
+               time=everything["time"], host=sum(host), waits=sum(waits) if gap else None,
                bottleneck=everything["bottleneck"], step=step, weights=weights, cache=cache,
                active=active, by_role=total["by_role"], shares=everything["shares"],
                attainable=total["attainable"] if s.pp == 1 else None,
