@@ -187,10 +187,14 @@ $(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(
 	$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -shared -fPIC $(LDFLAGS) -o $@ $< -ldl
 
 # Drivers whose devices are planted; tests put their folders first in LD_LIBRARY_PATH.
-FAKE_LIBS := nvidia/libnvidia-ml.so.1 old/libnvidia-ml.so.1 amd/librocm_smi64.so.7
+FAKE_LIBS := nvidia/libnvidia-ml.so.1 nvidia/libcuda.so.1 nvidia/libcublasLt.so.13 \
+             old/libnvidia-ml.so.1 old/libcuda.so.1 amd/librocm_smi64.so.7
 FAKES     := $(FAKE_LIBS:%=$(BUILD)/tests/fake/%)
 $(BUILD)/tests/fake/nvidia/libnvidia-ml.so.1 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: tests/fake/nvml.c
 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: LACKS := -DWITHOUT_POWER
+$(BUILD)/tests/fake/nvidia/libcuda.so.1 $(BUILD)/tests/fake/old/libcuda.so.1: tests/fake/cuda.c
+$(BUILD)/tests/fake/old/libcuda.so.1: LACKS := -DWITHOUT_GRAPHS
+$(BUILD)/tests/fake/nvidia/libcublasLt.so.13: tests/fake/cublaslt.c
 $(BUILD)/tests/fake/amd/librocm_smi64.so.7: tests/fake/rocm_smi.c
 $(FAKES): tests/fake/fake.h $(BUILD)/command
 	@mkdir -p $(@D)
@@ -348,6 +352,15 @@ llama-check: $(BIN)
 	    --prefix $(LLAMA) node-llama-cpp@3.22.1
 	@sh tests/llama/check.sh $(BIN) $(LLAMA)
 
+## cuda-check: our declarations and kernels of CUDA against a toolkit (CUDA_HOME), where one is installed; no GPU is needed
+CUDA_PTX := $(BUILD)/tests/cuda/ptx
+cuda-check: $(CUDA_PTX)
+	@CC='$(CC)' sh tests/cuda/run.sh $(CUDA_PTX)
+
+$(CUDA_PTX): tests/cuda/ptx.c $(LIB)
+	@mkdir -p $(@D)
+	$(LINK) $(CJSON_CFLAGS) -o $@ $< $(LIB) $(CJSON_LIBS) -lm $(LDLIBS)
+
 ## reports: write docs/reports again, each by the command at its end
 reports: $(BIN)
 	@BLESS=1 sh tests/cli/reports.sh $(BIN) docs/reports/*.md
@@ -393,6 +406,7 @@ $(PASSED)/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o $$(below) $(BUILD)/tests/uni
 endef
 below :=
 $(foreach floor,$(FLOORS),$(eval $(call unit_rule,$(floor))))
+$(PASSED)/unit/measure/test_cuda: $(FAKES)
 UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
 # They take longest, so that they begin first.
 UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
@@ -417,7 +431,7 @@ SCRIPTS := faults resume images inputs completion serve
 check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 check-cli: check-cases $(PAGES:%=$(PASSED)/pages/%) $(PASSED)/reports $(SCRIPTS:%=$(PASSED)/cli/%.sh)
 
-$(PASSED)/cli/monitor.case: $(FAKES)
+$(PASSED)/cli/monitor.case $(PASSED)/cli/cuda.case: $(FAKES)
 $(PASSED)/cli/%.case: tests/cli/%.case tests/cli/run.sh tests/cli/program.sh $(BIN) $(WRAPPED)
 	$(call test,SELF_TEST=no PART=$(CASES_PART) sh tests/cli/run.sh $(BIN) $<)
 
@@ -540,9 +554,10 @@ sanitize-quick: sanitize-threads
 	    BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
 sanitize-threads:
-	$(MAKE) $(BUILD)/tsan/roofline BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
+	$(MAKE) $(BUILD)/tsan/roofline $(FAKE_LIBS:%=$(BUILD)/tsan/tests/fake/%) BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
 	@sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case
 	@THREADS_SANITIZED=1 sh tests/cli/resume.sh $(BUILD)/tsan/roofline
+	@SERVE_IDLE=1000 SERVE_REQUESTS=500 sh tests/cli/serve.sh $(BUILD)/tsan/roofline
 
 ## fuzz: run the fuzz targets, or TARGET=NAME, for SECONDS=60 each with libFuzzer (clang)
 TARGET  ?= $(FUZZ)
@@ -582,8 +597,8 @@ valgrind-quick:
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
           $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c
 LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h))
-LINT_S := .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
-          $(sort $(wildcard tests/*.sh tests/bench/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
+LINT_S := .ci/run .ci/deps packaging/deb.sh packaging/portable.sh src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
+          $(sort $(wildcard tests/*.sh tests/bench/*.sh tests/cli/*.sh tests/cuda/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint: lint-quick $(LINT_C:%=$(PASSED)/tidy/%)
 
@@ -611,7 +626,7 @@ $(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
 
 # What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
 # steps go side by side, each with its output in a file.
-CI := lint-quick sanitize-quick mutate-quick coverage valgrind-quick fuzz check-browser
+CI := lint-quick sanitize-quick mutate-quick coverage valgrind-quick fuzz check-browser check-packages
 ci: $(CI:%=ci-%)
 $(CI:%=ci-%): ci-%:
 	@mkdir -p $(BUILD)/ci
@@ -645,6 +660,38 @@ install: all
 	    'Version: $(VERSION)' 'Requires.private: libcjson' 'Libs: "-L$${libdir}" -lroofline' \
 	    'Libs.private: -pthread -lm' 'Cflags: "-I$${includedir}"' > '$(DESTDIR)$(libdir)/pkgconfig/roofline.pc'
 
+# --- packages -------------------------------------------------------------------------------------
+
+DIST = $(BUILD)/roofline-$(VERSION).tar.gz
+
+## dist: write the source of the last commit as a tarball, the same bytes each time
+dist:
+	@mkdir -p $(BUILD)
+	git archive --format=tar --prefix=roofline-$(VERSION)/ HEAD | gzip -n9 > $(DIST).new
+	mv $(DIST).new $(DIST)
+
+## check-dist: the tarball has the same bytes when it is made again, and builds
+check-dist: dist
+	cp $(DIST) $(DIST).first
+	$(MAKE) dist
+	cmp $(DIST) $(DIST).first
+	rm -rf $(BUILD)/dist && mkdir -p $(BUILD)/dist
+	tar -C $(BUILD)/dist -xzf $(DIST)
+	$(MAKE) -C $(BUILD)/dist/roofline-$(VERSION) -s BUILD=build check-formulas
+
+## deb: build the Debian packages from debian/ and have lintian check them (sh .ci/deps package)
+deb: dist
+	sh packaging/deb.sh $(DIST) $(BUILD)/deb
+
+## check-packages: check-dist and deb
+check-packages: check-dist
+	$(MAKE) deb
+
+## portable: build tarballs of programs that need glibc alone, x86-64 and arm64 (sh .ci/deps portable)
+portable: $(BIN)
+	sh packaging/portable.sh x86-64 $(BUILD)
+	sh packaging/portable.sh arm64 $(BUILD)
+
 ## clean: remove every product
 clean:
 	rm -rf '$(BUILD)'
@@ -653,7 +700,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors charts llama-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
+.PHONY: all calibrate errors charts llama-check cuda-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
-        install clean help FORCE
+        dist check-dist check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

@@ -12,6 +12,7 @@ import http.server
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,8 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import xml.etree.ElementTree
+import zlib
 
 PROGRAM = os.path.abspath(sys.argv[1])
 HOSTILE = '</script><script>window.harm = 1</script>'
@@ -81,9 +84,10 @@ class Browser:
     def devtools(self, command, **parameters):
         return self.call('POST', '/goog/cdp/execute', {'cmd': command, 'params': parameters})
 
-    def media(self, media='', scheme='light'):
+    def media(self, media='', scheme='light', **features):
         self.devtools('Emulation.setEmulatedMedia', media=media,
-                      features=[{'name': 'prefers-color-scheme', 'value': scheme}])
+                      features=[{'name': name.replace('_', '-'), 'value': value}
+                                for name, value in {'prefers_color_scheme': scheme, **features}.items()])
 
     def width(self, width, height=1000):
         self.devtools('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=False)
@@ -263,6 +267,315 @@ def check_plan(browser, folder, failures):
         failures.append('a request has no operators in its roofline')
 
 
+# --- files, copies, long work -----------------------------------------------------------------
+
+CONFIG = {'model_type': 'llama', 'hidden_size': 2048, 'num_hidden_layers': 16, 'vocab_size': 32000, 'num_attention_heads': 16,
+          'num_key_value_heads': 4, 'intermediate_size': 5632, 'torch_dtype': 'bfloat16'}
+DEVICE = {'memory_gb': 96, 'bandwidth_gb_s': 4321, 'peak_tflops': {'bf16': 1000, 'fp16': 1000}}
+
+
+def drop(browser, zone, path):
+    """Drags a file over a zone and drops it there."""
+    x, y = browser.js("""const zone = document.querySelectorAll('.drop')[arguments[0]];
+        zone.scrollIntoView({block: 'center'});
+        const box = zone.getBoundingClientRect(); return [box.x + 8, box.y + 8];""", zone)
+    for kind in ('dragEnter', 'dragOver', 'drop'):
+        browser.devtools('Input.dispatchDragEvent', type=kind, x=x, y=y, data={'items': [], 'files': [path], 'dragOperationsMask': 1})
+
+
+def check_files(browser, page, folder, failures):
+    """A config.json and a device file that are dropped or chosen are asked for like those of the command line."""
+    paths = {}
+    for name, text in (('tiny.json', json.dumps(CONFIG)), ('mine.json', json.dumps(DEVICE)), ('broken.json', '{"hidden_size": ')):
+        paths[name] = os.path.join(folder, name)
+        with open(paths[name], 'w', encoding='utf-8') as file:
+            file.write(text)
+    browser.open('/dev/null')
+    browser.open(page)
+    wait(browser, IDLE, 'the beginning')
+    drop(browser, 0, paths['tiny.json'])
+    wait(browser, "return state.model.startsWith('{') && pending === null", 'a model that is dropped')
+    drop(browser, 1, paths['mine.json'])
+    wait(browser, 'return state.hardware.length === 2 && pending === null && answers.length === 2', 'a device that is dropped')
+    cards = browser.js(CARDS)
+    for card, device in zip(cards, ('h100-sxm', paths['mine.json'])):
+        document = json.loads(run('predict', 'model', paths['tiny.json'], '-H', device, '-f', 'json'))
+        if short(document['tpot_ms']) not in card:
+            failures.append(f'files that are dropped: {short(document["tpot_ms"])} is not in: {card}')
+    if 'tiny' not in browser.js("return document.getElementById('in-model').value") or 'mine' not in cards[1]:
+        failures.append('files that are dropped have no names')
+    drop(browser, 0, paths['broken.json'])
+    if 'broken.json' not in wait(browser, ERROR, 'a file that is no JSON'):
+        failures.append(f'a file that is no JSON: {browser.js(ERROR)}')
+    browser.js("change({hardware: ['h100-sxm'], model: 'llama-3-8b'})")
+    wait(browser, IDLE, 'a model by its name')
+    for zone, name, key in ((0, 'tiny.json', 'model'), (1, 'mine.json', 'hardware')):
+        found = browser.call('POST', '/elements', {'using': 'css selector', 'value': '.drop input[type=file]'})
+        browser.call('POST', f'/element/{next(iter(found[zone].values()))}/value', {'text': paths[name]})
+        wait(browser, f"return String(state.{key}).includes('{{') && pending === null", f'{name} that is chosen')
+
+
+def press(browser, label):
+    browser.js("[...document.querySelectorAll('#view button')].find(b => b.textContent === arguments[0]).click()", label)
+
+
+def fetched(folder, name):
+    """The bytes of a file that the browser saves."""
+    path = os.path.join(folder, name)
+    for _ in range(200):
+        if os.path.exists(path) and os.path.getsize(path) > 0:
+            with open(path, 'rb') as file:
+                data = file.read()
+            os.remove(path)
+            return data
+        time.sleep(0.05)
+    raise AssertionError(f'{name} is not saved')
+
+
+def png_rows(data):
+    """Width, height and different rows of an image; its sums must be right."""
+    assert data[:8] == b'\x89PNG\r\n\x1a\n', 'no PNG'
+    at, chunks = 8, {}
+    while at < len(data):
+        length, kind = int.from_bytes(data[at:at + 4], 'big'), data[at + 4:at + 8]
+        body = data[at + 8:at + 8 + length]
+        assert zlib.crc32(kind + body) == int.from_bytes(data[at + 8 + length:at + 12 + length], 'big'), f'{kind} is damaged'
+        chunks[kind] = chunks.get(kind, b'') + body
+        at += 12 + length
+    assert kind == b'IEND', 'the PNG has no end'
+    width, height = (int.from_bytes(chunks[b'IHDR'][i:i + 4], 'big') for i in (0, 4))
+    pixels = zlib.decompress(chunks[b'IDAT'])
+    assert len(pixels) == height * (1 + width * {2: 3, 6: 4}[chunks[b'IHDR'][9]]), 'rows are missing'
+    step = len(pixels) // height
+    return width, height, len({pixels[i:i + step] for i in range(0, len(pixels), step)})
+
+
+PAINTED = """const [data, color, done] = arguments, image = new Image();
+image.onerror = () => done(-1);
+image.onload = () => {
+  const canvas = document.createElement('canvas');
+  canvas.width = image.width; canvas.height = image.height;
+  const context = canvas.getContext('2d');
+  context.drawImage(image, 0, 0);
+  const {data: all} = context.getImageData(0, 0, canvas.width, canvas.height);
+  const [r, g, b] = [1, 3, 5].map(i => parseInt(color.slice(i, i + 2), 16));
+  let found = 0;
+  for (let i = 0; i < all.length; i += 4) found += all[i] === r && all[i + 1] === g && all[i + 2] === b;
+  done(found);
+};
+image.src = data;"""
+
+
+def check_image(browser, saved, view, theme, failures):
+    """SVG and PNG of a chart are images of it, with the colours of the page."""
+    drawn = browser.js("return ['circle', 'polyline', 'rect', 'path'].map(n => document.querySelectorAll(`#view svg ${n}`).length)")
+    color = browser.js("return getComputedStyle(document.documentElement).getPropertyValue('--c0').trim()")
+    press(browser, 'SVG')
+    svg = fetched(saved, f'{view}.svg')
+    root = xml.etree.ElementTree.fromstring(svg)
+    found = [len(root.findall('.//{http://www.w3.org/2000/svg}' + name)) for name in ('circle', 'polyline', 'rect', 'path')]
+    if root.tag != '{http://www.w3.org/2000/svg}svg' or found != drawn or b'var(' in svg:
+        failures.append(f'SVG, {view}, {theme}: {root.tag}, {found} circles, lines, boxes and paths, not {drawn}')
+    press(browser, 'PNG')
+    png = fetched(saved, f'{view}.png')
+    width, height, rows = png_rows(png)
+    if (width, height) != (2 * int(root.get('width')), 2 * int(root.get('height'))) or rows < height / 10:
+        failures.append(f'PNG, {view}, {theme}: {width} x {height}, {rows} different rows')
+    for kind, data in (('svg+xml', svg), ('png', png)):
+        painted = browser.later(PAINTED, f'data:image/{kind};base64,{base64.b64encode(data).decode()}', color)
+        if painted < 500:
+            failures.append(f'{kind}, {view}, {theme}: {painted} pixels have the colour {color} of the device')
+
+
+def check_copies(browser, page, folder, failures):
+    """Images, texts and commands that the page hands out are what they say."""
+    saved = os.path.join(folder, 'saved')
+    os.makedirs(saved, exist_ok=True)
+    browser.devtools('Page.setDownloadBehavior', behavior='allow', downloadPath=saved)
+    browser.open('/dev/null')
+    browser.open(f'{page}#batch=8&precision=fp8&tp=2')
+    wait(browser, IDLE, 'a chart')
+    for view in ('roofline', 'layer'):
+        for theme in ('light', 'dark'):
+            browser.js("setTheme(arguments[0]); document.getElementById(`tab-${arguments[1]}`).click()", theme, view)
+            wait(browser, DRAWN, view)
+            check_image(browser, saved, view, theme, failures)
+    browser.js("document.getElementById('tab-report').click()")
+    wait(browser, DRAWN, 'a report')
+    browser.js("Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})")
+    press(browser, 'Copy the command')
+    _, *asked = shlex.split(wait(browser, 'return window.copied', 'the command'))
+    wanted = ['predict', 'model', 'llama-3-8b', '--batch', '8', '--precision', 'fp8', '--tp', '2']
+    if set(wanted) - set(asked) or json.loads(run(*asked, '-f', 'json')) != browser.js('return answers[0].prediction'):
+        failures.append(f'the command that is copied asks something else: {asked}')
+    for label, form in (('JSON', 'json'), ('CSV', 'csv'), ('MD', 'md'), ('TXT', 'text')):
+        press(browser, label)
+        if fetched(saved, f'llama-3-8b-h100-sxm.{label.lower()}').decode() != run(*asked, '-f', form):
+            failures.append(f'{label} is not what the program prints')
+    press(browser, 'Copy a link')
+    wait(browser, "return window.copied === location.href", 'the link')
+
+
+def check_cancel(browser, page, failures):
+    """Long work does not stop the page; it ends when it is cancelled, and the next question is answered."""
+    browser.open('/dev/null')
+    browser.open(page)
+    wait(browser, IDLE, 'the beginning')
+    browser.js("change({view: 'load', rate: '20', requests: '1000000'})")
+    wait(browser, "return !document.getElementById('busy').hidden && pending.count > 0", 'long work')
+    begin = time.monotonic()
+    browser.js("const old = worker, end = worker.terminate; worker.terminate = () => { window.ended = true; end.call(old); };")
+    browser.js("document.getElementById('cancel').click()")
+    wait(browser, "return pending === null && document.getElementById('busy').hidden", 'the end of long work')
+    took = time.monotonic() - begin
+    if took > 1 or 'Cancelled' not in browser.js(ERROR):
+        failures.append(f'cancelled after {took:.1f} s: {browser.js(ERROR)}')
+    time.sleep(0.5)
+    if browser.js("return !window.ended || pending !== null || document.querySelector('#view svg') !== null"):
+        failures.append('work goes on after it is cancelled')
+    browser.js("change({view: 'roofline', rate: '', requests: '', batch: '64'})")
+    wait(browser, IDLE, 'a question after that')
+    document = json.loads(run('predict', 'model', 'llama-3-8b', '-H', 'h100-sxm', '--batch', '64', '-f', 'json'))
+    if short(document['tpot_ms']) not in browser.js(CARDS)[0] or browser.js(ERROR):
+        failures.append(f'after cancelling: {browser.js(CARDS)} {browser.js(ERROR)}')
+    browser.js("change({view: 'load', rate: '20', requests: '1000000'})")
+    wait(browser, "return !document.getElementById('busy').hidden", 'long work again')
+    browser.js("document.getElementById('cancel').click(); change({view: 'roofline', rate: '', requests: ''})")
+    wait(browser, DRAWN, 'a view after that')
+
+
+GRAPH = """const rect = (n) => { const r = n.querySelector('rect'); return ['x', 'y', 'width', 'height'].map(k => Number(r.getAttribute(k))); };
+const boxes = [...document.querySelectorAll('#view .box')].map(n => [n.querySelector('text').textContent.trim(), rect(n)]);
+const [, , w, h] = document.querySelector('#view svg').getAttribute('viewBox').split(' ').map(Number);
+return {boxes, size: [w, h], arrows: [...document.querySelectorAll('#view .arrow')].map(a => [a.dataset.from, a.dataset.to, a.getAttribute('stroke-dasharray') !== 'none'])};"""
+
+
+def check_graph(browser, page, failures):
+    """The boxes of a layer are its operators, and the arrows what each of them reads."""
+    for arguments, fragment in ((['llama-3-8b', '-H', 'h100-sxm'], ''), (['command-a', '-H', 'h200', '--tp', '2'], 'model=command-a&hardware=h200&tp=2'),
+                                (['deepseek-v3.2', '-H', 'h200', '--tp', '8', '--context', '9000'], 'model=deepseek-v3.2&hardware=h200&tp=8&context=9000'),
+                                (['falcon-h1-0.5b', '-H', 'h100-sxm', '--pp', '2'], 'model=falcon-h1-0.5b&pp=2')):
+        operators = json.loads(run('predict', 'model', *arguments, '-f', 'json'))['operators']
+        names = {o['name'] for o in operators}
+        wanted = {(name, o['name'], key == 'reads_before') for o in operators for key in ('reads', 'reads_before') for name in o.get(key, []) if name in names}
+        for width in (1400, 390):
+            browser.width(width)
+            browser.open('/dev/null')
+            browser.open(f'{page}#{fragment}&view=layer')
+            wait(browser, DRAWN, fragment)
+            seen = browser.js(GRAPH)
+            arrows = {tuple(arrow) for arrow in seen['arrows']}
+            boxes = dict((name, box) for name, box in seen['boxes'])
+            if set(boxes) != names or len(seen['boxes']) != len(names):
+                failures.append(f'{fragment}: the boxes are not the operators: {sorted(names ^ set(boxes))}')
+            if arrows != wanted or len(seen['arrows']) != len(wanted):
+                failures.append(f'{fragment}: arrows that differ: {sorted(arrows ^ wanted)}')
+            for name, (x, y, w, h) in boxes.items():
+                if x < 0 or y < 0 or x + w > seen['size'][0] or y + h > seen['size'][1] or w < 150:
+                    failures.append(f'{fragment}: {name} does not lie in the picture')
+                failures += [f'{fragment}: {name} lies on {other}' for other, (x2, y2, w2, h2) in boxes.items()
+                             if name < other and x < x2 + w2 and x2 < x + w and y < y2 + h2 and y2 < y + h]
+            failures += [f'{fragment}: {source} is not above {target}' for source, target, back in arrows if not back and boxes[source][1] >= boxes[target][1]]
+    browser.width(1400)
+    browser.js("document.querySelector('#view .box').dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}))")
+    wait(browser, "return /embedding on /.test(document.getElementById('details').textContent)", 'the formula of a box')
+
+
+# --- how it is shown ----------------------------------------------------------------------------
+
+def contrast(one, other):
+    """The contrast of two colours, by WCAG 2."""
+    def light(color):
+        shares = [int(c) / 255 for c in re.findall(r'\d+', color)[:3]]
+        r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+    dark, bright = sorted((light(one), light(other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+COLORS = """const of = (selector, key) => [...document.querySelectorAll(selector)].map(n => getComputedStyle(n)[key]);
+return {forced: matchMedia('(forced-colors: active)').matches, ground: getComputedStyle(document.body).backgroundColor,
+  tabs: of('[role=tab]', 'backgroundColor'), runs: of('#f-run button', 'backgroundColor'), bars: of('.card:first-child .bar i', 'backgroundColor'),
+  lines: [...of('#view polyline', 'stroke'), ...of('#view circle', 'stroke')], texts: [...of('#view svg text', 'fill'), ...of('.card p', 'color'), ...of('#question', 'color')]};"""
+
+
+def check_forced_colors(browser, page, failures):
+    """With the colours of the system, lines and texts stand out, and what is chosen differs."""
+    for scheme in ('light', 'dark'):
+        browser.media('', scheme, forced_colors='active')
+        browser.open('/dev/null')
+        browser.open(f'{page}#hardware=h100-sxm&hardware=l40s&batch=8')
+        wait(browser, IDLE, 'forced colours')
+        seen = browser.js(COLORS)
+        if not seen['forced'] or not seen['lines'] or not seen['texts']:
+            failures.append(f'forced colours are not there: {seen}')
+        for what in ('tabs', 'runs'):
+            if len(set(seen[what])) < 2:
+                failures.append(f'forced colours, {scheme}: what is chosen of the {what} looks like the rest')
+        if len(set(seen['bars'])) < len(seen['bars']):
+            failures.append(f'forced colours, {scheme}: parts of the memory look alike: {seen["bars"]}')
+        for what, least in (('lines', 3), ('bars', 3), ('texts', 4.5)):
+            weak = sorted({color for color in seen[what] if contrast(color, seen['ground']) < least})
+            if weak:
+                failures.append(f'forced colours, {scheme}: {what} {weak} on {seen["ground"]}')
+    browser.media()
+
+
+MOVING = """return [...document.querySelectorAll('*')].filter(n => { const s = getComputedStyle(n);
+  return s.animationName !== 'none' || s.transitionDuration.split(',').some(t => parseFloat(t) > 0) || s.scrollBehavior === 'smooth'; }).length"""
+
+
+def check_motion(browser, page, failures):
+    """Nothing moves where the reader wants no motion."""
+    moving = {}
+    for wish in ('no-preference', 'reduce'):
+        browser.media('', 'light', prefers_reduced_motion=wish)
+        browser.open('/dev/null')
+        browser.open(page)
+        wait(browser, IDLE, 'motion')
+        moving[wish] = browser.js(MOVING)
+    browser.media()
+    if moving['reduce'] > 0 or moving['no-preference'] == 0:
+        failures.append(f'things that move, by the wish of the reader: {moving}')
+
+
+PRINTED = """const shown = (n) => n.getClientRects().length > 0;
+const all = (selector) => [...document.querySelectorAll(selector)];
+return {extra: all('form, .tools, [role=tablist], .no-print, #busy, .no-print button').filter(shown).length,
+  there: ['#question', '.card', '#view'].filter(s => !all(s).some(shown)),
+  cut: all('.scroll, pre, #view, svg').filter(n => shown(n) && (n.scrollWidth > n.clientWidth + 1 || n.getBoundingClientRect().right > innerWidth + 1)).map(n => n.outerHTML.slice(0, 80)),
+  texts: all('#question, .card p, .card h2, #view p, #view td, #view pre').filter(shown).map(n => getComputedStyle(n).color).concat(all('#view svg text').map(n => getComputedStyle(n).fill))};"""
+
+
+def check_print(browser, page, failures):
+    """Paper has the question, the answer and the view as a whole, dark on white whatever the theme is, and no controls."""
+    browser.open('/dev/null')
+    browser.open(f'{page}#hardware=h100-sxm&hardware=l40s&batch=8')
+    wait(browser, IDLE, 'the beginning')
+    for theme in ('light', 'dark'):
+        for view in browser.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.id)"):
+            browser.media()
+            browser.width(1400)
+            browser.js('setTheme(arguments[0]); document.getElementById(arguments[1]).click()', theme, view)
+            wait(browser, DRAWN, view)
+            browser.media('print')
+            browser.width(794)
+            seen = browser.js(PRINTED)
+            if seen['extra'] or seen['there'] or seen['cut']:
+                failures.append(f'printed, {view}, {theme}: {seen["extra"]} controls, without {seen["there"]}, cut: {seen["cut"]}')
+            pale = sorted({color for color in seen['texts'] if contrast(color, 'rgb(255, 255, 255)') < 4.5})
+            if pale or not seen['texts']:
+                failures.append(f'printed, {view}, {theme}: {pale} on paper')
+    browser.js("document.getElementById('tab-roofline').click()")
+    wait(browser, DRAWN, 'the roofline')
+    paper = base64.b64decode(browser.devtools('Page.printToPDF')['data'])
+    pages = len(re.findall(rb'/Type\s*/Page\b(?!s)', paper))
+    if not paper.startswith(b'%PDF') or not 1 <= pages <= 2:
+        failures.append(f'the roofline is printed on {pages} pages')
+    browser.media()
+    browser.width(1400)
+
+
 CHANGED = """
 const [next, done] = arguments, begin = performance.now();
 new MutationObserver((_, observer) => { observer.disconnect(); done(performance.now() - begin); })
@@ -420,6 +733,13 @@ def main():
         check_start(browser, folder, failures)
         check_load(browser, folder, failures)
         check_plan(browser, folder, failures)
+        check_files(browser, page, folder, failures)
+        check_copies(browser, page, folder, failures)
+        check_graph(browser, page, failures)
+        check_cancel(browser, page, failures)
+        check_forced_colors(browser, page, failures)
+        check_motion(browser, page, failures)
+        check_print(browser, page, failures)
         check_access(browser, page, failures)
         check_budgets(browser, page, failures)
         check_firefox(page, sys.argv[2] if len(sys.argv) > 2 else folder, failures)

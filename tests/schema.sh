@@ -142,6 +142,11 @@ one plans recommend model deepseek-r1 -H hgx-b200 --devices 8 --prompt 4k --gene
 one plans recommend model llama-3-70b -H h100-sxm --batch 8 --dp 2 --tp 2 --pp 2 --draft-model llama-3-8b \
     --draft-tokens 3 --acceptance 0.7 --prompt 2k --generate 100 --prefix-hit 0.5 --class attention=fp8
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 2 --ep 8
+one rates recommend model llama-3-8b -H l40s,m4-max --rate 2,20 --prompt 1k --generate 100 --max-ttft p99:1s --max-e2e 9s \
+    --price-per-hour l40s=1
+one rates recommend model llama-3-8b -H l40s --rate 2 --prompt 1k --generate 100 --max-ttft p99:50ms --arrivals gamma:20
+one rates recommend model llama-3-8b -H l40s --rate 1e9 --prompt 1k --generate 100 --formats fp8
+each rate recommend model deepseek-r1 -H h200-sxm --devices 8 --rate 1 --prompt 1k --generate 100 --requests 200
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 1 --attention-dp 8 --moe-tp 1 --moe-ep 8
 one plans recommend model llama-3-8b -H h100-sxm,m4-max --batch 1,8 --devices 1
 each plan recommend model llama-3-8b -H h100-sxm,m4-max --batch 1,8 --devices 1 --by ideal

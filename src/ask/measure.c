@@ -41,12 +41,11 @@ struct measuring {
 /* --- what is asked ------------------------------------------------------------------------- */
 
 /* Reads the formats of weights to measure. */
-static enum roof_status read_formats(struct measuring *m, struct roof_error *error)
+static enum roof_status read_formats(struct measuring *m, const char *list,
+                                     struct roof_error *error)
 {
-    const char *const given = m->asking->question->value[ROOF_INPUT_FORMATS];
     struct roof_list_item item;
-    for (const char *rest = given == NULL ? "q4_0,q8_0,fp16,fp32" : given;
-         roof_list_next(&item, &rest);) {
+    for (const char *rest = list; roof_list_next(&item, &rest);) {
         char name[32];
         if (m->formats.count == ROOF_SUITE_FORMATS_MAX ||
             !roof_list_item_copy(name, sizeof name, &item)) {
@@ -98,6 +97,33 @@ static enum roof_status check_like(const struct roof_asking *a, struct roof_erro
     return ROOF_OK;
 }
 
+/* The device that the program itself runs on. */
+#define HOST "cpu"
+
+static bool is_host(const struct roof_meter *meter)
+{
+    return strcmp(meter->name, HOST) == 0;
+}
+
+/* Reads the number of threads, which only the CPU has: they choose it, too. */
+static enum roof_status read_threads(struct measuring *m, struct roof_error *error)
+{
+    if (!roof_asking_has(m->asking, ROOF_INPUT_THREADS)) {
+        return ROOF_OK;
+    }
+    if (m->meter != NULL && !is_host(m->meter)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("threads") " does not go with " ROOF_KEY(
+                                  "device") " %s: "
+                                            "the threads are those of the CPU",
+                              m->meter->name);
+    }
+    int64_t index = 0;
+    TRY(m->meter == NULL ? roof_meter_find(&m->meter, &index, HOST, error) : ROOF_OK);
+    return roof_input_parse(&m->options.threads, roof_input(ROOF_INPUT_THREADS),
+                            m->asking->question->value[ROOF_INPUT_THREADS], error);
+}
+
 static enum roof_status read_input(struct measuring *m, struct roof_error *error)
 {
     const struct roof_asking *const a = m->asking;
@@ -105,16 +131,15 @@ static enum roof_status read_input(struct measuring *m, struct roof_error *error
     m->folder = q->value[ROOF_INPUT_FOLDER];
     m->save = q->value[ROOF_INPUT_SAVE];
     TRY(roof_meter_find(&m->meter, &m->options.index, q->value[ROOF_INPUT_DEVICE], error));
-    if (roof_asking_has(a, ROOF_INPUT_THREADS)) {
-        TRY(roof_input_parse(&m->options.threads, roof_input(ROOF_INPUT_THREADS),
-                             q->value[ROOF_INPUT_THREADS], error));
-    }
+    TRY(read_threads(m, error));
     m->seconds = SECONDS;
     if (roof_asking_has(a, ROOF_INPUT_SECONDS)) {
         TRY(roof_parse_number(&m->seconds, q->value[ROOF_INPUT_SECONDS], ROOF_KEY("seconds"), 1,
                               SECONDS_MAX, error));
     }
-    TRY(read_formats(m, error));
+    if (roof_asking_has(a, ROOF_INPUT_FORMATS)) {
+        TRY(read_formats(m, q->value[ROOF_INPUT_FORMATS], error));
+    }
     TRY(check_save(m, error));
     TRY(check_like(a, error));
     if (m->folder == NULL && roof_asking_has(a, ROOF_INPUT_RESUME_FOLDER)) {
@@ -235,21 +260,57 @@ static bool on_known(void *context, struct roof_meter_row *row, const struct roo
     return text->data != NULL && roof_rows_find(row, task, text->data);
 }
 
-/* Opens the device that is asked for, or the first that is found. */
-static enum roof_status open_device(struct roof_bench **out, struct measuring *m,
-                                    struct roof_error *error)
+/* Opens the first device that is found, GPUs first. A CPU is measured with a remark on what GPUs
+ * lack, which may be there. */
+static enum roof_status open_first(struct roof_bench **out, struct measuring *m,
+                                   struct roof_error *error)
 {
+    const struct roof_listener *const listener = m->asking->listener;
     size_t count = 0;
     const struct roof_meter *const *const meters = roof_meters(&count);
-    if (m->meter != NULL) {
-        return m->meter->open(out, &m->options, error);
-    }
     enum roof_status status = ROOF_IO;
-    for (size_t i = 0; i < count && status != ROOF_OK; i++) {
+    struct roof_error lacks;
+    (void)roof_error_set(&lacks, ROOF_OK, "note: the CPU is measured, for want of a GPU");
+    for (size_t i = 0; i < count && status == ROOF_IO; i++) {
         m->meter = meters[i];
         status = m->meter->open(out, &m->options, error);
+        if (status == ROOF_IO) {
+            roof_error_append(&lacks, "%s %s", i == 0 ? ":" : ";", error->message);
+        }
+    }
+    if (status == ROOF_OK && is_host(m->meter) && listener->remark != NULL) {
+        listener->remark(listener->context, &lacks);
     }
     return status;
+}
+
+/* Checks that an opened device can be measured as it is asked for. */
+static enum roof_status check_device(struct measuring *m, const struct roof_bench *bench,
+                                     struct roof_error *error)
+{
+    struct roof_meter_device device;
+    if (m->meter->check != NULL && !roof_asking_has(m->asking, ROOF_INPUT_SHARED)) {
+        TRY(m->meter->check(bench, error));
+    }
+    m->meter->describe(&device, bench);
+    if (m->formats.count > 0 && *device.lacks != '\0') {
+        return roof_error_set(error, ROOF_IO, "no products: %s", device.lacks);
+    }
+    for (size_t i = 0; i < m->formats.count; i++) {
+        const enum roof_precision format = m->formats.format[i];
+        if (!roof_suite_able(m->meter, bench, format)) {
+            return roof_error_set(error, ROOF_USAGE,
+                                  ROOF_KEY("formats") ": products in %s are not measured on "
+                                                      "this device (" ROOF_KEY("device") " %s)",
+                                  roof_precision_name(format), m->meter->name);
+        }
+    }
+    if (m->formats.count == 0) {
+        TRY(read_formats(m, m->meter->formats, error));
+    }
+    /* A folder that cannot be written is told before the work. */
+    return roof_asking_has(m->asking, ROOF_INPUT_RESUME_FOLDER) ? ROOF_OK
+                                                                : keep_rows(m, &m->measured, error);
 }
 
 static enum roof_status measure(struct measuring *m, struct roof_error *error)
@@ -261,16 +322,13 @@ static enum roof_status measure(struct measuring *m, struct roof_error *error)
         TRY(read_lines(&m->earlier[0], m->folder, "rows.csv", error));
         TRY(read_lines(&m->earlier[1], m->folder, "probes.csv", error));
     }
-    TRY(open_device(&bench, m, error));
-    if (!roof_asking_has(m->asking, ROOF_INPUT_RESUME_FOLDER)) {
-        const enum roof_status begun = keep_rows(m, &m->measured, error);
-        if (begun != ROOF_OK) { /* a folder that cannot be written is told before the work */
-            m->meter->close(bench);
-            return begun;
-        }
+    TRY(m->meter == NULL ? open_first(&bench, m, error)
+                         : m->meter->open(&bench, &m->options, error));
+    enum roof_status status = check_device(m, bench, error);
+    if (status == ROOF_OK) {
+        status =
+            roof_suite_run(&m->measured, m->meter, bench, &m->formats, m->seconds, &calls, error);
     }
-    enum roof_status status =
-        roof_suite_run(&m->measured, m->meter, bench, &m->formats, m->seconds, &calls, error);
     m->meter->close(bench);
     return status;
 }
@@ -383,8 +441,13 @@ static enum roof_status write_all(struct measuring *m, struct roof_error *error)
 
 static enum roof_status answer(struct measuring *m, struct roof_error *error)
 {
+    struct roof_error other;
     TRY(read_input(m, error));
-    TRY(measure(m, error));
+    const enum roof_status status = measure(m, error);
+    if (status != ROOF_OK && m->measured.count > 0) { /* a device that is lost leaves its rows */
+        (void)keep_rows(m, &m->measured, &other);
+    }
+    TRY(status);
     TRY(keep_rows(m, &m->measured, error));
     if (roof_asking_stopped(m->asking)) {
         return roof_error_set(error, ROOF_IO, "interrupted after %zu of %zu measurements%s",

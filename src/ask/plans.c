@@ -5,6 +5,7 @@
 
 #include "ask/asking.h"
 #include "ask/explain.h"
+#include "ask/rates.h"
 #include "base/base.h"
 #include "base/list.h"
 #include "decide/emit.h"
@@ -22,6 +23,7 @@ struct plans_input {
     size_t hardware_count;
     double price[ROOF_PLAN_HARDWARE_MAX];
     char side[2][ROOF_PAIR_NAME_SIZE]; /* of `explain`; "" without it */
+    struct rates_input rates;          /* of `rate` */
     int64_t top;                       /* plans to show */
 };
 
@@ -185,7 +187,8 @@ static enum roof_status read_constraints(struct roof_plan_inputs *out, const str
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         const char *const text = q->value[roof_plan_limit_input(limit)];
-        if (text != NULL) {
+        const bool percentile = limit == ROOF_PLAN_LIMIT_TTFT || limit == ROOF_PLAN_LIMIT_TPOT;
+        if (text != NULL && !(percentile && roof_asking_has(a, ROOF_INPUT_RATE))) {
             TRY(roof_plan_read_limit(&out->limit[limit], limit, text, error));
         }
     }
@@ -201,6 +204,9 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     struct roof_question single;
     roof_question_borrow(&single, a->question);
     single.value[ROOF_DIM_BATCH] = single.value[ROOF_DIM_DEVICES] = NULL;
+    if (roof_asking_has(a, ROOF_INPUT_RATE)) { /* lengths may be distributions */
+        single.value[ROOF_INPUT_PROMPT] = single.value[ROOF_INPUT_GENERATE] = NULL;
+    }
     TRY(roof_read_scenario(&inputs->base, &single, error));
     TRY(check_inputs(a, error));
     TRY(read_constraints(inputs, a, error));
@@ -216,7 +222,8 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     inputs->stack_given = roof_asking_has(a, ROOF_INPUT_STACK);
     inputs->native_only = roof_asking_has(a, ROOF_INPUT_NATIVE_ONLY);
     inputs->explain = roof_asking_document(a);
-    return ROOF_OK;
+    return roof_asking_has(a, ROOF_INPUT_RATE) ? roof_read_rates(&in->rates, inputs, a, error)
+                                               : roof_refuse_load(a, error);
 }
 
 /* Allows what operators may lose for formats that are named, unless a limit is given. */
@@ -332,10 +339,13 @@ static void write_plans(struct roof_text *out, struct roof_table *table,
 
 /* Writes the plans, or the script that runs the best one; *found says whether there is any. */
 static enum roof_status write_answer(struct roof_text *out, const struct roof_plan_answer *answer,
-                                     const struct plans_input *in, const struct roof_asking *a,
+                                     const struct plans_input *in, struct roof_asking *a,
                                      enum roof_status *found, struct roof_error *error)
 {
     struct roof_table table;
+    if (answer->plans.count > 0 && roof_asking_has(a, ROOF_INPUT_RATE)) {
+        return roof_ask_rates(out, &in->rates, answer, in->top, a, found, error);
+    }
     *found = answer->plans.count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
     TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM,
                         a->question->value[ROOF_INPUT_COLUMNS], error));
@@ -365,6 +375,7 @@ enum roof_status roof_ask_plans(struct roof_text *out, struct roof_asking *a,
         status = write_answer(out, answer, in, a, found, error);
     }
     roof_plan_answer_free(answer);
+    roof_rates_close(&in->rates);
     roof_engines_free(in->engines);
     free(in->batch);
     free(in->devices);

@@ -177,12 +177,21 @@ static enum roof_status read_scheduler(struct simulate_input *in, const struct r
     return ROOF_OK;
 }
 
+/* Reads what chooses among copies. */
+static enum roof_status read_router(struct simulate_input *in, const struct roof_asking *a,
+                                    struct roof_error *error)
+{
+    int64_t router = ROOF_ROUTER_ROUND_ROBIN;
+    TRY(roof_read_choice(&router, a->question, ROOF_INPUT_ROUTER, error));
+    in->inputs.router = (enum roof_router)router;
+    return ROOF_OK;
+}
+
 /* Reads how many copies there are, and what chooses among them. */
 static enum roof_status read_copies(struct simulate_input *in, const struct roof_asking *a,
                                     struct roof_error *error)
 {
     const int64_t copies = in->scenario.dp > 1 ? in->scenario.dp : 1;
-    int64_t router = ROOF_ROUTER_ROUND_ROBIN;
     if (copies > COPIES_MAX) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("dp") " is at most %d in a simulation, not %" PRId64,
@@ -192,10 +201,8 @@ static enum roof_status read_copies(struct simulate_input *in, const struct roof
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("router") " goes with " ROOF_KEY("dp") " of 2 or more");
     }
-    TRY(roof_read_choice(&router, a->question, ROOF_INPUT_ROUTER, error));
-    in->inputs.router = (enum roof_router)router;
     in->inputs.copies = (uint64_t)copies;
-    in->row.router = copies > 1 ? roof_router_names[router] : NULL;
+    in->row.router = copies > 1 ? roof_router_names[in->inputs.router] : NULL;
     return ROOF_OK;
 }
 
@@ -258,6 +265,17 @@ void roof_simulate_close(struct simulate_input *in)
     roof_request_trace_free(&in->trace);
 }
 
+enum roof_status roof_read_load(struct simulate_input *in, const struct roof_asking *a,
+                                struct roof_error *error)
+{
+    TRY(roof_asking_has(a, ROOF_INPUT_TRACE) ? read_trace(in, a, error)
+                                             : read_arrivals(in, a, error));
+    TRY(read_extent(in, a, error));
+    TRY(read_scheduler(in, a, error));
+    TRY(read_router(in, a, error));
+    return read_limits(in, a, error);
+}
+
 enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_asking *a,
                                     struct roof_error *error)
 {
@@ -271,12 +289,8 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
         return roof_which_model(error);
     }
     TRY(read_scenario(in, a, error));
-    TRY(roof_asking_has(a, ROOF_INPUT_TRACE) ? read_trace(in, a, error)
-                                             : read_arrivals(in, a, error));
-    TRY(read_extent(in, a, error));
-    TRY(read_scheduler(in, a, error));
+    TRY(roof_read_load(in, a, error));
     TRY(read_copies(in, a, error));
-    TRY(read_limits(in, a, error));
     TRY(read_rows(in, a, error));
     TRY(roof_asking_hardware(&in->hardware, a, NULL, error));
     TRY(roof_asking_model(&in->model, a, q, q->model_name, error));

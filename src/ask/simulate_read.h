@@ -23,6 +23,9 @@ struct simulate_input {
  * roof_simulate_close, also after a failure. */
 enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_asking *a,
                                     struct roof_error *error);
+/* Reads the load, the scheduler and the limits alone, for a scenario that the input has. */
+enum roof_status roof_read_load(struct simulate_input *in, const struct roof_asking *a,
+                                struct roof_error *error);
 void roof_simulate_close(struct simulate_input *in);
 
 #endif

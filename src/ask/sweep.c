@@ -314,10 +314,11 @@ static enum roof_status write_rows(struct sink *sink, struct roof_error *error)
 struct summary {
     struct roof_text *out;
     const struct roof_sweep *series; /* the sweep without its batches */
-    bool begun;
+    int turning;                     /* series that turn compute-bound */
+    int never;                       /* series that do not */
 };
 
-/* Says from which batch the decode of a series is compute-bound. */
+/* Says from which batch the decode of a series is compute-bound, if it is one that turns. */
 static enum roof_status on_series(void *context, const struct roof_prediction *prediction,
                                   const struct roof_model_prediction *model,
                                   struct roof_error *error)
@@ -326,11 +327,12 @@ static enum roof_status on_series(void *context, const struct roof_prediction *p
     const double batch = roof_decode_compute_bound(model);
     char from[ROOF_QUANTITY_SIZE];
     (void)error;
-    if (isnan(batch)) {
+    if (!isfinite(batch)) {
+        s->never += isinf(batch) != 0;
         return ROOF_OK;
     }
-    roof_text_put(s->out, s->begun ? "" : "\nDecode as a whole is compute-bound:\n");
-    s->begun = true;
+    roof_text_put(s->out, s->turning > 0 ? "" : "\nDecode as a whole is compute-bound:\n");
+    s->turning++;
     roof_text_printf(s->out, "  %s on %s", model->model->id, prediction->hardware->id);
     for (size_t i = 0; i < s->series->axis_count; i++) {
         const struct roof_axis *const axis = &s->series->axis[i];
@@ -341,6 +343,17 @@ static enum roof_status on_series(void *context, const struct roof_prediction *p
     }
     roof_text_printf(s->out, ": %s\n", roof_model_report_bound(from, batch));
     return ROOF_OK;
+}
+
+/* Says that the series do not turn compute-bound for which this holds. */
+static void put_never(const struct summary *s, bool more)
+{
+    if (s->never > 0 && s->turning > 0) {
+        roof_text_put(s->out, "  the other series: never\n");
+    } else if (s->never > 0) {
+        roof_text_put(s->out, "\nDecode as a whole is never compute-bound");
+        roof_text_printf(s->out, more ? " in the first %d series.\n" : ".\n", s->never);
+    }
 }
 
 /* Sums up a table for readers that goes over batches of models. */
@@ -369,7 +382,8 @@ static enum roof_status put_summary(const struct sink *sink, struct roof_text *o
     TRY(roof_sweep_count(&count, &series, error));
     const uint64_t shown = count < SERIES_MAX ? count : SERIES_MAX;
     TRY(roof_sweep_run(&series, 0, shown, on_series, &summary, error));
-    if (summary.begun && shown < count) {
+    put_never(&summary, shown < count);
+    if (summary.turning > 0 && shown < count) {
         roof_text_printf(out, "  (and %" PRIu64 " more series)\n", count - shown);
     }
     return ROOF_OK;

@@ -47,12 +47,13 @@ static const struct {
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_HARDWARE,
      "device whose predictions are judged, with --compare (default: the device that is measured)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_FORMATS,
-     "precisions of weights to measure (default q4_0,q8_0,fp16,fp32)"},
+     "precisions of weights to measure (default q4_0,q8_0,fp16,fp32; of GPUs "
+     "bf16,fp16,fp8_e4m3,int8)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_DEVICE,
-     "device to measure: cpu (default: the first that is found)"},
+     "device to measure: cpu, cuda or cuda:N (default: the first GPU, else the CPU)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_SECONDS, "seconds to measure for, about (default 60)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_THREADS,
-     "threads that measure, and that the device has (default: one per core)"},
+     "threads of the CPU that measure, and that the device has (default: one per core)"},
     {ROOF_COMMAND_MONITOR, ROOF_DIM_TOKENS,
      "tokens that are generated meanwhile, for the energy of one"},
     {ROOF_COMMAND_MONITOR, ROOF_INPUT_FROM,
@@ -252,6 +253,41 @@ static const struct heading *heading_of(enum roof_group group)
     return &headings[i];
 }
 
+/* Files that a command reads, and requests that it answers, are described below its options. */
+static const struct {
+    enum roof_command command;
+    const char *text;
+} subjects[] = {
+    {ROOF_COMMAND_COMPARE,
+     "FILE is CSV with a header, NDJSON, or the JSON that `vllm bench serve --save-result` and\n"
+     "sglang.bench_serving write. MODEL is that of rows that name none. Columns that are read:\n"
+     "  measured      measured_us; of models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n"
+     "  what          operator and its dimensions (m, n, k, ...), or model; hardware\n"
+     "  of models     concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
+     "  formats       precision, weights, activations, kv, out, compute, layout\n"
+     "  how           stack, cache, working_set_bytes, quantize_input\n"
+     "An option holds where its column is missing. Other columns are carried through; --group-by\n"
+     "takes any.\n"},
+    {ROOF_COMMAND_CHECK,
+     "FILE.json\n"
+     "  {\"defaults\": {\"hardware\": \"h100-sxm\"}, \"checks\": [\n"
+     "    {\"name\": \"eight users\",\n"
+     "     \"inputs\": {\"model\": \"llama-3-8b\", \"precision\": \"fp8\", \"batch\": 8},\n"
+     "     \"expect\": {\"expected_tpot_ms\": {\"max\": 10}, \"fits\": true}},\n"
+     "    {\"name\": \"best format\", \"command\": \"recommend\",\n"
+     "     \"inputs\": {\"operator\": \"gemm\", \"m\": 1, \"n\": 4096, \"k\": 4096},\n"
+     "     \"expect\": {\"candidates.fp8_e4m3.rank\": 2}}]}\n"
+     "Inputs are options by their keys (batch for --batch). Expected are keys of the JSON answer\n"
+     "(predict ... -f json): a value, or {\"value\": V, \"relative\": R}, {\"min\": A, \"max\": "
+     "B}.\n"},
+    {ROOF_COMMAND_SERVE,
+     "Requests are JSON objects of options by their keys; answers are those of -f json:\n"
+     "  curl -s http://127.0.0.1:8080/api/predict -d '{\"model\": \"llama-3-8b\", \"batch\": 8}'\n"
+     "POST /api/predict, sweep, recommend, simulate and GET /api/list/hardware answer; all "
+     "endpoints\n"
+     "are in /api/openapi.json. The explorer is at /.\n"},
+};
+
 static void print_page(const struct cli_command *command, const char *workload)
 {
     const bool plans =
@@ -270,18 +306,10 @@ static void print_page(const struct cli_command *command, const char *workload)
             "Dimensions take lists a,b,c and ranges START:STOP:STEP, START:STOP:xFACTOR; formats "
             "and\ndevices take lists.\n");
     }
-    if (command->takes == CLI_MEASURED) {
-        printf(
-            "FILE is CSV with a header, NDJSON, or the JSON that `vllm bench serve --save-result` "
-            "and\nsglang.bench_serving write. MODEL is that of rows that name none. Columns that "
-            "are read:\n"
-            "  measured      measured_us; of models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n"
-            "  what          operator and its dimensions (m, n, k, ...), or model; hardware\n"
-            "  of models     concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
-            "  formats       precision, weights, activations, kv, out, compute, layout\n"
-            "  how           stack, cache, working_set_bytes, quantize_input\n"
-            "An option holds where its column is missing. Other columns are carried through; "
-            "--group-by\ntakes any.\n");
+    for (size_t i = 0; i < COUNT(subjects); i++) {
+        if (subjects[i].command == command->id) {
+            printf("%s", subjects[i].text);
+        }
     }
     if (strstr(command->operands, "WORKLOAD") != NULL) {
         printf(

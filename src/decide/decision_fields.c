@@ -218,6 +218,9 @@ void roof_plan_values(struct roof_value *out, const struct roof_fields *fields,
 {
     roof_fields_read(out, fields, 0, (const char *)plan);
     for (size_t i = 0; i < fields->count; i++) {
+        if (fields->field[i].part != 0) {
+            continue;
+        }
         if (fields->field[i].derived != 0) {
             derive_plan(&out[i], (enum plan_value)fields->field[i].derived, plan);
         } else if (plan->plan.basis == ROOF_PLAN_BOUND &&

@@ -125,6 +125,7 @@ enum roof_input_id {
     ROOF_INPUT_SAVE,
     ROOF_INPUT_RESUME_FOLDER,
     ROOF_INPUT_AGAINST,
+    ROOF_INPUT_SHARED,
     ROOF_INPUT_FORMAT,
     ROOF_INPUT_PREDICT_FORMAT, /**< the same option of predict, with html */
     ROOF_INPUT_CHART_FORMAT,   /**< of plot */

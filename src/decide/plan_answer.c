@@ -69,9 +69,11 @@ static enum roof_status on_device(struct roof_plan *out, const struct roof_plan_
             }
         }
     }
-    return out->serving < answer->problem.engines->servings
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_UNSATISFIED, "no engine runs on %s", name);
+    const bool found = out->serving < answer->problem.engines->servings;
+    if (found && answer->problem.serving != NULL && !answer->problem.serving[out->serving]) {
+        return roof_error_set(error, ROOF_UNSATISFIED, "%s has no plan in these formats", name);
+    }
+    return found ? ROOF_OK : roof_error_set(error, ROOF_UNSATISFIED, "no engine runs on %s", name);
 }
 
 /* Explains two devices or formats, at the split and batch of the best plan of both. */
@@ -79,8 +81,10 @@ static enum roof_status explain_sides(struct roof_plan_answer *answer, const cha
                                       struct roof_error *error)
 {
     struct roof_plan side[2];
+    bool formats = false;
+    TRY(roof_plan_sides_are_formats(&formats, answer->problem.engines, name, error));
     for (int i = 0; i < 2; i++) {
-        if (answer->problem.serving != NULL) {
+        if (formats) {
             TRY(with_formats(&side[i], answer, name[i], error));
         } else {
             TRY(on_device(&side[i], answer, (size_t)i, name[i], error));

@@ -68,8 +68,8 @@ enum roof_status roof_plan_read_limit(double *out, enum roof_plan_limit limit, c
     if (limit == ROOF_PLAN_LIMIT_TTFT || limit == ROOF_PLAN_LIMIT_TPOT) {
         if (text[0] == 'p' && strchr(text, ':') != NULL) {
             return roof_error_set(error, ROOF_USAGE,
-                                  "%s of a plan is a time without waiting, not '%s': "
-                                  "roofline simulate has percentiles",
+                                  "%s of a plan is a time without waiting, not '%s': " ROOF_KEY(
+                                      "rate") " takes percentiles",
                                   name, text);
         }
         return roof_parse_time(out, text, name, error);
@@ -519,12 +519,12 @@ static enum roof_status choose_formats(struct roof_plan_answer *out,
     if (inputs->side[0] == NULL) {
         return ROOF_OK;
     }
-    if (inputs->emit != NULL || inputs->formats != NULL) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("%s") " goes without " ROOF_KEY("%s") " and " ROOF_KEY("%s"),
-                              "explain", "emit", "formats");
-    }
     TRY(roof_plan_sides_are_formats(&formats, engines, inputs->side, error));
+    if (inputs->emit != NULL || (formats && inputs->formats != NULL)) {
+        return roof_error_set(
+            error, ROOF_USAGE, ROOF_KEY("%s") " %s,%s goes without " ROOF_KEY("%s"), "explain",
+            inputs->side[0], inputs->side[1], inputs->emit != NULL ? "emit" : "formats");
+    }
     for (int i = 0; i < 2 && formats; i++) {
         (void)mark_servings(out->serving, engines, inputs->side[i]);
         out->problem.serving = out->serving;

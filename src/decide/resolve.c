@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/list.h"
+#include "base/nearest.h"
 #include "decide/engine.h"
 #include "model/layout.h"
 #include "model/load.h"
@@ -15,6 +16,15 @@
 
 /* Names longer than this are none of ours. */
 #define NAME_SIZE 4100
+
+/* Puts ids that stand one behind the other into a list of names. */
+static void list_ids(const char **names, const struct roof_text *ids, size_t count)
+{
+    const char *id = ids->data;
+    for (size_t i = 0; i < count; i++, id += strlen(id) + 1) {
+        names[i] = id;
+    }
+}
 
 /* Refuses a name that is neither an operator's nor a model's. */
 static enum roof_status unknown_workload(const char *name, const char *const *folders,
@@ -28,13 +38,10 @@ static enum roof_status unknown_workload(const char *name, const char *const *fo
         status = roof_no_memory(error);
     }
     if (status == ROOF_OK) {
-        const char *id = ids.data;
         for (int i = 0; i < ROOF_OPERATOR_COUNT; i++) {
             names[i] = roof_operator_name((enum roof_operator)i);
         }
-        for (size_t i = 0; i < models; i++, id += strlen(id) + 1) {
-            names[ROOF_OPERATOR_COUNT + i] = id;
-        }
+        list_ids(names + ROOF_OPERATOR_COUNT, &ids, models);
         status = roof_unknown_name(error, ROOF_USAGE, "operator or model", name, names,
                                    models + ROOF_OPERATOR_COUNT);
         roof_error_append(error, " (all: roofline list operators, roofline list models)");
@@ -136,6 +143,60 @@ static void note_other(struct roof_error *note, const char *name, enum roof_prec
     }
 }
 
+/* Refuses a name that resembles a layout or an engine's formats more than any precision. */
+static enum roof_status refuse_near(const char *const *names, const unsigned *nearness,
+                                    size_t count, const char *name, struct roof_error *error)
+{
+    size_t nearest = 0;
+    for (size_t i = 1; i < count; i++) {
+        nearest = nearness[i] < nearness[nearest] ? i : nearest;
+    }
+    return nearest < ROOF_PRECISION_COUNT
+               ? ROOF_OK /* whoever reads the precision says what is wrong */
+               : roof_unknown_near(error, ROOF_USAGE, "precision, layout or format of engines",
+                                   name, names, nearness, count);
+}
+
+/* Refuses the name of formats that is none of ours, where it resembles a layout's or an engine's.
+ */
+static enum roof_status unknown_formats(const char *name, const struct roof_engines *engines,
+                                        const char *const *folders, struct roof_error *error)
+{
+    struct roof_text ids = ROOF_TEXT_INIT;
+    size_t layouts = 0;
+    enum roof_status status = roof_layout_ids(&ids, &layouts, folders, error);
+    const size_t most = ROOF_PRECISION_COUNT + layouts + engines->servings;
+    const char **const names = calloc(most, sizeof *names);
+    unsigned *const nearness = calloc(most, sizeof *nearness);
+    if (status == ROOF_OK && (names == NULL || nearness == NULL)) {
+        status = roof_no_memory(error);
+    }
+    if (status == ROOF_OK) {
+        size_t count = ROOF_PRECISION_COUNT + layouts;
+        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+            names[p] = roof_precision_name((enum roof_precision)p);
+        }
+        list_ids(names + ROOF_PRECISION_COUNT, &ids, layouts);
+        for (size_t i = 0; i < engines->servings; i++) {
+            const char *const id = engines->serving[i].id;
+            size_t k = 0;
+            while (k < count && strcmp(names[k], id) != 0) {
+                k++;
+            }
+            names[k] = id;
+            count += k == count;
+        }
+        for (size_t i = 0; i < count; i++) {
+            nearness[i] = roof_nearness(name, names[i]);
+        }
+        status = refuse_near(names, nearness, count, name, error);
+    }
+    free(nearness);
+    free(names);
+    roof_text_free(&ids);
+    return status;
+}
+
 static enum roof_status resolve_with(struct roof_question *question, struct roof_error *note,
                                      const struct roof_engines *engines, struct roof_loans *loans,
                                      struct roof_error *error)
@@ -154,8 +215,10 @@ static enum roof_status resolve_with(struct roof_question *question, struct roof
     if (roof_layout_known(name, folders)) {
         question->value[ROOF_INPUT_PRECISION_BOTH] = NULL;
         give(question, ROOF_INPUT_LAYOUT, name);
+        return ROOF_OK;
     }
-    return ROOF_OK; /* whoever reads the precision says what is wrong */
+    return strchr(name, ',') != NULL ? ROOF_OK /* the names of a list are read one by one */
+                                     : unknown_formats(name, engines, folders, error);
 }
 
 /* Gives a question about a model the formats that its precision names. */

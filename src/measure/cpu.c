@@ -25,6 +25,7 @@ struct roof_bench {
     struct roof_cpu_job job;
     int64_t calls; /* of a sample; 0: unknown yet */
     bool ran;      /* they are timed by the clocks of the threads */
+    double waited; /* share of the last sample */
     int64_t next;  /* number of the next call */
 };
 
@@ -167,6 +168,8 @@ static enum roof_status cpu_sample(double *seconds, struct roof_bench *bench,
     const int64_t phases = bench->job.phases;
     const double took = roof_cpu_team_run(bench->team, bench->job.share, &bench->job,
                                           bench->next * phases, calls * phases, bench->ran);
+    const double wall = roof_cpu_team_wall(bench->team);
+    bench->waited = bench->ran && wall > took ? 1 - took / wall : 0;
     bench->next += calls;
     *seconds = took / (double)calls;
     /* Samples become as long as they should be while a task warms up. */
@@ -174,6 +177,11 @@ static enum roof_status cpu_sample(double *seconds, struct roof_bench *bench,
     bench->calls = wanted < 1 ? 1 : (int64_t)wanted;
     bench->ran = *seconds > RAN_S * (double)phases;
     return ROOF_OK;
+}
+
+static double cpu_waited(const struct roof_bench *bench)
+{
+    return bench->waited;
 }
 
 /* The memory stays for the next task: the system takes long to make it. */
@@ -212,11 +220,13 @@ static double cpu_energy(struct roof_bench *bench)
 }
 
 const struct roof_meter roof_meter_cpu = {.name = "cpu",
+                                          .formats = "q4_0,q8_0,fp16,fp32",
                                           .open = cpu_open,
                                           .describe = cpu_describe,
                                           .able = cpu_able,
                                           .begin = cpu_begin,
                                           .sample = cpu_sample,
+                                          .waited = cpu_waited,
                                           .end = cpu_end,
                                           .clocks = cpu_clocks,
                                           .energy = cpu_energy,

@@ -38,6 +38,7 @@ struct roof_cpu_team {
     int64_t calls;
     bool ran; /* time in which a thread waits for its processor does not count */
     double seconds;
+    double wall_s; /* by the clock on the wall */
     /* The barrier between calls. */
     atomic_size_t arrived;
     atomic_uint_fast64_t phase;
@@ -137,10 +138,13 @@ static void *work(void *argument)
         done = team->turn;
         (void)pthread_mutex_unlock(&team->lock);
         barrier(team);
+        const double start = roof_seconds();
         const double seconds =
             team->ran ? run_calls_ran(team, member->index) : run_calls(team, member->index);
+        const double wall_s = roof_seconds() - start;
         (void)pthread_mutex_lock(&team->lock);
         team->seconds = member->index == 0 ? seconds : team->seconds;
+        team->wall_s = member->index == 0 ? wall_s : team->wall_s;
         if (--team->working == 0) {
             (void)pthread_cond_signal(&team->finished);
         }
@@ -167,6 +171,11 @@ double roof_cpu_team_run(struct roof_cpu_team *team, roof_cpu_share *share, void
     const double seconds = team->seconds;
     (void)pthread_mutex_unlock(&team->lock);
     return seconds;
+}
+
+double roof_cpu_team_wall(const struct roof_cpu_team *team)
+{
+    return team->wall_s;
 }
 
 size_t roof_cpu_team_threads(const struct roof_cpu_team *team)

@@ -25,5 +25,7 @@ size_t roof_cpu_team_threads(const struct roof_cpu_team *team);
  * barriers. That costs some 0.5 us per call. */
 double roof_cpu_team_run(struct roof_cpu_team *team, roof_cpu_share *share, void *context,
                          int64_t first, int64_t calls, bool ran);
+/* Returns the seconds of the last run by the clock on the wall. */
+double roof_cpu_team_wall(const struct roof_cpu_team *team);
 
 #endif

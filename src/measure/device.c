@@ -38,27 +38,61 @@ static void put_told(struct roof_text *out, enum roof_figure_id figure, double s
     }
 }
 
-static void put_measured(struct roof_text *out, const char *key, double value, const char *how)
+static void put_measured(struct roof_text *out, const char *key, double value, const char *how,
+                         bool noisy)
 {
     roof_text_printf(out, "\"%s\": {\"value\": ", key);
     put_rounded(out, value);
-    roof_text_printf(out, ", \"source\": \"measured by roofline measure: %s\"}", how);
+    roof_text_printf(out, ", \"source\": \"measured by roofline measure: %s%s\"}", how,
+                     noisy ? " (noisy)" : "");
 }
 
-/* Returns the fastest multiplication of a format on one of the units; NAN if none was measured. */
+/* Tells if a probe of a kind, over so many bytes or of a format and unit, is not sure. */
+static bool is_noisy(const struct roof_measured *m, const struct roof_meter_task *task)
+{
+    bool noisy = false;
+    for (size_t i = 0; i < m->count; i++) {
+        const struct roof_meter_task *const t = &m->row[i].task;
+        noisy = noisy || (m->row[i].noisy && t->probe == task->probe && t->bytes == task->bytes &&
+                          t->format == task->format && t->unit == task->unit);
+    }
+    return noisy;
+}
+
+/* Returns the FLOPs that a row shows of a format on one of the units; 0 if it shows nothing of
+ * them. The matrix unit of a GPU runs its products: no bound may be above what they reach. */
+static double shown_flops(const struct roof_measured *m, const struct roof_meter_row *row,
+                          enum roof_compute_unit unit, enum roof_precision format)
+{
+    const struct roof_meter_task *const task = &row->task;
+    const struct roof_workload *const w = &task->workload;
+    struct roof_work work = {0};
+    if (task->probe == ROOF_PROBE_MULTIPLY) {
+        return task->unit == unit && task->format == format ? row->amount : 0;
+    }
+    if (m->device.host || unit != ROOF_COMPUTE_MATRIX || task->probe != ROOF_PROBE_OPERATOR ||
+        !roof_is_product(w->op) || w->formats.weights != format ||
+        w->formats.activations != format) {
+        return 0;
+    }
+    roof_operator_work(&work, w, NULL);
+    return work.flops;
+}
+
+/* Returns the fastest multiplication of a format on one of the units; NAN if its probe was not
+ * measured. */
 static double peak_of(const struct roof_measured *m, enum roof_compute_unit unit,
                       enum roof_precision format)
 {
-    double best = ROOF_UNKNOWN;
+    double best = 0;
+    bool probed = false;
     for (size_t i = 0; i < m->count; i++) {
         const struct roof_meter_row *const row = &m->row[i];
-        const double rate = row->amount / row->time_s;
-        if (row->task.probe == ROOF_PROBE_MULTIPLY && row->task.unit == unit &&
-            row->task.format == format && !(rate <= best)) {
-            best = rate;
-        }
+        best = fmax(best, shown_flops(m, row, unit, format) / row->time_s);
+        probed = probed || (row->task.probe == ROOF_PROBE_MULTIPLY && row->task.unit == unit &&
+                            row->task.format == format);
     }
-    return best;
+    return probed ? best : ROOF_UNKNOWN;
 }
 
 static void put_peaks(struct roof_text *out, const struct roof_measured *m,
@@ -78,7 +112,12 @@ static void put_peaks(struct roof_text *out, const struct roof_measured *m,
         }
         any = true;
         put_measured(out, roof_precision_name((enum roof_precision)format),
-                     roof_to_unit(peak, ROOF_UNIT_TFLOPS), "multiplications in registers");
+                     roof_to_unit(peak, ROOF_UNIT_TFLOPS),
+                     unit == ROOF_COMPUTE_MATRIX ? "the fastest product"
+                                                 : "multiplications in registers",
+                     is_noisy(m, &(struct roof_meter_task){.probe = ROOF_PROBE_MULTIPLY,
+                                                           .format = (enum roof_precision)format,
+                                                           .unit = unit}));
     }
     roof_text_put(out, any ? "\n  }" : "");
 }
@@ -151,7 +190,8 @@ void roof_device_write(struct roof_text *out, const struct roof_measured *m, con
     roof_text_put(out, ",\n  ");
     put_measured(out, roof_figure_key(ROOF_FIGURE_BANDWIDTH)->key,
                  roof_to_unit(bandwidth, ROOF_UNIT_GB_PER_S),
-                 d->host ? how : "reading device memory");
+                 d->host ? how : "reading device memory",
+                 is_noisy(m, &(struct roof_meter_task){.probe = ROOF_PROBE_READ, .bytes = memory}));
     put_told(out, ROOF_FIGURE_MEMORY_CAPACITY, d->memory_bytes);
     put_told(out, ROOF_FIGURE_SM_COUNT, d->units);
     put_told(out, ROOF_FIGURE_BOOST_CLOCK, highest_clock(m));

@@ -123,8 +123,9 @@ static unsigned bit_of(const struct group *g, const char *key)
     return 0;
 }
 
-/* Chooses parameters one by one, each time that which lowers the error most. */
-static unsigned choose(struct group *g)
+/* Chooses parameters one by one, each time that which lowers the error most; *left_out becomes that
+ * on rows that are left out. */
+static unsigned choose(double *left_out, struct group *g)
 {
     unsigned chosen = 0;
     double best = validate(g, 0);
@@ -143,6 +144,7 @@ static unsigned choose(struct group *g)
         chosen |= better;
         best = least;
     }
+    *left_out = best;
     return chosen;
 }
 
@@ -210,16 +212,17 @@ static double launch_s(const struct roof_measured *m)
     return ROOF_UNKNOWN;
 }
 
-static void begin_fit(struct group *g, enum roof_kernel kernel, enum roof_numerics numerics,
-                      const struct roof_measured *m, const struct roof_calibration *lender)
+/* Begins a fit with that of another device. */
+static void begin_lent(struct group *g, const struct roof_kernel_fit *lent)
 {
-    const struct roof_kernel_fit *const lent = lent_fit(lender, kernel, numerics);
-    if (lent != NULL) {
-        g->fit = *lent;
-        g->fit.lent = NULL;
-        g->parameter = roof_fit_parameters(lent, &g->parameters);
-        return;
-    }
+    g->fit = *lent;
+    g->fit.lent = NULL;
+    g->parameter = roof_fit_parameters(lent, &g->parameters);
+}
+
+/* Begins a fit with the plain formula at the device's own rates. */
+static void begin_plain(struct group *g, const struct roof_measured *m)
+{
     const size_t last = m->device.level_count < 2 ? 0 : m->device.level_count - 2;
     const double bandwidth = g->hardware->figure[ROOF_FIGURE_BANDWIDTH].value;
     double cache = ROOF_UNKNOWN;
@@ -256,18 +259,46 @@ static void collect(struct group *g, const struct roof_measured *m, enum roof_ke
     }
 }
 
-static enum roof_status fit_group(struct roof_fits *out, struct group *g, enum roof_kernel kernel,
-                                  enum roof_numerics numerics, const struct roof_measured *m,
-                                  const struct roof_calibration *lender, struct roof_error *error)
+/* Says what a fit is of, which the search needs to find it. */
+static void name_fit(struct group *g, enum roof_kernel kernel, enum roof_numerics numerics)
 {
-    begin_fit(g, kernel, numerics, m, lender);
     g->fit.kernel = kernel;
     g->fit.stack = ROOF_STACK_BEST;
     g->fit.numerics = numerics;
     g->fit.quantize = ROOF_QUANTIZE_NONE;
     g->fit.low = g->fit.high = 1;
     g->fit.rows = (int64_t)g->count;
-    const unsigned chosen = g->count < ROWS_MIN ? 0 : choose(g);
+}
+
+/* Begins the fit of a group and chooses its parameters: the lender's formula, unless the plain one
+ * is nearer to rows that are left out. */
+static unsigned choose_form(struct group *g, enum roof_kernel kernel, enum roof_numerics numerics,
+                            const struct roof_measured *m, const struct roof_kernel_fit *lent)
+{
+    double plain_error = 0;
+    double lent_error = 0;
+    begin_plain(g, m);
+    name_fit(g, kernel, numerics);
+    const unsigned plain = g->count < ROWS_MIN ? 0 : choose(&plain_error, g);
+    if (lent == NULL) {
+        return plain;
+    }
+    const struct group other = *g;
+    begin_lent(g, lent);
+    name_fit(g, kernel, numerics);
+    const unsigned chosen = g->count < ROWS_MIN ? 0 : choose(&lent_error, g);
+    if (lent_error <= plain_error * (1 + GAIN)) {
+        return chosen;
+    }
+    *g = other;
+    return plain;
+}
+
+static enum roof_status fit_group(struct roof_fits *out, struct group *g, enum roof_kernel kernel,
+                                  enum roof_numerics numerics, const struct roof_measured *m,
+                                  const struct roof_calibration *lender, struct roof_error *error)
+{
+    const unsigned chosen = choose_form(g, kernel, numerics, m, lent_fit(lender, kernel, numerics));
     TRY(judge(g, chosen, error));
     search(g, chosen, FOLDS);
     if (out->count < ROOF_FITS_MAX) {

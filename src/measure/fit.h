@@ -15,11 +15,11 @@ struct roof_fits {
 };
 
 /*
- * Fits each kernel and pair of formats that was measured. A fit begins with that of the lender,
- * else with the plain formula at the device's own rates, and a parameter leaves its beginning only
- * if that lowers the error on rows that are left out of the fit. Kernels that were not measured are
- * those of the lender. hardware is the measured device without a calibration; lender may be NULL.
- * Strings of the lender are borrowed.
+ * Fits each kernel and pair of formats that was measured. A fit begins with that of the lender, or
+ * with the plain formula at the device's own rates where there is none or where that is nearer, and
+ * a parameter leaves its beginning only if that lowers the error on rows that are left out. Kernels
+ * that were not measured are those of the lender. hardware is the measured device without a
+ * calibration; lender may be NULL. Strings of the lender are borrowed.
  */
 enum roof_status roof_fit_measured(struct roof_fits *out, const struct roof_measured *measured,
                                    struct roof_hardware *hardware,

@@ -27,5 +27,10 @@ void roof_gpus_close(struct roof_gpus *gpus);
 /* Open the GPUs of one driver. */
 enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error);
 enum roof_status roof_rocm_smi_open(struct roof_gpus **out, struct roof_error *error);
+/* Opens the one GPU of NVIDIA with this PCI bus id; its number is 0. */
+enum roof_status roof_nvml_open_at(struct roof_gpus **out, const char *bus,
+                                   struct roof_error *error);
+/* Refuses a GPU of roof_nvml_open_at that is divided (MIG) or that a process computes on. */
+enum roof_status roof_nvml_check_free(struct roof_gpus *gpus, struct roof_error *error);
 
 #endif

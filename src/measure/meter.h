@@ -61,9 +61,11 @@ struct roof_meter_clocks {
 /* One measured task: a row of rows.csv or of probes.csv. */
 struct roof_meter_row {
     struct roof_meter_task task;
-    double time_s;                   /* median time of a call */
-    double noise;                    /* median absolute deviation over the median */
-    bool noisy;                      /* noise stayed above ROOF_NOISE_MAX after all repeats */
+    double time_s; /* median time of a call */
+    double noise;  /* median absolute deviation over the median */
+    bool noisy; /* noise stayed above ROOF_NOISE_MAX after all repeats, or others had the processors
+                   for a part of the time, or two looks at the task differ */
+    bool earlier;                    /* an earlier run measured it */
     double amount;                   /* bytes or FLOPs of a call of a probe; 0 for operators */
     struct roof_meter_clocks clocks; /* means of before and after the samples */
 };
@@ -76,6 +78,7 @@ struct roof_meter_level {
 };
 
 #define ROOF_METER_TEXT 96
+#define ROOF_METER_LACKS 256
 /* The figures that a backend knows of the device without timing anything. */
 struct roof_meter_device {
     char name[ROOF_METER_TEXT];         /* "AMD EPYC 9654, 2 threads" */
@@ -83,6 +86,7 @@ struct roof_meter_device {
     char architecture[ROOF_METER_TEXT]; /* the key of families in data/calibration: "CPU (AVX-512)"
                                          */
     char software[ROOF_METER_TEXT];     /* libraries that run kernels, with versions */
+    char lacks[ROOF_METER_LACKS];       /* why products are left out; "": they are not */
     double units;                       /* threads that measure, or SMs */
     double clock_hz;                    /* the highest; NAN if unknown */
     double memory_bytes;                /* that software can use; NAN if unknown */
@@ -95,7 +99,6 @@ struct roof_meter_device {
 struct roof_meter_options {
     int64_t index;   /* which device of its kind, from 0 */
     int64_t threads; /* CPU: how many threads measure; 0: one per core */
-    bool shared;     /* measure although others compute on the device */
 };
 
 /* An opened device; each backend has its own struct of this name. */
@@ -103,11 +106,15 @@ struct roof_bench;
 
 /* A backend. Calls come from one thread. */
 struct roof_meter {
-    const char *name; /* as in the key `device`: "cpu", "cuda", "hip" */
+    const char *name;    /* as in the key `device`: "cpu", "cuda", "hip" */
+    const char *formats; /* of weights, which are measured where none are asked for */
     /* Finds the device and its libraries. ROOF_IO if there is none, with the name of what is
      * missing. On success the caller closes *out. */
     enum roof_status (*open)(struct roof_bench **out, const struct roof_meter_options *options,
                              struct roof_error *error);
+    /* Refuses, with ROOF_IO, an opened device that others compute on or that is a part of one: its
+     * times would be theirs, too. NULL: the backend times what it runs itself. */
+    enum roof_status (*check)(const struct roof_bench *bench, struct roof_error *error);
     /* Describes the device; never fails, because open has found it. */
     void (*describe)(struct roof_meter_device *out, const struct roof_bench *bench);
     /* Tells if begin can run the task: formats and operators that the device or its libraries lack
@@ -120,6 +127,9 @@ struct roof_meter {
     /* Runs the task for 1 ms to 20 ms, or once if that takes longer; *seconds becomes the time of
      * one call. */
     enum roof_status (*sample)(double *seconds, struct roof_bench *bench, struct roof_error *error);
+    /* Returns the share of the last sample in which it waited, because others had the processors; 0
+     * where the time of the sample tells nothing of that. NULL: no others run there. */
+    double (*waited)(const struct roof_bench *bench);
     /* Releases what begin made. */
     void (*end)(struct roof_bench *bench);
     /* Reads clocks, power and temperature; what cannot be read is NAN. */
@@ -130,6 +140,7 @@ struct roof_meter {
     void (*close)(struct roof_bench *bench);
 };
 
+extern const struct roof_meter roof_meter_cuda;
 extern const struct roof_meter roof_meter_cpu;
 
 /* Returns the backends, those tried first at the front: GPUs before the CPU. */

@@ -10,7 +10,12 @@
 #include "measure/library.h"
 
 /* nvmlReturn_t */
-enum { NVML_SUCCESS = 0, NVML_ERROR_NOT_SUPPORTED = 3, NVML_ERROR_NO_PERMISSION = 4 };
+enum {
+    NVML_SUCCESS = 0,
+    NVML_ERROR_NOT_SUPPORTED = 3,
+    NVML_ERROR_NO_PERMISSION = 4,
+    NVML_ERROR_INSUFFICIENT_SIZE = 7
+};
 /* nvmlClockType_t and nvmlTemperatureSensors_t */
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_TEMPERATURE_GPU = 0 };
 /* The field of the power at the moment; nvmlDeviceGetPowerUsage is a mean over a second from Ampere
@@ -52,6 +57,10 @@ struct nvml {
     const char *(*nvmlErrorString)(int status);
     int (*nvmlDeviceGetCount_v2)(unsigned *count);
     int (*nvmlDeviceGetHandleByIndex_v2)(unsigned index, struct nvml_device **device);
+    int (*nvmlDeviceGetHandleByPciBusId_v2)(const char *bus, struct nvml_device **device);
+    int (*nvmlDeviceGetComputeRunningProcesses_v3)(struct nvml_device *device, unsigned *count,
+                                                   void *processes);
+    int (*nvmlDeviceGetMigMode)(struct nvml_device *device, unsigned *mode, unsigned *pending);
     int (*nvmlDeviceGetName)(struct nvml_device *device, char *name, unsigned size);
     int (*nvmlDeviceGetPowerUsage)(struct nvml_device *device, unsigned *milliwatts);
     int (*nvmlDeviceGetClockInfo)(struct nvml_device *device, int clock, unsigned *megahertz);
@@ -71,6 +80,9 @@ static const struct roof_symbol symbols[] = {
     ROOF_SYMBOL(nvml, nvmlErrorString),
     ROOF_SYMBOL(nvml, nvmlDeviceGetCount_v2),
     ROOF_SYMBOL(nvml, nvmlDeviceGetHandleByIndex_v2),
+    ROOF_OPTIONAL(nvml, nvmlDeviceGetHandleByPciBusId_v2),
+    ROOF_OPTIONAL(nvml, nvmlDeviceGetComputeRunningProcesses_v3),
+    ROOF_OPTIONAL(nvml, nvmlDeviceGetMigMode),
     ROOF_SYMBOL(nvml, nvmlDeviceGetName),
     ROOF_SYMBOL(nvml, nvmlDeviceGetPowerUsage),
     ROOF_SYMBOL(nvml, nvmlDeviceGetClockInfo),
@@ -225,9 +237,18 @@ static void close_gpus(struct roof_gpus *base)
     free(gpus);
 }
 
-static enum roof_status find_devices(struct nvml_gpus *gpus, struct roof_error *error)
+static enum roof_status find_devices(struct nvml_gpus *gpus, const char *bus,
+                                     struct roof_error *error)
 {
     unsigned count = 0;
+    if (bus != NULL) {
+        gpus->base.count = 1;
+        return gpus->call.nvmlDeviceGetHandleByPciBusId_v2 == NULL
+                   ? roof_error_set(error, ROOF_IO, "%s finds no GPU by its bus",
+                                    gpus->library.name)
+                   : check(gpus, gpus->call.nvmlDeviceGetHandleByPciBusId_v2(bus, gpus->device),
+                           "nvmlDeviceGetHandleByPciBusId_v2", error);
+    }
     TRY(check(gpus, gpus->call.nvmlDeviceGetCount_v2(&count), "nvmlDeviceGetCount_v2", error));
     if (count == 0) {
         return roof_error_set(error, ROOF_IO, "%s finds no GPU", gpus->library.name);
@@ -240,17 +261,18 @@ static enum roof_status find_devices(struct nvml_gpus *gpus, struct roof_error *
     return ROOF_OK;
 }
 
-static enum roof_status begin(struct nvml_gpus *gpus, struct roof_error *error)
+static enum roof_status begin(struct nvml_gpus *gpus, const char *bus, struct roof_error *error)
 {
     static const char *const names[] = {"libnvidia-ml.so.1", NULL};
     TRY(roof_library_open(&gpus->library, names, "the NVIDIA driver", error));
     TRY(roof_library_find(&gpus->library, &gpus->call, symbols, COUNT(symbols), error));
     TRY(check(gpus, gpus->call.nvmlInit_v2(), "nvmlInit_v2", error));
     gpus->begun = true;
-    return find_devices(gpus, error);
+    return find_devices(gpus, bus, error);
 }
 
-enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error)
+enum roof_status roof_nvml_open_at(struct roof_gpus **out, const char *bus,
+                                   struct roof_error *error)
 {
     struct nvml_gpus *const gpus = calloc(1, sizeof *gpus);
     *out = NULL;
@@ -259,11 +281,42 @@ enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error
     }
     gpus->base = (struct roof_gpus){
         .source = "nvml", .name = read_name, .read = read_sample, .close = close_gpus};
-    const enum roof_status status = begin(gpus, error);
+    const enum roof_status status = begin(gpus, bus, error);
     if (status != ROOF_OK) {
         close_gpus(&gpus->base);
         return status;
     }
     *out = &gpus->base;
+    return ROOF_OK;
+}
+
+enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error)
+{
+    return roof_nvml_open_at(out, NULL, error);
+}
+
+enum roof_status roof_nvml_check_free(struct roof_gpus *gpus, struct roof_error *error)
+{
+    const struct nvml_gpus *const nvml = (const struct nvml_gpus *)gpus;
+    unsigned count = 0;
+    unsigned mode = 0;
+    unsigned pending = 0;
+    if (nvml->call.nvmlDeviceGetMigMode != NULL &&
+        nvml->call.nvmlDeviceGetMigMode(nvml->device[0], &mode, &pending) == NVML_SUCCESS &&
+        mode != 0) {
+        return roof_error_set(
+            error, ROOF_IO,
+            "the GPU is divided (MIG), so its parts share what is measured; " ROOF_KEY(
+                "shared") " measures nevertheless");
+    }
+    /* Without room for the processes it says how many there are. */
+    if (nvml->call.nvmlDeviceGetComputeRunningProcesses_v3 != NULL &&
+        nvml->call.nvmlDeviceGetComputeRunningProcesses_v3(nvml->device[0], &count, NULL) ==
+            NVML_ERROR_INSUFFICIENT_SIZE &&
+        count > 0) {
+        return roof_error_set(
+            error, ROOF_IO, "%u process%s on the GPU; " ROOF_KEY("shared") " measures nevertheless",
+            count, count == 1 ? " computes" : "es compute");
+    }
     return ROOF_OK;
 }

@@ -33,9 +33,19 @@ struct roof_suite_calls {
     bool (*known)(void *context, struct roof_meter_row *row, const struct roof_meter_task *task);
 };
 
+/* Tells if products with weights of a format are measured on an opened device. */
+bool roof_suite_able(const struct roof_meter *meter, const struct roof_bench *bench,
+                     enum roof_precision format);
+
+/* A row is noisy where its samples waited for processors for more than this share of their time. */
+#define ROOF_WAITED_MAX 0.1
+/* Two looks at a rate that differ by more than this share make it noisy. */
+#define ROOF_LOOKS_MAX 0.05
+
 /* Measures an opened device for about so many seconds: the probes first, then operators, the most
- * telling ones first. The caller owns the content of *out: roof_measured_free, also after a
- * failure. */
+ * telling ones first. The rates that bounds are made of are looked at again at the end, and the
+ * faster look counts: others only slow a rate down. The caller owns the content of *out:
+ * roof_measured_free, also after a failure. */
 enum roof_status roof_suite_run(struct roof_measured *out, const struct roof_meter *meter,
                                 struct roof_bench *bench, const struct roof_suite_formats *formats,
                                 double seconds, const struct roof_suite_calls *calls,

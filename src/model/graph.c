@@ -37,14 +37,17 @@ static void quantize_mixed(struct builder *b)
     roof_graph_quantize(b, "attn_quantize", b->tokens, m->hidden, readers, count);
 }
 
-/* Adds what mixes the tokens of a layer: attention, a state, or both side by side. */
-static void mix(struct builder *b)
+/* Adds what mixes the tokens of a layer: attention, a state, or both side by side. Returns what
+ * these read. */
+static struct roof_reads mix(struct builder *b)
 {
     const struct roof_model *const m = b->model;
+    const struct roof_reads stream = b->from;
     if (!m->no_pre_norms) {
         roof_graph_norm(b, "attn_norm", b->tokens, m->hidden);
     }
     quantize_mixed(b);
+    const struct roof_reads input = b->from;
     if (!b->layer->no_attention) {
         if (m->kv_lora_rank > 0) {
             roof_graph_mla(b);
@@ -53,8 +56,11 @@ static void mix(struct builder *b)
         }
     }
     if (b->layer->stateful) {
+        const struct roof_reads attended = b->from;
+        b->from = input;
         roof_graph_mixer(b);
         if (!b->layer->no_attention) {
+            roof_reads_join(&b->from, &attended);
             roof_graph_residual(b, "mixer_add");
         }
     }
@@ -64,7 +70,9 @@ static void mix(struct builder *b)
     if (m->post_norms) {
         roof_graph_norm(b, "attn_post_norm", b->tokens, m->hidden);
     }
+    roof_reads_join(&b->from, &stream);
     roof_graph_residual(b, "attn_add");
+    return input;
 }
 
 static void layers(struct builder *b)
@@ -73,15 +81,19 @@ static void layers(struct builder *b)
         "gate_up_proj", "gate_proj", "up_proj",
         "mlp_act",      "down_proj", {ROOF_WEIGHT_GATE, ROOF_WEIGHT_UP, ROOF_WEIGHT_DOWN}};
     const struct roof_model *const m = b->model;
+    const struct roof_reads stream = b->from;
+    struct roof_reads input = stream;
     if (!b->layer->no_attention || b->layer->stateful) {
-        mix(b);
+        input = mix(b);
     }
     if (b->layer->no_mlp) {
         roof_graph_end_layer(b);
         return;
     }
+    const struct roof_reads mixed = b->from;
     if (m->parallel) { /* the MLP does not read what attention has added */
         roof_graph_flush(b);
+        b->from = m->own_norms ? stream : input;
     }
     if ((!m->parallel || m->own_norms) && !m->no_pre_norms) {
         roof_graph_norm(b, "mlp_norm", b->tokens, m->hidden);
@@ -95,11 +107,17 @@ static void layers(struct builder *b)
         }
         roof_graph_mlp(b, &dense, m->intermediate);
     }
-    roof_graph_tp_sum(b, "mlp_all_reduce");
+    if (!m->parallel) {
+        roof_graph_tp_sum(b, "mlp_all_reduce");
+    }
     if (m->post_norms) {
         roof_graph_norm(b, "mlp_post_norm", b->tokens, m->hidden);
     }
+    roof_reads_join(&b->from, &mixed);
     roof_graph_residual(b, "mlp_add");
+    if (m->parallel) { /* one of the devices has added the residual */
+        roof_graph_tp_sum(b, "mlp_all_reduce");
+    }
     roof_graph_end_layer(b);
 }
 
@@ -131,7 +149,10 @@ static void first_stage(struct builder *b)
     const struct roof_model *const m = b->model;
     token_embedding(b);
     if (m->position_rows > 0) {
+        const struct roof_reads tokens = b->from;
+        b->from.count = 0;
         embedding_node(b, "position", m->position_rows);
+        roof_reads_join(&b->from, &tokens);
         roof_graph_residual(b, "position_add");
     }
 }
@@ -257,6 +278,59 @@ static enum roof_status check_sparse(const struct roof_graph *graph, const struc
                                   b->model->id);
 }
 
+/* The kinds of operators that a layer of a class stands behind, as bits. */
+enum { BEHIND_START = 1, BEHIND_MIXER = 2, BEHIND_MLP = 4 };
+
+/* Returns the bit of what a layer ends with. */
+static unsigned end_of(const struct roof_model *model, int64_t layer)
+{
+    return model->layer[model->layer_class[layer]].no_mlp ? BEHIND_MIXER : BEHIND_MLP;
+}
+
+/* Returns what is read behind operators of these kinds; start is what the stage begins with. Those
+ * that end a layer are, for a layer, of the one before. */
+static struct roof_reads behind(const struct builder *b, unsigned kinds,
+                                const struct roof_reads *start, bool before)
+{
+    struct roof_reads reads = {.count = 0};
+    if ((kinds & BEHIND_START) != 0) {
+        reads = *start;
+    }
+    if ((kinds & BEHIND_MIXER) != 0) {
+        reads.before[reads.count] = before;
+        reads.name[reads.count++] = "attn_add";
+    }
+    if ((kinds & BEHIND_MLP) != 0) {
+        const bool summed = b->model->parallel && b->s->tp > 1;
+        reads.before[reads.count] = before;
+        reads.name[reads.count++] = summed ? "mlp_all_reduce" : "mlp_add";
+    }
+    return reads;
+}
+
+/* Adds the layers of a class that are in the stage. */
+static void layers_of_class(struct builder *b, int64_t number, const struct roof_reads *start)
+{
+    const struct roof_model *const m = b->model;
+    unsigned before = 0;
+    roof_graph_enter(b, &m->layer[number]);
+    b->count = 0;
+    for (int64_t i = b->stage.begin; i < b->stage.end; i++) {
+        if (m->layer_class[i] == number) {
+            b->count++;
+            before |= i == b->stage.begin ? BEHIND_START : end_of(m, i - 1);
+        }
+    }
+    if (b->count > 0) {
+        b->from = behind(b, before, start, true);
+        roof_graph_open_layers(b, m->layer_class[b->stage.begin] == number,
+                               m->layer_class[b->stage.end - 1] == number);
+        layers(b);
+        roof_graph_flush(b);
+        b->graph->kv_bytes += (double)b->count * cache_bytes(b, b->layer);
+    }
+}
+
 enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_model *model,
                                   const struct roof_scenario *scenario, int64_t stage,
                                   int64_t node_size, struct roof_error *error)
@@ -264,22 +338,15 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     struct builder b = begin(out, model, scenario, stage, node_size);
     if (stage == 0) {
         first_stage(&b);
+    } else {
+        b.from = (struct roof_reads){.count = 1, .name = {"send"}, .before = {true}};
     }
+    const struct roof_reads start = b.from;
     for (int64_t c = 0; c < model->layer_classes; c++) {
-        roof_graph_enter(&b, &model->layer[c]);
-        b.count = 0;
-        for (int64_t i = b.stage.begin; i < b.stage.end; i++) {
-            b.count += model->layer_class[i] == c;
-        }
-        if (b.count > 0) {
-            roof_graph_open_layers(&b, model->layer_class[b.stage.begin] == c,
-                                   model->layer_class[b.stage.end - 1] == c);
-            layers(&b);
-            roof_graph_flush(&b);
-            out->kv_bytes += (double)b.count * cache_bytes(&b, b.layer);
-        }
+        layers_of_class(&b, c, &start);
     }
     roof_graph_enter(&b, NULL);
+    b.from = behind(&b, end_of(model, b.stage.end - 1), &start, false);
     roof_graph_close_layers(&b);
     if (stage + 1 == scenario->pp) {
         last_stage(&b);
@@ -305,7 +372,10 @@ enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_
     roof_graph_flush(&b);
     out->node[0].borrowed = scenario->pp == 1; /* else it is on another device, and here a copy */
     roof_graph_norm(&b, "embedding_norm", b.tokens, hidden);
+    const struct roof_reads embedded = b.from;
+    b.from.count = 0; /* the model has made the hidden states */
     roof_graph_norm(&b, "hidden_norm", b.tokens, hidden);
+    roof_reads_join(&b.from, &embedded);
     static const enum roof_weight readers[] = {ROOF_WEIGHT_LM_HEAD};
     roof_graph_quantize(&b, "join_quantize", b.tokens, 2 * hidden, readers, 1);
     roof_graph_product(&b, "join_proj", ROOF_WEIGHT_LM_HEAD, b.tokens, hidden, 2 * hidden, false);

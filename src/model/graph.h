@@ -18,6 +18,16 @@
 /** The most operators of a graph. */
 #define ROOF_GRAPH_MAX 160
 
+/** The most operators whose results one operator reads. */
+#define ROOF_READS_MAX 8
+
+/** Names of operators whose results are read. */
+struct roof_reads {
+    size_t count;
+    const char *name[ROOF_READS_MAX];
+    bool before[ROOF_READS_MAX]; /**< that of the layer before */
+};
+
 /** An operator of the model. */
 struct roof_node {
     const char *name;        /**< "qkv_proj" */
@@ -34,6 +44,8 @@ struct roof_node {
     enum roof_precision vector_format;
     bool borrowed; /**< the elements are another node's (tied embeddings); vectors are its own */
     bool routed;   /**< experts: a token uses top_k / experts of the resident weights */
+    /** The operators whose results it reads, in any of the layers that have it. */
+    struct roof_reads reads;
 };
 
 /** The operators that one device runs in one pass. */
@@ -66,6 +78,9 @@ enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_
  * (both with embedding and head). */
 enum roof_status roof_model_parameters(double *total, double *active,
                                        const struct roof_model *model, struct roof_error *error);
+
+/** Adds those that are not there yet. */
+void roof_reads_join(struct roof_reads *reads, const struct roof_reads *more);
 
 /** Returns true if two workloads are equal in all that matters to a prediction. */
 bool roof_same_workload(const struct roof_workload *a, const struct roof_workload *b);

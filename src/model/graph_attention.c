@@ -7,20 +7,42 @@
 
 #include "base/base.h"
 
-static void qkv(struct builder *b)
+/* The parts of attention, and which operators made them last. */
+struct made {
+    struct roof_reads q;
+    struct roof_reads k; /* of latent attention: the rotated part */
+    struct roof_reads v; /* of latent attention: the latent */
+};
+
+/* Returns what is in either. */
+static struct roof_reads both(struct roof_reads one, const struct roof_reads *other)
+{
+    roof_reads_join(&one, other);
+    return one;
+}
+
+static struct made qkv(struct builder *b)
 {
     const struct roof_model *const m = b->model;
+    const struct roof_reads input = b->from;
+    struct made made;
     const int64_t q = (m->query_gate ? 2 : 1) * (m->heads / b->s->tp) * m->head_dim;
     const int64_t kv = b->kv_heads * m->head_dim;
     if (roof_graph_fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_K) &&
         roof_graph_fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_V)) {
         roof_graph_product(b, "qkv_proj", ROOF_WEIGHT_Q, b->tokens, q + 2 * kv, m->hidden,
                            m->qkv_bias);
-        return;
+        return (struct made){b->from, b->from, b->from};
     }
     roof_graph_product(b, "q_proj", ROOF_WEIGHT_Q, b->tokens, q, m->hidden, m->qkv_bias);
+    made.q = b->from;
+    b->from = input;
     roof_graph_product(b, "k_proj", ROOF_WEIGHT_K, b->tokens, kv, m->hidden, m->qkv_bias);
+    made.k = b->from;
+    b->from = input;
     roof_graph_product(b, "v_proj", ROOF_WEIGHT_V, b->tokens, kv, m->hidden, m->qkv_bias);
+    made.v = b->from;
+    return made;
 }
 
 struct roof_node roof_graph_attention_node(struct builder *b, const struct group *g,
@@ -51,31 +73,48 @@ static const char *windowed_name(const struct group *g)
                                                            : "attention_prefill_window";
 }
 
-void roof_graph_gqa(struct builder *b)
+/* Adds what is done to Q and K before they are used: norms, rotation. */
+static void prepare_qk(struct builder *b, struct made *made)
 {
     const struct roof_model *const m = b->model;
     const int64_t heads = m->heads / b->s->tp;
-    qkv(b);
-    if (m->qk_norm && m->wide_norm) {
-        roof_graph_norm(b, "q_norm", b->tokens, heads * m->head_dim);
-        roof_graph_norm(b, "k_norm", b->tokens, b->kv_heads * m->head_dim);
-    } else if (m->qk_norm) {
-        roof_graph_norm(b, "q_norm", b->tokens * heads, m->head_dim);
-        roof_graph_norm(b, "k_norm", b->tokens * b->kv_heads, m->head_dim);
+    const int64_t rows = m->wide_norm ? 1 : heads; /* of Q that are normed apart */
+    const int64_t kv_rows = m->wide_norm ? 1 : b->kv_heads;
+    if (m->qk_norm) {
+        b->from = made->q;
+        roof_graph_norm(b, "q_norm", b->tokens * rows, heads / rows * m->head_dim);
+        made->q = b->from;
+        b->from = made->k;
+        roof_graph_norm(b, "k_norm", b->tokens * kv_rows, b->kv_heads / kv_rows * m->head_dim);
+        made->k = b->from;
     }
     if (m->rotary_dim > 0) {
+        b->from = both(made->q, &made->k);
         roof_graph_vector(b, "rope", ROOF_OPERATOR_ROPE,
                           (struct roof_shape){.tokens = b->tokens,
                                               .heads = heads,
                                               .kv_heads = b->kv_heads,
                                               .head_dim = m->rotary_dim},
                           0);
+        made->q = made->k = b->from;
     }
+}
+
+void roof_graph_gqa(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = m->heads / b->s->tp;
+    struct made made = qkv(b);
+    const struct roof_reads gate = made.q; /* a half of the product that makes Q */
+    struct roof_reads attended = {.count = 0};
+    prepare_qk(b, &made);
+    b->from = both(made.k, &made.v);
     roof_graph_vector(
         b, "kv_append", ROOF_OPERATOR_KV_APPEND,
         (struct roof_shape){
             .tokens = b->tokens, .heads = heads, .kv_heads = b->kv_heads, .head_dim = m->head_dim},
         0);
+    const struct roof_reads inputs = both(made.q, &b->from);
     for (int i = 0; i < b->groups; i++) {
         const struct group *const g = &b->group[i];
         struct roof_node node = roof_graph_attention_node(
@@ -88,10 +127,14 @@ void roof_graph_gqa(struct builder *b)
             node.workload.shape.window = m->window;
         }
         node.vectors = i == 0 ? node.vectors : 0;
+        b->from = inputs;
         roof_graph_add(b, &node);
+        roof_reads_join(&attended, &b->from);
     }
     static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
+    b->from = attended;
     if (m->query_gate) {
+        roof_reads_join(&b->from, &gate);
         roof_graph_vector(b, "attn_gate", ROOF_OPERATOR_SILU_MUL,
                           (struct roof_shape){.tokens = b->tokens, .hidden = heads * m->head_dim},
                           0);
@@ -107,25 +150,35 @@ void roof_graph_gqa(struct builder *b)
 #define INDEX_QUERIES ROOF_PRECISION_FP8_E4M3
 #define INDEX_SCORES ROOF_PRECISION_FP32
 
-/* Adds what makes the index queries and keys of the new tokens. Every device of a tensor-parallel
- * group has the whole indexer, since all its heads make one score. */
-static void index_inputs(struct builder *b)
+/*
+ * Adds what makes the index queries and keys of the new tokens, from the hidden states and the
+ * latent of Q. Every device of a tensor-parallel group has the whole indexer, since all its heads
+ * make one score. Returns what the scores read: queries, keys, and the weights of the heads.
+ */
+static struct roof_reads index_inputs(struct builder *b, const struct roof_reads *hidden,
+                                      const struct roof_reads *latent)
 {
     const struct roof_model *const m = b->model;
     const int64_t heads = m->index_heads;
     const int64_t dim = m->index_head_dim;
+    b->from = *latent;
     roof_graph_product(b, "index_q_proj", ROOF_WEIGHT_INDEX, b->tokens, heads * dim, m->q_lora_rank,
                        false);
+    const struct roof_reads q = b->from;
+    b->from = *hidden;
     roof_graph_product(b, "index_k_proj", ROOF_WEIGHT_INDEX, b->tokens, dim + heads, m->hidden,
                        false);
+    const struct roof_reads weights = b->from;
     roof_graph_vector(b, "index_k_norm", ROOF_OPERATOR_LAYERNORM,
                       (struct roof_shape){.tokens = b->tokens, .hidden = dim, .gain = 1},
                       2 * (double)dim);
+    roof_reads_join(&b->from, &q);
     roof_graph_vector(
         b, "index_rope", ROOF_OPERATOR_ROPE,
         (struct roof_shape){
             .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = m->qk_rope_head_dim},
         0);
+    const struct roof_reads roped = both(b->from, &weights);
     /* The operator appends K and V, here the two halves of a key. */
     struct roof_node append = {
         .name = "index_append",
@@ -136,6 +189,7 @@ static void index_inputs(struct builder *b)
         .vector_format = ROOF_PRECISION_BF16};
     append.workload.formats.kv = ROOF_INDEX_KEYS;
     roof_graph_add(b, &append);
+    return both(roped, &b->from);
 }
 
 /* Adds the choice of keys for one kind of sequences. */
@@ -210,49 +264,73 @@ static void absorbed_node(struct builder *b, const struct group *g, const char *
     roof_graph_add(b, &node);
 }
 
-/* The products that make Q and the latent of the new tokens, and the norm of each latent. */
-static void mla_inputs(struct builder *b)
+/* Adds the products that make Q and the latent of the new tokens, and the norm of each latent.
+ * *latent is what has the latent of Q, where it has one. */
+static struct made mla_inputs(struct builder *b, struct roof_reads *latent_q)
 {
     const struct roof_model *const m = b->model;
     const int64_t latent = m->kv_lora_rank + m->qk_rope_head_dim;
     const int64_t q = m->heads / b->s->tp * m->head_dim;
+    const bool fused = m->q_lora_rank > 0 && roof_graph_fuses(b, ROOF_WEIGHT_Q_A, ROOF_WEIGHT_KV_A);
+    const struct roof_reads input = b->from;
+    struct made made;
+    if (fused) {
+        roof_graph_product(b, "qkv_a_proj", ROOF_WEIGHT_Q_A, b->tokens, m->q_lora_rank + latent,
+                           m->hidden, m->qkv_bias);
+    } else if (m->q_lora_rank > 0) {
+        roof_graph_product(b, "q_a_proj", ROOF_WEIGHT_Q_A, b->tokens, m->q_lora_rank, m->hidden,
+                           m->qkv_bias);
+    } else {
+        roof_graph_product(b, "q_proj", ROOF_WEIGHT_Q, b->tokens, q, m->hidden, false);
+    }
+    made.q = made.k = b->from;
+    if (!fused) {
+        b->from = input;
+        roof_graph_product(b, "kv_a_proj", ROOF_WEIGHT_KV_A, b->tokens, latent, m->hidden,
+                           m->qkv_bias);
+        made.k = b->from;
+    }
     if (m->q_lora_rank > 0) {
-        if (roof_graph_fuses(b, ROOF_WEIGHT_Q_A, ROOF_WEIGHT_KV_A)) {
-            roof_graph_product(b, "qkv_a_proj", ROOF_WEIGHT_Q_A, b->tokens, m->q_lora_rank + latent,
-                               m->hidden, m->qkv_bias);
-        } else {
-            roof_graph_product(b, "q_a_proj", ROOF_WEIGHT_Q_A, b->tokens, m->q_lora_rank, m->hidden,
-                               m->qkv_bias);
-            roof_graph_product(b, "kv_a_proj", ROOF_WEIGHT_KV_A, b->tokens, latent, m->hidden,
-                               m->qkv_bias);
-        }
+        b->from = made.q;
         static const enum roof_weight readers[] = {ROOF_WEIGHT_Q_B, ROOF_WEIGHT_INDEX};
         roof_graph_norm(b, "q_a_norm", b->tokens, m->q_lora_rank);
         roof_graph_quantize(b, "q_b_quantize", b->tokens, m->q_lora_rank, readers,
                             m->index_topk > 0 ? 2 : 1);
+        *latent_q = b->from;
         roof_graph_product(b, "q_b_proj", ROOF_WEIGHT_Q_B, b->tokens, q, m->q_lora_rank, false);
-    } else {
-        roof_graph_product(b, "q_proj", ROOF_WEIGHT_Q, b->tokens, q, m->hidden, false);
-        roof_graph_product(b, "kv_a_proj", ROOF_WEIGHT_KV_A, b->tokens, latent, m->hidden,
-                           m->qkv_bias);
+        made.q = b->from;
     }
+    b->from = made.k;
     roof_graph_norm(b, "kv_a_norm", b->tokens, m->kv_lora_rank);
+    made.v = b->from;
+    return made;
 }
 
+/* The inputs of latent attention. */
+struct latent {
+    struct roof_reads q;     /* before it is rotated */
+    struct roof_reads roped; /* Q after that */
+    struct roof_reads cache;
+    struct roof_reads index; /* of the scores by which keys are chosen */
+};
+
 /*
- * The attention of one kind of sequences. Decode works on the latent itself, with two matrices of
- * kv_b absorbed; prefill expands K and V of every head from the latents of all tokens that are
+ * Adds the attention of one kind of sequences. Decode works on the latent itself, with two matrices
+ * of kv_b absorbed; prefill expands K and V of every head from the latents of all tokens that are
  * attended to. Keys are chosen where there are more of them than are attended to.
  */
-static void mla_attention(struct builder *b, const struct group *g)
+static void mla_attention(struct builder *b, const struct group *g, const struct latent *from)
 {
     const struct roof_model *const m = b->model;
     const int64_t heads = m->heads / b->s->tp;
     const bool chosen = m->index_topk > 0 && g->kv_len > m->index_topk;
     const bool expanded = expands(b, g);
     const bool first = g == &b->group[0];
+    struct roof_reads inputs = from->roped;
     if (chosen) {
+        b->from = from->index;
         index_nodes(b, g);
+        roof_reads_join(&inputs, &b->from);
     }
     struct roof_node node = roof_graph_attention_node(b, g,
                                                       expanded ? ROOF_OPERATOR_MLA_PREFILL
@@ -276,13 +354,18 @@ static void mla_attention(struct builder *b, const struct group *g)
             b, "kv_b_proj", ROOF_WEIGHT_KV_B, g->batch * g->kv_len,
             heads * (m->qk_nope_head_dim + m->v_head_dim), m->kv_lora_rank, false);
         expand.borrowed = b->groups > 1; /* beside a decode group, which holds the same */
+        b->from = from->cache;
         roof_graph_quantize(b, "kv_b_quantize", g->batch * g->kv_len, m->kv_lora_rank, readers, 1);
         roof_graph_add(b, &expand);
+        roof_reads_join(&b->from, &inputs);
         roof_graph_add(b, &node);
     } else {
+        b->from = from->q;
         roof_graph_quantize(b, "q_absorb_quantize", rows, heads * m->qk_nope_head_dim, readers, 1);
         absorbed_node(b, g, first ? "q_absorb" : "q_absorb_prefill", m->kv_lora_rank,
                       m->qk_nope_head_dim, m->qk_nope_head_dim);
+        roof_reads_join(&b->from, &inputs);
+        roof_reads_join(&b->from, &from->cache);
         roof_graph_add(b, &node);
         roof_graph_quantize(b, "v_absorb_quantize", rows, heads * m->kv_lora_rank, readers, 1);
         absorbed_node(b, g, first ? "v_absorb" : "v_absorb_prefill", m->v_head_dim, m->kv_lora_rank,
@@ -295,24 +378,34 @@ void roof_graph_mla(struct builder *b)
     const struct roof_model *const m = b->model;
     const int64_t heads = m->heads / b->s->tp;
     const int64_t latent = m->kv_lora_rank + m->qk_rope_head_dim;
-    mla_inputs(b);
+    const struct roof_reads hidden = b->from;
+    struct roof_reads latent_q = {.count = 0};
+    struct roof_reads attended = {.count = 0};
+    const struct made made = mla_inputs(b, &latent_q);
+    struct latent from = {.q = made.q};
+    b->from = both(made.q, &made.k);
     roof_graph_vector(
         b, "rope", ROOF_OPERATOR_ROPE,
         (struct roof_shape){
             .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = m->qk_rope_head_dim},
         0);
+    from.roped = b->from;
+    b->from = both(made.v, &from.roped);
     /* One latent per token: the operator appends K and V of head_dim each, here its two halves. */
     roof_graph_vector(
         b, "kv_append", ROOF_OPERATOR_KV_APPEND,
         (struct roof_shape){
             .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = latent / 2},
         0);
+    from.cache = b->from;
     if (m->index_topk > 0) {
-        index_inputs(b);
+        from.index = index_inputs(b, &hidden, &latent_q);
     }
     for (int i = 0; i < b->groups; i++) {
-        mla_attention(b, &b->group[i]);
+        mla_attention(b, &b->group[i], &from);
+        roof_reads_join(&attended, &b->from);
     }
+    b->from = attended;
     static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
     roof_graph_quantize(b, "o_quantize", b->tokens, heads * m->v_head_dim, readers, 1);
     roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->v_head_dim,

@@ -102,6 +102,22 @@ static void join(struct roof_node *first, const struct roof_node *second, enum r
     w->op = fused;
 }
 
+void roof_reads_join(struct roof_reads *reads, const struct roof_reads *more)
+{
+    for (size_t i = 0; i < more->count; i++) {
+        size_t at = 0;
+        while (at < reads->count && (reads->before[at] != more->before[i] ||
+                                     strcmp(reads->name[at], more->name[i]) != 0)) {
+            at++;
+        }
+        if (at == reads->count && at < ROOF_READS_MAX) {
+            reads->name[at] = more->name[i];
+            reads->before[at] = more->before[i];
+            reads->count++;
+        }
+    }
+}
+
 bool roof_same_workload(const struct roof_workload *a, const struct roof_workload *b)
 {
     return a->op == b->op && a->sparse == b->sparse &&
@@ -119,6 +135,7 @@ static void append(struct builder *b, const struct roof_node *node, int64_t coun
             strcmp(g->node[i].name, node->name) == 0 &&
             roof_same_workload(&g->node[i].workload, &node->workload)) {
             g->node[i].count += count;
+            roof_reads_join(&g->node[i].reads, &node->reads);
             return;
         }
     }
@@ -190,13 +207,18 @@ static void fuse(struct builder *b, const struct roof_node *node, int64_t count)
     }
 }
 
+/* The operators that a fused one reads are not known: those that it joins have other names. */
 void roof_graph_add(struct builder *b, const struct roof_node *node)
 {
     const int64_t count = b->layer != NULL ? b->count : 1;
+    struct roof_node added = *node;
+    added.reads = b->from;
+    b->from = (struct roof_reads){.count = 1, .name = {node->name}};
     if (b->s->fuse == ROOF_FUSE_ALL) {
-        fuse(b, node, count);
+        added.reads.count = 0;
+        fuse(b, &added, count);
     } else {
-        append(b, node, count);
+        append(b, &added, count);
     }
 }
 
@@ -215,7 +237,9 @@ static bool chained(const struct roof_model *m)
 void roof_graph_open_layers(struct builder *b, bool begins, bool ends)
 {
     roof_graph_flush(b);
-    b->chained = b->s->fuse == ROOF_FUSE_ALL && chained(b->model);
+    /* The results of parallel halves are summed over the devices behind the last addition. */
+    const bool last = b->model->parallel && b->s->tp > 1;
+    b->chained = b->s->fuse == ROOF_FUSE_ALL && chained(b->model) && !last;
     b->opens = b->chained;
     b->begins = begins;
     b->ends = ends;

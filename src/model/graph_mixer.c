@@ -44,8 +44,9 @@ static double state_vectors(const struct builder *b)
     return 0;
 }
 
-/* Adds the convolution and the state of one kind of sequences. */
-static void state_nodes(struct builder *b, const struct group *g)
+/* Adds the convolution and the state of one kind of sequences. The state reads decays and rates
+ * beside what comes out of the convolution. */
+static void state_nodes(struct builder *b, const struct group *g, const struct roof_reads *decay)
 {
     static const enum roof_operator ops[ROOF_MIXER_COUNT] = {
         [ROOF_MIXER_GATED_DELTA] = ROOF_OPERATOR_GATED_DELTA,
@@ -66,6 +67,7 @@ static void state_nodes(struct builder *b, const struct group *g)
                              .vectors = first ? (double)(channels * (x->taps + x->conv_bias)) : 0,
                              .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
     roof_graph_add(b, &node);
+    roof_reads_join(&b->from, decay);
     node.name = first ? "state" : "state_prefill";
     node.vectors = first ? state_vectors(b) : 0;
     node.workload.op = ops[x->kind];
@@ -92,19 +94,30 @@ void roof_graph_mixer(struct builder *b)
     const struct roof_mixer *const x = &m->mixer;
     const int64_t heads = x->heads / b->s->tp;
     const int64_t width = heads * x->value_dim;
+    struct roof_reads states = {.count = 0};
     roof_graph_product(b, "mixer_in_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, input_width(b),
                        m->hidden, x->proj_bias);
     static const enum roof_weight readers[] = {ROOF_WEIGHT_MIXER_IN, ROOF_WEIGHT_MIXER_OUT};
+    const struct roof_reads input = b->from;
+    struct roof_reads decay = input; /* and the rates of the state */
+    struct roof_reads gate = input;
     if (x->kind == ROOF_MIXER_KIMI_DELTA) { /* gates of low rank */
         roof_graph_quantize(b, "mixer_gates_quantize", b->tokens, 2 * x->value_dim, readers, 1);
+        const struct roof_reads low = b->from;
         roof_graph_product(b, "mixer_decay_proj", ROOF_WEIGHT_MIXER_IN, b->tokens,
                            heads * x->key_dim, x->value_dim, false);
+        roof_reads_join(&decay, &b->from);
+        b->from = low;
         roof_graph_product(b, "mixer_gate_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, width,
                            x->value_dim, false);
+        gate = b->from;
     }
     for (int i = 0; i < b->groups; i++) {
-        state_nodes(b, &b->group[i]);
+        b->from = input;
+        state_nodes(b, &b->group[i], &decay);
+        roof_reads_join(&states, &b->from);
     }
+    b->from = states;
     if (!x->plain) {
         /* Mamba-2 has a gain for each element, the delta rules one for all heads. */
         const bool ssd = x->kind == ROOF_MIXER_SSD;
@@ -115,6 +128,7 @@ void roof_graph_mixer(struct builder *b)
                                               .gain = 1},
                           (double)row);
     }
+    roof_reads_join(&b->from, &gate);
     roof_graph_vector(b, "mixer_gate", ROOF_OPERATOR_SILU_MUL,
                       (struct roof_shape){.tokens = b->tokens, .hidden = width}, 0);
     roof_graph_quantize(b, "mixer_out_quantize", b->tokens, width, &readers[1], 1);

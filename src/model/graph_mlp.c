@@ -11,6 +11,8 @@ void roof_graph_mlp(struct builder *b, const struct mlp_names *names, int64_t in
 {
     const struct roof_model *const m = b->model;
     const int64_t width = intermediate / b->s->tp;
+    const struct roof_reads input = b->from;
+    struct roof_reads gate = {.count = 0};
     if (m->gated && roof_graph_fuses(b, names->weight[0], names->weight[1])) {
         roof_graph_product(b, names->both, names->weight[0], b->tokens, 2 * width, m->hidden,
                            m->mlp_bias);
@@ -18,9 +20,12 @@ void roof_graph_mlp(struct builder *b, const struct mlp_names *names, int64_t in
         if (m->gated) {
             roof_graph_product(b, names->gate, names->weight[0], b->tokens, width, m->hidden,
                                m->mlp_bias);
+            gate = b->from;
+            b->from = input;
         }
         roof_graph_product(b, names->up, names->weight[1], b->tokens, width, m->hidden,
                            m->mlp_bias);
+        roof_reads_join(&b->from, &gate);
     }
     roof_graph_vector(b, names->activation, m->gated ? ROOF_OPERATOR_SILU_MUL : ROOF_OPERATOR_GELU,
                       (struct roof_shape){.tokens = b->tokens, .hidden = width}, 0);
@@ -143,18 +148,23 @@ void roof_graph_moe(struct builder *b)
         "shared_down_proj",
         {ROOF_WEIGHT_SHARED_GATE, ROOF_WEIGHT_SHARED_UP, ROOF_WEIGHT_SHARED_DOWN}};
     const struct roof_model *const m = b->model;
+    const struct roof_reads input = b->from;
     roof_graph_product(b, "router", ROOF_WEIGHT_ROUTER, b->tokens, m->experts, m->hidden,
                        m->router_bias);
     roof_graph_vector(
         b, "top_k", ROOF_OPERATOR_ROUTER,
         (struct roof_shape){.tokens = b->tokens, .experts = m->experts, .top_k = m->top_k}, 0);
+    roof_reads_join(&b->from, &input);
     exchange(b, true);
     experts(b);
     exchange(b, false);
     if (m->shared_intermediate > 0) {
+        const struct roof_reads routed = b->from;
+        b->from = input;
         roof_graph_quantize(b, "shared_quantize", b->tokens, m->hidden,
                             &shared.weight[m->gated ? 0 : 1], m->gated ? 2 : 1);
         roof_graph_mlp(b, &shared, m->shared_intermediate);
+        roof_reads_join(&b->from, &routed);
         roof_graph_vector(b, "shared_add", ROOF_OPERATOR_ADD,
                           (struct roof_shape){.tokens = b->tokens, .hidden = m->hidden},
                           m->shared_gate ? (double)m->hidden : 0);

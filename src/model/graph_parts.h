@@ -28,6 +28,7 @@ struct builder {
     int64_t rows;       /* tokens whose logits are wanted */
     int64_t kv_heads;   /* on this device */
     struct roof_stage stage;
+    struct roof_reads from; /* what the next node reads: by itself, the node before it */
     struct roof_formats formats[ROOF_WEIGHT_COUNT]; /* of the classes that are known */
     bool known[ROOF_WEIGHT_COUNT];
     bool full;
@@ -100,6 +101,7 @@ void roof_graph_gqa(struct builder *b);
 void roof_graph_mla(struct builder *b);
 /* A layer with a state, from the hidden states to the output. */
 void roof_graph_mixer(struct builder *b);
+/* An MLP; its operators read b->from, and its result is b->from then, as of all parts above. */
 void roof_graph_mlp(struct builder *b, const struct mlp_names *names, int64_t intermediate);
 void roof_graph_moe(struct builder *b);
 

@@ -147,6 +147,7 @@ static enum roof_status find_node(size_t *found, struct roof_model_prediction *o
 {
     for (size_t i = 0; i < out->count && out->scenario.pp > 1; i++) {
         if (same_node(&out->node[i].node, node)) {
+            roof_reads_join(&out->node[i].node.reads, &node->reads);
             *found = i;
             return ROOF_OK;
         }

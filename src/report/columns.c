@@ -2,6 +2,7 @@
 /* Lists the fields of each kind of result that tables have. */
 #include "catalog/catalog_fields.h"
 #include "decide/decision_fields.h"
+#include "decide/rate_fields.h"
 #include "model/model_fields.h"
 #include "operator/operator_fields.h"
 #include "predict/prediction_fields.h"
@@ -9,61 +10,36 @@
 #include "report/render.h"
 #include "simulate/simulation_fields.h"
 
+/* The kinds whose fields depend on nothing. */
+static void (*const fields_of[])(struct roof_fields *) = {
+    [ROOF_TABLE_HARDWARE] = roof_hardware_fields,
+    [ROOF_TABLE_PRECISIONS] = roof_precision_fields,
+    [ROOF_TABLE_OPERATORS] = roof_operator_fields,
+    [ROOF_TABLE_MODEL_PREDICTIONS] = roof_model_prediction_fields,
+    [ROOF_TABLE_MODELS] = roof_model_fields,
+    [ROOF_TABLE_LAYOUTS] = roof_layout_fields,
+    [ROOF_TABLE_PLANS] = roof_plan_fields,
+    [ROOF_TABLE_RATES] = roof_rate_fields,
+    [ROOF_TABLE_SPEEDUPS] = roof_speedup_fields,
+    [ROOF_TABLE_ENGINES] = roof_engine_fields,
+    [ROOF_TABLE_SIMULATIONS] = roof_simulation_fields,
+    [ROOF_TABLE_SERVED] = roof_served_fields,
+    [ROOF_TABLE_SAMPLES] = roof_sample_fields,
+    [ROOF_TABLE_ENERGIES] = roof_energy_fields};
+
 void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum roof_operator op,
                        bool for_people)
 {
     out->count = 0;
-    switch (kind) {
-    case ROOF_TABLE_PREDICTIONS:
+    if (kind == ROOF_TABLE_PREDICTIONS) {
         roof_prediction_fields(out, op, 0);
-        break;
-    case ROOF_TABLE_TILES:
+    } else if (kind == ROOF_TABLE_TILES) {
         roof_tile_fields(out, op);
-        break;
-    case ROOF_TABLE_RECOMMENDATIONS:
+    } else if (kind == ROOF_TABLE_RECOMMENDATIONS) {
         roof_candidate_fields(out, op, for_people);
-        break;
-    case ROOF_TABLE_HARDWARE:
-        roof_hardware_fields(out);
-        break;
-    case ROOF_TABLE_PRECISIONS:
-        roof_precision_fields(out);
-        break;
-    case ROOF_TABLE_OPERATORS:
-        roof_operator_fields(out);
-        break;
-    case ROOF_TABLE_MODEL_PREDICTIONS:
-        roof_model_prediction_fields(out);
-        break;
-    case ROOF_TABLE_NODES:
+    } else if (kind == ROOF_TABLE_NODES) {
         roof_node_fields(out, op);
-        break;
-    case ROOF_TABLE_MODELS:
-        roof_model_fields(out);
-        break;
-    case ROOF_TABLE_LAYOUTS:
-        roof_layout_fields(out);
-        break;
-    case ROOF_TABLE_PLANS:
-        roof_plan_fields(out);
-        break;
-    case ROOF_TABLE_SPEEDUPS:
-        roof_speedup_fields(out);
-        break;
-    case ROOF_TABLE_ENGINES:
-        roof_engine_fields(out);
-        break;
-    case ROOF_TABLE_SIMULATIONS:
-        roof_simulation_fields(out);
-        break;
-    case ROOF_TABLE_SERVED:
-        roof_served_fields(out);
-        break;
-    case ROOF_TABLE_SAMPLES:
-        roof_sample_fields(out);
-        break;
-    case ROOF_TABLE_ENERGIES:
-        roof_energy_fields(out);
-        break;
+    } else {
+        fields_of[kind](out);
     }
 }

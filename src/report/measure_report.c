@@ -8,36 +8,56 @@
 #include "base/json.h"
 #include "base/quantity.h"
 #include "measure/rows.h"
+#include "measure/timing.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-/* Returns the rate of a probe over a level, in bytes/s; NAN if it was not measured. */
-static double level_rate(const struct roof_measured *m, enum roof_probe probe, size_t level)
+/* Returns the probe of a level; NULL if it was not measured. */
+static const struct roof_meter_row *level_row(const struct roof_measured *m, enum roof_probe probe,
+                                              size_t level)
 {
     const int64_t bytes = roof_level_bytes(&m->device, level);
     for (size_t i = 0; i < m->count; i++) {
         const struct roof_meter_row *const row = &m->row[i];
         if (row->task.probe == probe && row->task.bytes == bytes) {
-            return row->amount / row->time_s;
+            return row;
         }
     }
-    return ROOF_UNKNOWN;
+    return NULL;
+}
+
+/* Names the probes of a level that are not sure. */
+static void put_noisy(struct roof_text *out, const struct roof_measured *m, size_t level)
+{
+    bool any = false;
+    for (int probe = ROOF_PROBE_READ; probe <= ROOF_PROBE_TRIAD; probe++) {
+        const struct roof_meter_row *const row = level_row(m, (enum roof_probe)probe, level);
+        if (row != NULL && row->noisy) {
+            roof_text_printf(out, "%s%s",
+                             any ? ", " : "  noisy: ", roof_probe_name((enum roof_probe)probe));
+            any = true;
+        }
+    }
 }
 
 static void put_levels(struct roof_text *out, const struct roof_measured *m)
 {
-    char cell[5][ROOF_QUANTITY_SIZE];
+    static const enum roof_probe probes[] = {ROOF_PROBE_READ, ROOF_PROBE_COPY, ROOF_PROBE_TRIAD};
+    char cell[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "\n  %-8s %10s %12s %12s %12s\n", "level", "size", "read", "copy",
                      "triad");
     for (size_t i = 0; i < m->device.level_count; i++) {
         const struct roof_meter_level *const level = &m->device.level[i];
         const double bytes = level->bytes > 0 ? (double)level->bytes : m->device.memory_bytes;
-        roof_text_printf(
-            out, "  %-8s %10s %12s %12s %12s\n", level->name,
-            roof_format_quantity(cell[0], bytes, ROOF_UNIT_CAPACITY),
-            roof_format_quantity(cell[1], level_rate(m, ROOF_PROBE_READ, i), ROOF_UNIT_GB_PER_S),
-            roof_format_quantity(cell[2], level_rate(m, ROOF_PROBE_COPY, i), ROOF_UNIT_GB_PER_S),
-            roof_format_quantity(cell[3], level_rate(m, ROOF_PROBE_TRIAD, i), ROOF_UNIT_GB_PER_S));
+        roof_text_printf(out, "  %-8s %10s", level->name,
+                         roof_format_quantity(cell, bytes, ROOF_UNIT_CAPACITY));
+        for (size_t p = 0; p < COUNT(probes); p++) {
+            const struct roof_meter_row *const row = level_row(m, probes[p], i);
+            const double rate = row == NULL ? ROOF_UNKNOWN : row->amount / row->time_s;
+            roof_text_printf(out, " %12s", roof_format_quantity(cell, rate, ROOF_UNIT_GB_PER_S));
+        }
+        put_noisy(out, m, i);
+        roof_text_put(out, "\n");
     }
 }
 
@@ -61,9 +81,16 @@ static void put_peaks(struct roof_text *out, const struct roof_measured *m)
     }
 }
 
+/* Tells if a kernel was faster than its bound, by more than the noise of sure rows. */
+static bool beyond_bound(const struct roof_judged *kernel)
+{
+    return kernel->of_bound > 1 + ROOF_NOISE_MAX;
+}
+
 static void put_kernels(struct roof_text *out, const struct roof_measure_report *report)
 {
     const struct roof_judgement *const j = report->judgement;
+    bool beyond = false;
     char cell[2][ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "\n  %-14s %-8s %5s %6s %10s %10s\n", "kernel", "formats", "rows",
                      "noisy", "of bound", "error");
@@ -74,6 +101,7 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
                          k->noisy, roof_format_quantity(cell[0], k->of_bound, ROOF_UNIT_FRACTION),
                          roof_format_quantity(cell[1], k->error, ROOF_UNIT_FRACTION),
                          report->compared && !(k->error <= ROOF_AGREES) ? "  beyond 15%" : "");
+        beyond = beyond || beyond_bound(k);
     }
     roof_text_printf(out, "  %-14s %-8s %5s %6s %10s %10s\n", "all", "", "", "", "",
                      roof_format_quantity(cell[0], j->error, ROOF_UNIT_FRACTION));
@@ -81,6 +109,10 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
                      "\n  of bound: median of the lower bound over the measured time; error: mean "
                      "of\n  |expected / measured - 1| of %s\n",
                      report->against == NULL ? "the device that was written" : report->against);
+    if (beyond) {
+        roof_text_put(out, "  Where of bound is above 100%, the rates that bounds are made of were "
+                           "measured too low:\n  others had the memory or the processors then.\n");
+    }
     if (report->compared) {
         roof_text_put(out, roof_agrees(j) ? "  Predictions and measurements agree within 15%.\n"
                                           : "  Predictions and measurements differ by more than "
@@ -97,6 +129,11 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
                      *m->device.software == '\0' ? "" : ", ", m->device.software);
     roof_text_printf(out, "  %zu of %zu measurements in %s s\n", m->count, m->planned,
                      roof_format_short(took, round(10 * m->took_s) / 10));
+    if (*m->device.lacks != '\0') {
+        roof_text_put(out, "  products are left out: ");
+        roof_text_plain(out, m->device.lacks);
+        roof_text_put(out, "\n");
+    }
     put_levels(out, m);
     put_peaks(out, m);
     if (report->judgement != NULL) {
@@ -165,7 +202,7 @@ void roof_report_measured_json(struct roof_text *out, const struct roof_measure_
         }
         put_member(out, "measured_us", roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS));
         put_member(out, "noise", row->noise);
-        roof_text_put(out, "}");
+        roof_text_printf(out, ", \"noisy\": %s}", row->noisy ? "true" : "false");
     }
     roof_text_put(out, "\n  ]");
     if (report->judgement != NULL) {

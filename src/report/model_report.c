@@ -320,24 +320,18 @@ static void put_stage(struct roof_text *out, const struct roof_model_prediction 
 static void put_host(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
-    char gap[ROOF_QUANTITY_SIZE];
-    char serial[ROOF_QUANTITY_SIZE];
-    char detail[256] = "";
-    int used = 0;
-    if (isnan(r->host_s)) {
-        return;
-    }
+    char waits[128] = "", serial[128] = "";
+    char detail[320];
     if (!isnan(r->launches)) {
-        used = snprintf(detail, sizeof detail, "%.0f waits of %s for the host; ", r->launches,
-                        roof_format_quantity(gap, r->scenario.host_gap_s, ROOF_UNIT_MICROSECONDS));
+        roof_format_quantity(value, r->scenario.host_gap_s, ROOF_UNIT_MICROSECONDS);
+        snprintf(waits, sizeof waits, "%.0f waits of %s for the host; ", r->launches, value);
     }
     if (r->scenario.serial_s > 0) {
-        used +=
-            snprintf(detail + used, sizeof detail - (size_t)used, "%s that no split shortens; ",
-                     roof_format_quantity(serial, r->scenario.serial_s, ROOF_UNIT_MILLISECONDS));
+        roof_format_quantity(value, r->scenario.serial_s, ROOF_UNIT_MILLISECONDS);
+        snprintf(serial, sizeof serial, "%s that no split shortens; ", value);
     }
-    snprintf(detail + used, sizeof detail - (size_t)used, "%s of a step",
-             roof_format_quantity(gap, r->host_s / r->step_s, ROOF_UNIT_FRACTION));
+    roof_format_quantity(value, r->host_s / r->step_s, ROOF_UNIT_FRACTION);
+    snprintf(detail, sizeof detail, "%s%s%s of a step", waits, serial, value);
     put_line(out, "host", roof_format_quantity(value, r->host_s, ROOF_UNIT_MILLISECONDS), detail);
 }
 
@@ -359,7 +353,9 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
     }
     put_drafts(out, r);
     put_stage(out, r);
-    put_host(out, r);
+    if (!isnan(r->host_s)) {
+        put_host(out, r);
+    }
     if (r->fits == ROOF_FIT_NO) {
         put_line(out, "tokens/s", "-", "it does not fit");
     }
@@ -430,13 +426,34 @@ static void put_context_room(struct roof_text *out, const struct roof_model_pred
     put_line(out, "at this batch", line, "");
 }
 
+/* Says what a token of the KV cache takes, and how many layers keep only the last tokens. */
+static void put_cache(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    const struct roof_model *const model = r->model;
+    char token[ROOF_QUANTITY_SIZE];
+    char detail[256];
+    int64_t windowed = 0;
+    for (int64_t i = 0; i < model->layers; i++) {
+        const struct roof_layer *const layer = &model->layer[model->layer_class[i]];
+        windowed += layer->windowed && !layer->no_attention;
+    }
+    const int length =
+        snprintf(detail, sizeof detail, "%s of KV cache per token of the whole model",
+                 roof_format_quantity(token, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY));
+    if (windowed > 0) {
+        snprintf(detail + length, sizeof detail - (size_t)length,
+                 "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " tokens", windowed,
+                 model->layers, model->window);
+    }
+    put_line(out, "", detail, "");
+}
+
 static void put_memory(struct roof_text *out, const struct roof_model_prediction *r,
                        const struct roof_limits *limits)
 {
     char a[ROOF_QUANTITY_SIZE];
     char b[ROOF_QUANTITY_SIZE];
     char c[ROOF_QUANTITY_SIZE];
-    char d[ROOF_QUANTITY_SIZE];
     char detail[256];
     const double needed = r->weights_memory_bytes + r->kv_cache_bytes + r->activation_memory_bytes;
     if (r->fits == ROOF_FIT_UNKNOWN) {
@@ -449,13 +466,12 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
                  r->devices > 1 ? ", on each device" : "");
     }
     put_line(out, "memory", roof_format_quantity(a, needed, ROOF_UNIT_CAPACITY), detail);
-    snprintf(detail, sizeof detail,
-             "weights %s, KV cache %s (%s per token of the whole model), activations %s",
+    snprintf(detail, sizeof detail, "weights %s, KV cache %s, activations %s",
              roof_format_quantity(a, r->weights_memory_bytes, ROOF_UNIT_CAPACITY),
              roof_format_quantity(b, r->kv_cache_bytes, ROOF_UNIT_CAPACITY),
-             roof_format_quantity(c, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY),
-             roof_format_quantity(d, r->activation_memory_bytes, ROOF_UNIT_CAPACITY));
+             roof_format_quantity(c, r->activation_memory_bytes, ROOF_UNIT_CAPACITY));
     put_line(out, "", detail, "");
+    put_cache(out, r);
     if (r->fits != ROOF_FIT_UNKNOWN) {
         put_batch_room(out, r, limits);
         put_context_room(out, r, limits);
@@ -480,32 +496,28 @@ const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch)
 /* Writes what each way to fuse operators takes, over what all fused takes. */
 static void put_fusion(struct roof_text *out, const struct roof_fusion *f)
 {
-    static const enum roof_fuse order[] = {ROOF_FUSE_NONE, ROOF_FUSE_DEFAULT, ROOF_FUSE_ALL};
-    const double least_s = f->way[ROOF_FUSE_ALL].time_s;
-    const double least_expected_s = f->way[ROOF_FUSE_ALL].expected_s;
-    for (size_t i = 0; i < COUNT(order); i++) {
+    for (int i = ROOF_FUSE_COUNT; i-- > 0;) {
         char label[32];
         char value[ROOF_QUANTITY_SIZE];
         char ratio[ROOF_QUANTITY_SIZE];
-        struct roof_text detail = ROOF_TEXT_INIT;
-        const double time_s = f->way[order[i]].time_s;
-        const double expected_s = f->way[order[i]].expected_s;
-        snprintf(label, sizeof label, "fuse %s", roof_fuse_names[order[i]]);
-        roof_text_printf(&detail, "%sx", roof_format_short(ratio, time_s / least_s));
-        if (!isnan(expected_s)) {
-            roof_text_printf(&detail, "; expected %s",
-                             roof_format_quantity(value, expected_s, ROOF_UNIT_MILLISECONDS));
-            roof_text_printf(&detail, ", %sx",
-                             roof_format_short(ratio, expected_s / least_expected_s));
+        char expected[96] = "";
+        char work[96] = "";
+        char detail[256];
+        const double more = f->way[i].expected_s / f->way[ROOF_FUSE_ALL].expected_s;
+        if (!isnan(more)) {
+            roof_format_quantity(value, f->way[i].expected_s, ROOF_UNIT_MILLISECONDS);
+            snprintf(expected, sizeof expected, "; expected %s, %sx", value,
+                     roof_format_short(ratio, more));
         }
-        if (!isnan(f->way[order[i]].launches)) {
-            roof_text_printf(&detail, "; %.0f kernels, %s", f->way[order[i]].launches,
-                             roof_format_quantity(value, f->way[order[i]].bytes, ROOF_UNIT_BYTES));
+        if (!isnan(f->way[i].launches)) {
+            roof_format_quantity(value, f->way[i].bytes, ROOF_UNIT_BYTES);
+            snprintf(work, sizeof work, "; %.0f kernels, %s", f->way[i].launches, value);
         }
-        put_line(out, label, roof_format_quantity(value, time_s, ROOF_UNIT_MILLISECONDS),
-                 detail.data == NULL ? "" : detail.data);
-        out->failed = out->failed || detail.failed;
-        roof_text_free(&detail);
+        roof_format_short(ratio, f->way[i].time_s / f->way[ROOF_FUSE_ALL].time_s);
+        snprintf(detail, sizeof detail, "%sx%s%s", ratio, expected, work);
+        snprintf(label, sizeof label, "fuse %s", roof_fuse_names[i]);
+        put_line(out, label, roof_format_quantity(value, f->way[i].time_s, ROOF_UNIT_MILLISECONDS),
+                 detail);
     }
 }
 
@@ -683,6 +695,22 @@ static void json_fusion(struct roof_text *out, const struct roof_fusion *f)
     roof_text_put(out, "}");
 }
 
+/* Writes what an operator reads of its own layer, or of the one before. */
+static void put_reads(struct roof_text *out, const char *key, const struct roof_reads *reads,
+                      bool before)
+{
+    bool begun = false;
+    for (size_t i = 0; i < reads->count; i++) {
+        if (reads->before[i] == before) {
+            roof_text_put(out, begun ? ",\"" : key);
+            roof_text_put(out, reads->name[i]);
+            roof_text_put(out, "\"");
+            begun = true;
+        }
+    }
+    roof_text_put(out, begun ? "]" : "");
+}
+
 void roof_model_report_json(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, const struct roof_hardware *product)
@@ -715,6 +743,8 @@ void roof_model_report_json(struct roof_text *out,
             roof_text_put(out, i == 0 ? "\n    {" : ",\n    {");
             roof_table_node(&table, out, n);
             put_number(out, ",", "compute_bound_batch", limits->compute_bound_batch[i]);
+            put_reads(out, ",\"reads\":[\"", &n->node.reads, false);
+            put_reads(out, ",\"reads_before\":[\"", &n->node.reads, true);
             roof_text_put(out, "}");
         }
         roof_text_put(out, "\n  ]");

@@ -27,6 +27,7 @@ static const struct {
     {ROOF_TABLE_PLANS,
      {"expected_step_ms", "step_ms", "expected_tokens_per_s", "tokens_per_s", "devices", "kv",
       "expected_ttft_ms", "ttft_ms"}},
+    {ROOF_TABLE_RATES, {"cost_per_million_tokens", "pp", "kv"}},
     {ROOF_TABLE_HARDWARE, {"int4_tflops", "int8_tflops", "tdp_w", "basis"}},
     {ROOF_TABLE_PRECISIONS, {"block_elements", "block_bytes", "highest", "family"}},
     {ROOF_TABLE_OPERATORS, {"dimensions"}},

@@ -197,15 +197,19 @@ static void put_field(struct roof_text *out, const struct roof_input *input,
     }
 }
 
-/* Writes all inputs of a scenario that are not the usual ones: those that are its fields, and the
- * two that are texts. */
-static void put_inputs(struct roof_text *out, const struct roof_scenario *s)
+/* Writes all inputs of a scenario that a command takes and that are not the usual ones: those that
+ * are its fields, and the two that are texts. */
+static void put_inputs(struct roof_text *out, const struct roof_scenario *s,
+                       enum roof_command command)
 {
     const struct roof_scenario usual = usual_scenario(s);
     for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
         const struct roof_input *const input = roof_input(id);
-        if (input->field && input->of != ROOF_OF_OPERATORS &&
-            roof_input_allowed(id, ROOF_COMMAND_PREDICT)) {
+        const bool length = id == ROOF_INPUT_PROMPT || id == ROOF_INPUT_GENERATE;
+        if (command == ROOF_COMMAND_SIMULATE && length) {
+            continue; /* a text there, which may be a distribution */
+        }
+        if (input->field && input->of != ROOF_OF_OPERATORS && roof_input_allowed(id, command)) {
             put_field(out, input, s, &usual);
         }
     }
@@ -225,13 +229,14 @@ static void put_inputs(struct roof_text *out, const struct roof_scenario *s)
     }
 }
 
-/* Writes the command that predicts a scenario of a plan. */
-static void put_command(struct roof_text *out, const struct roof_plan_row *row,
-                        const struct roof_plan_problem *problem, const struct roof_scenario *s)
+/* Writes the command that answers for a scenario of a plan, without the end of its line. */
+static void begin_command(struct roof_text *out, const char *name, enum roof_command command,
+                          const struct roof_plan_row *row, const struct roof_plan_problem *problem,
+                          const struct roof_scenario *s)
 {
     const struct roof_model *const model = roof_plan_model(problem, row->plan.serving);
     const char *const hardware = problem->hardware[row->plan.hardware]->reference;
-    roof_text_put(out, "  roofline predict model ");
+    roof_text_printf(out, "  roofline %s ", name);
     put_reference(out, model->reference, model->id);
     roof_text_put(out, " -H ");
     roof_text_shell_word(out, hardware);
@@ -239,8 +244,26 @@ static void put_command(struct roof_text *out, const struct roof_plan_row *row,
         roof_text_put(out, " --layout ");
         roof_text_shell_word(out, row->layout);
     }
-    put_inputs(out, s);
+    put_inputs(out, s, command);
+}
+
+/* Writes the command that predicts a scenario of a plan. */
+static void put_command(struct roof_text *out, const struct roof_plan_row *row,
+                        const struct roof_plan_problem *problem, const struct roof_scenario *s)
+{
+    begin_command(out, "predict model", ROOF_COMMAND_PREDICT, row, problem, s);
     roof_text_put(out, "\n");
+}
+
+void roof_plan_put_simulation(struct roof_text *out, const struct roof_plan *plan,
+                              const struct roof_plan_problem *problem)
+{
+    struct roof_scenario scenario;
+    struct roof_plan_row row;
+    roof_plan_name(&row, plan, 1, problem);
+    roof_plan_scenario(&scenario, plan, problem);
+    begin_command(out, "simulate", ROOF_COMMAND_SIMULATE, &row, problem, &scenario);
+    roof_text_put(out, plan->basis == ROOF_PLAN_BOUND ? " --by ideal" : "");
 }
 
 /* Writes the predictions of the two kinds of copies of a disaggregated plan. */

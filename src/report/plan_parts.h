@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Parts of the report on plans, for plan_report.c alone. */
+/* Parts of the reports on plans. */
 #ifndef ROOFLINE_PLAN_PARTS_H
 #define ROOFLINE_PLAN_PARTS_H
 
@@ -14,6 +14,11 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
 /* Writes the prediction that is the plan, or without prompts the two of them. */
 void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
                             const struct roof_plan_problem *problem);
+
+/* Writes the command that simulates an aggregated plan, without its load: arrivals, lengths, limits
+ * and the end of the line. */
+void roof_plan_put_simulation(struct roof_text *out, const struct roof_plan *plan,
+                              const struct roof_plan_problem *problem);
 
 /* Writes against which other plan the best one was taken apart, and what it gains. */
 void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *speedup);

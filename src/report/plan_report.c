@@ -80,8 +80,8 @@ static void put_other_kind(struct roof_text *out, const struct roof_plans *plans
     }
 }
 
-/* Writes a plan that is better by figures alone: its checkpoint has to be made, that of the best one
- * is published. */
+/* Writes a plan that is better by figures alone: its checkpoint has to be made, that of the best
+ * one is published. */
 static void put_better(struct roof_text *out, const struct roof_plans *plans,
                        const struct roof_plan_problem *problem)
 {

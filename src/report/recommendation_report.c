@@ -131,12 +131,40 @@ static void put_crossovers(struct roof_text *out, const struct roof_crossovers *
 static void put_best(struct roof_text *out, const struct roof_candidate *best, bool by_expected)
 {
     char time[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "Use %s (%s): %s%s, %.2fx over fp16, accuracy loss %s.\n\n",
+    roof_text_printf(out, "Use %s (%s): %s%s, %.2fx over fp16, accuracy loss %s.\n",
                      roof_format(best->format)->name, best->method,
                      roof_format_quantity(time, best->ranked_s, ROOF_UNIT_MICROSECONDS),
-                     by_expected ? " expected" : "",
+                     by_expected ? " expected" : " at least",
                      by_expected ? best->expected_speedup : best->speedup,
                      roof_accuracy_name(best->loss));
+}
+
+/* Names the format whose expected time is the shortest, where the fastest by the lower bound is
+ * another one. */
+static void put_expected_best(struct roof_text *out, const struct roof_recommendation *r)
+{
+    const struct roof_candidate *best = NULL;
+    char time[ROOF_QUANTITY_SIZE];
+    char by[ROOF_INPUT_NAME_SIZE];
+    for (size_t i = 0; i < r->count; i++) {
+        const struct roof_candidate *const c = &r->candidate[i];
+        if (c->ranked_s < r->candidate[0].ranked_s) { /* it is not speed that is asked for */
+            return;
+        }
+        if (!isnan(c->prediction.expected_s) &&
+            (best == NULL || c->prediction.expected_s < best->prediction.expected_s)) {
+            best = c;
+        }
+    }
+    if (best != NULL && best != &r->candidate[0]) {
+        (void)roof_input_name(by, roof_input(ROOF_INPUT_BY));
+        roof_text_printf(
+            out, "By expected times %s is the fastest: %s, %.2fx over fp16, accuracy loss %s\n",
+            roof_format(best->format)->name,
+            roof_format_quantity(time, best->prediction.expected_s, ROOF_UNIT_MICROSECONDS),
+            best->expected_speedup, roof_accuracy_name(best->loss));
+        roof_text_printf(out, "(%s expected ranks by them).\n", by);
+    }
 }
 
 static void put_candidate(struct roof_text *out, const struct roof_candidate *c, bool expected)
@@ -163,7 +191,7 @@ static void put_ranked(struct roof_text *out, const struct roof_recommendation *
     for (size_t i = 0; i < recommendation->count; i++) {
         expected = expected || !isnan(recommendation->candidate[i].prediction.expected_s);
     }
-    roof_text_printf(out, "  %4s  %-12s  %-22s  %10s  %7s", "rank", "precision", "method", "time",
+    roof_text_printf(out, "\n  %4s  %-12s  %-22s  %10s  %7s", "rank", "precision", "method", "time",
                      "speedup");
     if (expected) {
         roof_text_printf(out, "  %10s  %7s", "expected", "speedup");
@@ -198,6 +226,7 @@ void roof_report_recommendation_text(struct roof_text *out,
     roof_text_put(out, "\n\n");
     if (recommendation->count > 0) {
         put_best(out, &recommendation->candidate[0], by_expected);
+        put_expected_best(out, recommendation);
         put_ranked(out, recommendation);
     } else {
         roof_text_put(out, "No format satisfies the constraints.\n");

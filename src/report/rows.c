@@ -104,6 +104,14 @@ void roof_table_plan(struct roof_table *table, struct roof_text *out,
     roof_table_row(table, out, values);
 }
 
+void roof_table_rate(struct roof_table *table, struct roof_text *out,
+                     const struct roof_rate_row *rate)
+{
+    struct roof_value values[ROOF_FIELDS_MAX];
+    roof_rate_values(values, &table->columns, rate);
+    roof_table_row(table, out, values);
+}
+
 void roof_table_speedup(struct roof_table *table, struct roof_text *out,
                         const struct roof_speedup_row *speedup)
 {

@@ -15,6 +15,11 @@ static const char *const latency_names[ROOF_LATENCY_COUNT] = {
     [ROOF_LATENCY_TPOT] = "time per token",
     [ROOF_LATENCY_E2E] = "end to end"};
 
+const char *roof_report_latency(enum roof_latency latency)
+{
+    return latency_names[latency];
+}
+
 /* A smaller part of a time is no uncertainty that anybody looks at. */
 #define SHOWN 1e-3
 
@@ -154,8 +159,7 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     }
 }
 
-/* Writes "p99" or "mean". */
-static const char *percent_name(char out[ROOF_QUANTITY_SIZE], double percent)
+const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent)
 {
     char number[ROOF_QUANTITY_SIZE];
     (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s%s", percent > 0 ? "p" : "mean",
@@ -176,7 +180,7 @@ static void put_limits(struct roof_text *out, const struct roof_simulation *s,
             continue;
         }
         roof_text_printf(out, "%s  %-20s %s of %s %s, limit %s\n", any ? "" : "\n",
-                         r->met ? "met" : "MISSED", percent_name(name, limit[i].percent),
+                         r->met ? "met" : "MISSED", roof_report_percentile(name, limit[i].percent),
                          latency_names[i], short_time(time, r->limited_s),
                          short_time(most, limit[i].time_s));
         any = true;
@@ -265,17 +269,13 @@ static void put_measured(struct roof_text *out, const struct roof_simulation_row
     roof_text_put(out, "}");
 }
 
-void roof_simulation_report_json(struct roof_text *out, const struct roof_simulation_row *row,
-                                 const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+void roof_report_limits_json(struct roof_text *out, const struct roof_simulation *simulation,
+                             const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
-    struct roof_table table;
     bool any = false;
-    roof_table_open_members(&table, ROOF_TABLE_SIMULATIONS, ROOF_OPERATOR_GEMM, "\n  ");
-    roof_text_put(out, "{");
-    roof_table_simulation(&table, out, row);
     roof_text_put(out, ",\n  \"limits\": [");
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
-        const struct roof_latency_result *const r = &row->result.latency[i];
+        const struct roof_latency_result *const r = &simulation->latency[i];
         if (isnan(limit[i].time_s)) {
             continue;
         }
@@ -291,6 +291,16 @@ void roof_simulation_report_json(struct roof_text *out, const struct roof_simula
         any = true;
     }
     roof_text_put(out, any ? "\n  ]" : "]");
+}
+
+void roof_simulation_report_json(struct roof_text *out, const struct roof_simulation_row *row,
+                                 const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    struct roof_table table;
+    roof_table_open_members(&table, ROOF_TABLE_SIMULATIONS, ROOF_OPERATOR_GEMM, "\n  ");
+    roof_text_put(out, "{");
+    roof_table_simulation(&table, out, row);
+    roof_report_limits_json(out, &row->result, limit);
     for (size_t i = 0; i < row->raises; i++) {
         const struct roof_raise *const raise = &row->raise[i];
         roof_text_printf(out, "%s{\"key\": \"%s\", \"value\": %" PRId64,

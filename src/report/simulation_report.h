@@ -8,6 +8,14 @@
 /** Each writes a simulation, and whether its limits were met: for people, or as a JSON object. */
 void roof_simulation_report_text(struct roof_text *out, const struct roof_simulation_row *row,
                                  const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
+/* Writes "p99" or "mean". */
+const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent);
+/* Names a latency in words: "time to first token". */
+const char *roof_report_latency(enum roof_latency latency);
+/* Writes the member "limits": the limits, and what a simulation has for each. */
+void roof_report_limits_json(struct roof_text *out, const struct roof_simulation *simulation,
+                             const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
+
 void roof_simulation_report_json(struct roof_text *out, const struct roof_simulation_row *row,
                                  const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
 

@@ -15,6 +15,7 @@
 #include "catalog/precision.h"
 #include "decide/engine.h"
 #include "decide/plan.h"
+#include "decide/rate_fields.h"
 #include "decide/recommend.h"
 #include "decide/speedup.h"
 #include "measure/energy.h"
@@ -47,6 +48,7 @@ enum roof_table_kind {
     ROOF_TABLE_MODELS,
     ROOF_TABLE_LAYOUTS,
     ROOF_TABLE_PLANS,
+    ROOF_TABLE_RATES, /**< ways to serve a rate of requests */
     ROOF_TABLE_SPEEDUPS,
     ROOF_TABLE_ENGINES,
     ROOF_TABLE_SIMULATIONS,
@@ -172,6 +174,8 @@ void roof_table_layout(struct roof_table *table, struct roof_text *out,
                        const struct roof_layout_about *layout);
 void roof_table_plan(struct roof_table *table, struct roof_text *out,
                      const struct roof_plan_row *plan);
+void roof_table_rate(struct roof_table *table, struct roof_text *out,
+                     const struct roof_rate_row *rate);
 void roof_table_speedup(struct roof_table *table, struct roof_text *out,
                         const struct roof_speedup_row *speedup);
 void roof_table_engine(struct roof_table *table, struct roof_text *out,

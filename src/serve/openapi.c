@@ -117,30 +117,22 @@ static void put_parameters(struct roof_text *out, const struct roof_route *route
     roof_text_put(out, "]");
 }
 
-static void put_content(struct roof_text *out, const char *type)
-{
-    roof_text_printf(out, "\"%s\":{}", type);
-}
-
 static void put_responses(struct roof_text *out, const struct roof_route *route)
 {
     static const char error[] = "{\"$ref\":\"#/components/responses/error\"}";
     roof_text_put(out, ",\"responses\":{\"200\":{\"description\":\"the document that the command "
                        "line prints\",\"content\":{");
-    if (route->endless) {
-        put_content(out, "text/event-stream");
-    } else if (route->command == ROOF_COMMAND_PAGE) {
-        put_content(out, "text/html");
-    } else {
-        put_content(out, "application/json");
-        if (route->streams) {
-            roof_text_put(out, ",");
-            put_content(out, "application/x-ndjson");
-            roof_text_put(out, ",");
-            put_content(out, "text/event-stream");
-            roof_text_put(out, ",");
-            put_content(out, "text/csv");
+    size_t count = 0;
+    bool begun = false;
+    const struct roof_media *const media = roof_media(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (roof_route_writes(route, &media[i])) {
+            roof_text_printf(out, "%s\"%s\":{}", begun ? "," : "", media[i].type);
+            begun = true;
         }
+    }
+    if (route->events) {
+        roof_text_printf(out, "%s\"" ROOF_EVENTS "\":{}", begun ? "," : "");
     }
     roof_text_printf(out, "}},\"default\":%s}", error);
 }

@@ -16,20 +16,11 @@
 
 #define TARGET_SIZE (ROOF_HTTP_TARGET_MAX + 1)
 
-/* The types of media by which Accept names a format. */
-static const struct {
-    enum roof_answer_format format;
-    const char *type;
-} media[] = {{ROOF_JSON, "application/json"},
-             {ROOF_NDJSON, "application/x-ndjson"},
-             {ROOF_CSV, "text/csv"},
-             {ROOF_MARKDOWN, "text/markdown"},
-             {ROOF_HTML, "text/html"}};
-#define EVENTS "text/event-stream"
-
 static const char *type_of(enum roof_answer_format format)
 {
-    for (size_t i = 0; i < COUNT(media); i++) {
+    size_t count = 0;
+    const struct roof_media *const media = roof_media(&count);
+    for (size_t i = 0; i < count; i++) {
         if (media[i].format == format) {
             return media[i].type;
         }
@@ -149,23 +140,18 @@ static bool accepts(struct roof_span accept, const char *type)
 static void choose_format(struct roof_exchange *x, struct roof_span accept)
 {
     const struct roof_route *const route = x->route;
-    static const char *const names[] = {"json", "ndjson", "csv", "md", "html"};
-    x->format = route->format;
-    x->events = route->endless || (route->streams && accepts(accept, EVENTS));
-    if (x->events) {
-        x->format = ROOF_NDJSON;
-    }
-    const bool fixed = x->events || route->command == 0 || route->command == ROOF_COMMAND_PAGE;
-    for (size_t i = 0; i < COUNT(media) && !fixed; i++) {
-        enum roof_answer_format found = ROOF_TEXT;
-        if (media[i].format != ROOF_HTML && accepts(accept, media[i].type) &&
-            roof_answer_format_find(&found, route->command, names[i], NULL) == ROOF_OK) {
-            x->format = found;
+    size_t count = 0;
+    const struct roof_media *const media = roof_media(&count);
+    x->events = route->endless || (route->events && accepts(accept, ROOF_EVENTS));
+    x->format = x->events ? ROOF_NDJSON : route->format;
+    for (size_t i = 0; i < count && !x->events; i++) {
+        if (roof_route_writes(route, &media[i]) && accepts(accept, media[i].type)) {
+            x->format = media[i].format;
             break;
         }
     }
-    x->type = x->events ? EVENTS : type_of(x->format);
-    x->streams = route->streams;
+    x->type = x->events ? ROOF_EVENTS : type_of(x->format);
+    x->streams = route->streams || x->events;
     x->slow = route->slow;
     x->endless = route->endless;
 }
@@ -408,15 +394,20 @@ static bool fail_costly(struct roof_exchange *x)
     return true;
 }
 
-/* Ends a stream of events with what became of it. */
+/* Ends a stream of events with what became of it. The rows are whole where the answer is no. */
 static void end_events(struct roof_exchange *x)
 {
     struct roof_error ignored;
     struct roof_text text = ROOF_TEXT_INIT;
-    const bool good = x->status == 200;
-    roof_text_printf(&text, "event: %s\ndata: ", good ? "end" : "error");
-    roof_text_add(&text, good ? "{}\n" : x->body.data, good ? 3 : x->body.length);
-    roof_text_put(&text, "\n");
+    if (x->status == 200) {
+        roof_text_put(&text, "event: end\ndata: {}\n\n");
+    } else if (x->body.length == 0) {
+        roof_text_printf(&text, "event: end\ndata: {\"status\":%d}\n\n", x->status);
+    } else {
+        roof_text_put(&text, "event: error\ndata: ");
+        roof_text_add(&text, x->body.data, x->body.length);
+        roof_text_put(&text, "\n");
+    }
     if (!text.failed) {
         (void)send_out(x, text.data, text.length, &ignored);
     }

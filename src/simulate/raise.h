@@ -11,7 +11,7 @@ struct roof_raise {
     const char *key; /* of the input */
     int64_t value;
     int64_t devices; /* in all, with it */
-    double factor; /* of the greatest rate, more than 1 */
+    double factor;   /* of the greatest rate, more than 1 */
 };
 #define ROOF_RAISES_MAX 3
 

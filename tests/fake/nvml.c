@@ -7,6 +7,7 @@
 #define OK 0
 #define INVALID_ARGUMENT 2
 #define NOT_SUPPORTED 3
+#define INSUFFICIENT_SIZE 7
 
 struct nvml_device {
     int number;
@@ -24,6 +25,10 @@ int nvmlShutdown(void);
 const char *nvmlErrorString(int status);
 int nvmlDeviceGetCount_v2(unsigned *count);
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct nvml_device **device);
+int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, struct nvml_device **device);
+int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
+                                            void *processes);
+int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned *mode, unsigned *pending);
 int nvmlDeviceGetName(struct nvml_device *device, char *name, unsigned size);
 int nvmlDeviceGetPowerUsage(struct nvml_device *device, unsigned *milliwatts);
 int nvmlDeviceGetClockInfo(struct nvml_device *device, int clock, unsigned *megahertz);
@@ -68,6 +73,29 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct nvml_device **device)
     }
     *device = &devices[index];
     return fake_failure("nvmlDeviceGetHandleByIndex_v2", 0, (int)index);
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, struct nvml_device **device)
+{
+    *device = &devices[strtol(bus + strlen("0000:"), NULL, 16) % FAKE_GPUS_MAX];
+    return fake_failure("nvmlDeviceGetHandleByPciBusId_v2", 0, 0);
+}
+
+/* FAKE_BUSY processes compute. */
+int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
+                                            void *processes)
+{
+    (void)device;
+    (void)processes;
+    *count = (unsigned)fake_item("FAKE_BUSY", 0, 0);
+    return *count == 0 ? OK : INSUFFICIENT_SIZE;
+}
+
+int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned *mode, unsigned *pending)
+{
+    (void)device;
+    *mode = *pending = (unsigned)fake_item("FAKE_MIG", 0, 0);
+    return OK;
 }
 
 int nvmlDeviceGetName(struct nvml_device *device, char *name, unsigned size)

@@ -13,6 +13,13 @@ function svgNode(name, attributes, text) {
   return node;
 }
 
+// Lets a part of a chart be chosen as a button is.
+function onChoose(node, act) {
+  node.addEventListener('click', act);
+  node.addEventListener('keydown', (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); act(); } });
+  return node;
+}
+
 // Three significant digits, without an exponent where people would not write one.
 function short(value) {
   if (value === undefined || value === null || Number.isNaN(value)) return '';
@@ -169,11 +176,7 @@ class Chart {
     const node = svgNode('circle', { class: 'point', cx: x, cy: y, r: dot.size, fill: dot.open ? 'var(--ground)' : dot.color, 'fill-opacity': 0.8,
       stroke: dot.color, tabindex: 0, role: 'button', 'aria-label': dot.name ? `${dot.name}: ${dot.note}` : dot.note });
     node.append(svgNode('title', {}, dot.name ? `${dot.name}\n${dot.note}` : dot.note));
-    if (dot.choose) {
-      node.addEventListener('click', dot.choose);
-      node.addEventListener('keydown', (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); dot.choose(); } });
-    }
-    group.append(node);
+    group.append(dot.choose ? onChoose(node, dot.choose) : node);
     return group;
   }
 
@@ -240,8 +243,9 @@ class Chart {
 // The chart as a file: colours of the page stand in it as they are.
 function svgText(svg) {
   const copy = svg.cloneNode(true);
+  copy.removeAttribute('style');
   const style = getComputedStyle(document.documentElement);
   const inked = new XMLSerializer().serializeToString(copy).replace(/var\((--[a-z0-9]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
   const rules = `text{fill:${style.getPropertyValue('--ink')};font:12px sans-serif}.tick{fill:${style.getPropertyValue('--soft')}}.grid{stroke:${style.getPropertyValue('--line')}}`;
-  return inked.replace(/<svg ([^>]*)>/, (_, attributes) => `<svg ${attributes} width="${svg.viewBox.baseVal.width}" height="${HEIGHT}" style="background:${style.getPropertyValue('--ground')}"><style>${rules}</style>`);
+  return inked.replace(/<svg ([^>]*)>/, (_, attributes) => `<svg ${attributes} width="${svg.viewBox.baseVal.width}" height="${svg.viewBox.baseVal.height}" style="background:${style.getPropertyValue('--ground')}"><style>${rules}</style>`);
 }

@@ -567,12 +567,16 @@ const copyButton = (label, text) => make('button', { type: 'button', onclick: (e
 function savePng(svg, name) {
   const image = new Image();
   image.onload = () => {
-    const canvas = make('canvas', { width: 2 * svg.viewBox.baseVal.width, height: 2 * HEIGHT });
+    const canvas = make('canvas', { width: 2 * svg.viewBox.baseVal.width, height: 2 * svg.viewBox.baseVal.height });
     canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
     canvas.toBlob((blob) => download(`${name}.png`, 'image/png', blob));
   };
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svgText(svg))}`;
 }
+
+const imageButtons = (name, svg) => make('div', { className: 'row no-print' },
+  make('button', { type: 'button', title: 'Save as SVG', 'aria-label': 'Save as SVG', onclick: () => download(`${name}.svg`, 'image/svg+xml', svgText(svg)) }, 'SVG'),
+  make('button', { type: 'button', title: 'Save as PNG', 'aria-label': 'Save as PNG', onclick: () => savePng(svg, name) }, 'PNG'));
 
 // A chart with its buttons. The zoom of each kind of chart stays as long as the page.
 function chartNode(kind, chart) {
@@ -585,7 +589,7 @@ function chartNode(kind, chart) {
     button('+', 'Zoom in', () => drawn.zoom(1 / 1.4)), button('−', 'Zoom out', () => drawn.zoom(1.4)),
     button('←', 'Move left', () => drawn.pan(-0.15, 0)), button('→', 'Move right', () => drawn.pan(0.15, 0)),
     button('↑', 'Move up', () => drawn.pan(0, 0.15)), button('↓', 'Move down', () => drawn.pan(0, -0.15)), button('Whole', 'Whole chart', () => drawn.home()),
-    button('SVG', 'Save as SVG', () => download(`${kind}.svg`, 'image/svg+xml', svgText(drawn.svg))), button('PNG', 'Save as PNG', () => savePng(drawn.svg, kind))));
+    ...imageButtons(kind, drawn.svg).childNodes));
 }
 
 const operatorsOf = (prediction) => prediction.operators ?? [{ name: prediction.operator, count: 1, ...prediction }];
@@ -695,20 +699,92 @@ function viewOperators(view) {
   if (chosen?.name) details();
 }
 
-// The operators of a layer in the order in which they run, with their share of the time.
+// --- the graph of a layer -------------------------------------------------------------------------
+
+const BOX = { width: 220, least: 150, height: 42, between: 28, beside: 12, margin: 62, lane: 9 };
+
+// A box for each name, since layers that differ may have operators of one name; its row is below
+// those of all that it reads.
+function boxesOf(operators) {
+  const boxes = new Map();
+  for (const o of operators) boxes.set(o.name, { name: o.name, operators: [...(boxes.get(o.name)?.operators ?? []), o] });
+  const named = (box, key) => [...new Set(box.operators.flatMap((o) => o[key] ?? []))].map((name) => boxes.get(name)).filter(Boolean);
+  for (const box of boxes.values()) Object.assign(box, { above: named(box, 'reads'), before: named(box, 'reads_before') });
+  const rowOf = (box) => (box.row ??= 1 + Math.max(-1, ...box.above.map(rowOf)));
+  boxes.forEach(rowOf);
+  return [...boxes.values()];
+}
+
+// Places the boxes row by row; returns how wide and how high all of them are, wider than the room
+// where their texts need it.
+function placeBoxes(boxes, room) {
+  const rows = 1 + Math.max(...boxes.map((b) => b.row));
+  const most = Math.max(...Array.from({ length: rows }, (_, row) => boxes.filter((b) => b.row === row).length));
+  const width = Math.max(Math.min(room, WIDTH), 2 * BOX.margin + most * (BOX.least + BOX.beside));
+  for (let row = 0; row < rows; row += 1) {
+    const own = boxes.filter((b) => b.row === row);
+    const each = Math.min(BOX.width, (width - 2 * BOX.margin + BOX.beside) / own.length - BOX.beside);
+    const left = (width - own.length * (each + BOX.beside) + BOX.beside) / 2;
+    own.forEach((b, i) => Object.assign(b, { x: left + i * (each + BOX.beside), y: 4 + row * (BOX.height + BOX.between), width: each }));
+  }
+  return { width, height: 8 + rows * BOX.height + (rows - 1) * BOX.between };
+}
+
+// Arrows to the next row go straight; others go around, on the right, and to the next layer on the
+// left. Each of these has a lane of its own among those that it meets.
+function arrowsOf(boxes) {
+  const lanes = { right: [], left: [] };
+  const edges = [Math.min(...boxes.map((b) => b.x)), Math.max(...boxes.map((b) => b.x + b.width))];
+  const laneOf = (side, top, bottom) => {
+    const free = lanes[side].findIndex((taken) => taken.every(([t, b]) => b < top || t > bottom));
+    const lane = free < 0 ? lanes[side].push([]) - 1 : free;
+    lanes[side][lane].push([top, bottom]);
+    return 16 + (lane % 5) * BOX.lane;
+  };
+  const around = (from, to, side) => {
+    const [y1, y2] = [from.y + BOX.height / 2 + 4, to.y + BOX.height / 2 - 4];
+    const lane = laneOf(side, Math.min(from.row, to.row), Math.max(from.row, to.row));
+    return side === 'right' ? `M${from.x + from.width} ${y1}H${edges[1] + lane}V${y2}H${to.x + to.width}` : `M${from.x} ${y1}H${edges[0] - lane}V${y2}H${to.x}`;
+  };
+  const straight = (from, to) => {
+    const [x1, x2] = [from.x + from.width / 2, to.x + to.width / 2], y1 = from.y + BOX.height;
+    return `M${x1} ${y1}C${x1} ${y1 + BOX.between / 2} ${x2} ${to.y - BOX.between / 2} ${x2} ${to.y}`;
+  };
+  return boxes.flatMap((to) => [...to.above.map((from) => ({ from, to, path: to.row === from.row + 1 ? straight(from, to) : around(from, to, 'right') })),
+    ...to.before.map((from) => ({ from, to, next: true, path: around(from, to, 'left') }))]);
+}
+
+function boxNode(box, answer, total) {
+  const [first] = box.operators;
+  const time = box.operators.reduce((sum, o) => sum + timeOf(o) * o.count, 0), count = box.operators.reduce((sum, o) => sum + o.count, 0);
+  const limit = first.expected_bottleneck ?? first.bottleneck;
+  const said = `${milliseconds(time / count)}${count > 1 ? ` × ${count}` : ''}, ${time < total / 1000 ? 'under 0.1' : ((100 * time) / total).toFixed(1)}%`;
+  const reads = [...box.above.map((b) => b.name), ...box.before.map((b) => `${b.name} of the layer before`)].join(', ');
+  const node = svgNode('g', { class: 'point box', tabindex: 0, role: 'button', 'aria-label': `${box.name} ${said}, limited by ${limit}${reads ? `; reads ${reads}` : ''}` });
+  const middle = box.x + box.width / 2;
+  node.append(svgNode('title', {}, `${box.name}\n${said}, limited by ${limit}${reads ? `\nreads ${reads}` : ''}`),
+    svgNode('rect', { x: box.x, y: box.y, width: box.width, height: BOX.height, rx: 5, fill: 'var(--ground)', stroke: `var(--${limit})`, 'stroke-width': 2 }),
+    svgNode('text', { x: middle, y: box.y + 17, 'text-anchor': 'middle', 'font-weight': 600 }, `${box.name} `), svgNode('text', { class: 'tick', x: middle, y: box.y + 33, 'text-anchor': 'middle' }, said));
+  return onChoose(node, () => choose(answer, first));
+}
+
+// The operators of a layer, and what each of them reads.
 function viewLayer(view) {
-  const answer = answers[0];
+  const [answer] = answers;
   const operators = operatorsOf(answer.step);
+  const boxes = boxesOf(operators);
+  const { width, height } = placeBoxes(boxes, view.clientWidth);
+  const title = `Operators of ${byId('question').textContent}`;
+  const svg = svgNode('svg', { viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': title, style: `min-width:${Math.min(width, WIDTH)}px` });
+  const head = svgNode('marker', { id: 'head', viewBox: '0 0 8 8', refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' });
+  head.append(svgNode('path', { d: 'M0 0L8 4L0 8z', fill: 'var(--soft)' }));
+  const arrows = arrowsOf(boxes).map(({ from, to, next, path }) => svgNode('path', { class: 'arrow', d: path, fill: 'none', stroke: 'var(--soft)', 'stroke-width': 1.5,
+    'stroke-dasharray': next ? '5 4' : 'none', 'marker-end': 'url(#head)', 'data-from': from.name, 'data-to': to.name }));
   const total = operators.reduce((sum, o) => sum + timeOf(o) * o.count, 0);
-  const counts = [...new Set(operators.map((o) => o.count))].sort((a, b) => a - b);
-  const blocks = counts.map((count) => {
-    const own = operators.filter((o) => o.count === count);
-    const share = own.reduce((sum, o) => sum + timeOf(o) * o.count, 0) / total;
-    return make('section', {}, make('h3', {}, `${count === 1 ? 'Once' : `${count} times`}: ${short(100 * share)}% of the time`),
-      make('div', { className: 'flow' }, ...own.map((o) => make('button', { type: 'button', style: `--c:var(--${o.expected_bottleneck ?? o.bottleneck})`, onclick: () => choose(answer, o) },
-        make('strong', {}, o.name), make('br'), `${milliseconds(timeOf(o))}, ${short((100 * timeOf(o) * o.count) / total)}%`, make('br'), make('small', {}, o.expected_bottleneck ?? o.bottleneck)))));
-  });
-  view.replaceChildren(make('p', { className: 'soft' }, `On ${deviceName(answer.device)}, in the order in which they run. Each opens its formula.${stepNote()}`), ...blocks, make('div', { id: 'details' }));
+  svg.append(svgNode('title', {}, title), head, ...arrows, ...boxes.map((box) => boxNode(box, answer, total)));
+  view.replaceChildren(make('p', { className: 'soft' }, `On ${deviceName(answer.device)}: time × how often, and share of the time; the colour says what limits it (`,
+    ...['memory', 'compute', 'network', 'overhead'].flatMap((limit, i) => [i > 0 ? ', ' : '', make('span', { className: 'dot', style: `background:var(--${limit})` }), ` ${limit}`]),
+    `). An arrow goes to an operator that reads a result; a dashed one goes to the next layer. Each box opens its formula.${stepNote()}`), make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Graph' }, svg), imageButtons('layer', svg), make('div', { id: 'details' }));
   if (chosen) details();
 }
 

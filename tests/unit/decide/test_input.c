@@ -184,7 +184,7 @@ static void test_commands(void **unused)
         {"ep", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
         {"tp", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
         {"draft-tokens", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
-        {"rate", SIMULATE},
+        {"rate", RECOMMEND | SIMULATE},
         {"max-ttft", RECOMMEND | SIMULATE},
         {"max-cost", RECOMMEND},
         {"update", CHECK},

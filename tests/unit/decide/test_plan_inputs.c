@@ -315,8 +315,18 @@ static void test_explanations(void **unused)
     assert_int_equal(a->speedup.from.hardware, 0);
     assert_int_equal(a->speedup.to.hardware, 1);
     roof_plan_answer_free(a);
-    world.inputs.formats = "fp8";
-    refuse(ROOF_USAGE, "explain goes without emit and formats");
+    world.inputs.formats = "fp8"; /* both devices in this format */
+    a = answer();
+    assert_string_equal(world.engines->serving[a->speedup.from.serving].id, "fp8");
+    assert_string_equal(world.engines->serving[a->speedup.to.serving].id, "fp8");
+    roof_plan_answer_free(a);
+    world.inputs.side[0] = "bf16";
+    world.inputs.side[1] = "fp8";
+    refuse(ROOF_USAGE, "explain bf16,fp8 goes without formats");
+    world.inputs.side[0] = ids[0];
+    world.inputs.side[1] = ids[1];
+    world.inputs.emit = "vllm";
+    refuse(ROOF_USAGE, "explain h100-sxm,hgx-b200 goes without emit");
 }
 
 static void test_no_plan(void **unused)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/* Answers `recommend` of a model at a rate of requests: how many copies serve it. */
+#ifndef ROOF_RATES_H
+#define ROOF_RATES_H
+
+#include "ask/simulate_read.h"
+#include "decide/plan_inputs.h"
+
+/* The load of a question, with the other rates that it has. */
+struct rates_input {
+    struct simulate_input load;
+    struct roof_question single; /* the question with its greatest rate alone; borrows its texts */
+    char text[64];               /* that rate */
+    double *other;               /* owned */
+    size_t others;
+};
+
+/* Reads the load into a zeroed input, which must not move after it, and what follows from it for
+ * the search of plans: one copy of each, and the limits. The caller releases it by
+ * roof_rates_close, also after a failure. */
+enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_inputs *inputs,
+                                 const struct roof_asking *a, struct roof_error *error);
+/* Refuses inputs of a load in a question without a rate. */
+enum roof_status roof_refuse_load(const struct roof_asking *a, struct roof_error *error);
+void roof_rates_close(struct rates_input *in);
+
+/* Writes the copies that serve the rate; *found says whether there are any. */
+enum roof_status roof_ask_rates(struct roof_text *out, const struct rates_input *in,
+                                const struct roof_plan_answer *answer, int64_t top,
+                                struct roof_asking *a, enum roof_status *found,
+                                struct roof_error *error);
+
+#endif

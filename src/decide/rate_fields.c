@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "decide/rate_fields.h"
+
+#include "base/base.h"
+#include "decide/decision_fields.h"
+#include "simulate/simulation_fields.h"
+
+/* The parts of a row: the plan, which is read as a row of plans, and the way. */
+enum rate_part { RATE_PLAN, RATE_WAY };
+enum rate_value { RATE_SCHEMA = 1, RATE_BOTTLENECK };
+
+#define AT(member) .offset = offsetof(struct roof_rate_plan, member)
+#define NUMBER(member, unit_) .unit = ROOF_UNIT_##unit_, AT(member)
+#define TIMES(name, latency_, label_)                                                              \
+    {.key = #name "_ms_mean", NUMBER(at.latency[latency_].mean_s, MILLISECONDS)},                  \
+        {.key = #name "_ms_p50", NUMBER(at.latency[latency_].p50_s, MILLISECONDS)},                \
+        {.key = #name "_ms_p90", NUMBER(at.latency[latency_].p90_s, MILLISECONDS)},                \
+    {                                                                                              \
+        .key = #name "_ms_p99", NUMBER(at.latency[latency_].p99_s, MILLISECONDS), .width = 8,      \
+        .label = (label_)                                                                          \
+    }
+
+/* These keys of a plan do not depend on its batch. */
+static const char *const plan_keys[] = {"rank",    "basis",   "model",   "hardware",
+                                        "formats", "layout",  "weights", "activations",
+                                        "kv",      "engines", "stack",   "dp",
+                                        "tp",      "pp",      "ep",      "attention_dp",
+                                        "moe_tp",  "moe_ep",  "devices", "accuracy_loss",
+                                        "tdp_w"};
+
+static const struct roof_field way_fields[] = {
+    {.key = "rate_per_s", NUMBER(rate, NONE)},
+    TIMES(ttft, ROOF_LATENCY_TTFT, "TTFT p99"),
+    TIMES(tpot, ROOF_LATENCY_TPOT, "TPOT p99"),
+    TIMES(e2e, ROOF_LATENCY_E2E, "E2E p99"),
+    {.key = "max_rate_per_s", NUMBER(max_rate, NONE), .width = 8, .label = "greatest"},
+    {.key = "max_rate_low_per_s", NUMBER(max_rate_low, NONE)},
+    {.key = "max_rate_high_per_s", NUMBER(max_rate_high, NONE)},
+    {.key = "completed_per_s", NUMBER(at.completed_per_s, NONE)},
+    {.key = "goodput_per_s", NUMBER(at.goodput_per_s, NONE)},
+    {.key = "tokens_per_s", NUMBER(at.tokens_per_s, NONE)},
+    {.key = "running", NUMBER(at.running, NONE)},
+    {.key = "kv_use", NUMBER(at.kv_use, FRACTION)},
+    {.key = "busy", NUMBER(at.busy, FRACTION)},
+    {.key = "bottleneck", .type = ROOF_TYPE_TEXT, .derived = RATE_BOTTLENECK},
+    {.key = "price_per_hour", NUMBER(price, NONE), .width = 8, .label = "per hour"},
+    {.key = "cost_per_million_tokens", NUMBER(cost, NONE), .width = 8, .label = "per Mtok"},
+    {.key = "tdp_joule_per_token", NUMBER(joule, NONE)},
+};
+
+void roof_rate_fields(struct roof_fields *out)
+{
+    static const struct roof_field schema = {
+        .key = "schema", .type = ROOF_TYPE_TEXT, .derived = RATE_SCHEMA};
+    struct roof_fields plan = {0};
+    roof_plan_fields(&plan);
+    roof_fields_add(out, &schema, 1, RATE_WAY);
+    for (size_t i = 0; i < COUNT(plan_keys); i++) {
+        roof_fields_add(out, roof_fields_find(&plan, plan_keys[i]), 1, RATE_PLAN);
+    }
+    roof_fields_add(out, way_fields, COUNT(way_fields), RATE_WAY);
+}
+
+void roof_rate_values(struct roof_value *out, const struct roof_fields *fields,
+                      const struct roof_rate_row *row)
+{
+    roof_plan_values(out, fields, &row->row);
+    roof_fields_read(out, fields, RATE_WAY, (const char *)row->way);
+    for (size_t i = 0; i < fields->count; i++) {
+        if (fields->field[i].part != RATE_WAY) {
+            continue;
+        }
+        if (fields->field[i].derived == RATE_SCHEMA) {
+            out[i].text = ROOF_RATE_SCHEMA;
+        } else if (fields->field[i].derived == RATE_BOTTLENECK) {
+            out[i].text = roof_simulation_bottleneck(&row->way->at);
+        }
+    }
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: MIT
+/* The backend that measures an NVIDIA GPU: own kernels for bandwidth, launch and vector units, and
+ * the kernels of cuBLASLt for products. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/quantity.h"
+#include "measure/cpu_dot.h"
+#include "measure/cuda_kernels.h"
+#include "measure/cuda_product.h"
+#include "measure/gpus.h"
+#include "measure/meter.h"
+
+/* A sample takes about as long as this, in seconds. */
+#define SAMPLE_S 5e-3
+/* A graph has at most so many kernels. */
+#define CALLS_MAX 4096
+/* The sides of the product that the peak of a matrix unit is measured with: 4096^3 FLOPs fill any
+ * GPU, and take 0.1 to 20 ms. */
+#define PEAK_SIDE 4096
+/* Buffers begin at multiples of this, as cuBLASLt's fastest kernels ask for. */
+#define ALIGNED 256
+/* Data is made on the host in pieces of this size, and copied on the device. */
+#define PIECE_BYTES ((int64_t)1 << 20)
+
+/* A task that is begun; zeroed, none is. */
+struct job {
+    enum roof_cuda_kernel kernel; /* unless it is a product */
+    bool is_product;
+    struct roof_cuda_product product;
+    uint64_t data;  /* memory of the device: the copies, one after another */
+    int64_t stride; /* bytes from one copy to the next */
+    int64_t copies; /* calls use them in turn, so that a cold one finds nothing in the cache */
+    int64_t bytes;  /* that an own kernel touches */
+    int64_t weights_bytes;
+    int64_t inputs_bytes;
+    int64_t calls; /* of the graph; 0: unknown yet */
+    struct cuda_graph_run *graph;
+};
+
+struct roof_bench {
+    struct roof_cuda cuda;
+    struct roof_cuda_kernels kernels;
+    struct roof_cublaslt products; /* its handle is NULL where the library is missing */
+    struct roof_error lacks;       /* says why */
+    struct roof_gpus *sensors;     /* NULL where NVML is missing */
+    struct job job;
+};
+
+/* --- the device ---------------------------------------------------------------------------- */
+
+static void cuda_close(struct roof_bench *bench)
+{
+    if (bench != NULL) {
+        roof_gpus_close(bench->sensors);
+        roof_cublaslt_close(&bench->products);
+        roof_cuda_kernels_close(&bench->kernels, &bench->cuda);
+        roof_cuda_close(&bench->cuda);
+        free(bench);
+    }
+}
+
+/* Passes over a library that is missing, but not over a lack of memory. */
+static enum roof_status unless_memory(enum roof_status status, struct roof_error *error)
+{
+    return status == ROOF_MEMORY ? roof_no_memory(error) : ROOF_OK;
+}
+
+/* Fills in an opened device, which cuda_close releases also where this fails. */
+static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_options *options,
+                             struct roof_error *error)
+{
+    struct roof_error missing;
+    TRY(roof_cuda_open(&bench->cuda, options->index, error));
+    /* Bandwidths need no sensors and no products. */
+    TRY(unless_memory(roof_nvml_open_at(&bench->sensors, bench->cuda.bus, &missing), error));
+    TRY(roof_cuda_kernels_open(&bench->kernels, &bench->cuda, error));
+    const enum roof_status status = roof_cublaslt_open(&bench->products, &bench->lacks);
+    if (status != ROOF_OK) {
+        roof_cublaslt_close(&bench->products);
+    }
+    return unless_memory(status, error);
+}
+
+static enum roof_status cuda_open(struct roof_bench **out, const struct roof_meter_options *options,
+                                  struct roof_error *error)
+{
+    struct roof_bench *const bench = calloc(1, sizeof *bench);
+    if (bench == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status = fill(bench, options, error);
+    if (status != ROOF_OK) {
+        cuda_close(bench);
+        return status;
+    }
+    *out = bench;
+    return ROOF_OK;
+}
+
+static enum roof_status cuda_check(const struct roof_bench *bench, struct roof_error *error)
+{
+    return bench->sensors == NULL ? ROOF_OK : roof_nvml_check_free(bench->sensors, error);
+}
+
+/* Names the architecture as data/hardware does, by which calibrations are found. */
+static void name_architecture(char out[ROOF_METER_TEXT], int major, int minor)
+{
+    const int capability = 10 * major + minor;
+    const char *const family = capability == 70                        ? "Volta"
+                               : capability == 75                      ? "Turing"
+                               : capability == 89                      ? "Ada Lovelace"
+                               : capability >= 80 && capability < 90   ? "Ampere"
+                               : capability == 103                     ? "Blackwell Ultra"
+                               : capability >= 100 && capability < 130 ? "Blackwell"
+                                                                       : "CUDA";
+    if (capability == 90) {
+        (void)snprintf(out, ROOF_METER_TEXT, "Hopper");
+    } else {
+        (void)snprintf(out, ROOF_METER_TEXT, "%s (SM%d)", family, capability);
+    }
+}
+
+static void cuda_describe(struct roof_meter_device *out, const struct roof_bench *bench)
+{
+    const struct roof_cuda *const cuda = &bench->cuda;
+    *out = (struct roof_meter_device){.vendor = "NVIDIA",
+                                      .units = cuda->units,
+                                      .clock_hz = cuda->clock_hz,
+                                      .memory_bytes = cuda->memory_bytes,
+                                      .tdp_w = ROOF_UNKNOWN};
+    (void)snprintf(out->name, sizeof out->name, "%s", cuda->name);
+    name_architecture(out->architecture, cuda->major, cuda->minor);
+    (void)snprintf(out->software, sizeof out->software, "CUDA driver %d.%d",
+                   cuda->driver_version / 1000, cuda->driver_version % 1000 / 10);
+    if (bench->products.handle == NULL) {
+        (void)snprintf(out->lacks, sizeof out->lacks, "%.*s", ROOF_METER_LACKS - 1,
+                       bench->lacks.message);
+    } else {
+        const size_t used = strlen(out->software);
+        (void)snprintf(out->software + used, sizeof out->software - used, ", %s %zu",
+                       bench->products.library.name, bench->products.call.cublasLtGetVersion());
+    }
+    if (cuda->l2_bytes > 0) {
+        out->level[out->level_count++] =
+            (struct roof_meter_level){.name = "L2", .bytes = cuda->l2_bytes};
+    }
+    out->level[out->level_count++] = (struct roof_meter_level){.name = "memory"};
+}
+
+/* --- which tasks --------------------------------------------------------------------------- */
+
+/* Finds the own kernel of a probe; false: there is none. */
+static bool kernel_of(enum roof_cuda_kernel *out, const struct roof_meter_task *task)
+{
+    switch (task->probe) {
+    case ROOF_PROBE_READ:
+        *out = ROOF_CUDA_READ;
+        return true;
+    case ROOF_PROBE_COPY:
+        *out = ROOF_CUDA_COPY;
+        return true;
+    case ROOF_PROBE_TRIAD:
+        *out = ROOF_CUDA_TRIAD;
+        return true;
+    case ROOF_PROBE_LAUNCH:
+        *out = ROOF_CUDA_NOTHING;
+        return true;
+    case ROOF_PROBE_MULTIPLY:
+        *out = task->format == ROOF_PRECISION_FP16   ? ROOF_CUDA_MULTIPLY_FP16
+               : task->format == ROOF_PRECISION_FP64 ? ROOF_CUDA_MULTIPLY_FP64
+                                                     : ROOF_CUDA_MULTIPLY_FP32;
+        return task->unit == ROOF_COMPUTE_VECTOR &&
+               (*out != ROOF_CUDA_MULTIPLY_FP32 || task->format == ROOF_PRECISION_FP32);
+    case ROOF_PROBE_OPERATOR:
+    case ROOF_PROBE_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* Finds the product of a task: an operator, or the peak of a matrix unit; false: it has none. */
+static bool product_of(struct roof_cuda_shape *out, const struct roof_meter_task *task)
+{
+    const struct roof_workload *const w = &task->workload;
+    if (task->probe == ROOF_PROBE_MULTIPLY) {
+        *out = (struct roof_cuda_shape){task->format, 1, PEAK_SIDE, PEAK_SIDE, PEAK_SIDE};
+        /* A product of fp32 runs on the vector unit. */
+        return task->unit == ROOF_COMPUTE_MATRIX && task->format != ROOF_PRECISION_FP32;
+    }
+    *out = (struct roof_cuda_shape){w->formats.weights, w->shape.batch, w->shape.m, w->shape.n,
+                                    w->shape.k};
+    return task->probe == ROOF_PROBE_OPERATOR &&
+           (w->op == ROOF_OPERATOR_GEMM || w->op == ROOF_OPERATOR_GEMV ||
+            w->op == ROOF_OPERATOR_BMM) &&
+           w->formats.weights == w->formats.activations;
+}
+
+static bool cuda_able(const struct roof_bench *bench, const struct roof_meter_task *task)
+{
+    enum roof_cuda_kernel kernel = ROOF_CUDA_NOTHING;
+    struct roof_cuda_shape shape;
+    return kernel_of(&kernel, task) ||
+           (bench->products.handle != NULL && product_of(&shape, task) &&
+            roof_cuda_product_able(&bench->cuda, &shape));
+}
+
+/* --- data ---------------------------------------------------------------------------------- */
+
+/* Fills a piece with numbers in [-1, 1] of a format: zeros would raise the clock. */
+static void fill_piece(unsigned char *out, enum roof_precision format)
+{
+    static const int64_t step = 4096;
+    float values[4096];
+    uint64_t state = 1;
+    if (format == ROOF_PRECISION_FP8_E4M3 || format == ROOF_PRECISION_INT8) {
+        roof_cpu_noise(out, PIECE_BYTES, &state);
+        for (int64_t i = 0; i < PIECE_BYTES && format == ROOF_PRECISION_FP8_E4M3; i++) {
+            out[i] = (unsigned char)((out[i] & 0x80) | (out[i] & 0x7f) % 0x39); /* up to 1 */
+        }
+        return;
+    }
+    if (format != ROOF_PRECISION_FP16 && format != ROOF_PRECISION_BF16) {
+        roof_cpu_random((float *)(void *)out, PIECE_BYTES / 4, &state);
+        return;
+    }
+    for (int64_t at = 0; at < PIECE_BYTES / 2; at += step) {
+        roof_cpu_random(values, step, &state);
+        for (int64_t i = 0; i < step; i++) {
+            uint32_t bits = 0;
+            memcpy(&bits, &values[i], sizeof bits);
+            const uint16_t half = format == ROOF_PRECISION_FP16 ? roof_float_to_half(values[i])
+                                                                : (uint16_t)(bits >> 16);
+            memcpy(out + 2 * (at + i), &half, sizeof half);
+        }
+    }
+}
+
+/* Allocates the copies of a task and fills them: the first piece from the host, and then twice as
+ * much each time from what is there. */
+static enum roof_status make_data(struct roof_bench *bench, enum roof_precision format,
+                                  struct roof_error *error)
+{
+    struct job *const job = &bench->job;
+    const int64_t bytes = job->stride * job->copies;
+    unsigned char *const piece = malloc(PIECE_BYTES);
+    if (piece == NULL) {
+        return roof_no_memory(error);
+    }
+    enum roof_status status = roof_cuda_allocate(&job->data, &bench->cuda, bytes, error);
+    int64_t done = bytes < PIECE_BYTES ? bytes : PIECE_BYTES;
+    if (status == ROOF_OK) {
+        fill_piece(piece, format);
+        status = roof_cuda_check(&bench->cuda,
+                                 bench->cuda.call.cuMemcpyHtoD_v2(job->data, piece, (size_t)done),
+                                 "cuMemcpyHtoD_v2", error);
+    }
+    free(piece);
+    while (status == ROOF_OK && done < bytes) {
+        const int64_t more = bytes - done < done ? bytes - done : done;
+        status = roof_cuda_check(
+            &bench->cuda,
+            bench->cuda.call.cuMemcpyDtoD_v2(job->data + (uint64_t)done, job->data, (size_t)more),
+            "cuMemcpyDtoD_v2", error);
+        done += more;
+    }
+    return status;
+}
+
+static int64_t aligned(int64_t bytes)
+{
+    return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/* Returns how many copies a task needs, so that a cold call touches no bytes of the cache. */
+static int64_t copies_of(const struct roof_bench *bench, const struct roof_meter_task *task,
+                         int64_t bytes)
+{
+    const bool warm = task->probe != ROOF_PROBE_OPERATOR || task->workload.cache == ROOF_CACHE_WARM;
+    return warm || bytes <= 0 ? 1 : 1 + 3 * bench->cuda.l2_bytes / bytes;
+}
+
+/* --- tasks --------------------------------------------------------------------------------- */
+
+static void cuda_end(struct roof_bench *bench)
+{
+    struct job *const job = &bench->job;
+    if (job->graph != NULL) {
+        (void)bench->cuda.call.cuGraphExecDestroy(job->graph);
+    }
+    roof_cuda_product_end(&job->product);
+    if (job->data != 0) {
+        (void)bench->cuda.call.cuMemFree_v2(job->data);
+    }
+    *job = (struct job){.data = 0};
+}
+
+/* Points a product to the operands of a call. */
+static void point(struct job *job, int64_t call)
+{
+    const uint64_t at = job->data + (uint64_t)(call % job->copies * job->stride);
+    job->product.weights_at = at;
+    job->product.inputs_at = at + (uint64_t)job->weights_bytes;
+    job->product.out_at = job->product.inputs_at + (uint64_t)job->inputs_bytes;
+}
+
+static enum roof_status begin_product(double *amount, struct roof_bench *bench,
+                                      const struct roof_meter_task *task,
+                                      const struct roof_cuda_shape *s, struct roof_error *error)
+{
+    struct job *const job = &bench->job;
+    const double width = (double)roof_precision_bits(s->format) / 8;
+    job->is_product = true;
+    job->weights_bytes = aligned((int64_t)(width * (double)(s->batch * s->n * s->k)));
+    job->inputs_bytes = aligned((int64_t)(width * (double)(s->batch * s->m * s->k)));
+    job->stride = job->weights_bytes + job->inputs_bytes +
+                  aligned(roof_cuda_out_bytes(s->format) * s->batch * s->m * s->n);
+    job->copies = copies_of(bench, task, job->stride);
+    *amount =
+        task->probe == ROOF_PROBE_MULTIPLY ? 2.0 * (double)s->m * (double)s->n * (double)s->k : 0;
+    TRY(make_data(bench, s->format, error));
+    point(job, 0);
+    return roof_cuda_product_begin(&job->product, &bench->products, &bench->cuda, s, error);
+}
+
+static enum roof_status begin_kernel(double *amount, struct roof_bench *bench,
+                                     const struct roof_meter_task *task, struct roof_error *error)
+{
+    struct job *const job = &bench->job;
+    (void)kernel_of(&job->kernel, task);
+    job->bytes = task->bytes;
+    job->stride = aligned(task->bytes > 0 ? task->bytes : 1);
+    job->copies = 1;
+    *amount = roof_cuda_kernel_amount(&bench->cuda, job->kernel, task->bytes);
+    return make_data(bench, ROOF_PRECISION_FP32, error);
+}
+
+static enum roof_status cuda_begin(double *amount, struct roof_bench *bench,
+                                   const struct roof_meter_task *task, struct roof_error *error)
+{
+    struct roof_cuda_shape shape;
+    bench->job = (struct job){.data = 0};
+    const enum roof_status status = product_of(&shape, task)
+                                        ? begin_product(amount, bench, task, &shape, error)
+                                        : begin_kernel(amount, bench, task, error);
+    if (status != ROOF_OK) {
+        cuda_end(bench);
+    }
+    return status;
+}
+
+/* --- samples ------------------------------------------------------------------------------- */
+
+/* Queues all calls of a sample. */
+static enum roof_status queue_calls(void *context, struct roof_error *error)
+{
+    struct roof_bench *const bench = context;
+    struct job *const job = &bench->job;
+    for (int64_t call = 0; call < job->calls; call++) {
+        if (job->is_product) {
+            point(job, call);
+            TRY(roof_cuda_product_run(&job->product, error));
+        } else {
+            TRY(roof_cuda_launch(&bench->cuda, &bench->kernels, job->kernel,
+                                 job->data + (uint64_t)(call % job->copies * job->stride),
+                                 job->bytes, error));
+        }
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status replay(void *context, struct roof_error *error)
+{
+    struct roof_bench *const bench = context;
+    ROOF_CUDA(&bench->cuda, cuGraphLaunch, bench->job.graph, bench->cuda.stream);
+    return ROOF_OK;
+}
+
+/* Makes the graph of as many calls as a sample needs, each copy the same number of times. */
+static enum roof_status make_graph(struct roof_bench *bench, struct roof_error *error)
+{
+    struct job *const job = &bench->job;
+    double took = 0;
+    job->calls = 2;
+    TRY(roof_cuda_run(&bench->cuda, queue_calls, bench, error));
+    TRY(roof_cuda_time(&took, &bench->cuda, queue_calls, bench, error));
+    const double wanted = 2 * SAMPLE_S / (took > 1e-7 ? took : 1e-7);
+    job->calls = wanted < 1 ? 1 : wanted > CALLS_MAX ? CALLS_MAX : (int64_t)wanted;
+    job->calls = (job->calls + job->copies - 1) / job->copies * job->copies;
+    job->calls = job->calls > CALLS_MAX ? CALLS_MAX : job->calls;
+    TRY(roof_cuda_capture(&job->graph, &bench->cuda, queue_calls, bench, error));
+    return roof_cuda_run(&bench->cuda, replay, bench, error);
+}
+
+static enum roof_status cuda_sample(double *seconds, struct roof_bench *bench,
+                                    struct roof_error *error)
+{
+    if (bench->job.graph == NULL) {
+        TRY(make_graph(bench, error));
+    }
+    TRY(roof_cuda_time(seconds, &bench->cuda, replay, bench, error));
+    *seconds /= (double)bench->job.calls;
+    return ROOF_OK;
+}
+
+/* --- sensors ------------------------------------------------------------------------------- */
+
+/* Reads the sensors; nothing is known where they are missing or fail. */
+static void read_sensors(struct roof_sample *out, const struct roof_bench *bench)
+{
+    if (bench->sensors == NULL || bench->sensors->read(bench->sensors, out, 0, NULL) != ROOF_OK) {
+        roof_sample_clear(out);
+    }
+}
+
+static void cuda_clocks(struct roof_meter_clocks *out, struct roof_bench *bench)
+{
+    struct roof_sample sample;
+    read_sensors(&sample, bench);
+    *out = (struct roof_meter_clocks){.sm_hz = sample.sm_hz,
+                                      .power_w = sample.power_w,
+                                      .temperature_c = sample.temperature_c,
+                                      .throttled = strstr(sample.throttle, "slowdown") != NULL ||
+                                                   strstr(sample.throttle, "power_cap") != NULL};
+}
+
+static double cuda_energy(struct roof_bench *bench)
+{
+    struct roof_sample sample;
+    read_sensors(&sample, bench);
+    return sample.counter_j;
+}
+
+const struct roof_meter roof_meter_cuda = {.name = "cuda",
+                                           .formats = "bf16,fp16,fp8_e4m3,int8",
+                                           .open = cuda_open,
+                                           .check = cuda_check,
+                                           .describe = cuda_describe,
+                                           .able = cuda_able,
+                                           .begin = cuda_begin,
+                                           .sample = cuda_sample,
+                                           .end = cuda_end,
+                                           .clocks = cuda_clocks,
+                                           .energy = cuda_energy,
+                                           .close = cuda_close};

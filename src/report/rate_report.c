@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+#include "report/rate_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "base/shell.h"
+#include "decide/question.h"
+#include "report/plan_parts.h"
+#include "report/render.h"
+#include "report/simulation_report.h"
+
+/* --- for people ---------------------------------------------------------------------------- */
+
+/* Writes "2 requests/s, poisson; prompt 8k, generate 500". */
+static void put_load(struct roof_text *out, const struct roof_rate_answer *a)
+{
+    char rate[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "%s: %s requests/s, ", a->problem->answer->problem.model->id,
+                     roof_format_short(rate, a->problem->load->arrivals->rate));
+    roof_text_plain(out, a->arrivals);
+    roof_text_put(out, "; prompt ");
+    roof_text_plain(out, a->question->value[ROOF_INPUT_PROMPT]);
+    roof_text_put(out, ", generate ");
+    roof_text_plain(out, a->question->value[ROOF_INPUT_GENERATE]);
+    roof_text_put(out, "\n\n");
+}
+
+/* Writes what a simulation has for each limit: "p99 of time to first token 890 ms (limit 1 s)". */
+static void put_latencies(struct roof_text *out, const struct roof_simulation *s,
+                          const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    const char *separator = "";
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        char percent[ROOF_QUANTITY_SIZE];
+        char time[ROOF_QUANTITY_SIZE];
+        char most[ROOF_QUANTITY_SIZE];
+        if (!isnan(limit[i].time_s)) {
+            roof_text_printf(
+                out, "%s%s of %s %s (limit %s)", separator,
+                roof_report_percentile(percent, limit[i].percent),
+                roof_report_latency((enum roof_latency)i),
+                roof_format_quantity(time, s->latency[i].limited_s, ROOF_UNIT_MILLISECONDS),
+                roof_format_quantity(most, limit[i].time_s, ROOF_UNIT_MILLISECONDS));
+            separator = ",\n               ";
+        }
+    }
+    roof_text_put(out, *separator == '\0' ? "no limits" : "");
+    roof_text_put(out, s->saturated ? "; saturated: more and more requests wait\n" : "\n");
+}
+
+static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way)
+{
+    char rate[ROOF_QUANTITY_SIZE];
+    char range[ROOF_RANGE_SIZE];
+    roof_text_printf(out, "  greatest:    %s requests/s", roof_format_short(rate, way->max_rate));
+    if (!isnan(way->max_rate_low)) {
+        roof_text_printf(
+            out, " (95%% interval: %s)",
+            roof_format_range(range, way->max_rate_low, way->max_rate_high, ROOF_UNIT_NONE));
+    }
+    roof_text_printf(out, "; room for %.0f%% more\n", 100 * fmax(0, way->max_rate / way->rate - 1));
+}
+
+static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
+{
+    const struct roof_rate_plan *const way = &a->found->way[0];
+    const struct roof_plan_problem *const problem = &a->problem->answer->problem;
+    const struct roof_latency_limit *const limit = a->problem->load->limit;
+    const char *const bottleneck = roof_simulation_bottleneck(&way->at);
+    struct roof_plan_row row;
+    char number[ROOF_QUANTITY_SIZE];
+    roof_plan_name(&row, &way->plan, 1, problem);
+    roof_text_put(out, "Use ");
+    roof_plan_describe_place(out, &way->plan, problem);
+    roof_text_printf(out, ",\n    %s, KV cache %s\n", row.formats, roof_format(row.kv)->name);
+    roof_text_printf(out, "  engines:     %s%s\n", row.engines,
+                     way->plan.basis == ROOF_PLAN_BOUND ? "; steps take their lower bounds" : "");
+    roof_text_put(out, "  simulated:   ");
+    put_latencies(out, &way->at, limit);
+    if (way->plan.dp > 1) {
+        roof_text_printf(out, "  router:      %s\n", roof_router_names[a->problem->load->router]);
+    }
+    if (bottleneck != NULL) {
+        roof_text_printf(out, "  bottleneck:  %s\n", bottleneck);
+    }
+    if (!isnan(way->max_rate)) {
+        put_greatest(out, way);
+    }
+    if (way->plan.dp > 1 && way->fewer.steps > 0) {
+        roof_text_put(out, "  one less:    ");
+        put_latencies(out, &way->fewer, limit);
+    }
+    if (!isnan(way->cost)) {
+        roof_text_printf(out, "  cost:        %s per hour", roof_format_short(number, way->price));
+        roof_text_printf(out, ", %s per million generated tokens, their prompts included\n",
+                         roof_format_short(number, way->cost));
+    }
+}
+
+/* Makes a column of names as wide as they are. */
+static void fit_column(struct roof_table *table, const char *key, size_t width)
+{
+    for (size_t i = 0; i < table->columns.count; i++) {
+        if (strcmp(table->columns.field[i].key, key) == 0) {
+            table->columns.field[i].width = -(int)width;
+        }
+    }
+}
+
+/* Rows of the table have these values in common, or none wider. */
+struct common {
+    bool one_device;
+    bool priced;
+    bool staged;
+    bool apart; /* experts are split unlike attention */
+    size_t hardware;
+    size_t formats; /* widths of the longest names */
+};
+
+static size_t longer(size_t width, const char *text)
+{
+    const size_t own = roof_text_width(text);
+    return own > width ? own : width;
+}
+
+static struct common common_of(const struct roof_rate_answer *a)
+{
+    struct common c = {.one_device = true};
+    for (size_t i = 0; i < a->found->count; i++) {
+        const struct roof_rate_plan *const way = &a->found->way[i];
+        struct roof_plan_row row;
+        roof_plan_name(&row, &way->plan, 0, &a->problem->answer->problem);
+        c.one_device = c.one_device && way->plan.hardware == a->found->way[0].plan.hardware;
+        c.priced = c.priced || !isnan(way->price);
+        c.staged = c.staged || way->plan.split.pp > 1;
+        c.apart = c.apart || way->plan.split.attention_dp > 1 || way->plan.split.moe_ep > 1;
+        c.hardware = longer(c.hardware, row.hardware);
+        c.formats = longer(c.formats, row.formats);
+    }
+    return c;
+}
+
+/* Leaves out columns that say nothing. */
+static void hide_columns(struct roof_table *table, const struct roof_rate_answer *a)
+{
+    const struct common c = common_of(a);
+    const struct {
+        const char *key;
+        bool hidden;
+    } columns[] = {{"hardware", c.one_device},
+                   {"price_per_hour", !c.priced},
+                   {"cost_per_million_tokens", !c.priced},
+                   {"pp", !c.staged},
+                   {"attention_dp", !c.apart},
+                   {"moe_ep", !c.apart},
+                   {"ep", true},
+                   {"e2e_ms_p99", isnan(a->problem->load->limit[ROOF_LATENCY_E2E].time_s)}};
+    for (size_t i = 0; i < COUNT(columns); i++) {
+        if (columns[i].hidden) {
+            roof_table_hide(table, columns[i].key);
+        }
+    }
+    fit_column(table, "hardware", c.hardware);
+    fit_column(table, "formats", c.formats);
+}
+
+void roof_rate_report_rows(struct roof_text *out, struct roof_table *table,
+                           const struct roof_rate_answer *answer, size_t top)
+{
+    const struct roof_plan_problem *const problem = &answer->problem->answer->problem;
+    roof_table_begin(table, out);
+    for (size_t i = 0; i < answer->found->count && i < top; i++) {
+        struct roof_rate_row row = {.way = &answer->found->way[i]};
+        roof_plan_name(&row.row, &row.way->plan, (int)i + 1, problem);
+        roof_table_rate(table, out, &row);
+    }
+    roof_table_end(table, out);
+}
+
+static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
+{
+    struct roof_table table;
+    const struct roof_simulation_inputs *const load = a->problem->load;
+    roof_text_printf(out,
+                     "\n%zu of %zu ways, those that need least by the closed form, were simulated "
+                     "with\n%" PRIu64 " requests each (seed %" PRIu64 "); times in ms\n\n",
+                     a->found->tried, a->found->ways, load->requests, load->seed);
+    (void)roof_table_open(&table, ROOF_OUTPUT_TEXT, ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM, NULL,
+                          NULL); /* fails for columns only */
+    if (!roof_asked(a->question, ROOF_INPUT_WIDE)) {
+        hide_columns(&table, a);
+    }
+    roof_table_narrow(&table, a->question, NULL);
+    roof_rate_report_rows(out, &table, a, top);
+}
+
+/* Writes the copies of the best way for each of several rates. */
+static void put_others(struct roof_text *out, const struct roof_rate_answer *a)
+{
+    const struct roof_rate_plans *const found = a->found;
+    roof_text_printf(out, found->others == 0 ? "" : "\n  %10s  %6s  %7s\n", "requests/s", "copies",
+                     "devices");
+    for (size_t i = 0; i < found->others; i++) {
+        char rate[ROOF_QUANTITY_SIZE];
+        const struct roof_rate_plan *const way = &found->other[i];
+        roof_text_printf(out, "  %10s  %6" PRId64 "  %7" PRId64 "\n",
+                         roof_format_short(rate, way->rate), way->plan.dp, way->plan.devices);
+    }
+}
+
+/* Writes the simulation of the best way. */
+static void put_command(struct roof_text *out, const struct roof_rate_answer *a)
+{
+    static const size_t load[] = {
+        ROOF_INPUT_PROMPT,   ROOF_INPUT_GENERATE,   ROOF_INPUT_ARRIVALS,
+        ROOF_INPUT_REQUESTS, ROOF_INPUT_SEED,       ROOF_INPUT_WARM_UP,
+        ROOF_INPUT_ROUTER,   ROOF_INPUT_STEP_SCALE, ROOF_INPUT_REQUEST_OVERHEAD,
+        ROOF_INPUT_MAX_TTFT, ROOF_INPUT_MAX_TPOT,   ROOF_INPUT_MAX_E2E};
+    const struct roof_plan *const plan = &a->found->way[0].plan;
+    roof_text_put(out, "\nReproduce (with the same --set and --calibration, if you gave any):\n");
+    roof_plan_put_simulation(out, plan, &a->problem->answer->problem);
+    roof_text_put(out, " --rate ");
+    roof_text_number(out, a->found->way[0].rate);
+    for (size_t i = 0; i < COUNT(load); i++) {
+        char name[ROOF_INPUT_NAME_SIZE];
+        const char *const value = a->question->value[load[i]];
+        if (value != NULL && (load[i] != ROOF_INPUT_ROUTER || plan->dp > 1)) {
+            roof_text_printf(out, " %s ", roof_input_name(name, roof_input(load[i])));
+            roof_text_shell_word(out, value);
+        }
+    }
+    roof_text_put(out, "\n");
+}
+
+/* Says how near the nearest way comes, where none keeps the limits. */
+static void put_nothing(struct roof_text *out, const struct roof_rate_answer *a)
+{
+    const struct roof_rate_plan *const nearest = &a->found->nearest;
+    struct roof_plan_row row;
+    roof_text_put(out, "No way to serve keeps these limits at this rate.\n");
+    if (nearest->at.steps == 0) {
+        roof_text_printf(out, "Each of the %zu that were looked at needs more than %d copies.\n",
+                         a->found->tried, ROOF_RATE_COPIES_MAX);
+        return;
+    }
+    roof_plan_name(&row, &nearest->plan, 1, &a->problem->answer->problem);
+    roof_text_put(out, "Nearest: ");
+    roof_plan_describe_place(out, &nearest->plan, &a->problem->answer->problem);
+    roof_text_printf(out, ", %s, KV cache %s\n  simulated:   ", row.formats,
+                     roof_format(row.kv)->name);
+    put_latencies(out, &nearest->at, a->problem->load->limit);
+}
+
+void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer *answer, size_t top)
+{
+    put_load(out, answer);
+    if (answer->found->count == 0) {
+        put_nothing(out, answer);
+        return;
+    }
+    put_best(out, answer);
+    put_others(out, answer);
+    put_ways(out, answer, top);
+    put_command(out, answer);
+}
+
+/* --- for programs -------------------------------------------------------------------------- */
+
+static void put_request(struct roof_text *out, const struct roof_rate_answer *a)
+{
+    const struct roof_simulation_inputs *const load = a->problem->load;
+    roof_text_put(out, "{\"model\": ");
+    roof_json_quote(out, a->problem->answer->problem.model->id);
+    roof_text_put(out, ", \"rate_per_s\": ");
+    roof_text_number(out, load->arrivals->rate);
+    roof_text_put(out, ", \"arrivals\": ");
+    roof_json_quote(out, a->arrivals);
+    roof_text_put(out, ", \"prompt\": ");
+    roof_json_quote(out, a->question->value[ROOF_INPUT_PROMPT]);
+    roof_text_put(out, ", \"generate\": ");
+    roof_json_quote(out, a->question->value[ROOF_INPUT_GENERATE]);
+    roof_text_printf(out, ", \"requests\": %" PRIu64 ", \"seed\": %" PRIu64 "}", load->requests,
+                     load->seed);
+}
+
+static void put_members(struct roof_text *out, struct roof_table *table,
+                        const struct roof_rate_answer *a, const struct roof_rate_plan *way,
+                        int rank)
+{
+    struct roof_rate_row row = {.way = way};
+    roof_plan_name(&row.row, &way->plan, rank, &a->problem->answer->problem);
+    roof_text_put(out, "{");
+    roof_table_rate(table, out, &row);
+}
+
+void roof_rate_report_json(struct roof_text *out, const struct roof_rate_answer *answer, size_t top)
+{
+    const struct roof_rate_plans *const found = answer->found;
+    struct roof_table table;
+    roof_table_open_members(&table, ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM, "");
+    roof_text_put(out, "{\n\"schema\": \"roofline/rates/1\",\n\"request\": ");
+    put_request(out, answer);
+    roof_text_put(out, ",\n\"candidates\": [");
+    for (size_t i = 0; i < found->count && i < top; i++) {
+        roof_text_put(out, i == 0 ? "\n" : ",\n");
+        put_members(out, &table, answer, &found->way[i], (int)i + 1);
+        roof_report_limits_json(out, &found->way[i].at, answer->problem->load->limit);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "\n]");
+    if (found->count == 0 && found->nearest.at.steps > 0) {
+        roof_text_put(out, ",\n\"nearest\": ");
+        put_members(out, &table, answer, &found->nearest, 0);
+        roof_report_limits_json(out, &found->nearest.at, answer->problem->load->limit);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, ",\n\"rates\": [");
+    for (size_t i = 0; i < found->others; i++) {
+        roof_text_put(out, i == 0 ? "\n" : ",\n");
+        put_members(out, &table, answer, &found->other[i], 0);
+        roof_text_put(out, "}");
+    }
+    roof_text_printf(out, "\n],\n\"ways\": %zu,\n\"simulated\": %zu\n}\n", found->ways,
+                     found->tried);
+}

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The CUDA backend against a CUDA toolkit, where one is installed: CC=cc sh tests/cuda/run.sh PTX
+#
+# PTX is the program that prints our kernels. Declarations are compared with the headers, kernels are
+# assembled for every GPU that ptxas knows, and the functions are looked up in the libraries. No GPU is
+# needed. CUDA_HOME is the folder of the toolkit (default /usr/local/cuda).
+set -eu
+LC_ALL=C
+export LC_ALL
+
+[ $# -eq 1 ] || { echo "usage: sh run.sh PTX" >&2; exit 2; }
+toolkit=${CUDA_HOME:-/usr/local/cuda}
+ptx=$1
+scratch=${TMPDIR:-/tmp}/roofline-cuda.$$
+(umask 077 && mkdir "$scratch")
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$(dirname "$0")/../.."
+done=
+skipped=
+
+# The headers of the driver and of cuBLASLt.
+if [ -r "$toolkit/include/cuda.h" ] && [ -r "$toolkit/include/cublasLt.h" ]; then
+    ${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -isystem "$toolkit/include" \
+        -Wall -Wextra -Werror -fsyntax-only tests/cuda/declarations.c
+    done="$done declarations,"
+else
+    skipped="$skipped declarations (no headers),"
+fi
+
+# The kernels, for all targets that there are since sm_70; an assembler knows some of them.
+assembler=$toolkit/bin/ptxas
+[ -x "$assembler" ] || assembler=$(command -v ptxas) || assembler=
+if [ -n "$assembler" ]; then
+    "$ptx" > "$scratch/kernels.ptx"
+    targets=0
+    for target in 70 72 75 80 86 87 88 89 90 100 101 103 110 120 121; do
+        if "$assembler" -arch=sm_$target -o "$scratch/kernels" "$scratch/kernels.ptx" 2> "$scratch/log"; then
+            targets=$((targets + 1))
+        elif ! grep -q 'is not defined for option' "$scratch/log"; then
+            cat "$scratch/log"
+            exit 1
+        fi
+    done
+    [ $targets -gt 0 ]
+    # It notices what is wrong.
+    sed 's/fma.rn.f32/fma.rn.f33/' "$scratch/kernels.ptx" > "$scratch/bad.ptx"
+    if "$assembler" -arch=sm_90 -o "$scratch/kernels" "$scratch/bad.ptx" 2> "$scratch/log"; then
+        echo "the assembler takes what is no instruction"
+        exit 1
+    fi
+    done="$done kernels for $targets targets,"
+else
+    skipped="$skipped kernels (no ptxas),"
+fi
+
+# exported LIBRARY PATTERN FILE: the library exports each function that the file looks up.
+exported() {
+    nm -D --defined-only "$1" | sed -n 's/^.* [TWi] //p' | sed 's/@.*//' | sort -u > "$scratch/there"
+    sed -n "s/^ *ROOF_\(SYMBOL\|OPTIONAL\)(.*, \($2[A-Za-z0-9_]*\)).*/\2/p" "$3" | sort -u > "$scratch/wanted"
+    [ -s "$scratch/wanted" ]
+    comm -13 "$scratch/there" "$scratch/wanted" | sed "s|\$| is not in $1|" > "$scratch/log"
+    [ ! -s "$scratch/log" ] || { cat "$scratch/log"; exit 1; }
+}
+
+found=no
+for library in "$toolkit"/lib64/libcublasLt.so.1[123]; do
+    [ ! -e "$library" ] || { exported "$library" cublasLt src/measure/cuda_product.c; found=yes; }
+done
+if [ $found = yes ]; then done="$done functions of cuBLASLt,"; else skipped="$skipped cuBLASLt (no library),"; fi
+library=$toolkit/lib64/stubs/libcuda.so
+if [ -e "$library" ]; then
+    exported "$library" cu src/measure/cuda_driver.c
+    done="$done functions of the driver,"
+else
+    skipped="$skipped functions of the driver (no stub),"
+fi
+
+[ -z "$done" ] || echo "compared:${done%,}"
+[ -z "$skipped" ] || echo "skipped:${skipped%,}"

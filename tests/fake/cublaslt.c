@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A libcublasLt.so.13 whose kernels run on the planted GPU of cuda.c: tiles of 128 rows of inputs
+ * and 256 of weights, at FAKE_TENSOR (900e12) FLOP/s for 16 bits, twice that for 8, half of it for
+ * tf32, and at FAKE_FP32 for fp32. Of the eight kernels that it proposes the third is the fastest,
+ * and the sixth does not run.
+ */
+#include <dlfcn.h>
+#include <stdint.h>
+
+#include "fake.h"
+
+#define PROPOSED 8
+
+struct operation {
+    int compute;
+    int transposed;
+};
+
+struct layout {
+    int type;
+    uint64_t rows;
+    uint64_t columns;
+    int64_t stride;
+    int32_t batch;
+};
+
+struct candidate {
+    uint64_t algorithm[8];
+    size_t workspace;
+    int status;
+    float waves;
+    int reserved[4];
+};
+
+static long calls;
+static const double slower[PROPOSED] = {1.3, 1.2, 1, 1.1, 1.4, 0.5, 1.6, 1.05};
+
+#define CALL(name, ...)                                                                            \
+    int name(__VA_ARGS__);                                                                         \
+    int name(__VA_ARGS__)
+
+size_t cublasLtGetVersion(void);
+size_t cublasLtGetVersion(void)
+{
+    return 130000;
+}
+
+const char *cublasLtGetStatusString(int status);
+const char *cublasLtGetStatusString(int status)
+{
+    return status == 15 ? "CUBLAS_STATUS_NOT_SUPPORTED" : "CUBLAS_STATUS_INTERNAL_ERROR";
+}
+
+CALL(cublasLtCreate, void **handle)
+{
+    static int made;
+    *handle = &made;
+    calls = 0;
+    return fake_failure("cublasLtCreate", 0, 0);
+}
+
+CALL(cublasLtDestroy, void *handle)
+{
+    (void)handle;
+    return 0;
+}
+
+CALL(cublasLtMatmulDescCreate, struct operation **out, int compute, int scale)
+{
+    (void)scale;
+    *out = calloc(1, sizeof **out);
+    (*out)->compute = compute;
+    return 0;
+}
+
+CALL(cublasLtMatmulDescDestroy, struct operation *operation)
+{
+    free(operation);
+    return 0;
+}
+
+CALL(cublasLtMatmulDescSetAttribute, struct operation *operation, int attribute, const void *value,
+     size_t size)
+{
+    if (attribute == 3 && size == 4) {
+        operation->transposed = *(const int32_t *)value;
+    }
+    return 0;
+}
+
+CALL(cublasLtMatrixLayoutCreate, struct layout **out, int type, uint64_t rows, uint64_t columns,
+     int64_t leading)
+{
+    *out = calloc(1, sizeof **out);
+    **out = (struct layout){.type = type, .rows = rows, .columns = columns, .batch = 1};
+    return leading == (int64_t)rows ? 0 : 7; /* CUBLAS_STATUS_INVALID_VALUE */
+}
+
+CALL(cublasLtMatrixLayoutDestroy, struct layout *layout)
+{
+    free(layout);
+    return 0;
+}
+
+CALL(cublasLtMatrixLayoutSetAttribute, struct layout *layout, int attribute, const void *value,
+     size_t size)
+{
+    if (attribute == 5 && size == 4) {
+        layout->batch = *(const int32_t *)value;
+    } else if (attribute == 6 && size == 8) {
+        layout->stride = *(const int64_t *)value;
+    }
+    return 0;
+}
+
+CALL(cublasLtMatmulPreferenceCreate, void **out)
+{
+    *out = calloc(1, 1);
+    return 0;
+}
+
+CALL(cublasLtMatmulPreferenceDestroy, void *preference)
+{
+    free(preference);
+    return 0;
+}
+
+CALL(cublasLtMatmulPreferenceSetAttribute, void *preference, int attribute, const void *value,
+     size_t size)
+{
+    (void)preference;
+    (void)value;
+    return attribute == 1 && size == 8 ? 0 : 7;
+}
+
+CALL(cublasLtMatmulAlgoGetHeuristic, void *handle, struct operation *operation, struct layout *a,
+     struct layout *b, struct layout *c, struct layout *d, void *preference, int wanted,
+     struct candidate *out, int *found)
+{
+    (void)handle;
+    (void)preference;
+    *found = wanted < PROPOSED ? wanted : PROPOSED;
+    for (int i = 0; i < *found; i++) {
+        out[i] = (struct candidate){.algorithm = {(uint64_t)i}};
+    }
+    const int fits = operation->transposed == 1 && a->rows == b->rows && c == d &&
+                     d->rows == a->columns && d->columns == b->columns && a->batch == b->batch;
+    const int failed = fake_failure("cublasLtMatmulAlgoGetHeuristic", 0, 0);
+    return failed != 0 ? failed : fits ? 0 : 7;
+}
+
+static double bytes_of(const struct layout *layout)
+{
+    const double width = layout->type == 28 || layout->type == 3   ? 1
+                         : layout->type == 2 || layout->type == 14 ? 2
+                                                                   : 4;
+    return width * (double)layout->rows * (double)layout->columns * layout->batch;
+}
+
+static double tiles(uint64_t size, uint64_t tile)
+{
+    return (double)((size + tile - 1) / tile * tile);
+}
+
+CALL(cublasLtMatmul, void *handle, struct operation *operation, const void *alpha, uint64_t a,
+     struct layout *a_layout, uint64_t b, struct layout *b_layout, const void *beta, uint64_t c,
+     struct layout *c_layout, uint64_t d, struct layout *d_layout, const uint64_t *algorithm,
+     uint64_t workspace, size_t workspace_bytes, void *stream)
+{
+    static int (*queue)(int, uint64_t, double, double, double, double);
+    const double tensor = fake_item("FAKE_TENSOR", 0, 900e12);
+    const double peak = a_layout->type == 28 || a_layout->type == 3 ? 2 * tensor
+                        : operation->compute == 77                  ? tensor / 2
+                        : a_layout->type == 0 ? fake_item("FAKE_FP32", 0, 60e12)
+                                              : tensor;
+    (void)handle;
+    (void)alpha;
+    (void)beta;
+    (void)c_layout;
+    (void)workspace;
+    (void)workspace_bytes;
+    (void)stream;
+    if (queue == NULL) {
+        void *const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+        void *const found = driver == NULL ? NULL : dlsym(driver, "fake_queue");
+        memcpy(&queue, &found, sizeof found);
+        (void)dlclose(driver);
+    }
+    const int failed = fake_failure("cublasLtMatmul", calls++, 0);
+    if (failed != 0 || *algorithm == 5 || b < a || d < b || c != d) {
+        return failed != 0 ? failed : 15;
+    }
+    return queue((operation->compute == 77 ? 29 : a_layout->type) * PROPOSED + (int)*algorithm, a,
+                 bytes_of(a_layout) + bytes_of(b_layout) + bytes_of(d_layout),
+                 2 * tiles(a_layout->columns, 256) * tiles(b_layout->columns, 128) *
+                     (double)a_layout->rows * a_layout->batch,
+                 peak, slower[*algorithm]);
+}

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A libcuda.so.1 with a planted GPU. Time is that of its own clock, which only kernels move: a
+ * kernel takes a launch and the longer of its bytes over a bandwidth and its FLOPs over a peak. Its
+ * operands come from the L2 cache if no more bytes than that holds were touched since their last
+ * use.
+ *
+ *   FAKE_SMS (100) FAKE_L2 (50e6 bytes) FAKE_BANDWIDTH (3e12 bytes/s) FAKE_L2_BANDWIDTH (8e12)
+ *   FAKE_LAUNCH (1.2e-6 s) FAKE_FP32 (60e12 FLOP/s; fp16 twice, fp64 half) FAKE_CAPABILITY (90)
+ *   FAKE_NOISE (0): each queue of work takes so much longer or shorter, at most
+ *   FAKE_NO_MEMORY=K: the K-th allocation fails, from 1
+ *   FAKE_NO_WAITS=1: streams cannot wait for a value
+ *   and FAKE_GPUS and FAKE_FAIL as in fake.h
+ *
+ * A kernel is loaded when it is launched first, for which the driver waits until the device is
+ * idle: behind a gate, or while a graph is captured, that fails here, where a real one would hang.
+ * What is not released when the library is closed is told on standard error. WITHOUT_GRAPHS leaves
+ * a function out, as drivers before CUDA 11.4 do.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "fake.h"
+
+#define NO_MEMORY 2
+#define UNKNOWN 999
+#define BUFFERS_MAX 8192
+#define WORK_MAX 8192
+#define LIBRARY_KERNELS_MAX 256
+
+enum kernel { READ, COPY, TRIAD, FP32, FP16, FP64, NOTHING, KERNELS };
+static const char *const names[KERNELS] = {
+    "roof_read",          "roof_copy",          "roof_triad",  "roof_multiply_fp32",
+    "roof_multiply_fp16", "roof_multiply_fp64", "roof_nothing"};
+
+/* Work of the stream: bytes at an address, FLOPs, and the rate of these. */
+struct work {
+    uint64_t address;
+    double bytes;
+    double passes;
+    double flops;
+    double peak;
+    double slower; /* a factor */
+};
+
+struct graph {
+    struct work work[WORK_MAX];
+    int count;
+};
+
+static double now_s;
+static double touched;
+static struct buffer {
+    uint64_t address;
+    double touched;
+} buffers[BUFFERS_MAX];
+static int buffer_count;
+static struct graph *captured;
+static uint64_t top = 1 << 20;
+static long allocations;
+static long launches;
+static long replays;
+static uint32_t random_state = 1;
+static long held; /* contexts, streams and the like, and memory, that are not released yet */
+static bool loaded[KERNELS + LIBRARY_KERNELS_MAX];
+static uint32_t gate;
+static uint32_t awaited;
+
+static int fail(const char *call, long index)
+{
+    return fake_failure(call, index, 0);
+}
+
+/* Hands something out, unless the call fails; returns the status. */
+static int hand_out(int status)
+{
+    held += status == 0 ? 1 : 0;
+    return status;
+}
+
+/* Hands out a thing that a pointer stands for; a failed call writes none. */
+static int hand_out_one(void **out, int status)
+{
+    static int one;
+    *out = status == 0 ? &one : *out;
+    return hand_out(status);
+}
+
+static int take_back(void)
+{
+    held--;
+    return 0;
+}
+
+/* For tests: what is not released yet. */
+long fake_held(void);
+long fake_held(void)
+{
+    return held;
+}
+
+__attribute__((destructor)) static void tell_held(void)
+{
+    if (held != 0) {
+        (void)fprintf(stderr, "fake driver: %ld things are not released\n", held);
+    }
+}
+
+/* --- time ---------------------------------------------------------------------------------- */
+
+/* Returns the bandwidth for operands at an address, and notes their use. */
+static double bandwidth_of(const struct work *work)
+{
+    const double l2 = fake_item("FAKE_L2", 0, 50e6);
+    int i = 0;
+    while (i < buffer_count && buffers[i].address != work->address) {
+        i++;
+    }
+    const bool there = i < buffer_count && touched - buffers[i].touched + work->bytes <= l2;
+    if (i == BUFFERS_MAX) {
+        i = 0;
+    }
+    buffer_count = i == buffer_count ? i + 1 : buffer_count;
+    touched += work->bytes;
+    buffers[i] = (struct buffer){work->address, touched};
+    return there ? fake_item("FAKE_L2_BANDWIDTH", 0, 8e12) : fake_item("FAKE_BANDWIDTH", 0, 3e12);
+}
+
+static double random_share(void)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return (double)(random_state >> 8) / (double)(1 << 23) - 1;
+}
+
+static void run(const struct work *work)
+{
+    double moving = 0;
+    for (double pass = 0; pass < work->passes && work->bytes > 0; pass++) {
+        moving += work->bytes / bandwidth_of(work);
+    }
+    const double computing = work->flops > 0 ? work->flops / work->peak : 0;
+    now_s += fake_item("FAKE_LAUNCH", 0, 1.2e-6) +
+             (moving > computing ? moving : computing) * work->slower;
+}
+
+static int queue(int kernel, const struct work *work)
+{
+    const bool first = !loaded[kernel];
+    loaded[kernel] = true;
+    if (first && (captured != NULL || gate < awaited)) {
+        return UNKNOWN;
+    }
+    if (captured == NULL) {
+        run(work);
+        return 0;
+    }
+    if (captured->count == WORK_MAX) {
+        return UNKNOWN;
+    }
+    captured->work[captured->count++] = *work;
+    return 0;
+}
+
+/* For the fake cuBLASLt and its kernels. */
+int fake_queue(int kernel, uint64_t address, double bytes, double flops, double peak,
+               double slower);
+int fake_queue(int kernel, uint64_t address, double bytes, double flops, double peak, double slower)
+{
+    return queue(KERNELS + kernel, &(struct work){address, bytes, 1, flops, peak, slower});
+}
+
+/* --- the ABI of src/measure/cuda_driver.h --------------------------------------------------- */
+
+#define CALL(name, ...)                                                                            \
+    int name(__VA_ARGS__);                                                                         \
+    int name(__VA_ARGS__)
+
+CALL(cuInit, unsigned flags)
+{
+    (void)flags;
+    allocations = launches = replays = 0;
+    buffer_count = 0;
+    memset(loaded, 0, sizeof loaded);
+    random_state = 1;
+    gate = awaited = 0;
+    return fail("cuInit", 0);
+}
+
+CALL(cuDriverGetVersion, int *version)
+{
+    *version = 13000;
+    return 0;
+}
+
+CALL(cuDeviceGetCount, int *count)
+{
+    *count = fake_gpus();
+    return 0;
+}
+
+CALL(cuDeviceGet, int *device, int ordinal)
+{
+    *device = ordinal;
+    return 0;
+}
+
+CALL(cuDeviceGetName, char *name, int size, int device)
+{
+    (void)snprintf(name, (size_t)size, "Fake GPU %d", device);
+    return 0;
+}
+
+CALL(cuDeviceGetPCIBusId, char *id, int size, int device)
+{
+    (void)snprintf(id, (size_t)size, "0000:%02X:00.0", device);
+    return 0;
+}
+
+CALL(cuDeviceGetAttribute, int *value, int attribute, int device)
+{
+    const int capability = (int)fake_item("FAKE_CAPABILITY", 0, 90);
+    (void)device;
+    *value = attribute == 13   ? 1500000
+             : attribute == 16 ? (int)fake_item("FAKE_SMS", 0, 100)
+             : attribute == 38 ? (int)fake_item("FAKE_L2", 0, 50e6)
+             : attribute == 75 ? capability / 10
+             : attribute == 76 ? capability % 10
+                               : -1;
+    return 0;
+}
+
+CALL(cuDeviceTotalMem_v2, size_t *bytes, int device)
+{
+    (void)device;
+    *bytes = (size_t)80 << 30;
+    return 0;
+}
+
+CALL(cuDevicePrimaryCtxRetain, void **context, int device)
+{
+    (void)device;
+    return hand_out_one(context, fail("cuDevicePrimaryCtxRetain", 0));
+}
+
+CALL(cuDevicePrimaryCtxRelease_v2, int device)
+{
+    (void)device;
+    return take_back();
+}
+
+CALL(cuCtxSetCurrent, void *context)
+{
+    (void)context;
+    return 0;
+}
+
+/* Addresses of memory that does not exist. */
+CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes)
+{
+    const long wanted = (long)fake_item("FAKE_NO_MEMORY", 0, 0);
+    *address = top;
+    top += (bytes + 511) / 512 * 512;
+    return hand_out(++allocations == wanted ? NO_MEMORY : 0);
+}
+
+CALL(cuMemFree_v2, uint64_t address)
+{
+    (void)address;
+    return take_back();
+}
+
+CALL(cuMemAllocHost_v2, void **memory, size_t bytes)
+{
+    (void)bytes;
+    *memory = &gate;
+    return hand_out(0);
+}
+
+CALL(cuMemFreeHost, void *memory)
+{
+    (void)memory;
+    return take_back();
+}
+
+CALL(cuMemHostGetDevicePointer_v2, uint64_t *address, void *memory, unsigned flags)
+{
+    (void)flags;
+    *address = (uint64_t)(uintptr_t)memory;
+    return 0;
+}
+
+CALL(cuMemcpyHtoD_v2, uint64_t to, const void *from, size_t bytes)
+{
+    (void)to;
+    (void)from;
+    (void)bytes;
+    return fail("cuMemcpyHtoD_v2", 0);
+}
+
+CALL(cuMemcpyDtoH_v2, void *to, uint64_t from, size_t bytes)
+{
+    (void)to;
+    (void)from;
+    (void)bytes;
+    return 0;
+}
+
+CALL(cuMemcpyDtoD_v2, uint64_t to, uint64_t from, size_t bytes)
+{
+    (void)to;
+    (void)from;
+    (void)bytes;
+    return 0;
+}
+
+CALL(cuStreamCreate, void **stream, unsigned flags)
+{
+    (void)flags;
+    return hand_out_one(stream, fail("cuStreamCreate", 0));
+}
+
+/* A gate that is closed would never let the work begin. */
+CALL(cuStreamSynchronize, void *stream)
+{
+    (void)stream;
+    return gate >= awaited ? fail("cuStreamSynchronize", launches) : UNKNOWN;
+}
+
+CALL(cuStreamDestroy_v2, void *stream)
+{
+    (void)stream;
+    return take_back();
+}
+
+CALL(cuStreamWaitValue32_v2, void *stream, uint64_t address, uint32_t value, unsigned flags)
+{
+    (void)stream;
+    (void)address;
+    if (fake_item("FAKE_NO_WAITS", 0, 0) > 0) {
+        return 801; /* CUDA_ERROR_NOT_SUPPORTED */
+    }
+    awaited = value;
+    return flags == 0 ? 0 : UNKNOWN;
+}
+
+CALL(cuEventCreate, void **event, unsigned flags)
+{
+    (void)flags;
+    *event = calloc(1, sizeof now_s);
+    return hand_out(*event == NULL ? NO_MEMORY : 0);
+}
+
+CALL(cuEventRecord, void *event, void *stream)
+{
+    (void)stream;
+    *(double *)event = now_s;
+    return 0;
+}
+
+CALL(cuEventElapsedTime, float *milliseconds, void *from, void *to)
+{
+    const double noise = 1 + fake_item("FAKE_NOISE", 0, 0) * random_share();
+    *milliseconds = (float)((*(double *)to - *(double *)from) * noise * 1e3);
+    return 0;
+}
+
+CALL(cuEventDestroy_v2, void *event)
+{
+    free(event);
+    return take_back();
+}
+
+CALL(cuModuleLoadDataEx, void **module, const void *image, unsigned count, int *options,
+     void **values)
+{
+    (void)image;
+    (void)count;
+    (void)options;
+    (void)values;
+    return hand_out_one(module, fail("cuModuleLoadDataEx", 0));
+}
+
+CALL(cuModuleGetFunction, const char *const **function, void *module, const char *name)
+{
+    (void)module;
+    for (int i = 0; i < KERNELS; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *function = &names[i];
+            return 0;
+        }
+    }
+    return 500; /* CUDA_ERROR_NOT_FOUND */
+}
+
+CALL(cuModuleUnload, void *module)
+{
+    (void)module;
+    return take_back();
+}
+
+CALL(cuLaunchKernel, const char *const *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, void *stream,
+     void **parameters, void **extra)
+{
+    const enum kernel kernel = (enum kernel)(function - names);
+    const double threads = (double)grid_x * grid_y * grid_z * block_x * block_y * block_z;
+    struct work work = {.address = *(const uint64_t *)parameters[0], .passes = 1, .slower = 1};
+    (void)shared;
+    (void)stream;
+    (void)extra;
+    if (kernel <= TRIAD) {
+        work.bytes = (double)*(const uint64_t *)parameters[1] * 16 * (1 + (int)kernel);
+        work.passes = (double)*(const uint32_t *)parameters[2];
+    } else if (kernel <= FP64) {
+        const double each = kernel == FP16 ? 4 : 2;
+        work.flops = threads * (double)*(const uint32_t *)parameters[1] * 64 * each;
+        work.peak = fake_item("FAKE_FP32", 0, 60e12) * (kernel == FP16   ? 2
+                                                        : kernel == FP64 ? 0.5
+                                                                         : 1);
+    }
+    const int failed = fail("cuLaunchKernel", launches++);
+    return failed != 0 ? failed : queue((int)kernel, &work);
+}
+
+CALL(cuStreamBeginCapture_v2, void *stream, int mode)
+{
+    (void)stream;
+    (void)mode;
+    captured = calloc(1, sizeof *captured);
+    return captured == NULL ? NO_MEMORY : 0;
+}
+
+CALL(cuStreamEndCapture, void *stream, struct graph **graph)
+{
+    (void)stream;
+    *graph = captured;
+    captured = NULL;
+    held++; /* the graph is there also where the call fails, as an invalid one */
+    return fail("cuStreamEndCapture", 0);
+}
+
+#ifndef WITHOUT_GRAPHS
+CALL(cuGraphInstantiateWithFlags, struct graph **out, struct graph *graph, unsigned long long flags)
+{
+    (void)flags;
+    *out = malloc(sizeof *graph);
+    if (*out == NULL) {
+        return NO_MEMORY;
+    }
+    **out = *graph;
+    const int failed = fail("cuGraphInstantiateWithFlags", 0);
+    if (failed != 0) {
+        free(*out);
+        *out = NULL;
+    }
+    return hand_out(failed);
+}
+#endif
+
+CALL(cuGraphLaunch, struct graph *graph, void *stream)
+{
+    (void)stream;
+    const int failed = fail("cuGraphLaunch", replays++);
+    for (int i = 0; i < graph->count && failed == 0; i++) {
+        run(&graph->work[i]);
+    }
+    return failed;
+}
+
+CALL(cuGraphExecDestroy, struct graph *graph)
+{
+    free(graph);
+    return take_back();
+}
+
+CALL(cuGraphDestroy, struct graph *graph)
+{
+    free(graph);
+    return take_back();
+}
+
+CALL(cuGetErrorName, int status, const char **name)
+{
+    *name = status == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
+            : status == 100 ? "CUDA_ERROR_NO_DEVICE"
+            : status == 214 ? "CUDA_ERROR_ECC_UNCORRECTABLE"
+            : status == 222 ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
+            : status == 719 ? "CUDA_ERROR_LAUNCH_FAILED"
+            : status == 803 ? "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
+                            : "CUDA_ERROR_UNKNOWN";
+    return 0;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+/* The suite on a planted device, which others disturb. */
+#include "support.h"
+
+#include "measure/suite.h"
+
+#define BYTES 1e9
+#define FLOPS 1e12
+
+/* A device whose reads take planted times, one for each look. */
+struct roof_bench {
+    enum roof_probe probe;
+    double read_s[2];
+    int looks;
+    double waited;
+};
+
+static void describe(struct roof_meter_device *out, const struct roof_bench *bench)
+{
+    (void)bench;
+    *out = (struct roof_meter_device){
+        .name = "planted", .units = 1, .clock_hz = 1e9, .level_count = 1, .host = true};
+    snprintf(out->level[0].name, sizeof out->level[0].name, "memory");
+}
+
+static bool able(const struct roof_bench *bench, const struct roof_meter_task *task)
+{
+    (void)bench;
+    return task->probe == ROOF_PROBE_READ ||
+           (task->probe == ROOF_PROBE_MULTIPLY && task->format == ROOF_PRECISION_FP32 &&
+            task->unit == ROOF_COMPUTE_VECTOR);
+}
+
+static enum roof_status begin(double *amount, struct roof_bench *bench,
+                              const struct roof_meter_task *task, struct roof_error *error)
+{
+    (void)error;
+    bench->probe = task->probe;
+    bench->looks += task->probe == ROOF_PROBE_READ ? 1 : 0;
+    *amount = task->probe == ROOF_PROBE_READ ? BYTES : FLOPS;
+    return ROOF_OK;
+}
+
+static enum roof_status sample(double *seconds, struct roof_bench *bench, struct roof_error *error)
+{
+    (void)error;
+    *seconds = bench->probe == ROOF_PROBE_READ ? bench->read_s[bench->looks - 1] : 1;
+    return ROOF_OK;
+}
+
+static double waited(const struct roof_bench *bench)
+{
+    return bench->probe == ROOF_PROBE_READ ? bench->waited : 0;
+}
+
+static void end(struct roof_bench *bench)
+{
+    (void)bench;
+}
+
+static void clocks(struct roof_meter_clocks *out, struct roof_bench *bench)
+{
+    (void)bench;
+    *out = (struct roof_meter_clocks){.sm_hz = 1e9};
+}
+
+static const struct roof_meter planted = {.name = "planted",
+                                          .describe = describe,
+                                          .able = able,
+                                          .begin = begin,
+                                          .sample = sample,
+                                          .waited = waited,
+                                          .end = end,
+                                          .clocks = clocks};
+
+/* Measures a planted device: the rows of its reads and of its multiplications. */
+static void measure(struct roof_meter_row out[2], struct roof_bench *bench,
+                    const struct roof_suite_calls *calls)
+{
+    const struct roof_suite_formats formats = {.count = 0};
+    struct roof_measured measured;
+    struct roof_error error = {0};
+    if (roof_suite_run(&measured, &planted, bench, &formats, 0.01, calls, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_int_equal(measured.count, 2);
+    out[0] = measured.row[0];
+    out[1] = measured.row[1];
+    assert_int_equal(out[0].task.probe, ROOF_PROBE_READ);
+    assert_around(roof_measured_rate(&measured, ROOF_PROBE_READ, 0, ROOF_PRECISION_AUTO),
+                  BYTES / out[0].time_s, 0);
+    roof_measured_free(&measured);
+}
+
+static const struct roof_suite_calls no_calls;
+
+/* The faster look counts; looks that differ by more than 5% are not sure. */
+static void test_rates_are_looked_at_twice(void **state)
+{
+    static const struct {
+        double read_s[2];
+        double time_s;
+        bool noisy;
+    } cases[] = {{{1, 1}, 1, false},         {{1, 1.04}, 1, false}, {{1.04, 1}, 1, false},
+                 {{1, 1.06}, 1, true},       {{1.06, 1}, 1, true},  {{2, 1}, 1, true},
+                 {{0.25, 0.25}, 0.25, false}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_bench bench = {.read_s = {cases[i].read_s[0], cases[i].read_s[1]}};
+        struct roof_meter_row row[2];
+        measure(row, &bench, &no_calls);
+        assert_int_equal(bench.looks, 2);
+        assert_around(row[0].time_s, cases[i].time_s, 0);
+        assert_int_equal(row[0].noisy, cases[i].noisy);
+        assert_false(row[1].noisy);
+    }
+}
+
+/* A row whose threads waited for processors for more than a tenth of the time is not sure. */
+static void test_waiting_is_noise(void **state)
+{
+    struct roof_bench bench = {.read_s = {1, 1}, .waited = 0.09};
+    struct roof_meter_row row[2];
+    (void)state;
+    measure(row, &bench, &no_calls);
+    assert_false(row[0].noisy);
+    bench = (struct roof_bench){.read_s = {1, 1}, .waited = 0.11};
+    measure(row, &bench, &no_calls);
+    assert_true(row[0].noisy);
+    assert_false(row[1].noisy);
+}
+
+static bool know_reads(void *context, struct roof_meter_row *row,
+                       const struct roof_meter_task *task)
+{
+    (void)context;
+    *row = (struct roof_meter_row){.task = *task, .time_s = 3, .amount = BYTES};
+    return task->probe == ROOF_PROBE_READ;
+}
+
+/* Rows of an earlier run stay as they are. */
+static void test_known_rates_are_not_looked_at(void **state)
+{
+    const struct roof_suite_calls calls = {.known = know_reads};
+    struct roof_bench bench = {.read_s = {1, 1}};
+    struct roof_meter_row row[2];
+    (void)state;
+    measure(row, &bench, &calls);
+    assert_int_equal(bench.looks, 0);
+    assert_around(row[0].time_s, 3, 0);
+    assert_around(row[1].time_s, 1, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rates_are_looked_at_twice),
+        cmocka_unit_test(test_waiting_is_noise),
+        cmocka_unit_test(test_known_rates_are_not_looked_at),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
