@@ -69,6 +69,13 @@ enum roof_operator {
     ROOF_OPERATOR_GATED_DELTA,
     ROOF_OPERATOR_KIMI_DELTA,
     ROOF_OPERATOR_SSD,
+    ROOF_OPERATOR_ADD_RMSNORM,
+    ROOF_OPERATOR_ADD_LAYERNORM,
+    ROOF_OPERATOR_RMSNORM_QUANTIZE,
+    ROOF_OPERATOR_ADD_RMSNORM_QUANTIZE,
+    ROOF_OPERATOR_SILU_MUL_QUANTIZE,
+    ROOF_OPERATOR_GEMM_SILU_MUL,
+    ROOF_OPERATOR_ROPE_APPEND,
     ROOF_OPERATOR_COUNT
 };
 
@@ -98,7 +105,7 @@ enum roof_operator {
     X(QK_NOPE_HEAD_DIM, qk_nope_head_dim, "qk-nope-head-dim", 0, SIZE, OPERATORS,                  \
       "elements of Q and K without RoPE (default 128)")                                            \
     X(QK_ROPE_HEAD_DIM, qk_rope_head_dim, "qk-rope-head-dim", 0, SIZE, OPERATORS,                  \
-      "elements of Q and K with RoPE (default 64)")                                                \
+      "elements of Q and K with RoPE (default 64; of rope-append: --head-dim)")                    \
     X(V_HEAD_DIM, v_head_dim, "v-head-dim", 0, SIZE, OPERATORS, "elements of V (default 128)")     \
     X(TOKENS, tokens, "tokens", 0, SIZE, OPERATORS, "tokens (rows)")                               \
     X(HIDDEN, hidden, "hidden", 0, SIZE, OPERATORS, "elements per token (of the output)")          \

@@ -5,6 +5,7 @@
 #include "ask/asking.h"
 #include "base/base.h"
 #include "base/quantity.h"
+#include "predict/predict_sizes.h"
 #include "report/report.h"
 
 /* The question about one operator. */
@@ -48,12 +49,13 @@ static enum roof_status check_output(struct roof_table *table, const struct oper
 static void write_prediction(struct roof_text *out, struct roof_table *table,
                              const struct operator_input *in,
                              const struct roof_prediction *prediction,
-                             const struct roof_trace *trace, const struct roof_asking *a)
+                             const struct roof_prediction *apart, const struct roof_trace *trace,
+                             const struct roof_asking *a)
 {
     if (roof_asking_report(a)) {
-        roof_report_text(out, prediction, in->product, trace, in->tiling);
+        roof_report_text(out, prediction, in->product, trace, in->tiling, apart);
     } else if (a->format == ROOF_JSON) {
-        roof_report_json(out, prediction, in->product, trace, in->tiling);
+        roof_report_json(out, prediction, in->product, trace, in->tiling, apart);
     } else {
         roof_table_begin(table, out);
         roof_table_prediction(table, out, prediction);
@@ -66,6 +68,7 @@ static enum roof_status predict_operator(struct roof_text *out, struct roof_aski
 {
     struct operator_input in;
     struct roof_prediction prediction;
+    struct roof_prediction apart;
     struct roof_table table;
     TRY(read_input(&in, a, error));
     TRY(roof_predict(&prediction, &in.scenario.common, in.hardware, error));
@@ -76,11 +79,16 @@ static enum roof_status predict_operator(struct roof_text *out, struct roof_aski
     if (roof_asking_document(a)) {
         TRY(roof_read_product(&in.product, &a->loans, in.hardware, error));
     }
+    const bool fused = roof_operator_row(prediction.workload.op)->fuse_count > 0;
+    if (fused) {
+        TRY(roof_predict_apart(&apart, &prediction, error));
+    }
     struct roof_trace trace = {0};
     const enum roof_status status =
         in.why ? roof_trace_prediction(&trace, &prediction, error) : ROOF_OK;
     if (status == ROOF_OK) {
-        write_prediction(out, &table, &in, &prediction, in.why ? &trace : NULL, a);
+        write_prediction(out, &table, &in, &prediction, fused ? &apart : NULL,
+                         in.why ? &trace : NULL, a);
     }
     roof_trace_free(&trace);
     return status;

@@ -26,6 +26,7 @@ struct model_input {
 /* The results; large. */
 struct model_answer {
     struct roof_model_prediction prediction;
+    struct roof_model_prediction other;
     struct roof_limits limits;
     struct roof_table table;
 };
@@ -150,6 +151,10 @@ static enum roof_status answer(struct roof_text *out, struct model_answer *m, st
     TRY(roof_predict_model(&m->prediction, in.model, &in.scenario, in.hardware, error));
     if (roof_asking_document(a)) {
         TRY(roof_model_limits(&m->limits, &m->prediction, &in.scenario, error));
+        if (roof_asking_has(a, ROOF_INPUT_FUSE)) {
+            TRY(roof_model_fusion(&m->limits.fusion, &m->other, in.model, &in.scenario, in.hardware,
+                                  error));
+        }
     }
     TRY(check_output(&in, m, a, error));
     return write_model(out, &in, m, a, error);

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "catalog/registry.h"
 #include "decide/grid.h"
+#include "predict/predict_sizes.h"
 #include "report/model_report.h"
 #include "report/report.h"
 #include "report/sides_report.h"
@@ -19,6 +20,8 @@ struct sides {
     const struct roof_model *model; /* NULL: an operator */
     struct roof_side side[ROOF_SIDES_MAX];
     struct roof_prediction prediction[ROOF_SIDES_MAX]; /* of an operator */
+    struct roof_prediction apart[ROOF_SIDES_MAX];      /* without fusion, where it is fused */
+    bool fused;
     struct model_side {
         struct roof_model_prediction prediction;
         struct roof_limits limits;
@@ -81,6 +84,10 @@ static enum roof_status predict_side(struct sides *s, size_t i, struct roof_aski
     if (s->model == NULL) {
         side->prediction = &s->prediction[i];
         TRY(roof_predict(&s->prediction[i], &s->scenario.common, device, error));
+        s->fused = roof_operator_row(s->scenario.common.op)->fuse_count > 0;
+        if (s->fused) {
+            TRY(roof_predict_apart(&s->apart[i], &s->prediction[i], error));
+        }
     } else {
         struct model_side *const m = &s->of_model[i];
         side->of_model = &m->prediction;
@@ -101,7 +108,8 @@ static void put_json(struct roof_text *out, const struct sides *s)
         if (side->of_model != NULL) {
             roof_model_report_json(out, side->of_model, side->limits, side->product);
         } else {
-            roof_report_json(out, side->prediction, side->product, NULL, false);
+            roof_report_json(out, side->prediction, side->product, NULL, false,
+                             s->fused ? &s->apart[i] : NULL);
         }
     }
     roof_text_put(out, "]\n");

@@ -156,8 +156,12 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                        ROOF_INPUT_ACCEPTANCE,
                                        ROOF_INPUT_PREFIX_HIT,
                                        ROOF_INPUT_RESERVE,
+                                       ROOF_INPUT_HOST_GAP,
+                                       ROOF_INPUT_LAUNCHES,
+                                       ROOF_INPUT_SERIAL,
                                        ROOF_INPUT_SPLIT_PROJECTIONS,
-                                       ROOF_INPUT_UNFUSED_ATTENTION};
+                                       ROOF_INPUT_UNFUSED_ATTENTION,
+                                       ROOF_INPUT_FUSE};
     static const size_t formats[] = {ROOF_INPUT_PRECISION_BOTH,
                                      ROOF_INPUT_WEIGHTS,
                                      ROOF_INPUT_ACTIVATIONS,

@@ -55,6 +55,13 @@
         .value = (value_), .help = (help_), MODEL(field_), .commands = (commands_),                \
         .group = ROOF_GROUP_MODEL                                                                  \
     }
+/* A time, whose key counts a part of a second. */
+#define TIME_OF(option_, field_, key_, unit_, help_)                                               \
+    {                                                                                              \
+        .key = (key_), .option = (option_), .kind = ROOF_INPUT_NUMBER, .max = LENGTH_MAX,          \
+        .unit = (unit_), .value = "TIME", .help = (help_), MODEL(field_), .commands = POINT,       \
+        .group = ROOF_GROUP_MODEL                                                                  \
+    }
 /* A bound for plans of models, as a text. */
 #define LIMIT(option_, value_, help_, commands_)                                                   \
     {                                                                                              \
@@ -288,9 +295,26 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(UNFUSED_ATTENTION) =
         SWITCH("unfused-attention", unfused_attention,
                "write the attention scores to memory instead of using flash attention"),
+    ROW(FUSE) = {.key = "fuse",
+                 .option = "fuse",
+                 .kind = ROOF_INPUT_CHOICE,
+                 .max = ROOF_FUSE_COUNT - 1,
+                 .choices = roof_fuse_names,
+                 .value = "default|none|all",
+                 .help = "operators that share a kernel: attention alone and joined products "
+                         "(default), none, or all that can",
+                 MODEL(fuse),
+                 .commands = SERVED(POINT),
+                 .group = ROOF_GROUP_MODEL},
     ROW(RESERVE) =
         NUMBER_OF("reserve", reserve, "reserve", "FRACTION",
                   "fraction of device memory to keep free (default 0.1)", SERVED(WORKLOAD)),
+    ROW(HOST_GAP) = TIME_OF("host-gap", host_gap_s, "host_gap_us", 1e-6,
+                            "time that the device waits for the host before each kernel (20us)"),
+    ROW(LAUNCHES) = LENGTH("launches", launches, "launches",
+                           "waits of a pass, with --host-gap (default: its kernels)"),
+    ROW(SERIAL) = TIME_OF("serial", serial_s, "serial_ms", 1e-3,
+                          "time of a pass beside the model that no split shortens (13ms)"),
     ROW(TOP) = {.option = "top",
                 .kind = ROOF_INPUT_INTEGER,
                 .min = 1,
@@ -875,8 +899,16 @@ enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
 {
     char name[ROOF_INPUT_NAME_SIZE];
     double *const at = (double *)(void *)((char *)scenario + input->offset);
-    return roof_parse_number(at, text, roof_input_marked(name, input), (double)input->min,
-                             (double)input->max, error);
+    (void)roof_input_marked(name, input);
+    if (input->unit == 0) {
+        return roof_parse_number(at, text, name, (double)input->min, (double)input->max, error);
+    }
+    if (roof_parse_number(at, text, name, (double)input->min, (double)input->max, NULL) !=
+        ROOF_OK) {
+        return roof_parse_time(at, text, name, error);
+    }
+    *at *= input->unit;
+    return ROOF_OK;
 }
 
 static enum roof_status refuse_sizes(const struct roof_input *input, const char *text,

@@ -7,6 +7,36 @@
 
 #include "base/base.h"
 
+/* Adds the quantisation of what mixes the tokens of a layer reads; where the MLP reads the same
+ * norm, for both. */
+static void quantize_mixed(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    enum roof_weight readers[8];
+    int count = 0;
+    if (!b->layer->no_attention && m->kv_lora_rank > 0) {
+        readers[count++] = m->q_lora_rank > 0 ? ROOF_WEIGHT_Q_A : ROOF_WEIGHT_Q;
+        readers[count++] = ROOF_WEIGHT_KV_A;
+        if (m->index_topk > 0) {
+            readers[count++] = ROOF_WEIGHT_INDEX;
+        }
+    } else if (!b->layer->no_attention) {
+        readers[count++] = ROOF_WEIGHT_Q;
+        readers[count++] = ROOF_WEIGHT_K;
+        readers[count++] = ROOF_WEIGHT_V;
+    }
+    if (b->layer->stateful) {
+        readers[count++] = ROOF_WEIGHT_MIXER_IN;
+    }
+    if (m->parallel && !m->own_norms && !b->layer->no_mlp) {
+        readers[count++] = b->layer->moe ? ROOF_WEIGHT_ROUTER : ROOF_WEIGHT_UP;
+        if (m->gated && !b->layer->moe) {
+            readers[count++] = ROOF_WEIGHT_GATE;
+        }
+    }
+    roof_graph_quantize(b, "attn_quantize", b->tokens, m->hidden, readers, count);
+}
+
 /* Adds what mixes the tokens of a layer: attention, a state, or both side by side. Returns what
  * these read. */
 static struct roof_reads mix(struct builder *b)
@@ -16,6 +46,7 @@ static struct roof_reads mix(struct builder *b)
     if (!m->no_pre_norms) {
         roof_graph_norm(b, "attn_norm", b->tokens, m->hidden);
     }
+    quantize_mixed(b);
     const struct roof_reads input = b->from;
     if (!b->layer->no_attention) {
         if (m->kv_lora_rank > 0) {
@@ -56,10 +87,12 @@ static void layers(struct builder *b)
         input = mix(b);
     }
     if (b->layer->no_mlp) {
+        roof_graph_end_layer(b);
         return;
     }
     const struct roof_reads mixed = b->from;
-    if (m->parallel) {
+    if (m->parallel) { /* the MLP does not read what attention has added */
+        roof_graph_flush(b);
         b->from = m->own_norms ? stream : input;
     }
     if ((!m->parallel || m->own_norms) && !m->no_pre_norms) {
@@ -68,6 +101,10 @@ static void layers(struct builder *b)
     if (b->layer->moe) {
         roof_graph_moe(b);
     } else {
+        if (!m->parallel || m->own_norms) {
+            roof_graph_quantize(b, "mlp_quantize", b->tokens, m->hidden,
+                                &dense.weight[m->gated ? 0 : 1], m->gated ? 2 : 1);
+        }
         roof_graph_mlp(b, &dense, m->intermediate);
     }
     if (!m->parallel) {
@@ -81,6 +118,7 @@ static void layers(struct builder *b)
     if (m->parallel) { /* one of the devices has added the residual */
         roof_graph_tp_sum(b, "mlp_all_reduce");
     }
+    roof_graph_end_layer(b);
 }
 
 static void embedding_node(struct builder *b, const char *name, int64_t table_rows)
@@ -123,7 +161,9 @@ static void last_stage(struct builder *b)
 {
     const struct roof_model *const m = b->model;
     const int64_t vocab = roof_graph_divide_up(m->vocab, b->s->tp);
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_LM_HEAD};
     roof_graph_norm(b, "final_norm", b->rows, m->hidden);
+    roof_graph_quantize(b, "head_quantize", b->rows, m->hidden, readers, 1);
     struct roof_node head = roof_graph_make_product(b, "lm_head", ROOF_WEIGHT_LM_HEAD, b->rows,
                                                     vocab, m->hidden, m->head_bias);
     /* A tied head is a copy when it has another format, or lies on another device. */
@@ -283,7 +323,10 @@ static void layers_of_class(struct builder *b, int64_t number, const struct roof
     }
     if (b->count > 0) {
         b->from = behind(b, before, start, true);
+        roof_graph_open_layers(b, m->layer_class[b->stage.begin] == number,
+                               m->layer_class[b->stage.end - 1] == number);
         layers(b);
+        roof_graph_flush(b);
         b->graph->kv_bytes += (double)b->count * cache_bytes(b, b->layer);
     }
 }
@@ -304,11 +347,13 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     }
     roof_graph_enter(&b, NULL);
     b.from = behind(&b, end_of(model, b.stage.end - 1), &start, false);
+    roof_graph_close_layers(&b);
     if (stage + 1 == scenario->pp) {
         last_stage(&b);
     } else {
         send_node(&b);
     }
+    roof_graph_flush(&b);
     return b.full ? roof_graph_full(model, error) : check_sparse(out, &b, error);
 }
 
@@ -324,19 +369,26 @@ enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_
     struct builder b = begin(out, model, scenario, scenario->pp - 1, node_size);
     const int64_t hidden = model->hidden;
     token_embedding(&b);
+    roof_graph_flush(&b);
     out->node[0].borrowed = scenario->pp == 1; /* else it is on another device, and here a copy */
     roof_graph_norm(&b, "embedding_norm", b.tokens, hidden);
     const struct roof_reads embedded = b.from;
     b.from.count = 0; /* the model has made the hidden states */
     roof_graph_norm(&b, "hidden_norm", b.tokens, hidden);
     roof_reads_join(&b.from, &embedded);
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_LM_HEAD};
+    roof_graph_quantize(&b, "join_quantize", b.tokens, 2 * hidden, readers, 1);
     roof_graph_product(&b, "join_proj", ROOF_WEIGHT_LM_HEAD, b.tokens, hidden, 2 * hidden, false);
     roof_graph_enter(&b, &model->layer[model->layer_class[model->layers - 1]]);
     b.count = 1;
+    roof_graph_open_layers(&b, true, true);
     layers(&b);
+    roof_graph_flush(&b);
     out->kv_bytes = cache_bytes(&b, b.layer);
     roof_graph_enter(&b, NULL);
+    roof_graph_close_layers(&b);
     last_stage(&b);
+    roof_graph_flush(&b);
     out->node[out->count - (scenario->tp > 1 ? 2 : 1)].borrowed = true; /* the head */
     return b.full ? roof_graph_full(model, error) : ROOF_OK;
 }

@@ -131,6 +131,7 @@ void roof_graph_gqa(struct builder *b)
         roof_graph_add(b, &node);
         roof_reads_join(&attended, &b->from);
     }
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
     b->from = attended;
     if (m->query_gate) {
         roof_reads_join(&b->from, &gate);
@@ -138,6 +139,7 @@ void roof_graph_gqa(struct builder *b)
                           (struct roof_shape){.tokens = b->tokens, .hidden = heads * m->head_dim},
                           0);
     }
+    roof_graph_quantize(b, "o_quantize", b->tokens, heads * m->head_dim, readers, 1);
     roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->head_dim,
                        m->o_bias);
 }
@@ -290,7 +292,10 @@ static struct made mla_inputs(struct builder *b, struct roof_reads *latent_q)
     }
     if (m->q_lora_rank > 0) {
         b->from = made.q;
+        static const enum roof_weight readers[] = {ROOF_WEIGHT_Q_B, ROOF_WEIGHT_INDEX};
         roof_graph_norm(b, "q_a_norm", b->tokens, m->q_lora_rank);
+        roof_graph_quantize(b, "q_b_quantize", b->tokens, m->q_lora_rank, readers,
+                            m->index_topk > 0 ? 2 : 1);
         *latent_q = b->from;
         roof_graph_product(b, "q_b_proj", ROOF_WEIGHT_Q_B, b->tokens, q, m->q_lora_rank, false);
         made.q = b->from;
@@ -331,7 +336,9 @@ static void mla_attention(struct builder *b, const struct group *g, const struct
                                                       expanded ? ROOF_OPERATOR_MLA_PREFILL
                                                       : chosen ? ROOF_OPERATOR_SPARSE_MLA
                                                                : ROOF_OPERATOR_MLA_DECODE);
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_KV_B};
     struct roof_shape *const shape = &node.workload.shape;
+    const int64_t rows = g->batch * g->query_len;
     shape->kv_lora_rank = m->kv_lora_rank;
     shape->qk_rope_head_dim = m->qk_rope_head_dim;
     if (node.workload.op == ROOF_OPERATOR_SPARSE_MLA) {
@@ -348,16 +355,19 @@ static void mla_attention(struct builder *b, const struct group *g, const struct
             heads * (m->qk_nope_head_dim + m->v_head_dim), m->kv_lora_rank, false);
         expand.borrowed = b->groups > 1; /* beside a decode group, which holds the same */
         b->from = from->cache;
+        roof_graph_quantize(b, "kv_b_quantize", g->batch * g->kv_len, m->kv_lora_rank, readers, 1);
         roof_graph_add(b, &expand);
         roof_reads_join(&b->from, &inputs);
         roof_graph_add(b, &node);
     } else {
         b->from = from->q;
+        roof_graph_quantize(b, "q_absorb_quantize", rows, heads * m->qk_nope_head_dim, readers, 1);
         absorbed_node(b, g, first ? "q_absorb" : "q_absorb_prefill", m->kv_lora_rank,
                       m->qk_nope_head_dim, m->qk_nope_head_dim);
         roof_reads_join(&b->from, &inputs);
         roof_reads_join(&b->from, &from->cache);
         roof_graph_add(b, &node);
+        roof_graph_quantize(b, "v_absorb_quantize", rows, heads * m->kv_lora_rank, readers, 1);
         absorbed_node(b, g, first ? "v_absorb" : "v_absorb_prefill", m->v_head_dim, m->kv_lora_rank,
                       m->v_head_dim);
     }
@@ -396,6 +406,8 @@ void roof_graph_mla(struct builder *b)
         roof_reads_join(&attended, &b->from);
     }
     b->from = attended;
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
+    roof_graph_quantize(b, "o_quantize", b->tokens, heads * m->v_head_dim, readers, 1);
     roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->v_head_dim,
                        m->o_bias);
 }

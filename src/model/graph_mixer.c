@@ -97,14 +97,17 @@ void roof_graph_mixer(struct builder *b)
     struct roof_reads states = {.count = 0};
     roof_graph_product(b, "mixer_in_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, input_width(b),
                        m->hidden, x->proj_bias);
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_MIXER_IN, ROOF_WEIGHT_MIXER_OUT};
     const struct roof_reads input = b->from;
     struct roof_reads decay = input; /* and the rates of the state */
     struct roof_reads gate = input;
     if (x->kind == ROOF_MIXER_KIMI_DELTA) { /* gates of low rank */
+        roof_graph_quantize(b, "mixer_gates_quantize", b->tokens, 2 * x->value_dim, readers, 1);
+        const struct roof_reads low = b->from;
         roof_graph_product(b, "mixer_decay_proj", ROOF_WEIGHT_MIXER_IN, b->tokens,
                            heads * x->key_dim, x->value_dim, false);
         roof_reads_join(&decay, &b->from);
-        b->from = input;
+        b->from = low;
         roof_graph_product(b, "mixer_gate_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, width,
                            x->value_dim, false);
         gate = b->from;
@@ -128,6 +131,7 @@ void roof_graph_mixer(struct builder *b)
     roof_reads_join(&b->from, &gate);
     roof_graph_vector(b, "mixer_gate", ROOF_OPERATOR_SILU_MUL,
                       (struct roof_shape){.tokens = b->tokens, .hidden = width}, 0);
+    roof_graph_quantize(b, "mixer_out_quantize", b->tokens, width, &readers[1], 1);
     roof_graph_product(b, "mixer_out_proj", ROOF_WEIGHT_MIXER_OUT, b->tokens, m->hidden, width,
                        x->proj_bias);
 }

@@ -29,6 +29,7 @@ void roof_graph_mlp(struct builder *b, const struct mlp_names *names, int64_t in
     }
     roof_graph_vector(b, names->activation, m->gated ? ROOF_OPERATOR_SILU_MUL : ROOF_OPERATOR_GELU,
                       (struct roof_shape){.tokens = b->tokens, .hidden = width}, 0);
+    roof_graph_quantize(b, "down_quantize", b->tokens, width, &names->weight[2], 1);
     roof_graph_product(b, names->down, names->weight[2], b->tokens, m->hidden, width, m->mlp_bias);
 }
 
@@ -160,6 +161,8 @@ void roof_graph_moe(struct builder *b)
     if (m->shared_intermediate > 0) {
         const struct roof_reads routed = b->from;
         b->from = input;
+        roof_graph_quantize(b, "shared_quantize", b->tokens, m->hidden,
+                            &shared.weight[m->gated ? 0 : 1], m->gated ? 2 : 1);
         roof_graph_mlp(b, &shared, m->shared_intermediate);
         roof_reads_join(&b->from, &routed);
         roof_graph_vector(b, "shared_add", ROOF_OPERATOR_ADD,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The nodes of a graph: their formats, and how equal ones become one. */
+/* The nodes of a graph, and their formats. */
 #include "model/graph_parts.h"
 
 #include <math.h>
@@ -77,66 +77,6 @@ struct roof_formats roof_graph_vector_formats(struct builder *b)
     return f;
 }
 
-bool roof_same_workload(const struct roof_workload *a, const struct roof_workload *b)
-{
-    return a->op == b->op && a->sparse == b->sparse &&
-           memcmp(&a->shape, &b->shape, sizeof a->shape) == 0 &&
-           memcmp(&a->formats, &b->formats, sizeof a->formats) == 0;
-}
-
-void roof_reads_join(struct roof_reads *reads, const struct roof_reads *more)
-{
-    for (size_t i = 0; i < more->count; i++) {
-        size_t at = 0;
-        while (at < reads->count && (reads->before[at] != more->before[i] ||
-                                     (reads->name[at] != more->name[i] &&
-                                      strcmp(reads->name[at], more->name[i]) != 0))) {
-            at++;
-        }
-        if (at == reads->count && at < ROOF_READS_MAX) {
-            reads->name[at] = more->name[i];
-            reads->before[at] = more->before[i];
-            reads->count++;
-        }
-    }
-}
-
-void roof_graph_add(struct builder *b, const struct roof_node *node)
-{
-    struct roof_graph *const g = b->graph;
-    const struct roof_reads reads = b->from;
-    b->from.count = 1;
-    b->from.name[0] = node->name;
-    b->from.before[0] = false;
-    const int64_t count = b->layer != NULL ? b->count : 1;
-    const bool alone = b->layer != NULL && b->model->layer_classes == 1;
-    for (size_t i = 0; i < g->count && !alone; i++) {
-        if (g->node[i].workload.op == node->workload.op &&
-            strcmp(g->node[i].name, node->name) == 0 &&
-            roof_same_workload(&g->node[i].workload, &node->workload)) {
-            g->node[i].count += count;
-            roof_reads_join(&g->node[i].reads, &reads);
-            return;
-        }
-    }
-    if (g->count == ROOF_GRAPH_MAX) {
-        b->full = true;
-        return;
-    }
-    g->node[g->count] = *node;
-    g->node[g->count].count = count;
-    g->node[g->count].reads = reads;
-    /* All nodes share how kernels run. */
-    g->node[g->count].workload.stack = b->s->common.stack;
-    g->node[g->count].workload.cache = b->s->common.cache;
-    g->node[g->count].workload.no_launch_overhead = b->s->common.no_launch_overhead;
-    const enum roof_operator op = node->workload.op;
-    if (roof_is_product(op) && roof_operator_row(op)->other == ROOF_ROLE_WEIGHTS) {
-        g->node[g->count].workload.quantize_input = b->s->common.quantize_input;
-    }
-    g->count++;
-}
-
 void roof_graph_vector(struct builder *b, const char *name, enum roof_operator op,
                        struct roof_shape shape, double vectors)
 {
@@ -211,6 +151,40 @@ void roof_graph_residual(struct builder *b, const char *name)
 {
     roof_graph_vector(b, name, ROOF_OPERATOR_ADD,
                       (struct roof_shape){.tokens = b->tokens, .hidden = b->model->hidden}, 0);
+}
+
+void roof_graph_quantize(struct builder *b, const char *name, int64_t tokens, int64_t width,
+                         const enum roof_weight *readers, int count)
+{
+    const enum roof_precision residual = b->s->common.formats.out;
+    enum roof_precision narrow[ROOF_WEIGHT_COUNT];
+    int kinds = 0;
+    b->sole = true;
+    if (b->s->fuse == ROOF_FUSE_DEFAULT) {
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        const enum roof_precision read = roof_graph_formats(b, readers[i]).activations;
+        const bool narrower = roof_precision_bits(read) < roof_precision_bits(residual);
+        bool known = !narrower;
+        for (int k = 0; k < kinds; k++) {
+            known = known || narrow[k] == read;
+        }
+        if (!known) {
+            narrow[kinds++] = read;
+        }
+        b->sole = b->sole && narrower && kinds == 1;
+    }
+    for (int k = 0; k < kinds; k++) {
+        struct roof_node node = {.name = name,
+                                 .weight = ROOF_WEIGHT_COUNT,
+                                 .workload = {.op = ROOF_OPERATOR_QUANTIZE,
+                                              .shape = {.tokens = tokens, .hidden = width},
+                                              .formats = roof_graph_vector_formats(b)},
+                                 .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
+        node.workload.formats.out = narrow[k];
+        roof_graph_add(b, &node);
+    }
 }
 
 bool roof_graph_fuses(struct builder *b, enum roof_weight first, enum roof_weight second)

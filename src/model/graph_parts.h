@@ -32,6 +32,18 @@ struct builder {
     struct roof_formats formats[ROOF_WEIGHT_COUNT]; /* of the classes that are known */
     bool known[ROOF_WEIGHT_COUNT];
     bool full;
+    /* The last node waits for the next one, which may join it, where operators are fused. It is two
+     * where the first layer of the stage has another form of it. */
+    struct roof_node held[2];
+    int64_t held_count[2];
+    int holds;
+    bool chained; /* each layer begins with a norm of the sum that the one before it ends with */
+    bool opens;   /* the next norm begins a layer */
+    bool begins;  /* the class has the first layer of the stage */
+    bool ends;    /* it has the last one */
+    struct roof_node tail; /* the sum that ends the last layer */
+    bool tailed;
+    bool sole; /* all that reads what is quantised reads it in that format */
 };
 
 struct mlp_names {
@@ -53,6 +65,17 @@ void roof_graph_enter(struct builder *b, const struct roof_layer *layer);
 struct roof_formats roof_graph_vector_formats(struct builder *b);
 /* Adds a node that each layer of the class runs once; equal ones of several classes become one. */
 void roof_graph_add(struct builder *b, const struct roof_node *node);
+/* Adds what still waits for a node to join it. */
+void roof_graph_flush(struct builder *b);
+/* Each tells that a class of layers, or the model behind its layers, begins; that a layer ends. */
+void roof_graph_open_layers(struct builder *b, bool begins, bool ends);
+void roof_graph_close_layers(struct builder *b);
+void roof_graph_end_layer(struct builder *b);
+/* Adds the quantisation of a tensor for the classes of weights that it is multiplied by, where
+ * their inputs have fewer bits than the residual: once for each of their formats. Nothing by
+ * default. */
+void roof_graph_quantize(struct builder *b, const char *name, int64_t tokens, int64_t width,
+                         const enum roof_weight *readers, int count);
 void roof_graph_vector(struct builder *b, const char *name, enum roof_operator op,
                        struct roof_shape shape, double vectors);
 void roof_graph_norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden);

@@ -22,6 +22,8 @@ const char *roof_phase_name(enum roof_phase phase)
     return names[phase];
 }
 
+const char *const roof_fuse_names[ROOF_FUSE_COUNT + 1] = {"default", "none", "all", NULL};
+
 void roof_scenario_init(struct roof_scenario *scenario)
 {
     *scenario = (struct roof_scenario){.common = ROOF_WORKLOAD_INIT,
@@ -410,6 +412,7 @@ static enum roof_status check_sizes(const struct roof_scenario *s, struct roof_e
                  {"tp", s->tp},
                  {"pp", s->pp},
                  {"dp", s->dp},
+                 {"launches", s->launches},
                  {"ep", shape->ep},
                  {"attention_dp", s->attention_dp},
                  {"moe_tp", s->moe_tp},
@@ -469,6 +472,27 @@ const char *roof_drafter_name(const struct roof_scenario *s, const struct roof_m
     }
 }
 
+/* Takes apart what is not fused. Where quantisation is an operator, no product has it inside. Waits
+ * are counted where they take time. */
+static enum roof_status resolve_kernels(struct roof_scenario *s, struct roof_error *error)
+{
+    if (s->fuse != ROOF_FUSE_DEFAULT && s->common.quantize_input != ROOF_QUANTIZE_NONE) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("quantize_input") " goes with " ROOF_KEY(
+                                  "fuse") " default: with none and all, quantisation is an "
+                                          "operator");
+    }
+    if (s->launches > 0 && !(s->host_gap_s > 0)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("launches") " goes with " ROOF_KEY("host_gap_us"));
+    }
+    if (s->fuse == ROOF_FUSE_NONE) {
+        s->unfused_attention = 1;
+        s->split_projections = 1;
+    }
+    return ROOF_OK;
+}
+
 /* Finds what proposes tokens. */
 static enum roof_status resolve_drafts(struct roof_scenario *s, const struct roof_model *m,
                                        struct roof_error *error)
@@ -511,6 +535,7 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     }
     TRY(split_experts(&s, model, error));
     TRY(check_split(&s, model, error));
+    TRY(resolve_kernels(&s, error));
     TRY(resolve_drafts(&s, model, error));
     TRY(resolve_formats(&s, model, error));
     *scenario = s;

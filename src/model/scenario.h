@@ -31,6 +31,17 @@ enum roof_drafting {
     ROOF_DRAFTING_MODEL    /**< another model */
 };
 
+/** The operators of a model that share a kernel. */
+enum roof_fuse {
+    ROOF_FUSE_DEFAULT, /**< attention, and products over the same input; how inputs are quantised
+                            is not looked at */
+    ROOF_FUSE_NONE,    /**< none, and quantisation is an operator of its own */
+    ROOF_FUSE_ALL,     /**< each pair that a fused operator is known for */
+    ROOF_FUSE_COUNT
+};
+/** Their names, in their order, with a NULL behind them. */
+extern const char *const roof_fuse_names[ROOF_FUSE_COUNT + 1];
+
 /**
  * The question about a model. Start with roof_scenario_init; 0 means not given. A model uses these
  * members of `common`: the formats, sparse, shape.batch (sequences), shape.routing, shape.ep, and
@@ -66,10 +77,14 @@ struct roof_scenario {
                                else 1) */
     int64_t split_projections; /**< flag: Q, K, V and gate, up as products of their own */
     int64_t unfused_attention; /**< flag: scores are stored */
+    int64_t fuse;              /**< enum roof_fuse */
     enum roof_precision weight[ROOF_WEIGHT_COUNT]; /**< by class; AUTO: layout, file or default */
     double acceptance; /**< probability that a proposed token is accepted, 0..1 */
     double prefix_hit; /**< prefill: fraction of the prompt that is cached already, 0..1 */
     double reserve;    /**< fraction of the memory that is kept free, 0..1 */
+    double host_gap_s; /**< seconds between two kernels in which the device waits for the host */
+    double serial_s;   /**< seconds of a pass that are not split over devices, beside the graph */
+    int64_t launches;  /**< waits of a pass; 0: one for each of its kernels */
     enum roof_drafting drafting;    /**< resolved where there are drafts */
     const struct roof_model *draft; /**< the model that proposes, maybe the model itself, or NULL */
 };

@@ -145,7 +145,14 @@ static inline void bias_vectors(const struct roof_formula *c, const char *text, 
     X(short_conv)                                                                                  \
     X(gated_delta)                                                                                 \
     X(kimi_delta)                                                                                  \
-    X(ssd)
+    X(ssd)                                                                                         \
+    X(add_rmsnorm)                                                                                 \
+    X(add_layernorm)                                                                               \
+    X(rmsnorm_quantize)                                                                            \
+    X(add_rmsnorm_quantize)                                                                        \
+    X(silu_mul_quantize)                                                                           \
+    X(gemm_silu_mul)                                                                               \
+    X(rope_append)
 #define ROOF_FORMULA_DECLARATION(name) FORMULA(name);
 ROOF_FORMULAS(ROOF_FORMULA_DECLARATION)
 #undef ROOF_FORMULA_DECLARATION

@@ -74,6 +74,7 @@ struct roof_input {
     int64_t max;
     int64_t zero; /**< what the field holds where 0 is given, since its own 0 means not given */
     int sizes;    /**< how many ROOF_INPUT_SIZES has: "2x1" has two */
+    double unit;  /**< of a ROOF_INPUT_NUMBER that is a time: the seconds that its key counts */
     const char *const *choices; /**< NULL-terminated, for ROOF_INPUT_CHOICE and fixed texts */
     const char *value;          /**< placeholder in help ("N") */
     const char *help;
@@ -138,6 +139,9 @@ struct roof_operator_row {
     bool stateful;        /**< the KV role is a state that is read and written */
     enum roof_operator parts[ROOF_OPERATOR_PARTS_MAX]; /**< of a composite */
     int part_count;
+    enum roof_operator fuses[ROOF_OPERATOR_PARTS_MAX]; /**< what does the same without fusion */
+    int fuse_count;
+    bool quantizes; /**< the output is quantised: to fp8_e4m3 where no format is given */
 };
 const struct roof_operator_row *roof_operator_row(enum roof_operator op);
 /** Returns true if an operator multiplies matrices, alone or in its parts. */
@@ -166,6 +170,12 @@ void roof_operator_work(struct roof_work *out, const struct roof_workload *workl
 
 /** Makes the parts of a workload in order: itself unless it is a composite. Returns how many. */
 int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
+                        const struct roof_workload *workload);
+
+/** Makes the operators that do the work of a fused one when each is a kernel of its own, in order;
+ * the workload is resolved, and so are they. Returns how many: 0 for an operator that is not
+ * fused. */
+int roof_workload_apart(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
                         const struct roof_workload *workload);
 
 /** Read and write an input's value in a struct roof_workload, or in a struct roof_scenario, which

@@ -28,7 +28,8 @@ static int64_t dimension_default(enum roof_dimension dimension, const struct roo
     case ROOF_DIM_QK_NOPE_HEAD_DIM:
     case ROOF_DIM_V_HEAD_DIM:
         return 128;
-    case ROOF_DIM_QK_ROPE_HEAD_DIM:
+    case ROOF_DIM_QK_ROPE_HEAD_DIM: /* of rope-append every element of a head */
+        return shape->head_dim > 0 ? shape->head_dim : 64;
     case ROOF_DIM_SCAN_CHUNK: /* what kernels of flash-linear-attention take */
         return 64;
     case ROOF_DIM_SELECTED: /* as in DeepSeek-V3.2 */
@@ -91,6 +92,12 @@ static enum roof_status check_pairs(const struct roof_workload *w, struct roof_e
                               ROOF_KEY("heads") " %" PRId64 " must be a multiple of " ROOF_KEY(
                                   "kv_heads") " %" PRId64,
                               shape->heads, shape->kv_heads);
+    }
+    if (shape->head_dim > 0 && shape->qk_rope_head_dim > shape->head_dim) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("qk_rope_head_dim") " %" PRId64 " must be at most " ROOF_KEY(
+                                  "head_dim") " %" PRId64,
+                              shape->qk_rope_head_dim, shape->head_dim);
     }
     if (shape->causal > 0 && shape->query_len > shape->kv_len) {
         return roof_error_set(error, ROOF_USAGE,
@@ -163,7 +170,8 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
 {
     struct roof_formats *const f = &w->formats;
     const enum roof_precision both = given_or(f->precision, ROOF_PRECISION_FP16);
-    if (w->op == ROOF_OPERATOR_QUANTIZE) { /* reads what the layer before wrote, and writes FP8 */
+    const bool quantizes = roof_operator_row(w->op)->quantizes;
+    if (quantizes) { /* reads what the layer before wrote, and writes FP8 */
         f->activations = f->precision == ROOF_PRECISION_AUTO
                              ? given_or(f->activations, ROOF_PRECISION_BF16)
                              : f->activations;
@@ -177,7 +185,7 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
     f->out = given_or(f->out, at_least_16_bits(f->activations));
     f->kv = given_or(f->kv, at_least_16_bits(f->activations));
     if (roof_precision_weight_only(f->activations) ||
-        (roof_precision_weight_only(f->out) && w->op != ROOF_OPERATOR_QUANTIZE)) {
+        (roof_precision_weight_only(f->out) && !quantizes)) {
         const bool input = roof_precision_weight_only(f->activations);
         return roof_error_set(error, ROOF_USAGE,
                               "%s stores weights only; %s takes " ROOF_TENSOR_FORMATS,
@@ -259,4 +267,74 @@ int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
         }
     }
     return row->part_count;
+}
+
+/* Gives one of the operators that are fused its sizes: those of the fused one where it has the
+ * same. */
+static void size_apart(struct roof_shape *part, enum roof_operator op,
+                       const struct roof_workload *fused)
+{
+    const struct roof_shape *const whole = &fused->shape;
+    if (fused->op == ROOF_OPERATOR_GEMM_SILU_MUL && op == ROOF_OPERATOR_GEMM) {
+        part->n = 2 * whole->n; /* gate and up */
+        part->batch = 1;
+    } else if (op == ROOF_OPERATOR_SILU_MUL && fused->op == ROOF_OPERATOR_GEMM_SILU_MUL) {
+        part->tokens = whole->m;
+        part->hidden = whole->n;
+    } else if (op == ROOF_OPERATOR_ROPE) {
+        part->head_dim = whole->qk_rope_head_dim;
+    }
+}
+
+/*
+ * Gives them their formats: the last one writes the output, and what the others write for it has
+ * the format of the residual, which norms and activations read; a product writes no less than 16
+ * bits, and RoPE what is then appended.
+ */
+static void format_apart(struct roof_formats *part, enum roof_operator op, bool last,
+                         const struct roof_workload *fused)
+{
+    const struct roof_formats *const whole = &fused->formats;
+    switch ((int)op) {
+    case ROOF_OPERATOR_GEMM:
+        part->out = at_least_16_bits(whole->out);
+        break;
+    case ROOF_OPERATOR_SILU_MUL:
+        if (fused->op == ROOF_OPERATOR_GEMM_SILU_MUL) {
+            part->activations = at_least_16_bits(whole->out);
+        }
+        part->out = last ? whole->out : part->activations;
+        break;
+    case ROOF_OPERATOR_SOFTMAX:
+        part->activations = whole->out;
+        part->out = whole->activations;
+        break;
+    case ROOF_OPERATOR_ADD:
+    case ROOF_OPERATOR_RMSNORM:
+    case ROOF_OPERATOR_LAYERNORM:
+        part->out = last ? whole->out : whole->activations;
+        break;
+    case ROOF_OPERATOR_KV_APPEND:
+        part->activations = whole->out;
+        break;
+    default:
+        break;
+    }
+}
+
+int roof_workload_apart(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
+                        const struct roof_workload *workload)
+{
+    const struct roof_operator_row *const row = roof_operator_row(workload->op);
+    for (int i = 0; i < row->fuse_count; i++) {
+        const enum roof_operator op = row->fuses[i];
+        parts[i] = *workload;
+        parts[i].op = op;
+        size_apart(&parts[i].shape, op, workload);
+        format_apart(&parts[i].formats, op, i + 1 == row->fuse_count, workload);
+        if (!roof_has_weights(op)) {
+            parts[i].sparse = 0;
+        }
+    }
+    return row->fuse_count;
 }

@@ -65,45 +65,53 @@ static void (*const formulas[ROOF_KERNEL_COUNT])(struct roof_expected *out,
     [ROOF_KERNEL_ALL_TO_ALL] = roof_expect_collective,
 };
 
+/* The kernel of each operator; one more than it, so that 0 means none. */
+static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
+    [ROOF_OPERATOR_GEMM] = ROOF_KERNEL_GEMM + 1,
+    [ROOF_OPERATOR_GEMV] = ROOF_KERNEL_GEMM + 1,
+    [ROOF_OPERATOR_BMM] = ROOF_KERNEL_BMM + 1,
+    [ROOF_OPERATOR_ATTENTION_SCORES] = ROOF_KERNEL_BMM + 1,
+    [ROOF_OPERATOR_ATTENTION_VALUES] = ROOF_KERNEL_BMM + 1,
+    [ROOF_OPERATOR_SOFTMAX] = ROOF_KERNEL_ACTIVATION + 1,
+    [ROOF_OPERATOR_FLASH_ATTENTION] = ROOF_KERNEL_DECODE + 1,
+    [ROOF_OPERATOR_MLA_DECODE] = ROOF_KERNEL_MLA_DECODE + 1,
+    [ROOF_OPERATOR_MLA_PREFILL] = ROOF_KERNEL_MLA_PREFILL + 1,
+    [ROOF_OPERATOR_MOE] = ROOF_KERNEL_MOE + 1,
+    [ROOF_OPERATOR_MOE_GATE_UP] = ROOF_KERNEL_MOE + 1,
+    [ROOF_OPERATOR_MOE_DOWN] = ROOF_KERNEL_MOE + 1,
+    [ROOF_OPERATOR_RMSNORM] = ROOF_KERNEL_NORM + 1,
+    [ROOF_OPERATOR_LAYERNORM] = ROOF_KERNEL_ACTIVATION + 1,
+    [ROOF_OPERATOR_ROUTER] = ROOF_KERNEL_ACTIVATION + 1,
+    [ROOF_OPERATOR_ADD] = ROOF_KERNEL_ADD + 1,
+    [ROOF_OPERATOR_EMBEDDING] = ROOF_KERNEL_ADD + 1,
+    [ROOF_OPERATOR_KV_APPEND] = ROOF_KERNEL_ADD + 1,
+    [ROOF_OPERATOR_SILU_MUL] = ROOF_KERNEL_ACTIVATION + 1,
+    [ROOF_OPERATOR_GELU] = ROOF_KERNEL_ACTIVATION + 1,
+    [ROOF_OPERATOR_ROPE] = ROOF_KERNEL_ROPE + 1,
+    [ROOF_OPERATOR_QUANTIZE] = ROOF_KERNEL_QUANTIZE + 1,
+    [ROOF_OPERATOR_ALL_REDUCE] = ROOF_KERNEL_ALL_REDUCE + 1,
+    [ROOF_OPERATOR_ALL_GATHER] = ROOF_KERNEL_ALL_GATHER + 1,
+    [ROOF_OPERATOR_REDUCE_SCATTER] = ROOF_KERNEL_REDUCE_SCATTER + 1,
+    [ROOF_OPERATOR_ALL_TO_ALL] = ROOF_KERNEL_ALL_TO_ALL + 1,
+    [ROOF_OPERATOR_SEND] = ROOF_KERNEL_ALL_TO_ALL + 1,
+    [ROOF_OPERATOR_INDEX_SCORES] = ROOF_KERNEL_BMM + 1,
+    [ROOF_OPERATOR_INDEX_TOP_K] = ROOF_KERNEL_ACTIVATION + 1,
+    [ROOF_OPERATOR_SPARSE_MLA] = ROOF_KERNEL_MLA_DECODE + 1,
+    [ROOF_OPERATOR_SHORT_CONV] = ROOF_KERNEL_ADD + 1,
+    [ROOF_OPERATOR_GATED_DELTA] = ROOF_KERNEL_ADD + 1,
+    [ROOF_OPERATOR_KIMI_DELTA] = ROOF_KERNEL_ADD + 1,
+    [ROOF_OPERATOR_SSD] = ROOF_KERNEL_ADD + 1,
+    [ROOF_OPERATOR_ADD_RMSNORM] = ROOF_KERNEL_NORM + 1,
+    [ROOF_OPERATOR_ADD_LAYERNORM] = ROOF_KERNEL_ACTIVATION + 1,
+    [ROOF_OPERATOR_RMSNORM_QUANTIZE] = ROOF_KERNEL_NORM + 1,
+    [ROOF_OPERATOR_ADD_RMSNORM_QUANTIZE] = ROOF_KERNEL_NORM + 1,
+    [ROOF_OPERATOR_SILU_MUL_QUANTIZE] = ROOF_KERNEL_ACTIVATION + 1,
+    [ROOF_OPERATOR_GEMM_SILU_MUL] = ROOF_KERNEL_GEMM + 1,
+    [ROOF_OPERATOR_ROPE_APPEND] = ROOF_KERNEL_ROPE + 1,
+};
+
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 {
-    /* One more than the kernel, so that 0 means none. */
-    static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
-        [ROOF_OPERATOR_GEMM] = ROOF_KERNEL_GEMM + 1,
-        [ROOF_OPERATOR_GEMV] = ROOF_KERNEL_GEMM + 1,
-        [ROOF_OPERATOR_BMM] = ROOF_KERNEL_BMM + 1,
-        [ROOF_OPERATOR_ATTENTION_SCORES] = ROOF_KERNEL_BMM + 1,
-        [ROOF_OPERATOR_ATTENTION_VALUES] = ROOF_KERNEL_BMM + 1,
-        [ROOF_OPERATOR_SOFTMAX] = ROOF_KERNEL_ACTIVATION + 1,
-        [ROOF_OPERATOR_FLASH_ATTENTION] = ROOF_KERNEL_DECODE + 1,
-        [ROOF_OPERATOR_MLA_DECODE] = ROOF_KERNEL_MLA_DECODE + 1,
-        [ROOF_OPERATOR_MLA_PREFILL] = ROOF_KERNEL_MLA_PREFILL + 1,
-        [ROOF_OPERATOR_MOE] = ROOF_KERNEL_MOE + 1,
-        [ROOF_OPERATOR_MOE_GATE_UP] = ROOF_KERNEL_MOE + 1,
-        [ROOF_OPERATOR_MOE_DOWN] = ROOF_KERNEL_MOE + 1,
-        [ROOF_OPERATOR_RMSNORM] = ROOF_KERNEL_NORM + 1,
-        [ROOF_OPERATOR_LAYERNORM] = ROOF_KERNEL_ACTIVATION + 1,
-        [ROOF_OPERATOR_ROUTER] = ROOF_KERNEL_ACTIVATION + 1,
-        [ROOF_OPERATOR_ADD] = ROOF_KERNEL_ADD + 1,
-        [ROOF_OPERATOR_EMBEDDING] = ROOF_KERNEL_ADD + 1,
-        [ROOF_OPERATOR_KV_APPEND] = ROOF_KERNEL_ADD + 1,
-        [ROOF_OPERATOR_SILU_MUL] = ROOF_KERNEL_ACTIVATION + 1,
-        [ROOF_OPERATOR_GELU] = ROOF_KERNEL_ACTIVATION + 1,
-        [ROOF_OPERATOR_ROPE] = ROOF_KERNEL_ROPE + 1,
-        [ROOF_OPERATOR_QUANTIZE] = ROOF_KERNEL_QUANTIZE + 1,
-        [ROOF_OPERATOR_ALL_REDUCE] = ROOF_KERNEL_ALL_REDUCE + 1,
-        [ROOF_OPERATOR_ALL_GATHER] = ROOF_KERNEL_ALL_GATHER + 1,
-        [ROOF_OPERATOR_REDUCE_SCATTER] = ROOF_KERNEL_REDUCE_SCATTER + 1,
-        [ROOF_OPERATOR_ALL_TO_ALL] = ROOF_KERNEL_ALL_TO_ALL + 1,
-        [ROOF_OPERATOR_SEND] = ROOF_KERNEL_ALL_TO_ALL + 1,
-        [ROOF_OPERATOR_INDEX_SCORES] = ROOF_KERNEL_BMM + 1,
-        [ROOF_OPERATOR_INDEX_TOP_K] = ROOF_KERNEL_ACTIVATION + 1,
-        [ROOF_OPERATOR_SPARSE_MLA] = ROOF_KERNEL_MLA_DECODE + 1,
-        [ROOF_OPERATOR_SHORT_CONV] = ROOF_KERNEL_ADD + 1,
-        [ROOF_OPERATOR_GATED_DELTA] = ROOF_KERNEL_ADD + 1,
-        [ROOF_OPERATOR_KIMI_DELTA] = ROOF_KERNEL_ADD + 1,
-        [ROOF_OPERATOR_SSD] = ROOF_KERNEL_ADD + 1,
-    };
     const struct roof_shape *const s = &workload->shape;
     const unsigned char found = kernels[workload->op];
     if (found == 0) {
@@ -191,6 +199,13 @@ static bool stands_in(enum roof_operator op)
         [ROOF_OPERATOR_GATED_DELTA] = true,
         [ROOF_OPERATOR_KIMI_DELTA] = true,
         [ROOF_OPERATOR_SSD] = true,
+        [ROOF_OPERATOR_ADD_RMSNORM] = true,
+        [ROOF_OPERATOR_ADD_LAYERNORM] = true,
+        [ROOF_OPERATOR_RMSNORM_QUANTIZE] = true,
+        [ROOF_OPERATOR_ADD_RMSNORM_QUANTIZE] = true,
+        [ROOF_OPERATOR_SILU_MUL_QUANTIZE] = true,
+        [ROOF_OPERATOR_GEMM_SILU_MUL] = true,
+        [ROOF_OPERATOR_ROPE_APPEND] = true,
     };
     return unmeasured[op];
 }
@@ -198,7 +213,7 @@ static bool stands_in(enum roof_operator op)
 /* Returns true for norms whose short rows take most of the time: only long rows were measured. */
 static bool is_short(const struct roof_workload *w, const struct roof_expected *expected)
 {
-    return w->op == ROOF_OPERATOR_RMSNORM && w->shape.hidden < ROOF_ROW_THREADS &&
+    return roof_kernel_of(w) == ROOF_KERNEL_NORM && w->shape.hidden < ROOF_ROW_THREADS &&
            expected->limit == ROOF_KERNEL_LIMIT_LATENCY;
 }
 
@@ -378,6 +393,7 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         /* There are no more nodes than members; an unknown size counts as inside. */
         .nodes = within > node ? fmin(ceil(within / node), members) : 1,
         .hop = isnan(latency) ? HOP_S : latency,
+        .kernel = kernel,
         .workload = workload,
         .work = work,
         .peak = rate,

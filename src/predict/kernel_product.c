@@ -206,14 +206,16 @@ void roof_expect_gemm(struct roof_expected *out, const struct roof_kernel_task *
 {
     const struct roof_workload *const w = t->workload;
     const struct roof_shape *const s = &w->shape;
+    /* Gate and up become one result. */
+    const double halves = w->op == ROOF_OPERATOR_GEMM_SILU_MUL ? 2 : 1;
     struct product g = {
         .m = w->op == ROOF_OPERATOR_GEMV ? 1 : (double)s->m,
-        .n = (double)s->n,
+        .n = (double)s->n * halves,
         .k = (double)s->k,
         .batch = s->batch > 0 ? (double)s->batch : 1,
         .x_element = roof_precision_bits(w->formats.activations) / 8,
         .w_element = roof_precision_bits(w->formats.weights) / 8,
-        .y_element = roof_precision_bits(w->formats.out) / 8,
+        .y_element = roof_precision_bits(w->formats.out) / 8 / halves,
         .peak = t->peak,
         .bandwidth = t->bandwidth,
         .sms = t->sms,

@@ -16,6 +16,7 @@
 
 /* A kernel whose time is asked for, and the figures of the device that the formulas use. */
 struct roof_kernel_task {
+    enum roof_kernel kernel; /* of the workload */
     const struct roof_workload *workload;
     const struct roof_work *work;
     double peak;  /* FLOP/s; of a collective, bytes/s of a link inside the node */

@@ -26,9 +26,8 @@ void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task
                                                      : queries;
     /* A row of a norm is a block of as many threads as it has elements, up to ROOF_ROW_THREADS, so
      * more short rows run at once. */
-    const double share = t->workload->op == ROOF_OPERATOR_RMSNORM
-                             ? fmin(1, (double)s->hidden / ROOF_ROW_THREADS)
-                             : 1;
+    const double share =
+        t->kernel == ROOF_KERNEL_NORM ? fmin(1, (double)s->hidden / ROOF_ROW_THREADS) : 1;
     const double rows = p[V_ROW] * count * share / (t->sms * t->clock);
     /* The append to the cache is launched, and was measured, with attention. */
     out->launch_s = t->workload->op == ROOF_OPERATOR_KV_APPEND ? 0 : p[V_LAUNCH] / t->clock;

@@ -52,6 +52,7 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
     TRY(roof_scenario_resolve(&out->scenario, model, error));
     out->devices = (double)roof_scenario_devices(&out->scenario);
     out->draft_s = ROOF_UNKNOWN;
+    out->launches = out->host_s = ROOF_UNKNOWN;
     out->slowest_stage_s = ROOF_UNKNOWN;
     out->time_us = out->memory_time_us = out->compute_time_us = 0;
     out->network_time_us = ROOF_UNKNOWN;
@@ -71,7 +72,37 @@ void roof_model_band(double *low_s, double *high_s, const struct roof_model_pred
                      double expected_s)
 {
     const struct roof_prediction *const total = &prediction->total;
-    const double scale = expected_s / total->expected_s;
-    *low_s = total->expected_low_s * scale;
-    *high_s = total->expected_high_s * scale;
+    /* The host takes as long as it was said to. */
+    const double host_s = prediction->host_s > 0
+                              ? expected_s * (prediction->host_s / prediction->expected_step_s)
+                              : 0;
+    const double scale = (expected_s - host_s) / total->expected_s;
+    *low_s = host_s + total->expected_low_s * scale;
+    *high_s = host_s + total->expected_high_s * scale;
+}
+
+enum roof_status roof_model_fusion(struct roof_fusion *out, struct roof_model_prediction *room,
+                                   const struct roof_model *model,
+                                   const struct roof_scenario *scenario,
+                                   const struct roof_hardware *hardware, struct roof_error *error)
+{
+    for (int fuse = 0; fuse < ROOF_FUSE_COUNT; fuse++) {
+        struct roof_scenario s = *scenario;
+        s.fuse = fuse;
+        if (fuse != ROOF_FUSE_DEFAULT) {
+            s.common.quantize_input = ROOF_QUANTIZE_NONE;
+        }
+        TRY(roof_predict_model(room, model, &s, hardware, error));
+        const bool request = room->scenario.phase == ROOF_PHASE_REQUEST;
+        out->way[fuse].bytes = room->total.bytes;
+        out->way[fuse].launches = request ? ROOF_UNKNOWN : 0;
+        for (size_t i = 0; i < room->count; i++) {
+            out->way[fuse].launches +=
+                (double)(room->node[i].device_count * room->node[i].prediction.part_count);
+        }
+        out->way[fuse].time_s = request ? room->e2e_s : room->step_s;
+        out->way[fuse].expected_s = request ? room->expected_e2e_s : room->expected_step_s;
+    }
+    out->known = true;
+    return ROOF_OK;
 }

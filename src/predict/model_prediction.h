@@ -48,6 +48,8 @@ struct roof_model_prediction {
     double compute_time_us;
     double network_time_us;
     double devices;         /**< tp x attention_dp x pp x dp */
+    double launches;        /**< waits for the host of a pass, over all stages; NAN: none */
+    double host_s;          /**< what these and the serial part of a pass take; NAN: nothing */
     double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
     double slowest_stage_s; /**< one pass of the slowest pipeline stage */
     double step_s;          /**< one step of the whole: all stages, all microbatches, drafts */
@@ -90,6 +92,17 @@ double roof_model_share(const struct roof_model_prediction *prediction, size_t n
 void roof_model_band(double *low_s, double *high_s, const struct roof_model_prediction *prediction,
                      double expected_s);
 
+/** The ways to fuse operators, and the time that a pass takes in each. */
+struct roof_fusion {
+    bool known;
+    struct {
+        double bytes;      /**< of a pass, on the device with the most work; NAN: a request */
+        double launches;   /**< kernels that it runs there; NAN: a request */
+        double time_s;     /**< of a step, or of a whole request */
+        double expected_s; /**< NAN: unknown */
+    } way[ROOF_FUSE_COUNT];
+};
+
 /** The limits at other sizes; NAN where a limit does not exist. */
 struct roof_limits {
     double parameters;
@@ -105,6 +118,7 @@ struct roof_limits {
     double decode_compute_bound; /**< roof_decode_compute_bound */
     /** Per operator of the prediction: the smallest batch from which it is compute-bound. */
     double compute_bound_batch[ROOF_GRAPH_MAX];
+    struct roof_fusion fusion; /**< roof_model_fusion fills it in */
 };
 /** Batches and contexts are searched up to this. */
 #define ROOF_LIMIT_MAX 1000000000
@@ -118,6 +132,13 @@ double roof_decode_compute_bound(const struct roof_model_prediction *prediction)
 void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],
                                const struct roof_model_prediction *prediction,
                                const struct roof_scenario *scenario);
+
+/** Predicts a scenario, which is not resolved, in each way to fuse operators. room is for the
+ * predictions. */
+enum roof_status roof_model_fusion(struct roof_fusion *out, struct roof_model_prediction *room,
+                                   const struct roof_model *model,
+                                   const struct roof_scenario *scenario,
+                                   const struct roof_hardware *hardware, struct roof_error *error);
 
 /** Finds the limits around a prediction; scenario is the one it was made from (not resolved). */
 enum roof_status roof_model_limits(struct roof_limits *out,

@@ -72,7 +72,8 @@ static bool falls_back(const struct roof_prediction *p)
 
 static struct roof_node_cost cost_of(const struct roof_prediction *p)
 {
-    const bool appends = p->workload.op == ROOF_OPERATOR_KV_APPEND;
+    const enum roof_operator op = p->workload.op;
+    const bool appends = op == ROOF_OPERATOR_KV_APPEND || op == ROOF_OPERATOR_ROPE_APPEND;
     return (struct roof_node_cost){.time_s = p->time_s,
                                    .live_bytes = live_bytes(p),
                                    .weights_bytes = p->role_bytes[ROOF_ROLE_WEIGHTS],
@@ -332,9 +333,13 @@ static enum roof_status find_costs(struct costed *stage, const struct source *fr
 }
 
 /* Adds what is expected of a stage in one stack to a pass. */
-static void add_expected(struct roof_pass_expected *pass, const struct costed *stage, size_t stack)
+static void add_expected(struct roof_pass_expected *pass, const struct costed *stage, size_t stack,
+                         double host_s)
 {
-    double time_s = 0;
+    double time_s = host_s;
+    pass->low_s += host_s;
+    pass->high_s += host_s;
+    pass->share_s[ROOF_BOTTLENECK_OVERHEAD] += host_s;
     for (size_t i = 0; i < stage->graph.count; i++) {
         const struct roof_expected_sum *const e = &stage->expected[stack][i];
         const double count = (double)stage->graph.node[i].count;
@@ -347,17 +352,40 @@ static void add_expected(struct roof_pass_expected *pass, const struct costed *s
     add_times(&pass->times, time_s);
 }
 
+/* Adds what a stage takes beside its operators: its device waits for the host before each kernel,
+ * and stages share the rest evenly. Nothing overlaps with it. */
+static double add_host(struct roof_pass *pass, const struct costed *stage,
+                       const struct roof_scenario *s)
+{
+    const double stages = (double)s->pp;
+    double launches = (double)s->launches / stages;
+    if (s->launches == 0) {
+        for (size_t i = 0; i < stage->graph.count; i++) {
+            const struct roof_node *const node = &stage->graph.node[i];
+            const int parts = roof_operator_row(node->workload.op)->part_count;
+            launches += (double)(node->count * (parts > 0 ? parts : 1));
+        }
+    }
+    const double host_s = launches * s->host_gap_s + s->serial_s / stages;
+    pass->launches += launches;
+    pass->host_s += host_s;
+    pass->share_s[ROOF_BOTTLENECK_OVERHEAD] += host_s;
+    return host_s;
+}
+
 /* Adds a stage to a pass of each stack, all of which are one but for what is expected; returns its
  * bound. */
-static double add_costed(struct roof_pass *pass, const struct costed *stage)
+static double add_costed(struct roof_pass *pass, const struct costed *stage,
+                         const struct roof_scenario *s)
 {
-    struct stage sum = {0};
+    struct stage sum = {.time_s = add_host(pass, stage, s)};
+    const double host_s = sum.time_s;
     for (size_t i = 0; i < stage->graph.count; i++) {
         add_to_stage(&sum, pass, &stage->graph.node[i], &stage->cost[i]);
     }
     end_stage(pass, &sum, &stage->graph);
     for (size_t n = 0; n < stage->stacks; n++) {
-        add_expected(&pass[n].expected, stage, n);
+        add_expected(&pass[n].expected, stage, n, host_s);
     }
     return sum.time_s;
 }
@@ -389,7 +417,7 @@ static enum roof_status run_stages(struct roof_pass *out, const struct roof_mode
             TRY(find_costs(&here, from, error));
         }
         const double slowest = out->bound.slowest_s;
-        const double time = add_costed(out, &here);
+        const double time = add_costed(out, &here, s);
         if (kept != NULL && (stage == 0 || time > slowest)) {
             count_for_device(kept, &here.graph, here.index);
         }
@@ -472,6 +500,8 @@ static struct roof_scenario without_drafts(const struct roof_scenario *s)
     d.drafting = ROOF_DRAFTING_DEFAULT;
     d.draft = NULL;
     d.draft_tokens = 0;
+    d.launches = 0; /* each of its kernels has a wait of its own */
+    d.serial_s = 0;
     return d;
 }
 
@@ -495,7 +525,7 @@ static enum roof_status run_predictor(struct roof_pass *out, const struct roof_s
     const struct source from = {.hardware = hardware};
     TRY(roof_graph_predictor(&module.graph, s->draft, &d, node_size(hardware), error));
     TRY(find_costs(&module, &from, error));
-    add_costed(out, &module);
+    add_costed(out, &module, &d);
     out->kv_bytes = modules * graph->kv_bytes;
     out->weights_bytes = 0;
     for (size_t i = 0; i < graph->count; i++) {

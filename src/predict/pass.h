@@ -28,6 +28,8 @@ struct roof_pass {
     double weights_bytes; /* memory, of the stage that needs most */
     double kv_bytes;
     double activation_bytes;
+    double launches;      /* waits for the host, of all stages */
+    double host_s;        /* what they and the serial part take */
     double kv_read_bytes; /* over all stages */
     double weights_read_bytes;
     double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */

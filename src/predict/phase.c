@@ -176,6 +176,10 @@ enum roof_status roof_predict_phase(struct roof_model_prediction *out, struct ro
     roof_memory_put(out, &memory);
     out->tokens_per_step = roof_tokens_per_step(s);
     out->slowest_stage_s = pass.bound.slowest_s;
+    if (pass.host_s > 0) {
+        out->launches = s->host_gap_s > 0 ? pass.launches : ROOF_UNKNOWN;
+        out->host_s = pass.host_s;
+    }
     out->draft_s = s->draft_tokens > 0 ? draft.bound.path_s : ROOF_UNKNOWN;
     out->step_s = roof_pass_step_s(&pass.bound, s) + draft.bound.path_s;
     out->expected_step_s = roof_pass_step_s(&pass.expected.times, s) + draft.expected.times.path_s;

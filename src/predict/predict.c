@@ -221,20 +221,16 @@ static void finish_prediction(struct roof_prediction *p)
     p->fraction_of_peak = p->attainable_flops_per_s / p->peak_flops_per_s;
 }
 
-/* Predicts the workload in *out, which is resolved; without `expect` its bound alone. */
-static enum roof_status predict_resolved(struct roof_prediction *out,
-                                         const struct roof_hardware *hardware, bool expect,
-                                         struct roof_error *error)
+/* Predicts the parts of the workload in *out, which are resolved; without `expect` their bounds
+ * alone. */
+static enum roof_status predict_parts(struct roof_prediction *out,
+                                      const struct roof_hardware *hardware,
+                                      const struct roof_workload *part, int count, bool expect,
+                                      struct roof_error *error)
 {
-    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
-    const struct roof_workload *part = &out->workload;
     clear_prediction(out, hardware);
-    out->part_count = 1;
-    if (roof_operator_row(out->workload.op)->part_count > 0) {
-        out->part_count = roof_workload_parts(parts, &out->workload);
-        part = parts;
-    }
-    for (int i = 0; i < out->part_count; i++) {
+    out->part_count = count;
+    for (int i = 0; i < count; i++) {
         TRY(predict_part(out, i, &part[i], error));
         if (expect) {
             expect_part(out, i, &part[i]);
@@ -245,6 +241,28 @@ static enum roof_status predict_resolved(struct roof_prediction *out,
         finish_expected(out);
     }
     return ROOF_OK;
+}
+
+/* Predicts the workload in *out, which is resolved; without `expect` its bound alone. */
+static enum roof_status predict_resolved(struct roof_prediction *out,
+                                         const struct roof_hardware *hardware, bool expect,
+                                         struct roof_error *error)
+{
+    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    if (roof_operator_row(out->workload.op)->part_count == 0) {
+        return predict_parts(out, hardware, &out->workload, 1, expect, error);
+    }
+    const int count = roof_workload_parts(parts, &out->workload);
+    return predict_parts(out, hardware, parts, count, expect, error);
+}
+
+enum roof_status roof_predict_apart(struct roof_prediction *out,
+                                    const struct roof_prediction *fused, struct roof_error *error)
+{
+    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    out->workload = fused->workload;
+    const int count = roof_workload_apart(parts, &fused->workload);
+    return predict_parts(out, fused->hardware, parts, count, true, error);
 }
 
 enum roof_status roof_predict(struct roof_prediction *out, const struct roof_workload *workload,

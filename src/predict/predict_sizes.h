@@ -24,6 +24,11 @@ enum roof_status roof_predict_bound(struct roof_prediction *out,
                                     const struct roof_workload *workload,
                                     const struct roof_hardware *hardware, struct roof_error *error);
 
+/* Predicts the operators that do the work of a fused one when each is a kernel of its own, as the
+ * parts of *out. The operator must be one that is fused. */
+enum roof_status roof_predict_apart(struct roof_prediction *out,
+                                    const struct roof_prediction *fused, struct roof_error *error);
+
 /* Works out the expected times of a workload in each of some stacks, from its bound. */
 void roof_expect_in(struct roof_expected_sum out[ROOF_STACK_COUNT],
                     const struct roof_prediction *bound, const struct roof_stacks *stacks);

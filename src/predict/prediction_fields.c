@@ -241,6 +241,9 @@ enum model_prediction_value {
     ACCEPTANCE,
     PREFIX_HIT,
     STATIC,
+    FUSE,
+    HOST_GAP,
+    SERIAL,
     LAYOUT,
     WEIGHTS,
     FITS
@@ -276,6 +279,11 @@ static const struct roof_field model_prediction_fields[] = {
     {.key = "moe_ep", ASKED(moe_ep)},
     {.key = "dp", ASKED(dp)},
     {.key = "devices", NUMBER(devices, NONE)},
+    {.key = "fuse", DERIVED_TEXT(FUSE)},
+    {.key = "host_gap_us", .derived = HOST_GAP},
+    {.key = "launches", NUMBER(launches, NONE)},
+    {.key = "serial_ms", .derived = SERIAL},
+    {.key = "host_ms", NUMBER(host_s, MILLISECONDS)},
     {.key = "layout", DERIVED_TEXT(LAYOUT)},
     {.key = "weights", DERIVED_TEXT(WEIGHTS), .width = -8},
     {.key = "activations",
@@ -370,6 +378,19 @@ static void derive_of_model(struct roof_value *out, enum model_prediction_value 
         out->number = scenario->phase != ROOF_PHASE_REQUEST ? ROOF_UNKNOWN
                       : scenario->static_batch > 0          ? 1
                                                             : 0;
+        break;
+    case FUSE:
+        out->text = scenario->fuse == ROOF_FUSE_DEFAULT ? NULL : roof_fuse_names[scenario->fuse];
+        break;
+    case HOST_GAP:
+        out->number = scenario->host_gap_s > 0
+                          ? roof_to_unit(scenario->host_gap_s, ROOF_UNIT_MICROSECONDS)
+                          : ROOF_UNKNOWN;
+        break;
+    case SERIAL:
+        out->number = scenario->serial_s > 0
+                          ? roof_to_unit(scenario->serial_s, ROOF_UNIT_MILLISECONDS)
+                          : ROOF_UNKNOWN;
         break;
     case LAYOUT:
         out->text = p->model->layout;

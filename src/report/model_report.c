@@ -105,6 +105,9 @@ void roof_model_report_scenario(struct roof_text *out,
     put_sizes(out, sizes, COUNT(sizes));
     put_drafter(out, r);
     put_sizes(out, splits, COUNT(splits));
+    if (s->fuse != ROOF_FUSE_DEFAULT) {
+        roof_text_printf(out, ", fuse %s", roof_fuse_names[s->fuse]);
+    }
     if (s->prefix_hit > 0) {
         char hit[ROOF_QUANTITY_SIZE];
         roof_text_printf(out, ", %s of the prompt cached",
@@ -313,6 +316,25 @@ static void put_stage(struct roof_text *out, const struct roof_model_prediction 
              detail);
 }
 
+/* Writes the waits for the host and the serial part, which the times have in them. */
+static void put_host(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char waits[128] = "", serial[128] = "";
+    char detail[320];
+    if (!isnan(r->launches)) {
+        roof_format_quantity(value, r->scenario.host_gap_s, ROOF_UNIT_MICROSECONDS);
+        snprintf(waits, sizeof waits, "%.0f waits of %s for the host; ", r->launches, value);
+    }
+    if (r->scenario.serial_s > 0) {
+        roof_format_quantity(value, r->scenario.serial_s, ROOF_UNIT_MILLISECONDS);
+        snprintf(serial, sizeof serial, "%s that no split shortens; ", value);
+    }
+    roof_format_quantity(value, r->host_s / r->step_s, ROOF_UNIT_FRACTION);
+    snprintf(detail, sizeof detail, "%s%s%s of a step", waits, serial, value);
+    put_line(out, "host", roof_format_quantity(value, r->host_s, ROOF_UNIT_MILLISECONDS), detail);
+}
+
 static void put_times(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -331,6 +353,9 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
     }
     put_drafts(out, r);
     put_stage(out, r);
+    if (!isnan(r->host_s)) {
+        put_host(out, r);
+    }
     if (r->fits == ROOF_FIT_NO) {
         put_line(out, "tokens/s", "-", "it does not fit");
     }
@@ -468,6 +493,34 @@ const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch)
     return out;
 }
 
+/* Writes what each way to fuse operators takes, over what all fused takes. */
+static void put_fusion(struct roof_text *out, const struct roof_fusion *f)
+{
+    for (int i = ROOF_FUSE_COUNT; i-- > 0;) {
+        char label[32];
+        char value[ROOF_QUANTITY_SIZE];
+        char ratio[ROOF_QUANTITY_SIZE];
+        char expected[96] = "";
+        char work[96] = "";
+        char detail[256];
+        const double more = f->way[i].expected_s / f->way[ROOF_FUSE_ALL].expected_s;
+        if (!isnan(more)) {
+            roof_format_quantity(value, f->way[i].expected_s, ROOF_UNIT_MILLISECONDS);
+            snprintf(expected, sizeof expected, "; expected %s, %sx", value,
+                     roof_format_short(ratio, more));
+        }
+        if (!isnan(f->way[i].launches)) {
+            roof_format_quantity(value, f->way[i].bytes, ROOF_UNIT_BYTES);
+            snprintf(work, sizeof work, "; %.0f kernels, %s", f->way[i].launches, value);
+        }
+        roof_format_short(ratio, f->way[i].time_s / f->way[ROOF_FUSE_ALL].time_s);
+        snprintf(detail, sizeof detail, "%sx%s%s", ratio, expected, work);
+        snprintf(label, sizeof label, "fuse %s", roof_fuse_names[i]);
+        put_line(out, label, roof_format_quantity(value, f->way[i].time_s, ROOF_UNIT_MILLISECONDS),
+                 detail);
+    }
+}
+
 static void put_limits(struct roof_text *out, const struct roof_limits *limits)
 {
     char a[ROOF_QUANTITY_SIZE];
@@ -598,6 +651,9 @@ void roof_model_report_text(struct roof_text *out,
     roof_text_put(out, "\n\n");
     put_remarks(out, r);
     put_times(out, r);
+    if (limits->fusion.known) {
+        put_fusion(out, &limits->fusion);
+    }
     put_memory(out, r, limits);
     put_limits(out, limits);
     put_operators(out, r, limits, top, wide);
@@ -622,6 +678,21 @@ static void put_number(struct roof_text *out, const char *separator, const char 
         roof_text_printf(out, "%s\"%s\":", separator, key);
         roof_text_number(out, value);
     }
+}
+
+static void json_fusion(struct roof_text *out, const struct roof_fusion *f)
+{
+    roof_text_put(out, ",\n  \"fusion\": {");
+    for (int i = 0; i < ROOF_FUSE_COUNT; i++) {
+        roof_text_printf(out, "%s\"%s\":{", i == 0 ? "" : ",", roof_fuse_names[i]);
+        put_number(out, "", "time_ms", roof_to_unit(f->way[i].time_s, ROOF_UNIT_MILLISECONDS));
+        put_number(out, ",", "expected_time_ms",
+                   roof_to_unit(f->way[i].expected_s, ROOF_UNIT_MILLISECONDS));
+        put_number(out, ",", "bytes", f->way[i].bytes);
+        put_number(out, ",", "launches", f->way[i].launches);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "}");
 }
 
 /* Writes what an operator reads of its own layer, or of the one before. */
@@ -661,6 +732,9 @@ void roof_model_report_json(struct roof_text *out,
     put_number(out, ",", "compute_bound_batch",
                isinf(limits->decode_compute_bound) ? ROOF_UNKNOWN : limits->decode_compute_bound);
     roof_text_put(out, "}");
+    if (limits->fusion.known) {
+        json_fusion(out, &limits->fusion);
+    }
     if (model_prediction->count > 0) {
         roof_text_put(out, ",\n  \"operators\": [");
         for (size_t i = 0; i < model_prediction->count; i++) {

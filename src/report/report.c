@@ -13,7 +13,7 @@
 
 static void json_parts(struct roof_text *out, const struct roof_prediction *p)
 {
-    roof_text_put(out, ",\n  \"parts\": [");
+    roof_text_put(out, "\"parts\": [");
     for (int i = 0; i < p->part_count; i++) {
         const struct roof_part *const part = &p->part[i];
         const struct {
@@ -38,6 +38,34 @@ static void json_parts(struct roof_text *out, const struct roof_prediction *p)
         roof_text_printf(out, ", \"bottleneck\": \"%s\"}", roof_bottleneck_name(part->bottleneck));
     }
     roof_text_put(out, "\n  ]");
+}
+
+/* Writes what a fused operator saves: the operators that do its work each by itself, and how many
+ * times its time they take. */
+static void json_apart(struct roof_text *out, const struct roof_prediction *fused,
+                       const struct roof_prediction *apart)
+{
+    const struct {
+        const char *key;
+        double value;
+        enum roof_unit unit;
+    } numbers[] = {
+        {"bytes", apart->bytes, ROOF_UNIT_BYTES},
+        {"time_us", apart->time_s, ROOF_UNIT_MICROSECONDS},
+        {"expected_time_us", apart->expected_s, ROOF_UNIT_MICROSECONDS},
+        {"speedup", apart->time_s / fused->time_s, ROOF_UNIT_NONE},
+        {"expected_speedup", apart->expected_s / fused->expected_s, ROOF_UNIT_NONE},
+    };
+    roof_text_put(out, ",\n  \"unfused\": {");
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        if (isfinite(numbers[i].value)) {
+            roof_text_printf(out, "\"%s\": ", numbers[i].key);
+            roof_text_number(out, roof_to_unit(numbers[i].value, numbers[i].unit));
+            roof_text_put(out, ", ");
+        }
+    }
+    json_parts(out, apart);
+    roof_text_put(out, "}");
 }
 
 static void json_steps(struct roof_text *out, const struct roof_trace *explanation)
@@ -97,7 +125,7 @@ static const struct roof_expected *kernel_of(const struct roof_prediction *p, bo
 
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
                       const struct roof_hardware *product, const struct roof_trace *explanation,
-                      bool tiling)
+                      bool tiling, const struct roof_prediction *apart)
 {
     struct roof_table table;
     roof_table_open_members(&table, ROOF_TABLE_PREDICTIONS, prediction->workload.op, "\n  ");
@@ -105,7 +133,11 @@ void roof_report_json(struct roof_text *out, const struct roof_prediction *predi
     roof_table_prediction(&table, out, prediction);
     roof_report_published(out, "\n  ", prediction, product);
     if (prediction->part_count > 1) {
+        roof_text_put(out, ",\n  ");
         json_parts(out, prediction);
+    }
+    if (apart != NULL) {
+        json_apart(out, prediction, apart);
     }
     const struct roof_expected *const kernel = kernel_of(prediction, tiling);
     if (kernel != NULL) {
@@ -402,6 +434,33 @@ static void put_expected(struct roof_text *out, const struct roof_prediction *p,
     }
 }
 
+/* Writes what fusion saves. */
+static void put_apart(struct roof_text *out, const struct roof_prediction *fused,
+                      const struct roof_prediction *apart)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char bytes[ROOF_QUANTITY_SIZE];
+    char ratio[ROOF_QUANTITY_SIZE];
+    struct roof_text detail = ROOF_TEXT_INIT;
+    for (int i = 0; i < apart->part_count; i++) {
+        roof_text_printf(&detail, "%s%s", i == 0 ? "" : " + ",
+                         roof_operator_row(apart->part[i].op)->name);
+    }
+    roof_text_printf(&detail, ", %s: fusion makes it %sx as fast",
+                     roof_format_quantity(bytes, apart->bytes, ROOF_UNIT_BYTES),
+                     roof_format_short(ratio, apart->time_s / fused->time_s));
+    if (!isnan(apart->expected_s) && !isnan(fused->expected_s)) {
+        roof_text_printf(&detail, "; expected %s",
+                         roof_format_quantity(value, apart->expected_s, ROOF_UNIT_MICROSECONDS));
+        roof_text_printf(&detail, ", %sx",
+                         roof_format_short(ratio, apart->expected_s / fused->expected_s));
+    }
+    line(out, "unfused", roof_format_quantity(value, apart->time_s, ROOF_UNIT_MICROSECONDS),
+         detail.data == NULL ? "" : detail.data);
+    out->failed = out->failed || detail.failed;
+    roof_text_free(&detail);
+}
+
 static void put_time(struct roof_text *out, const struct roof_prediction *p)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -504,7 +563,7 @@ static void put_notes(struct roof_text *out, const struct roof_prediction *p)
 
 void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
                       const struct roof_hardware *product, const struct roof_trace *explanation,
-                      bool tiling)
+                      bool tiling, const struct roof_prediction *apart)
 {
     roof_report_workload(out, &p->workload);
     roof_text_put(out, " on ");
@@ -517,6 +576,9 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     put_network(out, p);
     put_rates(out, p);
     put_expected(out, p, tiling);
+    if (apart != NULL) {
+        put_apart(out, p, apart);
+    }
     put_measured(out, p);
     if (p->part_count > 1) {
         put_parts(out, p);

@@ -17,17 +17,18 @@
 #include "report/table.h"
 
 /** Writes a prediction as a JSON object, with its parts, with the explanation when it is not NULL,
- * and with the tiling of the expected kernel when that is wanted and known. */
+ * and with the tiling of the expected kernel when that is wanted and known. apart has the operators
+ * that do the work of a fused one each by itself (roof_predict_apart), else it is NULL. */
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
                       const struct roof_hardware *product, const struct roof_trace *explanation,
-                      bool tiling);
+                      bool tiling, const struct roof_prediction *apart);
 /**
  * Writes a prediction for people. product is the device with the published figures, for a device
- * that is as the documents specify it, else NULL; explanation may be NULL.
+ * that is as the documents specify it, else NULL; explanation may be NULL, and apart is as above.
  */
 void roof_report_text(struct roof_text *out, const struct roof_prediction *prediction,
                       const struct roof_hardware *product, const struct roof_trace *explanation,
-                      bool tiling);
+                      bool tiling, const struct roof_prediction *apart);
 
 /** Writes the shape of a workload for people: "gemm m=1 n=4096 k=4096". */
 void roof_report_workload(struct roof_text *out, const struct roof_workload *workload);

@@ -12,6 +12,8 @@ OPERATORS = {
     "rmsnorm": "tokens hidden gain?", "layernorm": "tokens hidden gain?", "add": "tokens hidden",
     "silu-mul": "tokens hidden", "gelu": "tokens hidden", "quantize": "tokens hidden",
     "rope": "tokens heads kv_heads? head_dim", "kv-append": "tokens heads? kv_heads head_dim",
+    "add-rmsnorm": "tokens hidden gain?", "add-rmsnorm-quantize": "tokens hidden", "gemm-silu-mul": "m n k",
+    "rope-append": "tokens heads kv_heads? head_dim qk_rope_head_dim?", "silu-mul-quantize": "tokens hidden",
     "embedding": "tokens hidden", "moe": "tokens hidden intermediate experts top_k routing? ep?",
     "router": "tokens experts top_k", "all-reduce": "elements devices within? algorithm?",
     "all-gather": "elements devices within? algorithm?", "send": "elements within?",

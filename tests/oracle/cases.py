@@ -61,7 +61,9 @@ def operator(random, op):
         for name in names:
             if chance(random, 0.6):
                 d[name] = size(random, bits)
-    if op in ("gemm", "bmm"):
+    if op == "gemm-silu-mul":
+        draw(14, "m", "n", "k")
+    elif op in ("gemm", "bmm"):
         draw(14, "m", "n", "k")
         (draw if op == "bmm" else maybe)(7, "batch")
     elif op == "gemv":
@@ -106,14 +108,16 @@ def operator(random, op):
             draw(12, "hidden")
     elif op in operators.ROWS:
         draw(14, "tokens", "hidden")
-        if op in ("rmsnorm", "layernorm") and chance(random, 0.6):
+        if op in operators.NORMS and chance(random, 0.6):
             d["gain"] = random.choice((0, 1))
-    elif op in ("rope", "kv-append"):
+    elif op in ("rope", "kv-append", "rope-append"):
         draw(13, "tokens")
         draw(5, "kv_heads")
         draw(8, "head_dim")
         d["heads"] = d["kv_heads"] * size(random, 4) if chance(random, 0.95) else size(random, 6)
-        if op == "rope" and chance(random, 0.3):
+        if op == "rope-append":
+            maybe(7, "qk_rope_head_dim")
+        if op != "kv-append" and chance(random, 0.3):
             del d["kv_heads"]
         if op == "kv-append" and chance(random, 0.5):
             del d["heads"]
@@ -148,7 +152,7 @@ def asked_formats(random, op=None):
         if not chance(random, likely):
             continue
         if role in ("precision", "weights", "kv") or chance(random, 0.03) or \
-                (op == "quantize" and role == "out"):
+                (op in operators.QUANTIZING and role == "out"):
             said[role] = random.choice(formats.NAMES)
         elif role != "compute" or op is None or op in operators.PRODUCTS + ["attention"]:
             said[role] = random.choice(formats.MULTIPLIED)

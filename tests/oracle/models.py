@@ -265,6 +265,11 @@ class Node:
                    for part in self.own())
 
 
+def width_of(name):
+    """Bits of an element of a format."""
+    return Fraction(FORMATS[name]["bits"], FORMATS[name]["elements"])
+
+
 def ceil_div(a, b):
     return -(-a // b)
 
@@ -284,7 +289,9 @@ class Scenario:
         self.reserve = Fraction(str(get("reserve", 0.1)))
         if self.reserve > Fraction(99, 100):
             raise Refused("reserve")
-        self.split, self.unfused = get("split_projections", 0), get("unfused_attention", 0)
+        self.fuse = get("fuse", "default")
+        self.split = get("split_projections", 0) or self.fuse == "none"
+        self.unfused = get("unfused_attention", 0) or self.fuse == "none"
         # Of a table of positions drafts need rows, too.
         room = model.positions - self.drafts * model.learned
         limit = min(4096, max(1, room)) if model.positions else 4096
@@ -388,8 +395,11 @@ class Graph:
                             resident=[(f.stored("embedding"), m.position_rows * h, 1,
                                        m.position_rows)])
                 self.vector("position_add", "add", dict(tokens=self.n, hidden=h))
+        if s.fuse == "all":  # layer by layer, since the ends of layers join
+            for i in layers:
+                self.layer(i)
         seen = {}
-        for i in layers:
+        for i in layers if s.fuse != "all" else []:
             key = m.layers[i] + f.signature(i)
             if key not in seen:
                 seen[key] = [i, 0]
@@ -403,6 +413,59 @@ class Graph:
             self.head(m.tied and s.pp == 1 and f.stored("lm_head") == f.stored("embedding"))
         else:
             self.collective("send", "send", self.n * h, 2, f.out)
+        self.join()
+
+    def join(self):
+        """Makes one of two operators that follow each other where a kernel does both."""
+        if self.s.fuse != "all":
+            return
+        done = []
+        for node in self.nodes:
+            one = self.joined(done[-1], node) if done else None
+            done[-1:] = [one] if one else done[-1:] + [node]
+        self.nodes = dict.fromkeys(done, 1)
+
+    def joined(self, a, b):
+        x, y, m = a.dims, b.dims, self.m
+        rows = (x.get("m", x.get("tokens")), x.get("n", x.get("hidden")))
+        same = rows == (y.get("tokens"), y.get("hidden"))
+        if a.op == "add" and b.name in ("attn_norm", "mlp_norm", "final_norm") and same:
+            # A sum is the residual; a parallel MLP does not read that of the attention. Where a
+            # layer begins without a norm, only sums within layers are joined.
+            if a.name not in ("attn_add", "mlp_add") or m.parallel and b.name == "mlp_norm":
+                return None
+            first = all(mixes or state or (mlp and m.norms == 2) for _, _, state, mixes, mlp in m.layers)
+            within = a.name == "attn_add" and b.name == "mlp_norm"
+            if not within and (m.post_only or not first):
+                return None
+            return Node("add_" + b.name, "add-" + b.op, y, b.formats, b.resident)
+        if a.op == "gemm" and b.op == "silu-mul" and rows == (y["tokens"], 2 * y["hidden"]):
+            one = Node(a.name, "gemm-silu-mul", dict(m=x["m"], n=y["hidden"], k=x["k"],
+                                                     bias=x.get("bias")), a.formats, a.resident)
+            one.linear = a.linear
+            return one
+        if b.op == "quantize" and b.alone and same and a.op in (
+                "rmsnorm", "add-rmsnorm", "silu-mul", "gemm-silu-mul"):
+            op = a.op + ("" if a.op == "gemm-silu-mul" else "-quantize")
+            one = Node(a.name, op, x, dict(a.formats, out=b.formats["out"]), a.resident)
+            one.linear = a.linear
+            return one
+        if (a.name, b.name) == ("rope", "kv_append") and x["head_dim"] <= y["head_dim"]:
+            return Node("rope_append", "rope-append", dict(x, head_dim=y["head_dim"],
+                                                           qk_rope_head_dim=x["head_dim"]), a.formats)
+        return None
+
+    def quantised(self, name, rows, width, i, *readers):
+        """An input that is quantised by a kernel, once for each format that it is read in."""
+        if self.s.fuse == "default":
+            return
+        read = [self.f.read_in(reader, i) for reader in readers]
+        few = list(dict.fromkeys(x for x in read if width_of(x) < width_of(self.f.out)))
+        for one in few:
+            self.vector(name, "quantize", dict(tokens=rows, hidden=width))
+            node = list(self.nodes)[-1]
+            node.formats["out"] = one
+            node.alone = set(read) == {one}
 
     def embed(self):
         rows = ceil_div(self.m.vocab, self.s.tp)
@@ -414,6 +477,7 @@ class Graph:
     def head(self, borrowed):
         m, t = self.m, self.s.tp
         self.normed("final_norm", self.rows, m.hidden)
+        self.quantised("head_quantize", self.rows, m.hidden, 0, "lm_head")
         self.product("lm_head", "lm_head", 0, self.rows, ceil_div(m.vocab, t), m.hidden,
                      m.head_bias)
         next(node for node in self.nodes if node.name == "lm_head").borrowed = borrowed
@@ -483,6 +547,11 @@ class Graph:
         if attention or state:
             if not m.post_only:
                 self.normed("attn_norm", n, h)
+            readers = (["q_a" if m.q_latent else "q", "kv_a"] + ["index"] * bool(m.chosen) if m.latent
+                       else ["q", "k", "v"]) * bool(attention) + ["mixer_in"] * bool(state)
+            if m.norms == 1 and mlp:  # the MLP reads the same norm
+                readers += ["router"] if routed else ["up"] + ["gate"] * bool(m.gated)
+            self.quantised("attn_quantize", n, h, i, *readers)
             if attention and m.latent:
                 self.latent_attention(i)
             elif attention:
@@ -503,6 +572,8 @@ class Graph:
         if routed:
             self.expert_layer(i)
         else:
+            if m.norms == 2:
+                self.quantised("mlp_quantize", n, h, i, *["gate"] * bool(m.gated), "up")
             self.mlp("", "", i, m.inner // s.tp)
         self.reduce("mlp_all_reduce")
         if m.post_norms:
@@ -520,6 +591,7 @@ class Graph:
         scalars = {"gated-delta": 2 * heads, "kimi-delta": heads + heads * size, "ssd": 3 * heads}
         self.product("mixer_in_proj", "mixer_in", i, n, channels + more, m.hidden)
         if m.state == "kimi-delta":
+            self.quantised("mixer_gates_quantize", n, 2 * wide, i, "mixer_in")
             self.product("mixer_decay_proj", "mixer_in", i, n, heads * size, wide)
             self.product("mixer_gate_proj", "mixer_in", i, n, width, wide)
         kinds = [(self.b, s.new)] + ([(self.others, s.chunk)] if self.others else [])
@@ -541,6 +613,7 @@ class Graph:
             rows, row = (n, width) if m.state == "ssd" else (n * heads, wide)
             self.normed("mixer_norm", rows, row, "rmsnorm")
         self.vector("mixer_gate", "silu-mul", dict(tokens=n, hidden=width))
+        self.quantised("mixer_out_quantize", n, width, i, "mixer_out")
         self.product("mixer_out_proj", "mixer_out", i, n, m.hidden, width)
 
     def attend(self, op, dims, kv, name):
@@ -585,6 +658,7 @@ class Graph:
             last.resident.append((f.stored("norm"), heads, 0, 0))
         if m.query_gate:
             self.vector("attn_gate", "silu-mul", dict(tokens=n, hidden=heads * d))
+        self.quantised("o_quantize", n, heads * d, i, "o")
         self.product("o_proj", "o", i, n, m.hidden, heads * d, m.o_bias)
 
     def latent_attention(self, i):
@@ -599,6 +673,7 @@ class Graph:
                 self.product("q_a_proj", "q_a", i, n, m.q_latent, m.hidden)
                 self.product("kv_a_proj", "kv_a", i, n, width, m.hidden)
             self.normed("q_a_norm", n, m.q_latent, "rmsnorm")
+            self.quantised("q_b_quantize", n, m.q_latent, i, "q_b", *["index"] * bool(m.chosen))
             self.product("q_b_proj", "q_b", i, n, heads * (m.nope + m.rope), m.q_latent)
         else:
             self.product("q_proj", "q", i, n, heads * (m.nope + m.rope), m.hidden)
@@ -625,19 +700,23 @@ class Graph:
             if absorbed:
                 rows = batch * new
                 sparse = m.chosen and seen > m.chosen
+                self.quantised("q_absorb_quantize", rows, heads * m.nope, i, "kv_b")
                 self.product("q_absorb" + after, "kv_b", i, rows, m.latent, m.nope, op="bmm",
                              batch=heads, resident=False)
                 self.attend_latent("sparse-mla" if sparse else "mla-decode", sizes, batch, new,
                                    seen, f.kv, number)
+                self.quantised("v_absorb_quantize", rows, heads * m.latent, i, "kv_b")
                 self.product("v_absorb" + after, "kv_b", i, rows, m.v, m.latent, op="bmm",
                              batch=heads, resident=False)
             else:
+                self.quantised("kv_b_quantize", batch * seen, m.latent, i, "kv_b")
                 self.product("kv_b_proj", "kv_b", i, batch * seen, heads * (m.nope + m.v), m.latent,
                              resident=False)
                 self.attend_latent("mla-prefill", sizes, batch, new, seen, f.out, number)
         last = next(node for node in reversed(list(self.nodes))
                     if node.name.startswith(("kv_b_proj", "v_absorb")))
         last.resident.append(held)
+        self.quantised("o_quantize", n, heads * m.v, i, "o")
         self.product("o_proj", "o", i, n, m.hidden, heads * m.v, m.o_bias)
 
     def index_inputs(self, i):
@@ -693,6 +772,7 @@ class Graph:
             self.product(prefix + "up_proj", up, i, n, inner, m.hidden, m.mlp_bias)
         self.vector((prefix or "mlp_") + "act", "silu-mul" if m.gated else "gelu",
                     dict(tokens=n, hidden=inner))
+        self.quantised("down_quantize", n, inner, i, down)
         self.product(prefix + "down_proj", down, i, n, m.hidden, inner, m.mlp_bias)
 
     def copies(self):
@@ -738,6 +818,7 @@ class Graph:
             expert("experts_down", "moe-down", down, read_down, 1, h)
         self.exchange("combine", "reduce-scatter", f.out)
         if m.shared:
+            self.quantised("shared_quantize", n, h, i, *["shared_gate"] * bool(m.gated), "shared_up")
             self.mlp("shared_", "shared_", i, m.shared // s.tp)
             if m.shared_gate:
                 list(self.nodes)[-1].resident.append((f.stored("norm"), h, 0, 0))
@@ -805,9 +886,11 @@ class Predictor(Graph):
         self.embed()
         self.normed("embedding_norm", self.n, h)
         self.normed("hidden_norm", self.n, h)
+        self.quantised("join_quantize", self.n, 2 * h, 0, "lm_head")
         self.product("join_proj", "lm_head", 0, self.n, h, 2 * h)
         self.layer(layers[-1])
         self.head(True)
+        self.join()
 
     def resident_of(self, modules, sparse):
         """All modules, and the table of the embedding where another device has it."""
@@ -826,7 +909,9 @@ def predict_own(m, s, asked, device, f, sparse):
     last = [len(m.layers) - 1]
     graph = Predictor(m, s, f, s.pp - 1, device.node, last)
     one = operators.add_up([(count, p) for count, _, p in graph.predict(device, sparse)])
-    return dict(step=s.microbatches * one["time"], weights=graph.resident_of(m.predictors, sparse),
+    wait = Fraction(str(asked.get("host_gap_us", 0))) / 10 ** 6
+    waits = sum(count * len(p.get("parts", [p])) for count, _, p in graph.predict(device, sparse))
+    return dict(step=s.microbatches * (one["time"] + waits * wait), weights=graph.resident_of(m.predictors, sparse),
                 cache=m.predictors * graph.cache(last))
 
 
@@ -861,7 +946,21 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     sums = [operators.add_up([(count, p) for count, _, p in one]) for one in predicted]
     slowest = max(range(s.pp), key=lambda x: sums[x]["time"])
     everything = operators.add_up([(count, p) for one in predicted for count, _, p in one])
-    path, slow, micro = everything["time"], sums[slowest]["time"], s.microbatches
+    # Each stage waits for the host, and has a share of what is beside the model.
+    gap, serial = (Fraction(str(asked.get(key, 0))) / 10 ** power
+                   for key, power in (("host_gap_us", 6), ("serial_ms", 3)))
+    waits = [Fraction(asked["launches"], s.pp) if "launches" in asked else
+             sum(count * len(p.get("parts", [p])) for count, _, p in one) for one in predicted]
+    host = [wait * gap + serial / s.pp for wait in waits]
+    if "launches" in asked and not gap:
+        raise Refused("launches")
+    times = [one["time"] + more for one, more in zip(sums, host)]
+    everything["shares"]["overhead"] = sum(host)
+    if any(host):
+        shares = everything["shares"]
+        everything["bottleneck"] = max(shares, key=lambda name: shares[name])
+        slowest = max(range(s.pp), key=lambda x: times[x])
+    path, slow, micro = sum(times), times[slowest], s.microbatches
     if "stages" in BROKEN:
         step = path
     elif s.phase == "prefill":
@@ -880,7 +979,8 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         total["network_bytes"] = total["network_bytes"] or Fraction(0)
     row = dict(flops=total["flops"], bytes=total["bytes"], network_bytes=total["network_bytes"],
                arithmetic_intensity=total["intensity"], memory_time=everything["memory"],
-               compute_time=everything["compute"], network_time=everything["network"], time=path,
+               compute_time=everything["compute"], network_time=everything["network"],
+               time=everything["time"], host=sum(host), waits=sum(waits) if gap else None,
                bottleneck=everything["bottleneck"], step=step, weights=weights, cache=cache,
                active=active, by_role=total["by_role"], shares=everything["shares"],
                attainable=total["attainable"] if s.pp == 1 else None,

@@ -8,16 +8,21 @@ from formats import (BROKEN, FORMATS, PRUNED, Refused, STORED, multiplied_at, re
                      tensor_bytes)
 
 PRODUCTS = ("gemm gemv bmm attention-scores attention-values flash-attention mla-decode mla-prefill "
-            "moe moe-gate-up moe-down index-scores sparse-mla gated-delta kimi-delta ssd").split()
+            "moe moe-gate-up moe-down gemm-silu-mul index-scores sparse-mla gated-delta kimi-delta ssd").split()
 COLLECTIVES = "all-reduce all-gather reduce-scatter all-to-all send".split()
 ATTENTION = "attention-scores attention-values softmax attention flash-attention".split()
 LATENT = "mla-decode mla-prefill".split()
 CHOSEN = "index-scores sparse-mla".split()
 STATES = "gated-delta kimi-delta ssd".split()
 EXPERTS = "moe moe-gate-up moe-down".split()
-WITH_WEIGHTS = ["gemm", "gemv", "bmm"] + EXPERTS
-ROWS = "rmsnorm layernorm add silu-mul gelu quantize embedding".split()
-ALL = PRODUCTS + ["softmax", "attention"] + ROWS + ["rope", "kv-append", "router", "index-top-k", "short-conv"] + \
+WITH_WEIGHTS = ["gemm", "gemv", "bmm", "gemm-silu-mul"] + EXPERTS
+# Fused operators, by what they join: what one passes to the next is neither written nor read.
+FUSED = {"add-rmsnorm": "add rmsnorm", "add-layernorm": "add layernorm", "rmsnorm-quantize": "rmsnorm quantize",
+         "add-rmsnorm-quantize": "add rmsnorm quantize", "silu-mul-quantize": "silu-mul quantize"}
+QUANTIZING = ["quantize"] + [op for op in FUSED if "quantize" in op]
+NORMS = [op for op in ["rmsnorm", "layernorm", *FUSED] if "norm" in op]
+ROWS = "rmsnorm layernorm add silu-mul gelu quantize embedding".split() + list(FUSED)
+ALL = PRODUCTS + ["softmax", "attention"] + ROWS + ["rope", "kv-append", "rope-append", "router", "index-top-k", "short-conv"] + \
     COLLECTIVES
 _LATENT_SIZES = dict(kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128)
 ROLES = "weights activations out kv".split()
@@ -84,11 +89,15 @@ def defaults(op, dims):
             d = dict(_LATENT_SIZES, **d)
         if d["causal"] and d["query_len"] > d["kv_len"]:
             raise Refused("more queries than keys")
-    if op in ATTENTION or op == "rope":
+    if op in ATTENTION or op in ("rope", "rope-append"):
         d.setdefault("kv_heads", d["heads"])
+    if op == "rope-append":
+        d.setdefault("qk_rope_head_dim", d["head_dim"])
+        if d["qk_rope_head_dim"] > d["head_dim"]:
+            raise Refused("qk_rope_head_dim")
     if op == "kv-append":
         d.setdefault("heads", d["kv_heads"])
-    if (op in ATTENTION or op in ("rope", "kv-append")) and d["heads"] % d["kv_heads"]:
+    if (op in ATTENTION or op in ("rope", "kv-append", "rope-append")) and d["heads"] % d["kv_heads"]:
         raise Refused("heads")
     if op in EXPERTS:
         d.setdefault("routing", "uniform")
@@ -187,6 +196,29 @@ def work(op, d):
         w.update(flops=b * products, activations=(tokens_of_all * come, inputs, inputs * tokens_of_all),
                  kv=(2 * b * h * size * inner, 2, 2 * b * h),
                  out=(tokens_of_all * h * wide, 1, tokens_of_all))
+    elif op in FUSED:
+        whole, first = tokens * hidden, FUSED[op].split()[0]
+        flops = dict(add=1, rmsnorm=5, layernorm=7, quantize=4)
+        flops["silu-mul"] = 4
+        w["flops"] = sum(flops[part] for part in FUSED[op].split()) * whole
+        # The first one reads its inputs; a sum is also written, for the next layer.
+        tensors = dict(add=2 + 1, rmsnorm=1).get(first, 2)
+        w.update(activations=(tensors * whole, tensors, tensors * tokens), out=(whole, 1, tokens))
+        if d.get("gain"):
+            vectors = 2 if "layernorm" in op else 1
+            w["weights"] = (vectors * hidden, vectors, vectors)
+    elif op == "gemm-silu-mul":
+        m, n, k = d["m"], d["n"], d["k"]
+        w.update(flops=2 * m * (2 * n) * k, weights=(2 * n * k, 1, 2 * n), activations=(m * k, 1, m),
+                 out=(m * n, 1, m))
+        if d.get("bias"):
+            w["bias"] = 2 * n
+    elif op == "rope-append":
+        q, k, new = (tokens * heads * size for heads, size in (
+            (d["heads"], d["qk_rope_head_dim"]), (d["kv_heads"], d["qk_rope_head_dim"]),
+            (d["kv_heads"], d["head_dim"])))
+        w.update(flops=3 * (q + k), activations=(q + 2 * new, 3, 3 * tokens), out=(q, 1, tokens),
+                 kv=(2 * new, 2, 2 * tokens * d["kv_heads"]))
     elif op in ROWS:
         each = (tokens * hidden, 1, tokens)
         per_element = dict(rmsnorm=5, layernorm=7, add=1, gelu=10, quantize=4, embedding=0)
@@ -362,12 +394,12 @@ def check_compute(asked):
 def ask(op, dims, asked, device, sparse=False):
     """A prediction from what the program is given."""
     dims = defaults(op, dims)
-    formats = resolve(asked, "bf16" if op == "quantize" else "fp16")
+    formats = resolve(asked, "bf16" if op in QUANTIZING else "fp16")
     if op in STATES and not asked.get("kv"):
         formats["kv"] = "fp32"
-    if op == "quantize" and not asked.get("out"):
+    if op in QUANTIZING and not asked.get("out"):
         formats["out"] = "fp8_e4m3"
-    elif op != "quantize" and asked.get("out") in STORED:
+    elif op not in QUANTIZING and asked.get("out") in STORED:
         raise Refused("out")
     if asked.get("compute") and op not in PRODUCTS + ["attention"]:
         raise Refused("compute")

@@ -241,6 +241,9 @@ def check_models(comparison, program, every_device, every_model, random, count, 
             if random.random() < 0.25:
                 switches[key] = 1
                 options.append("--" + key.replace("_", "-"))
+        if random.random() < 0.4:
+            switches["fuse"] = random.choice(("none", "all"))
+            options += ["--fuse", switches["fuse"]]
         records, wanted, kinds = [], [], []
         for _ in range(count // groups):
             name = random.choice(list(every_model["models"]))
@@ -373,9 +376,17 @@ def check_graphs(comparison, program, every_device, every_model, random, count):
                                                                     "attention_dp"}:
             asked = cases.scenario(random, model)  # records alone take ep beside the others
         asked.update(cases.asked_formats(random, "gemm"))
+        asked["fuse"] = random.choice(("default", "none", "all", "all"))
+        for key, likely, value in (("host_gap_us", 0.5, random.randint(1, 400)),
+                                   ("launches", 0.2, random.randint(1, 1000)),
+                                   ("serial_ms", 0.3, random.randint(1, 99))):
+            if random.random() < likely:
+                asked[key] = value
         arguments = ["predict", "model", name, "-H", where, "-f", "json"]
+        units = {"host_gap_us": "us", "serial_ms": "ms"}
         for key, value in asked.items():
-            arguments += ["--" + key.replace("_", "-"), str(value)]
+            unit = units.get(key, "")
+            arguments += ["--" + key.removesuffix("_" + unit).replace("_", "-"), f"{value}{unit}"]
         result = program.run(arguments)
         case = " ".join(arguments)
         try:
@@ -405,6 +416,10 @@ def check_graphs(comparison, program, every_device, every_model, random, count):
                 for field, value in want.items():
                     if not node.dims.get("within"):
                         comparison.field(f"{field} of {key[0]}", one.get(field), value, case)
+        comparison.field("step_ms", got["step_ms"], row["step"] * 1000, case)
+        comparison.field("host_ms", got.get("host_ms"), row["host"] * 1000 or None, case)
+        comparison.field("launches", got.get("launches"), row["waits"], case)
+        comparison.field("bottleneck", got["bottleneck"], row["bottleneck"], case)
         check_limits(comparison, got["limits"], model, asked, device, row, case)
         check_bounds(comparison, got["limits"], got["operators"], model, asked, device, case)
         if comparison.differed == before:

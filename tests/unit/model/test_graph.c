@@ -226,6 +226,165 @@ static void test_dense(void **state)
     roof_model_free(m);
 }
 
+/* --- fused operators ----------------------------------------------------------------------- */
+
+#define ADD_NORM(name_, count_, op_, tokens_)                                                      \
+    {                                                                                              \
+        name_, count_, OP(op_),                                                                    \
+        {                                                                                          \
+            .tokens = (tokens_), .hidden = 64, .gain = 1                                           \
+        }                                                                                          \
+    }
+#define ROPE_APPEND(count_, tokens_)                                                               \
+    {                                                                                              \
+        "rope_append", count_, OP(ROPE_APPEND),                                                    \
+        {                                                                                          \
+            .tokens = (tokens_), .heads = 8, .kv_heads = 2, .head_dim = 16, .qk_rope_head_dim = 16 \
+        }                                                                                          \
+    }
+#define SWIGLU(count_, rows)                                                                       \
+    {                                                                                              \
+        "gate_up_proj", count_, OP(GEMM_SILU_MUL),                                                 \
+        {                                                                                          \
+            .m = (rows), .n = 80, .k = 64                                                          \
+        }                                                                                          \
+    }
+
+/* Each sum is joined to the norm behind it: that of the next layer, and at the end the last one,
+ * where it is of as many rows. */
+static void test_fuse_all(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(DENSE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.fuse = ROOF_FUSE_ALL;
+    const struct expected decode[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
+                                      NORM("attn_norm", 1, 3, 64),
+                                      ADD_NORM("add_attn_norm", 3, ADD_RMSNORM, 3),
+                                      GEMM("qkv_proj", 4, 3, 128 + 2 * 32, 64),
+                                      ROPE_APPEND(4, 3),
+                                      FLASH("attention", 4, 3, 8, 2, 1, 50, 0),
+                                      GEMM("o_proj", 4, 3, 64, 128),
+                                      ADD_NORM("add_mlp_norm", 4, ADD_RMSNORM, 3),
+                                      SWIGLU(4, 3),
+                                      GEMM("down_proj", 4, 3, 64, 80),
+                                      ADD_NORM("add_final_norm", 1, ADD_RMSNORM, 3),
+                                      GEMM("lm_head", 1, 3, 1001, 64)};
+    HAS(build(m, s, 0, 0), decode);
+    /* A prompt has one row at its end. */
+    s = asked(ROOF_PHASE_PREFILL, 2, 48);
+    s.fuse = ROOF_FUSE_ALL;
+    const struct roof_graph *g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "mlp_add")->count, 1);
+    assert_int_equal(find(g, "mlp_add")->workload.shape.tokens, 96);
+    assert_int_equal(find(g, "final_norm")->workload.op, OP(RMSNORM));
+    /* Each stage begins with a norm and sends its last sum. */
+    s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.fuse = ROOF_FUSE_ALL;
+    s.pp = 2;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "attn_norm")->count, 1);
+    assert_int_equal(find(g, "add_attn_norm")->count, 1);
+    assert_int_equal(find(g, "mlp_add")->count, 1);
+    assert_int_equal(g->node[g->count - 1].workload.op, OP(SEND));
+    g = build(m, s, 1, 0);
+    assert_int_equal(find(g, "attn_norm")->count, 1);
+    assert_int_equal(find(g, "add_final_norm")->count, 1);
+    roof_model_free(m);
+}
+
+/* Inputs that products read in fewer bits are quantised on the way out of what makes them; what
+ * attention makes is not. The head reads 16 bits. */
+static void test_fuse_quantised(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(DENSE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.common.formats.precision = P(FP8_E4M3);
+    s.fuse = ROOF_FUSE_ALL;
+    const struct expected all[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
+                                   ADD_NORM("attn_norm", 1, RMSNORM_QUANTIZE, 3),
+                                   ADD_NORM("add_attn_norm", 3, ADD_RMSNORM_QUANTIZE, 3),
+                                   GEMM("qkv_proj", 4, 3, 128 + 2 * 32, 64),
+                                   ROPE_APPEND(4, 3),
+                                   FLASH("attention", 4, 3, 8, 2, 1, 50, 0),
+                                   VECTOR("o_quantize", 4, QUANTIZE, 3, 128),
+                                   GEMM("o_proj", 4, 3, 64, 128),
+                                   ADD_NORM("add_mlp_norm", 4, ADD_RMSNORM_QUANTIZE, 3),
+                                   SWIGLU(4, 3),
+                                   GEMM("down_proj", 4, 3, 64, 80),
+                                   ADD_NORM("add_final_norm", 1, ADD_RMSNORM, 3),
+                                   GEMM("lm_head", 1, 3, 1001, 64)};
+    const struct roof_graph *g = build(m, s, 0, 0);
+    HAS(g, all);
+    assert_int_equal(find(g, "add_mlp_norm")->workload.formats.out, P(FP8_E4M3));
+    assert_int_equal(find(g, "add_mlp_norm")->workload.formats.activations, P(BF16));
+    assert_int_equal(find(g, "gate_up_proj")->workload.formats.out, P(FP8_E4M3));
+    assert_int_equal(find(g, "add_final_norm")->workload.formats.out, P(BF16));
+    /* If one of three reads 16 bits, the norm writes them, and the others have a kernel. */
+    s.weight[ROOF_WEIGHT_K] = P(BF16);
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "add_attn_norm")->workload.op, OP(ADD_RMSNORM));
+    assert_int_equal(find(g, "attn_quantize")->count, 4);
+    s.weight[ROOF_WEIGHT_K] = P(AUTO);
+    s.fuse = ROOF_FUSE_NONE;
+    static const char *const names[] = {
+        "embedding", "attn_norm",    "attn_quantize", "q_proj",     "k_proj",  "v_proj",
+        "rope",      "kv_append",    "attention",     "o_quantize", "o_proj",  "attn_add",
+        "mlp_norm",  "mlp_quantize", "gate_proj",     "up_proj",    "mlp_act", "down_quantize",
+        "down_proj", "mlp_add",      "final_norm",    "lm_head"};
+    g = build(m, s, 0, 0);
+    assert_int_equal(g->count, COUNT(names));
+    for (size_t i = 0; i < g->count; i++) {
+        assert_string_equal(g->node[i].name, names[i]);
+    }
+    assert_int_equal(find(g, "attention")->workload.op, OP(ATTENTION));
+    assert_int_equal(find(g, "down_quantize")->workload.shape.hidden, 80);
+    roof_model_free(m);
+}
+
+/* However operators are fused, the same weights are resident. */
+static void test_fuse_resident(void **state)
+{
+    (void)state;
+    static const char *const configs[] = {DENSE, MOE, MLA, WINDOWED, TIED};
+    for (size_t c = 0; c < COUNT(configs); c++) {
+        struct roof_model *const m = parse(configs[c]);
+        double bytes[ROOF_FUSE_COUNT] = {0};
+        double cache[ROOF_FUSE_COUNT] = {0};
+        for (int fuse = 0; fuse < ROOF_FUSE_COUNT; fuse++) {
+            struct roof_scenario s = asked(ROOF_PHASE_DECODE, 2, 40);
+            s.common.formats.precision = P(FP8_E4M3);
+            s.fuse = fuse;
+            const struct roof_graph *const g = build(m, s, 0, 0);
+            for (size_t i = 0; i < g->count; i++) {
+                bytes[fuse] += roof_node_bytes(&g->node[i]);
+            }
+            cache[fuse] = g->kv_bytes;
+        }
+        for (int fuse = 1; fuse < ROOF_FUSE_COUNT; fuse++) {
+            assert_near(bytes[fuse], bytes[0], 1e-12);
+            assert_near(cache[fuse], cache[0], 0);
+        }
+        roof_model_free(m);
+    }
+}
+
+static void test_fuse_refused(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(DENSE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    struct roof_error error = {0};
+    s.fuse = ROOF_FUSE_ALL;
+    s.common.quantize_input = ROOF_QUANTIZE_DYNAMIC;
+    assert_int_equal(roof_scenario_resolve(&s, m, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "default"));
+    s.fuse = ROOF_FUSE_DEFAULT;
+    assert_int_equal(roof_scenario_resolve(&s, m, &error), ROOF_OK);
+    roof_model_free(m);
+}
+
 /* Matrices are resident, and vectors (gains, biases) beside them. */
 static void test_resident(void **state)
 {
@@ -2390,6 +2549,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_phases),
         cmocka_unit_test(test_dense),
+        cmocka_unit_test(test_fuse_all),
+        cmocka_unit_test(test_fuse_quantised),
+        cmocka_unit_test(test_fuse_resident),
+        cmocka_unit_test(test_fuse_refused),
         cmocka_unit_test(test_resident),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_scales),

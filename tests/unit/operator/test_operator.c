@@ -85,6 +85,9 @@ static struct roof_shape random_shape(enum roof_operator op, int64_t high)
     if (s->within > 0) {
         s->within += s->devices;
     }
+    if (s->qk_rope_head_dim > 0 && s->head_dim > 0) {
+        s->head_dim += s->qk_rope_head_dim;
+    }
     return w.shape;
 }
 
@@ -434,6 +437,35 @@ static const struct {
         .hidden = 8, .intermediate = 16, .experts = 4, .top_k = 1),
     ROW(ROUTER, TENSORS, 176, 0, 22, 4.5 + 4 + 8 * 4, 0, NONE, .tokens = 4, .experts = 8,
         .top_k = 2),
+    /* Fused: both inputs and the sum are activations; the norm of the sum is the output. */
+    ROW(ADD_RMSNORM, FP16, 6 * 32, 0, 3 * 64, 64, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(ADD_RMSNORM, CHANNELS, 192, 8 + 4, 3 * 48, 48, 0, NONE, .tokens = 4, .hidden = 8,
+        .gain = 1),
+    ROW(ADD_LAYERNORM, FP16, 8 * 32, 2 * 16, 3 * 64, 64, 0, NONE, .tokens = 4, .hidden = 8,
+        .gain = 1),
+    ROW(ADD_LAYERNORM, CHANNELS, 256, 2 * (8 + 4), 3 * 48, 48, 0, NONE, .tokens = 4, .hidden = 8,
+        .gain = 1),
+    /* From bf16 to fp8_e4m3 when nothing is said. */
+    ROW(RMSNORM_QUANTIZE, FP16, 9 * 32, 0, 64, 32, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(RMSNORM_QUANTIZE, TENSORS, 288, 4.5 + 4, 22, 22, 0, NONE, .tokens = 4, .hidden = 8,
+        .gain = 1),
+    ROW(ADD_RMSNORM_QUANTIZE, FP16, 10 * 32, 0, 3 * 64, 32, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(ADD_RMSNORM_QUANTIZE, TENSORS, 320, 4.5 + 4, 3 * 22, 22, 0, NONE, .tokens = 4, .hidden = 8,
+        .gain = 1),
+    ROW(SILU_MUL_QUANTIZE, FP16, 8 * 32, 0, 2 * 64, 32, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(SILU_MUL_QUANTIZE, CHANNELS, 256, 0, 2 * 48, 48, 0, NONE, .tokens = 4, .hidden = 8),
+    /* Gate and up of 20 weights each, one result of 12. */
+    ROW(GEMM_SILU_MUL, FP16, 240, 80, 30, 24, 0, NONE, .m = 3, .n = 4, .k = 5),
+    ROW(GEMM_SILU_MUL, FP16, 240, 80 + 16, 30, 24, 0, NONE, .m = 3, .n = 4, .k = 5, .bias = 1),
+    ROW(GEMM_SILU_MUL, CHANNELS, 240, 40 + 8 * 4, 15 + 3 * 4, 12 + 3 * 4, 0, NONE, .m = 3, .n = 4,
+        .k = 5),
+    /* Four of eight elements are rotated: 64 of Q, 32 of K; K and V have 64 each. */
+    ROW(ROPE_APPEND, FP16, 3 * 96, 0, 2 * (64 + 128), 128, 256, NONE, .tokens = 4, .heads = 4,
+        .kv_heads = 2, .head_dim = 8, .qk_rope_head_dim = 4),
+    ROW(ROPE_APPEND, FP16, 3 * 192, 0, 2 * (128 + 128), 256, 256, NONE, .tokens = 4, .heads = 4,
+        .kv_heads = 2, .head_dim = 8),
+    ROW(ROPE_APPEND, CHANNELS, 288, 0, 192 + 3 * 4 * 4, 64 + 4 * 4, 128 + 16 * 4, NONE, .tokens = 4,
+        .heads = 4, .kv_heads = 2, .head_dim = 8, .qk_rope_head_dim = 4),
 };
 
 static void test_vectors(void **unused)
@@ -482,6 +514,125 @@ static void test_vectors_cover_every_operator(void **unused)
             fail_msg("%s has no hand-derived vector", row->name);
         }
     }
+}
+
+/* --- without fusion ------------------------------------------------------------------------ */
+
+/*
+ * Without fusion the same FLOPs are made, but for an activation that a product does not count, and
+ * each element that stayed on the chip is written and read.
+ */
+static void test_apart(void **unused)
+{
+    (void)unused;
+#define ROWS .tokens = 4, .hidden = 8
+    static const struct {
+        enum roof_operator op;
+        struct roof_shape shape;
+        const char *parts;
+        double flops; /* that are not counted where it is fused */
+        double bytes; /* that it saves: twice those of what is passed on */
+    } cases[] = {
+        {ROOF_OPERATOR_ADD_RMSNORM, {ROWS, .gain = 1}, "add rmsnorm ", 0, 64},
+        {ROOF_OPERATOR_ADD_LAYERNORM, {ROWS, .gain = 1}, "add layernorm ", 0, 64},
+        {ROOF_OPERATOR_RMSNORM_QUANTIZE, {ROWS, .gain = 1}, "rmsnorm quantize ", 0, 128},
+        {ROOF_OPERATOR_ADD_RMSNORM_QUANTIZE, {ROWS}, "add rmsnorm quantize ", 0, 64 + 128},
+        {ROOF_OPERATOR_SILU_MUL_QUANTIZE, {ROWS}, "silu-mul quantize ", 0, 128},
+        {ROOF_OPERATOR_GEMM_SILU_MUL, {.m = 3, .n = 4, .k = 5}, "gemm silu-mul ", 4 * 12, 96},
+        {ROOF_OPERATOR_ROPE_APPEND, /* K, of which half is rotated */
+         {.tokens = 4, .heads = 4, .kv_heads = 2, .head_dim = 8, .qk_rope_head_dim = 4},
+         "rope kv-append ",
+         0,
+         128},
+        {ROOF_OPERATOR_FLASH_ATTENTION, /* 120 scores, written and read twice, and the softmax */
+         {PREFILL},
+         "attention-scores softmax attention-values ",
+         600,
+         4 * 240},
+    };
+#undef ROWS
+    int fused = 0;
+    for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
+        fused += roof_operator_row((enum roof_operator)op)->fuse_count > 0;
+    }
+    assert_int_equal(fused, COUNT(cases));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct roof_workload whole = resolved(workload(cases[i].op, cases[i].shape));
+        const struct roof_work one = work_of(whole);
+        struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+        char names[100] = "";
+        double flops = 0;
+        double bytes = 0;
+        const int count = roof_workload_apart(parts, &whole);
+        for (int k = 0; k < count; k++) {
+            struct roof_work work;
+            roof_operator_work(&work, &parts[k], NULL);
+            flops += work.flops;
+            bytes += all_bytes(&work);
+            strcat(strcat(names, roof_operator_name(parts[k].op)), " ");
+        }
+        assert_string_equal(names, cases[i].parts);
+        assert_true(flops - one.flops == cases[i].flops);
+        assert_true(bytes - all_bytes(&one) == cases[i].bytes);
+    }
+    struct roof_workload none[ROOF_OPERATOR_PARTS_MAX];
+    const struct roof_workload add =
+        resolved(workload(ROOF_OPERATOR_ADD, (struct roof_shape){.tokens = 1, .hidden = 1}));
+    assert_int_equal(roof_workload_apart(none, &add), 0);
+}
+
+/* An operator passes on the residual's format, and no scale is lost on the way. */
+static void test_apart_formats(void **unused)
+{
+    (void)unused;
+    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    struct roof_workload w = workload(ROOF_OPERATOR_ADD_RMSNORM_QUANTIZE,
+                                      (struct roof_shape){.tokens = 4, .hidden = 32});
+    w.formats = (struct roof_formats)FORMATS(AUTO, AUTO, FP32, AUTO, MXFP4);
+    w = resolved(w);
+    assert_int_equal(roof_workload_apart(parts, &w), 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(parts[i].formats.activations, ROOF_PRECISION_FP32);
+        assert_int_equal(parts[i].formats.out, i == 2 ? ROOF_PRECISION_MXFP4 : ROOF_PRECISION_FP32);
+    }
+    w = workload(ROOF_OPERATOR_GEMM_SILU_MUL, (struct roof_shape){.m = 3, .n = 4, .k = 5});
+    w.formats = (struct roof_formats)FORMATS(FP8_E4M3, AUTO, AUTO, AUTO, FP8_E4M3);
+    w.sparse = 1;
+    w = resolved(w);
+    assert_int_equal(roof_workload_apart(parts, &w), 2);
+    assert_int_equal(parts[0].shape.n, 8);
+    assert_int_equal(parts[0].sparse, 1);
+    assert_int_equal(parts[0].formats.out, ROOF_PRECISION_BF16);
+    assert_int_equal(parts[1].sparse, 0);
+    assert_int_equal(parts[1].shape.tokens, 3);
+    assert_int_equal(parts[1].shape.hidden, 4);
+    assert_int_equal(parts[1].formats.activations, ROOF_PRECISION_BF16);
+    assert_int_equal(parts[1].formats.out, ROOF_PRECISION_FP8_E4M3);
+    w = workload(ROOF_OPERATOR_ROPE_APPEND,
+                 (struct roof_shape){.tokens = 4, .heads = 4, .head_dim = 8});
+    w.formats = (struct roof_formats)FORMATS(AUTO, AUTO, FP32, FP8_E4M3, BF16);
+    w = resolved(w);
+    assert_int_equal(roof_workload_apart(parts, &w), 2);
+    assert_int_equal(parts[0].formats.out, ROOF_PRECISION_BF16);
+    assert_int_equal(parts[1].formats.activations, ROOF_PRECISION_BF16);
+    assert_int_equal(parts[1].formats.kv, ROOF_PRECISION_FP8_E4M3);
+}
+
+static void test_rotated(void **unused)
+{
+    (void)unused;
+    struct roof_error error = {0};
+    struct roof_workload w = workload(ROOF_OPERATOR_ROPE_APPEND, (struct roof_shape){
+                                                                     .tokens = 4,
+                                                                     .heads = 4,
+                                                                     .head_dim = 8,
+                                                                     .qk_rope_head_dim = 9,
+                                                                 });
+    assert_int_equal(roof_workload_resolve(&w, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "9 must be at most"));
+    w.shape.qk_rope_head_dim = 0;
+    w = resolved(w);
+    assert_int_equal(w.shape.qk_rope_head_dim, 8);
 }
 
 /* --- the table ----------------------------------------------------------------------------- */
@@ -1602,6 +1753,9 @@ int main(void)
         cmocka_unit_test(test_order_of_dimensions),
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_vectors_cover_every_operator),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_apart_formats),
+        cmocka_unit_test(test_rotated),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_promised_dimensions),
         cmocka_unit_test(test_role_names),

@@ -834,6 +834,13 @@ static void test_operators(void **unused)
          ROOF_KERNEL_COUNT},
         {ROOF_OPERATOR_KIMI_DELTA, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_ADD},
         {ROOF_OPERATOR_SSD, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_ADD},
+        {ROOF_OPERATOR_ADD_RMSNORM, {ROWS}, ROOF_KERNEL_NORM},
+        {ROOF_OPERATOR_ADD_LAYERNORM, {ROWS}, ROOF_KERNEL_ACTIVATION},
+        {ROOF_OPERATOR_RMSNORM_QUANTIZE, {ROWS}, ROOF_KERNEL_NORM},
+        {ROOF_OPERATOR_ADD_RMSNORM_QUANTIZE, {ROWS}, ROOF_KERNEL_NORM},
+        {ROOF_OPERATOR_SILU_MUL_QUANTIZE, {ROWS}, ROOF_KERNEL_ACTIVATION},
+        {ROOF_OPERATOR_GEMM_SILU_MUL, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_GEMM},
+        {ROOF_OPERATOR_ROPE_APPEND, {.tokens = 2, .heads = 4, .head_dim = 8}, ROOF_KERNEL_ROPE},
     };
 #undef HEADS
 #undef ROWS

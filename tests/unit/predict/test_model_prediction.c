@@ -314,6 +314,48 @@ static void test_totals(void **state)
     }
 }
 
+/* Waits and a serial part lengthen each stage by their share, and nothing else. */
+static void test_host(void **state)
+{
+    (void)state;
+    struct roof_model *const m = load("llama-3-8b");
+    struct roof_hardware *const h = load_device("h100-sxm");
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 2, 1000);
+    const struct roof_model_prediction *i = infer(m, s, h);
+    const double bound_s = i->step_s;
+    const double time_us = i->time_us;
+    assert_true(unknown(i->host_s) && unknown(i->launches));
+    s.host_gap_s = 5e-6;
+    s.serial_s = 1e-3;
+    i = infer(m, s, h);
+    assert_near(i->launches, 32 * 12 + 3, 0);
+    assert_near(i->host_s, 387 * 5e-6 + 1e-3, 1e-12);
+    assert_near(i->step_s, bound_s + 2.935e-3, 1e-12);
+    assert_near(i->tpot_s, bound_s + 2.935e-3, 1e-12);
+    assert_near(i->time_us, time_us, 0);
+    assert_int_equal(i->total.bottleneck, ROOF_BOTTLENECK_MEMORY);
+    s.launches = 1400;
+    i = infer(m, s, h);
+    assert_near(i->step_s, bound_s + 8e-3, 1e-12);
+    assert_int_equal(i->total.bottleneck, ROOF_BOTTLENECK_OVERHEAD);
+    /* Two stages have half of it each, and a batch in two parts waits twice. */
+    s.pp = 2;
+    i = infer(m, s, h);
+    struct roof_scenario without = s;
+    without.host_gap_s = without.serial_s = 0;
+    without.launches = 0;
+    const double step_s = i->step_s;
+    const double slowest_s = i->slowest_stage_s;
+    i = infer(m, without, h);
+    assert_near(slowest_s, i->slowest_stage_s + 4e-3, 1e-12);
+    assert_near(step_s, 2 * slowest_s, 1e-12);
+    struct roof_error error = {0};
+    without.launches = 3;
+    assert_int_equal(roof_scenario_resolve(&without, m, &error), ROOF_USAGE);
+    roof_model_free(m);
+    roof_hardware_free(h);
+}
+
 /* A dense step on a device for mental arithmetic, one operator after another. */
 static void test_step_by_hand(void **state)
 {
@@ -1683,6 +1725,7 @@ int main(void)
         cmocka_unit_test(test_causal_prefill),
         cmocka_unit_test(test_touched_experts),
         cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_host),
         cmocka_unit_test(test_step_by_hand),
         cmocka_unit_test(test_phases),
         cmocka_unit_test(test_requests),

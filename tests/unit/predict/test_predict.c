@@ -68,6 +68,9 @@ static struct roof_shape random_shape(enum roof_operator op)
     if (s->within > 0) {
         s->within += s->devices;
     }
+    if (s->qk_rope_head_dim > 0 && s->head_dim > 0) { /* also when it is doubled */
+        s->head_dim += 2 * s->qk_rope_head_dim;
+    }
     return w.shape;
 }
 

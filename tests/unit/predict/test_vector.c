@@ -54,6 +54,7 @@ static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
     const enum roof_operator op = f->workload.op;
     const bool near = op == ROOF_OPERATOR_LAYERNORM || op == ROOF_OPERATOR_ROUTER ||
                       op == ROOF_OPERATOR_SOFTMAX || op == ROOF_OPERATOR_GELU ||
+                      roof_operator_row(op)->fuse_count > 0 ||
                       (op == ROOF_OPERATOR_RMSNORM && f->workload.shape.hidden < 1024 &&
                        bound == ROOF_KERNEL_LIMIT_LATENCY);
     check_time(&f->prediction, &f->workload, f->device, us, bound, f->hit, near ? 1.25 : 1);
@@ -183,6 +184,17 @@ static void test_operators(void **unused)
          400e3,
          1000},
         {ROOF_OPERATOR_QUANTIZE, ROOF_KERNEL_QUANTIZE, ROWS, 150e3, 1000}, /* 2 bytes in, 1 out */
+        /* Two in, the sum and its norm out. */
+        {ROOF_OPERATOR_ADD_RMSNORM, ROOF_KERNEL_NORM, ROWS, 400e3, 1000},
+        {ROOF_OPERATOR_ADD_LAYERNORM, ROOF_KERNEL_ACTIVATION, ROWS, 400e3, 1000},
+        {ROOF_OPERATOR_RMSNORM_QUANTIZE, ROOF_KERNEL_NORM, ROWS, 150e3, 1000},
+        {ROOF_OPERATOR_ADD_RMSNORM_QUANTIZE, ROOF_KERNEL_NORM, ROWS, 350e3, 1000},
+        {ROOF_OPERATOR_SILU_MUL_QUANTIZE, ROOF_KERNEL_ACTIVATION, ROWS, 250e3, 1000},
+        {ROOF_OPERATOR_ROPE_APPEND, /* Q, K and V in; Q out, K and V into the cache */
+         ROOF_KERNEL_ROPE,
+         {.tokens = 1000, .heads = 8, .kv_heads = 2, .head_dim = 10},
+         480e3,
+         1000},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct fixture f;
@@ -196,7 +208,7 @@ static void test_operators(void **unused)
         double *const p = f.parameter;
         const double memory = cases[i].bytes / 1e5;
         check(&f, memory, ROOF_KERNEL_LIMIT_MEMORY);
-        p[V_ROW] = cases[i].op == ROOF_OPERATOR_RMSNORM ? 50 * AT_ONCE : 50;
+        p[V_ROW] = cases[i].kernel == ROOF_KERNEL_NORM ? 50 * AT_ONCE : 50;
         check(&f, memory + 50 * cases[i].rows / 1e4, ROOF_KERNEL_LIMIT_LATENCY);
         p[V_ROW] = 0;
         p[V_LAUNCH] = 5000;
@@ -245,11 +257,20 @@ static void test_formats(void **unused)
 
 static bool draw_vector(struct roof_workload *w, const struct roof_calibration *c)
 {
-    static const enum roof_operator ops[] = {
-        ROOF_OPERATOR_RMSNORM,   ROOF_OPERATOR_LAYERNORM, ROOF_OPERATOR_SOFTMAX,
-        ROOF_OPERATOR_ROUTER,    ROOF_OPERATOR_ADD,       ROOF_OPERATOR_EMBEDDING,
-        ROOF_OPERATOR_KV_APPEND, ROOF_OPERATOR_SILU_MUL,  ROOF_OPERATOR_GELU,
-        ROOF_OPERATOR_ROPE,      ROOF_OPERATOR_QUANTIZE};
+    static const enum roof_operator ops[] = {ROOF_OPERATOR_RMSNORM,
+                                             ROOF_OPERATOR_LAYERNORM,
+                                             ROOF_OPERATOR_SOFTMAX,
+                                             ROOF_OPERATOR_ROUTER,
+                                             ROOF_OPERATOR_ADD,
+                                             ROOF_OPERATOR_EMBEDDING,
+                                             ROOF_OPERATOR_KV_APPEND,
+                                             ROOF_OPERATOR_SILU_MUL,
+                                             ROOF_OPERATOR_GELU,
+                                             ROOF_OPERATOR_ROPE,
+                                             ROOF_OPERATOR_QUANTIZE,
+                                             ROOF_OPERATOR_ADD_RMSNORM,
+                                             ROOF_OPERATOR_ADD_RMSNORM_QUANTIZE,
+                                             ROOF_OPERATOR_ROPE_APPEND};
     (void)c;
     struct roof_shape *const s = &w->shape;
     w->op = ops[draw() % COUNT(ops)];
@@ -269,6 +290,7 @@ static bool draw_vector(struct roof_workload *w, const struct roof_calibration *
         s->top_k = 1 + (int64_t)(draw() % (uint64_t)s->experts);
         break;
     case ROOF_OPERATOR_ROPE:
+    case ROOF_OPERATOR_ROPE_APPEND:
     case ROOF_OPERATOR_KV_APPEND:
         s->kv_heads = draw_size(5);
         s->heads = s->kv_heads * draw_size(4);
@@ -289,7 +311,8 @@ static bool allowed(const struct roof_hardware *device, const struct roof_worklo
     (void)grown;
     const struct roof_shape *const s = &w->shape;
     return !(s->causal > 0 && s->query_len > s->kv_len) &&
-           (s->kv_heads == 0 || s->heads % s->kv_heads == 0) && s->top_k <= s->experts;
+           (s->kv_heads == 0 || s->heads % s->kv_heads == 0) && s->top_k <= s->experts &&
+           s->qk_rope_head_dim <= s->head_dim;
 }
 
 static void test_properties(void **unused)

@@ -63,6 +63,9 @@ static struct roof_shape small_shape(enum roof_operator op)
     if (w.shape.kv_heads > 0) {
         w.shape.heads = 3 * w.shape.kv_heads;
     }
+    if (w.shape.head_dim > 0 && w.shape.qk_rope_head_dim > 0) {
+        w.shape.head_dim = 3 * w.shape.qk_rope_head_dim;
+    }
     if (w.shape.top_k > 0) {
         w.shape.experts = (w.shape.top_k + 2) * (w.shape.ep > 0 ? w.shape.ep : 1);
     }
@@ -224,7 +227,7 @@ static void check_json(const struct explained *e)
     struct roof_text text = ROOF_TEXT_INIT;
     struct roof_json *json = NULL;
     struct roof_error error = {0};
-    roof_report_json(&text, &e->prediction, NULL, &e->why, false);
+    roof_report_json(&text, &e->prediction, NULL, &e->why, false, NULL);
     assert_false(text.failed);
     if (roof_json_parse(&json, text.data, text.length, "report", &error) != ROOF_OK) {
         fail_msg("%d:%d: %s in %s", error.line, error.column, error.message, text.data);
