@@ -38,9 +38,11 @@ static bool runs_at(struct search *search, int64_t size)
     if (s.phase == ROOF_PHASE_REQUEST) {
         const struct roof_scenario request = s;
         roof_scenario_phases(&prefill, &s, &request);
+        if (roof_scenario_resolve(&s, model, NULL) != ROOF_OK) {
+            return false;
+        }
     }
-    return roof_scenario_resolve(&s, model, NULL) == ROOF_OK &&
-           roof_pass_run(&pass, model, &s, &hardware, NULL, NULL) == ROOF_OK;
+    return roof_pass_run(&pass, model, &s, &hardware, NULL, NULL) == ROOF_OK;
 }
 
 /* --- where a quantity turns positive --------------------------------------------------------- */
