@@ -575,10 +575,13 @@ class Graph:
             if m.norms == 2:
                 self.quantised("mlp_quantize", n, h, i, *["gate"] * bool(m.gated), "up")
             self.mlp("", "", i, m.inner // s.tp)
-        self.reduce("mlp_all_reduce")
+        if not m.parallel:
+            self.reduce("mlp_all_reduce")
         if m.post_norms:
             self.normed("mlp_post_norm", n, h)
         self.vector("mlp_add", "add", dict(tokens=n, hidden=h))
+        if m.parallel:  # one device has added the residual
+            self.reduce("mlp_all_reduce")
 
     def keep_state(self, i):
         """A layer with a state: its inputs, a convolution, the state, a norm, a gate."""
