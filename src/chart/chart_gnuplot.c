@@ -605,7 +605,11 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
     const struct legend legend = lay_legend(chart, width - PLOT_LEFT - LEGEND_LEFT);
     struct roof_text scratch = ROOF_TEXT_INIT;
     const size_t notes = count_notes(&scratch, chart);
+    const bool counted = !scratch.failed;
     roof_text_free(&scratch);
+    if (!counted) {
+        return roof_no_memory(error);
+    }
     const double top = LEGEND_TOP - 6 + (double)(legend.lines + (chart->unfits > 0 ? 1 : 0)) * LINE;
     const double bottom = height - PLOT_BOTTOM - LINE * (double)notes;
     if (bottom - top < HEIGHT_SHARE * height) {
