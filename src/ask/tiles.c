@@ -59,7 +59,8 @@ static enum roof_status rank(struct tiles *s, struct roof_error *error)
 
 static enum roof_status read_input(struct tiles *s, struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t others[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED};
+    static const size_t others[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED,
+                                    ROOF_INPUT_ADVISE};
     const struct roof_hardware *hardware = NULL;
     TRY(roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("tile"), error));
     TRY(roof_read_scenario(&s->scenario, a->question, error));

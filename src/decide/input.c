@@ -348,6 +348,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                        "show how the estimated kernel is cut: tile, grid, waves, split-K, L2 hits",
                    .of = ROOF_OF_OPERATORS,
                    .commands = ROOF_COMMAND_PREDICT},
+    ROW(ADVISE) = {.option = "advise",
+                   .kind = ROOF_INPUT_FLAG,
+                   .max = 1,
+                   .help = "predict what would make it faster: formats, sizes, fusion, launches, "
+                           "devices",
+                   .commands = ROOF_COMMAND_PREDICT},
     ROW(TILE) =
         {.option = "tile",
          .kind = ROOF_INPUT_SIZES,
@@ -663,6 +669,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .value = "COLUMN,...",
                      .help = "group the statistics by these columns of the file",
                      .commands = ROOF_COMMAND_COMPARE},
+    ROW(BELOW) =
+        {.option = "below",
+         .kind = ROOF_INPUT_TEXT,
+         .value = "SHARE",
+         .help = "list the rows under this share of their bound (70%) by lost time, with a lever",
+         .commands = ROOF_COMMAND_COMPARE},
     ROW(CEILINGS) = {.option = "ceilings",
                      .kind = ROOF_INPUT_TEXT,
                      .value = "P[:UNIT],...",
