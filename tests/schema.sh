@@ -196,6 +196,7 @@ one chart plot -H h100-sxm
 one chart plot gemm -m 1:64:x8 -n 4096 -k 4096 -H h100-sxm,gb10 --attainable --line STREAM=1.8TB/s
 one chart plot model llama-3-8b -H h100-sxm --phase decode,prefill
 grep -v some-gpu measured.csv > known.csv
+one chart plot gemm -m 64 -n 4096 -k 4096 -H a100 --l2
 one chart plot --from known.csv -H h100-sxm --line cuBLAS=271TFLOPS
 
 # --- lists
