@@ -74,6 +74,8 @@ while IFS=, read -r operator dimensions; do
 done < "$scratch/operators"
 one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm -p fp8 --sparse --measured 12us
 one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm --stack vllm --tiling --why
+one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm --advise
+one prediction predict add --tokens 64 --hidden 4096 --advise
 one prediction predict gemm -m 640 -n 4096 -k 4097 -H a100 --tile 128x128x32
 one prediction predict gemm -m 640 -n 4096 -k 4096 -H b200 --tile 128x256x64 --cluster 2x1
 one prediction predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --query-len 64 \
@@ -103,6 +105,7 @@ one model-prediction predict model llama-3-8b -H h100-sxm --phase prefill --cont
 one model-prediction predict model llama-3-70b -H h200 --draft-model llama-3-8b --draft-tokens 4 \
     --acceptance 0.8 --tp 2 --pp 2 -w fp8
 one model-prediction predict model llama-3-8b -H h100 -p fp8 --fuse all --host-gap 20us --serial 1ms
+one model-prediction predict model llama-3-8b -H h100-sxm --prompt 2k --generate 100 --tp 2 --advise
 one model-prediction predict model llama-3-8b -H h100 --layout q4_k_m
 one model-prediction predict model deepseek-v3 -H h200 --tp 8 --pp 2 --layout checkpoint
 echo '{"id": "abacus", "bandwidth_gb_s": 100, "peak_tflops": {"fp16": 1}}' > abacus.json
@@ -165,8 +168,10 @@ END
 one comparison compare measured.csv
 one comparison compare measured.csv --summary --group-by run,operator
 each compared compare measured.csv
-printf 'model,batch,prompt,generate,tpot_ms,tokens_per_s\nllama-3-8b,8,100,10,20,300\n' > serving.csv
+printf 'model,batch,prompt,generate,tpot_ms,tokens_per_s\nllama-3-8b,8,100,10,200,300\n' > serving.csv
 each compared compare serving.csv
+one losses compare serving.csv --below 99%
+one losses compare measured.csv --below 99%
 
 # --- samples of GPUs
 
@@ -191,6 +196,7 @@ one chart plot -H h100-sxm
 one chart plot gemm -m 1:64:x8 -n 4096 -k 4096 -H h100-sxm,gb10 --attainable --line STREAM=1.8TB/s
 one chart plot model llama-3-8b -H h100-sxm --phase decode,prefill
 grep -v some-gpu measured.csv > known.csv
+one chart plot gemm -m 64 -n 4096 -k 4096 -H a100 --l2
 one chart plot --from known.csv -H h100-sxm --line cuBLAS=271TFLOPS
 
 # --- lists

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Answers `compare`: measured times against predictions. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ask/asking.h"
@@ -15,7 +17,12 @@ struct comparing {
     struct roof_known known;
     struct roof_scenario base; /* what a row does not say */
     const struct roof_model *draft;
-    bool rows; /* rows are written, not statistics */
+    bool rows;                 /* rows are written, not statistics */
+    double below;              /* NAN: not asked */
+    struct roof_lost_row *row; /* rows below that share */
+    size_t count;
+    size_t room;
+    struct roof_text lost; /* their texts */
     struct roof_text text;
 };
 
@@ -48,15 +55,39 @@ static enum roof_status on_header(void *context, const char *const *column, size
     struct comparing *const c = context;
     (void)error;
     if (c->asking->format == ROOF_CSV) {
-        roof_report_compared_header(&c->text, column, columns, metrics);
+        roof_report_compared_header(&c->text, column, columns, metrics, !isnan(c->below));
     }
     return ROOF_OK;
+}
+
+/* Keeps a row that loses time. */
+static enum roof_status keep_row(struct comparing *c, const struct roof_compared *row,
+                                 struct roof_error *error)
+{
+    struct roof_loss loss;
+    if (c->count == c->room) {
+        const size_t room = c->room == 0 ? 64 : 2 * c->room;
+        struct roof_lost_row *const grown = realloc(c->row, room * sizeof *grown);
+        if (grown == NULL) {
+            return roof_no_memory(error);
+        }
+        c->row = grown;
+        c->room = room;
+    }
+    TRY(roof_loss_of(&loss, row, error));
+    const size_t at = c->lost.length;
+    roof_report_lost(&c->lost, roof_asking_rows(c->asking), row, &loss);
+    c->row[c->count++] = (struct roof_lost_row){loss.lost_s, at, c->lost.length - at};
+    return c->lost.failed ? roof_no_memory(error) : ROOF_OK;
 }
 
 static enum roof_status on_row(void *context, const struct roof_compared *row,
                                struct roof_error *error)
 {
     struct comparing *const c = context;
+    if (!isnan(c->below)) {
+        return row->time_s < c->below * row->measured_s ? keep_row(c, row, error) : ROOF_OK;
+    }
     roof_report_compared(&c->text, c->asking->format == ROOF_CSV, row);
     return roof_asking_put(c->asking, &c->text, error);
 }
@@ -111,6 +142,15 @@ static enum roof_status check_model(struct comparing *c, struct roof_error *erro
 /* Refuses a format that rows, or statistics, do not have. */
 static enum roof_status check_format(const struct comparing *c, struct roof_error *error)
 {
+    if (!isnan(c->below)) {
+        static const size_t others[] = {ROOF_INPUT_SUMMARY, ROOF_INPUT_GROUP_BY};
+        if (c->asking->format == ROOF_MARKDOWN) {
+            return roof_error_set(
+                error, ROOF_USAGE,
+                ROOF_KEY("below") " goes with " ROOF_KEY("format") " text, json, ndjson or csv");
+        }
+        return roof_asking_refuse(c->asking, others, COUNT(others), ROOF_KEY("below"), error);
+    }
     if (!c->rows && !roof_asking_document(c->asking)) {
         return roof_error_set(error, ROOF_USAGE,
                               "compare writes rows as csv or ndjson and a summary as text or json");
@@ -150,6 +190,9 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
     }
     c->rows = !roof_asking_has(a, ROOF_INPUT_SUMMARY) &&
               (a->format == ROOF_CSV || a->format == ROOF_NDJSON);
+    if (roof_asking_has(a, ROOF_INPUT_BELOW)) {
+        TRY(roof_parse_share(&c->below, q->value[ROOF_INPUT_BELOW], ROOF_KEY("below"), error));
+    }
     TRY(check_format(c, error));
     TRY(check_groups(q->value[ROOF_INPUT_GROUP_BY], error));
     roof_scenario_init(&c->base);
@@ -166,13 +209,50 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
 
 /* --- the answer ---------------------------------------------------------------------------- */
 
+/* Orders rows by the time that they lose, the most first, equal ones as in the file. */
+static int by_loss(const void *a, const void *b)
+{
+    const struct roof_lost_row *const x = a;
+    const struct roof_lost_row *const y = b;
+    return x->lost_s > y->lost_s   ? -1
+           : x->lost_s < y->lost_s ? 1
+                                   : (x->at > y->at) - (x->at < y->at);
+}
+
+static void put_lost(struct comparing *c, const struct roof_comparison *comparison)
+{
+    const bool json = c->asking->format == ROOF_JSON;
+    double lost_s = 0;
+    if (c->count > 1) {
+        qsort(c->row, c->count, sizeof *c->row, by_loss);
+    }
+    if (json) {
+        roof_report_losses(&c->text, true, c->below, comparison->overall.rows, c->count, 0);
+    } else if (roof_asking_report(c->asking) && c->count > 0) {
+        roof_report_lost_heading(&c->text);
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        const struct roof_lost_row *const row = &c->row[i];
+        lost_s += row->lost_s;
+        roof_text_put(&c->text, !json ? "" : i == 0 ? "\n" : ",\n");
+        roof_text_add(&c->text, c->lost.data + row->at, row->length - (json ? 1U : 0U));
+    }
+    if (json) {
+        roof_text_put(&c->text, "]}\n");
+    } else if (roof_asking_report(c->asking)) {
+        roof_report_losses(&c->text, false, c->below, comparison->overall.rows, c->count, lost_s);
+    }
+}
+
 static enum roof_status finish(struct comparing *c, const struct roof_comparison *comparison,
                                struct roof_error *error)
 {
     if (comparison->overall.rows + comparison->overall.skipped + comparison->bad == 0) {
         return roof_error_at(error, ROOF_INVALID, c->asking->question->file[0], 0, 0, "no records");
     }
-    if (!c->rows) {
+    if (!isnan(c->below)) {
+        put_lost(c, comparison);
+    } else if (!c->rows) {
         roof_report_comparison(&c->text, c->asking->format == ROOF_JSON, comparison);
     }
     TRY(roof_asking_write(c->asking, &c->text, error));
@@ -185,11 +265,12 @@ static enum roof_status answer(struct comparing *c, struct roof_error *error)
     TRY(read_input(c, error));
     const struct roof_question *const q = c->asking->question;
     const char *const device = q->value[ROOF_INPUT_HARDWARE];
+    const bool each = c->rows || !isnan(c->below);
     const struct roof_compare_calls calls = {.context = c,
                                              .hardware = on_hardware,
                                              .model = on_model,
-                                             .header = c->rows ? on_header : NULL,
-                                             .row = c->rows ? on_row : NULL,
+                                             .header = each ? on_header : NULL,
+                                             .row = each ? on_row : NULL,
                                              .end = on_end,
                                              .bad = on_bad};
     struct roof_comparison comparison = {.bad = 0};
@@ -207,9 +288,13 @@ enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *erro
 {
     struct comparing c = {.asking = a,
                           .known = {.loans = &a->loans, .question = a->question},
+                          .below = ROOF_UNKNOWN,
+                          .lost = ROOF_TEXT_INIT,
                           .text = ROOF_TEXT_INIT};
     const enum roof_status status = answer(&c, error);
     roof_text_free(&c.text);
+    roof_text_free(&c.lost);
+    free(c.row);
     roof_known_free(&c.known);
     return status;
 }

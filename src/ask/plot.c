@@ -493,6 +493,9 @@ static enum roof_status make_chart(struct plotting *p, struct roof_error *error)
     for (int i = 0; i < q->lines.count; i++) {
         TRY(roof_chart_add_line(&p->chart, q->lines.value[i], error));
     }
+    if (roof_asking_has(p->asking, ROOF_INPUT_L2)) {
+        TRY(roof_chart_add_l2(&p->chart, error));
+    }
     if (roof_asking_has(p->asking, ROOF_INPUT_ATTAINABLE)) {
         TRY(roof_chart_add_attainable(&p->chart, error));
     }

@@ -16,6 +16,15 @@ struct operator_input {
     double measured_s;                   /* 0: not given */
     bool why;
     bool tiling;
+    bool advise;
+};
+
+/* The results. */
+struct operator_answer {
+    struct roof_prediction prediction;
+    struct roof_prediction apart;
+    struct roof_advice advice;
+    struct roof_trace trace;
 };
 
 static enum roof_status read_input(struct operator_input *out, struct roof_asking *a,
@@ -23,7 +32,8 @@ static enum roof_status read_input(struct operator_input *out, struct roof_askin
 {
     const char *const measured = a->question->value[ROOF_INPUT_MEASURED];
     *out = (struct operator_input){.why = roof_asking_has(a, ROOF_INPUT_WHY),
-                                   .tiling = roof_asking_has(a, ROOF_INPUT_TILING)};
+                                   .tiling = roof_asking_has(a, ROOF_INPUT_TILING),
+                                   .advise = roof_asking_has(a, ROOF_INPUT_ADVISE)};
     TRY(roof_read_scenario(&out->scenario, a->question, error));
     if (measured != NULL) {
         TRY(roof_parse_time(&out->measured_s, measured, ROOF_KEY("measured_us"), error));
@@ -38,59 +48,74 @@ static enum roof_status check_output(struct roof_table *table, const struct oper
 {
     TRY(roof_table_open(table, roof_asking_rows(a), ROOF_TABLE_PREDICTIONS, prediction->workload.op,
                         a->question->value[ROOF_INPUT_COLUMNS], error));
-    if ((in->why || in->tiling) && !roof_asking_document(a)) {
+    if ((in->why || in->tiling || in->advise) && !roof_asking_document(a)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("%s") " goes with " ROOF_KEY("format") " text or json",
-                              in->why ? "why" : "tiling");
+                              in->why      ? "why"
+                              : in->tiling ? "tiling"
+                                           : "advise");
     }
     return ROOF_OK;
 }
 
 static void write_prediction(struct roof_text *out, struct roof_table *table,
-                             const struct operator_input *in,
-                             const struct roof_prediction *prediction,
-                             const struct roof_prediction *apart, const struct roof_trace *trace,
+                             const struct operator_input *in, const struct operator_answer *answer,
                              const struct roof_asking *a)
 {
+    const struct roof_prediction *const p = &answer->prediction;
+    const bool fused = roof_operator_row(p->workload.op)->fuse_count > 0;
+    const struct roof_report_beside beside = {.product = in->product,
+                                              .explanation = in->why ? &answer->trace : NULL,
+                                              .apart = fused ? &answer->apart : NULL,
+                                              .advice = in->advise ? &answer->advice : NULL,
+                                              .tiling = in->tiling};
     if (roof_asking_report(a)) {
-        roof_report_text(out, prediction, in->product, trace, in->tiling, apart);
+        roof_report_text(out, p, &beside);
     } else if (a->format == ROOF_JSON) {
-        roof_report_json(out, prediction, in->product, trace, in->tiling, apart);
+        roof_report_json(out, p, &beside);
     } else {
         roof_table_begin(table, out);
-        roof_table_prediction(table, out, prediction);
+        roof_table_prediction(table, out, p);
         roof_table_end(table, out);
     }
+}
+
+/* Predicts the operator and what stands beside it. */
+static enum roof_status predict_all(struct operator_answer *answer, const struct operator_input *in,
+                                    struct roof_error *error)
+{
+    struct roof_prediction *const p = &answer->prediction;
+    TRY(roof_predict(p, &in->scenario.common, in->hardware, error));
+    if (in->measured_s > 0) {
+        roof_predict_measured(p, in->measured_s);
+    }
+    if (roof_operator_row(p->workload.op)->fuse_count > 0) {
+        TRY(roof_predict_apart(&answer->apart, p, error));
+    }
+    if (in->advise) {
+        TRY(roof_advise(&answer->advice, p, error));
+    }
+    return in->why ? roof_trace_prediction(&answer->trace, p, error) : ROOF_OK;
 }
 
 static enum roof_status predict_operator(struct roof_text *out, struct roof_asking *a,
                                          struct roof_error *error)
 {
     struct operator_input in;
-    struct roof_prediction prediction;
-    struct roof_prediction apart;
+    struct operator_answer answer = {.trace = {0}};
     struct roof_table table;
     TRY(read_input(&in, a, error));
-    TRY(roof_predict(&prediction, &in.scenario.common, in.hardware, error));
-    if (in.measured_s > 0) {
-        roof_predict_measured(&prediction, in.measured_s);
-    }
-    TRY(check_output(&table, &in, &prediction, a, error));
-    if (roof_asking_document(a)) {
-        TRY(roof_read_product(&in.product, &a->loans, in.hardware, error));
-    }
-    const bool fused = roof_operator_row(prediction.workload.op)->fuse_count > 0;
-    if (fused) {
-        TRY(roof_predict_apart(&apart, &prediction, error));
-    }
-    struct roof_trace trace = {0};
-    const enum roof_status status =
-        in.why ? roof_trace_prediction(&trace, &prediction, error) : ROOF_OK;
+    enum roof_status status = predict_all(&answer, &in, error);
     if (status == ROOF_OK) {
-        write_prediction(out, &table, &in, &prediction, fused ? &apart : NULL,
-                         in.why ? &trace : NULL, a);
+        status = check_output(&table, &in, &answer.prediction, a, error);
     }
-    roof_trace_free(&trace);
+    if (status == ROOF_OK && roof_asking_document(a)) {
+        status = roof_read_product(&in.product, &a->loans, in.hardware, error);
+    }
+    if (status == ROOF_OK) {
+        write_prediction(out, &table, &in, &answer, a);
+    }
+    roof_trace_free(&answer.trace);
     return status;
 }
 

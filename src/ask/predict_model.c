@@ -5,6 +5,7 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
+#include "report/advice_report.h"
 #include "report/model_report.h"
 #include "report/report.h"
 #include "report/survey_report.h"
@@ -28,6 +29,7 @@ struct model_answer {
     struct roof_model_prediction prediction;
     struct roof_model_prediction other;
     struct roof_limits limits;
+    struct roof_survey *advice; /* NULL: it is not asked */
     struct roof_table table;
 };
 
@@ -63,6 +65,11 @@ static enum roof_status check_output(struct model_input *in, struct model_answer
     if (in->why && !roof_asking_report(a)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("why") " of a model goes with " ROOF_KEY("format") " text");
+    }
+    if (roof_asking_has(a, ROOF_INPUT_ADVISE) && !roof_asking_document(a)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("advise") " goes with " ROOF_KEY(
+                                  "format") " text or json; the report in md has it always");
     }
     /* Tables and JSON have all operators, or none. */
     if (in->top > 0 && !roof_asking_report(a) && (a->format != ROOF_MARKDOWN || in->columns)) {
@@ -131,10 +138,13 @@ static enum roof_status write_model(struct roof_text *out, const struct model_in
     if (roof_asking_report(a)) {
         roof_model_report_text(out, &m->prediction, &m->limits, top,
                                roof_asking_has(a, ROOF_INPUT_WIDE), in->product);
+        if (m->advice != NULL) {
+            roof_report_survey_advice(out, false, m->advice);
+        }
         return in->why ? put_why(out, &m->prediction, top, error) : ROOF_OK;
     }
     if (a->format == ROOF_JSON) {
-        roof_model_report_json(out, &m->prediction, &m->limits, in->product);
+        roof_model_report_json(out, &m->prediction, &m->limits, in->product, m->advice);
         return ROOF_OK;
     }
     roof_table_begin(&m->table, out);
@@ -157,6 +167,9 @@ static enum roof_status answer(struct roof_text *out, struct model_answer *m, st
         }
     }
     TRY(check_output(&in, m, a, error));
+    if (roof_asking_has(a, ROOF_INPUT_ADVISE)) {
+        TRY(roof_survey_levers(&m->advice, in.model, &in.scenario, in.hardware, error));
+    }
     return write_model(out, &in, m, a, error);
 }
 
@@ -168,6 +181,7 @@ enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_askin
         return roof_no_memory(error);
     }
     const enum roof_status status = answer(out, m, a, error);
+    roof_survey_free(m->advice);
     free(m);
     return status;
 }

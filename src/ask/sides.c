@@ -41,8 +41,9 @@ bool roof_asking_sides(const struct roof_asking *a)
 /* Refuses what is told of one answer only. */
 static enum roof_status check_inputs(const struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t single[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_TILE,
-                                    ROOF_INPUT_TOP, ROOF_INPUT_WIDE,   ROOF_INPUT_MEASURED};
+    static const size_t single[] = {ROOF_INPUT_WHY,   ROOF_INPUT_TILING, ROOF_INPUT_TILE,
+                                    ROOF_INPUT_TOP,   ROOF_INPUT_WIDE,   ROOF_INPUT_MEASURED,
+                                    ROOF_INPUT_ADVISE};
     TRY(roof_asking_refuse(a, single, COUNT(single), "several devices", error));
     if (a->question->model && a->format == ROOF_MARKDOWN &&
         !roof_asking_has(a, ROOF_INPUT_COLUMNS)) {
@@ -106,10 +107,11 @@ static void put_json(struct roof_text *out, const struct sides *s)
         const struct roof_side *const side = &s->side[i];
         roof_text_put(out, i == 0 ? "[" : ",");
         if (side->of_model != NULL) {
-            roof_model_report_json(out, side->of_model, side->limits, side->product);
+            roof_model_report_json(out, side->of_model, side->limits, side->product, NULL);
         } else {
-            roof_report_json(out, side->prediction, side->product, NULL, false,
-                             s->fused ? &s->apart[i] : NULL);
+            const struct roof_report_beside beside = {.product = side->product,
+                                                      .apart = s->fused ? &s->apart[i] : NULL};
+            roof_report_json(out, side->prediction, &beside);
         }
     }
     roof_text_put(out, "]\n");

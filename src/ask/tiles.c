@@ -18,23 +18,6 @@ struct tiles {
     size_t left;
 };
 
-/* Ranks tiles: the shortest time first, then the fewest bytes through the L2. */
-static int compare(const void *a, const void *b)
-{
-    const struct roof_tile *const x = a;
-    const struct roof_tile *const y = b;
-    const double ours[] = {x->total_s, x->bytes[ROOF_TILE_L2], x->bytes[ROOF_TILE_SHARED_MEMORY],
-                           (double)x->k};
-    const double theirs[] = {y->total_s, y->bytes[ROOF_TILE_L2], y->bytes[ROOF_TILE_SHARED_MEMORY],
-                             (double)y->k};
-    for (size_t i = 0; i < COUNT(ours); i++) {
-        if (ours[i] < theirs[i] || ours[i] > theirs[i]) {
-            return ours[i] < theirs[i] ? -1 : 1;
-        }
-    }
-    return 0;
-}
-
 /* Analyses all usual tiles. None that fits is refused for the reason of the first. */
 static enum roof_status rank(struct tiles *s, struct roof_error *error)
 {
@@ -53,13 +36,14 @@ static enum roof_status rank(struct tiles *s, struct roof_error *error)
         *error = first;
         return first.status;
     }
-    qsort(s->tile, s->count, sizeof s->tile[0], compare);
+    qsort(s->tile, s->count, sizeof s->tile[0], roof_tile_compare);
     return ROOF_OK;
 }
 
 static enum roof_status read_input(struct tiles *s, struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t others[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED};
+    static const size_t others[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED,
+                                    ROOF_INPUT_ADVISE};
     const struct roof_hardware *hardware = NULL;
     TRY(roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("tile"), error));
     TRY(roof_read_scenario(&s->scenario, a->question, error));

@@ -410,6 +410,24 @@ enum roof_status roof_parse_number(double *out, const char *text, const char *wh
     return ROOF_OK;
 }
 
+enum roof_status roof_parse_share(double *out, const char *text, const char *what,
+                                  struct roof_error *error)
+{
+    double value = 0;
+    const char *end = text;
+    if (plain_number(&value, text, &end)) {
+        const bool percent = strcmp(end, "%") == 0;
+        value = percent ? value / 100 : value;
+        if ((percent || *end == '\0') && value > 0 && value <= 1) {
+            *out = value;
+            return ROOF_OK;
+        }
+    }
+    return roof_error_set(error, ROOF_USAGE,
+                          "%s must be a share above 0 and up to 1, or up to 100%%, not '%s'", what,
+                          text);
+}
+
 enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
                                  struct roof_error *error)
 {

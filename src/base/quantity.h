@@ -82,6 +82,9 @@ enum roof_status roof_parse_integer(int64_t *out, const char *text, const char *
 /** Reads a finite decimal number, min <= value <= max. */
 enum roof_status roof_parse_number(double *out, const char *text, const char *what, double min,
                                    double max, struct roof_error *error);
+/** Reads a share above 0 and up to 1, or a percentage: "0.7" or "70%". */
+enum roof_status roof_parse_share(double *out, const char *text, const char *what,
+                                  struct roof_error *error);
 /** Reads a time with its unit (ns, us, ms, s), 1e-12 to 1e9 s; the result is in seconds. */
 enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
                                  struct roof_error *error);

@@ -145,6 +145,13 @@ enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
 enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
                                     double devices, struct roof_error *error);
 
+/** The groups of figures that a device may have more of. */
+enum roof_raised { ROOF_RAISED_BANDWIDTH, ROOF_RAISED_PEAKS, ROOF_RAISED_LINKS, ROOF_RAISED_COUNT };
+/** Makes *out the same device with all figures of a group multiplied. It borrows all else from
+ * `hardware`, which must outlive it, and is not freed. */
+void roof_hardware_raise(struct roof_hardware *out, const struct roof_hardware *hardware,
+                         enum roof_raised raised, double factor);
+
 /** Tells if any figure or peak differs between two devices. */
 bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hardware *b);
 

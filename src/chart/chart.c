@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/list.h"
+#include "predict/tile.h"
 #include "report/model_report.h"
 
 /* The sizes of products that are large enough for a kernel to show what it can do. */
@@ -391,6 +392,69 @@ enum roof_status roof_chart_add_model(struct roof_chart *chart,
         left_out += chart->dots == dots ? share : 0;
     }
     chart->left_out_share = fmax(chart->left_out_share, left_out);
+    return ROOF_OK;
+}
+
+/* --- caches -------------------------------------------------------------------------------- */
+
+static double l2_bandwidth(const struct roof_chart_roof *roof)
+{
+    return roof->hardware->figure[ROOF_FIGURE_L2_BANDWIDTH].value;
+}
+
+/* Adds the slopes of the caches. */
+static enum roof_status add_l2_slopes(struct roof_chart *chart, struct roof_error *error)
+{
+    bool any = false;
+    for (size_t r = 0; r < chart->roofs; r++) {
+        struct roof_chart_line line = {
+            .slope = true, .rate = l2_bandwidth(&chart->roof[r]), .roof = r};
+        snprintf(line.name, sizeof line.name, "L2");
+        if (!isnan(line.rate)) {
+            TRY(new_line(chart, &line, error));
+            any = true;
+        }
+    }
+    return any ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "the L2 bandwidth of %s is not known; give it with " ROOF_KEY(
+                                    "set") " l2_bandwidth_gb_s=VALUE",
+                                chart->roof[0].hardware->id);
+}
+
+/* Adds a product again, by the bytes of the L2. Its parts of a pass are told where it stands
+ * first. */
+static enum roof_status add_at_l2(struct roof_chart *chart, size_t number, struct roof_error *error)
+{
+    const struct roof_chart_dot *const of = &chart->dot[number];
+    struct roof_prediction p = of->node.prediction;
+    struct roof_tile tile;
+    char group[ROOF_CHART_NAME_SIZE];
+    const double bandwidth = l2_bandwidth(&chart->roof[of->roof]);
+    if (isnan(bandwidth) || of->folded || !roof_tile_best(&tile, &p)) {
+        return ROOF_OK;
+    }
+    const struct roof_chart_dot dot = {.node.node.count = of->node.node.count,
+                                       .share = ROOF_UNKNOWN,
+                                       .expected_share = ROOF_UNKNOWN};
+    p.bytes = tile.bytes[ROOF_TILE_L2];
+    p.intensity = tile.intensity[ROOF_TILE_L2];
+    if (p.intensity * bandwidth < p.attainable_flops_per_s) {
+        p.attainable_flops_per_s = p.intensity * bandwidth;
+        p.bottleneck = ROOF_BOTTLENECK_MEMORY;
+    }
+    snprintf(group, sizeof group, "%.*s at the L2", ROOF_CHART_NAME_SIZE - 16,
+             chart->group[of->group]);
+    return add_dot(chart, &p, &dot, of->node.node.name, group, error);
+}
+
+enum roof_status roof_chart_add_l2(struct roof_chart *chart, struct roof_error *error)
+{
+    const size_t dots = chart->dots;
+    TRY(add_l2_slopes(chart, error));
+    for (size_t i = 0; i < dots; i++) {
+        TRY(add_at_l2(chart, i, error));
+    }
     return ROOF_OK;
 }
 

@@ -123,6 +123,14 @@ enum roof_status roof_chart_add_line(struct roof_chart *chart, const char *text,
  * Names end with (nearest) where other kernels stand in (expected_near). */
 enum roof_status roof_chart_add_attainable(struct roof_chart *chart, struct roof_error *error);
 
+/**
+ * Adds the L2 caches whose bandwidth is known as slopes, and each product that is a dot once more,
+ * at its FLOPs over the bytes that pass through the L2, in a group of its own: there it attains no
+ * more than the slope of the L2 lets it. The tile is the one of the shortest time. ROOF_USAGE where
+ * no device has an L2 of known bandwidth.
+ */
+enum roof_status roof_chart_add_l2(struct roof_chart *chart, struct roof_error *error);
+
 /** Adds a prediction on one of the devices. name and group are copied; count and share are those of
  * the dot. A prediction without FLOPs, bytes or a known peak is counted as left out. */
 enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_prediction *prediction,

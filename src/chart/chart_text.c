@@ -467,6 +467,15 @@ static void put_unit(struct roof_text *out, const struct roof_chart *chart)
                          chart->roofs > 1 ? roof->hardware->id : "", chart->roofs > 1 ? " " : "",
                          roof_format_quantity(number, roof->bytes_per_s, ROOF_UNIT_GB_PER_S));
     }
+    for (size_t i = 0; i < chart->lines; i++) {
+        const struct roof_chart_line *const line = &chart->line[i];
+        if (line->slope) {
+            const bool named = chart->roofs > 1 && line->roof < chart->roofs;
+            roof_text_printf(out, ", %s%s%s %s", named ? chart->roof[line->roof].hardware->id : "",
+                             named ? " " : "", line->name,
+                             roof_format_quantity(number, line->rate, ROOF_UNIT_GB_PER_S));
+        }
+    }
     roof_text_put(out, "\n");
 }
 

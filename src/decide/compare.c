@@ -403,6 +403,7 @@ static enum roof_status do_row(struct run *r, struct roof_error *error)
         roof_records_refuse(records, &why);
         return ROOF_OK;
     }
+    row.model_prediction = records->model_prediction;
     return compare_row(r, &row, error);
 }
 

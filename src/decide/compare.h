@@ -19,12 +19,13 @@ struct roof_compared {
     size_t cells;
     int line;
     const struct roof_hardware *hardware;
-    const struct roof_prediction *prediction; /**< of a model: its total */
-    bool metrics;                             /**< the file measures more than measured_us */
-    const char *metric;                       /**< the key of what was measured: "ttft_ms" */
-    double measured_s; /**< of a rate the time of a token, as the times below */
-    double time_s;     /**< the roofline bound */
-    double expected_s; /**< NAN: nothing to expect, like the band */
+    const struct roof_prediction *prediction;             /**< of a model: its total */
+    const struct roof_model_prediction *model_prediction; /**< NULL: an operator */
+    bool metrics;       /**< the file measures more than measured_us */
+    const char *metric; /**< the key of what was measured: "ttft_ms" */
+    double measured_s;  /**< of a rate the time of a token, as the times below */
+    double time_s;      /**< the roofline bound */
+    double expected_s;  /**< NAN: nothing to expect, like the band */
     double low_s;
     double high_s;
 };

@@ -16,6 +16,7 @@ struct holder {
 struct owned {
     struct holder *first;
     struct roof_model *reformed; /* the model without the formats of a file or layout */
+    struct roof_hardware raised[ROOF_RAISED_COUNT]; /* the device with more of something */
 };
 
 /* A survey that is being made. */
@@ -25,6 +26,7 @@ struct builder {
     const struct roof_model *model;
     const struct roof_hardware *hardware;
     struct roof_accuracy accuracy;
+    bool levers;                               /* only bases and changes are wanted */
     const struct roof_model_prediction *tried; /* the change last tried; NULL: it is not possible */
     struct roof_error *error;
 };
@@ -243,19 +245,15 @@ static const struct roof_model *reformed(struct builder *b)
 /* Tries narrower weights that the device multiplies, or only stores; the other formats stay. */
 static enum roof_status change_formats(struct builder *b, struct roof_survey_phase *phase)
 {
-    static const enum roof_precision formats[] = {
-        ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_INT8,  ROOF_PRECISION_INT4_G128,
-        ROOF_PRECISION_MXFP4,    ROOF_PRECISION_NVFP4,
-    };
     const struct roof_formats *const now = &phase->base->scenario.common.formats;
     const struct roof_model *const model = reformed(b);
     if (model == NULL) {
         return roof_no_memory(b->error);
     }
-    for (size_t i = 0; i < COUNT(formats); i++) {
-        const enum roof_precision format = formats[i];
+    for (size_t i = 0; roof_lever_format(i) != ROOF_PRECISION_AUTO; i++) {
+        const enum roof_precision format = roof_lever_format(i);
         struct roof_scenario s = phase->scenario;
-        if (!b->hardware->compute[format].native && !roof_precision_weight_only(format)) {
+        if (!roof_lever_format_runs(b->hardware, format)) {
             continue;
         }
         s.common.formats = (struct roof_formats)ROOF_FORMATS_AUTO;
@@ -355,6 +353,30 @@ static enum roof_status change_flags(struct builder *b, struct roof_survey_phase
     s = phase->scenario;
     s.split_projections = !s.split_projections;
     TRY(try_change(b, phase, projections, b->model, &s));
+    if (phase->scenario.fuse != ROOF_FUSE_ALL) {
+        const struct roof_survey_change change = {.kind = ROOF_SURVEY_FUSE};
+        s = phase->scenario;
+        s.fuse = ROOF_FUSE_ALL;
+        TRY(try_change(b, phase, change, b->model, &s));
+    }
+    if (phase->scenario.common.sparse == 0) {
+        const struct roof_survey_change change = {.kind = ROOF_SURVEY_SPARSE};
+        s = phase->scenario;
+        s.common.sparse = 1;
+        TRY(try_change(b, phase, change, b->model, &s));
+    }
+    return ROOF_OK;
+}
+
+/* Tries a host that lets the device wait less. */
+static enum roof_status change_host(struct builder *b, struct roof_survey_phase *phase)
+{
+    struct roof_scenario s = phase->scenario;
+    if (s.host_gap_s > 0) {
+        const struct roof_survey_change change = {.kind = ROOF_SURVEY_HOST};
+        s.host_gap_s = 0;
+        TRY(try_change(b, phase, change, b->model, &s));
+    }
     if (b->hardware->calibration != NULL && phase->scenario.common.no_launch_overhead == 0) {
         const struct roof_survey_change change = {.kind = ROOF_SURVEY_LAUNCH};
         s = phase->scenario;
@@ -362,6 +384,44 @@ static enum roof_status change_flags(struct builder *b, struct roof_survey_phase
         TRY(try_change(b, phase, change, b->model, &s));
     }
     return ROOF_OK;
+}
+
+/* Tries devices that have twice as much of something. */
+static enum roof_status change_device(struct builder *b, struct roof_survey_phase *phase)
+{
+    static const enum roof_survey_change_kind kinds[ROOF_RAISED_COUNT] = {
+        [ROOF_RAISED_BANDWIDTH] = ROOF_SURVEY_BANDWIDTH,
+        [ROOF_RAISED_PEAKS] = ROOF_SURVEY_PEAKS,
+        [ROOF_RAISED_LINKS] = ROOF_SURVEY_LINKS};
+    const struct roof_hardware *const device = b->hardware;
+    enum roof_status status = ROOF_OK;
+    for (int i = 0; i < ROOF_RAISED_COUNT && status == ROOF_OK; i++) {
+        if (i != ROOF_RAISED_LINKS || phase->base->total.network_time_s > 0) {
+            const struct roof_survey_change change = {.kind = kinds[i]};
+            roof_hardware_raise(&b->owned->raised[i], device, (enum roof_raised)i, 2);
+            b->hardware = &b->owned->raised[i];
+            status = try_change(b, phase, change, b->model, &phase->scenario);
+        }
+    }
+    b->hardware = device;
+    return status;
+}
+
+size_t roof_survey_worst(double *lost_s, const struct roof_model_prediction *model_prediction,
+                         const bool *without)
+{
+    const struct roof_model_prediction *const r = model_prediction;
+    size_t worst = r->count;
+    *lost_s = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct roof_prediction *const p = &r->node[i].prediction;
+        const double lost = (double)r->node[i].node.count * (p->expected_s - p->time_s);
+        if ((without == NULL || !without[i]) && lost > *lost_s) {
+            worst = i;
+            *lost_s = lost;
+        }
+    }
+    return worst;
 }
 
 #define KERNELS 3
@@ -376,16 +436,8 @@ static void change_kernels(struct roof_survey_phase *phase)
         return;
     }
     for (int k = 0; k < KERNELS; k++) {
-        size_t worst = base->count;
         double most_s = 0;
-        for (size_t i = 0; i < base->count; i++) {
-            const struct roof_prediction *const p = &base->node[i].prediction;
-            const double lost_s = (double)base->node[i].node.count * (p->expected_s - p->time_s);
-            if (!taken[i] && lost_s > most_s) {
-                worst = i;
-                most_s = lost_s;
-            }
-        }
+        const size_t worst = roof_survey_worst(&most_s, base, taken);
         if (worst == base->count) {
             return;
         }
@@ -406,8 +458,7 @@ static void change_kernels(struct roof_survey_phase *phase)
 static double rank_of(const struct roof_survey_change *change)
 {
     return change->refused.status != ROOF_OK ? -1
-           : isnan(change->expected_gain)    ? change->gain
-                                             : change->expected_gain;
+                                             : roof_lever_best(change->gain, change->expected_gain);
 }
 
 static void sort_changes(struct roof_survey_phase *phase)
@@ -431,7 +482,9 @@ static enum roof_status survey_changes(struct builder *b, struct roof_survey_pha
         TRY(change_batch(b, phase));
     }
     TRY(change_flags(b, phase));
+    TRY(change_host(b, phase));
     TRY(change_tp(b, phase));
+    TRY(change_device(b, phase));
     change_kernels(phase);
     sort_changes(phase);
     return ROOF_OK;
@@ -480,7 +533,9 @@ static enum roof_status survey_phase(struct builder *b, struct roof_survey_phase
 {
     TRY(predict(b, &phase->base, b->model, &phase->scenario, b->error));
     TRY(roof_model_limits(&phase->limits, phase->base, &phase->scenario, b->error));
-    TRY(phase == &b->survey->decode ? decode_points(b, phase) : prefill_points(b, phase));
+    if (!b->levers) {
+        TRY(phase == &b->survey->decode ? decode_points(b, phase) : prefill_points(b, phase));
+    }
     return survey_changes(b, phase);
 }
 
@@ -491,9 +546,10 @@ static enum roof_status survey_all(struct builder *b, const struct roof_scenario
     if (asked->phase == ROOF_PHASE_MIXED) {
         return roof_error_set(
             b->error, ROOF_USAGE,
-            "a report is of decode and prefill: " ROOF_KEY(
-                "%s") " mixed goes with the other formats, and with " ROOF_KEY("%s"),
-            "phase", "columns");
+            b->levers ? ROOF_KEY("%s") " is about decode and prefill, not " ROOF_KEY("%s") " mixed"
+                      : "a report is of decode and prefill: " ROOF_KEY(
+                            "%s") " mixed goes with the other formats, and with " ROOF_KEY("%s"),
+            b->levers ? "advise" : "phase", b->levers ? "phase" : "columns");
     }
     roof_scenario_phases(&s->prefill.scenario, &s->decode.scenario, asked);
     if (request) {
@@ -507,36 +563,48 @@ static enum roof_status survey_all(struct builder *b, const struct roof_scenario
     if (both || request || asked->phase == ROOF_PHASE_PREFILL) {
         TRY(survey_phase(b, &s->prefill));
     }
-    return survey_formulas(b);
+    return b->levers ? ROOF_OK : survey_formulas(b);
+}
+
+static enum roof_status make(struct roof_survey **out, struct builder *b,
+                             const struct roof_scenario *scenario, bool both)
+{
+    *out = NULL;
+    b->survey = calloc(1, sizeof *b->survey);
+    b->owned = calloc(1, sizeof *b->owned);
+    if (b->survey == NULL || b->owned == NULL) {
+        free(b->survey);
+        free(b->owned);
+        return roof_no_memory(b->error);
+    }
+    b->survey->private_data = b->owned;
+    enum roof_status status = roof_accuracy_load(&b->accuracy, b->error);
+    if (status == ROOF_OK) {
+        status = survey_all(b, scenario, both);
+    }
+    roof_accuracy_free(&b->accuracy);
+    if (status != ROOF_OK) {
+        roof_survey_free(b->survey);
+        return status;
+    }
+    *out = b->survey;
+    return ROOF_OK;
 }
 
 enum roof_status roof_survey_run(struct roof_survey **out, const struct roof_model *model,
                                  const struct roof_scenario *scenario, bool both,
                                  const struct roof_hardware *hardware, struct roof_error *error)
 {
-    *out = NULL;
-    struct builder b = {.survey = calloc(1, sizeof *b.survey),
-                        .owned = calloc(1, sizeof *b.owned),
-                        .model = model,
-                        .hardware = hardware,
-                        .error = error};
-    if (b.survey == NULL || b.owned == NULL) {
-        free(b.survey);
-        free(b.owned);
-        return roof_no_memory(error);
-    }
-    b.survey->private_data = b.owned;
-    enum roof_status status = roof_accuracy_load(&b.accuracy, error);
-    if (status == ROOF_OK) {
-        status = survey_all(&b, scenario, both);
-    }
-    roof_accuracy_free(&b.accuracy);
-    if (status != ROOF_OK) {
-        roof_survey_free(b.survey);
-        return status;
-    }
-    *out = b.survey;
-    return ROOF_OK;
+    struct builder b = {.model = model, .hardware = hardware, .error = error};
+    return make(out, &b, scenario, both);
+}
+
+enum roof_status roof_survey_levers(struct roof_survey **out, const struct roof_model *model,
+                                    const struct roof_scenario *scenario,
+                                    const struct roof_hardware *hardware, struct roof_error *error)
+{
+    struct builder b = {.model = model, .hardware = hardware, .error = error, .levers = true};
+    return make(out, &b, scenario, false);
 }
 
 void roof_survey_free(struct roof_survey *survey)

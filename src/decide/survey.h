@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "decide/lever.h"
 #include "predict/model_prediction.h"
 #include "predict/trace.h"
 
@@ -50,7 +51,13 @@ enum roof_survey_change_kind {
     ROOF_SURVEY_ATTENTION,     /**< fused, or unfused */
     ROOF_SURVEY_PROJECTIONS,   /**< Q, K, V and gate, up as one product each, or apart */
     ROOF_SURVEY_TP,            /**< more devices share each layer: twice as many, until it fits */
+    ROOF_SURVEY_FUSE,          /**< all operators fused that can be, or as by default */
+    ROOF_SURVEY_SPARSE,        /**< weights pruned 2:4 */
     ROOF_SURVEY_LAUNCH,        /**< launches hidden: expected times only */
+    ROOF_SURVEY_HOST,          /**< no waits for the host */
+    ROOF_SURVEY_BANDWIDTH,     /**< twice the memory bandwidth */
+    ROOF_SURVEY_PEAKS,         /**< twice the peaks */
+    ROOF_SURVEY_LINKS,         /**< twice the bandwidth of the links */
     ROOF_SURVEY_KERNEL,        /**< operator `node` takes its bound instead of what is expected */
     ROOF_SURVEY_CHANGE_KIND_COUNT
 };
@@ -71,7 +78,7 @@ struct roof_survey_change {
 };
 
 #define ROOF_SURVEY_POINTS_MAX 48
-#define ROOF_SURVEY_CHANGES_MAX 24
+#define ROOF_SURVEY_CHANGES_MAX 32
 
 /** One phase; base is NULL when it is not part of the survey. */
 struct roof_survey_phase {
@@ -110,7 +117,17 @@ struct roof_survey {
 enum roof_status roof_survey_run(struct roof_survey **out, const struct roof_model *model,
                                  const struct roof_scenario *scenario, bool both,
                                  const struct roof_hardware *hardware, struct roof_error *error);
+/** Predicts the bases and changes of what the scenario asks, and nothing else: its phase, or both
+ * phases of a request. All else is as for roof_survey_run. */
+enum roof_status roof_survey_levers(struct roof_survey **out, const struct roof_model *model,
+                                    const struct roof_scenario *scenario,
+                                    const struct roof_hardware *hardware, struct roof_error *error);
 void roof_survey_free(struct roof_survey *survey);
+
+/** Returns the operator of a pass whose instances lose the most time above their bound, and that
+ * time; `without` marks operators that are left out, or is NULL. count of the prediction: none. */
+size_t roof_survey_worst(double *lost_s, const struct roof_model_prediction *model_prediction,
+                         const bool *without);
 
 /** Returns the base that a report begins with: decode, or prefill when there is no decode. */
 const struct roof_model_prediction *roof_survey_first(const struct roof_survey *survey);

@@ -500,3 +500,35 @@ enum roof_status roof_tile_predict(struct roof_tile *out, const struct roof_pred
     find_time(out, &task);
     return ROOF_OK;
 }
+
+int roof_tile_compare(const void *a, const void *b)
+{
+    const struct roof_tile *const x = a;
+    const struct roof_tile *const y = b;
+    const double ours[] = {x->total_s, x->bytes[ROOF_TILE_L2], x->bytes[ROOF_TILE_SHARED_MEMORY],
+                           (double)x->k};
+    const double theirs[] = {y->total_s, y->bytes[ROOF_TILE_L2], y->bytes[ROOF_TILE_SHARED_MEMORY],
+                             (double)y->k};
+    for (size_t i = 0; i < COUNT(ours); i++) {
+        if (ours[i] < theirs[i] || ours[i] > theirs[i]) {
+            return ours[i] < theirs[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+bool roof_tile_best(struct roof_tile *out, const struct roof_prediction *prediction)
+{
+    struct roof_tile_choice choice = {0};
+    struct roof_tile tile;
+    bool found = false;
+    for (size_t i = 0; roof_tile_candidate(i) != 0; i++) {
+        choice.tile = roof_tile_candidate(i);
+        if (roof_tile_predict(&tile, prediction, &choice, NULL) == ROOF_OK &&
+            (!found || roof_tile_compare(&tile, out) < 0)) {
+            *out = tile;
+            found = true;
+        }
+    }
+    return found;
+}

@@ -80,6 +80,14 @@ struct roof_tile {
     enum roof_tile_level limit;
 };
 
+/* Compares two tiles of one product, for qsort: the shorter time comes first, then fewer bytes
+ * through the L2, then through the shared memories, then shorter steps. */
+int roof_tile_compare(const void *a, const void *b);
+
+/* Analyses every candidate; *out becomes the first of them by roof_tile_compare. False where none
+ * can be analysed. */
+bool roof_tile_best(struct roof_tile *out, const struct roof_prediction *prediction);
+
 /**
  * Analyses a tile, one of its own, of the product that was predicted. ROOF_USAGE where the operator
  * is no product, the device lacks a figure or a unit, or the tile does not fit.

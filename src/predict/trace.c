@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "predict/predict_sizes.h"
+#include "predict/tile.h"
 
 /*
  * All strings go into one buffer as offsets and become pointers at the end, when it no longer
@@ -21,6 +22,8 @@ struct builder {
     struct roof_text text;
     struct roof_text offsets; /* size_t, STRINGS per step */
     const struct roof_prediction *prediction;
+    bool tiled; /* the L2 is a roof: its bandwidth is known, and so is a tile of the product */
+    struct roof_tile tile;
     struct roof_workload part; /* the one being explained */
     const char *part_name;
     struct {
@@ -230,6 +233,10 @@ static void put_figures(struct builder *b)
             shown[table][part->compute] = true;
         }
     }
+    if (b->tiled) {
+        put_figure(b, "L2 bandwidth", &hardware->figure[ROOF_FIGURE_L2_BANDWIDTH],
+                   ROOF_UNIT_GB_PER_S);
+    }
     if (p->link.figure != NULL) {
         put_figure(b, "link", p->link.figure, ROOF_UNIT_GB_PER_S);
     }
@@ -355,6 +362,31 @@ static void put_bound_time(struct builder *b, const struct roof_part *part)
     roof_text_free(&result);
 }
 
+/* Adds the L2 as a roof of its own, with the bytes that pass through it in the tile of the shortest
+ * time. */
+static void put_l2(struct builder *b)
+{
+    const struct roof_tile *const t = &b->tile;
+    struct roof_text result = ROOF_TEXT_INIT;
+    char source[128];
+    result_text(&result, t->bytes[ROOF_TILE_L2], ROOF_UNIT_BYTES);
+    snprintf(source, sizeof source, "tile %s, order %s; formulas: docs/formulas.md", t->name,
+             roof_tile_order_name(t->order));
+    b->text.failed = b->text.failed || result.failed;
+    put_step(b, "l2_bytes", "", "", result.data == NULL ? "" : result.data, source);
+    roof_text_free(&result);
+    know(b, "l2_bytes", t->bytes[ROOF_TILE_L2]);
+    know(b, "l2_bandwidth", b->prediction->hardware->figure[ROOF_FIGURE_L2_BANDWIDTH].value);
+    put_computed(b, "l2_intensity", "flops / l2_bytes", t->intensity[ROOF_TILE_L2],
+                 ROOF_UNIT_FLOP_PER_BYTE);
+    put_computed(b, "l2_ridge_point", "peak / l2_bandwidth",
+                 b->prediction->peak_flops_per_s /
+                     b->prediction->hardware->figure[ROOF_FIGURE_L2_BANDWIDTH].value,
+                 ROOF_UNIT_FLOP_PER_BYTE);
+    put_computed(b, "l2_time", "l2_bytes / l2_bandwidth", t->time_s[ROOF_TILE_L2],
+                 ROOF_UNIT_MICROSECONDS);
+}
+
 /* Adds the steps from the work of a part to its times. */
 static void put_times(struct builder *b, const struct roof_part *part)
 {
@@ -376,6 +408,9 @@ static void put_times(struct builder *b, const struct roof_part *part)
     put_compute_time(b, part);
     put_network_time(b, part);
     put_bound_time(b, part);
+    if (b->tiled) {
+        put_l2(b);
+    }
     put_expected_time(b, &part->expected);
 }
 
@@ -419,6 +454,8 @@ enum roof_status roof_trace_prediction(struct roof_trace *out,
 {
     *out = (struct roof_trace){0};
     struct builder b = {.prediction = prediction, .part_name = ""};
+    b.tiled = !isnan(prediction->hardware->figure[ROOF_FIGURE_L2_BANDWIDTH].value) &&
+              roof_tile_best(&b.tile, prediction);
     put_figures(&b);
     put_parts(&b);
     const size_t count = b.offsets.length / (STRINGS * sizeof(size_t));

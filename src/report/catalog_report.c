@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "report/model_report.h"
 #include "report/render.h"
 #include "report/report.h"
 
@@ -215,4 +216,51 @@ void roof_report_operator(struct roof_text *out, bool json, enum roof_operator o
         char name[ROOF_INPUT_NAME_SIZE];
         roof_text_printf(out, "  %-20s %s\n", roof_input_name(name, input), input->help);
     }
+}
+
+/* --- models ------------------------------------------------------------------------- */
+
+/* Writes the notes and sources of an entry, as members of its object or as paragraphs. */
+static void put_origins(struct roof_text *out, bool json, const char *const *notes,
+                        const char *const *sources)
+{
+    const struct {
+        const char *key;
+        const char *const *list;
+    } lists[] = {{"notes", notes}, {"sources", sources}};
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        if (json) {
+            roof_text_printf(out, ",\n  \"%s\": [", lists[i].key);
+        } else if (*lists[i].list != NULL) {
+            roof_text_printf(out, "\n%s\n", lists[i].key);
+        }
+        for (const char *const *item = lists[i].list; *item != NULL; item++) {
+            if (json) {
+                roof_text_put(out, item == lists[i].list ? "" : ", ");
+                roof_json_quote(out, *item);
+            } else {
+                roof_text_printf(out, "  %s\n", *item);
+            }
+        }
+        roof_text_put(out, json ? "]" : "");
+    }
+}
+
+void roof_model_report_about(struct roof_text *out, bool json, const struct roof_model_entry *entry)
+{
+    struct roof_table table;
+    roof_table_begin_entry(&table, out, json, ROOF_TABLE_MODELS);
+    roof_table_model(&table, out, entry);
+    put_origins(out, json, entry->model->notes, entry->model->sources);
+    roof_table_end_entry(out, json);
+}
+
+void roof_model_report_layout(struct roof_text *out, bool json,
+                              const struct roof_layout_about *about)
+{
+    struct roof_table table;
+    roof_table_begin_entry(&table, out, json, ROOF_TABLE_LAYOUTS);
+    roof_table_layout(&table, out, about);
+    put_origins(out, json, about->notes, about->sources);
+    roof_table_end_entry(out, json);
 }

@@ -8,47 +8,65 @@
 #include "base/base.h"
 #include "base/csv.h"
 #include "base/json.h"
+#include "report/advice_report.h"
+#include "report/model_report.h"
 
 /* The keys that follow the columns of the file; the first only where metrics are told apart. */
-static const char *const compared_keys[] = {"metric", "time_us", "expected_time_us", "ratio",
-                                            "error"};
+struct keys {
+    const char *const *key;
+    size_t count;
+};
+static const char *const compared_names[] = {"metric", "time_us", "expected_time_us", "ratio",
+                                             "error"};
+static const struct keys compared_keys = {compared_names, COUNT(compared_names)};
+static const char *const lost_names[] = {
+    "metric",  "time_us",       "expected_time_us", "fraction_of_bound",
+    "lost_us", "lever_speedup", "regime",           "lever"};
+static const struct keys lost_keys = {lost_names, COUNT(lost_names)};
 
 /* Tells if a column of the file has the name of a key that follows, whose value stands in its
  * place. */
-static bool is_replaced(const char *column, bool metrics)
+static bool is_replaced(const char *column, const struct keys *keys, bool metrics)
 {
     size_t i = metrics ? 0 : 1;
-    while (i < COUNT(compared_keys) && strcmp(column, compared_keys[i]) != 0) {
+    while (i < keys->count && strcmp(column, keys->key[i]) != 0) {
         i++;
     }
-    return i < COUNT(compared_keys);
+    return i < keys->count;
 }
 
-void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns,
-                                 bool metrics)
+static void put_header(struct roof_text *out, const char *const *column, size_t columns,
+                       const struct keys *keys, bool metrics)
 {
     const char *comma = "";
     for (size_t i = 0; i < columns; i++) {
-        if (!is_replaced(column[i], metrics)) {
+        if (!is_replaced(column[i], keys, metrics)) {
             roof_text_put(out, comma);
             roof_csv_cell(out, column[i]);
             comma = ",";
         }
     }
-    for (size_t i = metrics ? 0 : 1; i < COUNT(compared_keys); i++) {
+    for (size_t i = metrics ? 0 : 1; i < keys->count; i++) {
         roof_text_put(out, comma);
-        roof_text_put(out, compared_keys[i]);
+        roof_text_put(out, keys->key[i]);
         comma = ",";
     }
     roof_text_put(out, "\n");
 }
 
+void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns,
+                                 bool metrics, bool lost)
+{
+    put_header(out, column, columns, lost ? &lost_keys : &compared_keys, metrics);
+}
+
 /* Puts the columns of the file; false when there are none. */
-static bool put_columns(struct roof_text *out, bool csv, const struct roof_compared *row)
+static bool put_columns(struct roof_text *out, bool csv, const struct keys *keys,
+                        const struct roof_compared *row)
 {
     bool begun = false;
     for (size_t i = 0; i < row->cells; i++) {
-        if ((!csv && *row->cell[i] == '\0') || is_replaced(row->column[i], row->metrics)) {
+        if ((!csv && *row->cell[i] == '\0') || is_replaced(row->column[i], keys, row->metrics)) {
             continue;
         }
         roof_text_put(out, begun ? "," : "");
@@ -64,6 +82,29 @@ static bool put_columns(struct roof_text *out, bool csv, const struct roof_compa
     return begun;
 }
 
+/* Puts the columns of the file and the values that follow them. */
+static void put_values(struct roof_text *out, bool csv, const struct keys *keys,
+                       const struct roof_compared *row, const double *values, size_t count)
+{
+    bool begun = put_columns(out, csv, keys, row);
+    if (row->metrics) {
+        roof_text_put(out, begun ? "," : "");
+        roof_text_printf(out, csv ? "%s" : "\"metric\":\"%s\"", row->metric);
+        begun = true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (csv) {
+            roof_text_put(out, begun ? "," : "");
+            roof_text_number(out, values[i]);
+            begun = true;
+        } else if (!isnan(values[i])) {
+            roof_text_printf(out, "%s\"%s\":", begun ? "," : "", keys->key[i + 1]);
+            roof_text_number(out, values[i]);
+            begun = true;
+        }
+    }
+}
+
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row)
 {
     const double best = isnan(row->expected_s) ? row->time_s : row->expected_s;
@@ -71,25 +112,116 @@ void roof_report_compared(struct roof_text *out, bool csv, const struct roof_com
                              roof_to_unit(row->expected_s, ROOF_UNIT_MICROSECONDS),
                              best / row->measured_s, best / row->measured_s - 1};
     roof_text_put(out, csv ? "" : "{");
-    bool begun = put_columns(out, csv, row);
-    if (row->metrics) {
-        roof_text_put(out, begun ? "," : "");
-        roof_text_printf(out, csv ? "%s" : "\"metric\":\"%s\"", row->metric);
-        begun = true;
-    }
-    for (size_t i = 0; i < COUNT(values); i++) {
-        if (csv) {
-            roof_text_put(out, begun ? "," : "");
-            roof_text_number(out, values[i]);
-            begun = true;
-        } else if (!isnan(values[i])) {
-            roof_text_printf(out, "%s\"%s\":", begun ? "," : "", compared_keys[i + 1]);
-            roof_text_number(out, values[i]);
-            begun = true;
-        }
-    }
+    put_values(out, csv, &compared_keys, row, values, COUNT(values));
     roof_text_put(out, csv ? "\n" : "}\n");
 }
+
+/* --- lost time ----------------------------------------------------------------------------- */
+
+/* Names what would get the lost time back. */
+static void put_cure(struct roof_text *out, const struct roof_loss *loss)
+{
+    switch (loss->cure) {
+    case ROOF_CURE_BOUND:
+        roof_text_put(out, "a kernel at the bound");
+        break;
+    case ROOF_CURE_EXPECTED:
+        roof_text_put(out, "kernels as fast as expected");
+        break;
+    case ROOF_CURE_LEVER:
+        roof_report_lever(out, &loss->lever);
+        break;
+    case ROOF_CURE_NODE:
+        roof_text_printf(out, "%s at its bound", loss->node);
+        break;
+    }
+}
+
+/* Writes what a row is of. */
+static void put_subject(struct roof_text *out, const struct roof_compared *row)
+{
+    const struct roof_prediction *const p = row->prediction;
+    if (row->model_prediction != NULL) {
+        roof_text_plain(out, row->model_prediction->model->id);
+        roof_text_put(out, ", ");
+        roof_model_report_scenario(out, row->model_prediction);
+    } else {
+        roof_report_workload(out, &p->workload);
+        roof_text_put(out, ", ");
+        roof_report_formats(out, p);
+    }
+    roof_text_printf(out, ", on %s (line %d)", p->hardware->id, row->line);
+}
+
+static void text_lost(struct roof_text *out, const struct roof_compared *row,
+                      const struct roof_loss *loss)
+{
+    const double times[] = {loss->lost_s, row->measured_s, row->time_s};
+    struct roof_text cure = ROOF_TEXT_INIT;
+    char value[ROOF_QUANTITY_SIZE];
+    for (size_t i = 0; i < COUNT(times); i++) {
+        roof_text_printf(out, "  %10s",
+                         roof_format_quantity(value, times[i], ROOF_UNIT_MICROSECONDS));
+    }
+    put_cure(&cure, loss);
+    roof_text_printf(out, "  %8s  %-8s  %-28s",
+                     roof_format_quantity(value, loss->share, ROOF_UNIT_FRACTION),
+                     roof_bottleneck_name(loss->regime), cure.length == 0 ? "" : cure.data);
+    roof_text_printf(out, "  %5sx  ", roof_format_short(value, loss->gain));
+    out->failed = out->failed || cure.failed;
+    roof_text_free(&cure);
+    put_subject(out, row);
+    roof_text_put(out, "\n");
+}
+
+void roof_report_lost(struct roof_text *out, enum roof_output output,
+                      const struct roof_compared *row, const struct roof_loss *loss)
+{
+    const bool csv = output == ROOF_OUTPUT_CSV;
+    const double values[] = {roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS),
+                             roof_to_unit(row->expected_s, ROOF_UNIT_MICROSECONDS), loss->share,
+                             roof_to_unit(loss->lost_s, ROOF_UNIT_MICROSECONDS), loss->gain};
+    if (output == ROOF_OUTPUT_TEXT) {
+        text_lost(out, row, loss);
+        return;
+    }
+    roof_text_put(out, csv ? "" : "{");
+    put_values(out, csv, &lost_keys, row, values, COUNT(values));
+    roof_text_printf(out, csv ? ",%s," : ",\"regime\":\"%s\",\"lever\":\"",
+                     roof_bottleneck_name(loss->regime));
+    roof_text_put(out, csv ? "\"" : "");
+    put_cure(out, loss);
+    roof_text_put(out, csv ? "\"\n" : "\"}\n");
+}
+
+void roof_report_lost_heading(struct roof_text *out)
+{
+    roof_text_printf(out, "  %10s  %10s  %10s  %8s  %-8s  %-28s  %6s  %s\n", "lost", "measured",
+                     "bound", "of bound", "regime", "lever", "gain", "of");
+}
+
+void roof_report_losses(struct roof_text *out, bool json, double below, size_t rows, size_t count,
+                        double lost_s)
+{
+    char share[ROOF_QUANTITY_SIZE];
+    char lost[ROOF_QUANTITY_SIZE];
+    if (json) {
+        roof_text_put(out, "{\"schema\":\"roofline/losses/1\",\"below\":");
+        roof_text_number(out, below);
+        roof_text_printf(out, ",\"compared\":%zu,\"rows\":[", rows);
+        return;
+    }
+    roof_format_quantity(share, below, ROOF_UNIT_FRACTION);
+    roof_format_quantity(lost, lost_s, ROOF_UNIT_MICROSECONDS);
+    if (count == 0) {
+        roof_text_printf(out, "all %zu rows reach %s of their bound\n", rows, share);
+    } else {
+        roof_text_printf(out, "\n%zu of %zu rows below %s of their bound lose %s\n", count, rows,
+                         share, lost);
+    }
+}
+
+/* --- statistics ---------------------------------------------------------------------------- */
 
 #define G(member) offsetof(struct roof_compare_group, member)
 static const struct {

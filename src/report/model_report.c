@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "predict/unexpected.h"
+#include "report/advice_report.h"
 #include "report/cells.h"
 #include "report/render.h"
 
@@ -712,7 +713,8 @@ static void put_reads(struct roof_text *out, const char *key, const struct roof_
 
 void roof_model_report_json(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
-                            const struct roof_limits *limits, const struct roof_hardware *product)
+                            const struct roof_limits *limits, const struct roof_hardware *product,
+                            const struct roof_survey *advice)
 {
     struct roof_table table;
     roof_table_open_members(&table, ROOF_TABLE_MODEL_PREDICTIONS, ROOF_OPERATOR_GEMM, "\n  ");
@@ -734,6 +736,9 @@ void roof_model_report_json(struct roof_text *out,
     if (limits->fusion.known) {
         json_fusion(out, &limits->fusion);
     }
+    if (advice != NULL) {
+        roof_report_survey_advice(out, true, advice);
+    }
     if (model_prediction->count > 0) {
         roof_text_put(out, ",\n  \"operators\": [");
         for (size_t i = 0; i < model_prediction->count; i++) {
@@ -749,51 +754,4 @@ void roof_model_report_json(struct roof_text *out,
         roof_text_put(out, "\n  ]");
     }
     roof_text_put(out, "\n}\n");
-}
-
-/* --- what is known ------------------------------------------------------------------------- */
-
-/* Writes the notes and sources of an entry, as members of its object or as paragraphs. */
-static void put_origins(struct roof_text *out, bool json, const char *const *notes,
-                        const char *const *sources)
-{
-    const struct {
-        const char *key;
-        const char *const *list;
-    } lists[] = {{"notes", notes}, {"sources", sources}};
-    for (size_t i = 0; i < COUNT(lists); i++) {
-        if (json) {
-            roof_text_printf(out, ",\n  \"%s\": [", lists[i].key);
-        } else if (*lists[i].list != NULL) {
-            roof_text_printf(out, "\n%s\n", lists[i].key);
-        }
-        for (const char *const *item = lists[i].list; *item != NULL; item++) {
-            if (json) {
-                roof_text_put(out, item == lists[i].list ? "" : ", ");
-                roof_json_quote(out, *item);
-            } else {
-                roof_text_printf(out, "  %s\n", *item);
-            }
-        }
-        roof_text_put(out, json ? "]" : "");
-    }
-}
-
-void roof_model_report_about(struct roof_text *out, bool json, const struct roof_model_entry *entry)
-{
-    struct roof_table table;
-    roof_table_begin_entry(&table, out, json, ROOF_TABLE_MODELS);
-    roof_table_model(&table, out, entry);
-    put_origins(out, json, entry->model->notes, entry->model->sources);
-    roof_table_end_entry(out, json);
-}
-
-void roof_model_report_layout(struct roof_text *out, bool json,
-                              const struct roof_layout_about *about)
-{
-    struct roof_table table;
-    roof_table_begin_entry(&table, out, json, ROOF_TABLE_LAYOUTS);
-    roof_table_layout(&table, out, about);
-    put_origins(out, json, about->notes, about->sources);
-    roof_table_end_entry(out, json);
 }

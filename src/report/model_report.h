@@ -6,6 +6,7 @@
 #ifndef ROOFLINE_MODEL_REPORT_H
 #define ROOFLINE_MODEL_REPORT_H
 
+#include "decide/survey.h"
 #include "predict/model_prediction.h"
 #include "report/report.h"
 
@@ -42,11 +43,12 @@ void roof_model_report_text(struct roof_text *out,
                             const struct roof_limits *limits, size_t top, bool wide,
                             const struct roof_hardware *product);
 
-/** Writes the prediction as a JSON object with "limits" and "operators", in the order of the model.
- */
+/** Writes the prediction as a JSON object with "limits" and "operators", in the order of the model,
+ * and with advice where that is not NULL. */
 void roof_model_report_json(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
-                            const struct roof_limits *limits, const struct roof_hardware *product);
+                            const struct roof_limits *limits, const struct roof_hardware *product,
+                            const struct roof_survey *advice);
 
 /** Writes all facts about a model, for people or as a JSON object. */
 void roof_model_report_about(struct roof_text *out, bool json,

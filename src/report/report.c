@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/shell.h"
 #include "predict/unexpected.h"
+#include "report/advice_report.h"
 
 static void json_parts(struct roof_text *out, const struct roof_prediction *p)
 {
@@ -124,27 +125,31 @@ static const struct roof_expected *kernel_of(const struct roof_prediction *p, bo
 }
 
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
-                      const struct roof_hardware *product, const struct roof_trace *explanation,
-                      bool tiling, const struct roof_prediction *apart)
+                      const struct roof_report_beside *beside)
 {
+    const struct roof_report_beside none = {.tiling = false};
+    const struct roof_report_beside *const b = beside == NULL ? &none : beside;
     struct roof_table table;
     roof_table_open_members(&table, ROOF_TABLE_PREDICTIONS, prediction->workload.op, "\n  ");
     roof_text_put(out, "{");
     roof_table_prediction(&table, out, prediction);
-    roof_report_published(out, "\n  ", prediction, product);
+    roof_report_published(out, "\n  ", prediction, b->product);
     if (prediction->part_count > 1) {
         roof_text_put(out, ",\n  ");
         json_parts(out, prediction);
     }
-    if (apart != NULL) {
-        json_apart(out, prediction, apart);
+    if (b->apart != NULL) {
+        json_apart(out, prediction, b->apart);
     }
-    const struct roof_expected *const kernel = kernel_of(prediction, tiling);
+    const struct roof_expected *const kernel = kernel_of(prediction, b->tiling);
     if (kernel != NULL) {
         json_tiling(out, kernel);
     }
-    if (explanation != NULL) {
-        json_steps(out, explanation);
+    if (b->advice != NULL) {
+        roof_report_advice(out, true, b->advice);
+    }
+    if (b->explanation != NULL) {
+        json_steps(out, b->explanation);
     }
     roof_text_put(out, "\n}\n");
 }
@@ -572,10 +577,11 @@ static void put_notes(struct roof_text *out, const struct roof_prediction *p)
 }
 
 void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
-                      const struct roof_hardware *product, const struct roof_trace *explanation,
-                      bool tiling, const struct roof_prediction *apart)
+                      const struct roof_report_beside *beside)
 {
     const size_t title = out->length;
+    const struct roof_report_beside none = {.tiling = false};
+    const struct roof_report_beside *const b = beside == NULL ? &none : beside;
     roof_report_workload(out, &p->workload);
     roof_text_put(out, " on ");
     roof_report_device(out, p->hardware);
@@ -587,17 +593,20 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     put_compute(out, p);
     put_network(out, p);
     put_rates(out, p);
-    put_expected(out, p, tiling);
-    if (apart != NULL) {
-        put_apart(out, p, apart);
+    put_expected(out, p, b->tiling);
+    if (b->apart != NULL) {
+        put_apart(out, p, b->apart);
     }
     put_measured(out, p);
     if (p->part_count > 1) {
         put_parts(out, p);
     }
     put_notes(out, p);
-    if (explanation != NULL) {
-        roof_report_why(out, explanation);
+    if (b->advice != NULL) {
+        roof_report_advice(out, false, b->advice);
     }
-    roof_report_basis(out, p, product);
+    if (b->explanation != NULL) {
+        roof_report_why(out, b->explanation);
+    }
+    roof_report_basis(out, p, b->product);
 }

@@ -11,24 +11,28 @@
 #include "base/text.h"
 #include "decide/compare.h"
 #include "decide/crossover.h"
+#include "decide/lever.h"
+#include "decide/loss.h"
 #include "decide/recommend.h"
 #include "predict/kernel.h"
 #include "predict/trace.h"
 #include "report/table.h"
 
-/** Writes a prediction as a JSON object, with its parts, with the explanation when it is not NULL,
- * and with the tiling of the expected kernel when that is wanted and known. apart has the operators
- * that do the work of a fused one each by itself (roof_predict_apart), else it is NULL. */
+/** A document about a prediction has these beside it; NULL: nothing of the kind. */
+struct roof_report_beside {
+    /** The device with the published figures, for one that is as the documents specify it. */
+    const struct roof_hardware *product;
+    const struct roof_trace *explanation;
+    /** The operators that do the work of a fused one each by itself (roof_predict_apart). */
+    const struct roof_prediction *apart;
+    const struct roof_advice *advice;
+    bool tiling; /**< that of the expected kernel, where it is known */
+};
+/** Each writes a prediction: as a JSON object with its parts, or for people. beside may be NULL. */
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
-                      const struct roof_hardware *product, const struct roof_trace *explanation,
-                      bool tiling, const struct roof_prediction *apart);
-/**
- * Writes a prediction for people. product is the device with the published figures, for a device
- * that is as the documents specify it, else NULL; explanation may be NULL, and apart is as above.
- */
+                      const struct roof_report_beside *beside);
 void roof_report_text(struct roof_text *out, const struct roof_prediction *prediction,
-                      const struct roof_hardware *product, const struct roof_trace *explanation,
-                      bool tiling, const struct roof_prediction *apart);
+                      const struct roof_report_beside *beside);
 
 /** Writes the shape of a workload for people: "gemm m=1 n=4096 k=4096". */
 void roof_report_workload(struct roof_text *out, const struct roof_workload *workload);
@@ -74,10 +78,26 @@ void roof_report_recommendation_text(struct roof_text *out,
 
 /** Each writes a row of a comparison: the cells of the file, then time_us, expected_time_us, ratio
  * (prediction over measurement: the expected time, or the bound where there is none) and error
- * (ratio - 1). Columns of the file with these names are left out. */
+ * (ratio - 1). Columns of the file with these names are left out. With `lost` the header is that of
+ * rows that lose time. */
 void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns,
-                                 bool metrics);
+                                 bool metrics, bool lost);
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row);
+
+/** A row that loses time, kept until all rows are read. */
+struct roof_lost_row {
+    double lost_s;
+    size_t at;     /**< of its text among the texts of all */
+    size_t length; /**< of that */
+};
+/** Writes a row that loses time, as a line for people, as CSV or as an object; and the heading of
+ * those lines. */
+void roof_report_lost(struct roof_text *out, enum roof_output output,
+                      const struct roof_compared *row, const struct roof_loss *loss);
+void roof_report_lost_heading(struct roof_text *out);
+/** Writes what stands before the rows of a JSON document, or below those for people. */
+void roof_report_losses(struct roof_text *out, bool json, double below, size_t rows, size_t count,
+                        double lost_s);
 
 /** Writes a comparison by groups: for people, or as {"schema", "overall": G, "groups": [G, ...]}.
  */

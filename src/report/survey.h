@@ -10,6 +10,11 @@ void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
                             const struct roof_survey_about *about);
 /* Returns "Prefill" or "Decode" (survey_changes.c). */
 const char *roof_survey_phase_name(const struct roof_survey_phase *phase);
+/* Write what a change is, and what it means and brings with it. */
+void roof_survey_put_change(struct roof_text *out, const struct roof_survey_phase *phase,
+                            const struct roof_survey_change *change);
+void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase *phase,
+                          const struct roof_survey_change *change);
 /* Writes what one change at a time brings (survey_changes.c). */
 void roof_survey_put_changes(struct roof_text *out, const struct roof_survey *s);
 

@@ -11,8 +11,23 @@ const char *roof_survey_phase_name(const struct roof_survey_phase *phase)
     return phase->base->scenario.phase == ROOF_PHASE_PREFILL ? "Prefill" : "Decode";
 }
 
-static void put_change(struct roof_text *out, const struct roof_survey_phase *phase,
-                       const struct roof_survey_change *c)
+/* The kinds of changes that are called the same each time, and what they mean. */
+static const struct {
+    const char *change;
+    const char *note;
+} fixed[ROOF_SURVEY_CHANGE_KIND_COUNT] = {
+    [ROOF_SURVEY_LAUNCH] = {"no launch overhead", "kernels launched ahead, as by a captured graph"},
+    [ROOF_SURVEY_FUSE] = {"all operators fused",
+                          "norms, activations and RoPE in the kernels beside them"},
+    [ROOF_SURVEY_SPARSE] = {"weights pruned 2:4", "half of the values stored, and their places"},
+    [ROOF_SURVEY_HOST] = {"no host gap", "the device never waits for the host"},
+    [ROOF_SURVEY_BANDWIDTH] = {"twice the memory bandwidth", "would be another device"},
+    [ROOF_SURVEY_PEAKS] = {"twice the peaks", "would be another device"},
+    [ROOF_SURVEY_LINKS] = {"twice the link bandwidth", "would be another device"},
+};
+
+void roof_survey_put_change(struct roof_text *out, const struct roof_survey_phase *phase,
+                            const struct roof_survey_change *c)
 {
     const struct roof_model_prediction *const base = phase->base;
     const struct roof_model_prediction *const r = c->model_prediction;
@@ -45,33 +60,28 @@ static void put_change(struct roof_text *out, const struct roof_survey_phase *ph
     case ROOF_SURVEY_TP:
         roof_text_printf(out, "tensor parallelism %" PRId64, c->size);
         break;
-    case ROOF_SURVEY_LAUNCH:
-        roof_text_put(out, "no launch overhead");
-        break;
     case ROOF_SURVEY_KERNEL:
         roof_text_printf(out, "%s at its bound", base->node[c->node].node.name);
         break;
-    case ROOF_SURVEY_CHANGE_KIND_COUNT:
+    default:
+        roof_text_put(out, fixed[c->kind].change);
         break;
     }
 }
 
-#define NO_GAIN 1.01
-
-/* Writes what a kind of change means, and what comes with it. */
-static void put_note(struct roof_text *out, const struct roof_survey_phase *phase,
-                     const struct roof_survey_change *c)
+void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase *phase,
+                          const struct roof_survey_change *c)
 {
     const struct roof_model_prediction *const base = phase->base;
     const struct roof_node_prediction *const node = &base->node[c->node];
-    const double best = isnan(c->expected_gain) ? c->gain : c->expected_gain;
+    const double best = roof_lever_best(c->gain, c->expected_gain);
     char text[ROOF_QUANTITY_SIZE];
     if (c->refused.status != ROOF_OK) {
         roof_text_put(out, "not possible: ");
         roof_text_markdown(out, c->refused.message);
         return;
     }
-    roof_text_put(out, !(best >= NO_GAIN) ? "does not help; " : "");
+    roof_text_put(out, !(best >= ROOF_LEVER_NO_GAIN) ? "does not help; " : "");
     switch (c->kind) {
     case ROOF_SURVEY_FORMATS:
         roof_text_printf(out, "typical accuracy loss %s", roof_accuracy_name(c->loss));
@@ -100,15 +110,13 @@ static void put_note(struct roof_text *out, const struct roof_survey_phase *phas
         roof_text_printf(out, "on %.0f devices, %.2fx per device", c->model_prediction->devices,
                          best * base->devices / c->model_prediction->devices);
         break;
-    case ROOF_SURVEY_LAUNCH:
-        roof_text_put(out, "kernels launched ahead, as by a captured graph");
-        break;
     case ROOF_SURVEY_KERNEL:
         roof_text_printf(
             out, "its kernels are expected to take %s times their bound",
             roof_format_short(text, node->prediction.expected_s / node->prediction.time_s));
         break;
-    case ROOF_SURVEY_CHANGE_KIND_COUNT:
+    default:
+        roof_text_put(out, fixed[c->kind].note);
         break;
     }
     if (c->model_prediction != NULL && c->model_prediction->fits != base->fits) {
@@ -141,13 +149,13 @@ static void put_changes(struct roof_text *out, const struct roof_survey_phase *p
     roof_markdown_cell(&g, base->fits == ROOF_FIT_NO ? "does not fit" : "");
     for (size_t i = 0; i < phase->changes; i++) {
         const struct roof_survey_change *const c = &phase->change[i];
-        put_change(&g.text, phase, c);
+        roof_survey_put_change(&g.text, phase, c);
         roof_markdown_end_cell(&g);
         roof_markdown_quantity(&g, c->time_s, ROOF_UNIT_MILLISECONDS);
         roof_markdown_quantity(&g, c->expected_s, ROOF_UNIT_MILLISECONDS);
         gain_cell(&g, c->gain);
         gain_cell(&g, c->expected_gain);
-        put_note(&g.text, phase, c);
+        roof_survey_put_note(&g.text, phase, c);
         roof_markdown_end_cell(&g);
     }
     roof_markdown_put(out, &g);

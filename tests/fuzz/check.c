@@ -32,10 +32,10 @@ static void begin(void)
     w.shape.m = w.shape.n = w.shape.k = 64;
     roof_scenario_init(&scenario);
     CHECK(roof_predict(&prediction, &w, device, NULL) == ROOF_OK);
-    roof_report_json(&documents[0], &prediction, NULL, NULL, false, NULL);
+    roof_report_json(&documents[0], &prediction, NULL);
     CHECK(roof_predict_model(&model_prediction, model, &scenario, device, NULL) == ROOF_OK);
     CHECK(roof_model_limits(&limits, &model_prediction, &scenario, NULL) == ROOF_OK);
-    roof_model_report_json(&documents[1], &model_prediction, &limits, NULL);
+    roof_model_report_json(&documents[1], &model_prediction, &limits, NULL, NULL);
     CHECK(!documents[0].failed && !documents[1].failed);
     CHECK(atexit(end) == 0);
 }

@@ -335,6 +335,43 @@ static void test_formulas(void **state)
     roof_hardware_free(h);
 }
 
+/* The levers alone are the changes of a survey. All of this step is memory-bound, but for layers
+ * whose vector work is longer than their bytes. */
+static void test_levers(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = chip(true);
+    struct roof_model *const m = parse(DENSE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 50);
+    struct roof_survey *levers = NULL;
+    s.host_gap_s = 1e-6;
+    struct roof_survey *const t = study(m, &s, false, h);
+    assert_int_equal(roof_survey_levers(&levers, m, &s, h, NULL), ROOF_OK);
+    assert_int_equal(levers->decode.points, 0);
+    assert_int_equal(levers->formulas, 0);
+    assert_int_equal(levers->decode.changes, t->decode.changes);
+    for (size_t i = 0; i < t->decode.changes; i++) {
+        assert_int_equal(levers->decode.change[i].kind, t->decode.change[i].kind);
+        assert_true(levers->decode.change[i].time_s == t->decode.change[i].time_s ||
+                    isnan(t->decode.change[i].time_s));
+    }
+    const struct roof_survey_change *const host = change_of(&t->decode, ROOF_SURVEY_HOST);
+    const struct roof_survey_change *const faster = change_of(&t->decode, ROOF_SURVEY_BANDWIDTH);
+    const struct roof_survey_change *const peaks = change_of(&t->decode, ROOF_SURVEY_PEAKS);
+    assert_near(host->time_s, 4.63312e-6, 1e-9);
+    /* The waits stay, and the bytes take half as long: whatever else there is makes it no shorter.
+     */
+    assert_true(faster->time_s < t->decode.base->tpot_s - 0.4 * 4.63312e-6);
+    assert_true(faster->time_s >= t->decode.base->tpot_s - 0.5 * 4.63312e-6 - 1e-12);
+    assert_true(peaks->time_s <= t->decode.base->tpot_s && peaks->gain < 1.01);
+    assert_null(change_of(&t->decode, ROOF_SURVEY_LINKS)); /* one device has none */
+    assert_non_null(change_of(&t->decode, ROOF_SURVEY_FUSE));
+    roof_survey_free(levers);
+    roof_survey_free(t);
+    roof_model_free(m);
+    roof_hardware_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_order),   cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_request), cmocka_unit_test(test_until_it_fits),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_formulas),
+        cmocka_unit_test(test_levers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

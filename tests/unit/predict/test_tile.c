@@ -216,13 +216,47 @@ static void test_bounds(void **unused)
     }
 }
 
+/* The best tile of 640 x 512 x 256 is 128 x 256 x 32: 5 rows and 2 columns of tiles read A twice
+ * and B five times, and C is written, 2,621,440 bytes in all. No candidate comes before it. */
+static void test_best(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const chip = parse_device(CHIP);
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    struct roof_prediction p;
+    struct roof_tile best;
+    struct roof_tile t;
+    struct roof_error error = {0};
+    w.op = ROOF_OPERATOR_GEMM;
+    w.shape.m = 640;
+    w.shape.n = 512;
+    w.shape.k = 256;
+    assert_int_equal(roof_predict(&p, &w, chip, &error), ROOF_OK);
+    assert_true(roof_tile_best(&best, &p));
+    assert_string_equal(best.name, "128x256x32");
+    close_to(best.bytes[ROOF_TILE_L2], 2621440);
+    close_to(best.intensity[ROOF_TILE_L2], 64);
+    for (size_t i = 0; roof_tile_candidate(i) != 0; i++) {
+        const struct roof_tile_choice choice = {.tile = roof_tile_candidate(i)};
+        if (roof_tile_predict(&t, &p, &choice, &error) == ROOF_OK) {
+            assert_true(roof_tile_compare(&best, &t) <= 0);
+            assert_true(best.total_s <= t.total_s);
+        }
+    }
+    w.op = ROOF_OPERATOR_ADD;
+    w.shape = (struct roof_shape){.tokens = 8, .hidden = 8};
+    assert_int_equal(roof_predict(&p, &w, chip, &error), ROOF_OK);
+    assert_false(roof_tile_best(&best, &p));
+    roof_hardware_free(chip);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_cluster),       cmocka_unit_test(test_misaligned),
         cmocka_unit_test(test_tensor_memory), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_bounds),        cmocka_unit_test(test_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

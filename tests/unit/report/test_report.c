@@ -220,7 +220,7 @@ static void test_keys_of_gemm(void **unused)
     /* In JSON the unknown ones are absent: a gemm has no network, nothing was measured. */
     struct roof_text text = ROOF_TEXT_INIT;
     struct roof_text keys = ROOF_TEXT_INIT;
-    roof_report_json(&text, &p, NULL, NULL, false, NULL);
+    roof_report_json(&text, &p, NULL);
     struct roof_json *const json = parse(text.data, text.length);
     for (const roof_json_value *item = roof_json_first(roof_json_root(json)); item != NULL;
          item = roof_json_next(item)) {
@@ -289,7 +289,7 @@ static void test_gemm_in_full(void **unused)
         {"bandwidth_gb_s", NULL, 100},
         {"fraction_of_peak", NULL, 4.8 / 52},
     };
-    roof_report_json(&text, &p, NULL, NULL, false, NULL);
+    roof_report_json(&text, &p, NULL);
     json = parse(text.data, text.length);
     for (size_t i = 0; i < COUNT(expected); i++) {
         const roof_json_value *const value = roof_json_get(roof_json_root(json), expected[i].key);
@@ -308,7 +308,7 @@ static void test_gemm_in_full(void **unused)
     /* With a measured time there are four more keys. */
     roof_predict_measured(&p, 1.04e-9);
     roof_text_clear(&text);
-    roof_report_json(&text, &p, NULL, NULL, false, NULL);
+    roof_report_json(&text, &p, NULL);
     json = parse(text.data, text.length);
     static const struct {
         const char *key;
@@ -443,7 +443,7 @@ static void test_values_read_back(void **unused)
                 const enum roof_operator id = (enum roof_operator)op;
                 const struct roof_prediction p = predict_in(id, odd_shape(id), formats[f], device);
                 struct roof_text text = ROOF_TEXT_INIT;
-                roof_report_json(&text, &p, NULL, NULL, false, NULL);
+                roof_report_json(&text, &p, NULL);
                 check_text(&text);
                 struct roof_json *json = parse(text.data, text.length);
                 check_values(&p, roof_json_root(json));
@@ -544,7 +544,7 @@ static void test_parts(void **unused)
     const struct roof_prediction p =
         predict(ROOF_OPERATOR_ATTENTION, SHAPE(.heads = 3, .head_dim = 7, .kv_len = 11), device);
     struct roof_text text = ROOF_TEXT_INIT;
-    roof_report_json(&text, &p, NULL, NULL, false, NULL);
+    roof_report_json(&text, &p, NULL);
     struct roof_json *const json = parse(text.data, text.length);
     const roof_json_value *item = roof_json_first(roof_json_get(roof_json_root(json), "parts"));
     for (int i = 0; i < 3; i++) {
@@ -600,7 +600,7 @@ static void test_quoting(void **unused)
         roof_text_free(&text);
     }
     struct roof_text text = ROOF_TEXT_INIT;
-    roof_report_json(&text, &p, NULL, NULL, false, NULL);
+    roof_report_json(&text, &p, NULL);
     struct roof_json *const json = parse(text.data, text.length);
     assert_string_equal(roof_json_string(roof_json_get(roof_json_root(json), "hardware")),
                         device->id);
@@ -1052,7 +1052,7 @@ static void test_text_of_gemv(void **unused)
     struct roof_hardware *const spark = load_device("dgx-spark");
     struct roof_prediction p = predict(ROOF_OPERATOR_GEMV, SHAPE(.n = 4096, .k = 4096), gb10);
     struct roof_text text = ROOF_TEXT_INIT;
-    roof_report_text(&text, &p, NULL, NULL, false, NULL);
+    roof_report_text(&text, &p, NULL);
     expect(&text, "gemv n=4096 k=4096 on gb10: weights fp16, activations fp16, out fp16\n");
     expect(&text, "117 us"); /* 116.97 */
     expect(&text, "memory-bound");
@@ -1066,7 +1066,7 @@ static void test_text_of_gemv(void **unused)
 
     /* The device is as the documents specify it; the product has other figures. */
     roof_text_clear(&text);
-    roof_report_text(&text, &p, spark, NULL, false, NULL);
+    roof_report_text(&text, &p, &(struct roof_report_beside){.product = spark});
     expect(&text,
            "\nNote: gb10 uses the specification of the source documents;\nthe shipping product has "
            "273 GB/s and 124 TFLOPS FP16 (-H dgx-spark).\n");
@@ -1075,21 +1075,21 @@ static void test_text_of_gemv(void **unused)
     /* Half of the bound, and twice as fast as it. */
     roof_text_clear(&text);
     roof_predict_measured(&p, 2 * p.time_s);
-    roof_report_text(&text, &p, NULL, NULL, false, NULL);
+    roof_report_text(&text, &p, NULL);
     expect(&text, "measured");
     expect(&text, "50% of the bound");
     expect(&text, "143.5 GB/s"); /* half of 287 */
     assert_null(strstr(text.data, "below the bound"));
     roof_text_clear(&text);
     roof_predict_measured(&p, p.time_s / 2);
-    roof_report_text(&text, &p, NULL, NULL, false, NULL);
+    roof_report_text(&text, &p, NULL);
     expect(&text, "The measured time is below the lower bound");
     check_text(&text);
 
     /* The published figures of this device are its own. */
     p = predict(ROOF_OPERATOR_GEMV, SHAPE(.n = 4096, .k = 4096), spark);
     roof_text_clear(&text);
-    roof_report_text(&text, &p, spark, NULL, false, NULL);
+    roof_report_text(&text, &p, &(struct roof_report_beside){.product = spark});
     assert_null(strstr(text.data, "published"));
     roof_text_free(&text);
     roof_hardware_free(gb10);
@@ -1163,7 +1163,7 @@ static void test_text_of_expected(void **unused)
         w.stack = cases[i].asked;
         device->calibration = &calibration;
         assert_int_equal(roof_predict(&p, &w, device, NULL), ROOF_OK);
-        roof_report_text(&text, &p, NULL, NULL, false, NULL);
+        roof_report_text(&text, &p, NULL);
         expect(&text, "\n  expected      20 us         ");
         expect(&text, cases[i].line);
         check_text(&text);
@@ -1186,7 +1186,7 @@ static void test_text_of_expected(void **unused)
         SHAPE(.batch = 1, .heads = 4, .kv_heads = 2, .head_dim = 8, .query_len = 1, .kv_len = 10),
         device);
     struct roof_text text = ROOF_TEXT_INIT;
-    roof_report_text(&text, &p, NULL, NULL, false, NULL);
+    roof_report_text(&text, &p, NULL);
     expect(&text, "-bound; estimated from other\n");
     roof_text_free(&text);
     device->calibration = NULL;
@@ -1200,15 +1200,15 @@ static void test_text_of_fallbacks(void **unused)
     struct roof_text text = ROOF_TEXT_INIT;
     struct roof_prediction p =
         predict_in(ROOF_OPERATOR_GEMV, SHAPE(.n = 64, .k = 64), P(MXFP4), device);
-    roof_report_text(&text, &p, NULL, NULL, false, NULL);
+    roof_report_text(&text, &p, NULL);
     expect(&text, "synthetic has no mxfp4 unit: the product runs at fp16");
     roof_text_clear(&text);
     p = predict_in(ROOF_OPERATOR_GEMV, SHAPE(.n = 64, .k = 64), P(FP64), device);
-    roof_report_text(&text, &p, NULL, NULL, false, NULL);
+    roof_report_text(&text, &p, NULL);
     expect(&text, "synthetic has no known peak for fp64");
     roof_text_clear(&text);
     p = predict(ROOF_OPERATOR_GEMV, SHAPE(.n = 64, .k = 64), device);
-    roof_report_text(&text, &p, NULL, NULL, false, NULL);
+    roof_report_text(&text, &p, NULL);
     assert_null(strstr(text.data, "has no"));
     roof_text_free(&text);
     roof_hardware_free(device);
@@ -1224,7 +1224,7 @@ static void test_text_without_flops(void **unused)
     for (size_t i = 0; i < COUNT(ops); i++) {
         const struct roof_prediction p = predict(ops[i], odd_shape(ops[i]), plain);
         struct roof_text text = ROOF_TEXT_INIT;
-        roof_report_text(&text, &p, NULL, NULL, false, NULL);
+        roof_report_text(&text, &p, NULL);
         if (strstr(text.data, "computed at fp32") != NULL) {
             fail_msg("%s", text.data);
         }
@@ -1241,7 +1241,7 @@ static void test_text_of_a_group_of_one(void **unused)
     const struct roof_prediction p =
         predict(ROOF_OPERATOR_ALL_REDUCE, SHAPE(.elements = 64, .devices = 1), device);
     struct roof_text text = ROOF_TEXT_INIT;
-    roof_report_text(&text, &p, NULL, NULL, false, NULL);
+    roof_report_text(&text, &p, NULL);
     if (strstr(text.data, "at - ") != NULL) {
         fail_msg("%s", text.data);
     }
@@ -1262,13 +1262,14 @@ static void test_text_of_every_operator(void **unused)
             struct roof_trace why;
             assert_int_equal(roof_trace_prediction(&why, &p, NULL), ROOF_OK);
             struct roof_text text = ROOF_TEXT_INIT;
-            roof_report_text(&text, &p, NULL, NULL, false, NULL);
+            roof_report_text(&text, &p, NULL);
             check_text(&text);
             expect(&text, roof_operator_row(id)->name);
             expect(&text, devices[d]->id);
             roof_text_clear(&text);
             roof_predict_measured(&p, 1e-3);
-            roof_report_text(&text, &p, spark, &why, false, NULL);
+            roof_report_text(&text, &p,
+                             &(struct roof_report_beside){.product = spark, .explanation = &why});
             check_text(&text);
             expect(&text, "\nWhy\n");
             for (size_t i = 0; i < why.count; i++) {
@@ -1604,8 +1605,10 @@ static void test_failed_buffer(void **unused)
         }
         const size_t length = text.length;
         text.failed = true;
-        roof_report_json(&text, &p, NULL, &why, true, NULL);
-        roof_report_text(&text, &p, NULL, &why, true, NULL);
+        roof_report_json(&text, &p,
+                         &(struct roof_report_beside){.explanation = &why, .tiling = true});
+        roof_report_text(&text, &p,
+                         &(struct roof_report_beside){.explanation = &why, .tiling = true});
         roof_report_recommendation_json(&text, &recommendation, &no_reasons, NULL, w.op);
         roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, NULL,
                                         ROOF_RANKING_IDEAL);

@@ -838,7 +838,7 @@ static void check_keys(const struct roof_model_prediction *i, const struct roof_
     struct roof_json *json = NULL;
     char cell[512];
     assert_int_equal(roof_model_limits(&limits, i, s, NULL), ROOF_OK);
-    roof_model_report_json(&text, i, &limits, NULL);
+    roof_model_report_json(&text, i, &limits, NULL, NULL);
     assert_int_equal(roof_json_parse(&json, text.data, text.length, "report", NULL), ROOF_OK);
     const roof_json_value *const root = roof_json_root(json);
     for (size_t k = 0; k < COUNT(keys); k++) {

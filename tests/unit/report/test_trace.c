@@ -227,7 +227,7 @@ static void check_json(const struct explained *e)
     struct roof_text text = ROOF_TEXT_INIT;
     struct roof_json *json = NULL;
     struct roof_error error = {0};
-    roof_report_json(&text, &e->prediction, NULL, &e->why, false, NULL);
+    roof_report_json(&text, &e->prediction, &(struct roof_report_beside){.explanation = &e->why});
     assert_false(text.failed);
     if (roof_json_parse(&json, text.data, text.length, "report", &error) != ROOF_OK) {
         fail_msg("%d:%d: %s in %s", error.line, error.column, error.message, text.data);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "decide/loss.h"
+
+#include <math.h>
+
+#include "base/base.h"
+#include "decide/survey.h"
+
+/* Takes the largest gain of a change to the kernels alone; what it brings of the expected time it
+ * brings of the measured one. */
+static enum roof_status find_lever(struct roof_loss *out, const struct roof_compared *row,
+                                   struct roof_error *error)
+{
+    struct roof_advice advice;
+    TRY(roof_advise(&advice, row->prediction, error));
+    for (size_t i = 0; i < advice.count; i++) {
+        const struct roof_lever *const lever = &advice.lever[i];
+        const bool flash =
+            lever->kind == ROOF_LEVER_FUSE && lever->op == ROOF_OPERATOR_FLASH_ATTENTION;
+        const bool kernels = flash || lever->kind == ROOF_LEVER_LAUNCH;
+        if (kernels && lever->expected_gain >= ROOF_LEVER_NO_GAIN) {
+            out->cure = ROOF_CURE_LEVER;
+            out->lever = *lever;
+            out->gain = lever->expected_gain;
+            return ROOF_OK; /* the largest comes first */
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Takes the operator that loses the most of the expected time. */
+static void find_node(struct roof_loss *out, const struct roof_compared *row)
+{
+    const struct roof_model_prediction *const r = row->model_prediction;
+    double lost_s = 0;
+    const size_t worst = roof_survey_worst(&lost_s, r, NULL);
+    if (worst < r->count) {
+        out->cure = ROOF_CURE_NODE;
+        out->node = r->node[worst].node.name;
+        out->gain = r->total.expected_s / (r->total.expected_s - lost_s);
+    }
+}
+
+enum roof_status roof_loss_of(struct roof_loss *out, const struct roof_compared *row,
+                              struct roof_error *error)
+{
+    const struct roof_prediction *const p = row->prediction;
+    const bool expected = !isnan(row->expected_s);
+    *out = (struct roof_loss){.share = row->time_s / row->measured_s,
+                              .lost_s = row->measured_s - row->time_s,
+                              .regime = expected ? p->expected_bottleneck : p->bottleneck,
+                              .cure = ROOF_CURE_BOUND,
+                              .gain = row->measured_s / row->time_s};
+    if (!expected) {
+        return ROOF_OK;
+    }
+    if (row->measured_s > row->high_s) {
+        out->cure = ROOF_CURE_EXPECTED;
+        out->gain = row->measured_s / row->expected_s;
+        return ROOF_OK;
+    }
+    if (row->model_prediction != NULL) {
+        find_node(out, row);
+        return ROOF_OK;
+    }
+    return find_lever(out, row, error);
+}

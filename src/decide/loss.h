@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The time that measured kernels lose above their bound, and what would get it back.
+ */
+#ifndef ROOFLINE_LOSS_H
+#define ROOFLINE_LOSS_H
+
+#include "decide/compare.h"
+#include "decide/lever.h"
+
+enum roof_loss_cure {
+    ROOF_CURE_BOUND,    /**< a kernel at the bound: nothing better is known */
+    ROOF_CURE_EXPECTED, /**< a kernel as fast as real ones are expected to be */
+    ROOF_CURE_LEVER,    /**< a change that leaves sizes and formats as they are */
+    ROOF_CURE_NODE      /**< an operator of the model at its bound */
+};
+
+/** A measured time that is less than a share of what the bound allows. */
+struct roof_loss {
+    double share;                /**< of the bound that it reaches: bound / measured */
+    double lost_s;               /**< measured - bound */
+    enum roof_bottleneck regime; /**< what the time is expected to go to; else what bounds it */
+    enum roof_loss_cure cure;
+    struct roof_lever lever; /**< ROOF_CURE_LEVER */
+    const char *node;        /**< ROOF_CURE_NODE: the name of the operator, borrowed */
+    double gain;             /**< times as fast as measured */
+};
+
+/** Finds out what a compared row loses. */
+enum roof_status roof_loss_of(struct roof_loss *out, const struct roof_compared *row,
+                              struct roof_error *error);
+
+#endif

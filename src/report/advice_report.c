@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "report/advice_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "base/quantity.h"
+#include "report/survey.h"
+
+/* One line of advice: the texts are made for it, and cleared for the next. */
+struct line {
+    struct roof_text change;
+    struct roof_text note;
+    const char *phase; /* NULL: an operator has none */
+    enum roof_unit unit;
+    double time_s;
+    double expected_s;
+    double gain;
+    double expected_gain;
+};
+
+static const char *text_of(const struct roof_text *text)
+{
+    return text->length == 0 ? "" : text->data;
+}
+
+static void json_line(struct roof_text *out, const struct line *l, bool first)
+{
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {{"time_us", roof_to_unit(l->time_s, ROOF_UNIT_MICROSECONDS)},
+                   {"expected_time_us", roof_to_unit(l->expected_s, ROOF_UNIT_MICROSECONDS)},
+                   {"speedup", l->gain},
+                   {"expected_speedup", l->expected_gain}};
+    roof_text_put(out, first ? "\n    {" : ",\n    {");
+    if (l->phase != NULL) {
+        roof_text_printf(out, "\"phase\": \"%s\", ", l->phase);
+    }
+    roof_text_put(out, "\"change\": ");
+    roof_json_quote(out, text_of(&l->change));
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        if (isfinite(numbers[i].value)) {
+            roof_text_printf(out, ", \"%s\": ", numbers[i].key);
+            roof_text_number(out, numbers[i].value);
+        }
+    }
+    if (l->note.length > 0) {
+        roof_text_put(out, ", \"note\": ");
+        roof_json_quote(out, text_of(&l->note));
+    }
+    roof_text_put(out, "}");
+}
+
+static void put_gain(struct roof_text *out, double gain)
+{
+    char value[ROOF_QUANTITY_SIZE] = "-";
+    if (!isnan(gain)) {
+        roof_format_short(value, gain);
+    }
+    roof_text_printf(out, "  %7s%s", value, isnan(gain) ? " " : "x");
+}
+
+static void text_heading(struct roof_text *out, const char *phase)
+{
+    roof_text_printf(out, "\nAdvice%s%s: one change at a time, each predicted like the rest\n",
+                     phase == NULL ? "" : " for ", phase == NULL ? "" : phase);
+    roof_text_printf(out, "  %-40s  %8s  %8s  %10s  %10s\n", "change", "bound", "expected",
+                     "bound time", "expected");
+}
+
+static void text_line(struct roof_text *out, const struct line *l)
+{
+    char time[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "  %-40s", text_of(&l->change));
+    put_gain(out, l->gain);
+    put_gain(out, l->expected_gain);
+    roof_text_printf(out, "  %10s", roof_format_quantity(time, l->time_s, l->unit));
+    roof_text_printf(out, "  %10s%s%s\n", roof_format_quantity(time, l->expected_s, l->unit),
+                     l->note.length > 0 ? "  " : "", text_of(&l->note));
+}
+
+/* Writes a line, and clears its texts. */
+static void put_line(struct roof_text *out, bool json, struct line *l, bool first)
+{
+    if (json) {
+        json_line(out, l, first);
+    } else {
+        text_line(out, l);
+    }
+    out->failed = out->failed || l->change.failed || l->note.failed;
+    roof_text_clear(&l->change);
+    roof_text_clear(&l->note);
+}
+
+static void free_line(struct line *l)
+{
+    roof_text_free(&l->change);
+    roof_text_free(&l->note);
+}
+
+/* --- operators ----------------------------------------------------------------------------- */
+
+/* The kinds of levers that are called the same each time, and what they mean. */
+static const struct {
+    const char *change;
+    const char *note;
+} fixed[ROOF_LEVER_KIND_COUNT] = {
+    [ROOF_LEVER_SPARSE] = {"weights pruned 2:4", "half of the values stored, and their places"},
+    [ROOF_LEVER_LAUNCH] = {"no launch overhead", "launched ahead, as by a captured graph"},
+    [ROOF_LEVER_KERNEL] = {"a kernel at the bound", "no kernel is faster"},
+    [ROOF_LEVER_BANDWIDTH] = {"twice the memory bandwidth", "would be another device"},
+    [ROOF_LEVER_PEAKS] = {"twice the peaks", "would be another device"},
+    [ROOF_LEVER_LINKS] = {"twice the link bandwidth", "would be another device"},
+};
+
+void roof_report_lever(struct roof_text *out, const struct roof_lever *lever)
+{
+    switch (lever->kind) {
+    case ROOF_LEVER_FORMATS:
+        roof_text_printf(out, "weights %s, activations %s",
+                         roof_format(lever->formats.weights)->name,
+                         roof_format(lever->formats.activations)->name);
+        break;
+    case ROOF_LEVER_KV_FORMAT:
+        roof_text_printf(out, "KV cache %s", roof_format(lever->formats.kv)->name);
+        break;
+    case ROOF_LEVER_ROWS:
+        roof_text_printf(out, "%s %" PRId64, roof_dimensions[lever->along].option, lever->size);
+        break;
+    case ROOF_LEVER_FUSE:
+        roof_text_printf(out, "fused into %s", roof_operator_row(lever->op)->name);
+        break;
+    default:
+        roof_text_put(out, fixed[lever->kind].change);
+        break;
+    }
+}
+
+static void put_note(struct roof_text *out, const struct roof_lever *lever)
+{
+    const struct roof_operator_row *const row = roof_operator_row(lever->op);
+    const double best = roof_lever_best(lever->gain, lever->expected_gain);
+    if (!(best >= ROOF_LEVER_NO_GAIN)) {
+        roof_text_put(out, best * ROOF_LEVER_NO_GAIN < 1 ? "slower" : "does nothing");
+        return;
+    }
+    switch (lever->kind) {
+    case ROOF_LEVER_FORMATS:
+        roof_text_printf(out, "typical accuracy loss %s", roof_accuracy_name(lever->loss));
+        break;
+    case ROOF_LEVER_ROWS:
+        roof_text_put(out, "turns compute-bound; the gain is per row");
+        break;
+    case ROOF_LEVER_FUSE:
+        for (int i = 0; i < row->fuse_count; i++) {
+            roof_text_printf(out, "%s%s", i == 0 ? "over " : " + ",
+                             roof_operator_row(row->fuses[i])->name);
+        }
+        break;
+    case ROOF_LEVER_KV_FORMAT:
+        break;
+    default:
+        roof_text_put(out, fixed[lever->kind].note);
+        break;
+    }
+}
+
+void roof_report_advice(struct roof_text *out, bool json, const struct roof_advice *advice)
+{
+    struct line l = {
+        .change = ROOF_TEXT_INIT, .note = ROOF_TEXT_INIT, .unit = ROOF_UNIT_MICROSECONDS};
+    if (json) {
+        roof_text_put(out, ",\n  \"advice\": [");
+    } else {
+        text_heading(out, NULL);
+    }
+    for (size_t i = 0; i < advice->count; i++) {
+        const struct roof_lever *const lever = &advice->lever[i];
+        roof_report_lever(&l.change, lever);
+        put_note(&l.note, lever);
+        l.time_s = lever->time_s;
+        l.expected_s = lever->expected_s;
+        l.gain = lever->gain;
+        l.expected_gain = lever->expected_gain;
+        put_line(out, json, &l, i == 0);
+    }
+    roof_text_put(out, json ? "\n  ]" : "");
+    free_line(&l);
+}
+
+/* --- models -------------------------------------------------------------------------------- */
+
+static bool put_phase(struct roof_text *out, bool json, const struct roof_survey_phase *phase,
+                      bool first)
+{
+    struct line l = {
+        .change = ROOF_TEXT_INIT, .note = ROOF_TEXT_INIT, .unit = ROOF_UNIT_MILLISECONDS};
+    if (phase->base == NULL) {
+        return first;
+    }
+    if (!json) {
+        text_heading(out, phase->base->phase);
+    }
+    l.phase = phase->base->phase;
+    for (size_t i = 0; i < phase->changes; i++) {
+        const struct roof_survey_change *const c = &phase->change[i];
+        if (c->refused.status != ROOF_OK) {
+            continue; /* a change that is not possible has no times */
+        }
+        roof_survey_put_change(&l.change, phase, c);
+        roof_survey_put_note(&l.note, phase, c);
+        l.time_s = c->time_s;
+        l.expected_s = c->expected_s;
+        l.gain = c->gain;
+        l.expected_gain = c->expected_gain;
+        put_line(out, json, &l, first);
+        first = false;
+    }
+    free_line(&l);
+    return first;
+}
+
+void roof_report_survey_advice(struct roof_text *out, bool json, const struct roof_survey *survey)
+{
+    roof_text_put(out, json ? ",\n  \"advice\": [" : "");
+    const bool first = put_phase(out, json, &survey->prefill, true);
+    (void)put_phase(out, json, &survey->decode, first);
+    roof_text_put(out, json ? "\n  ]" : "");
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+/* Levers of operators on the device that makes mental arithmetic, and what measured rows lose. */
+#include "support.h"
+
+#include <math.h>
+
+static struct roof_advice advice;
+static struct roof_prediction base;
+
+static void advise(const struct roof_workload *w, const struct roof_hardware *hardware)
+{
+    struct roof_error error = {0};
+    if (roof_predict(&base, w, hardware, &error) != ROOF_OK ||
+        roof_advise(&advice, &base, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+}
+
+static const struct roof_lever *find(enum roof_lever_kind kind, enum roof_precision weights)
+{
+    for (size_t i = 0; i < advice.count; i++) {
+        const struct roof_lever *const lever = &advice.lever[i];
+        if (lever->kind == kind &&
+            (kind != ROOF_LEVER_FORMATS || lever->formats.weights == weights)) {
+            return lever;
+        }
+    }
+    return NULL;
+}
+
+static const struct roof_lever *of(enum roof_lever_kind kind)
+{
+    return find(kind, ROOF_PRECISION_AUTO);
+}
+
+static struct roof_workload gemv(void)
+{
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    w.op = ROOF_OPERATOR_GEMV;
+    w.shape.n = 1000;
+    w.shape.k = 1000;
+    return w;
+}
+
+/* 2,004,000 bytes take 20.04 us. Of m rows the weights take 20 us, inputs and outputs 0.04 m, the
+ * product 2 m: it is compute-bound from 20 / 1.96 = 10.2 on, and 11 rows take 22 us. */
+static void test_product(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = parse_device(SYNTHETIC);
+    const struct roof_workload w = gemv();
+    advise(&w, h);
+    assert_near(base.time_s, 20.04e-6, 1e-12);
+    const struct roof_lever *const fp8 = find(ROOF_LEVER_FORMATS, ROOF_PRECISION_FP8_E4M3);
+    assert_non_null(fp8);
+    assert_near(fp8->time_s, 10.03e-6, 1e-12); /* the output stays at 16 bits */
+    assert_near(fp8->gain, 20.04 / 10.03, 1e-12);
+    assert_int_equal(fp8->formats.out, ROOF_PRECISION_FP16);
+    assert_null(find(ROOF_LEVER_FORMATS, ROOF_PRECISION_MXFP4)); /* there is no unit for it */
+    assert_non_null(find(ROOF_LEVER_FORMATS, ROOF_PRECISION_INT4_G128));
+    const struct roof_lever *const rows = of(ROOF_LEVER_ROWS);
+    assert_non_null(rows);
+    assert_int_equal(rows->size, 11);
+    assert_int_equal(rows->along, ROOF_DIM_M);
+    assert_near(rows->time_s, 22e-6, 1e-12);
+    assert_near(rows->gain, 11 * 20.04 / 22, 1e-9);
+    assert_near(of(ROOF_LEVER_SPARSE)->time_s, (2e6 * 9 / 16 + 4000) / 1e11, 1e-12);
+    assert_near(of(ROOF_LEVER_BANDWIDTH)->gain, 2, 1e-12);
+    assert_near(of(ROOF_LEVER_PEAKS)->gain, 1, 1e-12);
+    assert_null(of(ROOF_LEVER_LINKS));
+    assert_null(of(ROOF_LEVER_KERNEL)); /* nothing is expected of this device */
+    assert_null(of(ROOF_LEVER_KV_FORMAT));
+    for (size_t i = 1; i < advice.count; i++) {
+        assert_true(advice.lever[i - 1].gain >= advice.lever[i].gain);
+    }
+    roof_hardware_free(h);
+}
+
+/* The product of 100 rows takes 200 us: memory matters no more, and peaks do. */
+static void test_compute_bound(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = parse_device(SYNTHETIC);
+    struct roof_workload w = gemv();
+    w.op = ROOF_OPERATOR_GEMM;
+    w.shape.m = 100;
+    advise(&w, h);
+    assert_null(of(ROOF_LEVER_ROWS));
+    assert_near(of(ROOF_LEVER_BANDWIDTH)->gain, 1, 1e-12);
+    assert_near(of(ROOF_LEVER_PEAKS)->gain, 2, 1e-12);
+    assert_near(find(ROOF_LEVER_FORMATS, ROOF_PRECISION_FP8_E4M3)->gain, 2, 1e-12);
+    w.formats.precision = ROOF_PRECISION_FP8_E4M3;
+    advise(&w, h);
+    assert_null(find(ROOF_LEVER_FORMATS, ROOF_PRECISION_INT8)); /* it is no narrower */
+    assert_non_null(find(ROOF_LEVER_FORMATS, ROOF_PRECISION_NVFP4));
+    roof_hardware_free(h);
+}
+
+/* Ten tokens of 1000: a tensor is 20 kB and takes 0.2 us. An add moves three of them, a norm
+ * computes for 0.5 us, and one kernel for both moves four: 0.8 us in place of 1.1. */
+static void test_fused(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = parse_device(SYNTHETIC);
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    w.op = ROOF_OPERATOR_ADD;
+    w.shape.tokens = 10;
+    w.shape.hidden = 1000;
+    advise(&w, h);
+    const struct roof_lever *found = NULL;
+    for (size_t i = 0; i < advice.count; i++) {
+        if (advice.lever[i].op == ROOF_OPERATOR_ADD_RMSNORM) {
+            found = &advice.lever[i];
+        }
+    }
+    assert_non_null(found);
+    assert_int_equal(found->kind, ROOF_LEVER_FUSE);
+    assert_near(found->time_s, 0.8e-6, 1e-15);
+    assert_near(found->gain, 1.375, 1e-9);
+    assert_null(of(ROOF_LEVER_FORMATS)); /* an add has no weights */
+    assert_null(of(ROOF_LEVER_ROWS));
+    roof_hardware_free(h);
+}
+
+/* One head of 100 elements over 1000 keys: K and V are 400 kB, Q and the output 400 bytes. */
+static void test_attention(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = parse_device(SYNTHETIC);
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    w.op = ROOF_OPERATOR_ATTENTION;
+    w.shape.heads = 1;
+    w.shape.head_dim = 100;
+    w.shape.kv_len = 1000;
+    advise(&w, h);
+    const struct roof_lever *const flash = of(ROOF_LEVER_FUSE);
+    assert_non_null(flash);
+    assert_int_equal(flash->op, ROOF_OPERATOR_FLASH_ATTENTION);
+    assert_near(flash->time_s, 4.004e-6, 1e-12);
+    assert_near(flash->gain, base.time_s / 4.004e-6, 1e-9);
+    w.op = ROOF_OPERATOR_FLASH_ATTENTION;
+    advise(&w, h);
+    assert_near(of(ROOF_LEVER_KV_FORMAT)->time_s, 2.004e-6, 1e-12);
+    assert_null(of(ROOF_LEVER_FUSE));
+    roof_hardware_free(h);
+}
+
+/* A collective gains from links alone. */
+static void test_links(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = parse_device(SYNTHETIC);
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    w.op = ROOF_OPERATOR_ALL_REDUCE;
+    w.shape.elements = 1000000;
+    w.shape.devices = 2;
+    advise(&w, h);
+    assert_near(of(ROOF_LEVER_LINKS)->gain, 2, 1e-9);
+    assert_near(of(ROOF_LEVER_BANDWIDTH)->gain, 1, 1e-9);
+    roof_hardware_free(h);
+}
+
+/* A launch that is hidden and a kernel at the bound are levers where kernels were measured; the
+ * latter brings what stands between both times. */
+static void test_kernels(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = load_calibrated("h100-sxm");
+    const struct roof_workload w = gemv();
+    advise(&w, h);
+    const struct roof_lever *const kernel = of(ROOF_LEVER_KERNEL);
+    const struct roof_lever *const launch = of(ROOF_LEVER_LAUNCH);
+    assert_non_null(kernel);
+    assert_non_null(launch);
+    assert_near(kernel->expected_s, base.time_s, 1e-15);
+    assert_near(kernel->expected_gain, base.expected_s / base.time_s, 1e-9);
+    assert_true(launch->expected_gain > 1 && launch->gain == 1);
+    roof_hardware_free(h);
+}
+
+/* Returns what a gemv loses in a measured time. */
+static struct roof_loss lost(const struct roof_hardware *hardware, double measured_s)
+{
+    struct roof_error error = {0};
+    struct roof_loss out;
+    const struct roof_workload w = gemv();
+    if (roof_predict(&base, &w, hardware, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    const struct roof_compared row = {.prediction = &base,
+                                      .measured_s = measured_s,
+                                      .time_s = base.time_s,
+                                      .expected_s = base.expected_s,
+                                      .low_s = base.expected_low_s,
+                                      .high_s = base.expected_high_s};
+    assert_int_equal(roof_loss_of(&out, &row, &error), ROOF_OK);
+    return out;
+}
+
+static void test_loss(void **state)
+{
+    (void)state;
+    struct roof_hardware *const plain = parse_device(SYNTHETIC);
+    struct roof_loss l = lost(plain, 40.08e-6);
+    assert_near(l.share, 0.5, 1e-12);
+    assert_near(l.lost_s, 20.04e-6, 1e-12);
+    assert_int_equal(l.regime, ROOF_BOTTLENECK_MEMORY);
+    assert_int_equal(l.cure, ROOF_CURE_BOUND);
+    assert_near(l.gain, 2, 1e-12);
+    roof_hardware_free(plain);
+    struct roof_hardware *const h = load_calibrated("h100-sxm");
+    l = lost(h, 1);
+    assert_int_equal(l.cure, ROOF_CURE_EXPECTED);
+    assert_near(l.gain, 1 / base.expected_s, 1e-6 * l.gain);
+    l = lost(h, base.expected_s);
+    assert_int_equal(l.cure, ROOF_CURE_LEVER);
+    assert_int_equal(l.lever.kind, ROOF_LEVER_LAUNCH);
+    assert_int_equal(l.regime, base.expected_bottleneck);
+    roof_hardware_free(h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_product), cmocka_unit_test(test_compute_bound),
+        cmocka_unit_test(test_fused),   cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_links),   cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_loss),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
