@@ -42,6 +42,23 @@ static bool next_part(char out[KEY_SIZE], const char **path)
     return true;
 }
 
+/* Refuses a key that a node lacks, and names the object in the node that has it. */
+static enum roof_status unknown_key(const struct roof_schema *schema, struct roof_schema_node node,
+                                    const char *part, struct roof_error *error)
+{
+    const char *known[KEYS_MAX];
+    const size_t count = roof_schema_keys(schema, node, known, KEYS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const struct roof_schema_node inner = roof_schema_member(schema, node, known[i]);
+        if (strcmp(roof_schema_type(schema, inner), "object") == 0 &&
+            roof_schema_member(schema, inner, part).value != NULL) {
+            return roof_error_set(error, ROOF_INVALID, "unknown key '%s'; did you mean %s.%s?",
+                                  part, known[i], part);
+        }
+    }
+    return roof_unknown_name(error, ROOF_INVALID, "key", part, known, count);
+}
+
 enum roof_status roof_check_key_type(const char **type, const struct roof_schema *schema,
                                      const struct roof_json *file, const roof_json_value *member,
                                      struct roof_error *error)
@@ -51,7 +68,6 @@ enum roof_status roof_check_key_type(const char **type, const struct roof_schema
     struct roof_schema_node node = roof_schema_root(schema);
     *type = roof_schema_type(schema, node);
     while (next_part(part, &path)) {
-        const char *known[KEYS_MAX];
         const struct roof_schema_node of = node;
         if (strcmp(*type, "array") == 0) {
             node = roof_schema_items(schema, of);
@@ -59,10 +75,8 @@ enum roof_status roof_check_key_type(const char **type, const struct roof_schema
             node = roof_schema_member(schema, of, part);
         }
         if (node.value == NULL) {
-            const size_t count = roof_schema_keys(schema, of, known, KEYS_MAX);
-            return roof_json_place_error(
-                file, member, "", error,
-                roof_unknown_name(error, ROOF_INVALID, "key", part, known, count));
+            return roof_json_place_error(file, member, "", error,
+                                         unknown_key(schema, of, part, error));
         }
         *type = roof_schema_type(schema, node);
     }

@@ -105,6 +105,42 @@ void roof_text_fill(struct roof_text *text, char byte, size_t count)
     }
 }
 
+/* Finds the blank at which a line that begins at from is folded: within the page, behind its
+ * indent, the last one after a semicolon or else the last one; if there is none, the first one
+ * beyond. Returns NULL if the line fits or has no blank. */
+static char *fold_at(char *from, size_t indent)
+{
+    char *blank = NULL;
+    char *clause = NULL;
+    size_t width = 0;
+    for (char *p = from; *p != '\0' && *p != '\n'; p++) {
+        width += ((unsigned char)*p & 0xC0U) != 0x80U;
+        if (*p == ' ' && width > indent && p[1] != ' ' &&
+            (width <= ROOF_PAGE_WIDTH + 1 || blank == NULL)) {
+            blank = p;
+            clause = p[-1] == ';' ? p : clause;
+        } else if (width > ROOF_PAGE_WIDTH && blank != NULL) {
+            return clause == NULL ? blank : clause;
+        }
+    }
+    return width > ROOF_PAGE_WIDTH ? blank : NULL;
+}
+
+void roof_text_fold(struct roof_text *text, size_t from, size_t indent)
+{
+    while (text->length > from && reserve(text, indent)) {
+        char *const blank = fold_at(text->data + from, indent);
+        if (blank == NULL) {
+            return;
+        }
+        from = (size_t)(blank - text->data) + 1;
+        memmove(blank + 1 + indent, blank + 1, text->length - from + 1);
+        *blank = '\n';
+        memset(blank + 1, ' ', indent);
+        text->length += indent;
+    }
+}
+
 char *roof_text_room(struct roof_text *text, size_t bytes)
 {
     return reserve(text, bytes) ? text->data + text->length : NULL;

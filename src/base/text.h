@@ -24,6 +24,9 @@ struct roof_text {
         0                                                                                          \
     }
 
+/** Text for people has lines of at most so many columns, unless all is asked for. */
+#define ROOF_PAGE_WIDTH 100
+
 /** Adds length bytes. */
 void roof_text_add(struct roof_text *text, const char *bytes, size_t length);
 /** Adds a terminated string. */
@@ -37,6 +40,10 @@ void roof_text_markdown(struct roof_text *text, const char *string);
 void roof_text_printf(struct roof_text *text, const char *format, ...) ROOF_PRINTF(2, 3);
 /** Adds count copies of a byte. */
 void roof_text_fill(struct roof_text *text, char byte, size_t count);
+/** Folds the line that begins at byte from, which is the last, at blanks, after a semicolon where
+ * there is one: no more than ROOF_PAGE_WIDTH columns in a line, where no word is longer. The other
+ * lines begin with indent blanks. */
+void roof_text_fold(struct roof_text *text, size_t from, size_t indent);
 /** Makes room for so many bytes after the text and returns it; NULL when memory is out. The caller
  * writes there and adds to length; the next addition terminates the text. */
 char *roof_text_room(struct roof_text *text, size_t bytes);

@@ -497,14 +497,18 @@ static enum roof_status unknown_key(struct reader *r, const roof_json_value *ite
         roof_unknown_name(r->error, ROOF_INVALID, "key", roof_json_key(item), known, count));
 }
 
+static bool names_figure(enum roof_figure_id id, const char *key)
+{
+    return strcmp(key, figure_keys[id].key) == 0 ||
+           (id == synonym.figure && strcmp(key, synonym.key) == 0);
+}
+
 static enum roof_status read_member(struct reader *r, const roof_json_value *item)
 {
     const char *const key = roof_json_key(item);
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         const struct roof_figure_key *const row = &figure_keys[i];
-        const bool other =
-            (enum roof_figure_id)i == synonym.figure && strcmp(key, synonym.key) == 0;
-        if (strcmp(key, row->key) == 0 || other) {
+        if (names_figure((enum roof_figure_id)i, key)) {
             if (!isnan(r->hardware->figure[i].value)) {
                 return roof_json_error(r->json, item, r->error, "%s and %s are the same figure",
                                        row->key, synonym.key);
@@ -732,6 +736,10 @@ static enum roof_status set_figure(struct roof_hardware *hardware, enum roof_fig
         value = roof_from_unit(value, row->unit);
     }
     hardware->figure[id] = (struct roof_figure){.value = value, .source = set_source};
+    if (id == ROOF_FIGURE_MEMORY_NOMINAL) { /* what could be used of another size does not hold */
+        hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY] =
+            (struct roof_figure){.value = ROOF_UNKNOWN, .source = set_source};
+    }
     hardware->basis = ROOF_BASIS_USER;
     return ROOF_OK;
 }
@@ -785,7 +793,7 @@ enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *a
     memcpy(key, assignment, (size_t)(equals - assignment));
     key[equals - assignment] = '\0';
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
-        if (strcmp(key, figure_keys[i].key) == 0) {
+        if (names_figure((enum roof_figure_id)i, key)) {
             return set_figure(hardware, (enum roof_figure_id)i, equals + 1, error);
         }
     }

@@ -363,6 +363,9 @@ int cli_ask(const struct cli_command *command, int argc, char **argv)
         run.tokens = options.question->value[ROOF_INPUT_COUNT_TOKENS] == NULL ? NULL : tokens;
         status = ask(&options, &run, &error);
     }
+    if (status != ROOF_OK && status != ROOF_USAGE && run.argv != NULL && run.begun_s == 0) {
+        roof_error_append(&error, "; '%s' was not run", run.argv[0]);
+    }
     cli_run_end(&run);
     cli_options_free(&options);
     if (run.pid != 0 && error.message[0] == '\0') {

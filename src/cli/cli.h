@@ -150,9 +150,9 @@ struct cli_run {
     struct roof_token_count *tokens; /* of its two outputs; NULL: they are not read */
     int pid;                         /* 0: not begun */
     bool ended;
-    int code;      /* the exit code, or 128 and the signal */
-    int output[2]; /* from where its standard output and error are read; -1: closed */
-    double begun_s;
+    int code;       /* the exit code, or 128 and the signal */
+    int output[2];  /* from where its standard output and error are read; -1: closed */
+    double begun_s; /* 0: it was not even tried */
 };
 /* Does the work of roof_watcher.clock; the first call that waits begins the command. */
 enum roof_status cli_run_clock(struct cli_run *run, double *now, bool *more, double due_s,

@@ -11,6 +11,7 @@
 #include "decide/plan_split.h"
 #include "decide/plan_verdict.h"
 #include "model/layout.h"
+#include "predict/unexpected.h"
 
 #define COSTS_REMEMBERED 16381
 
@@ -454,7 +455,7 @@ static enum roof_status search_all(struct search *s)
     const struct roof_plan_problem *const q = s->problem;
     for (size_t h = 0; h < q->hardware_count; h++) {
         const enum roof_plan_basis basis =
-            q->hardware[h]->calibration == NULL ? ROOF_PLAN_BOUND : ROOF_PLAN_EXPECTED;
+            roof_expects_times(q->hardware[h]) ? ROOF_PLAN_EXPECTED : ROOF_PLAN_BOUND;
         s->predictor.unmeasured = *q->hardware[h];
         s->predictor.unmeasured.calibration = NULL;
         for (size_t f = 0; f < q->engines->servings; f++) {

@@ -4,13 +4,14 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "predict/unexpected.h"
 
 /* --- engines and their stacks --------------------------------------------------------------- */
 
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving, size_t hardware)
 {
     const bool any = problem->by == 0 ||
-                     (problem->by_measured && problem->hardware[hardware]->calibration == NULL);
+                     (problem->by_measured && !roof_expects_times(problem->hardware[hardware]));
     const unsigned run = roof_engines_run(problem->engines, serving, problem->hardware[hardware]);
     const unsigned chosen = any ? run : run & problem->by;
     const bool named = problem->by_measured && problem->own_stacks && problem->serving != NULL &&
@@ -57,8 +58,8 @@ static struct choice stacks_of(const struct roof_plan *plan, const struct roof_p
 enum roof_stack roof_plan_stack(const struct roof_plan_problem *problem, size_t serving,
                                 size_t hardware, enum roof_stack preferred)
 {
-    const bool bare = problem->hardware[hardware]->calibration == NULL;
-    const struct roof_plan plan = {.basis = bare ? ROOF_PLAN_BOUND : ROOF_PLAN_EXPECTED,
+    const bool expects = roof_expects_times(problem->hardware[hardware]);
+    const struct roof_plan plan = {.basis = expects ? ROOF_PLAN_EXPECTED : ROOF_PLAN_BOUND,
                                    .engines = roof_plan_engines(problem, serving, hardware)};
     const struct choice choice = stacks_of(&plan, problem);
     for (size_t i = 0; i < choice.stacks.count; i++) {

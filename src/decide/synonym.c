@@ -42,6 +42,9 @@ static const struct {
     const char *word;
     size_t input;
 } meant[] = {
+    {"batch", ROOF_INPUT_CONCURRENCY},
+    {"devices", ROOF_INPUT_TP},
+    {"gpus", ROOF_INPUT_TP},
     {"users", ROOF_INPUT_CONCURRENCY},
     {"users", ROOF_DIM_BATCH},
     {"num-users", ROOF_INPUT_CONCURRENCY},

@@ -18,15 +18,31 @@ const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
                  hardware->like != NULL ? hardware->like : hardware->id);
         return out;
     }
+    const char *unknown[COUNT(needed)] = {""};
+    size_t count = 0;
     for (size_t i = 0; i < COUNT(needed); i++) {
         if (isnan(hardware->figure[needed[i]].value)) {
-            const char *const key = roof_figure_key(needed[i])->key;
-            snprintf(out, ROOF_UNEXPECTED_SIZE, "%s of %s is unknown (--set %s=VALUE)", key,
-                     hardware->id, key);
-            return out;
+            unknown[count++] = roof_figure_key(needed[i])->key;
         }
     }
-    return NULL;
+    if (count == 0) {
+        return NULL;
+    }
+    int length = snprintf(out, ROOF_UNEXPECTED_SIZE, "%s", unknown[0]);
+    for (size_t i = 1; i < count; i++) {
+        length += snprintf(out + length, ROOF_UNEXPECTED_SIZE - (size_t)length, "%s%s",
+                           i + 1 < count ? ", " : " and ", unknown[i]);
+    }
+    snprintf(out + length, ROOF_UNEXPECTED_SIZE - (size_t)length,
+             " of %s %s unknown (--set %s=VALUE)", hardware->id, count == 1 ? "is" : "are",
+             unknown[0]);
+    return out;
+}
+
+bool roof_expects_times(const struct roof_hardware *hardware)
+{
+    char why[ROOF_UNEXPECTED_SIZE];
+    return roof_unexpected_device(why, hardware) == NULL;
 }
 
 const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],

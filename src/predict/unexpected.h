@@ -3,6 +3,8 @@
 #ifndef ROOF_UNEXPECTED_H
 #define ROOF_UNEXPECTED_H
 
+#include <stdbool.h>
+
 #include "catalog/hardware.h"
 #include "roofline/predict.h"
 
@@ -13,6 +15,10 @@
  * Returns NULL when it lacks neither, else out. */
 const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
                                    const struct roof_hardware *hardware);
+
+/** Tells whether kernels like those of a device were measured, and it has the figures that all
+ * expected times need. */
+bool roof_expects_times(const struct roof_hardware *hardware);
 
 /** Writes why a prediction has no expected time: "boost_clock_mhz of my-gpu is unknown (--set
  * boost_clock_mhz=VALUE)". Returns out. */

@@ -21,15 +21,19 @@ static void put_figure(struct roof_text *out, const char *label, const struct ro
     char value[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "  %-26s %s\n", label, roof_format_quantity(value, figure->value, unit));
     if (!isnan(figure->value)) {
+        size_t from = out->length;
         if (figure->note != NULL) {
             roof_text_printf(out, "  %-26s   %s\n", "", figure->note);
+            roof_text_fold(out, from, 33);
         }
+        from = out->length;
         roof_text_printf(out, "  %-26s   source%s%s: %s\n", "",
                          figure->confidence == ROOF_CONFIDENCE_UNKNOWN ? "" : ", confidence ",
                          figure->confidence == ROOF_CONFIDENCE_UNKNOWN
                              ? ""
                              : roof_confidence_name(figure->confidence),
                          figure->source == NULL ? "none given" : figure->source);
+        roof_text_fold(out, from, 33);
     }
     if (differs) {
         roof_text_printf(
@@ -83,7 +87,9 @@ static void hardware_text(struct roof_text *out, const struct roof_hardware *h,
         }
     }
     for (const char *const *note = h->notes; *note != NULL; note++) {
+        const size_t from = out->length + (note == h->notes);
         roof_text_printf(out, "%s%s\n", note == h->notes ? "\n" : "", *note);
+        roof_text_fold(out, from, 2);
     }
 }
 

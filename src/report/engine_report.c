@@ -97,7 +97,9 @@ static void put_lines(struct roof_text *out, const char *title, const char *cons
         roof_text_printf(out, "\n%s\n", title);
     }
     for (; *line != NULL; line++) {
+        const size_t from = out->length;
         roof_text_printf(out, "  %s\n", *line);
+        roof_text_fold(out, from, 4);
     }
 }
 

@@ -32,11 +32,7 @@ size_t roof_model_report_order(size_t *order, const struct roof_model_prediction
 static void put_line(struct roof_text *out, const char *label, const char *value,
                      const char *detail)
 {
-    roof_text_printf(out, "  %-20s %-13s %s", label, value, detail);
-    while (out->length > 0 && out->data[out->length - 1] == ' ') {
-        out->length--;
-    }
-    roof_text_put(out, "\n");
+    roof_report_line(out, 20, label, value, detail);
 }
 
 /* A size of a scenario, which stands in its line or not. */
@@ -173,8 +169,7 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     double high_s = 0;
     roof_model_band(&low_s, &high_s, r, expected_s);
     if (r->expected_near > 0.01) {
-        snprintf(near, sizeof near,
-                 "%.0f%% of the time is estimated from other devices, libraries or formats",
+        snprintf(near, sizeof near, "%.0f%% is estimated from other devices, libraries or formats",
                  100 * r->expected_near);
     }
     snprintf(detail, sizeof detail, "range %s; %s-bound",
@@ -252,7 +247,7 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
                  r->scenario.generate - 1);
         put_time(out, "time per token", r->tpot_s, r->expected_tpot_s,
                  together ? mean
-                 : shared ? "; prompts of others come in between"
+                 : shared ? "; prompts of others in between"
                           : "");
     }
     if (!together && r->scenario.generate > 1) {
@@ -623,7 +618,9 @@ static void put_remarks(struct roof_text *out, const struct roof_model_predictio
     const struct roof_formats *const f = &r->scenario.common.formats;
     bool any = false;
     for (const char *const *note = r->model->remarks; *note != NULL; note++) {
+        const size_t from = out->length;
         roof_text_printf(out, "  note: %s\n", *note);
+        roof_text_fold(out, from, 8);
         any = true;
     }
     if (r->model->quantization != NULL && r->model->layout == NULL &&
@@ -643,12 +640,14 @@ void roof_model_report_text(struct roof_text *out,
                             const struct roof_hardware *product)
 {
     const struct roof_model_prediction *const r = model_prediction;
+    const size_t title = out->length;
     roof_text_printf(out, "%s on ", r->model->id);
     roof_report_device(out, r->total.hardware);
     roof_text_put(out, ": ");
     roof_model_report_scenario(out, r);
     roof_text_put(out, "; ");
     roof_model_report_formats(out, r);
+    roof_text_fold(out, title, 4);
     roof_text_put(out, "\n\n");
     put_remarks(out, r);
     put_times(out, r);
@@ -659,8 +658,8 @@ void roof_model_report_text(struct roof_text *out,
     put_limits(out, limits);
     put_operators(out, r, limits, top, wide);
     if (r->devices > (double)r->scenario.dp && r->total.link.latency_s == 0) {
-        roof_text_put(out, "\nThe lower bound counts only the bytes of collectives; --set "
-                           "link_latency_us=VALUE adds a latency for each step.\n");
+        roof_text_put(out, "\nThe lower bound counts only the bytes of collectives; "
+                           "--set link_latency_us=VALUE adds latency.\n");
     }
     if (r->fallback) {
         roof_text_printf(out,

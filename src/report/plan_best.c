@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/shell.h"
 #include "decide/input.h"
+#include "predict/unexpected.h"
 #include "report/cells.h"
 #include "report/plan_parts.h"
 #include "report/speedup_report.h"
@@ -62,9 +63,14 @@ static void put_expected(struct roof_text *out, const struct roof_plan *plan, co
                      roof_format_quantity(tpot, plan->bound_tpot_s, ROOF_UNIT_MILLISECONDS));
 }
 
-/* Writes the times of the best plan where these are bounds. */
-static void put_bounds(struct roof_text *out, const struct roof_plan *plan, const char *note)
+/* Writes the times of the best plan where these are bounds, and why they are. */
+static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
+                       const struct roof_hardware *hardware, const char *note)
 {
+    char why[ROOF_UNEXPECTED_SIZE];
+    if (roof_unexpected_device(why, hardware) != NULL) {
+        roof_text_printf(out, "  expected:    -, %s\n", why);
+    }
     char ttft[ROOF_QUANTITY_SIZE];
     char step[ROOF_QUANTITY_SIZE];
     char tpot[ROOF_QUANTITY_SIZE];
@@ -119,7 +125,11 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     roof_text_put(out, plan->prefill.copies > 0 ? ",\n    " : ", ");
     roof_plan_describe_load(out, plan, problem);
     roof_text_printf(out, "\n  engines:     %s\n", row.engines);
-    (bound ? put_bounds : put_expected)(out, plan, note);
+    if (bound) {
+        put_bounds(out, plan, problem->hardware[plan->hardware], note);
+    } else {
+        put_expected(out, plan, note);
+    }
     put_way(out, plan);
     if (requests) {
         roof_text_printf(out, "  arrivals:    %s; for random ones: roofline simulate\n",

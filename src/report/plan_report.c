@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "decide/question.h"
+#include "predict/unexpected.h"
 #include "report/plan_parts.h"
 #include "report/speedup_report.h"
 #include "report/table.h"
@@ -32,11 +33,13 @@ static void put_against(struct roof_text *out, const char *label, const struct r
     const size_t offset = measures[problem->objective].offset;
     const double value = *(const double *)(const void *)((const char *)plan + offset);
     const double of = *(const double *)(const void *)((const char *)best + offset);
+    const size_t from = out->length;
     char ratio[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "  %-22s %7sx  ", label,
                      isnan(value / of) ? "?" : roof_format_short(ratio, value / of));
     roof_plan_describe(out, plan, problem);
     roof_text_put(out, "\n");
+    roof_text_fold(out, from, 35);
 }
 
 /* Tells whether any of the engines that may be used runs any format on a device. */
@@ -254,7 +257,7 @@ static bool engines_chosen(const struct roof_plan_problem *problem)
 {
     bool chosen = problem->by != 0 && !problem->by_measured;
     for (size_t h = 0; h < problem->hardware_count && problem->by_measured; h++) {
-        chosen = chosen || problem->hardware[h]->calibration != NULL;
+        chosen = chosen || roof_expects_times(problem->hardware[h]);
     }
     return chosen;
 }
@@ -283,11 +286,17 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
     roof_text_put(out, s->changes == 0 ? "  No small change of the question helps.\n\n" : "\n");
 }
 
-/* Says how to give the link of a device that has none, where plans need one. */
-static void put_no_link(struct roof_text *out, const struct roof_plan_answer *answer,
+/* Says how to give the memory or the link of a device that has none, where plans need one. */
+static void put_lacking(struct roof_text *out, const struct roof_plan_answer *answer,
                         const struct roof_hardware *hardware)
 {
     struct roof_link link;
+    if (answer->plans.rejected[ROOF_REJECTED_MEMORY] > 0 &&
+        isnan(hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value) &&
+        isnan(hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value)) {
+        roof_text_printf(out, "The memory of %s is unknown: --set memory_gb=VALUE\n",
+                         hardware->id);
+    }
     if (answer->plans.rejected[ROOF_REJECTED_SPLIT] > 0 &&
         roof_hardware_link(&link, hardware, 2, NULL) != ROOF_OK) {
         roof_text_printf(out,
@@ -343,7 +352,7 @@ static void put_nothing(struct roof_text *out, const struct roof_plan_answer *an
         roof_text_put(out, "\n");
     }
     for (size_t h = 0; h < problem->hardware_count; h++) {
-        put_no_link(out, answer, problem->hardware[h]);
+        put_lacking(out, answer, problem->hardware[h]);
         if (!any_engine(problem, h)) {
             roof_text_printf(out, "%s has no plan", problem->hardware[h]->id);
             put_no_engine(out, problem, h);

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "decide/question.h"
+#include "predict/unexpected.h"
 #include "report/plan_parts.h"
 #include "report/render.h"
 
@@ -238,6 +239,20 @@ static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_
         roof_text_put(out, "(copies x devices of each: 2x4, or those that prefill + those that "
                            "decode, of which the split is)\n");
     }
+}
+
+/* Says which figures of devices are missing, without which kernels that were measured give no
+ * expected times, and ends the heading. */
+static void put_unexpected(struct roof_text *out, enum roof_plan_basis basis,
+                           const struct roof_plan_problem *problem)
+{
+    for (size_t h = 0; h < problem->hardware_count && basis == ROOF_PLAN_BOUND; h++) {
+        char why[ROOF_UNEXPECTED_SIZE];
+        if (problem->hardware[h]->calibration != NULL &&
+            roof_unexpected_device(why, problem->hardware[h]) != NULL) {
+            roof_text_printf(out, "(%s)\n", why);
+        }
+    }
     roof_text_put(out, "\n");
 }
 
@@ -257,6 +272,7 @@ void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
         add_common(&common, best, problem);
         add_common(&common, front, problem);
         put_heading(out, bases[b], count, &common);
+        put_unexpected(out, bases[b], problem);
         put_rows(out, best, problem, &common, question);
         if (same_rows(best, front)) {
             roof_text_put(out, "\nThese are the Pareto front");

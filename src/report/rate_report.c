@@ -201,8 +201,9 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
 static void put_others(struct roof_text *out, const struct roof_rate_answer *a)
 {
     const struct roof_rate_plans *const found = a->found;
-    roof_text_printf(out, found->others == 0 ? "" : "\n  %10s  %6s  %7s\n", "requests/s", "copies",
-                     "devices");
+    if (found->others > 0) {
+        roof_text_printf(out, "\n  %10s  %6s  %7s\n", "requests/s", "copies", "devices");
+    }
     for (size_t i = 0; i < found->others; i++) {
         char rate[ROOF_QUANTITY_SIZE];
         const struct roof_rate_plan *const way = &found->other[i];

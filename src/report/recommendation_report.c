@@ -220,9 +220,11 @@ void roof_report_recommendation_text(struct roof_text *out,
 {
     const bool by_expected = ranking == ROOF_RANKING_EXPECTED;
     const struct roof_prediction *const first = &recommendation->candidate[0].prediction;
+    const size_t title = out->length;
     roof_report_workload(out, workload);
     roof_text_put(out, " on ");
     roof_report_device(out, first->hardware);
+    roof_text_fold(out, title, 4);
     roof_text_put(out, "\n\n");
     if (recommendation->count > 0) {
         put_best(out, &recommendation->candidate[0], by_expected);

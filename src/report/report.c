@@ -188,13 +188,20 @@ void roof_report_formats(struct roof_text *out, const struct roof_prediction *p)
     }
 }
 
+void roof_report_line(struct roof_text *out, int width, const char *label, const char *value,
+                      const char *detail)
+{
+    const size_t from = out->length;
+    const bool more = *detail != '\0';
+    roof_text_printf(out, "  %-*s %-*s%s%s\n", width, label, more ? 13 : 0, value, more ? " " : "",
+                     detail);
+    roof_text_fold(out, from, (size_t)width + (more ? 17 : 3));
+}
+
+/* Writes a line on an operator. */
 static void line(struct roof_text *out, const char *label, const char *value, const char *detail)
 {
-    roof_text_printf(out, "  %-13s %-13s %s", label, value, detail);
-    while (out->length > 0 && out->data[out->length - 1] == ' ') {
-        out->length--;
-    }
-    roof_text_put(out, "\n");
+    roof_report_line(out, 13, label, value, detail);
 }
 
 static const char *peak_name(char out[64], const struct roof_prediction *p)
@@ -314,8 +321,10 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
     const struct published published = published_of(p, product);
     char value[ROOF_QUANTITY_SIZE];
     const char *separator = "";
+    roof_text_put(out, "\n");
+    const size_t from = out->length;
     roof_text_printf(out,
-                     "\nNote: %s uses the specification of the source documents; the shipping "
+                     "Note: %s uses the specification of the source documents; the shipping "
                      "product has ",
                      p->hardware->id);
     if (!isnan(published.bandwidth)) {
@@ -332,6 +341,7 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
     roof_text_put(out, *separator == '\0' ? "other figures (-H " : " (-H ");
     roof_text_shell_word(out, product->reference);
     roof_text_put(out, ").\n");
+    roof_text_fold(out, from, 0);
 }
 
 void roof_report_published(struct roof_text *out, const char *indent,
@@ -561,14 +571,15 @@ static void put_notes(struct roof_text *out, const struct roof_prediction *p)
     }
     if (!isnan(p->fraction_of_bound) && p->fraction_of_bound > 1) {
         roof_text_put(out,
-                      "\nThe measured time is below the lower bound: data stayed in a cache, or a "
-                      "figure of the hardware is too low.\n");
+                      "\nThe measured time is below the lower bound: data stayed in a cache, or "
+                      "a figure\nof the hardware is too low.\n");
     }
 }
 
 void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
                       const struct roof_report_beside *beside)
 {
+    const size_t title = out->length;
     const struct roof_report_beside none = {.tiling = false};
     const struct roof_report_beside *const b = beside == NULL ? &none : beside;
     roof_report_workload(out, &p->workload);
@@ -576,6 +587,7 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     roof_report_device(out, p->hardware);
     roof_text_put(out, ": ");
     roof_report_formats(out, p);
+    roof_text_fold(out, title, 4);
     roof_text_put(out, "\n\n");
     put_time(out, p);
     put_compute(out, p);

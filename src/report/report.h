@@ -40,6 +40,10 @@ void roof_report_workload(struct roof_text *out, const struct roof_workload *wor
 void roof_report_formats(struct roof_text *out, const struct roof_prediction *prediction);
 /** Writes the steps of an explanation for people. */
 void roof_report_why(struct roof_text *out, const struct roof_trace *explanation);
+/** Writes a line of a report: a label of so many columns, a value and what is said of it, which may
+ * be "". A long one is folded. */
+void roof_report_line(struct roof_text *out, int width, const char *label, const char *value,
+                      const char *detail);
 /** Writes the id of a device, and "(default)" behind it where none was asked for. */
 void roof_report_device(struct roof_text *out, const struct roof_hardware *hardware);
 /** Says that the device is as the documents specify it, and what the published figures are; writes

@@ -120,37 +120,18 @@ void roof_table_speedup(struct roof_table *table, struct roof_text *out,
     roof_table_row(table, out, values);
 }
 
-/* Returns how many bytes of a text fit into a width: all of it, or up to a blank. */
-static size_t fitting(const char *text, size_t width)
-{
-    size_t cut = strlen(text);
-    while (cut > width && cut > 0) {
-        do {
-            cut--;
-        } while (cut > 0 && text[cut] != ' ');
-    }
-    return cut > 0 ? cut : strlen(text);
-}
-
 /* Formats that are too wide for the page go on below, where they are the last column. */
 void roof_table_engine(struct roof_table *table, struct roof_text *out,
                        const struct roof_engine_entry *engine)
 {
     struct roof_value values[ROOF_FIELDS_MAX];
-    struct roof_engine_entry line = *engine;
     const struct roof_field *const last = &table->columns.field[table->columns.count - 1];
-    const int indent = roof_table_width(table) - abs(last->width);
-    const bool breaks = table->output == ROOF_OUTPUT_TEXT && table->form == ROOF_FORM_ROW &&
-                        strcmp(last->key, "formats") == 0;
-    size_t cut = breaks ? fitting(line.formats, (size_t)(ROOF_PAGE_WIDTH - indent)) : SIZE_MAX;
-    const char *rest = cut < strlen(engine->formats) ? engine->formats + cut + 1 : "";
-    line.formats[*rest == '\0' ? strlen(line.formats) : cut] = '\0';
-    roof_engine_values(values, &table->columns, &line);
+    const size_t from = out->length;
+    roof_engine_values(values, &table->columns, engine);
     roof_table_row(table, out, values);
-    while (*rest != '\0') {
-        cut = fitting(rest, (size_t)(ROOF_PAGE_WIDTH - indent));
-        roof_text_printf(out, "%*s%.*s\n", indent, "", (int)cut, rest);
-        rest += cut + (rest[cut] == ' ');
+    if (table->output == ROOF_OUTPUT_TEXT && table->form == ROOF_FORM_ROW &&
+        strcmp(last->key, "formats") == 0) {
+        roof_text_fold(out, from, (size_t)(roof_table_width(table) - abs(last->width)));
     }
 }
 

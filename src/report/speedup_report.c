@@ -215,14 +215,15 @@ static void put_rows(struct roof_text *out, const struct roof_speedup *s, size_t
         }
         order[at] = i;
     }
-    roof_text_printf(out, "\n  %-*s %5s %*s %*s %7s", look.name, "operator", "count", look.width,
+    roof_text_printf(out, "\n  (times in %s)\n  %-*s %5s %*s %*s %7s",
+                     roof_unit_name(look.time.unit), look.name, "operator", "count", look.width,
                      "from", look.width, "to", "speedup");
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
         if (look.cause[i]) {
             roof_text_printf(out, " %*s", look.width, roof_cause_name((enum roof_cause)i));
         }
     }
-    roof_text_printf(out, "  bound (times in %s)\n", roof_unit_name(look.time.unit));
+    roof_text_put(out, "  bound\n");
     for (size_t i = 0; i < s->count && i < top; i++) {
         put_row(out, &s->row[order[i]], &look);
     }

@@ -64,9 +64,6 @@ enum roof_table_form {
     ROOF_FORM_LINES    /**< a line "key value" for people for each value */
 };
 
-/** Text tables are at most so wide, unless all columns are asked for. */
-#define ROOF_PAGE_WIDTH 100
-
 #define ROOF_CELL_SIZE 40
 
 /** The cell of a column in the row before: most cells of a long table have the same value again,

@@ -189,6 +189,51 @@ static void test_text_of_others(void **state)
     }
 }
 
+/* Folds what a text ends with, from a byte on, and compares it. */
+static void assert_folds(const char *given, size_t from, size_t indent, const char *expected)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_put(&text, given);
+    roof_text_fold(&text, from, indent);
+    assert_string_equal(text.data, expected);
+    assert_int_equal(text.length, strlen(expected));
+    roof_text_free(&text);
+}
+
+static void test_folds_at_blanks(void **state)
+{
+    (void)state;
+    char page[ROOF_PAGE_WIDTH + 1];
+    char given[4 * sizeof page];
+    char expected[4 * sizeof page];
+    memset(page, 'x', sizeof page - 1);
+    page[ROOF_PAGE_WIDTH] = '\0';
+    assert_folds(page, 0, 2, page);
+    snprintf(given, sizeof given, "%s\n", page); /* as wide as the page */
+    assert_folds(given, 0, 2, given);
+    snprintf(given, sizeof given, "ab %.98s\n", page); /* one column more */
+    snprintf(expected, sizeof expected, "ab\n  %.98s\n", page);
+    assert_folds(given, 0, 2, expected);
+    snprintf(given, sizeof given, "ab %.97s cd ef\n",
+             page); /* the blank behind the page is one, too */
+    snprintf(expected, sizeof expected, "ab %.97s\ncd ef\n", page);
+    assert_folds(given, 0, 0, expected);
+    snprintf(given, sizeof given, "title\nab %.50s %.50s %.50s end\n", page, page, page);
+    snprintf(expected, sizeof expected, "title\nab %.50s\n   %.50s\n   %.50s end\n", page, page,
+             page);
+    assert_folds(given, strlen("title\n"), 3, expected);
+    snprintf(given, sizeof given, "%.99s\xc3\xa4 b", page); /* 100 columns, 101 bytes, before b */
+    snprintf(expected, sizeof expected, "%.99s\xc3\xa4\nb", page);
+    assert_folds(given, 0, 0, expected);
+    snprintf(given, sizeof given, "a   %sy b", page); /* no blank before the indent is of use */
+    snprintf(expected, sizeof expected, "a   %sy\n    b", page);
+    assert_folds(given, 0, 4, expected);
+    snprintf(given, sizeof given, "a; b %.60s %.60s\n", page, page); /* at the clause */
+    snprintf(expected, sizeof expected, "a;\n b %.60s\n %.60s\n", page, page);
+    assert_folds(given, 0, 1, expected);
+    assert_folds("", 0, 4, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_failure_is_remembered),
         cmocka_unit_test(test_width_counts_code_points),
         cmocka_unit_test(test_text_of_others),
+        cmocka_unit_test(test_folds_at_blanks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

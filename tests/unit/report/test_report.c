@@ -1068,7 +1068,7 @@ static void test_text_of_gemv(void **unused)
     roof_text_clear(&text);
     roof_report_text(&text, &p, &(struct roof_report_beside){.product = spark});
     expect(&text,
-           "\nNote: gb10 uses the specification of the source documents; the shipping product has "
+           "\nNote: gb10 uses the specification of the source documents;\nthe shipping product has "
            "273 GB/s and 124 TFLOPS FP16 (-H dgx-spark).\n");
     check_text(&text);
 
@@ -1116,14 +1116,14 @@ static void test_text_of_expected(void **unused)
         {ROOF_STACK_BEST, ROOF_STACK_VLLM, ROOF_NUMERICS_16BIT, P(FP16), NULL, false,
          "80% interval: 10 to 40 us; overhead-bound\n"},
         {ROOF_STACK_VLLM, ROOF_STACK_SGLANG, ROOF_NUMERICS_16BIT, P(FP16), NULL, false,
-         "80% interval: 8 to 50 us; overhead-bound; estimated from "
-         "gemm kernels (16bit, vllm)\n"},
+         "80% interval: 8 to 50 us; overhead-bound;\n"
+         "                              estimated from gemm kernels (16bit, vllm)\n"},
         {ROOF_STACK_TRTLLM, ROOF_STACK_BEST, ROOF_NUMERICS_W8A16, P(FP8_E4M3), NULL, false,
-         "80% interval: 8 to 50 us; overhead-bound; estimated from "
-         "gemm kernels (w8a16, trtllm)\n"},
+         "80% interval: 8 to 50 us; overhead-bound;\n"
+         "                              estimated from gemm kernels (w8a16, trtllm)\n"},
         {ROOF_STACK_BEST, ROOF_STACK_BEST, ROOF_NUMERICS_W8A16, P(FP8_E4M3), NULL, false,
-         "80% interval: 8 to 50 us; overhead-bound; estimated from "
-         "gemm kernels (w8a16)\n"},
+         "80% interval: 8 to 50 us; overhead-bound;\n"
+         "                              estimated from gemm kernels (w8a16)\n"},
         {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), "other", false,
          "80% interval: 8 to 50 us; overhead-bound; estimated from other\n"},
         {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), NULL, true,
