@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -304,6 +306,58 @@ static void put_better(const struct emitter *e, const struct roof_plan *best)
     end_remark(e);
 }
 
+/* Predicts a scenario of the plan; *rate becomes the tokens/s of one copy, those expected where
+ * they are known. */
+static enum roof_status find_rate(double *rate, const struct emitter *e,
+                                  const struct roof_model *model,
+                                  const struct roof_scenario *scenario)
+{
+    struct roof_model_prediction *const r = malloc(sizeof *r);
+    if (r == NULL) {
+        return roof_no_memory(e->error);
+    }
+    const enum roof_status status =
+        roof_predict_model(r, model, scenario, e->problem->hardware[e->plan->hardware], e->error);
+    if (status == ROOF_OK) {
+        *rate = isnan(r->expected_tokens_per_s) ? r->tokens_per_s : r->expected_tokens_per_s;
+    }
+    free(r);
+    return status;
+}
+
+/* Tells what quantising a checkpoint brings, where the script does that: the rate of the plan with
+ * its model in bf16, and with the formats of the plan. */
+static enum roof_status put_before(const struct emitter *e, const struct roof_plans *plans)
+{
+    const struct roof_plan *const p = e->plan;
+    struct roof_scenario after;
+    double rate[2] = {ROOF_UNKNOWN, ROOF_UNKNOWN};
+    char value[2][ROOF_QUANTITY_SIZE];
+    char gain[ROOF_QUANTITY_SIZE];
+    if (e->format->checkpoint == NULL || roof_precision_bits(e->format->weights) >= 16 ||
+        plans->model == NULL) {
+        return ROOF_OK;
+    }
+    roof_plan_scenario(&after, p, e->problem);
+    struct roof_scenario before = after;
+    before.common.formats = (struct roof_formats)ROOF_FORMATS_AUTO;
+    before.common.formats.precision = ROOF_PRECISION_BF16;
+    TRY(find_rate(&rate[0], e, e->problem->model, &before));
+    TRY(find_rate(&rate[1], e, plans->model[p->serving], &after));
+    for (size_t i = 0; i < 2; i++) {
+        roof_format_short(value[i], rate[i]);
+    }
+    if (isnan(rate[0])) {
+        roof_text_put(e->remark, "before quantisation, in bf16, it does not fit");
+    } else {
+        roof_text_printf(e->remark, "at that batch: %s tokens/s in bf16 before, %s in %s, %sx",
+                         value[0], value[1], e->format->id,
+                         roof_format_short(gain, rate[1] / rate[0]));
+    }
+    end_remark(e);
+    return ROOF_OK;
+}
+
 static void put_plan(const struct emitter *e, const struct roof_plans *plans)
 {
     const struct roof_plan *const p = e->plan;
@@ -573,6 +627,7 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
                                    const char *model)
 {
     put_plan(e, plans);
+    TRY(put_before(e, plans));
     put_alias(e, model);
     TRY(set_checkpoint(e));
     TRY(put_notes(e));
