@@ -170,6 +170,8 @@ one comparison compare measured.csv --summary --group-by run,operator
 each compared compare measured.csv
 printf 'model,batch,prompt,generate,tpot_ms,tokens_per_s\nllama-3-8b,8,100,10,200,300\n' > serving.csv
 each compared compare serving.csv
+printf 'model,batch,tpot_ms\nllama-3-8b,1,200\nllama-3-8b,2,210\nllama-3-8b,4,300\n' > steps.csv
+one comparison compare steps.csv --fit scale
 one losses compare serving.csv --below 99%
 one losses compare measured.csv --below 99%
 

@@ -195,10 +195,11 @@ struct roof_workload {
     int64_t quantize_input;     /**< enum roof_quantize */
     int64_t working_set;        /**< bytes touched between two uses of the same data; 0: by cache */
     int64_t no_launch_overhead; /**< flag */
+    double step_scale;          /**< expected times are multiplied by it; 0 counts as 1 */
 };
 #define ROOF_WORKLOAD_INIT                                                                         \
     {                                                                                              \
-        .formats = ROOF_FORMATS_AUTO                                                               \
+        .formats = ROOF_FORMATS_AUTO, .step_scale = 1                                              \
     }
 
 /** The roles of the tensors that an operator touches. */

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/list.h"
 #include "decide/compare.h"
+#include "decide/fit_scale.h"
 #include "model/layout.h"
 #include "report/report.h"
 
@@ -17,8 +18,12 @@ struct comparing {
     struct roof_known known;
     struct roof_scenario base; /* what a row does not say */
     const struct roof_model *draft;
-    bool rows;                 /* rows are written, not statistics */
-    double below;              /* NAN: not asked */
+    bool rows;                    /* rows are written, not statistics */
+    double below;                 /* NAN: not asked */
+    bool fits;                    /* a factor is asked for */
+    struct roof_scale_row *value; /* those with expected times, for the fit */
+    size_t values;
+    size_t value_room;
     struct roof_lost_row *row; /* rows below that share */
     size_t count;
     size_t room;
@@ -81,10 +86,33 @@ static enum roof_status keep_row(struct comparing *c, const struct roof_compared
     return c->lost.failed ? roof_no_memory(error) : ROOF_OK;
 }
 
+/* Keeps a measured value for the fit. */
+static enum roof_status keep_value(struct comparing *c, const struct roof_compared *row,
+                                   struct roof_error *error)
+{
+    if (isnan(row->expected_s)) {
+        return ROOF_OK;
+    }
+    if (c->values == c->value_room) {
+        const size_t room = c->value_room == 0 ? 64 : 2 * c->value_room;
+        struct roof_scale_row *const grown = realloc(c->value, room * sizeof *grown);
+        if (grown == NULL) {
+            return roof_no_memory(error);
+        }
+        c->value = grown;
+        c->value_room = room;
+    }
+    c->value[c->values++] = roof_scale_row_of(row);
+    return ROOF_OK;
+}
+
 static enum roof_status on_row(void *context, const struct roof_compared *row,
                                struct roof_error *error)
 {
     struct comparing *const c = context;
+    if (c->fits) {
+        return keep_value(c, row, error);
+    }
     if (!isnan(c->below)) {
         return row->time_s < c->below * row->measured_s ? keep_row(c, row, error) : ROOF_OK;
     }
@@ -143,13 +171,19 @@ static enum roof_status check_model(struct comparing *c, struct roof_error *erro
 static enum roof_status check_format(const struct comparing *c, struct roof_error *error)
 {
     if (!isnan(c->below)) {
-        static const size_t others[] = {ROOF_INPUT_SUMMARY, ROOF_INPUT_GROUP_BY};
+        static const size_t others[] = {ROOF_INPUT_SUMMARY, ROOF_INPUT_GROUP_BY,
+                                        ROOF_INPUT_COMPARE_FIT};
         if (c->asking->format == ROOF_MARKDOWN) {
             return roof_error_set(
                 error, ROOF_USAGE,
                 ROOF_KEY("below") " goes with " ROOF_KEY("format") " text, json, ndjson or csv");
         }
         return roof_asking_refuse(c->asking, others, COUNT(others), ROOF_KEY("below"), error);
+    }
+    if (c->fits && c->rows) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("compare_fit") " is of a summary, which goes with " ROOF_KEY(
+                                  "format") " text or json");
     }
     if (!c->rows && !roof_asking_document(c->asking)) {
         return roof_error_set(error, ROOF_USAGE,
@@ -192,6 +226,13 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
               (a->format == ROOF_CSV || a->format == ROOF_NDJSON);
     if (roof_asking_has(a, ROOF_INPUT_BELOW)) {
         TRY(roof_parse_share(&c->below, q->value[ROOF_INPUT_BELOW], ROOF_KEY("below"), error));
+    }
+    static const size_t fitted[] = {ROOF_INPUT_STEP_SCALE, ROOF_INPUT_SERIAL};
+    c->fits = roof_asking_has(a, ROOF_INPUT_COMPARE_FIT);
+    if (c->fits) {
+        int64_t form = 0; /* there is one */
+        TRY(roof_read_choice(&form, q, ROOF_INPUT_COMPARE_FIT, error));
+        TRY(roof_asking_refuse(a, fitted, COUNT(fitted), ROOF_KEY("compare_fit"), error));
     }
     TRY(check_format(c, error));
     TRY(check_groups(q->value[ROOF_INPUT_GROUP_BY], error));
@@ -253,7 +294,12 @@ static enum roof_status finish(struct comparing *c, const struct roof_comparison
     if (!isnan(c->below)) {
         put_lost(c, comparison);
     } else if (!c->rows) {
-        roof_report_comparison(&c->text, c->asking->format == ROOF_JSON, comparison);
+        struct roof_scale_fit fit;
+        if (c->fits) {
+            TRY(roof_scale_fit(&fit, c->value, c->values, error));
+        }
+        roof_report_comparison(&c->text, c->asking->format == ROOF_JSON, comparison,
+                               c->fits ? &fit : NULL);
     }
     TRY(roof_asking_write(c->asking, &c->text, error));
     *error = (struct roof_error){.status = comparison->bad > 0 ? ROOF_INVALID : ROOF_OK};
@@ -265,11 +311,12 @@ static enum roof_status answer(struct comparing *c, struct roof_error *error)
     TRY(read_input(c, error));
     const struct roof_question *const q = c->asking->question;
     const char *const device = q->value[ROOF_INPUT_HARDWARE];
-    const bool each = c->rows || !isnan(c->below);
+    const bool each = c->rows || c->fits || !isnan(c->below);
     const struct roof_compare_calls calls = {.context = c,
                                              .hardware = on_hardware,
                                              .model = on_model,
-                                             .header = each ? on_header : NULL,
+                                             .header =
+                                                 c->rows || !isnan(c->below) ? on_header : NULL,
                                              .row = each ? on_row : NULL,
                                              .end = on_end,
                                              .bad = on_bad};
@@ -295,6 +342,7 @@ enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *erro
     roof_text_free(&c.text);
     roof_text_free(&c.lost);
     free(c.row);
+    free(c.value);
     roof_known_free(&c.known);
     return status;
 }

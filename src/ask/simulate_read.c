@@ -232,7 +232,9 @@ static enum roof_status read_scenario(struct simulate_input *in, const struct ro
     struct roof_question single;
     roof_question_borrow(&single, a->question);
     single.value[ROOF_INPUT_PROMPT] = single.value[ROOF_INPUT_GENERATE] = NULL;
-    return roof_read_scenario(&in->scenario, &single, error);
+    TRY(roof_read_scenario(&in->scenario, &single, error));
+    in->scenario.common.step_scale = 1; /* the scheduler scales its steps */
+    return ROOF_OK;
 }
 
 static enum roof_status read_rows(struct simulate_input *in, const struct roof_asking *a,

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "catalog/hardware_check.h"
+#include "catalog/hardware_parts.h"
 #include "catalog/registry.h"
 
 /* The document that the strings of a device point into, and the memory of those that were made
@@ -68,10 +69,6 @@ static const struct {
     [ROOF_PEAK_VECTOR] = {"vector_tflops", "vector"},
 };
 
-/* A peak is in this range, in TFLOPS. */
-#define PEAK_MIN 1e-6
-#define PEAK_MAX 1e9
-
 /* A figure and a file may have this many citations: each look-up walks those of the file. */
 #define CITATIONS_MAX 16
 #define SOURCES_MAX 256
@@ -129,11 +126,7 @@ const char *roof_confidence_name(enum roof_confidence confidence)
     return confidence_names[confidence];
 }
 
-/*
- * Finds which unit and peak each format runs at: the matrix unit where the device has one for the
- * format, else the vector unit, else the first of its fallbacks that has either.
- */
-static void derive(struct roof_hardware *hardware)
+void roof_hardware_derive(struct roof_hardware *hardware)
 {
     for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
         const struct roof_format *const format = roof_format((enum roof_precision)p);
@@ -173,7 +166,7 @@ void roof_hardware_raise(struct roof_hardware *out, const struct roof_hardware *
             out->peak[t][p].value *= peaks;
         }
     }
-    derive(out);
+    roof_hardware_derive(out);
 }
 
 /* Gives memory to a device, which frees it at its own end; false, and freed, when memory is out. */
@@ -251,7 +244,7 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
 }
 
 /* A figure without a unit is a count. */
-static bool is_count(enum roof_unit unit)
+bool roof_figure_is_count(enum roof_unit unit)
 {
     return unit == ROOF_UNIT_NONE;
 }
@@ -305,13 +298,14 @@ static enum roof_status read_figure(struct reader *r, struct roof_figure *figure
     const roof_json_value *const number = object ? roof_json_get(value, "value") : value;
     double read = 0;
     if (!roof_json_number(&read, number) || !(read >= min && read <= max) ||
-        (is_count(unit) && read != floor(read))) {
+        (roof_figure_is_count(unit) && read != floor(read))) {
         char low[ROOF_QUANTITY_SIZE];
         char high[ROOF_QUANTITY_SIZE];
-        return roof_json_error(
-            r->json, number == NULL ? value : number, r->error, "%s must be %s from %s to %s%s%s",
-            what, is_count(unit) ? "an integer" : "a number", roof_format_short(low, min),
-            roof_format_short(high, max), is_count(unit) ? "" : " ", roof_unit_name(unit));
+        return roof_json_error(r->json, number == NULL ? value : number, r->error,
+                               "%s must be %s from %s to %s%s%s", what,
+                               roof_figure_is_count(unit) ? "an integer" : "a number",
+                               roof_format_short(low, min), roof_format_short(high, max),
+                               roof_figure_is_count(unit) ? "" : " ", roof_unit_name(unit));
     }
     *figure = (struct roof_figure){.value = roof_from_unit(read, unit)};
     for (const roof_json_value *item = object ? roof_json_first(value) : NULL; item != NULL;
@@ -321,9 +315,7 @@ static enum roof_status read_figure(struct reader *r, struct roof_figure *figure
     return ROOF_OK;
 }
 
-/* Finds the formats that a key of a peak table stands for. Returns how many; 0 when the key is
- * unknown. */
-static int peak_formats(enum roof_precision format[2], const char *key, struct roof_error *error)
+int roof_peak_formats(enum roof_precision format[2], const char *key, struct roof_error *error)
 {
     for (size_t i = 0; i < COUNT(unit_groups); i++) {
         if (strcasecmp(key, unit_groups[i].name) == 0) {
@@ -350,7 +342,7 @@ static enum roof_status read_peak(struct reader *r, enum roof_peak_table table,
     enum roof_precision format[2] = {ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO};
     struct roof_error unknown = {0};
     const char *const key = roof_json_key(item);
-    const int count = peak_formats(format, key, &unknown);
+    const int count = roof_peak_formats(format, key, &unknown);
     if (count == 0) {
         return roof_json_error(r->json, item, r->error, "%s: %s", peak_tables[table].key,
                                unknown.message);
@@ -363,7 +355,7 @@ static enum roof_status read_peak(struct reader *r, enum roof_peak_table table,
                                    "formats, mxfp8 and mxfp6 likewise)",
                                    peak_tables[table].key, roof_format(format[i])->name);
         }
-        TRY(read_figure(r, figure, item, key, ROOF_UNIT_TFLOPS, PEAK_MIN, PEAK_MAX));
+        TRY(read_figure(r, figure, item, key, ROOF_UNIT_TFLOPS, ROOF_PEAK_MIN, ROOF_PEAK_MAX));
     }
     return ROOF_OK;
 }
@@ -497,7 +489,7 @@ static enum roof_status unknown_key(struct reader *r, const roof_json_value *ite
         roof_unknown_name(r->error, ROOF_INVALID, "key", roof_json_key(item), known, count));
 }
 
-static bool names_figure(enum roof_figure_id id, const char *key)
+bool roof_figure_named(enum roof_figure_id id, const char *key)
 {
     return strcmp(key, figure_keys[id].key) == 0 ||
            (id == synonym.figure && strcmp(key, synonym.key) == 0);
@@ -508,7 +500,7 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
     const char *const key = roof_json_key(item);
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         const struct roof_figure_key *const row = &figure_keys[i];
-        if (names_figure((enum roof_figure_id)i, key)) {
+        if (roof_figure_named((enum roof_figure_id)i, key)) {
             if (!isnan(r->hardware->figure[i].value)) {
                 return roof_json_error(r->json, item, r->error, "%s and %s are the same figure",
                                        row->key, synonym.key);
@@ -615,7 +607,7 @@ static enum roof_status read_device(struct roof_hardware *hardware, const struct
     TRY(name_by_file(hardware, json, error));
     hardware->name = hardware->name == NULL ? hardware->id : hardware->name;
     hardware->reference = hardware->id;
-    derive(hardware);
+    roof_hardware_derive(hardware);
     return ROOF_OK;
 }
 
@@ -715,94 +707,4 @@ enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
                                    const char *const *directories, struct roof_error *error)
 {
     return roof_registry_ids(out, count, &registry, directories, error);
-}
-
-/* --- changing and asking ------------------------------------------------------------------- */
-
-static const char set_source[] = "given with --set";
-
-static enum roof_status set_figure(struct roof_hardware *hardware, enum roof_figure_id id,
-                                   const char *text, struct roof_error *error)
-{
-    const struct roof_figure_key *const row = &figure_keys[id];
-    int64_t count = 0;
-    double value = 0;
-    if (is_count(row->unit)) {
-        TRY(roof_parse_integer(&count, text, row->key, (int64_t)row->min, (int64_t)row->max,
-                               error));
-        value = (double)count;
-    } else {
-        TRY(roof_parse_number(&value, text, row->key, row->min, row->max, error));
-        value = roof_from_unit(value, row->unit);
-    }
-    hardware->figure[id] = (struct roof_figure){.value = value, .source = set_source};
-    if (id == ROOF_FIGURE_MEMORY_NOMINAL) { /* what could be used of another size does not hold */
-        hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY] =
-            (struct roof_figure){.value = ROOF_UNKNOWN, .source = set_source};
-    }
-    hardware->basis = ROOF_BASIS_USER;
-    return ROOF_OK;
-}
-
-/* Sets the peak of a format: key is "peak_tflops.fp16", and name is its "fp16". */
-static enum roof_status set_peak(struct roof_hardware *hardware, enum roof_peak_table table,
-                                 const char *key, const char *name, const char *text,
-                                 struct roof_error *error)
-{
-    enum roof_precision format[2] = {ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO};
-    const int count = peak_formats(format, name, error);
-    double value = 0;
-    if (count == 0) {
-        return ROOF_USAGE;
-    }
-    TRY(roof_parse_number(&value, text, key, PEAK_MIN, PEAK_MAX, error));
-    for (int i = 0; i < count; i++) {
-        hardware->peak[table][format[i]] = (struct roof_figure){
-            .value = roof_from_unit(value, ROOF_UNIT_TFLOPS), .source = set_source};
-    }
-    hardware->basis = ROOF_BASIS_USER;
-    derive(hardware);
-    return ROOF_OK;
-}
-
-static enum roof_status unknown_figure(const char *key, struct roof_error *error)
-{
-    static const char *const peaks[ROOF_PEAK_TABLE_COUNT] = {
-        "peak_tflops.FORMAT", "sparse_tflops.FORMAT", "vector_tflops.FORMAT"};
-    const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT];
-    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
-        known[i] = figure_keys[i].key;
-    }
-    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
-        known[ROOF_FIGURE_COUNT + t] = peaks[t];
-    }
-    return roof_unknown_name(error, ROOF_USAGE, "figure", key, known, COUNT(known));
-}
-
-enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *assignment,
-                                   struct roof_error *error)
-{
-    const char *const equals = strchr(assignment, '=');
-    char key[64];
-    if (equals == NULL || (size_t)(equals - assignment) >= sizeof key) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("set") " takes KEY=VALUE such as bandwidth_gb_s=500 or "
-                                              "peak_tflops.fp16=100, not '%s'",
-                              assignment);
-    }
-    memcpy(key, assignment, (size_t)(equals - assignment));
-    key[equals - assignment] = '\0';
-    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
-        if (names_figure((enum roof_figure_id)i, key)) {
-            return set_figure(hardware, (enum roof_figure_id)i, equals + 1, error);
-        }
-    }
-    const char *const dot = strchr(key, '.');
-    for (int t = 0; dot != NULL && t < ROOF_PEAK_TABLE_COUNT; t++) {
-        const size_t length = strlen(peak_tables[t].key);
-        if ((size_t)(dot - key) == length && memcmp(key, peak_tables[t].key, length) == 0) {
-            return set_peak(hardware, (enum roof_peak_table)t, key, dot + 1, equals + 1, error);
-        }
-    }
-    return unknown_figure(key, error);
 }

@@ -159,6 +159,7 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                        ROOF_INPUT_HOST_GAP,
                                        ROOF_INPUT_LAUNCHES,
                                        ROOF_INPUT_SERIAL,
+                                       ROOF_INPUT_STEP_SCALE,
                                        ROOF_INPUT_SPLIT_PROJECTIONS,
                                        ROOF_INPUT_UNFUSED_ATTENTION,
                                        ROOF_INPUT_FUSE};

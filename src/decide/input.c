@@ -89,6 +89,7 @@ static const char *const measure_formats[] = {"text", "json", "csv", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const phases[] = {ROOF_PHASES_ASKED, NULL};
 static const char *const rankings[] = {"ideal", "expected", NULL};
+static const char *const compare_fits[] = {"scale", NULL};
 static const char *const simulation_rows[] = {"summary", "requests", NULL};
 static const char *const kinds[] = {"any", "aggregated", "disaggregated", NULL};
 static const char *const objectives[] = {"balanced", "time",   "throughput", "latency",
@@ -551,12 +552,15 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .of = ROOF_OF_MODELS,
                    .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
     ROW(STEP_SCALE) = {.option = "step-scale",
-                       .kind = ROOF_INPUT_TEXT,
+                       .key = "step_scale",
+                       .kind = ROOF_INPUT_NUMBER,
+                       .max = 1000,
                        .value = "X",
-                       .help = "multiply the time of every step, as a measured engine needs it "
-                               "(default 1)",
-                       .of = ROOF_OF_MODELS,
-                       .commands = SERVED(ROOF_COMMAND_RECOMMEND),
+                       .help = "multiply the expected time of every step, as a measured engine "
+                               "needs it (default 1)",
+                       MODEL(common.step_scale),
+                       .commands =
+                           ALL & ~(unsigned)ROOF_COMMAND_PLOT & ~(unsigned)ROOF_COMMAND_LIST,
                        .group = ROOF_GROUP_EXPECTED},
     ROW(REQUEST_OVERHEAD) = {.option = "request-overhead",
                              .kind = ROOF_INPUT_TEXT,
@@ -675,6 +679,14 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .value = "SHARE",
          .help = "list the rows under this share of their bound (70%) by lost time, with a lever",
          .commands = ROOF_COMMAND_COMPARE},
+    ROW(COMPARE_FIT) = {.key = "compare_fit",
+                        .option = "fit",
+                        .kind = ROOF_INPUT_CHOICE,
+                        .choices = compare_fits,
+                        .value = "scale",
+                        .help = "find the factor and the host time of a pass that bring expected "
+                                "times in line with the measured ones",
+                        .commands = ROOF_COMMAND_COMPARE},
     ROW(CEILINGS) = {.option = "ceilings",
                      .kind = ROOF_INPUT_TEXT,
                      .value = "P[:UNIT],...",

@@ -115,6 +115,7 @@ enum roof_input_id {
     ROOF_INPUT_SUMMARY,
     ROOF_INPUT_GROUP_BY,
     ROOF_INPUT_BELOW,
+    ROOF_INPUT_COMPARE_FIT, /**< the same option as FIT */
     ROOF_INPUT_CEILINGS,
     ROOF_INPUT_LINE,
     ROOF_INPUT_ATTAINABLE,

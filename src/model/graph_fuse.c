@@ -150,6 +150,7 @@ static void append(struct builder *b, const struct roof_node *node, int64_t coun
     g->node[g->count].workload.stack = b->s->common.stack;
     g->node[g->count].workload.cache = b->s->common.cache;
     g->node[g->count].workload.no_launch_overhead = b->s->common.no_launch_overhead;
+    g->node[g->count].workload.step_scale = b->s->common.step_scale;
     const enum roof_operator op = node->workload.op;
     if (roof_is_product(op) && roof_operator_row(op)->other == ROOF_ROLE_WEIGHTS) {
         g->node[g->count].workload.quantize_input = b->s->common.quantize_input;

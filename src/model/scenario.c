@@ -431,16 +431,21 @@ static enum roof_status check_fractions(const struct roof_scenario *s, struct ro
     const struct {
         const char *key;
         double value;
+        double least;
         double limit;
-    } fractions[] = {{"acceptance", s->acceptance, 1},
-                     {"prefix_hit", s->prefix_hit, 1},
-                     {"reserve", s->reserve, 0.99}};
+    } fractions[] = {{"acceptance", s->acceptance, 0, 1},
+                     {"prefix_hit", s->prefix_hit, 0, 1},
+                     {"reserve", s->reserve, 0, 0.99},
+                     {"step_scale", s->common.step_scale, 0.001, 1000}};
     for (size_t i = 0; i < COUNT(fractions); i++) {
-        if (!(fractions[i].value >= 0 && fractions[i].value <= fractions[i].limit)) {
+        if (!(fractions[i].value >= fractions[i].least &&
+              fractions[i].value <= fractions[i].limit)) {
             char given[ROOF_QUANTITY_SIZE];
+            char least[ROOF_QUANTITY_SIZE];
             char limit[ROOF_QUANTITY_SIZE];
-            return roof_error_set(error, ROOF_USAGE, ROOF_KEY("%s") " must be 0 to %s, not %s",
-                                  fractions[i].key, roof_format_short(limit, fractions[i].limit),
+            return roof_error_set(error, ROOF_USAGE, ROOF_KEY("%s") " must be %s to %s, not %s",
+                                  fractions[i].key, roof_format_short(least, fractions[i].least),
+                                  roof_format_short(limit, fractions[i].limit),
                                   roof_format_short(given, fractions[i].value));
         }
     }

@@ -229,6 +229,10 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     if (w->no_launch_overhead > 0) {
         out->launch_s = 0;
     }
+    if (w->step_scale > 0) {
+        out->time_s *= w->step_scale;
+        out->launch_s *= w->step_scale;
+    }
     /* No cold kernel beats the bound, nor any a link; the launch comes before it. */
     if (task->cold && out->time_s < task->bound) {
         out->time_s = task->bound;

@@ -244,6 +244,7 @@ enum model_prediction_value {
     FUSE,
     HOST_GAP,
     SERIAL,
+    STEP_SCALE,
     LAYOUT,
     WEIGHTS,
     FITS
@@ -283,6 +284,7 @@ static const struct roof_field model_prediction_fields[] = {
     {.key = "host_gap_us", .derived = HOST_GAP},
     {.key = "launches", NUMBER(launches, NONE)},
     {.key = "serial_ms", .derived = SERIAL},
+    {.key = "step_scale", .derived = STEP_SCALE},
     {.key = "host_ms", NUMBER(host_s, MILLISECONDS)},
     {.key = "layout", DERIVED_TEXT(LAYOUT)},
     {.key = "weights", DERIVED_TEXT(WEIGHTS), .width = -8},
@@ -391,6 +393,10 @@ static void derive_of_model(struct roof_value *out, enum model_prediction_value 
         out->number = scenario->serial_s > 0
                           ? roof_to_unit(scenario->serial_s, ROOF_UNIT_MILLISECONDS)
                           : ROOF_UNKNOWN;
+        break;
+    case STEP_SCALE:
+        out->number =
+            scenario->common.step_scale == 1 ? ROOF_UNKNOWN : scenario->common.step_scale;
         break;
     case LAYOUT:
         out->text = p->model->layout;

@@ -300,8 +300,60 @@ static void text_group(struct roof_text *out, const struct roof_compare_group *g
     roof_text_put(out, "\n");
 }
 
+static void json_fit(struct roof_text *out, const struct roof_scale_fit *fit)
+{
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {{"step_scale", fit->scale},
+                   {"serial_ms", roof_to_unit(fit->host_s, ROOF_UNIT_MILLISECONDS)},
+                   {"expected_mape", fit->mape},
+                   {"fitted_mape", fit->fitted_mape}};
+    roof_text_printf(out, ",\n\"fit\":{\"rows\":%zu", fit->rows);
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        roof_text_printf(out, ",\"%s\":", numbers[i].key);
+        roof_text_number(out, numbers[i].value);
+    }
+    roof_text_put(out, "}");
+}
+
+static void text_fit(struct roof_text *out, const struct roof_scale_fit *fit)
+{
+    char scale[ROOF_QUANTITY_SIZE];
+    char host[ROOF_QUANTITY_SIZE];
+    char before[ROOF_QUANTITY_SIZE];
+    char after[ROOF_QUANTITY_SIZE];
+    roof_format_short(scale, fit->scale);
+    roof_format_quantity(host, fit->host_s, ROOF_UNIT_MILLISECONDS);
+    roof_format_quantity(before, fit->mape, ROOF_UNIT_FRACTION);
+    if (fit->fitted_mape >= fit->mape) {
+        roof_text_printf(out,
+                         "\nNo factor and no host time bring the mean error of %zu values below "
+                         "%s:\ntheir errors have no common cause.\n",
+                         fit->rows, before);
+        return;
+    }
+    roof_text_printf(out, "\nmeasured = %s x expected", scale);
+    if (fit->host_s > 0) {
+        roof_text_printf(out, " + %s for each pass", host);
+    }
+    roof_text_printf(out,
+                     "\nThe mean error of %zu values goes from %s to %s, each value by the fit "
+                     "of the others.\nIn predictions: --step-scale %s",
+                     fit->rows, before,
+                     roof_format_quantity(after, fit->fitted_mape, ROOF_UNIT_FRACTION), scale);
+    if (fit->host_s > 0) {
+        roof_text_put(out, " --serial ");
+        for (const char *c = host; *c != '\0'; c++) {
+            roof_text_add(out, c, *c == ' ' ? 0 : 1);
+        }
+    }
+    roof_text_put(out, "\n");
+}
+
 void roof_report_comparison(struct roof_text *out, bool json,
-                            const struct roof_comparison *comparison)
+                            const struct roof_comparison *comparison,
+                            const struct roof_scale_fit *fit)
 {
     const struct roof_comparison *const c = comparison;
     if (json) {
@@ -312,7 +364,11 @@ void roof_report_comparison(struct roof_text *out, bool json,
             roof_text_put(out, i == 0 ? "\n" : ",\n");
             json_group(out, c, &c->group[i], true);
         }
-        roof_text_put(out, "]}\n");
+        roof_text_put(out, "]");
+        if (fit != NULL) {
+            json_fit(out, fit);
+        }
+        roof_text_put(out, "}\n");
         return;
     }
     for (size_t i = 0; i < COUNT(statistics); i++) {
@@ -336,5 +392,8 @@ void roof_report_comparison(struct roof_text *out, bool json,
     if (c->columns > 0) {
         out->length -= out->length > 0 ? 1U : 0U;
         roof_text_put(out, "  all\n");
+    }
+    if (fit != NULL) {
+        text_fit(out, fit);
     }
 }

@@ -294,8 +294,7 @@ static void put_lacking(struct roof_text *out, const struct roof_plan_answer *an
     if (answer->plans.rejected[ROOF_REJECTED_MEMORY] > 0 &&
         isnan(hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value) &&
         isnan(hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value)) {
-        roof_text_printf(out, "The memory of %s is unknown: --set memory_gb=VALUE\n",
-                         hardware->id);
+        roof_text_printf(out, "The memory of %s is unknown: --set memory_gb=VALUE\n", hardware->id);
     }
     if (answer->plans.rejected[ROOF_REJECTED_SPLIT] > 0 &&
         roof_hardware_link(&link, hardware, 2, NULL) != ROOF_OK) {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "decide/compare.h"
 #include "decide/crossover.h"
+#include "decide/fit_scale.h"
 #include "decide/lever.h"
 #include "decide/loss.h"
 #include "decide/recommend.h"
@@ -99,10 +100,11 @@ void roof_report_lost_heading(struct roof_text *out);
 void roof_report_losses(struct roof_text *out, bool json, double below, size_t rows, size_t count,
                         double lost_s);
 
-/** Writes a comparison by groups: for people, or as {"schema", "overall": G, "groups": [G, ...]}.
- */
+/** Writes a comparison by groups: for people, or as {"schema", "overall": G, "groups": [G, ...]};
+ * and a fit to its rows, unless fit is NULL. */
 void roof_report_comparison(struct roof_text *out, bool json,
-                            const struct roof_comparison *comparison);
+                            const struct roof_comparison *comparison,
+                            const struct roof_scale_fit *fit);
 /** True for the keys that G has beside its columns, which no column may have. */
 bool roof_report_is_statistic(const char *key, size_t length);
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/* The pieces that reading a device and changing one share. */
+#ifndef ROOF_HARDWARE_PARTS_H
+#define ROOF_HARDWARE_PARTS_H
+
+#include "catalog/hardware.h"
+
+/* A peak is in this range, in TFLOPS. */
+#define ROOF_PEAK_MIN 1e-6
+#define ROOF_PEAK_MAX 1e9
+
+/* Tells whether a key is that of a figure, or its other one. */
+bool roof_figure_named(enum roof_figure_id id, const char *key);
+/* Tells whether figures of a unit are whole numbers. */
+bool roof_figure_is_count(enum roof_unit unit);
+/* Finds the formats that a key of a peak table stands for. Returns how many; 0 when the key is
+ * unknown. */
+int roof_peak_formats(enum roof_precision format[2], const char *key, struct roof_error *error);
+/* Finds which unit and peak each format runs at: the matrix unit where the device has one for the
+ * format, else the vector unit, else the first of its fallbacks that has either. */
+void roof_hardware_derive(struct roof_hardware *hardware);
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Fits the two numbers that bring expected times in line with measured ones: a factor, and a host
+ * time of each pass. A number is taken only if it brings down the error of rows that it was not
+ * fitted to. docs/accuracy.md ("One number for your engine") has the derivation.
+ */
+#ifndef ROOFLINE_FIT_SCALE_H
+#define ROOFLINE_FIT_SCALE_H
+
+#include "decide/compare.h"
+
+/** A measured value and its prediction. */
+struct roof_scale_row {
+    double expected_s; /**< as predicted, without a factor and a host time */
+    double measured_s;
+    double passes; /**< of the model, in which the host time is; 0: an operator */
+};
+
+/** The fit of at least ROOF_SCALE_ROWS values. Errors are means of |predicted / measured - 1|. */
+struct roof_scale_fit {
+    size_t rows;
+    double scale;       /**< measured = scale x expected + host time x passes; 1: none helps */
+    double host_s;      /**< 0: none helps */
+    double mape;        /**< without the fit */
+    double fitted_mape; /**< of each value by the fit of all others */
+};
+/** Fewer values say nothing of a fit: none is left to judge it by. */
+#define ROOF_SCALE_ROWS 3
+
+/** Returns the row of a measured value; its expected time may be unknown (NAN). */
+struct roof_scale_row roof_scale_row_of(const struct roof_compared *row);
+/** Fits count rows; ROOF_UNSATISFIED for fewer than ROOF_SCALE_ROWS. */
+enum roof_status roof_scale_fit(struct roof_scale_fit *out, const struct roof_scale_row *row,
+                                size_t count, struct roof_error *error);
+
+#endif
