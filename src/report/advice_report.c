@@ -15,6 +15,7 @@ struct line {
     struct roof_text change;
     struct roof_text note;
     const char *phase; /* NULL: an operator has none */
+    bool expects;      /* some lines have expected times: these are shown, else the bounds */
     enum roof_unit unit;
     double time_s;
     double expected_s;
@@ -64,23 +65,27 @@ static void put_gain(struct roof_text *out, double gain)
     roof_text_printf(out, "  %7s%s", value, isnan(gain) ? " " : "x");
 }
 
-static void text_heading(struct roof_text *out, const char *phase)
+static void text_heading(struct roof_text *out, const char *phase, bool expects)
 {
     roof_text_printf(out, "\nAdvice%s%s: one change at a time, each predicted like the rest\n",
                      phase == NULL ? "" : " for ", phase == NULL ? "" : phase);
-    roof_text_printf(out, "  %-40s  %8s  %8s  %10s  %10s\n", "change", "bound", "expected",
-                     "bound time", "expected");
+    roof_text_printf(out, "  %-38s  %8s%s  %10s\n", "change", "bound", expects ? "  expected" : "",
+                     expects ? "expected" : "bound");
 }
 
 static void text_line(struct roof_text *out, const struct line *l)
 {
     char time[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "  %-40s", text_of(&l->change));
+    const size_t from = out->length;
+    roof_text_printf(out, "  %-38s", text_of(&l->change));
     put_gain(out, l->gain);
-    put_gain(out, l->expected_gain);
-    roof_text_printf(out, "  %10s", roof_format_quantity(time, l->time_s, l->unit));
-    roof_text_printf(out, "  %10s%s%s\n", roof_format_quantity(time, l->expected_s, l->unit),
+    if (l->expects) {
+        put_gain(out, l->expected_gain);
+    }
+    roof_text_printf(out, "  %10s%s%s\n",
+                     roof_format_quantity(time, l->expects ? l->expected_s : l->time_s, l->unit),
                      l->note.length > 0 ? "  " : "", text_of(&l->note));
+    roof_text_fold(out, from, l->expects ? 74 : 64);
 }
 
 /* Writes a line, and clears its texts. */
@@ -109,7 +114,7 @@ static const struct {
     const char *change;
     const char *note;
 } fixed[ROOF_LEVER_KIND_COUNT] = {
-    [ROOF_LEVER_SPARSE] = {"weights pruned 2:4", "half of the values stored, and their places"},
+    [ROOF_LEVER_SPARSE] = {"weights pruned 2:4", "half of the values, and places"},
     [ROOF_LEVER_LAUNCH] = {"no launch overhead", "launched ahead, as by a captured graph"},
     [ROOF_LEVER_KERNEL] = {"a kernel at the bound", "no kernel is faster"},
     [ROOF_LEVER_BANDWIDTH] = {"twice the memory bandwidth", "would be another device"},
@@ -173,10 +178,13 @@ void roof_report_advice(struct roof_text *out, bool json, const struct roof_advi
 {
     struct line l = {
         .change = ROOF_TEXT_INIT, .note = ROOF_TEXT_INIT, .unit = ROOF_UNIT_MICROSECONDS};
+    for (size_t i = 0; i < advice->count; i++) {
+        l.expects = l.expects || !isnan(advice->lever[i].expected_s);
+    }
     if (json) {
         roof_text_put(out, ",\n  \"advice\": [");
     } else {
-        text_heading(out, NULL);
+        text_heading(out, NULL, l.expects);
     }
     for (size_t i = 0; i < advice->count; i++) {
         const struct roof_lever *const lever = &advice->lever[i];
@@ -202,10 +210,11 @@ static bool put_phase(struct roof_text *out, bool json, const struct roof_survey
     if (phase->base == NULL) {
         return first;
     }
-    if (!json) {
-        text_heading(out, phase->base->phase);
-    }
     l.phase = phase->base->phase;
+    l.expects = !isnan(phase->base->total.expected_s);
+    if (!json) {
+        text_heading(out, l.phase, l.expects);
+    }
     for (size_t i = 0; i < phase->changes; i++) {
         const struct roof_survey_change *const c = &phase->change[i];
         if (c->refused.status != ROOF_OK) {

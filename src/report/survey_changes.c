@@ -17,9 +17,8 @@ static const struct {
     const char *note;
 } fixed[ROOF_SURVEY_CHANGE_KIND_COUNT] = {
     [ROOF_SURVEY_LAUNCH] = {"no launch overhead", "kernels launched ahead, as by a captured graph"},
-    [ROOF_SURVEY_FUSE] = {"all operators fused",
-                          "norms, activations and RoPE in the kernels beside them"},
-    [ROOF_SURVEY_SPARSE] = {"weights pruned 2:4", "half of the values stored, and their places"},
+    [ROOF_SURVEY_FUSE] = {"all operators fused", "norms, RoPE and activations in other kernels"},
+    [ROOF_SURVEY_SPARSE] = {"weights pruned 2:4", "half of the values, and places"},
     [ROOF_SURVEY_HOST] = {"no host gap", "the device never waits for the host"},
     [ROOF_SURVEY_BANDWIDTH] = {"twice the memory bandwidth", "would be another device"},
     [ROOF_SURVEY_PEAKS] = {"twice the peaks", "would be another device"},
@@ -87,8 +86,9 @@ void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase 
         roof_text_printf(out, "typical accuracy loss %s", roof_accuracy_name(c->loss));
         break;
     case ROOF_SURVEY_KV_FORMAT:
+        roof_text_put(out, "cache of ");
         roof_markdown_put_quantity(out, c->model_prediction->kv_cache_bytes, ROOF_UNIT_CAPACITY);
-        roof_text_put(out, " of cache in place of ");
+        roof_text_put(out, ", now ");
         roof_markdown_put_quantity(out, base->kv_cache_bytes, ROOF_UNIT_CAPACITY);
         break;
     case ROOF_SURVEY_BATCH_COMPUTE:
@@ -112,7 +112,7 @@ void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase 
         break;
     case ROOF_SURVEY_KERNEL:
         roof_text_printf(
-            out, "its kernels are expected to take %s times their bound",
+            out, "now %s times its bound",
             roof_format_short(text, node->prediction.expected_s / node->prediction.time_s));
         break;
     default:
