@@ -76,6 +76,9 @@ enum roof_operator {
     ROOF_OPERATOR_SILU_MUL_QUANTIZE,
     ROOF_OPERATOR_GEMM_SILU_MUL,
     ROOF_OPERATOR_ROPE_APPEND,
+    ROOF_OPERATOR_CONV2D,
+    ROOF_OPERATOR_CONV3D,
+    ROOF_OPERATOR_GROUPNORM,
     ROOF_OPERATOR_COUNT
 };
 
@@ -128,11 +131,14 @@ enum roof_operator {
       "algorithm of the collective (default ring)")                                                \
     X(SELECTED, selected, "selected", 0, SIZE, OPERATORS,                                          \
       "keys that each query attends to at most (default 2048)")                                    \
-    X(TAPS, taps, "taps", 0, SIZE, OPERATORS, "tokens that a short convolution spans (default 4)") \
+    X(TAPS, taps, "taps", 0, SIZE, OPERATORS,                                                      \
+      "positions that a convolution spans (default 4 tokens; conv2d 9, conv3d 27)")                \
     X(STATE_SIZE, state_size, "state-size", 0, SIZE, OPERATORS,                                    \
       "elements of the state per element of a head (default 128)")                                 \
     X(SCAN_CHUNK, scan_chunk, "scan-chunk", 0, SIZE, OPERATORS,                                    \
-      "tokens that pass through a state at once (default 64)")
+      "tokens that pass through a state at once (default 64)")                                     \
+    X(SUBSAMPLE, subsample, "subsample", 0, SIZE, OPERATORS,                                       \
+      "input positions per output position (default 1; stride 2: 4, in 3D 8)")
 
 /** All dimensions of all operators; one struct, so that a sweep can address each by its offset. 0
  * means not given, and for flags and choices the default. */

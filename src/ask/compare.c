@@ -313,6 +313,7 @@ static enum roof_status answer(struct comparing *c, struct roof_error *error)
     const char *const device = q->value[ROOF_INPUT_HARDWARE];
     const bool each = c->rows || c->fits || !isnan(c->below);
     const struct roof_compare_calls calls = {.context = c,
+                                             .counts = !isnan(c->below),
                                              .hardware = on_hardware,
                                              .model = on_model,
                                              .header =

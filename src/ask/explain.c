@@ -55,8 +55,8 @@ static enum roof_status read_sides(struct roof_pair_names *out, const struct roo
 static enum roof_status check_inputs(bool named, const struct roof_asking *a,
                                      struct roof_error *error)
 {
-    static const size_t alone[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_TILE,
-                                   ROOF_INPUT_MEASURED, ROOF_INPUT_ADVISE};
+    static const size_t alone[] = {ROOF_INPUT_WHY,      ROOF_INPUT_TILING, ROOF_INPUT_TILE,
+                                   ROOF_INPUT_MEASURED, ROOF_INPUT_ADVISE, ROOF_INPUT_BLOCKS};
     /* Nothing is chosen if the sides name the formats. */
     static const size_t choosing[] = {ROOF_INPUT_FORMATS, ROOF_INPUT_OBJECTIVE, ROOF_INPUT_BY,
                                       ROOF_INPUT_MAX_ACCURACY_LOSS};

@@ -66,6 +66,15 @@ static enum roof_status check_output(struct model_input *in, struct model_answer
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("why") " of a model goes with " ROOF_KEY("format") " text");
     }
+    if (roof_asking_has(a, ROOF_INPUT_BLOCKS) && m->prediction.count == 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("blocks") " goes with " ROOF_KEY("phase") ", for the operators of one pass");
+    }
+    if (roof_asking_has(a, ROOF_INPUT_BLOCKS) && !roof_asking_document(a)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("blocks") " goes with " ROOF_KEY("format") " text or json");
+    }
     if (roof_asking_has(a, ROOF_INPUT_ADVISE) && !roof_asking_document(a)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("advise") " goes with " ROOF_KEY(
@@ -167,6 +176,9 @@ static enum roof_status answer(struct roof_text *out, struct model_answer *m, st
         }
     }
     TRY(check_output(&in, m, a, error));
+    if (roof_asking_has(a, ROOF_INPUT_BLOCKS)) {
+        roof_model_blocks(&m->limits.blocks, &m->prediction);
+    }
     if (roof_asking_has(a, ROOF_INPUT_ADVISE)) {
         TRY(roof_survey_levers(&m->advice, in.model, &in.scenario, in.hardware, error));
     }

@@ -64,7 +64,7 @@ static enum roof_status read_input(struct recording *r, struct roof_error *error
 {
     static const size_t single[] = {ROOF_INPUT_WHY,      ROOF_INPUT_TILING,  ROOF_INPUT_TILE,
                                     ROOF_INPUT_MEASURED, ROOF_INPUT_EXPLAIN, ROOF_INPUT_TOP,
-                                    ROOF_INPUT_ADVISE};
+                                    ROOF_INPUT_ADVISE,   ROOF_INPUT_BLOCKS};
     const struct roof_question *const q = r->asking->question;
     const struct roof_model *model = NULL;
     TRY(roof_asking_refuse(r->asking, single, COUNT(single), ROOF_KEY("from"), error));

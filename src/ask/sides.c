@@ -41,9 +41,9 @@ bool roof_asking_sides(const struct roof_asking *a)
 /* Refuses what is told of one answer only. */
 static enum roof_status check_inputs(const struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t single[] = {ROOF_INPUT_WHY,   ROOF_INPUT_TILING, ROOF_INPUT_TILE,
-                                    ROOF_INPUT_TOP,   ROOF_INPUT_WIDE,   ROOF_INPUT_MEASURED,
-                                    ROOF_INPUT_ADVISE};
+    static const size_t single[] = {ROOF_INPUT_WHY,    ROOF_INPUT_TILING, ROOF_INPUT_TILE,
+                                    ROOF_INPUT_TOP,    ROOF_INPUT_WIDE,   ROOF_INPUT_MEASURED,
+                                    ROOF_INPUT_ADVISE, ROOF_INPUT_BLOCKS};
     TRY(roof_asking_refuse(a, single, COUNT(single), "several devices", error));
     if (a->question->model && a->format == ROOF_MARKDOWN &&
         !roof_asking_has(a, ROOF_INPUT_COLUMNS)) {

@@ -119,3 +119,22 @@ enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_har
     *out = (struct roof_link){used->value, isnan(latency) ? 0 : latency, used};
     return ROOF_OK;
 }
+
+void roof_hardware_raise(struct roof_hardware *out, const struct roof_hardware *hardware,
+                         enum roof_raised raised, double factor)
+{
+    const double peaks = raised == ROOF_RAISED_PEAKS ? factor : 1;
+    const double links = raised == ROOF_RAISED_LINKS ? factor : 1;
+    *out = *hardware;
+    out->figure[ROOF_FIGURE_BANDWIDTH].value *= raised == ROOF_RAISED_BANDWIDTH ? factor : 1;
+    out->figure[ROOF_FIGURE_LINK].value *= links;
+    out->figure[ROOF_FIGURE_NETWORK].value *= links;
+    out->vector_flops_per_s *= peaks;
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+            out->peak[t][p].value *= peaks;
+        }
+        out->compute[p].peak_flops_per_s *= peaks;
+        out->compute[p].sparse_flops_per_s *= peaks;
+    }
+}

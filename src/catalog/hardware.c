@@ -152,23 +152,6 @@ void roof_hardware_derive(struct roof_hardware *hardware)
     hardware->vector_flops_per_s = hardware->peak[ROOF_PEAK_VECTOR][ROOF_PRECISION_FP32].value;
 }
 
-void roof_hardware_raise(struct roof_hardware *out, const struct roof_hardware *hardware,
-                         enum roof_raised raised, double factor)
-{
-    const double peaks = raised == ROOF_RAISED_PEAKS ? factor : 1;
-    const double links = raised == ROOF_RAISED_LINKS ? factor : 1;
-    *out = *hardware;
-    out->figure[ROOF_FIGURE_BANDWIDTH].value *= raised == ROOF_RAISED_BANDWIDTH ? factor : 1;
-    out->figure[ROOF_FIGURE_LINK].value *= links;
-    out->figure[ROOF_FIGURE_NETWORK].value *= links;
-    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
-        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-            out->peak[t][p].value *= peaks;
-        }
-    }
-    roof_hardware_derive(out);
-}
-
 /* Gives memory to a device, which frees it at its own end; false, and freed, when memory is out. */
 static bool adopt(struct roof_hardware *hardware, void *memory)
 {

@@ -378,6 +378,19 @@ static enum roof_status compare_row(struct run *r, struct roof_compared *row,
     return ROOF_OK;
 }
 
+/* Reads how often a row ran, where the file has a column for that. */
+static enum roof_status read_count(int64_t *out, const struct run *r, struct roof_error *error)
+{
+    *out = 1;
+    for (size_t i = 0; i < r->columns && r->calls->counts; i++) {
+        if (strcmp(r->records.column[i], "count") == 0 && *r->records.cell[i] != '\0') {
+            return roof_parse_integer(out, r->records.cell[i], "count", 1, ROOF_DIMENSION_MAX,
+                                      error);
+        }
+    }
+    return ROOF_OK;
+}
+
 /* Handles a row: it is predicted, skipped (its device is unknown), or bad. */
 static enum roof_status do_row(struct run *r, struct roof_error *error)
 {
@@ -404,6 +417,10 @@ static enum roof_status do_row(struct run *r, struct roof_error *error)
         return ROOF_OK;
     }
     row.model_prediction = records->model_prediction;
+    if (read_count(&row.count, r, &why) != ROOF_OK) {
+        roof_records_refuse(records, &why);
+        return ROOF_OK;
+    }
     return compare_row(r, &row, error);
 }
 

@@ -18,6 +18,7 @@ struct roof_compared {
     const char *const *cell;   /**< as in the file; borrowed until the callback returns */
     size_t cells;
     int line;
+    int64_t count; /**< how often it ran: the column `count` where that is read, or 1 */
     const struct roof_hardware *hardware;
     const struct roof_prediction *prediction;             /**< of a model: its total */
     const struct roof_model_prediction *model_prediction; /**< NULL: an operator */
@@ -33,6 +34,7 @@ struct roof_compared {
 /** The calls that a comparison makes to its caller. */
 struct roof_compare_calls {
     void *context;
+    bool counts; /**< the column `count` is read; else it is like any that nothing reads */
     /** Finds a device by the name in the file; it is borrowed, and must outlive the comparison. For
      * ROOF_UNSATISFIED the row is skipped and counted; another error ends the comparison. */
     enum roof_status (*hardware)(void *context, const struct roof_hardware **out, const char *name,

@@ -47,7 +47,7 @@ enum roof_status roof_loss_of(struct roof_loss *out, const struct roof_compared 
     const struct roof_prediction *const p = row->prediction;
     const bool expected = !isnan(row->expected_s);
     *out = (struct roof_loss){.share = row->time_s / row->measured_s,
-                              .lost_s = row->measured_s - row->time_s,
+                              .lost_s = (double)row->count * (row->measured_s - row->time_s),
                               .regime = expected ? p->expected_bottleneck : p->bottleneck,
                               .cure = ROOF_CURE_BOUND,
                               .gain = row->measured_s / row->time_s};

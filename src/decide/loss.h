@@ -18,7 +18,7 @@ enum roof_loss_cure {
 /** A measured time that is less than a share of what the bound allows. */
 struct roof_loss {
     double share;                /**< of the bound that it reaches: bound / measured */
-    double lost_s;               /**< measured - bound */
+    double lost_s;               /**< measured - bound, of all runs */
     enum roof_bottleneck regime; /**< what the time is expected to go to; else what bounds it */
     enum roof_loss_cure cure;
     struct roof_lever lever; /**< ROOF_CURE_LEVER */

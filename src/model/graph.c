@@ -7,6 +7,24 @@
 
 #include "base/base.h"
 
+const char *roof_block_name(enum roof_block block)
+{
+    static const char *const names[ROOF_BLOCK_COUNT] = {
+        [ROOF_BLOCK_ENDS] = "ends", [ROOF_BLOCK_ATTENTION] = "attention", [ROOF_BLOCK_MLP] = "mlp"};
+    return names[block];
+}
+
+int64_t roof_block_layers(const struct roof_model *model, enum roof_block block)
+{
+    int64_t layers = block == ROOF_BLOCK_ENDS ? 1 : 0;
+    for (int64_t i = 0; i < model->layers; i++) {
+        const struct roof_layer *const layer = &model->layer[model->layer_class[i]];
+        layers += (block == ROOF_BLOCK_ATTENTION && (!layer->no_attention || layer->stateful)) ||
+                  (block == ROOF_BLOCK_MLP && !layer->no_mlp);
+    }
+    return layers;
+}
+
 /* Adds the quantisation of what mixes the tokens of a layer reads; where the MLP reads the same
  * norm, for both. */
 static void quantize_mixed(struct builder *b)
@@ -43,6 +61,7 @@ static struct roof_reads mix(struct builder *b)
 {
     const struct roof_model *const m = b->model;
     const struct roof_reads stream = b->from;
+    b->block = ROOF_BLOCK_ATTENTION;
     if (!m->no_pre_norms) {
         roof_graph_norm(b, "attn_norm", b->tokens, m->hidden);
     }
@@ -91,6 +110,7 @@ static void layers(struct builder *b)
         return;
     }
     const struct roof_reads mixed = b->from;
+    b->block = ROOF_BLOCK_MLP;
     if (m->parallel) { /* the MLP does not read what attention has added */
         roof_graph_flush(b);
         b->from = m->own_norms ? stream : input;

@@ -28,9 +28,23 @@ struct roof_reads {
     bool before[ROOF_READS_MAX]; /**< that of the layer before */
 };
 
+/** The blocks of a model. A fused operator belongs to the block in which it begins. */
+enum roof_block {
+    ROOF_BLOCK_ENDS,      /**< embedding, head, and what passes between stages */
+    ROOF_BLOCK_ATTENTION, /**< what mixes tokens: attention or a state, with its norm and addition
+                           */
+    ROOF_BLOCK_MLP,       /**< MLP or experts, with norm and addition */
+    ROOF_BLOCK_COUNT
+};
+/** Names a block as in keys: "mlp". */
+const char *roof_block_name(enum roof_block block);
+/** Returns how many layers have a block; the ends count as one. */
+int64_t roof_block_layers(const struct roof_model *model, enum roof_block block);
+
 /** An operator of the model. */
 struct roof_node {
-    const char *name;        /**< "qkv_proj" */
+    const char *name; /**< "qkv_proj" */
+    enum roof_block block;
     enum roof_weight weight; /**< whose format its weights have; COUNT: it has none */
     int64_t count;           /**< how often one pass runs it */
     struct roof_workload workload;

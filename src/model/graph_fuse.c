@@ -215,6 +215,7 @@ void roof_graph_add(struct builder *b, const struct roof_node *node)
     const int64_t count = b->layer != NULL ? b->count : 1;
     struct roof_node added = *node;
     added.reads = b->from;
+    added.block = b->block;
     b->from = (struct roof_reads){.count = 1, .name = {node->name}};
     if (b->s->fuse == ROOF_FUSE_ALL) {
         added.reads.count = 0;

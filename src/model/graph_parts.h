@@ -21,6 +21,7 @@ struct builder {
     const struct roof_scenario *s;
     const struct roof_layer *layer; /* the class that is being built; NULL outside layers */
     int64_t count;                  /* of the layers of that class in the stage */
+    enum roof_block block;          /* that of the next node */
     struct group group[2];
     int groups;
     int64_t tokens;     /* of a pass, on this device */

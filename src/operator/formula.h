@@ -152,7 +152,8 @@ static inline void bias_vectors(const struct roof_formula *c, const char *text, 
     X(add_rmsnorm_quantize)                                                                        \
     X(silu_mul_quantize)                                                                           \
     X(gemm_silu_mul)                                                                               \
-    X(rope_append)
+    X(rope_append)                                                                                 \
+    X(conv)
 #define ROOF_FORMULA_DECLARATION(name) FORMULA(name);
 ROOF_FORMULAS(ROOF_FORMULA_DECLARATION)
 #undef ROOF_FORMULA_DECLARATION

@@ -38,6 +38,26 @@ FORMULA(gemv)
     TENSOR(OUT, n, 1, 1);
 }
 
+/*
+ * A convolution is a product over k channels at `taps` positions around each of m positions of the
+ * output. It reads each input position once that it touches: `subsample` for each output, but no
+ * more than its taps. Positions beyond the edge are zeros, which are multiplied, too.
+ */
+FORMULA(conv)
+{
+    DIM(batch);
+    DIM(m);
+    DIM(n);
+    DIM(k);
+    DIM(taps);
+    DIM(subsample);
+    FLOPS(2 * batch * m * n * k * taps);
+    LET(positions, batch * m * fmin(subsample, taps));
+    TENSOR(WEIGHTS, n * k * taps, 1, n);
+    TENSOR(ACTIVATIONS, positions * k, 1, positions);
+    TENSOR(OUT, batch * m * n, 1, batch * m);
+}
+
 /* Computes S = Q K^T: head_dim multiply-adds per pair; all T x S scores are stored, masked ones
  * too. */
 FORMULA(attention_scores)

@@ -42,6 +42,9 @@ static_assert(ROOF_DIM_COUNT <= 32, "required is a set of 32 bits");
 #define GROUP                                                                                      \
     DIMS(D(ELEMENTS), D(DEVICES), D(WITHIN), D(ALGORITHM)), .required = BIT(ELEMENTS) | BIT(DEVICES)
 
+#define CONV_DIMS                                                                                  \
+    DIMS(D(BATCH), D(M), D(N), D(K), D(TAPS), D(SUBSAMPLE)), .required = BIT(M) | BIT(N) | BIT(K)
+
 #define FUSES(...)                                                                                 \
     .fuses = {__VA_ARGS__}, .fuse_count = (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
 
@@ -303,6 +306,21 @@ static const struct row rows[ROOF_OPERATOR_COUNT] = {
                                     .other = ROOF_ROLE_KV,
                                     FUSES(ROOF_OPERATOR_ROPE, ROOF_OPERATOR_KV_APPEND)},
                                    roof_formula_rope_append},
+    [ROOF_OPERATOR_CONV2D] = {{.name = "conv2d",
+                               .summary =
+                                   "convolution to m pixels of n channels, from k (implicit GEMM)",
+                               CONV_DIMS},
+                              roof_formula_conv},
+    [ROOF_OPERATOR_CONV3D] = {{.name = "conv3d",
+                               .summary =
+                                   "convolution to m voxels of n channels, from k (implicit GEMM)",
+                               CONV_DIMS},
+                              roof_formula_conv},
+    [ROOF_OPERATOR_GROUPNORM] = {{.name = "groupnorm",
+                                  .summary = "norm over groups of channels and all positions",
+                                  .kind = ROOF_KIND_VECTOR,
+                                  NORM_ROWS},
+                                 roof_formula_layernorm},
 };
 
 const struct roof_operator_row *roof_operator_row(enum roof_operator op)

@@ -12,12 +12,14 @@
 /* --- sizes --------------------------------------------------------------------------------- */
 
 /* Returns the value of a dimension that was not given; 0: it has no default. */
-static int64_t dimension_default(enum roof_dimension dimension, const struct roof_shape *shape)
+static int64_t dimension_default(enum roof_dimension dimension, enum roof_operator op,
+                                 const struct roof_shape *shape)
 {
     switch ((int)dimension) {
     case ROOF_DIM_BATCH:
     case ROOF_DIM_QUERY_LEN:
     case ROOF_DIM_EP:
+    case ROOF_DIM_SUBSAMPLE:
         return 1;
     case ROOF_DIM_WITHIN:
         return shape->devices > 0 ? shape->devices : 2;
@@ -34,8 +36,8 @@ static int64_t dimension_default(enum roof_dimension dimension, const struct roo
         return 64;
     case ROOF_DIM_SELECTED: /* as in DeepSeek-V3.2 */
         return 2048;
-    case ROOF_DIM_TAPS:
-        return 4;
+    case ROOF_DIM_TAPS: /* 3 x 3, 3 x 3 x 3 */
+        return op == ROOF_OPERATOR_CONV2D ? 9 : op == ROOF_OPERATOR_CONV3D ? 27 : 4;
     case ROOF_DIM_STATE_SIZE:
         return 128;
     default:
@@ -139,7 +141,7 @@ enum roof_status roof_sizes_resolve(struct roof_workload *workload, struct roof_
             if ((row->required & (1U << dimension)) != 0) {
                 return missing_dimensions(workload, error);
             }
-            size[dimension] = dimension_default(dimension, &workload->shape);
+            size[dimension] = dimension_default(dimension, workload->op, &workload->shape);
         } else if (value < input->min || value > input->max) {
             char name[ROOF_INPUT_NAME_SIZE];
             return roof_error_set(error, ROOF_USAGE,

@@ -63,6 +63,30 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
                                                      : roof_predict_phase(out, error);
 }
 
+void roof_model_blocks(struct roof_blocks *out, const struct roof_model_prediction *prediction)
+{
+    double flops = 0;
+    *out = (struct roof_blocks){.known = true};
+    for (int i = 0; i < ROOF_BLOCK_COUNT; i++) {
+        out->of[i] = (struct roof_block_total){
+            .layers = roof_block_layers(prediction->model, (enum roof_block)i)};
+    }
+    for (size_t i = 0; i < prediction->count; i++) {
+        const struct roof_node_prediction *const n = &prediction->node[i];
+        struct roof_block_total *const block = &out->of[n->node.block];
+        const double count = (double)n->node.count;
+        flops += count * n->prediction.flops;
+        block->flops += count * n->prediction.flops;
+        block->bytes += count * n->prediction.bytes;
+        block->time_s += roof_model_time(n);
+        block->expected_s += count * n->prediction.expected_s;
+        block->share_of_time += roof_model_share(prediction, i);
+    }
+    for (int i = 0; i < ROOF_BLOCK_COUNT; i++) {
+        out->of[i].share_of_flops = flops > 0 ? out->of[i].flops / flops : ROOF_UNKNOWN;
+    }
+}
+
 double roof_model_share(const struct roof_model_prediction *prediction, size_t node)
 {
     return roof_model_time(&prediction->node[node]) / prediction->total.time_s;

@@ -85,6 +85,24 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
 /** Returns the bound time of all instances of an operator; those of all sum to total.time_s. */
 double roof_model_time(const struct roof_node_prediction *node);
 
+/** The work and times of a block of the model, over all its layers: what one device of each stage
+ * does in a pass. */
+struct roof_block_total {
+    int64_t layers; /**< layers that have it */
+    double flops;
+    double bytes;
+    double time_s;
+    double expected_s;     /**< NAN: unknown */
+    double share_of_time;  /**< of the bound */
+    double share_of_flops; /**< NAN where the pass has none */
+};
+struct roof_blocks {
+    bool known;
+    struct roof_block_total of[ROOF_BLOCK_COUNT];
+};
+/** Sums the operators of a prediction by blocks; it must have operators. */
+void roof_model_blocks(struct roof_blocks *out, const struct roof_model_prediction *prediction);
+
 /** Returns the share of the time of a pass that all instances of operator number `node` take. */
 double roof_model_share(const struct roof_model_prediction *prediction, size_t node);
 /** Returns the band around an expected time of a model (of a step, a token, a request), were all
@@ -119,6 +137,7 @@ struct roof_limits {
     /** Per operator of the prediction: the smallest batch from which it is compute-bound. */
     double compute_bound_batch[ROOF_GRAPH_MAX];
     struct roof_fusion fusion; /**< roof_model_fusion fills it in */
+    struct roof_blocks blocks; /**< roof_model_blocks does */
 };
 /** Batches and contexts are searched up to this. */
 #define ROOF_LIMIT_MAX 1000000000

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "predict/unexpected.h"
 #include "report/advice_report.h"
+#include "report/block_report.h"
 #include "report/cells.h"
 #include "report/render.h"
 
@@ -656,6 +657,7 @@ void roof_model_report_text(struct roof_text *out,
     }
     put_memory(out, r, limits);
     put_limits(out, limits);
+    roof_report_blocks(out, false, &limits->blocks);
     put_operators(out, r, limits, top, wide);
     if (r->devices > (double)r->scenario.dp && r->total.link.latency_s == 0) {
         roof_text_put(out, "\nThe lower bound counts only the bytes of collectives; "
@@ -736,6 +738,7 @@ void roof_model_report_json(struct roof_text *out,
     if (limits->fusion.known) {
         json_fusion(out, &limits->fusion);
     }
+    roof_report_blocks(out, true, &limits->blocks);
     if (advice != NULL) {
         roof_report_survey_advice(out, true, advice);
     }

@@ -161,7 +161,8 @@ void roof_report_workload(struct roof_text *out, const struct roof_workload *w)
     for (int i = 0; i < row->dim_count; i++) {
         const struct roof_input *const input = &roof_dimensions[row->dims[i]];
         const int64_t value = roof_input_get(w, input);
-        const bool single = row->dims[i] == ROOF_DIM_BATCH || row->dims[i] == ROOF_DIM_EP;
+        const bool single = row->dims[i] == ROOF_DIM_BATCH || row->dims[i] == ROOF_DIM_EP ||
+                            row->dims[i] == ROOF_DIM_SUBSAMPLE;
         const bool plain = value == 0 || (single && value == 1) ||
                            (row->dims[i] == ROOF_DIM_WITHIN && value == w->shape.devices);
         if (input->kind == ROOF_INPUT_FLAG && value > 0) {

@@ -14,6 +14,7 @@ OPERATORS = {
     "rope": "tokens heads kv_heads? head_dim", "kv-append": "tokens heads? kv_heads head_dim",
     "add-rmsnorm": "tokens hidden gain?", "add-rmsnorm-quantize": "tokens hidden", "gemm-silu-mul": "m n k",
     "rope-append": "tokens heads kv_heads? head_dim qk_rope_head_dim?", "silu-mul-quantize": "tokens hidden",
+    "groupnorm": "tokens hidden gain?", "conv2d": "batch? m n k taps? subsample?", "conv3d": "m n k",
     "embedding": "tokens hidden", "moe": "tokens hidden intermediate experts top_k routing? ep?",
     "router": "tokens experts top_k", "all-reduce": "elements devices within? algorithm?",
     "all-gather": "elements devices within? algorithm?", "send": "elements within?",

@@ -68,6 +68,9 @@ def operator(random, op):
         (draw if op == "bmm" else maybe)(7, "batch")
     elif op == "gemv":
         draw(16, "n", "k")
+    elif op in operators.CONVOLUTIONS:
+        draw(12, "m", "n", "k")
+        maybe(5, "batch", "taps", "subsample")
     elif op in operators.ATTENTION + operators.LATENT:
         maybe(6, "batch")
         draw(7, "heads")

@@ -8,20 +8,21 @@ from formats import (BROKEN, FORMATS, PRUNED, Refused, STORED, multiplied_at, re
                      tensor_bytes)
 
 PRODUCTS = ("gemm gemv bmm attention-scores attention-values flash-attention mla-decode mla-prefill "
-            "moe moe-gate-up moe-down gemm-silu-mul index-scores sparse-mla gated-delta kimi-delta ssd").split()
+            "moe moe-gate-up moe-down gemm-silu-mul conv2d conv3d index-scores sparse-mla gated-delta kimi-delta ssd").split()
 COLLECTIVES = "all-reduce all-gather reduce-scatter all-to-all send".split()
 ATTENTION = "attention-scores attention-values softmax attention flash-attention".split()
 LATENT = "mla-decode mla-prefill".split()
 CHOSEN = "index-scores sparse-mla".split()
 STATES = "gated-delta kimi-delta ssd".split()
 EXPERTS = "moe moe-gate-up moe-down".split()
-WITH_WEIGHTS = ["gemm", "gemv", "bmm", "gemm-silu-mul"] + EXPERTS
+CONVOLUTIONS = {"conv2d": 3 ** 2, "conv3d": 3 ** 3}  # by the taps that they have
+WITH_WEIGHTS = ["gemm", "gemv", "bmm", "gemm-silu-mul", *CONVOLUTIONS] + EXPERTS
 # Fused operators, by what they join: what one passes to the next is neither written nor read.
 FUSED = {"add-rmsnorm": "add rmsnorm", "add-layernorm": "add layernorm", "rmsnorm-quantize": "rmsnorm quantize",
          "add-rmsnorm-quantize": "add rmsnorm quantize", "silu-mul-quantize": "silu-mul quantize"}
 QUANTIZING = ["quantize"] + [op for op in FUSED if "quantize" in op]
-NORMS = [op for op in ["rmsnorm", "layernorm", *FUSED] if "norm" in op]
-ROWS = "rmsnorm layernorm add silu-mul gelu quantize embedding".split() + list(FUSED)
+NORMS = [op for op in ["rmsnorm", "layernorm", "groupnorm", *FUSED] if "norm" in op]
+ROWS = "rmsnorm layernorm groupnorm add silu-mul gelu quantize embedding".split() + list(FUSED)
 ALL = PRODUCTS + ["softmax", "attention"] + ROWS + ["rope", "kv-append", "rope-append", "router", "index-top-k", "short-conv"] + \
     COLLECTIVES
 _LATENT_SIZES = dict(kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128)
@@ -67,6 +68,8 @@ def defaults(op, dims):
         d.setdefault("batch", 1)
         if op == "gemv":
             d["m"] = 1
+    if op in CONVOLUTIONS:
+        d = {"batch": 1, "taps": CONVOLUTIONS[op], "subsample": 1, **d}
     if op in CHOSEN + STATES + ["index-top-k", "short-conv"]:
         usual = {"index-scores": dict(causal=0), "index-top-k": dict(selected=2048),
                  "sparse-mla": dict(causal=0, selected=2048, kv_lora_rank=512, qk_rope_head_dim=64),
@@ -128,6 +131,13 @@ def work(op, d):
                  activations=(b * m * k, 1, b * m), out=(b * m * n, 1, b * m))
         if d.get("bias"):
             w["bias"] = b * n
+    elif op in CONVOLUTIONS:
+        # Each output has a product per tap and pair of channels; windows that overlap share inputs.
+        outputs, touched = d["batch"] * d["m"], min(d["subsample"], d["taps"])
+        w.update(flops=2 * outputs * d["taps"] * d["k"] * d["n"],
+                 weights=(d["taps"] * d["k"] * d["n"], 1, d["n"]),
+                 activations=(outputs * touched * d["k"], 1, outputs * touched),
+                 out=(outputs * d["n"], 1, outputs))
     elif op in ATTENTION:
         b, h, g, size = d["batch"], d["heads"], d["kv_heads"], d["head_dim"]
         if "gqa" in BROKEN:
@@ -221,14 +231,14 @@ def work(op, d):
                  kv=(2 * new, 2, 2 * tokens * d["kv_heads"]))
     elif op in ROWS:
         each = (tokens * hidden, 1, tokens)
-        per_element = dict(rmsnorm=5, layernorm=7, add=1, gelu=10, quantize=4, embedding=0)
+        per_element = dict(rmsnorm=5, layernorm=7, groupnorm=7, add=1, gelu=10, quantize=4, embedding=0)
         w.update(flops=per_element.get(op, 4) * tokens * hidden, out=each)
         if op == "embedding":
             w["weights"] = each
         else:
             w["activations"] = tuple((2 if op in ("add", "silu-mul") else 1) * x for x in each)
-        if op in ("rmsnorm", "layernorm") and d.get("gain"):
-            vectors = 2 if op == "layernorm" else 1
+        if op in ("rmsnorm", "layernorm", "groupnorm") and d.get("gain"):
+            vectors = 1 if op == "rmsnorm" else 2
             w["weights"] = (vectors * hidden, vectors, vectors)
     elif op == "rope":
         elements = tokens * (d["heads"] + d["kv_heads"]) * d["head_dim"]

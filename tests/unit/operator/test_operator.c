@@ -278,6 +278,23 @@ static const struct {
         .batch = 2, .query_len = 2, .hidden = 8),
     ROW(SHORT_CONV, FORMATS(AUTO, FP32, FP16, AUTO, AUTO), 2 * 8 * 2, 16 * 4, 2 * 8 * 2, 2 * 8 * 2,
         0, NONE, .hidden = 8, .taps = 2),
+    /* 2 x 2 pixels of 4 channels from 3, 9 taps: inputs are read once, not once for each tap. With
+     * stride 2 in two dimensions a pixel has 4 inputs, of which one tap meets but one. */
+    ROW(CONV2D, FP16, 2 * 4 * 4 * 3 * 9, 108 * 2, 4 * 3 * 2, 4 * 4 * 2, 0, NONE, .m = 4, .n = 4,
+        .k = 3),
+    ROW(CONV2D, FP16, 2 * 2 * 4 * 3 * 9, 108 * 2, 2 * 4 * 3 * 2, 2 * 4 * 2, 0, NONE, .batch = 2,
+        .m = 1, .n = 4, .k = 3, .subsample = 4),
+    ROW(CONV2D, FP16, 2 * 4 * 3, 12 * 2, 3 * 2, 4 * 2, 0, NONE, .m = 1, .n = 4, .k = 3, .taps = 1,
+        .subsample = 4),
+    ROW(CONV2D, FORMATS(AUTO, FP32, FP16, AUTO, AUTO), 2 * 4 * 4 * 3 * 9, 108 * 4, 4 * 3 * 2,
+        4 * 4 * 2, 0, NONE, .m = 4, .n = 4, .k = 3),
+    ROW(GROUPNORM, CHANNELS, 224, 2 * (8 + 4), 48, 48, 0, NONE, .tokens = 4, .hidden = 8,
+        .gain = 1),
+    ROW(CONV3D, FP16, 2 * 4 * 4 * 3 * 27, 324 * 2, 4 * 3 * 2, 4 * 4 * 2, 0, NONE, .m = 4, .n = 4,
+        .k = 3),
+    ROW(CONV3D, CHANNELS, 2 * 4 * 4 * 3 * 27, 324 + 4 * 4, 4 * 3 + 4 * 4, 4 * 4 + 4 * 4, 0, NONE,
+        .m = 4, .n = 4, .k = 3),
+    ROW(GROUPNORM, FP16, 7 * 32, 2 * 16, 64, 64, 0, NONE, .tokens = 4, .hidden = 8, .gain = 1),
     /* Mistakes: the state read alone, or grown with the context. 4 heads of 8 x 16 in fp32. A token
      * meets itself: its key, triangle and query are 2 (3 x 8 + 2 x 16) FLOPs. */
     ROW(GATED_DELTA, FP16, 4 * (6 * 128 + 2 * 56), 0, (2 * 2 * 8 + 4 * 16 + 2 * 4) * 2, 4 * 16 * 2,
@@ -711,6 +728,9 @@ static void test_promised_dimensions(void **unused)
         {"gated-delta", "batch heads kv-heads head-dim v-head-dim query-len scan-chunk"},
         {"kimi-delta", "batch heads head-dim v-head-dim query-len scan-chunk"},
         {"ssd", "batch heads kv-heads head-dim state-size query-len scan-chunk"},
+        {"conv2d", "batch m n k taps subsample"},
+        {"conv3d", "batch m n k taps subsample"},
+        {"groupnorm", "tokens hidden"},
     };
     assert_true(COUNT(cases) <= ROOF_OPERATOR_COUNT);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -908,7 +928,7 @@ static void test_batch(void **unused)
         for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
             /* A convolution has weights, which all sequences share. */
             const double times =
-                id == ROOF_OPERATOR_SHORT_CONV && role == ROOF_ROLE_WEIGHTS ? 1 : 7;
+                roof_operator_has(id, ROOF_DIM_TAPS) && role == ROOF_ROLE_WEIGHTS ? 1 : 7;
             assert_near(seven.bytes[role], times * one.bytes[role], EXACT);
         }
     }

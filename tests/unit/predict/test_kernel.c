@@ -841,6 +841,9 @@ static void test_operators(void **unused)
         {ROOF_OPERATOR_SILU_MUL_QUANTIZE, {ROWS}, ROOF_KERNEL_ACTIVATION},
         {ROOF_OPERATOR_GEMM_SILU_MUL, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_GEMM},
         {ROOF_OPERATOR_ROPE_APPEND, {.tokens = 2, .heads = 4, .head_dim = 8}, ROOF_KERNEL_ROPE},
+        {ROOF_OPERATOR_CONV2D, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_COUNT},
+        {ROOF_OPERATOR_CONV3D, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_COUNT},
+        {ROOF_OPERATOR_GROUPNORM, {ROWS}, ROOF_KERNEL_COUNT},
     };
 #undef HEADS
 #undef ROWS

@@ -1716,6 +1716,61 @@ static void test_random_requests(void **state)
     }
 }
 
+/* Blocks sum up to the pass, whatever is fused, split or scattered over experts. Of two layers of
+ * the MLA model, attention has the products of the latents and o_proj; each name is in one block.
+ */
+static void test_blocks(void **state)
+{
+    (void)state;
+    static const char *const configs[] = {DENSE, WINDOWED, MOE, MLA};
+    static const struct {
+        const char *name;
+        enum roof_block block;
+    } known[] = {{"embedding", ROOF_BLOCK_ENDS},      {"lm_head", ROOF_BLOCK_ENDS},
+                 {"attn_norm", ROOF_BLOCK_ATTENTION}, {"o_proj", ROOF_BLOCK_ATTENTION},
+                 {"attn_add", ROOF_BLOCK_ATTENTION},  {"down_proj", ROOF_BLOCK_MLP},
+                 {"mlp_norm", ROOF_BLOCK_MLP},        {"mlp_add", ROOF_BLOCK_MLP},
+                 {"experts", ROOF_BLOCK_MLP},         {"attn_all_reduce", ROOF_BLOCK_ATTENTION},
+                 {"mlp_all_reduce", ROOF_BLOCK_MLP}};
+    struct roof_hardware *const h = parse_device(DEVICE(LINKS));
+    for (size_t c = 0; c < COUNT(configs); c++) {
+        struct roof_model *const m = parse(configs[c]);
+        for (int variant = 0; variant < 4; variant++) {
+            struct roof_scenario s = asked(ROOF_PHASE_DECODE, 2, 50);
+            struct roof_blocks blocks;
+            double flops = 0;
+            double time_s = 0;
+            double share = 0;
+            double part = 0;
+            s.fuse = variant % 2 == 1 ? ROOF_FUSE_ALL : ROOF_FUSE_DEFAULT;
+            s.tp = variant / 2 + 1;
+            const struct roof_model_prediction *const r = infer(m, s, h);
+            roof_model_blocks(&blocks, r);
+            assert_true(blocks.known);
+            for (int i = 0; i < ROOF_BLOCK_COUNT; i++) {
+                flops += blocks.of[i].flops;
+                time_s += blocks.of[i].time_s;
+                share += blocks.of[i].share_of_time;
+                part += blocks.of[i].share_of_flops;
+                assert_int_equal(blocks.of[i].layers, i == ROOF_BLOCK_ENDS ? 1 : m->layers);
+            }
+            assert_near(flops, r->total.flops, 1e-12);
+            assert_near(time_s, r->total.time_s, 1e-12);
+            assert_near(share, 1, 1e-12);
+            assert_near(part, 1, 1e-12);
+            for (size_t i = 0; i < r->count; i++) {
+                for (size_t k = 0; k < COUNT(known); k++) {
+                    if (strcmp(r->node[i].node.name, known[k].name) == 0) {
+                        assert_int_equal(r->node[i].node.block, known[k].block);
+                    }
+                }
+            }
+        }
+        roof_model_free(m);
+    }
+    roof_hardware_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1754,6 +1809,7 @@ int main(void)
         cmocka_unit_test(test_pipeline),
         cmocka_unit_test(test_monotone),
         cmocka_unit_test(test_random_requests),
+        cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
