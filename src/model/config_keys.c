@@ -120,6 +120,19 @@ static const char *const state_keys[] = {"chunk_size",
                                          "attention_head_dim",
                                          "mlp_expansion_factor"};
 
+/* Keys that are read where a family has KV heads of its own in layers with a window, or that change
+ * no shape there. */
+static const char *const window_keys[] = {"hybrid_layer_pattern",
+                                          "swa_num_key_value_heads",
+                                          "swa_num_attention_heads",
+                                          "swa_head_dim",
+                                          "swa_v_head_dim",
+                                          "sliding_window_size",
+                                          "add_full_attention_sink_bias",
+                                          "add_swa_attention_sink_bias",
+                                          "attention_chunk_size",
+                                          "attention_projection_layout"};
+
 /* Keys that change the architecture, with what they do. */
 static const struct architecture {
     const char *key;
@@ -206,7 +219,8 @@ static bool passes(const struct config *c, const char *key)
     if (is_one_of(key, state_keys, COUNT(state_keys))) {
         return c->family->mixer != ROOF_MIXER_NONE;
     }
-    if (roof_config_is_size(key)) {
+    if (roof_config_is_size(key) || ((c->family->flags & OWN_WINDOWS) != 0 &&
+                                     is_one_of(key, window_keys, COUNT(window_keys)))) {
         return true;
     }
     for (size_t i = 0; i < COUNT(read_keys); i++) {

@@ -66,6 +66,7 @@ int64_t roof_graph_sparse(struct builder *b, enum roof_weight weight)
 void roof_graph_enter(struct builder *b, const struct roof_layer *layer)
 {
     b->layer = layer;
+    b->kv_heads = layer == NULL ? 0 : roof_kv_heads(b->model, layer, b->s->tp);
     memset(b->known, 0, sizeof b->known);
 }
 

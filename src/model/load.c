@@ -143,7 +143,8 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
                   : exists(paths->single) ? paths->single
                                           : NULL;
     }
-    if (weights != NULL && ((*out)->index_topk > 0 || (*out)->mixer.kind != ROOF_MIXER_NONE)) {
+    if (weights != NULL && ((*out)->index_topk > 0 || (*out)->mixer.kind != ROOF_MIXER_NONE ||
+                            (*out)->window_kv_heads > 0)) {
         roof_model_note(*out, "the headers of its weights are not read, since some of their names "
                               "are not known: formats are those of the request");
         return ROOF_OK;

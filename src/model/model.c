@@ -256,6 +256,15 @@ static enum roof_status check_heads(const struct roof_model *m, struct roof_erro
                               " are wider than the %.0e that are possible",
                               m->heads, m->head_dim, WIDTH_MAX);
     }
+    if (m->window_kv_heads > 0 && m->heads % m->window_kv_heads != 0) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "num_attention_heads %" PRId64
+                              " must be a multiple of swa_num_key_value_heads %" PRId64,
+                              m->heads, m->window_kv_heads);
+    }
+    if (m->kv_lora_rank == 0 && m->v_head_dim > 0 && (m->head_dim + m->v_head_dim) % 2 != 0) {
+        return roof_error_set(error, ROOF_INVALID, "head_dim + v_head_dim must be even");
+    }
     if (m->heads % m->kv_heads != 0) {
         return roof_error_set(error, ROOF_INVALID,
                               "num_attention_heads %" PRId64
