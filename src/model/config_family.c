@@ -80,6 +80,9 @@ static const struct family families[] = {
     {.type = "granitemoehybrid", .flags = NO_ROPE, .mixer = ROOF_MIXER_SSD},
     {.type = "mimo_v2_flash", .flags = ROUTER_BIAS | OWN_WINDOWS},
     {.type = "mimo_v2", .flags = ROUTER_BIAS | OWN_WINDOWS},
+    {.type = "hunyuan"},
+    {.type = "hunyuan_v1_dense", .flags = QK_NORM},
+    {.type = "hunyuan_v1_moe", .flags = QK_NORM},
     {.type = "falcon_h1", .flags = BESIDE, .mixer = ROOF_MIXER_SSD},
 };
 

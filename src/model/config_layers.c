@@ -185,8 +185,7 @@ static enum roof_status read_dense_layers(struct roof_layer *layer, const struct
     return ROOF_OK;
 }
 
-static enum roof_status read_experts(struct roof_layer *layer, struct reading *r,
-                                     const struct config *c)
+static enum roof_status read_experts(struct roof_layer *layer, struct reading *r, struct config *c)
 {
     struct roof_model *const m = &r->model;
     if (m->top_k > 0 && !roof_config_has_size(c, M(experts))) {
@@ -208,7 +207,7 @@ static enum roof_status read_experts(struct roof_layer *layer, struct reading *r
     if (m->expert_intermediate == 0) {
         m->expert_intermediate = m->intermediate;
     }
-    if (m->shared_intermediate == 0) {
+    if (m->shared_intermediate == 0 && roof_config_flag(c, "use_mixed_mlp_moe", true)) {
         m->shared_intermediate = r->extra.shared_experts * m->expert_intermediate;
     }
     TRY(put_experts(layer, r, c));

@@ -25,7 +25,8 @@ FAMILIES = {
     "gpt_oss": dict(qkv_bias=1, o_bias=1, sinks=1, expert_bias=1, router_bias=1, pattern=2),
     "deepseek_v2": {}, "deepseek_v3": dict(router_bias=1),
     "deepseek_v32": dict(router_bias=1), "glm_moe_dsa": dict(router_bias=1),
-    "kimi_k2": dict(router_bias=1),
+    "kimi_k2": dict(router_bias=1), "glm4_moe_lite": dict(router_bias=1),
+    "hunyuan_v1_moe": dict(qk_norm=1),
     "mimo_v2_flash": dict(router_bias=1),
     "olmo2": dict(wide_norm=1, post_only=1), "olmo3": dict(wide_norm=1, post_only=1, pattern=4),
     "minimax_m2": dict(wide_norm=1, router_bias=1),
@@ -58,6 +59,10 @@ def spread(assignments):
     return result
 
 
+# Lists with a number for each layer, all alike.
+EQUAL = ("moe_intermediate_size", "moe_topk", "num_shared_expert")
+
+
 def every_layer(frequency, i):
     """Whether layer i has experts: a number for each layer, or every n-th."""
     return frequency[i] == 1 if isinstance(frequency, list) else i % frequency == 0
@@ -76,7 +81,8 @@ class Model:
             for key in keys:
                 value = text.get(key, config.get(key))
                 if value is not None:
-                    return value
+                    same = isinstance(value, list) and key in EQUAL
+                    return value[0] if same and len(set(value)) == 1 else value
             return default
 
         def flag(key, part):
@@ -86,7 +92,7 @@ class Model:
         count = get("num_hidden_layers", "n_layer")
         self.heads = get("num_attention_heads", "n_head")
         self.kv_heads = get("num_key_value_heads", default=self.heads)
-        self.head_dim = get("head_dim", default=self.hidden // self.heads)
+        self.head_dim = get("head_dim", "attention_head_dim", default=self.hidden // self.heads)
         self.vocab = get("vocab_size")
         self.inner = get("intermediate_size", "n_inner", "ffn_dim",
                          default=4 * self.hidden if family.get("learned") else 0)
@@ -127,11 +133,11 @@ class Model:
         self.predictors *= not self.window_kv  # those differ from its other layers
         self.experts = get("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts",
                            default=0)
-        self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k")
+        self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_k")
         self.expert_inner = get("moe_intermediate_size", default=self.inner)
         self.shared = get("shared_expert_intermediate_size", "shared_intermediate_size",
                           default=get("n_shared_experts", "num_shared_experts",
-                                      "moe_num_shared_experts", default=0)
+                                      "moe_num_shared_experts", "num_shared_expert", default=0)
                           * (self.expert_inner or 0))
         self.window = get("sliding_window", default=0)
         windowed = [False] * count
