@@ -2,11 +2,23 @@
 /* The cache of keys and values: its bytes by tokens. */
 #include "model/graph.h"
 
+int64_t roof_kv_heads(const struct roof_model *model, const struct roof_layer *layer, int64_t tp)
+{
+    const int64_t heads =
+        layer->windowed && model->window_kv_heads > 0 ? model->window_kv_heads : model->kv_heads;
+    return heads >= tp ? heads / tp : 1;
+}
+
+int64_t roof_value_dim(const struct roof_model *model)
+{
+    return model->v_head_dim > 0 ? model->v_head_dim : model->head_dim;
+}
+
 /* Returns the elements of the cache per token of a layer, on one device. */
 static double kv_elements(const struct roof_model *m, int64_t kv_heads)
 {
     return m->kv_lora_rank > 0 ? (double)(m->kv_lora_rank + m->qk_rope_head_dim)
-                               : 2 * (double)kv_heads * (double)m->head_dim;
+                               : (double)kv_heads * (double)(m->head_dim + roof_value_dim(m));
 }
 
 double roof_kv_bytes(const struct roof_model *m, enum roof_precision format, int64_t kv_heads,
@@ -20,11 +32,17 @@ double roof_kv_bytes(const struct roof_model *m, enum roof_precision format, int
 
 double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof_scenario *scenario)
 {
-    int64_t layers = 0;
-    for (int64_t i = 0; i < model->layers; i++) {
-        layers += !model->layer[model->layer_class[i]].no_attention;
+    double bytes = 0;
+    for (int64_t c = 0; c < model->layer_classes; c++) {
+        const struct roof_layer *const layer = &model->layer[c];
+        int64_t layers = 0;
+        for (int64_t i = 0; i < model->layers; i++) {
+            layers += model->layer_class[i] == c && !layer->no_attention;
+        }
+        bytes += (double)layers * roof_kv_bytes(model, scenario->common.formats.kv,
+                                                roof_kv_heads(model, layer, 1), 1);
     }
-    return (double)layers * roof_kv_bytes(model, scenario->common.formats.kv, model->kv_heads, 1);
+    return bytes;
 }
 
 int64_t roof_mixer_channels(const struct roof_mixer *mixer, int64_t tp)

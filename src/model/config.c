@@ -148,7 +148,7 @@ static enum roof_status read_document(struct config *c)
     }
     c->text = find_language_model(c->root);
     const roof_json_value *const quantization = roof_config_member(c, "quantization_config");
-    roof_model_set_quantization(c->model, quantization);
+    roof_model_set_quantization(c->model, c->json, quantization);
     c->model->quantization = roof_json_line(roof_json_get(quantization, "quant_method"));
     c->model->algorithm = roof_json_line(roof_json_get(quantization, "quant_algo"));
     TRY(put_id(c));
@@ -174,6 +174,28 @@ enum roof_status roof_config_read(struct roof_model **out, struct roof_json *jso
         roof_model_free(model);
     }
     return status;
+}
+
+enum roof_status roof_config_read_beside(struct roof_model *model, struct roof_json *json,
+                                         struct roof_error *error)
+{
+    const roof_json_value *const root = roof_json_root(json);
+    const roof_json_value *const object = roof_json_get(root, "quantization");
+    const roof_json_value *const algorithm = roof_json_get(object, "quant_algo");
+    roof_model_attach_beside(model, json);
+    if (!roof_json_is_object(object)) {
+        return roof_json_error(json, object == NULL ? root : object, error,
+                               "a hf_quant_config.json has an object quantization");
+    }
+    if (algorithm != NULL && !roof_json_is_null(algorithm) && roof_json_line(algorithm) == NULL) {
+        return roof_json_error(json, algorithm, error, "quant_algo must be a string");
+    }
+    if (roof_model_quantization(model) == NULL && roof_json_line(algorithm) != NULL) {
+        roof_model_set_quantization(model, json, object);
+        model->quantization = "modelopt";
+        model->algorithm = roof_json_line(algorithm);
+    }
+    return ROOF_OK;
 }
 
 enum roof_status roof_model_parse(struct roof_model **out, const char *text, size_t length,

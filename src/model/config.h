@@ -11,4 +11,9 @@
 enum roof_status roof_config_read(struct roof_model **out, struct roof_json *json,
                                   struct roof_error *error);
 
+/* Reads the document hf_quant_config.json that stands beside a config.json, which it takes over,
+ * also when it fails. A model whose own config describes a quantisation keeps that. */
+enum roof_status roof_config_read_beside(struct roof_model *model, struct roof_json *json,
+                                         struct roof_error *error);
+
 #endif

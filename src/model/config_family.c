@@ -78,6 +78,11 @@ static const struct family families[] = {
      .flags = UNGATED | NO_ROPE | ONE_PART | ROUTER_BIAS,
      .mixer = ROOF_MIXER_SSD},
     {.type = "granitemoehybrid", .flags = NO_ROPE, .mixer = ROOF_MIXER_SSD},
+    {.type = "mimo_v2_flash", .flags = ROUTER_BIAS | OWN_WINDOWS},
+    {.type = "mimo_v2", .flags = ROUTER_BIAS | OWN_WINDOWS},
+    {.type = "hunyuan"},
+    {.type = "hunyuan_v1_dense", .flags = QK_NORM},
+    {.type = "hunyuan_v1_moe", .flags = QK_NORM},
     {.type = "falcon_h1", .flags = BESIDE, .mixer = ROOF_MIXER_SSD},
 };
 
@@ -161,6 +166,11 @@ enum roof_status roof_config_check(const struct reading *r, const struct config 
     if ((m->q_lora_rank > 0 || m->qk_nope_head_dim > 0) && m->kv_lora_rank == 0) {
         return roof_json_error(c->json, c->text, c->error,
                                "latent attention without kv_lora_rank is not known");
+    }
+    if (m->kv_lora_rank == 0 && m->v_head_dim > 0 && m->v_head_dim != m->head_dim &&
+        (c->family->flags & OWN_WINDOWS) == 0) {
+        return roof_json_error(c->json, roof_config_member(c, "v_head_dim"), c->error,
+                               "v_head_dim other than head_dim is not known with this model_type");
     }
     if (m->experts > 1 && (c->family->flags & ONE_PART) != 0) {
         return roof_json_error(c->json, c->text, c->error, "experts without a gate are not known");

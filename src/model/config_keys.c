@@ -36,6 +36,7 @@ static const char *const read_keys[] = {"attention_bias",
                                         "thinker_config",
                                         "tie_word_embeddings",
                                         "use_bias",
+                                        "use_mixed_mlp_moe",
                                         "use_parallel_residual",
                                         "use_qk_norm",
                                         "use_sliding_window",
@@ -70,7 +71,7 @@ static const char *const harmless[] = {
     "*rope_interleave", "layer_switch", "order_of_interleaved_layers", "use_embedding_sharing",
     "use_gated_activation", "use_parallel_block", "moe_capacity", "moe_gate*", "moe_use_aux_free",
     "moe_norm_min", "mtp_transformer_layers", "use_mtp", "use_routing_bias", "qk_norm_type",
-    "do_layer_norm_before", /* norms before or after a layer cost the same */
+    "use_rotary_pos_emb", "do_layer_norm_before", /* norms before or after a layer cost the same */
     /* routing: which experts are chosen, not how many */
     "norm_topk_prob", "scoring_func", "topk_method", "topk_group", "n_group", "num_expert_group",
     "expert_group", "router_*", "moe_router_*", "routing_*", "moe_renormalize", "route_scale",
@@ -117,8 +118,20 @@ static const char *const state_keys[] = {"chunk_size",
                                          "mtp_hybrid_override_pattern",
                                          "mtp_layers_block_type",
                                          "attn_layer_indices",
-                                         "attention_head_dim",
                                          "mlp_expansion_factor"};
+
+/* Keys that are read where a family has KV heads of its own in layers with a window, or that change
+ * no shape there. */
+static const char *const window_keys[] = {"hybrid_layer_pattern",
+                                          "swa_num_key_value_heads",
+                                          "swa_num_attention_heads",
+                                          "swa_head_dim",
+                                          "swa_v_head_dim",
+                                          "sliding_window_size",
+                                          "add_full_attention_sink_bias",
+                                          "add_swa_attention_sink_bias",
+                                          "attention_chunk_size",
+                                          "attention_projection_layout"};
 
 /* Keys that change the architecture, with what they do. */
 static const struct architecture {
@@ -143,6 +156,7 @@ static const struct architecture {
                     {"cross_attention_layers", "some layers attend to images"},
                     {"hidden_size_per_layer_input", "layers have embeddings of their own"},
                     {"num_kv_shared_layers", "some layers use the keys and values of others"},
+                    {"use_cla", "some layers use the keys and values of others"},
                     {"cla_share_factor", "some layers use the keys and values of others"},
                     {"global_head_dim", "layers differ in the size of their heads"},
                     {"swa_head_dim", "layers differ in the size of their heads"},
@@ -206,7 +220,8 @@ static bool passes(const struct config *c, const char *key)
     if (is_one_of(key, state_keys, COUNT(state_keys))) {
         return c->family->mixer != ROOF_MIXER_NONE;
     }
-    if (roof_config_is_size(key)) {
+    if (roof_config_is_size(key) || ((c->family->flags & OWN_WINDOWS) != 0 &&
+                                     is_one_of(key, window_keys, COUNT(window_keys)))) {
         return true;
     }
     for (size_t i = 0; i < COUNT(read_keys); i++) {
@@ -235,6 +250,14 @@ static bool says_nothing(const roof_json_value *value)
     return text == NULL && roof_json_count(value) == 0;
 }
 
+/* Tells whether a key speaks of something that another key of the config turns off. */
+static bool turned_off(const struct config *c, const char *key)
+{
+    bool flag = true;
+    return strcmp(key, "cla_share_factor") == 0 &&
+           roof_json_boolean(&flag, roof_config_member(c, "use_cla")) && !flag;
+}
+
 /* Tells whether a list of kinds of attention says that all layers have the usual one. */
 static bool all_ones(const char *key, const roof_json_value *value)
 {
@@ -261,7 +284,7 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
                                      const roof_json_value *member)
 {
     const char *const key = roof_json_key(member);
-    if (says_nothing(member) || passes(c, key) || all_ones(key, member)) {
+    if (says_nothing(member) || passes(c, key) || all_ones(key, member) || turned_off(c, key)) {
         return ROOF_OK;
     }
     for (size_t i = 0; i < COUNT(architecture); i++) {

@@ -44,10 +44,75 @@ static enum roof_status read_layer_types(struct roof_layer *layer, const struct 
     return ROOF_OK;
 }
 
-static enum roof_status read_windows(struct roof_layer *layer, const struct reading *r,
-                                     struct config *c)
+/* --- windows with KV heads of their own (MiMo-V2) ------------------------------------------ */
+
+/* Refuses sizes of layers with a window that are other than those of all layers. */
+static enum roof_status check_window_sizes(const struct roof_model *m, const struct config *c)
+{
+    const struct {
+        const char *key;
+        const char *usual;
+        int64_t value;
+    } same[] = {{"swa_num_attention_heads", "num_attention_heads", m->heads},
+                {"swa_head_dim", "head_dim", m->head_dim},
+                {"swa_v_head_dim", "v_head_dim", m->v_head_dim},
+                {"sliding_window_size", "sliding_window", m->window}};
+    for (size_t i = 0; i < COUNT(same); i++) {
+        const roof_json_value *const value = roof_config_member(c, same[i].key);
+        double number = 0;
+        if (value != NULL &&
+            (!roof_json_number(&number, value) || number != (double)same[i].value)) {
+            return roof_json_error(c->json, value, c->error, "%s other than %s is not known",
+                                   same[i].key, same[i].usual);
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Reads which layers have a window, a 1 for each of them, and what else is different there. */
+static enum roof_status read_own_windows(struct roof_layer *layer, struct reading *r,
+                                         struct config *c)
+{
+    struct roof_model *const m = &r->model;
+    const roof_json_value *const pattern = roof_config_member(c, "hybrid_layer_pattern");
+    const roof_json_value *const kv_heads = roof_config_member(c, "swa_num_key_value_heads");
+    int64_t i = 0;
+    if (!roof_json_is_array(pattern) || roof_json_count(pattern) != (size_t)m->layers) {
+        return roof_json_error(c->json, pattern == NULL ? c->text : pattern, c->error,
+                               "hybrid_layer_pattern must be an array with a number for each of "
+                               "the %" PRId64 " layers",
+                               m->layers);
+    }
+    if (kv_heads == NULL || m->window == 0 || m->head_dim == 0) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "hybrid_layer_pattern needs swa_num_key_value_heads, "
+                               "sliding_window and head_dim");
+    }
+    TRY(roof_config_integer(&m->window_kv_heads, c, kv_heads, "swa_num_key_value_heads", 1,
+                            m->heads));
+    TRY(check_window_sizes(m, c));
+    m->sinks = roof_config_flag(c, "add_full_attention_sink_bias", false);
+    m->window_sinks = roof_config_flag(c, "add_swa_attention_sink_bias", false);
+    for (const roof_json_value *item = roof_json_first(pattern); item != NULL;
+         item = roof_json_next(item), i++) {
+        int64_t windowed = 0;
+        TRY(roof_config_integer(&windowed, c, item, "hybrid_layer_pattern", 0, 1));
+        layer[i].windowed = windowed > 0;
+    }
+    if (m->predict_layers > 0) {
+        m->predict_layers = 0;
+        roof_model_note(c->model, "the layers for multi-token prediction, which differ from the "
+                                  "others, are not counted");
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status read_windows(struct roof_layer *layer, struct reading *r, struct config *c)
 {
     const struct roof_model *const m = &r->model;
+    if ((c->family->flags & OWN_WINDOWS) != 0) {
+        return read_own_windows(layer, r, c);
+    }
     const roof_json_value *types = roof_config_member(c, "layer_types");
     if (types == NULL && c->family->mixer != ROOF_MIXER_NONE) {
         types = roof_config_member(c, "layers_block_type");
@@ -120,8 +185,7 @@ static enum roof_status read_dense_layers(struct roof_layer *layer, const struct
     return ROOF_OK;
 }
 
-static enum roof_status read_experts(struct roof_layer *layer, struct reading *r,
-                                     const struct config *c)
+static enum roof_status read_experts(struct roof_layer *layer, struct reading *r, struct config *c)
 {
     struct roof_model *const m = &r->model;
     if (m->top_k > 0 && !roof_config_has_size(c, M(experts))) {
@@ -143,7 +207,7 @@ static enum roof_status read_experts(struct roof_layer *layer, struct reading *r
     if (m->expert_intermediate == 0) {
         m->expert_intermediate = m->intermediate;
     }
-    if (m->shared_intermediate == 0) {
+    if (m->shared_intermediate == 0 && roof_config_flag(c, "use_mixed_mlp_moe", true)) {
         m->shared_intermediate = r->extra.shared_experts * m->expert_intermediate;
     }
     TRY(put_experts(layer, r, c));

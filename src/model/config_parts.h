@@ -39,6 +39,7 @@ enum {
     BESIDE = 1 << 21,       /* a state beside attention in each layer */
     WIDE_QK_NORM = 1 << 22, /* one norm over all heads of Q, and of K */
     POST_ONLY = 1 << 23,    /* norms behind attention and MLP alone */
+    OWN_WINDOWS = 1 << 24, /* layers with a window have KV heads of their own, and V its own size */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
 

@@ -30,7 +30,7 @@ static const struct key {
     {M(heads), true, 0, SIZE_MAX_VALUE, {"num_attention_heads", "n_head", "n_heads"}},
     {M(vocab), true, 2, SIZE_MAX_VALUE, {"vocab_size", "padded_vocab_size"}},
     {M(kv_heads), false, 1, SIZE_MAX_VALUE, {"num_key_value_heads", "num_kv_heads", "n_head_kv"}},
-    {M(head_dim), false, 0, SIZE_MAX_VALUE, {"head_dim"}},
+    {M(head_dim), false, 0, SIZE_MAX_VALUE, {"head_dim", "attention_head_dim"}},
     {M(intermediate),
      false,
      0,
@@ -103,7 +103,7 @@ static const struct key {
      false,
      0,
      1000,
-     {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts"}},
+     {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert"}},
     {M(predict_layers),
      false,
      0,
@@ -184,8 +184,26 @@ static const roof_json_value *find_contradiction(const struct config *c, const s
     return NULL;
 }
 
+/* Returns the number that all layers have, where a list has one for each; NULL if it has not. */
+static const roof_json_value *of_all_layers(const roof_json_value *list, int64_t layers)
+{
+    const roof_json_value *const first = roof_json_first(list);
+    double wanted = 0;
+    double number = 0;
+    if (roof_json_count(list) != (size_t)layers || !roof_json_number(&wanted, first)) {
+        return NULL;
+    }
+    for (const roof_json_value *item = first; item != NULL; item = roof_json_next(item)) {
+        if (!roof_json_number(&number, item) || number != wanted) {
+            return NULL;
+        }
+    }
+    return first;
+}
+
 /* Reads a key in the first of its spellings that the config has. */
-static enum roof_status read_key(int64_t *out, const struct config *c, const struct key *key)
+static enum roof_status read_key(int64_t *out, const struct config *c, const struct key *key,
+                                 int64_t layers)
 {
     const roof_json_value *value = NULL;
     const char *name = NULL;
@@ -196,6 +214,16 @@ static enum roof_status read_key(int64_t *out, const struct config *c, const str
     const char *const word = roof_json_string(value);
     if (value == NULL || (word != NULL && strcmp(word, "auto") == 0)) {
         return ROOF_OK; /* it follows from others */
+    }
+    if (roof_json_count(value) > 0 && roof_json_is_array(value) && !key->required) {
+        const roof_json_value *const same = of_all_layers(value, layers);
+        if (same == NULL) {
+            return roof_json_error(c->json, value, c->error,
+                                   "%s must be an integer, or a list with the same one for each "
+                                   "of the %" PRId64 " layers",
+                                   name, layers);
+        }
+        value = same;
     }
     TRY(roof_config_integer(out, c, value, name, key->min, key->max));
     const roof_json_value *const other = find_contradiction(c, key, *out);
@@ -215,7 +243,7 @@ enum roof_status roof_config_sizes(struct reading *out, const struct config *c)
     }
     for (size_t i = 0; i < COUNT(keys); i++) {
         int64_t *const value = field(out, keys[i].offset);
-        TRY(read_key(value, c, &keys[i]));
+        TRY(read_key(value, c, &keys[i], out->model.layers));
         if (keys[i].required && *value == 0) {
             used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s",
                                      used == 0 ? "" : ", ", keys[i].names[0]);

@@ -275,7 +275,6 @@ static struct builder begin(struct roof_graph *out, const struct roof_model *mod
     out->kv_bytes = 0;
     set_groups(&b);
     b.stage = roof_stage_of(scenario, model->layers, stage, node_size);
-    b.kv_heads = model->kv_heads >= scenario->tp ? model->kv_heads / scenario->tp : 1;
     out->residual_bytes =
         roof_tensor_bytes(scenario->common.formats.out, (double)b.tokens * (double)model->hidden, 1,
                           (double)b.tokens);

@@ -111,6 +111,10 @@ double roof_node_bytes(const struct roof_node *node);
 double roof_model_bytes(const struct roof_model *model);
 
 /** Returns the bytes that tokens take in the cache of a layer with so many KV heads. */
+/* Returns the KV heads of a layer on one of tp devices. */
+int64_t roof_kv_heads(const struct roof_model *model, const struct roof_layer *layer, int64_t tp);
+/* Returns the elements of a head of V, where the attention is not MLA. */
+int64_t roof_value_dim(const struct roof_model *model);
 double roof_kv_bytes(const struct roof_model *model, enum roof_precision format, int64_t kv_heads,
                      double tokens);
 

@@ -27,20 +27,21 @@ static struct made qkv(struct builder *b)
     const struct roof_reads input = b->from;
     struct made made;
     const int64_t q = (m->query_gate ? 2 : 1) * (m->heads / b->s->tp) * m->head_dim;
-    const int64_t kv = b->kv_heads * m->head_dim;
+    const int64_t k = b->kv_heads * m->head_dim;
+    const int64_t v = b->kv_heads * roof_value_dim(m);
     if (roof_graph_fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_K) &&
         roof_graph_fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_V)) {
-        roof_graph_product(b, "qkv_proj", ROOF_WEIGHT_Q, b->tokens, q + 2 * kv, m->hidden,
+        roof_graph_product(b, "qkv_proj", ROOF_WEIGHT_Q, b->tokens, q + k + v, m->hidden,
                            m->qkv_bias);
         return (struct made){b->from, b->from, b->from};
     }
     roof_graph_product(b, "q_proj", ROOF_WEIGHT_Q, b->tokens, q, m->hidden, m->qkv_bias);
     made.q = b->from;
     b->from = input;
-    roof_graph_product(b, "k_proj", ROOF_WEIGHT_K, b->tokens, kv, m->hidden, m->qkv_bias);
+    roof_graph_product(b, "k_proj", ROOF_WEIGHT_K, b->tokens, k, m->hidden, m->qkv_bias);
     made.k = b->from;
     b->from = input;
-    roof_graph_product(b, "v_proj", ROOF_WEIGHT_V, b->tokens, kv, m->hidden, m->qkv_bias);
+    roof_graph_product(b, "v_proj", ROOF_WEIGHT_V, b->tokens, v, m->hidden, m->qkv_bias);
     made.v = b->from;
     return made;
 }
@@ -50,6 +51,7 @@ struct roof_node roof_graph_attention_node(struct builder *b, const struct group
 {
     const struct roof_model *const m = b->model;
     const int64_t heads = m->heads / b->s->tp;
+    const bool sinks = m->sinks || (m->window_sinks && b->layer->windowed);
     struct roof_formats f = b->s->common.formats;
     f.activations = f.out;
     f.compute = ROOF_PRECISION_AUTO;
@@ -62,7 +64,7 @@ struct roof_node roof_graph_attention_node(struct builder *b, const struct group
                                                      .kv_len = g->kv_len,
                                                      .causal = 1},
                                            .formats = f},
-                              .vectors = m->sinks ? (double)heads : 0,
+                              .vectors = sinks ? (double)heads : 0,
                               .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
 }
 
@@ -104,6 +106,10 @@ void roof_graph_gqa(struct builder *b)
 {
     const struct roof_model *const m = b->model;
     const int64_t heads = m->heads / b->s->tp;
+    const int64_t width = heads * roof_value_dim(m);
+    /* FLOPs and elements are linear in the sizes of K and V, so that operators with one size count
+     * both by their mean. */
+    const int64_t head_dim = (m->head_dim + roof_value_dim(m)) / 2;
     struct made made = qkv(b);
     const struct roof_reads gate = made.q; /* a half of the product that makes Q */
     struct roof_reads attended = {.count = 0};
@@ -112,7 +118,7 @@ void roof_graph_gqa(struct builder *b)
     roof_graph_vector(
         b, "kv_append", ROOF_OPERATOR_KV_APPEND,
         (struct roof_shape){
-            .tokens = b->tokens, .heads = heads, .kv_heads = b->kv_heads, .head_dim = m->head_dim},
+            .tokens = b->tokens, .heads = heads, .kv_heads = b->kv_heads, .head_dim = head_dim},
         0);
     const struct roof_reads inputs = both(made.q, &b->from);
     for (int i = 0; i < b->groups; i++) {
@@ -121,7 +127,7 @@ void roof_graph_gqa(struct builder *b)
             b, g,
             b->s->unfused_attention > 0 ? ROOF_OPERATOR_ATTENTION : ROOF_OPERATOR_FLASH_ATTENTION);
         node.workload.shape.kv_heads = b->kv_heads;
-        node.workload.shape.head_dim = m->head_dim;
+        node.workload.shape.head_dim = head_dim;
         if (b->layer->windowed) {
             node.name = windowed_name(g);
             node.workload.shape.window = m->window;
@@ -136,12 +142,10 @@ void roof_graph_gqa(struct builder *b)
     if (m->query_gate) {
         roof_reads_join(&b->from, &gate);
         roof_graph_vector(b, "attn_gate", ROOF_OPERATOR_SILU_MUL,
-                          (struct roof_shape){.tokens = b->tokens, .hidden = heads * m->head_dim},
-                          0);
+                          (struct roof_shape){.tokens = b->tokens, .hidden = width}, 0);
     }
-    roof_graph_quantize(b, "o_quantize", b->tokens, heads * m->head_dim, readers, 1);
-    roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->head_dim,
-                       m->o_bias);
+    roof_graph_quantize(b, "o_quantize", b->tokens, width, readers, 1);
+    roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, width, m->o_bias);
 }
 
 /* --- chosen keys --------------------------------------------------------------------------- */

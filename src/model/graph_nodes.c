@@ -67,6 +67,7 @@ void roof_graph_enter(struct builder *b, const struct roof_layer *layer)
 {
     b->layer = layer;
     b->block = ROOF_BLOCK_ENDS;
+    b->kv_heads = layer == NULL ? 0 : roof_kv_heads(b->model, layer, b->s->tp);
     memset(b->known, 0, sizeof b->known);
 }
 

@@ -19,6 +19,8 @@ static const struct roof_registry models = {
 
 /* The layout of a model whose formats are those of its file. */
 #define STORED "file"
+#define CONFIG "config.json"
+#define QUANTIZATION "hf_quant_config.json"
 
 /* --- paths --------------------------------------------------------------------------------- */
 
@@ -53,7 +55,7 @@ static enum roof_status find_folder(bool *found, const char *name, struct roof_e
     struct stat info;
     *found = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
     if (*found && strchr(name, '/') == NULL) {
-        char *const config = join(name, strlen(name), "config.json");
+        char *const config = join(name, strlen(name), CONFIG);
         if (config == NULL) {
             return roof_no_memory(error);
         }
@@ -96,9 +98,30 @@ static enum roof_status add_weights(struct roof_model **model, const char *path,
     return status;
 }
 
+/* Adds to a model what stands beside its config.json in a folder. A model that cannot have it is
+ * freed. */
+static enum roof_status add_beside(struct roof_model **model, const char *path,
+                                   struct roof_error *error)
+{
+    struct roof_json *json = NULL;
+    if (!exists(path)) {
+        return ROOF_OK;
+    }
+    enum roof_status status = roof_json_read_python(&json, path, error);
+    if (status == ROOF_OK) {
+        status = roof_config_read_beside(*model, json, error);
+    }
+    if (status != ROOF_OK) {
+        roof_model_free(*model);
+        *model = NULL;
+    }
+    return status;
+}
+
 /* The files that a folder may have. */
 struct paths {
     char *config;
+    char *quantization; /* NVIDIA ModelOpt writes it beside config.json */
     char *index;
     char *single;
 };
@@ -114,12 +137,14 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
     }
     TRY(roof_json_read_python(&json, paths->config, error));
     TRY(roof_config_read(out, json, error));
+    TRY(add_beside(out, paths->quantization, error));
     if (weights == NULL) {
         weights = exists(paths->index)    ? paths->index
                   : exists(paths->single) ? paths->single
                                           : NULL;
     }
-    if (weights != NULL && ((*out)->index_topk > 0 || (*out)->mixer.kind != ROOF_MIXER_NONE)) {
+    if (weights != NULL && ((*out)->index_topk > 0 || (*out)->mixer.kind != ROOF_MIXER_NONE ||
+                            (*out)->window_kv_heads > 0)) {
         roof_model_note(*out, "the headers of its weights are not read, since some of their names "
                               "are not known: formats are those of the request");
         return ROOF_OK;
@@ -132,14 +157,15 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
 static enum roof_status load_folder(struct roof_model **out, const char *folder, size_t length,
                                     const char *weights, struct roof_error *error)
 {
-    const struct paths paths = {join(folder, length, "config.json"),
+    const struct paths paths = {join(folder, length, CONFIG), join(folder, length, QUANTIZATION),
                                 join(folder, length, "model.safetensors.index.json"),
                                 join(folder, length, "model.safetensors")};
-    const enum roof_status status =
-        paths.config == NULL || paths.index == NULL || paths.single == NULL
-            ? roof_no_memory(error)
-            : load_paths(out, &paths, weights, error);
+    const enum roof_status status = paths.config == NULL || paths.quantization == NULL ||
+                                            paths.index == NULL || paths.single == NULL
+                                        ? roof_no_memory(error)
+                                        : load_paths(out, &paths, weights, error);
     free(paths.config);
+    free(paths.quantization);
     free(paths.index);
     free(paths.single);
     return status;
@@ -156,6 +182,27 @@ static enum roof_status load_safetensors(struct roof_model **out, const char *pa
 }
 
 /* --- models -------------------------------------------------------------------------------- */
+
+/* Reads a document of the registry or of a path, and what stands beside a config.json. */
+static enum roof_status load_document(struct roof_model **out, struct roof_json *json,
+                                      const char *name, struct roof_error *error)
+{
+    const char *const slash = strrchr(name, '/');
+    const bool config = strcmp(slash == NULL ? name : slash + 1, CONFIG) == 0;
+    TRY(roof_config_read(out, json, error));
+    if (!config) {
+        return ROOF_OK;
+    }
+    char *const beside = join(name, slash == NULL ? 0 : (size_t)(slash - name), QUANTIZATION);
+    if (beside == NULL) {
+        roof_model_free(*out);
+        *out = NULL;
+        return roof_no_memory(error);
+    }
+    const enum roof_status status = add_beside(out, beside, error);
+    free(beside);
+    return status;
+}
 
 /* Loads a model by its name; *user says whether it is in no file of the program. */
 static enum roof_status load_any(struct roof_model **out, bool *user, const char *name,
@@ -181,7 +228,7 @@ static enum roof_status load_any(struct roof_model **out, bool *user, const char
         const enum roof_status status =
             roof_registry_open(&json, user, &models, name, directories, error);
         if (!folder || status != ROOF_USAGE) {
-            return status == ROOF_OK ? roof_config_read(out, json, error) : status;
+            return status == ROOF_OK ? load_document(out, json, name, error) : status;
         }
     }
     *user = true;

@@ -13,8 +13,9 @@
 
 struct owned {
     struct roof_json *json;
-    const struct roof_json *lender;      /* the document of the model that this is a copy of */
-    const roof_json_value *quantization; /* an object of config.json, or NULL */
+    struct roof_json *beside;            /* hf_quant_config.json, or NULL */
+    const roof_json_value *quantization; /* an object of either, or NULL */
+    const struct roof_json *quantizer;   /* the document that it stands in, also of a copy */
     const char *remark[REMARKS_MAX + 1];
     size_t remarks;
     char *string[OWNED_MAX];
@@ -59,6 +60,7 @@ void roof_model_free(struct roof_model *model)
             free(owned->string[i]);
         }
         roof_json_free(owned->json);
+        roof_json_free(owned->beside);
         free(owned->layout);
         free(owned);
         free(model);
@@ -74,7 +76,7 @@ struct roof_model *roof_model_copy(const struct roof_model *model)
         *copy = *model;
         copy->private_data = owned;
         owned->quantization = from->quantization;
-        owned->lender = from->lender == NULL ? from->json : from->lender;
+        owned->quantizer = from->quantizer;
     }
     return copy;
 }
@@ -86,13 +88,24 @@ void roof_model_attach(struct roof_model *model, struct roof_json *json)
 
 const struct roof_json *roof_model_json(const struct roof_model *model)
 {
-    const struct owned *const owned = owned_by(model);
-    return owned->lender == NULL ? owned->json : owned->lender;
+    return owned_by(model)->json;
 }
 
-void roof_model_set_quantization(struct roof_model *model, const roof_json_value *value)
+void roof_model_attach_beside(struct roof_model *model, struct roof_json *json)
+{
+    owned_by(model)->beside = json;
+}
+
+void roof_model_set_quantization(struct roof_model *model, const struct roof_json *json,
+                                 const roof_json_value *value)
 {
     owned_by(model)->quantization = value;
+    owned_by(model)->quantizer = json;
+}
+
+const struct roof_json *roof_model_quantizer(const struct roof_model *model)
+{
+    return owned_by(model)->quantizer;
 }
 
 const roof_json_value *roof_model_quantization(const struct roof_model *model)
@@ -242,6 +255,15 @@ static enum roof_status check_heads(const struct roof_model *m, struct roof_erro
                               "%" PRId64 " attention heads of %" PRId64
                               " are wider than the %.0e that are possible",
                               m->heads, m->head_dim, WIDTH_MAX);
+    }
+    if (m->window_kv_heads > 0 && m->heads % m->window_kv_heads != 0) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "num_attention_heads %" PRId64
+                              " must be a multiple of swa_num_key_value_heads %" PRId64,
+                              m->heads, m->window_kv_heads);
+    }
+    if (m->kv_lora_rank == 0 && m->v_head_dim > 0 && (m->head_dim + m->v_head_dim) % 2 != 0) {
+        return roof_error_set(error, ROOF_INVALID, "head_dim + v_head_dim must be even");
     }
     if (m->heads % m->kv_heads != 0) {
         return roof_error_set(error, ROOF_INVALID,

@@ -126,11 +126,12 @@ struct roof_model {
     int64_t positions;     /**< the longest context that the model was made for; 0: unknown */
     int64_t position_rows; /**< rows of a learned table of positions */
     int64_t window;
-    int64_t q_lora_rank;  /**< MLA; 0 also when Q is projected directly */
-    int64_t kv_lora_rank; /**< above 0: the attention is MLA */
+    int64_t window_kv_heads; /**< KV heads of layers with a window; 0: as many as others have */
+    int64_t q_lora_rank;     /**< MLA; 0 also when Q is projected directly */
+    int64_t kv_lora_rank;    /**< above 0: the attention is MLA */
     int64_t qk_nope_head_dim;
     int64_t qk_rope_head_dim;
-    int64_t v_head_dim;
+    int64_t v_head_dim;     /**< elements of a head of V; without MLA, 0: as many as of K */
     int64_t index_topk;     /**< keys that a query attends to, chosen by an indexer; 0: all */
     int64_t index_heads;    /**< heads of the indexer */
     int64_t index_head_dim; /**< elements of an index key, of which each token has one */
@@ -156,9 +157,10 @@ struct roof_model {
     bool post_norms;   /**< norms after the attention and the MLP too */
     /** Attention and MLP have the same input, and their results are added at once. */
     bool parallel;
-    bool own_norms;   /**< parallel, each with an input norm of its own; else they share one */
-    bool sinks;       /**< a learned scalar per head in the softmax */
-    bool shared_gate; /**< a gate vector on the shared expert */
+    bool own_norms;    /**< parallel, each with an input norm of its own; else they share one */
+    bool sinks;        /**< a learned scalar per head in the softmax */
+    bool window_sinks; /**< such scalars, in layers with a window alone */
+    bool shared_gate;  /**< a gate vector on the shared expert */
     /** The formats of weights outside the layers (embedding, norm, lm_head); AUTO leaves them to
      * the request. */
     int8_t format[ROOF_WEIGHT_COUNT];

@@ -12,10 +12,16 @@ struct roof_model *roof_model_new(void);
 
 /* Gives the model the document that its strings point into; the model then owns it. */
 void roof_model_attach(struct roof_model *model, struct roof_json *json);
+/* Returns that document; NULL for a copy. */
 const struct roof_json *roof_model_json(const struct roof_model *model);
+/* Gives it another document, which stands beside the first. */
+void roof_model_attach_beside(struct roof_model *model, struct roof_json *json);
 
-/* The object of the config that describes a quantisation; NULL when there is none. */
-void roof_model_set_quantization(struct roof_model *model, const roof_json_value *value);
+/* The object that describes a quantisation, and the document that has it; NULL when there is none.
+ */
+void roof_model_set_quantization(struct roof_model *model, const struct roof_json *json,
+                                 const roof_json_value *value);
+const struct roof_json *roof_model_quantizer(const struct roof_model *model);
 const roof_json_value *roof_model_quantization(const struct roof_model *model);
 
 /* Takes a string from malloc over, so that it lives as long as the model. Returns it, or NULL when

@@ -9,15 +9,8 @@
 #include "base/base.h"
 #include "base/pattern.h"
 #include "model/model_make.h"
+#include "model/quantization_parts.h"
 #include "model/weights.h"
-
-struct quantization {
-    struct roof_model *model;
-    struct roof_layer *layer; /* the layers one by one */
-    const struct roof_json *json;
-    struct roof_error *error;
-    int64_t work; /* steps that lists of modules took */
-};
 
 /* --- names of modules ---------------------------------------------------------------------- */
 
@@ -77,184 +70,6 @@ static bool matches_pattern(const char *pattern, const char *module)
     return has_components(module, pattern);
 }
 
-/* --- methods ------------------------------------------------------------------------------- */
-
-#define GIVE_FORMATS "; give the formats with " ROOF_KEY("layout") " or " ROOF_KEY("class")
-
-/* The formats of methods. Each width of a method has a row; 4 bits are the default. */
-static const struct method {
-    const char *method;
-    const char *algorithm; /* quant_algo; NULL: any */
-    int bits;              /* 0: any */
-    enum roof_precision weights;
-    enum roof_precision activations;
-    bool experts_only;
-} methods[] = {
-    {"mxfp4", NULL, 0, ROOF_PRECISION_MXFP4, ROOF_PRECISION_BF16, true},
-    {"modelopt", "NVFP4", 0, ROOF_PRECISION_NVFP4, ROOF_PRECISION_NVFP4, false},
-    {"modelopt", "FP8", 0, ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_FP8_E4M3, false},
-    {"fp8", NULL, 0, ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_FP8_E4M3, false},
-    {"fbgemm_fp8", NULL, 0, ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_FP8_E4M3, false},
-    {"awq", NULL, 4, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_AUTO, false},
-    {"gptq", NULL, 4, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_AUTO, false},
-    {"gptq", NULL, 8, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_AUTO, false},
-    {"bitsandbytes", NULL, 8, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_AUTO, false},
-    {"bitsandbytes", NULL, 4, ROOF_PRECISION_NF4_FP32, ROOF_PRECISION_AUTO, false},
-};
-
-/* Returns a member; null counts as absent. */
-static const roof_json_value *find_member(const roof_json_value *object, const char *key)
-{
-    const roof_json_value *const value = roof_json_get(object, key);
-    return value == NULL || roof_json_is_null(value) ? NULL : value;
-}
-
-static const roof_json_value *find_either(const roof_json_value *object, const char *key,
-                                          const char *other)
-{
-    const roof_json_value *const value = find_member(object, key);
-    return value == NULL ? find_member(object, other) : value;
-}
-
-/* Reads a number; *out stays when there is no value. */
-static enum roof_status read_number(double *out, struct quantization *r,
-                                    const roof_json_value *value)
-{
-    return value == NULL || roof_json_number(out, value)
-               ? ROOF_OK
-               : roof_json_error(r->json, value, r->error,
-                                 "quantization_config: %s must be a number", roof_json_key(value));
-}
-
-static enum roof_status read_truth(bool *out, struct quantization *r, const roof_json_value *value)
-{
-    return value == NULL || roof_json_boolean(out, value)
-               ? ROOF_OK
-               : roof_json_error(r->json, value, r->error,
-                                 "quantization_config: %s must be true or false",
-                                 roof_json_key(value));
-}
-
-/* Reads the size of the blocks that FP8 scales are for: [128, 128], or in old files "128x128". */
-static enum roof_status read_block(enum roof_precision *out, struct quantization *r,
-                                   const roof_json_value *block)
-{
-    const char *const text = roof_json_string(block);
-    const roof_json_value *const rows = roof_json_is_array(block) ? roof_json_first(block) : NULL;
-    double size[2] = {0, 0};
-    const bool known =
-        (text != NULL && strcmp(text, "128x128") == 0) ||
-        (roof_json_count(block) == 2 && roof_json_number(&size[0], rows) &&
-         roof_json_number(&size[1], roof_json_next(rows)) && size[0] == 128 && size[1] == 128);
-    *out = ROOF_PRECISION_FP8_BLOCK128;
-    return known ? ROOF_OK
-                 : roof_json_error(r->json, block, r->error,
-                                   "quantization_config: of %s only [128, 128] is "
-                                   "known" GIVE_FORMATS,
-                                   roof_json_key(block));
-}
-
-/* Reads the format of 4-bit integers by the size of their groups. */
-static enum roof_status read_group(enum roof_precision *out, struct quantization *r,
-                                   const roof_json_value *value)
-{
-    double group = 128;
-    TRY(read_number(&group, r, value));
-    return roof_int4_format(out, group, true)
-               ? ROOF_OK
-               : roof_json_error(r->json, value, r->error,
-                                 "quantization_config: groups of 128, 64 and 32 are "
-                                 "known, not of %.10g" GIVE_FORMATS,
-                                 group);
-}
-
-static enum roof_status read_bitsandbytes(double *bits, struct quantization *r,
-                                          const roof_json_value *q)
-{
-    bool eight = false;
-    bool four = false;
-    TRY(read_truth(&eight, r, find_either(q, "load_in_8bit", "_load_in_8bit")));
-    TRY(read_truth(&four, r, find_either(q, "load_in_4bit", "_load_in_4bit")));
-    *bits = eight ? 8 : 4;
-    return eight != four
-               ? ROOF_OK
-               : roof_json_error(r->json, q, r->error,
-                                 "quantization_config: one of load_in_8bit and load_in_4bit must "
-                                 "be true, and not both");
-}
-
-/* Reads the kind of its 4 bits, and whether their scales are quantised as well. */
-static enum roof_status read_code_book(enum roof_precision *out, struct quantization *r,
-                                       const roof_json_value *q)
-{
-    static const struct {
-        const char *type;
-        bool nested;
-        enum roof_precision format;
-    } rows[] = {{"nf4", false, ROOF_PRECISION_NF4_FP32},
-                {"nf4", true, ROOF_PRECISION_NF4_DQ},
-                {"fp4", false, ROOF_PRECISION_FP4_BNB}};
-    const roof_json_value *const type = find_member(q, "bnb_4bit_quant_type");
-    const char *const name = type == NULL ? "fp4" : roof_json_line(type); /* its default */
-    bool nested = false;
-    TRY(read_truth(&nested, r, find_member(q, "bnb_4bit_use_double_quant")));
-    for (size_t i = 0; i < COUNT(rows) && name != NULL; i++) {
-        if (strcmp(name, rows[i].type) == 0 && nested == rows[i].nested) {
-            *out = rows[i].format;
-            return ROOF_OK;
-        }
-    }
-    return roof_json_error(r->json, type == NULL ? q : type, r->error,
-                           "quantization_config: of bnb_4bit_quant_type nf4, and fp4 without "
-                           "bnb_4bit_use_double_quant, are known" GIVE_FORMATS);
-}
-
-/* Finds the row of a method, its algorithm and its bits. */
-static bool find_method(struct method *out, const char *name, const char *algorithm, double bits)
-{
-    for (size_t i = 0; i < COUNT(methods) && name != NULL; i++) {
-        const struct method *const row = &methods[i];
-        if (strcmp(row->method, name) == 0 &&
-            (row->algorithm == NULL ||
-             (algorithm != NULL && strcmp(row->algorithm, algorithm) == 0)) &&
-            (row->bits == 0 || bits == row->bits)) {
-            *out = *row;
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum roof_status read_method(struct method *out, struct quantization *r,
-                                    const roof_json_value *q)
-{
-    const char *const name = roof_json_line(roof_json_get(q, "quant_method"));
-    const char *const algorithm = roof_json_line(roof_json_get(q, "quant_algo"));
-    const roof_json_value *const block = find_member(q, "weight_block_size");
-    double bits = 4;
-    if (name != NULL && strcmp(name, "bitsandbytes") == 0) {
-        TRY(read_bitsandbytes(&bits, r, q));
-    } else {
-        TRY(read_number(&bits, r, find_either(q, "bits", "w_bit")));
-    }
-    if (!find_method(out, name, algorithm, bits)) {
-        return roof_json_error(r->json, q, r->error,
-                               "quantization_config: method '%s'%s%s is not known" GIVE_FORMATS,
-                               name == NULL ? "" : name, algorithm == NULL ? "" : " ",
-                               algorithm == NULL ? "" : algorithm);
-    }
-    if (out->weights == ROOF_PRECISION_INT4_G128_ZP) {
-        return read_group(&out->weights, r, find_either(q, "group_size", "q_group_size"));
-    }
-    if (out->weights == ROOF_PRECISION_NF4_FP32) {
-        return read_code_book(&out->weights, r, q);
-    }
-    if (out->weights == ROOF_PRECISION_FP8_E4M3 && block != NULL) {
-        return read_block(&out->weights, r, block);
-    }
-    return ROOF_OK;
-}
-
 /* --- lists of modules ---------------------------------------------------------------------- */
 
 /* An entry of a list of modules. It is a pattern of the whole name, components of it, or with "re:"
@@ -297,6 +112,24 @@ static bool names_weight(const struct entry *entry, enum roof_weight weight, int
     return found;
 }
 
+/* Returns the number of the layer that an entry names, if it names one without patterns; else -1.
+ */
+static int64_t layer_of(const struct entry *entry)
+{
+    static const char word[] = "layers.";
+    const char *at = entry->literal ? strstr(entry->text, word) : NULL;
+    int64_t layer = 0;
+    if (at == NULL || (at != entry->text && at[-1] != '.')) {
+        return -1;
+    }
+    at += strlen(word);
+    const char *const digits = at;
+    for (; *at >= '0' && *at <= '9' && layer < ROOF_LAYERS_MAX; at++) {
+        layer = 10 * layer + (*at - '0');
+    }
+    return at > digits && (*at == '.' || *at == '\0') ? layer : -1;
+}
+
 /* Gives the weights that an entry names a format. In a list of exclusions claimed is NULL. For the
  * targets of a group it has the weights of each layer that have their format, as bits, and
  * "Linear" names all. */
@@ -307,9 +140,12 @@ static enum roof_status put_entry(struct quantization *r, const roof_json_value 
     const bool all = claimed != NULL && strcmp(entry->text, LINEAR_CLASS) == 0;
     const int64_t steps = (int64_t)(entry->literal ? 1 : COUNT(layer_prefixes)) *
                           ((int64_t)entry->length + EXCLUSION_WORK_EACH);
+    const int64_t only = layer_of(entry);
+    const int64_t begin = only < 0 ? 0 : only;
+    const int64_t end = only < 0 || only >= r->model->layers ? r->model->layers : only + 1;
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
         const enum roof_weight weight = (enum roof_weight)w;
-        for (int64_t i = 0; i < r->model->layers; i++) {
+        for (int64_t i = begin; i < end; i++) {
             int8_t *const format = &r->layer[i].format[w];
             const bool taken = claimed == NULL
                                    ? *format == (int8_t)to
@@ -330,11 +166,10 @@ static enum roof_status put_entry(struct quantization *r, const roof_json_value 
     return ROOF_OK;
 }
 
-/* Reads an entry and gives what it names a format. */
+/* Reads an entry, whose text stands in item, and gives what it names a format. */
 static enum roof_status put_named(struct quantization *r, const roof_json_value *item,
-                                  enum roof_precision to, unsigned *claimed)
+                                  const char *text, enum roof_precision to, unsigned *claimed)
 {
-    const char *const text = roof_json_string(item);
     struct roof_pattern pattern;
     if (text == NULL) {
         return roof_json_error(r->json, item, r->error, "a list of modules must be of strings");
@@ -371,6 +206,83 @@ static void put_formats(struct quantization *r, enum roof_precision format, bool
     }
 }
 
+/* Tells whether a list of modules named a weight of the model. */
+static bool names_any(const struct quantization *r, const unsigned *claimed)
+{
+    unsigned any = 0;
+    for (int64_t i = 0; i < r->model->layers; i++) {
+        any |= claimed[i];
+    }
+    return any != 0;
+}
+
+/* --- modelopt with several formats --------------------------------------------------------- */
+
+/* Reads a module of the list; *inputs is the narrowest format of inputs so far. */
+static enum roof_status read_quantized(struct quantization *r, const roof_json_value *item,
+                                       enum roof_precision *inputs, unsigned *claimed)
+{
+    struct method method = {.weights = ROOF_PRECISION_AUTO};
+    TRY(roof_quantization_method(&method, r, item));
+    const enum roof_precision read =
+        method.activations == ROOF_PRECISION_AUTO ? ROOF_PRECISION_BF16 : method.activations;
+    if (*inputs == ROOF_PRECISION_AUTO ||
+        roof_precision_bits(read) < roof_precision_bits(*inputs)) {
+        *inputs = read;
+    }
+    if (strcmp(roof_json_key(item), "lm_head") == 0) {
+        r->model->format[ROOF_WEIGHT_LM_HEAD] = (int8_t)method.weights;
+    }
+    return put_named(r, item, roof_json_key(item), method.weights, claimed);
+}
+
+/* Refuses a module whose inputs would have another format than its method says, since a model has
+ * one format of inputs: weights are met in the wider of that and of the one that goes with them. */
+static enum roof_status check_inputs(struct quantization *r, const roof_json_value *item,
+                                     enum roof_precision inputs)
+{
+    struct method method = {.weights = ROOF_PRECISION_AUTO};
+    TRY(roof_quantization_method(&method, r, item));
+    const enum roof_precision pair = roof_format(method.weights)->activations;
+    const enum roof_precision met =
+        roof_precision_bits(pair) > roof_precision_bits(inputs) ? pair : inputs;
+    const enum roof_precision said =
+        method.activations == ROOF_PRECISION_AUTO ? ROOF_PRECISION_BF16 : method.activations;
+    return roof_precision_bits(met) == roof_precision_bits(said)
+               ? ROOF_OK
+               : roof_json_error(r->json, item, r->error,
+                                 "quantization_config: quantized_layers whose inputs differ in "
+                                 "this way are not known" GIVE_FORMATS);
+}
+
+/* Reads the formats of modules that are named one by one; others keep 16 bits. */
+static enum roof_status read_mixed(struct quantization *r, const roof_json_value *q)
+{
+    const roof_json_value *const modules = roof_json_get(q, "quantized_layers");
+    unsigned claimed[ROOF_LAYERS_MAX] = {0};
+    enum roof_precision inputs = ROOF_PRECISION_AUTO;
+    if (!roof_json_is_object(modules)) {
+        return roof_json_error(r->json, modules == NULL ? q : modules, r->error,
+                               "quantization_config: MIXED_PRECISION needs an object "
+                               "quantized_layers" GIVE_FORMATS);
+    }
+    put_formats(r, ROOF_PRECISION_BF16, false);
+    for (const roof_json_value *item = roof_json_first(modules); item != NULL;
+         item = roof_json_next(item)) {
+        TRY(read_quantized(r, item, &inputs, claimed));
+    }
+    for (const roof_json_value *item = roof_json_first(modules); item != NULL;
+         item = roof_json_next(item)) {
+        TRY(check_inputs(r, item, inputs));
+    }
+    r->model->activations = inputs;
+    return names_any(r, claimed)
+               ? ROOF_OK
+               : roof_json_error(r->json, modules, r->error,
+                                 "quantization_config: quantized_layers name no weight of this "
+                                 "model" GIVE_FORMATS);
+}
+
 /* --- compressed-tensors -------------------------------------------------------------------- */
 
 /* How numbers are quantised. */
@@ -384,7 +296,7 @@ struct numbers {
 static bool read_numbers(struct numbers *out, const roof_json_value *value)
 {
     const char *const type = roof_json_string(roof_json_get(value, "type"));
-    const roof_json_value *const group = find_member(value, "group_size");
+    const roof_json_value *const group = roof_quantization_member(value, "group_size");
     *out = (struct numbers){.symmetric = true};
     (void)roof_json_boolean(&out->symmetric, roof_json_get(value, "symmetric"));
     if (group != NULL && !roof_json_number(&out->group, group)) {
@@ -434,7 +346,7 @@ static enum roof_status read_weights(enum roof_precision *out, struct quantizati
     }
     return block != NULL && *out == ROOF_PRECISION_FP8_E4M3 && strategy != NULL &&
                    strcmp(strategy, "block") == 0
-               ? read_block(out, r, block)
+               ? roof_quantization_block(out, r, block)
                : ROOF_OK;
 }
 
@@ -491,7 +403,7 @@ static enum roof_status put_targets(struct quantization *r, const roof_json_valu
                                    "is known" GIVE_FORMATS);
         }
         if (is_class == classes) {
-            TRY(put_named(r, item, format, claimed));
+            TRY(put_named(r, item, name, format, claimed));
         }
     }
     return ROOF_OK;
@@ -501,11 +413,11 @@ static enum roof_status put_targets(struct quantization *r, const roof_json_valu
 static enum roof_status read_group_of_weights(struct quantization *r, const roof_json_value *group,
                                               bool classes, unsigned *claimed, bool *stored)
 {
-    const roof_json_value *const weights = find_member(group, "weights");
+    const roof_json_value *const weights = roof_quantization_member(group, "weights");
     enum roof_precision format = ROOF_PRECISION_AUTO;
     enum roof_precision inputs = ROOF_PRECISION_AUTO;
     TRY(read_weights(&format, r, weights == NULL ? group : weights));
-    TRY(read_inputs(&inputs, r, find_member(group, "input_activations"), format));
+    TRY(read_inputs(&inputs, r, roof_quantization_member(group, "input_activations"), format));
     if (*stored && inputs != r->model->activations) {
         return roof_json_error(r->json, group, r->error,
                                "quantization_config: config_groups whose "
@@ -533,16 +445,12 @@ static enum roof_status read_groups(struct quantization *r, const roof_json_valu
         for (const roof_json_value *group = roof_json_first(groups); group != NULL;
              group = roof_json_next(group)) {
             /* A group without weights is one of attention: it has inputs alone. */
-            if (!roof_json_is_object(group) || find_member(group, "weights") != NULL) {
+            if (!roof_json_is_object(group) || roof_quantization_member(group, "weights") != NULL) {
                 TRY(read_group_of_weights(r, group, classes != 0, claimed, &stored));
             }
         }
     }
-    unsigned any = 0;
-    for (int64_t i = 0; i < r->model->layers; i++) {
-        any |= claimed[i];
-    }
-    return any != 0 || !stored
+    return !stored || names_any(r, claimed)
                ? ROOF_OK
                : roof_json_error(r->json, groups, r->error,
                                  "quantization_config: config_groups: the targets name no weight "
@@ -556,7 +464,7 @@ static enum roof_status read_exclusions(struct quantization *r, const roof_json_
     static const char *const lists[] = {"exclude_modules", "modules_to_not_convert", "ignore",
                                         "ignored_layers", "llm_int8_skip_modules"};
     for (size_t i = 0; i < COUNT(lists); i++) {
-        const roof_json_value *const list = find_member(q, lists[i]);
+        const roof_json_value *const list = roof_quantization_member(q, lists[i]);
         if (list != NULL && !roof_json_is_array(list)) {
             return roof_json_error(r->json, list, r->error,
                                    "quantization_config: %s must be an array of names of modules",
@@ -564,7 +472,7 @@ static enum roof_status read_exclusions(struct quantization *r, const roof_json_
         }
         for (const roof_json_value *item = roof_json_first(list); item != NULL;
              item = roof_json_next(item)) {
-            TRY(put_named(r, item, ROOF_PRECISION_BF16, NULL));
+            TRY(put_named(r, item, roof_json_string(item), ROOF_PRECISION_BF16, NULL));
         }
     }
     return ROOF_OK;
@@ -601,7 +509,7 @@ static enum roof_status read_cache(struct quantization *r, const roof_json_value
     static const char *const keys[] = {"kv_cache_quant_algo", "kv_cache_scheme"};
     r->model->kv = ROOF_PRECISION_AUTO;
     for (size_t k = 0; k < COUNT(keys); k++) {
-        const roof_json_value *const value = find_member(q, keys[k]);
+        const roof_json_value *const value = roof_quantization_member(q, keys[k]);
         if (value == NULL) {
             continue;
         }
@@ -633,14 +541,16 @@ static enum roof_status refuse_unknown(struct quantization *r, const roof_json_v
     static const char *const gptq_keys[] = {"dynamic", "lm_head", "modules_in_block_to_quantize"};
     const roof_json_value *unknown = NULL;
     for (size_t i = 0; i < COUNT(gptq_keys) && unknown == NULL; i++) {
-        const roof_json_value *const value = find_member(q, gptq_keys[i]);
+        const roof_json_value *const value = roof_quantization_member(q, gptq_keys[i]);
         unknown = says_nothing(value) ? NULL : value;
     }
     const struct {
         const roof_json_value *value;
         const char *known;
-    } words[] = {{find_member(find_member(q, "sparsity_config"), "format"), "dense"},
-                 {find_member(q, "fmt"), "e4m3"}};
+    } words[] = {
+        {roof_quantization_member(roof_quantization_member(q, "sparsity_config"), "format"),
+         "dense"},
+        {roof_quantization_member(q, "fmt"), "e4m3"}};
     for (size_t i = 0; i < COUNT(words) && unknown == NULL; i++) {
         const char *const text = roof_json_string(words[i].value);
         const bool known = text != NULL && strstr(text, words[i].known) != NULL;
@@ -656,12 +566,15 @@ static enum roof_status refuse_unknown(struct quantization *r, const roof_json_v
 static enum roof_status read_quantization(struct quantization *r, const roof_json_value *q)
 {
     const char *const name = roof_json_line(roof_json_get(q, "quant_method"));
+    const char *const algorithm = roof_json_line(roof_json_get(q, "quant_algo"));
     struct method method = {.weights = ROOF_PRECISION_AUTO};
     TRY(refuse_unknown(r, q));
     if (name != NULL && strcmp(name, "compressed-tensors") == 0) {
         TRY(read_groups(r, q));
+    } else if (algorithm != NULL && strcmp(algorithm, "MIXED_PRECISION") == 0) {
+        TRY(read_mixed(r, q));
     } else {
-        TRY(read_method(&method, r, q));
+        TRY(roof_quantization_method(&method, r, q));
         put_formats(r, method.weights, method.experts_only);
         r->model->activations = method.activations;
     }
@@ -673,7 +586,7 @@ enum roof_status roof_quantization_apply(struct roof_model *model, struct roof_l
                                          struct roof_error *error)
 {
     struct quantization r = {
-        .model = model, .layer = layer, .json = roof_model_json(model), .error = error};
+        .model = model, .layer = layer, .json = roof_model_quantizer(model), .error = error};
     const roof_json_value *const q = roof_model_quantization(model);
     return q == NULL ? roof_error_set(error, ROOF_USAGE,
                                       "the config of %s says nothing of a quantisation", model->id)

@@ -196,6 +196,11 @@ static enum roof_status check_split(const struct roof_scenario *s, const struct 
     if (m->kv_lora_rank == 0 && m->kv_heads % s->tp != 0 && s->tp % m->kv_heads != 0) {
         return indivisible(m, "KV heads", m->kv_heads, "tp", s->tp, error);
     }
+    if (m->window_kv_heads > 0 && m->window_kv_heads % s->tp != 0 &&
+        s->tp % m->window_kv_heads != 0) {
+        return indivisible(m, "KV heads in layers with a window", m->window_kv_heads, "tp", s->tp,
+                           error);
+    }
     if (m->mixer.heads % s->tp != 0) {
         return indivisible(m, "heads with a state", m->mixer.heads, "tp", s->tp, error);
     }

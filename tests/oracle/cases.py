@@ -165,7 +165,7 @@ def asked_formats(random, op=None):
 def config(random):
     """A config.json of a model that nobody trained."""
     kind = random.choice("llama mistral qwen2 qwen2_moe qwen3 qwen3_moe gemma gemma2 gemma3_text phi "
-                         "gpt_neox gpt2 opt gpt_oss mixtral olmo2 glm4 cohere2 deepseek_v2 deepseek_v3 phi3".split())
+                         "gpt_neox gpt2 opt gpt_oss mixtral olmo2 glm4 cohere2 deepseek_v2 deepseek_v3 phi3 mimo_v2_flash".split())
     heads = random.choice((4, 6, 8, 12, 16, 32))
     size_of_head = random.choice((32, 64, 80, 128))
     c = dict(model_type=kind, hidden_size=heads * size_of_head,
@@ -200,6 +200,14 @@ def config(random):
                 c["use_sliding_window"] = True
             c["layer_types"] = [random.choice(("sliding_attention", "full_attention"))
                                 for _ in range(c["num_hidden_layers"])]
+    if kind == "mimo_v2_flash":
+        c.update(head_dim=2 * size_of_head, v_head_dim=2 * random.randint(1, 100),
+                 swa_num_key_value_heads=random.choice([x for x in range(1, heads + 1) if heads % x == 0]),
+                 sliding_window=size(random, 12), add_swa_attention_sink_bias=chance(random, 0.5),
+                 hybrid_layer_pattern=[random.randint(0, 1) for _ in range(c["num_hidden_layers"])])
+        if chance(random, 0.5):
+            c.update(n_routed_experts=8, num_experts_per_tok=2, moe_intermediate_size=48,
+                     moe_layer_freq=[random.randint(0, 1) for _ in range(c["num_hidden_layers"])])
     if chance(random, 0.4):
         c["tie_word_embeddings"] = chance(random, 0.6)
     if kind in ("phi", "gpt_neox") and chance(random, 0.5):

@@ -25,7 +25,9 @@ FAMILIES = {
     "gpt_oss": dict(qkv_bias=1, o_bias=1, sinks=1, expert_bias=1, router_bias=1, pattern=2),
     "deepseek_v2": {}, "deepseek_v3": dict(router_bias=1),
     "deepseek_v32": dict(router_bias=1), "glm_moe_dsa": dict(router_bias=1),
-    "kimi_k2": dict(router_bias=1),
+    "kimi_k2": dict(router_bias=1), "glm4_moe_lite": dict(router_bias=1),
+    "hunyuan_v1_moe": dict(qk_norm=1),
+    "mimo_v2_flash": dict(router_bias=1),
     "olmo2": dict(wide_norm=1, post_only=1), "olmo3": dict(wide_norm=1, post_only=1, pattern=4),
     "minimax_m2": dict(wide_norm=1, router_bias=1),
     "cohere2": dict(tied=1, parallel=1, pattern=4), "glm4": dict(post_norms=1),
@@ -57,6 +59,15 @@ def spread(assignments):
     return result
 
 
+# Lists with a number for each layer, all alike.
+EQUAL = ("moe_intermediate_size", "moe_topk", "num_shared_expert")
+
+
+def every_layer(frequency, i):
+    """Whether layer i has experts: a number for each layer, or every n-th."""
+    return frequency[i] == 1 if isinstance(frequency, list) else i % frequency == 0
+
+
 class Model:
     """Sizes and parts; `layers` has for each layer (windowed, with experts, with a state, with
     attention, with an MLP)."""
@@ -70,7 +81,8 @@ class Model:
             for key in keys:
                 value = text.get(key, config.get(key))
                 if value is not None:
-                    return value
+                    same = isinstance(value, list) and key in EQUAL
+                    return value[0] if same and len(set(value)) == 1 else value
             return default
 
         def flag(key, part):
@@ -80,7 +92,7 @@ class Model:
         count = get("num_hidden_layers", "n_layer")
         self.heads = get("num_attention_heads", "n_head")
         self.kv_heads = get("num_key_value_heads", default=self.heads)
-        self.head_dim = get("head_dim", default=self.hidden // self.heads)
+        self.head_dim = get("head_dim", "attention_head_dim", default=self.hidden // self.heads)
         self.vocab = get("vocab_size")
         self.inner = get("intermediate_size", "n_inner", "ffn_dim",
                          default=4 * self.hidden if family.get("learned") else 0)
@@ -112,20 +124,27 @@ class Model:
         self.v = get("v_head_dim")
         self.chosen = get("index_topk", default=0)
         self.index = get("index_n_heads", default=0), get("index_head_dim", default=0)
+        # Layers with a window may have KV heads of their own, and heads of V a size of their own.
+        self.window_kv = get("swa_num_key_value_heads", default=0)
+        self.value_dim = self.v if self.window_kv else self.head_dim
+        self.window_sinks = self.window_kv and get("add_swa_attention_sink_bias", default=False)
         self.predictors = get("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules",
                               default=0)
+        self.predictors *= not self.window_kv  # those differ from its other layers
         self.experts = get("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts",
                            default=0)
-        self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k")
+        self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_k")
         self.expert_inner = get("moe_intermediate_size", default=self.inner)
         self.shared = get("shared_expert_intermediate_size", "shared_intermediate_size",
                           default=get("n_shared_experts", "num_shared_experts",
-                                      "moe_num_shared_experts", default=0)
+                                      "moe_num_shared_experts", "num_shared_expert", default=0)
                           * (self.expert_inner or 0))
         self.window = get("sliding_window", default=0)
         windowed = [False] * count
         if get("layer_types") and not self.state:
             windowed = [x == "sliding_attention" and self.window > 0 for x in get("layer_types")]
+        elif self.window_kv:
+            windowed = [x == 1 for x in get("hybrid_layer_pattern")]
         elif self.window and get("use_sliding_window", default=not family.get("window_asked")):
             every = get("sliding_window_pattern", default=family.get("pattern", 0))
             first = get("max_window_layers", default=28) if family.get("window_asked") else 0
@@ -134,9 +153,13 @@ class Model:
             "first_k_dense_replace", "moe_layer_start_index", default=0)
         dense = get("mlp_only_layers", default=[])
         routed = [self.experts > 1 and i >= first and (i + 1) % step == 0 and i not in dense
-                  and i % get("moe_layer_freq", default=1) == 0 for i in range(count)]
+                  and every_layer(get("moe_layer_freq", default=1), i) for i in range(count)]
         self.layers = [(windowed[i], routed[i]) + self.parts(i, get, family) for i in range(count)]
         self.gqa = self.heads // self.kv_heads
+
+    def groups_of(self, windowed):
+        """KV heads of a layer."""
+        return self.window_kv if windowed and self.window_kv else self.kv_heads
 
     def read_state(self, get, family):
         """Heads with a state, heads of keys, and the sizes of both; taps of the convolution."""
@@ -359,7 +382,7 @@ class Scenario:
 
 def check_split(m, s):
     t = s.tp
-    if m.heads % t or (m.kv_heads % t and t % m.kv_heads):
+    if m.heads % t or any(x % t and t % x for x in (m.kv_heads, m.groups_of(True))):
         raise Refused("heads")
     dense = any(layer[4] and not layer[1] for layer in m.layers)
     if m.state and (m.sizes[0] % t or (m.sizes[1] % t and t % m.sizes[1])):
@@ -632,15 +655,18 @@ class Graph:
 
     def plain_attention(self, i, windowed):
         m, s, f, n = self.m, self.s, self.f, self.n
-        heads, groups, d = m.heads // s.tp, max(1, m.kv_heads // s.tp), m.head_dim
+        heads, d, wide = m.heads // s.tp, m.head_dim, m.value_dim
+        groups = max(1, m.groups_of(windowed) // s.tp)
+        mean = Fraction(d + wide, 2)
         one = len({f.stored(x, i) for x in "qkv"}) == 1 and \
             len({f.read_in(x, i) for x in "qkv"}) == 1
         asks = heads * (2 if m.query_gate else 1)
         if one and not s.split:
-            self.product("qkv_proj", "q", i, n, (asks + 2 * groups) * d, m.hidden, m.qkv_bias)
+            self.product("qkv_proj", "q", i, n, (asks + groups) * d + groups * wide, m.hidden,
+                         m.qkv_bias)
         else:
-            for name, width in (("q", asks), ("k", groups), ("v", groups)):
-                self.product(name + "_proj", name, i, n, width * d, m.hidden, m.qkv_bias)
+            for name, width in (("q", asks * d), ("k", groups * d), ("v", groups * wide)):
+                self.product(name + "_proj", name, i, n, width, m.hidden, m.qkv_bias)
         if m.qk_norm and m.wide_norm:
             self.normed("q_norm", n, heads * d, "rmsnorm")
             self.normed("k_norm", n, groups * d, "rmsnorm")
@@ -651,18 +677,18 @@ class Graph:
             self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=groups,
                                              head_dim=m.rotated))
         self.vector("kv_append", "kv-append", dict(tokens=n, heads=heads, kv_heads=groups,
-                                                   head_dim=d))
+                                                   head_dim=mean))
         self.attend("attention" if s.unfused else "flash-attention",
-                    dict(heads=heads, kv_heads=groups, head_dim=d,
+                    dict(heads=heads, kv_heads=groups, head_dim=mean,
                          window=m.window if windowed else 0), f.kv,
                     "_window" if windowed else "")
-        if m.sinks:
+        if m.sinks or (m.window_sinks and windowed):
             last = list(self.nodes)[-1]
             last.resident.append((f.stored("norm"), heads, 0, 0))
         if m.query_gate:
-            self.vector("attn_gate", "silu-mul", dict(tokens=n, hidden=heads * d))
-        self.quantised("o_quantize", n, heads * d, i, "o")
-        self.product("o_proj", "o", i, n, m.hidden, heads * d, m.o_bias)
+            self.vector("attn_gate", "silu-mul", dict(tokens=n, hidden=heads * wide))
+        self.quantised("o_quantize", n, heads * wide, i, "o")
+        self.product("o_proj", "o", i, n, m.hidden, heads * wide, m.o_bias)
 
     def latent_attention(self, i):
         m, s, f, n = self.m, self.s, self.f, self.n
@@ -856,7 +882,8 @@ class Graph:
                 seen = seen if context else max(seen, s.held)
                 tokens = min(seen, m.window) if m.layers[i][0] else seen
                 if m.layers[i][3]:
-                    total += cache_bytes(m, s.tp, self.f.kv, count * tokens)
+                    total += cache_bytes(m, s.tp, self.f.kv, count * tokens,
+                                         m.layers[i][0])
                 if m.layers[i][2]:
                     total += count * self.state_bytes()
         return total
@@ -918,12 +945,12 @@ def predict_own(m, s, asked, device, f, sparse):
                 cache=m.predictors * graph.cache(last))
 
 
-def cache_bytes(m, tp, kv, tokens):
+def cache_bytes(m, tp, kv, tokens, windowed=False):
     if m.latent:
         keys = tensor_bytes(INDEX_KEYS, tokens * m.index[1], 0, tokens) if m.chosen else 0
         return tensor_bytes(kv, tokens * (m.latent + m.rope), 0, tokens) + keys
-    groups = max(1, m.kv_heads // tp)
-    return tensor_bytes(kv, 2 * tokens * groups * m.head_dim, 0, 2 * tokens * groups)
+    groups = max(1, m.groups_of(windowed) // tp)
+    return tensor_bytes(kv, tokens * groups * (m.head_dim + m.value_dim), 0, 2 * tokens * groups)
 
 
 def stages(count, pp):
@@ -990,7 +1017,8 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
                native=all(p["native"] for one in predicted for _, _, p in one),
                tokens_per_step=tokens_per_step, predicted=predicted, slowest=slowest, s=s, f=f)
     row["slow"] = slow
-    row["per_token"] = sum(cache_bytes(m, 1, f.kv, 1) for layer in m.layers if layer[3])
+    row["per_token"] = sum(cache_bytes(m, 1, f.kv, 1, layer[0])
+                           for layer in m.layers if layer[3])
     row["capacity"], row["reserve"] = device.capacity, None
     if asked.get("in_loop"):
         draft = None
@@ -1210,7 +1238,8 @@ def crossover(m, row):
     # K and V of a layer have a scale each where the format has one per tensor, at any context.
     scales = FORMATS[f.kv].get("tensor", 0) * len(m.layers) * (1 if m.latent else 2)
     read = row["by_role"]["weights"] - scales
-    each = cache_bytes(m, s.tp, f.kv, 1) * row["predicted"][0][0][1].dims["tokens"]
+    each, narrow = (cache_bytes(m, s.tp, f.kv, 1, x) * row["predicted"][0][0][1].dims["tokens"]
+                    for x in (False, True))
     attending = sum(1 for layer in m.layers if layer[3])
     windowed = sum(1 for layer in m.layers if layer[0])
     full = attending - windowed
@@ -1221,7 +1250,7 @@ def crossover(m, row):
         return None
     if m.chosen:
         return chosen_crossover(m, f, read, row["predicted"][0][0][1].dims["tokens"])
-    at = read / (each * attending)
+    at = read / (each * full + narrow * windowed)
     if windowed and at > m.window:
-        at = (read / each - windowed * m.window) / full if full else None
+        at = (read - narrow * windowed * m.window) / (each * full) if full else None
     return at

@@ -537,7 +537,7 @@ def check_parameters(comparison, program, every_model):
         total, active = models.parameters(model)
         row = models.Formats(model, {}, {}, None)
         comparison.row(got, dict(parameters=total, active_parameters=active, kv_bytes_per_token=sum(
-            models.cache_bytes(model, 1, row.kv, 1) for layer in model.layers if layer[3])),
+            models.cache_bytes(model, 1, row.kv, 1, layer[0]) for layer in model.layers if layer[3])),
             "list models", got["id"])
 
 

@@ -992,12 +992,15 @@ static const struct published {
     {"olmo-3-7b", 7298011136, 7298011136, 7.3e9, 3e7, 0, "allenai/Olmo-3-1025-7B page"},
     {"minimax-m2", 228689764864, 11030553088, 229e9, 5e8, 0,
      "MiniMaxAI/MiniMax-M2 page, size of the weights"},
+    {"mimo-v2-flash", 308778780864, 15445936320, 309e9, 5e8, 0, "XiaomiMiMo/MiMo-V2-Flash page"},
     {"command-a", 111057580032, 111057580032, 111e9, 5e8, 0,
      "CohereLabs/c4ai-command-a-03-2025 page"},
     {"ernie-4.5-21b-a3b", 21825437888, 3352150208, 21.8e9, 1e8, 0,
      "baidu/ERNIE-4.5-21B-A3B-PT page, size of the weights"},
     {"glm-4-9b-0414", 9400442880, 9400442880, 9.4e9, 5e7, 0,
      "zai-org/GLM-4-9B-0414 page, size of the weights"},
+    {"glm-4.7-flash", 29943393920, 3896766080, 30e9, 15e7, 0, "zai-org/GLM-4.7-Flash page"},
+    {"hunyuan-a13b", 80393183232, 12747448320, 80e9, 4e8, 0, "tencent/Hunyuan-A13B-Instruct page"},
     {"granite-4.0-h-small", 32207337984, 8803121664, 32e9, 5e8, 0,
      "ibm-granite/granite-4.0-h-small page"},
     {"falcon-h1-0.5b", 521411104, 521411104, 0.5e9, 5e7, 0, NAME},
@@ -1027,6 +1030,8 @@ static const struct {
     {"glm-5", 154880. * 6144, 40833146112, 40e9, 1e9, "zai-org/GLM-5 page"},
     {"kimi-k2", 0, 32861500928, 32e9, 1e9, "moonshotai/Kimi-K2-Instruct page"},
     {"qwen3.5-397b-a17b", 0, 17349040896, 17e9, 5e8, NAME},
+    {"hunyuan-a13b", 0, 12747448320, 13e9, 5e8, "tencent/Hunyuan-A13B-Instruct page"},
+    {"mimo-v2-flash", 0, 15445936320, 15e9, 5e8, "XiaomiMiMo/MiMo-V2-Flash page"},
     {"granite-4.0-h-small", 0, 8803121664, 9e9, 5e8, "ibm-granite/granite-4.0-h-small page"},
     {"qwen3-next-80b-a3b", 2 * 151936. * 2048, 3252599552, 3e9, 5e8, NAME ", without both ends"},
     {"deepseek-r1", 129280. * 7168, 36625618432, 36.6e9, 5e7, "as DeepSeek-V3"},
@@ -1109,6 +1114,13 @@ static void test_every_model_is_checked(void **state)
  * not tied; per layer (six of them) Q and O 64 x 64 each, K and V 64 x 64 each, two norms of 64,
  * and an MLP of three matrices 64 x 96; a last norm of 64.
  */
+#define HUNYUAN                                                                                    \
+    "\"num_experts\": 8, \"moe_topk\": [2, 2, 2, 2, 2, 2], \"moe_intermediate_size\": [24, 24, "   \
+    "24, 24, 24, 24]"
+#define MIMO                                                                                       \
+    "\"head_dim\": 12, \"v_head_dim\": 4, \"num_key_value_heads\": 2, "                            \
+    "\"swa_num_key_value_heads\": 4, \"sliding_window\": 5, \"hybrid_layer_pattern\": [0, 1, 1, "  \
+    "0, 1, 1], \"add_swa_attention_sink_bias\": true"
 static void test_parameters_by_hand(void **state)
 {
     (void)state;
@@ -1167,6 +1179,18 @@ static void test_parameters_by_hand(void **state)
          "\"q_lora_rank\": null, \"kv_lora_rank\": 32, \"qk_nope_head_dim\": 16, "
          "\"qk_rope_head_dim\": 8, \"v_head_dim\": 12",
          plain + 6 * (-attention + 64 * 192 + 64 * 40 + 32 + 32 * 224 + 96 * 64), 0},
+        /* A list with a number for each layer; a norm over a head of 8 for Q and one for K; the
+         * shared expert is there unless the config says otherwise. */
+        {"hunyuan_v1_moe", HUNYUAN ", \"num_shared_expert\": [1, 1, 1, 1, 1, 1]",
+         plain + 6 * 16 - 6 * mlp + 6 * (experts + 64 * 8 + 3 * 64 * 24), 6 * experts * 6 / 8},
+        {"hunyuan_v1_moe",
+         HUNYUAN ", \"num_shared_expert\": [1, 1, 1, 1, 1, 1], \"use_mixed_mlp_moe\": false",
+         plain + 6 * 16 - 6 * mlp + 6 * (experts + 64 * 8), 6 * experts * 6 / 8},
+        /* Q 64 -> 8 x 12, O 8 x 4 -> 64; K 12 and V 4 wide, of two heads in two layers, and of four
+         * in the four with a window, which have a sink per head. */
+        {"mimo_v2_flash", MIMO,
+         plain + 6 * (-attention + 64 * 96 + 32 * 64) + 2 * (2 * 64 * 16) + 4 * (4 * 64 * 16 + 8),
+         0},
         /* A window changes no weight. */
         {"mistral", "\"sliding_window\": 5, \"sliding_window_pattern\": 2", plain, 0},
     };
@@ -1216,6 +1240,7 @@ static void test_embedded_details(void **state)
         {"mixtral-8x7b", "GQA", 32768, 0, 32, 0, 2. * 32 * 8 * 128, "mmm"},
         {"gpt-oss-20b", "GQA", 131072, 12, 24, 128, 2. * 24 * 8 * 64, "bmbmbm"},
         {"gpt-oss-120b", "GQA", 131072, 18, 36, 128, 2. * 36 * 8 * 64, "bmbmbm"},
+        {"mimo-v2-flash", "GQA", 262144, 39, 47, 128, 320. * (9 * 4 + 39 * 8), ".bbbbmbbbbbm"},
         {"deepseek-v3", "MLA", 163840, 0, 58, 0, 61. * (512 + 64), "...mmm"},
         {"gpt-2", "MHA", 1024, 0, 0, 0, 2. * 12 * 768, "..."},
         {"opt-125m", "MHA", 2048, 0, 0, 0, 2. * 12 * 768, "..."},

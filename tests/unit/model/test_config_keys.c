@@ -40,6 +40,18 @@ static void test_refused(void **state)
          "latent"},
         {"\"encoder_layers\": 6", 19,
          "the key encoder_layers is not understood: it has an encoder"},
+        {"\"use_cla\": true", 12,
+         "the key use_cla is not understood: some layers use the keys and values of others"},
+        {"\"cla_share_factor\": 2", 21,
+         "the key cla_share_factor is not understood: some layers use the keys and values of "
+         "others"},
+        {"\"moe_topk\": [2, 3]", 13,
+         "moe_topk must be an integer, or a list with the same one for each of the 6 layers"},
+        {"\"moe_topk\": []", 13, "moe_topk must be an integer from 0 to 1000000000"},
+        {"\"moe_topk\": [2, 2, 2, 2, 2]", 13,
+         "moe_topk must be an integer, or a list with the same one for each of the 6 layers"},
+        {"\"moe_topk\": [\"a\"]", 13,
+         "moe_topk must be an integer, or a list with the same one for each of the 6 layers"},
         {"\"num_wonder_layers\": 3", 22,
          "the key num_wonder_layers is not known, and may change the layers; remove it if it does "
          "not"},
@@ -63,16 +75,25 @@ static void test_refused(void **state)
 static void test_passed_over(void **state)
 {
     (void)state;
-    static const char *const members[] = {
-        "\"compress_ratios\": null",     "\"compress_ratios\": []",
-        "\"hybrid_layer_pattern\": {}",  "\"num_wonder_layers\": 0",
-        "\"use_odd_attention\": false",  "\"mystery\": \"\"",
-        "\"bos_token_id\": 1",           "\"attention_dropout\": 0.1",
-        "\"rms_norm_eps\": 1e-6",        "\"rope_theta\": 1e6",
-        "\"torch_dtype\": \"bfloat16\"", "\"n_group\": 8",
-        "\"vision_start_token_id\": 5",  "\"initializer_range\": 0.02",
-        "\"time_step_limit\": Infinity", "\"mystery\": NaN",
-        "\"mystery\": -Infinity",        "\"router_aux_loss_coef\": 0.001"};
+    static const char *const members[] = {"\"use_cla\": false, \"cla_share_factor\": 2",
+                                          "\"compress_ratios\": null",
+                                          "\"compress_ratios\": []",
+                                          "\"hybrid_layer_pattern\": {}",
+                                          "\"num_wonder_layers\": 0",
+                                          "\"use_odd_attention\": false",
+                                          "\"mystery\": \"\"",
+                                          "\"bos_token_id\": 1",
+                                          "\"attention_dropout\": 0.1",
+                                          "\"rms_norm_eps\": 1e-6",
+                                          "\"rope_theta\": 1e6",
+                                          "\"torch_dtype\": \"bfloat16\"",
+                                          "\"n_group\": 8",
+                                          "\"vision_start_token_id\": 5",
+                                          "\"initializer_range\": 0.02",
+                                          "\"time_step_limit\": Infinity",
+                                          "\"mystery\": NaN",
+                                          "\"mystery\": -Infinity",
+                                          "\"router_aux_loss_coef\": 0.001"};
     for (size_t i = 0; i < COUNT(members); i++) {
         struct roof_error error;
         struct roof_model *const m = with(members[i], &error);
@@ -116,7 +137,14 @@ static void test_root(void **state)
 static void test_every_config(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"\"wonder_layers\": 4,", "\"mystery\": 4,"};
+    static const struct {
+        const char *member;
+        const char *key; /* that refuses it; NULL: a note names the key */
+    } keys[] = {
+        {"\"wonder_layers\": 4,", "wonder_layers"},
+        {"\"sparse_new_attention_config\": {\"block\": 64},", "sparse_new_attention_config"},
+        {"\"expert_wings\": [1, 2],", "expert_wings"},
+        {"\"mystery\": 4,", NULL}};
     for (size_t i = 0; i < roof_data_file_count; i++) {
         const struct roof_data_file *const file = &roof_data_files[i];
         for (size_t k = 0; k < COUNT(keys) && strncmp(file->path, "models/", 7) == 0; k++) {
@@ -124,14 +152,14 @@ static void test_every_config(void **state)
             struct roof_model *model = NULL;
             struct roof_error error = {0};
             roof_text_put(&text, "{");
-            roof_text_put(&text, keys[k]);
+            roof_text_put(&text, keys[k].member);
             roof_text_add(&text, file->text + 1, file->length - 1);
             assert_false(text.failed);
             const enum roof_status status =
                 roof_model_parse(&model, text.data, text.length, "x.json", &error);
-            if (k == 0) {
+            if (keys[k].key != NULL) {
                 assert_int_equal(status, ROOF_INVALID);
-                assert_non_null(strstr(error.message, "wonder_layers"));
+                assert_non_null(strstr(error.message, keys[k].key));
             } else {
                 assert_int_equal(status, ROOF_OK);
                 assert_string_equal(model->remarks[0],

@@ -439,6 +439,21 @@ static void test_methods(void **state)
         {"\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\", \"kv_cache_scheme\": "
          "{\"dynamic\": false, \"num_bits\": 8, \"type\": \"float\"}, \"producer\": {}",
          P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3)},
+        /* the words of ModelOpt, which may leave its name out */
+        {"\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4_AWQ\", \"group_size\": 16",
+         P(NVFP4), P(NVFP4), P(NVFP4), P(AUTO)},
+        {"\"quant_algo\": \"W4A16_NVFP4\"", P(NVFP4), P(NVFP4), P(AUTO), P(AUTO)},
+        {"\"quant_algo\": \"W4A8_MXFP4_FP8\"", P(MXFP4), P(MXFP4), P(FP8_E4M3), P(AUTO)},
+        {"\"quant_algo\": \"MXFP8\"", P(MXFP8_E4M3), P(MXFP8_E4M3), P(MXFP8_E4M3), P(AUTO)},
+        {"\"quant_algo\": \"FP8_PER_CHANNEL_PER_TOKEN\"", P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3),
+         P(AUTO)},
+        {"\"quant_algo\": \"FP8_PB_WO\"", P(FP8_BLOCK128), P(FP8_BLOCK128), P(AUTO), P(AUTO)},
+        {"\"quant_algo\": \"fp8_pb_wo\"", P(FP8_BLOCK128), P(FP8_BLOCK128), P(AUTO), P(AUTO)},
+        {"\"quant_algo\": \"W8A8_SQ_PER_CHANNEL\"", P(INT8_CHANNEL), P(INT8_CHANNEL), P(INT8),
+         P(AUTO)},
+        {"\"quant_algo\": \"W4A16_AWQ\", \"group_size\": 128, \"has_zero_point\": false, "
+         "\"pre_quant_scale\": true",
+         P(INT4_G128), P(INT4_G128), P(AUTO), P(AUTO)},
         {"\"quant_method\": \"fp8\", \"kv_cache_quant_algo\": \"INT8\"", P(FP8_E4M3), P(FP8_E4M3),
          P(FP8_E4M3), P(INT8)},
         {"\"quant_method\": \"fp8\", \"kv_cache_quant_algo\": null, \"kv_cache_scheme\": "
@@ -567,6 +582,35 @@ static void test_groups(void **state)
     }
 }
 
+#define MIXED(layers) "\"quant_algo\": \"MIXED_PRECISION\", \"quantized_layers\": {" layers "}"
+#define MODULE(name, algorithm) "\"" name "\": {\"quant_algo\": \"" algorithm "\"}"
+
+/* A format for each module that is named, which wins over no other layer's; 16 bits elsewhere. */
+static void test_mixed(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(CONFIG("\"quantization_config\": {" MIXED(
+        MODULE("model.layers.1.self_attn.o_proj", "FP8") ", " MODULE(
+            "model.layers.1.mlp.experts.0.up_proj",
+            "NVFP4") ", " MODULE("model.layers.1.mlp.experts.1.up_proj",
+                                 "NVFP4") ", " MODULE("model.layers.11.mlp.experts.0.up_proj",
+                                                      "NVFP4") ", " MODULE("model.layers.2.mlp."
+                                                                           "experts.0.down_proj",
+                                                                           "W4A16_AWQ") ", " MODULE("lm_head",
+                                                                                                    "FP8")) "}"));
+    apply(m, "checkpoint", NULL);
+    has_format(m, 1, W(O), P(FP8_E4M3));
+    has_format(m, 0, W(O), P(BF16));
+    has_format(m, 1, W(Q), P(BF16));
+    has_format(m, 1, W(EXPERT_UP), P(NVFP4));
+    has_format(m, 2, W(EXPERT_UP), P(BF16));
+    has_format(m, 2, W(EXPERT_DOWN), P(INT4_G128));
+    has_format(m, 1, W(EXPERT_DOWN), P(BF16));
+    assert_int_equal(m->format[W(LM_HEAD)], P(FP8_E4M3));
+    assert_int_equal(m->activations, P(NVFP4)); /* FP8 weights are met by FP8 */
+    roof_model_free(m);
+}
+
 /* The names that weights have in classes with fused ones, with other experts, and beside a vision
  * tower. */
 static void test_other_names(void **state)
@@ -680,6 +724,35 @@ static void not_applied(struct roof_model *m, const char *name, enum roof_status
     }
     assert_null(m->layout);
     assert_int_equal(roof_layout_apply(m, name, NULL, NULL), expected);
+}
+
+static void test_mixed_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *quantization;
+        int column;
+        const char *message;
+    } cases[] = {
+        {"\"quant_algo\": \"NVFP4\", \"group_size\": 32", 63,
+         "quantization_config: of group_size only 16 is known with this method; give the formats "
+         "with layout or class"},
+        {"\"quant_algo\": \"MIXED_PRECISION\"", 25,
+         "quantization_config: MIXED_PRECISION needs an object quantized_layers"},
+        {MIXED(MODULE("model.layers.9999.self_attn.o_proj", "FP8")), 79,
+         "quantization_config: quantized_layers name no weight of this model"},
+        {MIXED(MODULE("model.layers.1.self_attn.o_proj",
+                      "FP8_PB_WO") ", " MODULE("model.layers.2.self_attn.o_proj", "FP8")),
+         115, "quantization_config: quantized_layers whose inputs differ in this way"},
+        {MIXED(MODULE("model.layers.1.self_attn.o_proj", "W9")), 115,
+         "quantization_config: method 'modelopt' W9 is not known"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, CONFIG("\"quantization_config\": {%s}"), cases[i].quantization);
+        struct roof_model *const m = parse(text);
+        not_applied(m, "checkpoint", ROOF_INVALID, 2, cases[i].column, cases[i].message);
+        roof_model_free(m);
+    }
 }
 
 static void test_checkpoint_refused(void **state)
@@ -1093,6 +1166,8 @@ int main(void)
         cmocka_unit_test(test_methods),
         cmocka_unit_test(test_compressed_tensors),
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_mixed_refused),
         cmocka_unit_test(test_exclusions),
         cmocka_unit_test(test_other_names),
         cmocka_unit_test(test_expressions),
