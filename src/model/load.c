@@ -98,19 +98,20 @@ static enum roof_status add_weights(struct roof_model **model, const char *path,
     return status;
 }
 
-/* Adds to a model what stands beside its config.json in a folder. A model that cannot have it is
- * freed. */
+/* Reads what stands beside the config.json of a model. */
+static enum roof_status read_beside(struct roof_model *model, const char *path,
+                                    struct roof_error *error)
+{
+    struct roof_json *json = NULL;
+    TRY(roof_json_read_python(&json, path, error));
+    return roof_config_read_beside(model, json, error);
+}
+
+/* Adds it to the model, where it is there. A model that cannot have it is freed. */
 static enum roof_status add_beside(struct roof_model **model, const char *path,
                                    struct roof_error *error)
 {
-    struct roof_json *json = NULL;
-    if (!exists(path)) {
-        return ROOF_OK;
-    }
-    enum roof_status status = roof_json_read_python(&json, path, error);
-    if (status == ROOF_OK) {
-        status = roof_config_read_beside(*model, json, error);
-    }
+    const enum roof_status status = exists(path) ? read_beside(*model, path, error) : ROOF_OK;
     if (status != ROOF_OK) {
         roof_model_free(*model);
         *model = NULL;
