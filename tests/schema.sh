@@ -104,7 +104,7 @@ one model-prediction predict model llama-3-8b -H h100-sxm --phase prefill --cont
     --prefix-hit 0.5
 one model-prediction predict model llama-3-70b -H h200 --draft-model llama-3-8b --draft-tokens 4 \
     --acceptance 0.8 --tp 2 --pp 2 -w fp8
-one model-prediction predict model llama-3-8b -H h100 -p fp8 --fuse all --host-gap 20us --serial 1ms --phase decode --blocks
+one model-prediction predict model llama-3-8b -H h100 -p fp8 --fuse all --host-gap 20us --serial 1ms --step-scale 1.1 --phase decode --blocks
 one model-prediction predict model llama-3-8b -H h100-sxm --prompt 2k --generate 100 --tp 2 --advise
 one model-prediction predict model llama-3-8b -H h100 --layout q4_k_m
 one model-prediction predict model deepseek-v3 -H h200 --tp 8 --pp 2 --layout checkpoint

@@ -693,7 +693,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .choices = compare_fits,
                         .value = "scale",
                         .help = "find the factor and the host time of a pass that bring expected "
-                                "times in line with the measured ones",
+                                "times in line",
                         .commands = ROOF_COMMAND_COMPARE},
     ROW(CEILINGS) = {.option = "ceilings",
                      .kind = ROOF_INPUT_TEXT,

@@ -13,6 +13,7 @@
 
 struct owned {
     struct roof_json *json;
+    const struct roof_json *lender;      /* the document of the model that this is a copy of */
     struct roof_json *beside;            /* hf_quant_config.json, or NULL */
     const roof_json_value *quantization; /* an object of either, or NULL */
     const struct roof_json *quantizer;   /* the document that it stands in, also of a copy */
@@ -77,6 +78,7 @@ struct roof_model *roof_model_copy(const struct roof_model *model)
         copy->private_data = owned;
         owned->quantization = from->quantization;
         owned->quantizer = from->quantizer;
+        owned->lender = from->lender == NULL ? from->json : from->lender;
     }
     return copy;
 }
@@ -88,7 +90,8 @@ void roof_model_attach(struct roof_model *model, struct roof_json *json)
 
 const struct roof_json *roof_model_json(const struct roof_model *model)
 {
-    return owned_by(model)->json;
+    const struct owned *const owned = owned_by(model);
+    return owned->lender == NULL ? owned->json : owned->lender;
 }
 
 void roof_model_attach_beside(struct roof_model *model, struct roof_json *json)

@@ -395,8 +395,7 @@ static void derive_of_model(struct roof_value *out, enum model_prediction_value 
                           : ROOF_UNKNOWN;
         break;
     case STEP_SCALE:
-        out->number =
-            scenario->common.step_scale == 1 ? ROOF_UNKNOWN : scenario->common.step_scale;
+        out->number = scenario->common.step_scale == 1 ? ROOF_UNKNOWN : scenario->common.step_scale;
         break;
     case LAYOUT:
         out->text = p->model->layout;
