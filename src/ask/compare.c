@@ -18,10 +18,11 @@ struct comparing {
     struct roof_known known;
     struct roof_scenario base; /* what a row does not say */
     const struct roof_model *draft;
-    bool rows;                    /* rows are written, not statistics */
-    double below;                 /* NAN: not asked */
-    bool fits;                    /* a factor is asked for */
-    struct roof_scale_row *value; /* those with expected times, for the fit */
+    bool rows;                           /* rows are written, not statistics */
+    double below;                        /* NAN: not asked */
+    bool fits;                           /* a factor is asked for */
+    struct roof_model_prediction *again; /* room of the fit */
+    struct roof_scale_row *value;        /* those with expected times, for the fit */
     size_t values;
     size_t value_room;
     struct roof_lost_row *row; /* rows below that share */
@@ -102,8 +103,7 @@ static enum roof_status keep_value(struct comparing *c, const struct roof_compar
         c->value = grown;
         c->value_room = room;
     }
-    c->value[c->values++] = roof_scale_row_of(row);
-    return ROOF_OK;
+    return roof_scale_row_of(&c->value[c->values++], row, c->again, error);
 }
 
 static enum roof_status on_row(void *context, const struct roof_compared *row,
@@ -227,12 +227,16 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
     if (roof_asking_has(a, ROOF_INPUT_BELOW)) {
         TRY(roof_parse_share(&c->below, q->value[ROOF_INPUT_BELOW], ROOF_KEY("below"), error));
     }
-    static const size_t fitted[] = {ROOF_INPUT_STEP_SCALE, ROOF_INPUT_SERIAL};
+    static const size_t fitted[] = {ROOF_INPUT_STEP_SCALE, ROOF_INPUT_SERIAL, ROOF_INPUT_HOST_GAP};
     c->fits = roof_asking_has(a, ROOF_INPUT_COMPARE_FIT);
     if (c->fits) {
         int64_t form = 0; /* there is one */
         TRY(roof_read_choice(&form, q, ROOF_INPUT_COMPARE_FIT, error));
         TRY(roof_asking_refuse(a, fitted, COUNT(fitted), ROOF_KEY("compare_fit"), error));
+        c->again = malloc(sizeof *c->again);
+        if (c->again == NULL) {
+            return roof_no_memory(error);
+        }
     }
     TRY(check_format(c, error));
     TRY(check_groups(q->value[ROOF_INPUT_GROUP_BY], error));
@@ -344,6 +348,7 @@ enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *erro
     roof_text_free(&c.lost);
     free(c.row);
     free(c.value);
+    free(c.again);
     roof_known_free(&c.known);
     return status;
 }

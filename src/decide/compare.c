@@ -290,9 +290,9 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-/* Finds the times of a model that are compared with a metric: those of a step, or of a request. */
-static void set_model_times(struct roof_compared *row, const struct roof_model_prediction *m,
-                            enum roof_metric metric)
+/* Finds the times of a model that are compared with a metric: bound and expected. */
+static void model_times(double out[2], const struct roof_model_prediction *m,
+                        enum roof_metric metric)
 {
     const bool request = m->scenario.phase == ROOF_PHASE_REQUEST;
     const double times[ROOF_METRIC_COUNT][2] = {
@@ -302,8 +302,25 @@ static void set_model_times(struct roof_compared *row, const struct roof_model_p
         [ROOF_METRIC_TPOT] = {m->tpot_s, m->expected_tpot_s},
         [ROOF_METRIC_E2E] = {m->e2e_s, m->expected_e2e_s},
         [ROOF_METRIC_RATE] = {1 / m->tokens_per_s, 1 / m->expected_tokens_per_s}};
-    row->time_s = times[metric][0];
-    row->expected_s = times[metric][1];
+    out[0] = times[metric][0];
+    out[1] = times[metric][1];
+}
+
+double roof_compared_expected(const struct roof_model_prediction *model_prediction,
+                              enum roof_metric metric)
+{
+    double times[2];
+    model_times(times, model_prediction, metric);
+    return times[1];
+}
+
+static void set_model_times(struct roof_compared *row, const struct roof_model_prediction *m,
+                            enum roof_metric metric)
+{
+    double times[2];
+    model_times(times, m, metric);
+    row->time_s = times[0];
+    row->expected_s = times[1];
     /* The band is of one pass: a step of a pipeline or with drafts is off alike. */
     row->low_s = row->expected_s * m->total.expected_low_s / m->total.expected_s;
     row->high_s = row->expected_s * m->total.expected_high_s / m->total.expected_s;
@@ -315,6 +332,7 @@ static enum roof_status set_times(struct roof_compared *row, const struct roof_r
                                   enum roof_metric metric, struct roof_error *error)
 {
     const struct roof_prediction *const p = row->prediction;
+    row->which = metric;
     row->metric = roof_metric_key(metric);
     row->measured_s = records->measured_s[metric];
     row->time_s = p->time_s;

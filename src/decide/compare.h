@@ -22,11 +22,12 @@ struct roof_compared {
     const struct roof_hardware *hardware;
     const struct roof_prediction *prediction;             /**< of a model: its total */
     const struct roof_model_prediction *model_prediction; /**< NULL: an operator */
-    bool metrics;       /**< the file measures more than measured_us */
-    const char *metric; /**< the key of what was measured: "ttft_ms" */
-    double measured_s;  /**< of a rate the time of a token, as the times below */
-    double time_s;      /**< the roofline bound */
-    double expected_s;  /**< NAN: nothing to expect, like the band */
+    bool metrics;           /**< the file measures more than measured_us */
+    enum roof_metric which; /**< was measured */
+    const char *metric;     /**< its key: "ttft_ms" */
+    double measured_s;      /**< of a rate the time of a token, as the times below */
+    double time_s;          /**< the roofline bound */
+    double expected_s;      /**< NAN: nothing to expect, like the band */
     double low_s;
     double high_s;
 };
@@ -55,6 +56,10 @@ struct roof_compare_calls {
     /** Is told of a row that is not what it should be; it is counted and left out. */
     void (*bad)(void *context, const struct roof_error *error);
 };
+
+/** Returns the expected time of a model that is compared with a metric: of a step or a request. */
+double roof_compared_expected(const struct roof_model_prediction *model_prediction,
+                              enum roof_metric metric);
 
 /** Statistics of a group of rows. Errors are fractions of the measured time; NAN where no row has
  * what they need. */

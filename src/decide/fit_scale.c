@@ -2,7 +2,6 @@
 #include "decide/fit_scale.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/base.h"
 
@@ -66,30 +65,30 @@ static double left_out(const struct roof_scale_row *row, size_t count, const str
     return error / (double)count;
 }
 
-/* The passes of a request of G tokens are one for the prompt, and one for each token after the
- * first, or with drafts for as many tokens as a step makes. */
-static double passes_of(const struct roof_compared *row)
+/* Expected times grow evenly with the host time of a pass: the passes are what a second more adds.
+ */
+enum roof_status roof_scale_row_of(struct roof_scale_row *out, const struct roof_compared *row,
+                                   struct roof_model_prediction *room, struct roof_error *error)
 {
-    const struct roof_model_prediction *const m = row->model_prediction;
-    if (m == NULL) {
-        return 0;
+    *out = (struct roof_scale_row){.expected_s = row->expected_s, .measured_s = row->measured_s};
+    if (row->model_prediction == NULL) {
+        return ROOF_OK;
     }
-    const double steps = 1 / m->tokens_per_step; /* of a token */
-    const bool request = m->scenario.phase == ROOF_PHASE_REQUEST;
-    const double whole = 1 + steps * (double)(m->scenario.generate - 1);
-    if (strcmp(row->metric, roof_metric_key(ROOF_METRIC_TPOT)) == 0) {
-        return steps;
+    struct roof_scenario s = row->model_prediction->scenario;
+    if (s.serial_s > 0 || s.host_gap_s > 0 || s.common.step_scale != 1) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "line %d: a fit finds the factor and the host time itself: leave out "
+                              "step_scale, serial_ms and host_gap_us",
+                              row->line);
     }
-    if (strcmp(row->metric, roof_metric_key(ROOF_METRIC_RATE)) == 0) {
-        return steps * m->tokens_per_s_per_user / m->tokens_per_s;
+    s.serial_s = 1;
+    if (s.phase == ROOF_PHASE_REQUEST) {
+        s.context = 0; /* its lengths say it again */
     }
-    return request && strcmp(row->metric, roof_metric_key(ROOF_METRIC_TTFT)) != 0 ? whole : 1;
-}
-
-struct roof_scale_row roof_scale_row_of(const struct roof_compared *row)
-{
-    return (struct roof_scale_row){
-        .expected_s = row->expected_s, .measured_s = row->measured_s, .passes = passes_of(row)};
+    TRY(roof_predict_model(room, row->model_prediction->model, &s,
+                           row->model_prediction->total.hardware, error));
+    out->passes = roof_compared_expected(room, row->which) - row->expected_s;
+    return ROOF_OK;
 }
 
 enum roof_status roof_scale_fit(struct roof_scale_fit *out, const struct roof_scale_row *row,

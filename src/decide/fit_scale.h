@@ -13,7 +13,7 @@
 struct roof_scale_row {
     double expected_s; /**< as predicted, without a factor and a host time */
     double measured_s;
-    double passes; /**< of the model, in which the host time is; 0: an operator */
+    double passes; /**< by how much it grows with the host time of a pass; 0: of an operator */
 };
 
 /** The fit of at least ROOF_SCALE_ROWS values. Errors are means of |predicted / measured - 1|. */
@@ -27,8 +27,10 @@ struct roof_scale_fit {
 /** Fewer values say nothing of a fit: none is left to judge it by. */
 #define ROOF_SCALE_ROWS 3
 
-/** Returns the row of a measured value; its expected time may be unknown (NAN). */
-struct roof_scale_row roof_scale_row_of(const struct roof_compared *row);
+/** Makes the row of a measured value, which has an expected time. A model is predicted again, in
+ * room. ROOF_INVALID for a row that has numbers of such a fit itself. */
+enum roof_status roof_scale_row_of(struct roof_scale_row *out, const struct roof_compared *row,
+                                   struct roof_model_prediction *room, struct roof_error *error);
 /** Fits count rows; ROOF_UNSATISFIED for fewer than ROOF_SCALE_ROWS. */
 enum roof_status roof_scale_fit(struct roof_scale_fit *out, const struct roof_scale_row *row,
                                 size_t count, struct roof_error *error);
