@@ -299,9 +299,9 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
                                "it does not",
                                key);
     }
-    roof_text_printf(
-        unknown, "%s%s",
-        unknown->length == 0 ? "keys that are not known, and count for nothing: " : ", ", key);
+    roof_text_put(unknown,
+                  unknown->length == 0 ? "keys that are not known, and count for nothing: " : ", ");
+    roof_text_plain(unknown, key);
     return ROOF_OK;
 }
 

@@ -383,7 +383,7 @@ enum roof_status roof_model_limits(struct roof_limits *out,
                                    const struct roof_model_prediction *prediction,
                                    const struct roof_scenario *scenario, struct roof_error *error)
 {
-    out->fusion.known = false;
+    out->fusion.known = out->blocks.known = false;
     TRY(roof_model_parameters(&out->parameters, &out->active_parameters, prediction->model, error));
     struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
     out->max_batch = out->max_context = ROOF_UNKNOWN;
