@@ -158,12 +158,18 @@ if [ -f "$dir/more/inferencemax_agg.csv" ]; then
 
 ## Serving
 
-`simulate` against medians of closed loops: InferenceMAX and NVIDIA's own runs (ai-dynamo/aiconfigurator@095f58a, aic-core/src/aiconfigurator_core/systems/silicon_sample.csv, Apache-2.0; measured by SemiAnalysis InferenceMAX,
+`simulate` against closed loops: InferenceMAX and NVIDIA's own runs (ai-dynamo/aiconfigurator@095f58a, aic-core/src/aiconfigurator_core/systems/silicon_sample.csv, Apache-2.0; measured by SemiAnalysis InferenceMAX,
 Apache-2.0, and by NVIDIA). The rows state no budget, so each engine has its default ([simulation](simulation.md#how-well-it-does)); no host time is added, and no drafts are assumed. TPOT and TTFT are
 the medians of |simulated / measured - 1| over the rows, and bias is the median with its sign.
 
-All users ask at once in the beginning, as the clients of benchmarks do (`--warm-up 0`). With users that are spread evenly, as `simulate` has them by default, TensorRT-LLM on H100 has 9.9 (TPOT) and 85.4 (TTFT); the others change
-by less than 1. Nine rows of gpt-oss-120b on H100 at 512 users are left out: all are below the lower bound of that many sequences, so fewer ran. With them vLLM on H100 has 4.8 and 75.4. One row states no concurrency.
+All users ask at once in the beginning, as the clients of benchmarks do (`--warm-up 0`), and each asks ten times in the mean. The copy at hand calls the measured times medians; they are compared with simulated means, because
+they behave like means: the tenth of the requests that waits in the beginning adds half the time of all prompts to a mean, which grows with the users, and nothing to a median. The TTFT of vLLM on H100 is 2.1 times
+the simulated mean from 4 to 64 users, to 5% in the median; against the simulated median it is 2.6 times at 4 users and 9 times at 64.
+
+The last three columns say how a fit would do: TTFT = factor x simulated + added, chosen for the least error of the row's runs, and the error of each half of the runs with the fit of the other half. A factor above 1 says that
+prompts take longer than predicted; what is added is the way of a request through the server.
+
+Nine rows of gpt-oss-120b on H100 at 512 users are left out: all are below the lower bound of that many sequences, so fewer ran. One row states no concurrency.
 Some rows cannot be what they state: 34 of the 215 of DeepSeek with TensorRT-LLM and 6 of the 168 with SGLang have a TPOT below the lower bound of their split without drafts.
 
 EOF

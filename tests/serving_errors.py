@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Simulates measured closed loops: serving_errors.py PROGRAM FILE.
 
-FILE is inferencemax_agg.csv: medians of InferenceMAX runs, as ai-dynamo/aiconfigurator keeps them
-(docs/simulation.md has the source). Prints tables in Markdown: errors of the medians by device and
-engine."""
+FILE is inferencemax_agg.csv: means of InferenceMAX runs, as ai-dynamo/aiconfigurator keeps them
+(docs/simulation.md has the source). Prints a table in Markdown: errors by device and engine.
+
+The file calls its times medians. Its TTFT grow with the users as means of runs do that begin with
+all users at once: the tenth of the requests that waits in the beginning adds to the mean a part
+that is in proportion to the users, and nothing to the median."""
 import csv
 import json
 import re
@@ -53,11 +56,11 @@ def command(row):
             *([] if dense else ["--moe-tp", str(moe_tp), "--moe-ep", str(moe_ep)]),
             "--concurrency", str(users), "--requests", str(max(10 * users, 2)), "--warm-up", "0", "--prompt", prompt,
             "--generate", generate, "--chunk", str(budget), "--max-num-seqs", str(sequences),
-            "-f", "ndjson", "--columns", "ttft_ms_p50,tpot_ms_p50"]
+            "-f", "ndjson", "--columns", "ttft_ms_mean,tpot_ms_mean"]
 
 
-def errors(program, row):
-    """Simulated over measured medians, less 1: (TTFT, TPOT)."""
+def times(program, row):
+    """Simulated and measured means: ((TTFT, TTFT), (TPOT, TPOT))."""
     question = command(row)
     if question is None:
         return None
@@ -66,17 +69,39 @@ def errors(program, row):
         print(" ".join(question), re.sub(r"\s+", " ", done.stderr), file=sys.stderr)
         return None
     found = json.loads(done.stdout)
-    return [found[key + "_p50"] / float(row[key]) - 1 for key in ("ttft_ms", "tpot_ms")]
+    return [(found[key + "_mean"], float(row[key])) for key in ("ttft_ms", "tpot_ms")]
+
+
+def error(pairs, factor=1.0, added=0.0):
+    """The median size of (factor simulated + added) / measured - 1."""
+    return statistics.median(abs((factor * mine + added) / other - 1) for mine, other in pairs)
+
+
+def fit(pairs):
+    """The factor and the added milliseconds with the least error."""
+    return min(((k / 20, added) for k in range(10, 61) for added in range(0, 121, 4)),
+               key=lambda pair: error(pairs, *pair))
+
+
+def unseen(pairs):
+    """The error of each half of the rows with the fit of the other half."""
+    halves = pairs[::2], pairs[1::2]
+    if min(map(len, halves)) < 5:
+        return "-"
+    return f"{50 * sum(error(a, *fit(b)) for a, b in (halves, halves[::-1])):.1f}"
 
 
 def line(name, found):
     """A row of the table: medians of the errors and of their sizes."""
     cells = []
     for column in (1, 0):
-        values = [error[column] for error in found]
-        cells += [f"**{100 * statistics.median(map(abs, values)):.1f}**",
-                  f"{100 * statistics.median(values):+.1f}"]
-    return f"| {name} | {len(found)} | {' | '.join(cells)} |"
+        pairs = [row[column] for row in found]
+        bias = statistics.median(mine / other - 1 for mine, other in pairs)
+        cells += [f"**{100 * error(pairs):.1f}**", f"{100 * bias:+.1f}"]
+    ttft = [row[0] for row in found]
+    factor, added = fit(ttft)
+    return (f"| {name} | {len(found)} | {' | '.join(cells)} | {factor:g} | {added} | "
+            f"{unseen(ttft)} |")
 
 
 def main():
@@ -84,14 +109,14 @@ def main():
     groups, skipped = {}, 0
     with open(path, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(text for text in file if not text.startswith("#")):
-            found = errors(program, row)
+            found = times(program, row)
             skipped += found is None
             if found is not None:
                 for key in ((row["gpu"], row["framework"], "all"),
                             (row["gpu"], row["framework"], row["model"].split("/")[1])):
                     groups.setdefault(key, []).append(found)
-    print("| device | engine | model | rows | TPOT | bias | TTFT | bias |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| device | engine | model | rows | TPOT | bias | TTFT | bias | factor | added ms | TTFT then |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for (gpu, engine, model), found in sorted(groups.items()):
         name = f"**{model}**" if len(found) >= ROWS_LEAST and model == "all" else model
         print(line(f"{DEVICES[gpu]} | {engine} | {name}", found))
