@@ -339,6 +339,12 @@ errors: all $(FIT)
 	sh docs/errors.sh '$(MEASURED)' $(BIN) $(FIT) > $(BUILD)/errors.md
 	mv $(BUILD)/errors.md docs/errors.md
 
+## check-errors: refuse errors larger than those of docs/errors.md, from the published timings in MEASURED=DIR
+check-errors: all $(FIT)
+	@[ -d '$(MEASURED)' ] || { echo 'make check-errors MEASURED=DIR' >&2; exit 2; }
+	sh docs/errors.sh '$(MEASURED)' $(BIN) $(FIT) > $(BUILD)/errors.md
+	python3 -B tests/errors_kept.py docs/errors.md $(BUILD)/errors.md
+
 ## serving: simulate the measured serving runs in MEASURED=DIR, and compare
 serving: $(BIN)
 	@[ -d '$(MEASURED)' ] || { echo 'make serving MEASURED=DIR' >&2; exit 2; }
@@ -700,7 +706,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors charts llama-check cuda-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
+.PHONY: all calibrate errors check-errors charts llama-check cuda-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         dist check-dist check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

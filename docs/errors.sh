@@ -42,6 +42,31 @@ cat << EOF
 Written by \`make errors MEASURED=DIR\`; [accuracy](accuracy.md) says what the words mean. All errors are per cent of the measured
 time; MAPE is the mean of |expected / measured - 1| over all rows, small and launch-bound ones included.
 
+## What you may believe
+
+The mean error of each kind of work on sizes that no fit saw, by device and stack, with its rows; \`from ID\` is a kernel that another device lends. "In band" is the share of all rows of the device and stack that lie
+between expected_low_us and expected_high_us, for which eight of ten are meant. \`best\` are kernels without a stack. Decode steps and whole requests are [below](#whole-models), runs under load in [Serving](#serving).
+
+| device | stack | 16-bit products | of fewer bits | experts | prefill attention | decode attention | vectors | collectives | in band |
+|---|---|---|---|---|---|---|---|---|---|
+EOF
+"$bin" compare "$work/rows.csv" --group-by hardware,stack -f json > "$work/bands.json"
+jq -rs --slurpfile bands "$work/bands.json" "$helpers"'
+    def cell(kernels; numerics): map(select((.kernel | IN(kernels)) and (.numerics | numerics)))
+        | map(select(.lent == null)) as $own | map(select(.lent != null) | .lent) as $lent
+        | if $own != [] then (($own | map(.rows * .mape) | add) / ($own | map(.rows) | add) | pc) + " (" + ($own | map(.rows) | add | tostring) + ")"
+          elif $lent != [] then "from " + ($lent | unique | join(", ")) else "-" end;
+    .[] | .hardware as $d | .fits | group_by(.stack)[] | .[0].stack as $s
+    | [$d, $s, cell("gemm", "bmm"; . == "16bit"), cell("gemm"; . != "16bit"), cell("moe"; true),
+       cell("prefill", "mla_prefill"; true), cell("decode", "mla_decode"; true),
+       cell("norm", "add", "activation", "rope", "quantize"; true),
+       cell("all_reduce", "one_shot", "all_gather", "reduce_scatter", "all_to_all"; true),
+       ([$bands[0].groups[] | select(.hardware == $d and ((.stack // "") == (if $s == "best" then "" else $s end))) | .band_coverage][0] | pc)]
+    | row' data/calibration/*.json
+cat << EOF
+
+Devices without rows of their own take the calibration of their family, with a wider band ([which devices](accuracy.md#which-devices)); their \`expected_basis\` is \`nearest\`.
+
 ## Kernels, on sizes that no fit saw
 
 All devices and stacks of a kernel together, and the worst line of the next table.
