@@ -115,6 +115,13 @@ one model-prediction predict model llama-3-70b -H h100-sxm --prompt 2k --generat
 each model-prediction sweep model llama-3-8b,gpt-oss-20b -H h100,b200 --batch 1,64 -p fp16,fp8
 list model-prediction sweep model deepseek-v3 -H h200 --ep 1,8 --batch 1,64 -w fp8
 
+# --- graph files
+
+one graph-prediction predict graph "$root/docs/graphs/streaming-video.json"
+one graph-prediction predict graph "$root/docs/graphs/streaming-video.json" --devices 2 --host-gap 10us
+echo '{"stages": [{"name": "s", "operators": [{"operator": "gemm", "m": 64, "n": 64, "k": 64}]}]}' > graph.json
+one graph-prediction predict graph graph.json
+
 # --- speedups
 
 one speedup predict gemm -m 1 -n 4096 -k 4096 -H h100-sxm --explain fp16,nvfp4
@@ -283,5 +290,6 @@ file calibration plain.json
 one prediction predict gemm -m 1 -n 64 -k 64 -H h100-sxm -p bf16 --calibration plain.json
 for each in "$root"/data/models/*.json; do file model-file "$each"; done
 for each in "$root"/data/layouts/*.json; do file layout-file "$each"; done
+for each in "$root"/docs/graphs/*.json; do file graph "$each"; done
 
 "$python" "$root/tests/schema.py" "$root/docs/schema" "$scratch/index" "$scratch/documents"

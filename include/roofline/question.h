@@ -29,13 +29,15 @@
  *   operator   the operator: gemm, flash-attention, ...
  *   model      in its place, a model: a name, config.json, folder, GGUF or safetensors file; "" if
  *              each record of `from` names its own
+ *   graph      in its place, a graph file (predict only; docs/formats.md, "Graph files")
  *   list, id   the kind of entries to list (hardware, models, ...), and one entry of it
  *   file       the file of compare, or a file of check; each file is put by itself. The model of
  *              compare is that of rows that name none
  *   folder     the folder that `measure` writes: the option -o of that command
  *
- * A value of hardware, layout, model or draft_model that begins with '{' is the JSON document
- * itself instead of a name (docs/formats.md, "Hardware files", "Model files", "Layouts"):
+ * A value of hardware, layout, model, draft_model or graph that begins with '{' is the JSON
+ * document itself instead of a name (docs/formats.md, "Hardware files", "Model files", "Layouts",
+ * "Graph files"):
  *
  *     roof_question_put(question, "hardware",
  *                       "{\"id\": \"mine\", \"memory_gb\": 96, \"bandwidth_gb_s\": 4000, "

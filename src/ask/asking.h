@@ -37,6 +37,8 @@ enum roof_status roof_ask_page(struct roof_asking *a, struct roof_error *error);
 /* Parts of predict and recommend. */
 enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_asking *a,
                                         struct roof_error *error);
+enum roof_status roof_ask_predict_graph(struct roof_text *out, struct roof_asking *a,
+                                        struct roof_error *error);
 /* Tells whether a question names several devices, and answers `predict` with one answer for each.
  */
 bool roof_asking_sides(const struct roof_asking *a);

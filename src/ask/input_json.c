@@ -155,14 +155,29 @@ static size_t find_input(const char *key, enum roof_command command)
     return id;
 }
 
+/* The most keys of an object that its reader takes itself. */
+#define OWN_MAX 8
+
+static bool is_own(const char *const *own, const char *key)
+{
+    while (own != NULL && *own != NULL && strcmp(*own, key) != 0) {
+        own++;
+    }
+    return own != NULL && *own != NULL;
+}
+
 static enum roof_status refuse_key(const struct roof_json *json, const roof_json_value *member,
-                                   enum roof_command command, struct roof_error *error)
+                                   enum roof_command command, const char *const *own,
+                                   struct roof_error *error)
 {
     char keys[ROOF_INPUT_COUNT][ROOF_INPUT_NAME_SIZE];
-    const char *known[ROOF_INPUT_COUNT + COUNT(subjects)];
+    const char *known[ROOF_INPUT_COUNT + COUNT(subjects) + OWN_MAX];
     size_t count = 0;
     for (; count < COUNT(subjects); count++) {
         known[count] = subjects[count];
+    }
+    for (size_t i = 0; own != NULL && i < OWN_MAX && own[i] != NULL; i++) {
+        known[count++] = own[i];
     }
     for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
         if (roof_input_allowed(id, command)) {
@@ -205,7 +220,7 @@ static enum roof_status put_input(void *context, size_t input, const char *text,
 enum roof_status roof_question_from_json(struct roof_question *question,
                                          const struct roof_json *json,
                                          const roof_json_value *inputs, enum roof_command command,
-                                         struct roof_error *error)
+                                         const char *const *own, struct roof_error *error)
 {
     const struct roof_input_taker taker = {question, put_input};
     if (!roof_json_is_object(inputs)) {
@@ -213,10 +228,13 @@ enum roof_status roof_question_from_json(struct roof_question *question,
     }
     for (const roof_json_value *m = roof_json_first(inputs); m != NULL; m = roof_json_next(m)) {
         const size_t id = find_input(roof_json_key(m), command);
+        if (is_own(own, roof_json_key(m))) {
+            continue;
+        }
         if (is_subject(roof_json_key(m))) {
             TRY(put_subject(question, json, m, error));
         } else if (id == ROOF_INPUT_COUNT) {
-            return refuse_key(json, m, command, error);
+            return refuse_key(json, m, command, own, error);
         } else {
             TRY(roof_input_from_json(json, id, m, &taker, error));
         }

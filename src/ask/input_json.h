@@ -29,10 +29,11 @@ enum roof_status roof_input_from_json(const struct roof_json *json, size_t input
                                       struct roof_error *error);
 
 /** Puts the members of an object into a question. A member that is no input of the command is
- * refused with its place. */
+ * refused with its place; those in `own`, which ends with NULL, are the caller's. own may be NULL.
+ */
 enum roof_status roof_question_from_json(struct roof_question *question,
                                          const struct roof_json *json,
                                          const roof_json_value *inputs, enum roof_command command,
-                                         struct roof_error *error);
+                                         const char *const *own, struct roof_error *error);
 
 #endif

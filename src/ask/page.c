@@ -123,6 +123,9 @@ static enum roof_status write_page(struct roof_text *out, const struct roof_aski
 enum roof_status roof_ask_page(struct roof_asking *a, struct roof_error *error)
 {
     struct roof_text text = ROOF_TEXT_INIT;
+    if (a->question->graph != NULL) {
+        return roof_error_set(error, ROOF_USAGE, "the explorer shows no graph files");
+    }
     enum roof_status status = write_page(&text, a, error);
     if (status == ROOF_OK) {
         status = roof_asking_write(a, &text, error);

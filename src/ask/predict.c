@@ -124,6 +124,7 @@ static enum roof_status predict(struct roof_text *out, struct roof_asking *a,
 {
     return roof_asking_has(a, ROOF_INPUT_EXPLAIN) ? roof_ask_explain(out, a, false, error)
            : roof_asking_sides(a)                 ? roof_ask_sides(out, a, error)
+           : a->question->graph != NULL           ? roof_ask_predict_graph(out, a, error)
            : a->question->model                   ? roof_ask_predict_model(out, a, error)
            : roof_asking_has(a, ROOF_INPUT_TILE)  ? roof_ask_tiles(out, a, error)
                                                   : predict_operator(out, a, error);

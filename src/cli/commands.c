@@ -14,6 +14,7 @@ static const struct cli_command commands[] = {
      "  roofline predict model gpt-oss-120b -H b200 --layout checkpoint --prompt 2k --generate "
      "500\n"
      "  roofline predict model llama-3.3-70b -H h100-sxm,hgx-b200 --tp 2 -p fp8\n"
+     "  roofline predict graph docs/graphs/streaming-video.json -H hgx-b200 --devices 2\n"
      "  roofline predict --from shapes.csv -H h100-sxm -f csv\n"
      "  roofline predict model --from models.csv -H h200 -f csv\n"},
     {"sweep", ROOF_COMMAND_SWEEP, CLI_WORKLOAD, "WORKLOAD",

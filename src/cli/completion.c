@@ -297,6 +297,9 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
     } else if (line->operand_count == 0 && workload) {
         status = offer_operators(o, error);
         offer(o, "model", "a whole model: its name or file comes next");
+        if (line->command->id == ROOF_COMMAND_PREDICT) {
+            offer(o, "graph", "stages of operators: their file comes next");
+        }
         if (status == ROOF_OK && *o->typed != '\0') { /* a model needs no word before it */
             status = offer_models(o, error);
         }
@@ -315,6 +318,9 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
         const char *const comma = strrchr(o->typed, ',');
         set_kept_length(o, o->kept, comma == NULL ? 0 : (size_t)(comma + 1 - o->kept));
         status = offer_models(o, error);
+        offer_files(o);
+    } else if (line->operand_count == 1 && strcmp(line->operand[0], "graph") == 0 &&
+               line->command->id == ROOF_COMMAND_PREDICT) {
         offer_files(o);
     } else if (line->operand_count == 1 && line->command->takes == CLI_MEASURED) {
         status = offer_models(o, error);

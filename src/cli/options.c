@@ -389,6 +389,9 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
         if (strcmp(first, "model") == 0) {
             return roof_question_put(q, "model", second == NULL ? "" : second, error);
         }
+        if (strcmp(first, "graph") == 0 && out->command->id == ROOF_COMMAND_PREDICT) {
+            return roof_question_put(q, "graph", second == NULL ? "" : second, error);
+        }
         return second == NULL
                    ? roof_question_put(q, "operator", first, error)
                    : roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", second);

@@ -73,7 +73,7 @@ static enum roof_status put_file(struct roof_question *question, const char *val
 static enum roof_status put_workload(struct roof_question *question, bool model, const char *value,
                                      struct roof_error *error)
 {
-    if (question->op != NULL || question->model) {
+    if (question->op != NULL || question->model || question->graph != NULL) {
         return roof_error_set(error, ROOF_USAGE,
                               "a question is about one operator or one model: %s is too much",
                               value);
@@ -83,6 +83,17 @@ static enum roof_status put_workload(struct roof_question *question, bool model,
     return model && *value == '\0'
                ? ROOF_OK
                : put_once(slot, question, model ? "model" : "operator", value, error);
+}
+
+static enum roof_status put_graph(struct roof_question *question, const char *value,
+                                  struct roof_error *error)
+{
+    if (question->op != NULL || question->model) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "a graph file stands in place of an operator or a model");
+    }
+    return *value == '\0' ? roof_error_set(error, ROOF_USAGE, "which graph file?")
+                          : put_once(&question->graph, question, "graph", value, error);
 }
 
 /* --- rows of the input table --------------------------------------------------------------- */
@@ -227,6 +238,9 @@ enum roof_status roof_question_put(struct roof_question *question, const char *k
     if (strcmp(key, "operator") == 0 || strcmp(key, "model") == 0) {
         return put_workload(question, *key == 'm', value, error);
     }
+    if (strcmp(key, "graph") == 0) {
+        return put_graph(question, value, error);
+    }
     if (strcmp(key, "file") == 0) {
         return put_file(question, value, error);
     }
@@ -250,6 +264,9 @@ enum roof_status roof_question_check(const struct roof_question *question,
             return roof_error_set(error, ROOF_USAGE, "%s is no input of this command",
                                   roof_input_marked(name, roof_input(i)));
         }
+    }
+    if (question->graph != NULL && command != ROOF_COMMAND_PREDICT) {
+        return roof_error_set(error, ROOF_USAGE, "only predict takes a graph file");
     }
     /* Some records may be requests, others passes. */
     if (roof_asked(question, ROOF_INPUT_PHASE) && !roof_asked(question, ROOF_INPUT_FROM) &&

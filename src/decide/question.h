@@ -25,6 +25,7 @@ struct roof_question {
     const char *op; /* NULL: none is named */
     bool model;     /* a model is asked about */
     const char *model_name;
+    const char *graph; /* a graph file is asked about; a path, "-" or the document */
     const char *list;
     const char *id;
     const char *file[ROOF_FILES_MAX];

@@ -79,7 +79,8 @@ static enum roof_status answer(struct roof_page *page, const struct roof_json *j
     enum roof_answer_format format = ROOF_JSON;
     TRY(find_command(&command, json, error));
     TRY(roof_answer_format_find(&format, command, name == NULL ? "json" : name, error));
-    TRY(roof_question_from_json(question, json, roof_json_get(root, "inputs"), command, error));
+    TRY(roof_question_from_json(question, json, roof_json_get(root, "inputs"), command, NULL,
+                                error));
     return roof_answer(page->store, question, command, format, &page->text, &page->length, error);
 }
 

@@ -176,8 +176,8 @@ static enum roof_status read_body(struct roof_exchange *x, const char *body, siz
 {
     struct roof_json *json = NULL;
     TRY(roof_json_parse(&json, body, length, "request", error));
-    const enum roof_status status =
-        roof_question_from_json(x->question, json, roof_json_root(json), x->route->command, error);
+    const enum roof_status status = roof_question_from_json(x->question, json, roof_json_root(json),
+                                                            x->route->command, NULL, error);
     roof_json_free(json);
     return status;
 }

@@ -4,8 +4,8 @@
 #
 # A block that begins with ```console is a session: lines that begin with "$ " are commands (with the
 # lines of their here-document, or those after a backslash at the end), what follows is what they
-# print on either stream. The whole block is run by one sh in an empty folder, which is also HOME;
-# roofline is PROGRAM, under $WRAPPER when that is set. In the output a line of three dots stands for
+# print on either stream. The whole block is run by one sh in a folder with docs alone, which is also
+# HOME; roofline is PROGRAM, under $WRAPPER when that is set. In the output a line of three dots stands for
 # any number of lines. A command that needs a tool of $optional that is not there is not run.
 # BLESS=1 writes the output anew, except in blocks that have a line of dots.
 set -eu
@@ -15,6 +15,7 @@ optional='jq python3 gnuplot curl'
 # shellcheck source=tests/cli/program.sh
 . "$(dirname "$0")/program.sh"
 shift
+docs=$(cd "$(dirname "$0")/../.." && pwd)/docs
 
 missing=
 for tool in $optional; do
@@ -152,6 +153,7 @@ matcher='
 run_block() {
     rm -rf "${scratch:?}/home"
     mkdir "$scratch/home"
+    ln -s "$docs" "$scratch/home/docs"
     (
         cd "$scratch/home"
         exec env -i PATH="$scratch/bin:$PATH" HOME="$scratch/home" XDG_DATA_HOME= LC_ALL=C \
@@ -231,7 +233,7 @@ self_test() {
     printf '%s\n' '```console' '$ :' | self 2 '.*self.md: the last block does not end'
     # A folder per block, a shell for all of it, here-documents and long commands.
     printf '%s\n' '```console' "\$ cat > f <<'EOF'" '$ x' 'EOF' "\$ sed 's/^..//' f" 'x' '$ x=1; false' \
-        '$ echo $x$? \' '    y' '11 y' '```' '' '```console' '$ ls -A' '```' |
+        '$ echo $x$? \' '    y' '11 y' '```' '' '```console' '$ ls -A' 'docs' '```' |
         self 0 '5 commands .* 0 blocks failed'
     printf '%s\n' 'text' '```console' '$ echo a; echo b >&2' 'c' '$ echo d' '```' '' '```console' \
         '$ echo a' '...' '```' 'end' | self 0 '3 commands' 1

@@ -122,6 +122,12 @@ EOF
 {"operator": "gemm", "m": 4, "n": 64, "k": 64, "measured_us": 4, "key": "\n"}
 {"operator": "gemm", "m": 4, "n": 64, "k": 64, "measured_us": 4, "more": {"a": [1]}}
 EOF
+    cat > graph.json <<'EOF'
+{"unit": "frames", "yields": 2, "inputs": {"hardware": "h100-sxm", "devices": 2, "m": 64},
+ "stages": [{"name": "s", "repeat": 3, "inputs": {"serial_ms": 1}, "operators": [
+   {"name": "up", "operator": "gemm", "n": 64, "k": 64, "split": ["n"], "count": 2},
+   {"operator": "all-reduce", "elements": 64}]}]}
+EOF
     cat > m.csv <<'EOF'
 operator,model,batch,context,measured_us,layout
 model,./m.json,1,8,5,
