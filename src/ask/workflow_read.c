@@ -21,8 +21,9 @@ static const char *const operator_keys[] = {"name", "count", "split", NULL};
 struct reading {
     struct roof_asking *asking;
     struct roof_workflow *out;
-    struct roof_question *file;  /* the inputs of the file */
-    struct roof_question *stage; /* those of the stage at hand */
+    struct roof_question file; /* the inputs of the file */
+    struct roof_question *file_owner;
+    struct roof_question stage; /* those of the stage at hand */
     struct roof_error *error;
 };
 
@@ -80,27 +81,29 @@ static bool is_shared(size_t input)
     return roof_input(input)->field && roof_input(input)->of != ROOF_OF_MODELS;
 }
 
-/* Reads the member "inputs" of an object into a new question. */
-static enum roof_status read_inputs(struct roof_question **out, const struct reading *r,
-                                    const roof_json_value *object, bool file)
+/* Reads the member "inputs" of an object into a new question, which *out borrows. */
+static enum roof_status read_inputs(struct roof_question *out, struct roof_question **owner,
+                                    const struct reading *r, const roof_json_value *object,
+                                    bool file)
 {
     const roof_json_value *const inputs = roof_json_get(object, "inputs");
     char name[ROOF_INPUT_NAME_SIZE];
-    if (roof_question_new(out, r->error) != ROOF_OK || *out == NULL) {
-        return roof_no_memory(r->error);
-    }
+    *out = (struct roof_question){.op = NULL};
     if (inputs == NULL) {
         return ROOF_OK;
     }
-    TRY(roof_question_from_json(*out, r->out->json, inputs, ROOF_COMMAND_PREDICT, NULL, r->error));
+    TRY(roof_question_new(owner, r->error));
+    TRY(roof_question_from_json(*owner, r->out->json, inputs, ROOF_COMMAND_PREDICT, NULL,
+                                r->error));
+    roof_question_borrow(out, *owner);
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
-        if (roof_asked(*out, i) && !is_shared(i) && !is_host(i) &&
+        if (roof_asked(out, i) && !is_shared(i) && !is_host(i) &&
             !(file && i == ROOF_INPUT_HARDWARE)) {
             return roof_json_error(r->out->json, inputs, r->error, "%s is no input of a %s",
                                    roof_input_key(name, roof_input(i)), file ? "graph" : "stage");
         }
     }
-    return (*out)->op == NULL && !(*out)->model
+    return out->op == NULL && !out->model
                ? ROOF_OK
                : roof_json_error(r->out->json, inputs, r->error,
                                  "inputs name no operator: it stands in operators");
@@ -209,9 +212,9 @@ static enum roof_status read_question(struct roof_scenario *out, struct roof_que
     }
     enum roof_status status = roof_operator_find(&op, question->op, r->error);
     if (status == ROOF_OK) {
-        inherit(question, r->stage, op);
+        inherit(question, &r->stage, op);
         inherit(question, r->asking->question, op);
-        inherit(question, r->file, op);
+        inherit(question, &r->file, op);
         status = roof_read_scenario(out, question, r->error);
     }
     return status == ROOF_OK ? ROOF_OK
@@ -241,7 +244,7 @@ static enum roof_status read_operator(struct reading *r, const roof_json_value *
 /* Reads the times of the host: the stage's own, else the question's, else the file's. */
 static enum roof_status read_host(struct roof_workflow_stage *out, const struct reading *r)
 {
-    const struct roof_question *const levels[] = {r->stage, r->asking->question, r->file};
+    const struct roof_question *const levels[] = {&r->stage, r->asking->question, &r->file};
     struct roof_question host = {.model = true};
     struct roof_scenario scenario;
     for (size_t i = 0; i < COUNT(host_inputs); i++) {
@@ -281,12 +284,12 @@ static enum roof_status read_stage(struct reading *r, const roof_json_value *obj
         return roof_json_error(r->out->json, object, r->error, "a stage must be an object");
     }
     TRY(roof_json_only(r->out->json, object, stage_keys, COUNT(stage_keys), r->error));
-    enum roof_status status = read_inputs(&r->stage, r, object, false);
+    struct roof_question *owner = NULL;
+    enum roof_status status = read_inputs(&r->stage, &owner, r, object, false);
     if (status == ROOF_OK) {
         status = read_operators(r, object);
     }
-    roof_question_free(r->stage);
-    r->stage = NULL;
+    roof_question_free(owner);
     return status;
 }
 
@@ -318,8 +321,8 @@ static enum roof_status read_devices(const struct reading *r)
     const char *const own = asked->value[ROOF_INPUT_HARDWARE];
     const bool here = roof_asked(asked, ROOF_DIM_DEVICES);
     TRY(roof_asking_hardware(&r->out->hardware, r->asking,
-                             own != NULL ? own : r->file->value[ROOF_INPUT_HARDWARE], r->error));
-    TRY(roof_read_integer(&r->out->devices, here ? asked : r->file, ROOF_DIM_DEVICES, r->error));
+                             own != NULL ? own : r->file.value[ROOF_INPUT_HARDWARE], r->error));
+    TRY(roof_read_integer(&r->out->devices, here ? asked : &r->file, ROOF_DIM_DEVICES, r->error));
     r->out->devices = r->out->devices == 0 ? 1 : r->out->devices;
     return ROOF_OK;
 }
@@ -348,7 +351,7 @@ static enum roof_status read_root(struct reading *r)
     if (yields != NULL && (!roof_json_number(&r->out->yields, yields) || r->out->yields <= 0)) {
         return roof_json_error(json, yields, r->error, "yields must be a number above 0");
     }
-    TRY(read_inputs(&r->file, r, root, true));
+    TRY(read_inputs(&r->file, &r->file_owner, r, root, true));
     TRY(read_devices(r));
     TRY(read_array(&stages, r, root, "stages"));
     TRY(make_room(r, stages));
@@ -375,7 +378,7 @@ enum roof_status roof_workflow_read(struct roof_workflow *out, struct roof_askin
     if (status == ROOF_OK) {
         status = read_root(&r);
     }
-    roof_question_free(r.file);
+    roof_question_free(r.file_owner);
     if (status == ROOF_OK) {
         roof_workflow_sum(out);
         status =
