@@ -396,9 +396,6 @@ define test
 else cat $@.log; echo "FAIL $(@:$(PASSED)/%=%)"; exit 1; fi
 endef
 
-## quick: what changes of code most often break: unit tests, golden command lines, cheap rules
-quick: check-unit check-cases check-rules
-
 ## check: run every test on this build (-j2: two at a time)
 check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-project check-oracle check-ask recipes
 
@@ -435,6 +432,12 @@ PAGES   := README.md $(sort $(wildcard docs/*.md))
 CASES_PART ?= 1/1
 SCRIPTS := faults resume images inputs completion serve
 check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
+
+## quick: what changes of code most often break: unit tests, golden command lines, cheap rules
+# Without three that take ten seconds, or as long as measurements do.
+quick: $(filter-out %/test_plan,$(UNIT_OK)) \
+       $(filter-out %/cuda.case %/measure.case,$(CASES:tests/%=$(PASSED)/%)) $(PASSED)/cli/run.sh check-rules
+
 check-cli: check-cases $(PAGES:%=$(PASSED)/pages/%) $(PASSED)/reports $(SCRIPTS:%=$(PASSED)/cli/%.sh)
 
 $(PASSED)/cli/monitor.case $(PASSED)/cli/cuda.case: $(FAKES)

@@ -18,5 +18,9 @@ scratch=${TMPDIR:-/tmp}/roofline-$(basename "$0" .sh).$$
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir "$scratch/bin"
-printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${WRAPPER:-}" "$program" > "$scratch/bin/roofline"
-chmod +x "$scratch/bin/roofline"
+if [ -n "${WRAPPER:-}" ]; then
+    printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$WRAPPER" "$program" > "$scratch/bin/roofline"
+    chmod +x "$scratch/bin/roofline"
+else
+    ln -s "$program" "$scratch/bin/roofline"
+fi
