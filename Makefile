@@ -676,14 +676,14 @@ DIST = $(BUILD)/roofline-$(VERSION).tar.gz
 ## dist: write the source of the last commit as a tarball, the same bytes each time
 dist:
 	@mkdir -p $(BUILD)
-	git archive --format=tar --prefix=roofline-$(VERSION)/ HEAD | gzip -n9 > $(DIST).new
+	git -c tar.umask=0002 -c core.autocrlf=false -c core.eol=lf archive --format=tar \
+	    --prefix=roofline-$(VERSION)/ HEAD > $(DIST).tar
+	gzip -n9 < $(DIST).tar > $(DIST).new && rm $(DIST).tar
 	mv $(DIST).new $(DIST)
 
-## check-dist: the tarball has the same bytes when it is made again, and builds
+## check-dist: the tarball has the same bytes when another user makes it elsewhere, and builds
 check-dist: dist
-	cp $(DIST) $(DIST).first
-	$(MAKE) dist
-	cmp $(DIST) $(DIST).first
+	sh tests/dist.sh $(DIST)
 	rm -rf $(BUILD)/dist && mkdir -p $(BUILD)/dist
 	tar -C $(BUILD)/dist -xzf $(DIST)
 	$(MAKE) -C $(BUILD)/dist/roofline-$(VERSION) -s BUILD=build check-formulas

@@ -907,6 +907,7 @@ quick() {
     notices 3 bad_links
     check 'links of the pages lead somewhere' links README.md CONTRIBUTING.md CHANGELOG.md docs/*.md
     check 'docs/README.md has every page' indexed docs/README.md
+    check '.ci/deps fails where something that is needed is missing' sh tests/deps.sh
     ! command -v python3 > "$scratch/found" || notices 4 bad_mutants
     check 'each mistake of tests/mutants can be made' mutants tests/mutants
 }
