@@ -237,7 +237,7 @@ static void simulations(struct subject *s, const struct roof_model *model)
         const struct roof_arrivals arrivals = {.prompt = {.low = 1000}, .generate = {.low = 500}};
         const struct roof_simulation_inputs inputs = {
             .table = d.table,
-            .limits = {8192, false, users[u], d.blocks, 0, 1, 0},
+            .limits = {.budget = 8192, .sequences = users[u], .blocks = d.blocks, .scale = 1},
             .arrivals = &arrivals,
             .requests = 20 * (uint64_t)users[u],
             .concurrency = (uint64_t)users[u],
@@ -276,13 +276,14 @@ static double find_capacity(struct subject *s, size_t i)
     scenario.common.formats.precision = ROOF_PRECISION_FP8_E4M3;
     check(roof_deployment_open(&d, s->model, &scenario, s->hardware, false, &error), &error);
     const struct roof_arrivals arrivals = {.prompt = {.low = 8000}, .generate = {.low = 500}};
-    const struct roof_simulation_inputs inputs = {.table = d.table,
-                                                  .limits = {8192, false, 256, d.blocks, 0, 1, 0},
-                                                  .arrivals = &arrivals,
-                                                  .requests = 4000,
-                                                  .seed = 1 + i,
-                                                  .warm_up = 0.2,
-                                                  .limit = {{1, 99}, {0.03, 99}, {NAN, 99}}};
+    const struct roof_simulation_inputs inputs = {
+        .table = d.table,
+        .limits = {.budget = 8192, .sequences = 256, .blocks = d.blocks, .scale = 1},
+        .arrivals = &arrivals,
+        .requests = 4000,
+        .seed = 1 + i,
+        .warm_up = 0.2,
+        .limit = {{1, 99}, {0.03, 99}, {NAN, 99}}};
     check(roof_capacity_find(&found, &inputs, &error), &error);
     roof_deployment_close(&d);
     return found.rate;
