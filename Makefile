@@ -676,24 +676,36 @@ DIST = $(BUILD)/roofline-$(VERSION).tar.gz
 ## dist: write the source of the last commit as a tarball, the same bytes each time
 dist:
 	@mkdir -p $(BUILD)
-	git archive --format=tar --prefix=roofline-$(VERSION)/ HEAD | gzip -n9 > $(DIST).new
+	git -c tar.umask=0002 -c core.autocrlf=false -c core.eol=lf archive --format=tar \
+	    --prefix=roofline-$(VERSION)/ HEAD > $(DIST).tar
+	gzip -n9 < $(DIST).tar > $(DIST).new && rm $(DIST).tar
 	mv $(DIST).new $(DIST)
 
-## check-dist: the tarball has the same bytes when it is made again, and builds
+## check-dist: the tarball has the same bytes when another user makes it elsewhere, and builds
 check-dist: dist
-	cp $(DIST) $(DIST).first
-	$(MAKE) dist
-	cmp $(DIST) $(DIST).first
+	sh tests/dist.sh $(DIST)
 	rm -rf $(BUILD)/dist && mkdir -p $(BUILD)/dist
 	tar -C $(BUILD)/dist -xzf $(DIST)
 	$(MAKE) -C $(BUILD)/dist/roofline-$(VERSION) -s BUILD=build check-formulas
+
+SBOM = $(BUILD)/roofline-$(VERSION).spdx.json
+
+## sbom: write what the program is made of and linked with (SPDX 2.3)
+sbom: $(BIN)
+	sh packaging/sbom.sh $(BIN) $(VERSION) > $(SBOM).new
+	mv $(SBOM).new $(SBOM)
+
+## release: the tarball, what the program is made of, and their checksums, to be signed
+release: dist sbom
+	cd $(BUILD) && sha256sum $(notdir $(DIST) $(SBOM)) > SHA256SUMS
 
 ## deb: build the Debian packages from debian/ and have lintian check them (sh .ci/deps package)
 deb: dist
 	sh packaging/deb.sh $(DIST) $(BUILD)/deb
 
-## check-packages: check-dist and deb
-check-packages: check-dist
+## check-packages: check-dist, sbom and deb
+check-packages: check-dist $(BIN)
+	sh tests/sbom.sh $(BIN) $(VERSION)
 	$(MAKE) deb
 
 ## portable: build tarballs of programs that need glibc alone, x86-64 and arm64 (sh .ci/deps portable)
@@ -711,5 +723,5 @@ help:
 
 .PHONY: all calibrate errors check-errors charts llama-check cuda-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
-        dist check-dist check-packages deb portable install clean help FORCE
+        dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

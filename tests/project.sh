@@ -874,6 +874,22 @@ bad_quoted() {
 
 exec 3>&1
 
+# Code of others is as it was when somebody read it, and packaging/vendored.sha256 lists all of it.
+foreign() {
+    (cd "$1" && sha256sum -c --quiet packaging/vendored.sha256 &&
+        sed 's/^[0-9a-f]*  //' packaging/vendored.sha256 | sort > "$scratch/listed" &&
+        grep -l -r '^// SPDX-License-Identifier: MIT .' src include tests | sort | diff "$scratch/listed" -)
+}
+
+bad_foreign() {
+    mkdir -p "$scratch/foreign/packaging" "$scratch/foreign/src" "$scratch/foreign/include" \
+        "$scratch/foreign/tests"
+    echo '// SPDX-License-Identifier: MIT AND LicenseRef-Other' > "$scratch/foreign/src/other.c"
+    echo 'of me' > "$scratch/foreign/src/mine.c"
+    (cd "$scratch/foreign" && sha256sum src/mine.c > packaging/vendored.sha256)
+    foreign "$scratch/foreign"
+}
+
 quick() {
     notices 7 bad_layers
     check 'files include their own folder and earlier ones' layers .
@@ -905,8 +921,11 @@ quick() {
     notices 2 bad_keys
     check 'every key that is printed is in docs/formats.md' described_keys docs/formats.md
     notices 3 bad_links
-    check 'links of the pages lead somewhere' links README.md CONTRIBUTING.md CHANGELOG.md docs/*.md
+    check 'links of the pages lead somewhere' links README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md docs/*.md
     check 'docs/README.md has every page' indexed docs/README.md
+    notices 4 bad_foreign
+    check 'code of others is pinned' foreign .
+    check '.ci/deps fails where something that is needed is missing' sh tests/deps.sh
     ! command -v python3 > "$scratch/found" || notices 4 bad_mutants
     check 'each mistake of tests/mutants can be made' mutants tests/mutants
 }
