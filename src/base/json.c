@@ -291,21 +291,28 @@ static cJSON *parse_python(const char *text, size_t length)
     return root;
 }
 
+/* The kinds of texts: any, one that Python may have written, one that is a file of data/. */
+enum origin { FOREIGN, PYTHON, OWN };
+
 /* Checks the text of a document and builds its tree. */
-static enum roof_status parse_document(struct roof_json *json, struct roof_error *error)
+static enum roof_status parse_document(struct roof_json *json, enum origin origin,
+                                       struct roof_error *error)
 {
     struct roof_json_scan s = scan_of(json);
     s.error = error;
-    TRY(roof_json_scan_all(&s));
+    if (origin != OWN) {
+        TRY(roof_json_scan_all(&s));
+    }
     json->root = json->python ? parse_python(json->text, json->length)
                               : parse_tree(json->text, json->length);
-    return json->root != NULL
-               ? check_tree(json, json->root, error)
-               : roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", json->source);
+    if (json->root == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", json->source);
+    }
+    return origin == OWN ? ROOF_OK : check_tree(json, json->root, error);
 }
 
 static enum roof_status take(struct roof_json **out, char *text, size_t length, const char *source,
-                             bool python, struct roof_error *error)
+                             enum origin origin, struct roof_error *error)
 {
     *out = NULL;
     struct roof_json *const json = calloc(1, sizeof *json);
@@ -321,8 +328,9 @@ static enum roof_status take(struct roof_json **out, char *text, size_t length, 
         length -= strlen(mark);
         memmove(text, text + strlen(mark), length + 1);
     }
-    *json = (struct roof_json){.text = text, .length = length, .source = name, .python = python};
-    const enum roof_status status = parse_document(json, error);
+    *json = (struct roof_json){
+        .text = text, .length = length, .source = name, .python = origin == PYTHON};
+    const enum roof_status status = parse_document(json, origin, error);
     if (status != ROOF_OK) {
         roof_json_free(json);
         return status;
@@ -334,17 +342,17 @@ static enum roof_status take(struct roof_json **out, char *text, size_t length, 
 enum roof_status roof_json_take(struct roof_json **out, char *text, size_t length,
                                 const char *source, struct roof_error *error)
 {
-    return take(out, text, length, source, false, error);
+    return take(out, text, length, source, FOREIGN, error);
 }
 
 enum roof_status roof_json_take_python(struct roof_json **out, char *text, size_t length,
                                        const char *source, struct roof_error *error)
 {
-    return take(out, text, length, source, true, error);
+    return take(out, text, length, source, PYTHON, error);
 }
 
 static enum roof_status parse(struct roof_json **out, const char *text, size_t length,
-                              const char *source, bool python, struct roof_error *error)
+                              const char *source, enum origin origin, struct roof_error *error)
 {
     *out = NULL;
     char *const copy = malloc(length + 1);
@@ -353,19 +361,25 @@ static enum roof_status parse(struct roof_json **out, const char *text, size_t l
     }
     memcpy(copy, text, length);
     copy[length] = '\0';
-    return take(out, copy, length, source, python, error);
+    return take(out, copy, length, source, origin, error);
 }
 
 enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
                                  const char *source, struct roof_error *error)
 {
-    return parse(out, text, length, source, false, error);
+    return parse(out, text, length, source, FOREIGN, error);
 }
 
 enum roof_status roof_json_parse_python(struct roof_json **out, const char *text, size_t length,
                                         const char *source, struct roof_error *error)
 {
-    return parse(out, text, length, source, true, error);
+    return parse(out, text, length, source, PYTHON, error);
+}
+
+enum roof_status roof_json_parse_own(struct roof_json **out, const char *text, size_t length,
+                                     const char *source, struct roof_error *error)
+{
+    return parse(out, text, length, source, OWN, error);
 }
 
 void roof_json_free(struct roof_json *json)

@@ -18,5 +18,5 @@ enum roof_status roof_data_json(struct roof_json **out, const char *path, struct
     const struct roof_data_file *const file = roof_data_file(path);
     *out = NULL;
     return file == NULL ? roof_error_set(error, ROOF_INVALID, "no embedded file %s", path)
-                        : roof_json_parse(out, file->text, file->length, path, error);
+                        : roof_json_parse_own(out, file->text, file->length, path, error);
 }

@@ -133,7 +133,7 @@ static enum roof_status by_alias(struct roof_json **out, const char *folder, con
             continue;
         }
         struct roof_json *json = NULL;
-        status = roof_json_parse(&json, file->text, file->length, file->path, error);
+        status = roof_json_parse_own(&json, file->text, file->length, file->path, error);
         if (status == ROOF_OK && has_alias(json, name)) {
             *out = json;
         } else {
@@ -188,7 +188,7 @@ static enum roof_status by_hub_name(struct roof_json **out, const char *folder, 
         if (id == NULL) {
             continue;
         }
-        TRY(roof_json_parse(&json, file->text, file->length, file->path, error));
+        TRY(roof_json_parse_own(&json, file->text, file->length, file->path, error));
         if (has_hub_name(json, id, length, name)) {
             *out = json;
         } else {
@@ -277,7 +277,7 @@ static enum roof_status document_nearness(unsigned *out, const struct roof_regis
     if (file == NULL) {
         return ROOF_OK;
     }
-    TRY(roof_json_parse(&json, file->text, file->length, file->path, error));
+    TRY(roof_json_parse_own(&json, file->text, file->length, file->path, error));
     for (const roof_json_value *item = roof_json_first(aliases_of(json)); item != NULL;
          item = roof_json_next(item)) {
         const char *const alias = roof_json_string(item);
@@ -351,7 +351,7 @@ static enum roof_status open_embedded(struct roof_json **out, const char *folder
     }
     const struct roof_data_file *const file = embedded(folder, lower);
     const enum roof_status status =
-        file != NULL ? roof_json_parse(out, file->text, file->length, file->path, error)
+        file != NULL ? roof_json_parse_own(out, file->text, file->length, file->path, error)
                      : by_alias(out, folder, lower, error);
     free(lower);
     return status;

@@ -30,6 +30,24 @@ static void test_paths(void **state)
     }
 }
 
+/* The program takes its own files as they are. */
+static void test_own_files(void **state)
+{
+    (void)state;
+    size_t parsed = 0;
+    for (size_t i = 0; i < roof_data_file_count; i++) {
+        const struct roof_data_file *const file = &roof_data_files[i];
+        struct roof_json *json = NULL;
+        struct roof_error error = {0};
+        if (roof_json_parse(&json, file->text, file->length, file->path, &error) != ROOF_OK) {
+            fail_msg("%s:%d: %s", file->path, error.line, error.message);
+        }
+        roof_json_free(json);
+        parsed++;
+    }
+    assert_true(parsed > 150);
+}
+
 static void test_ids_of_sources(void **state)
 {
     (void)state;
@@ -276,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_own_files),
         cmocka_unit_test(test_ids_of_sources),
         cmocka_unit_test(test_embedded),
         cmocka_unit_test(test_unknown),
