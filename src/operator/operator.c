@@ -28,8 +28,14 @@ enum roof_precision roof_role_format(const struct roof_formats *formats, enum ro
 #define D(name) ROOF_DIM_##name
 static_assert(ROOF_DIM_COUNT <= 32, "required is a set of 32 bits");
 #define BIT(name) (1U << ROOF_DIM_##name)
+/* The bits of up to nine dimensions; that of a place that is left has none. */
+#define ONE(dimension) (unsigned)(UINT64_C(1) << (dimension))
+#define NONE ROOF_DIM_COUNT
+#define BITS(a, b, c, d, e, f, g, h, i, ...)                                                       \
+    (ONE(a) | ONE(b) | ONE(c) | ONE(d) | ONE(e) | ONE(f) | ONE(g) | ONE(h) | ONE(i))
 #define DIMS(...)                                                                                  \
-    .dims = {__VA_ARGS__}, .dim_count = (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+    .dims = {__VA_ARGS__}, .dim_count = (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)),   \
+    .takes = BITS(__VA_ARGS__, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE)
 #define ATTENTION_DIMS                                                                             \
     DIMS(D(BATCH), D(HEADS), D(KV_HEADS), D(HEAD_DIM), D(QUERY_LEN), D(KV_LEN), D(CAUSAL),         \
          D(WINDOW))
@@ -363,13 +369,7 @@ bool roof_has_weights(enum roof_operator op)
 
 bool roof_operator_has(enum roof_operator op, enum roof_dimension dimension)
 {
-    const struct roof_operator_row *const row = &rows[op].row;
-    for (int i = 0; i < row->dim_count; i++) {
-        if (row->dims[i] == dimension) {
-            return true;
-        }
-    }
-    return false;
+    return (rows[op].row.takes >> dimension & 1U) != 0;
 }
 
 enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension dimension,

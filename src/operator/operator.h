@@ -134,7 +134,8 @@ struct roof_operator_row {
     enum roof_operator_kind kind;
     enum roof_dimension dims[ROOF_OPERATOR_DIMS_MAX]; /**< in the order of sweep axes and columns */
     int dim_count;
-    unsigned required;    /**< bits (1 << dimension) that have no default */
+    unsigned takes;       /**< bits (1 << dimension) of dims */
+    unsigned required;    /**< of those that have no default */
     enum roof_role other; /**< role that meets the activations in the product */
     bool stateful;        /**< the KV role is a state that is read and written */
     enum roof_operator parts[ROOF_OPERATOR_PARTS_MAX]; /**< of a composite */

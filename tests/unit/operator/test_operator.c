@@ -485,6 +485,23 @@ static const struct {
         .heads = 4, .kv_heads = 2, .head_dim = 8, .qk_rope_head_dim = 4),
 };
 
+/* An operator has the dimensions that its row lists, and no others. */
+static void test_dimensions_of_rows(void **state)
+{
+    (void)state;
+    for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
+        const struct roof_operator_row *const row = roof_operator_row((enum roof_operator)op);
+        for (int d = 0; d < ROOF_DIM_COUNT; d++) {
+            bool listed = false;
+            for (int i = 0; i < row->dim_count; i++) {
+                listed = listed || (int)row->dims[i] == d;
+            }
+            assert_int_equal(roof_operator_has((enum roof_operator)op, (enum roof_dimension)d),
+                             listed);
+        }
+    }
+}
+
 static void test_vectors(void **unused)
 {
     (void)unused;
@@ -1770,6 +1787,7 @@ static void test_order_of_dimensions(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dimensions_of_rows),
         cmocka_unit_test(test_order_of_dimensions),
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_vectors_cover_every_operator),
