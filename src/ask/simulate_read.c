@@ -171,7 +171,6 @@ static enum roof_status read_scheduler(struct simulate_input *in, const struct r
         TRY(roof_parse_time(&limits->overhead_s, overhead, ROOF_KEY("request_overhead"), error));
     }
     limits->sequences = in->row.max_num_seqs;
-    limits->stages = in->scenario.pp;
     limits->prefix_hit = in->scenario.prefix_hit;
     in->row.chunk = in->scenario.chunk == 0 ? ROOF_REQUEST_CHUNK : in->scenario.chunk;
     limits->budget = in->row.chunk == ROOF_CHUNK_WHOLE ? ROOF_BUDGET_WHOLE : in->row.chunk;

@@ -20,8 +20,6 @@ struct sequence {
     int64_t begun;     /* the round of its first decode step */
     int64_t end;       /* the round after its last one */
     size_t heap;       /* its place in the heap; NONE: it does not decode */
-    int64_t lane;      /* the microbatch of a step that has the last chunk of its prompt, from 0 */
-    double behind_s;   /* its microbatch comes so long after the first one of a step */
     size_t before;     /* the sequence that was admitted before it; NONE: it is the first */
     size_t after;
 };
@@ -213,10 +211,8 @@ static enum roof_status preempt(struct roof_scheduler *s, struct roof_error *err
 
 static enum roof_status finish(struct roof_scheduler *s, size_t number, struct roof_error *error)
 {
-    const struct sequence *const q = &s->sequence[number];
-    struct roof_served served = q->request;
-    served.left_s = s->clock_s;
-    served.last_s = s->clock_s + q->behind_s;
+    struct roof_served served = s->sequence[number].request;
+    served.last_s = s->clock_s;
     served.done = served.generate;
     release(s, number);
     s->sums.finished++;
@@ -265,7 +261,6 @@ static size_t admit(struct roof_scheduler *s, int64_t cached)
 /* The prompts of a step. */
 struct prompts {
     int64_t budget; /* tokens that may still be added */
-    int64_t lane;   /* tokens that a microbatch takes */
     int64_t tokens;
     double contexts; /* of all these tokens */
     bool preempted;
@@ -283,7 +278,6 @@ static void add_chunk(struct roof_scheduler *s, struct prompts *p, size_t number
     q->prefilled += tokens;
     s->partial = q->prefilled < q->prefill ? number : NONE;
     if (s->partial == NONE) {
-        q->lane = (p->tokens - 1) / p->lane;
         s->complete[s->completes++] = number;
     }
 }
@@ -366,9 +360,8 @@ static void count_step(struct roof_scheduler *s, const struct prompts *p, double
     }
 }
 
-/* Ends the step for those that decoded, and then for the prompts that are complete. turn_s is the
- * time from one microbatch to the next. */
-static enum roof_status end_step(struct roof_scheduler *s, double turn_s, struct roof_error *error)
+/* Ends the step for those that decoded, and then for the prompts that are complete. */
+static enum roof_status end_step(struct roof_scheduler *s, struct roof_error *error)
 {
     if (s->decoding > 0) {
         s->round++;
@@ -378,10 +371,8 @@ static enum roof_status end_step(struct roof_scheduler *s, double turn_s, struct
         TRY(finish(s, s->heap[0], error));
     }
     for (size_t i = 0; i < s->completes; i++) {
-        struct sequence *const q = &s->sequence[s->complete[i]];
-        struct roof_served *const request = &q->request;
-        q->behind_s = (double)q->lane * turn_s;
-        request->first_s = isnan(request->first_s) ? s->clock_s + q->behind_s : request->first_s;
+        struct roof_served *const request = &s->sequence[s->complete[i]].request;
+        request->first_s = isnan(request->first_s) ? s->clock_s : request->first_s;
         if (++request->done >= request->generate) {
             TRY(finish(s, s->complete[i], error));
         } else {
@@ -391,20 +382,10 @@ static enum roof_status end_step(struct roof_scheduler *s, double turn_s, struct
     return ROOF_OK;
 }
 
-/* Fills the microbatches of a step one after another, as far as they have room. */
-static struct prompts open_prompts(const struct roof_scheduler *s)
-{
-    const int64_t decode = s->limits.budget_has_decode ? (int64_t)s->decoding : 0;
-    const int64_t stages = s->limits.stages > 1 ? s->limits.stages : 1;
-    const bool whole = s->limits.budget == ROOF_BUDGET_WHOLE;
-    const int64_t budget = (whole ? s->limits.budget : s->limits.budget * stages) - decode;
-    const int64_t lane = whole ? budget : (budget + stages - 1) / stages;
-    return (struct prompts){.budget = budget, .lane = lane > 0 ? lane : 1};
-}
-
 static enum roof_status step(struct roof_scheduler *s, struct roof_error *error)
 {
-    struct prompts p = open_prompts(s);
+    const int64_t decode = s->limits.budget_has_decode ? (int64_t)s->decoding : 0;
+    struct prompts p = {.budget = s->limits.budget - decode};
     double time = 0;
     s->completes = 0;
     if (s->limits.blocks > 0) {
@@ -412,15 +393,14 @@ static enum roof_status step(struct roof_scheduler *s, struct roof_error *error)
     }
     TRY(go_on(s, &p, error));
     admit_all(s, &p);
-    struct roof_step_load load = {.decoding = (double)s->decoding,
-                                  .tokens = (double)least(p.tokens, p.lane)};
+    struct roof_step_load load = {.decoding = (double)s->decoding, .tokens = (double)p.tokens};
     load.context = s->decoding > 0 ? s->contexts / load.decoding : 0;
-    load.prompt_context = p.tokens > 0 ? p.contexts / (double)p.tokens : 0;
+    load.prompt_context = p.tokens > 0 ? p.contexts / load.tokens : 0;
     TRY(roof_step_time(&time, s->table, &load, error));
     time *= s->limits.scale;
     count_step(s, &p, time);
     s->clock_s += time;
-    return end_step(s, s->limits.stages > 1 ? time / (double)s->limits.stages : 0, error);
+    return end_step(s, error);
 }
 
 enum roof_status roof_scheduler_run(struct roof_scheduler *s, double until_s,

@@ -19,8 +19,7 @@
 #define ROOF_BUDGET_WHOLE INT64_MAX
 
 struct roof_scheduler_limits {
-    int64_t budget;         /* most tokens of prompts in a microbatch, or ROOF_BUDGET_WHOLE */
-    int64_t stages;         /* of the pipeline, and microbatches in a step; 0: 1 */
+    int64_t budget;         /* most tokens of prompts in a step, or ROOF_BUDGET_WHOLE */
     bool budget_has_decode; /* the tokens of sequences that decode count, too */
     int64_t sequences;      /* most that run at once */
     int64_t blocks;         /* of the KV cache; 0: without end */
@@ -39,7 +38,6 @@ struct roof_served {
     double scheduled_s; /* when the first step with a part of it began */
     double first_s;     /* its first token */
     double last_s;      /* its last token */
-    double left_s;      /* when it made room: before last_s where microbatches follow */
     int64_t preemptions;
     int64_t done; /* tokens generated so far */
 };

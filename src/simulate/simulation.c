@@ -205,7 +205,7 @@ static enum roof_status on_served(void *context, const struct roof_served *serve
     if (run->inputs->concurrency == 0 || run->issued == run->inputs->requests) {
         return ROOF_OK;
     }
-    TRY(issue_one(run, served->left_s, error));
+    TRY(issue_one(run, served->last_s, error));
     if (run->issued == run->inputs->requests) {
         set_mark(&run->end, run->copies, served->last_s);
         run->measures = false;

@@ -17,7 +17,7 @@
 struct roof_step_load {
     double decoding;
     double context;        /* mean of those that decode, the new token included */
-    double tokens;         /* of prompts; with pipeline stages, in the microbatch that has most */
+    double tokens;         /* of prompts */
     double prompt_context; /* mean of the tokens before and at each of these */
 };
 

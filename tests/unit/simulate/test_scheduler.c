@@ -236,34 +236,6 @@ static void test_fits(void **state)
     roof_step_table_free(table);
 }
 
-/* Two stages: a step has two microbatches of 16 tokens of prompts each, and takes two turns. K
- * chunks that are alone need K + 1 turns to their first token. */
-static void test_stages(void **state)
-{
-    (void)state;
-    struct served out;
-    struct roof_scheduler_limits limits = wide();
-    limits.budget = 16;
-    limits.stages = 2;
-    /* Turns of 3 s / 2. */
-    run(&out, limits, (struct given[]){{0, 16, 1}}, 1);
-    check(&out.request[0], 0, 3, 3);
-    run(&out, limits, (struct given[]){{0, 32, 1}}, 1);
-    check(&out.request[0], 0, 4.5, 4.5);
-    run(&out, limits, (struct given[]){{0, 48, 1}}, 1);
-    check(&out.request[0], 0, 6, 6);
-    /* A sequence that decodes stays as far behind: 1.25 s for each further token. */
-    run(&out, limits, (struct given[]){{0, 32, 3}}, 1);
-    check(&out.request[0], 0, 4.5, 7);
-    /* Two prompts stand in one microbatch if they have room there, else in two. */
-    run(&out, limits, (struct given[]){{0, 8, 1}, {0, 8, 1}}, 2);
-    check(&out.request[1], 0, 3, 3);
-    run(&out, limits, (struct given[]){{0, 16, 1}, {0, 8, 1}}, 2);
-    check(&out.request[0], 0, 3, 3);
-    check(&out.request[1], 0, 4.5, 4.5);
-    assert_near(out.request[1].left_s, 3, 1e-12);
-}
-
 /* Random requests in a small cache: every token is computed, and none twice but for preemptions. */
 static void test_random(void **state)
 {
@@ -313,7 +285,6 @@ int main(void)
         cmocka_unit_test(test_preemption),
         cmocka_unit_test(test_cache_keeps_waiting),
         cmocka_unit_test(test_fits),
-        cmocka_unit_test(test_stages),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
