@@ -107,7 +107,7 @@ static bool takes_option(const struct cli_command *command, const char *option, 
         const struct roof_input *const input = roof_input(i);
         if (roof_input_allowed(i, command->id) &&
             (strcmp(input->option, option) == 0 ||
-             (option[0] == input->letter && option[1] == '\0'))) {
+             (input->letter != '\0' && option[0] == input->letter && option[1] == '\0'))) {
             *meant = option;
             return true;
         }
@@ -129,7 +129,7 @@ static bool say_where(const char *option, struct roof_error *error)
             where[found++] = all[i].name;
         }
     }
-    if (found == 0 || *name == '\0') {
+    if (found == 0) {
         return false;
     }
     (void)roof_error_set(error, ROOF_USAGE, "%s is ", option);
