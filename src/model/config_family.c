@@ -88,36 +88,48 @@ static const struct family families[] = {
 
 /* --- the architecture ---------------------------------------------------------------------- */
 
-static enum roof_status note_unknown_type(struct config *c, const char *type)
+static const struct family *find_family(const roof_json_value *type)
 {
-    struct roof_text remark = ROOF_TEXT_INIT;
-    roof_text_printf(
-        &remark,
-        "%s%s: taken for a decoder like Llama (pre-norm, gated MLP, no biases unless the "
-        "config says so); check the parameters",
-        type == NULL ? "no model_type" : "unknown model_type ", type == NULL ? "" : type);
-    if (remark.failed) {
-        roof_text_free(&remark);
-        return roof_no_memory(c->error);
+    const char *const name = roof_json_string(type);
+    for (size_t i = 0; name != NULL && i < COUNT(families); i++) {
+        if (strcmp(name, families[i].type) == 0) {
+            return &families[i];
+        }
     }
-    roof_model_note(c->model, roof_model_own(c->model, remark.data));
-    return ROOF_OK;
+    return NULL;
 }
 
 enum roof_status roof_config_family(struct config *c)
 {
-    const char *type = roof_json_line(roof_json_get(c->text, "model_type"));
-    if (type == NULL) {
-        type = roof_json_line(roof_json_get(c->root, "model_type"));
-    }
-    for (size_t i = 0; type != NULL && i < COUNT(families); i++) {
-        if (strcmp(type, families[i].type) == 0) {
-            c->family = &families[i];
-            return ROOF_OK;
-        }
+    const roof_json_value *const inner = roof_json_get(c->text, "model_type");
+    const roof_json_value *const type =
+        roof_json_string(inner) == NULL ? roof_json_get(c->root, "model_type") : inner;
+    c->family = find_family(type);
+    if (c->family != NULL) {
+        return ROOF_OK;
     }
     c->family = &families[0];
-    return note_unknown_type(c, type);
+    if (roof_json_string(type) != NULL) {
+        c->stranger = type;
+        return ROOF_OK;
+    }
+    roof_model_note(c->model, "no model_type: taken for a decoder like Llama (pre-norm, gated MLP, "
+                              "no biases unless the config says so); check the parameters");
+    return ROOF_OK;
+}
+
+enum roof_status roof_config_stranger(const struct config *c, const roof_json_value *at,
+                                      const char *key, const char *what)
+{
+    const char *types[COUNT(families)];
+    for (size_t i = 0; i < COUNT(families); i++) {
+        types[i] = families[i].type;
+    }
+    enum roof_status status = roof_unknown_name(c->error, ROOF_INVALID, "model_type",
+                                                roof_json_string(c->stranger), types, COUNT(types));
+    status =
+        roof_error_prefix(c->error, status, "%s%s, and the architecture is not known: ", key, what);
+    return roof_json_place_error(c->json, at, "", c->error, status);
 }
 
 /* Models of these types have layers, projections or shared parts that differ in ways that their

@@ -84,7 +84,8 @@ struct config {
     const roof_json_value *text; /* the language model's object: text_config, or the root */
     struct roof_error *error;
     const struct family *family;
-    const roof_json_value *no_flag; /* the first value that should be true or false */
+    const roof_json_value *stranger; /* a model_type that no family has; NULL: one has it */
+    const roof_json_value *no_flag;  /* the first value that should be true or false */
 };
 
 /* --- values -------------------------------------------------------------------------------- */
@@ -110,6 +111,12 @@ bool roof_config_has_size(const struct config *c, size_t offset);
 bool roof_config_is_size(const char *key);
 
 enum roof_status roof_config_family(struct config *c);
+/* Refuses a config of an unknown model_type for what a key does, and names families like it. */
+enum roof_status roof_config_stranger(const struct config *c, const roof_json_value *at,
+                                      const char *key, const char *what);
+/* Takes a config of an unknown model_type for a decoder like Llama, with a note, if its keys are
+ * those of a plain decoder; refuses any other. */
+enum roof_status roof_config_plain(const struct reading *r, const struct config *c);
 /* Refuses models that are not decoders of attention and MLP layers. */
 enum roof_status roof_config_refuse(struct config *c);
 enum roof_status roof_config_check(const struct reading *r, const struct config *c);
@@ -131,6 +138,10 @@ bool roof_config_layer_word(struct roof_layer *layer, const struct config *c, co
 enum roof_status roof_config_mixer_sizes(struct roof_model *m, const struct reading *r,
                                          struct config *c);
 
+/* Tells whether a key is one of count patterns, in which a star stands for any characters. */
+bool roof_config_key_in(const char *key, const char *const *patterns, size_t count);
+/* Tells whether a value says that there is nothing: null, false, 0, or an empty text or list. */
+bool roof_config_says_nothing(const roof_json_value *value);
 /* Refuses a key that changes the architecture and that no part reads; notes a key whose meaning is
  * unknown. */
 enum roof_status roof_config_keys(const struct config *c);

@@ -826,18 +826,11 @@ static void test_gemma3_defaults(void **state)
 static void test_remarks(void **state)
 {
     (void)state;
-    static const char *const rest = "taken for a decoder like Llama (pre-norm, gated MLP, no "
-                                    "biases unless the config says so); check the parameters";
-    char expected[256];
-    struct roof_model *m = family("brandnew", "\"attention_bias\": true");
-    snprintf(expected, sizeof expected, "unknown model_type brandnew: %s", rest);
-    assert_string_equal(m->remarks[0], expected);
+    struct roof_model *m = parse("{" SIZES "}");
+    assert_string_equal(m->remarks[0],
+                        "no model_type: taken for a decoder like Llama (pre-norm, gated MLP, no "
+                        "biases unless the config says so); check the parameters");
     assert_null(m->remarks[1]);
-    assert_string_equal(traits(m), "qo");
-    roof_model_free(m);
-    m = parse("{" SIZES "}");
-    snprintf(expected, sizeof expected, "no model_type: %s", rest);
-    assert_string_equal(m->remarks[0], expected);
     roof_model_free(m);
     m = family("deepseek_v3", "\"num_nextn_predict_layers\": 0");
     assert_null(*m->remarks);
@@ -860,6 +853,73 @@ static void test_remarks(void **state)
     assert_string_equal(m->sources[0], "c");
     assert_null(m->sources[1]);
     roof_model_free(m);
+}
+
+#define PLAIN "\"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-6"
+
+/* A config of an unknown type is read like Llama's if it has the keys of a plain decoder alone. */
+static void test_strangers(void **state)
+{
+    (void)state;
+    static const char *const members[] = {
+        PLAIN,
+        PLAIN ", \"attention_bias\": true, \"rope_theta\": 1e6, \"bos_token_id\": 1",
+        PLAIN ", \"num_experts\": null, \"wonder_layers\": 0, \"scale_emb\": false",
+        PLAIN ", \"sliding_window\": null",
+        PLAIN ", \"sliding_window\": 16, \"use_sliding_window\": false",
+        PLAIN ", \"sliding_window\": 16, \"layer_types\": [\"sliding_attention\", "
+              "\"full_attention\", \"full_attention\", \"full_attention\", \"full_attention\", "
+              "\"full_attention\"]"};
+    static const char *const layers[] = {"......", "......", "......", "......", NULL, "w....."};
+    for (size_t i = 0; i < COUNT(members); i++) {
+        struct roof_model *const m = family("brandnew", members[i]);
+        assert_string_equal(m->remarks[0],
+                            "unknown model_type brandnew: read like llama, because it has the keys "
+                            "of a plain decoder; biases and norms of its own are not counted");
+        assert_null(m->remarks[1]);
+        assert_string_equal(traits(m), i == 1 ? "qo" : "");
+        if (layers[i] != NULL) {
+            assert_string_equal(kinds(m), layers[i]);
+        }
+        roof_model_free(m);
+    }
+    /* The type inside counts before the one around it. */
+    struct roof_model *m = parse("{\"model_type\": \"brandnew_vl\", \"text_config\": "
+                                 "{\"model_type\": \"qwen2\", " SIZES "}}");
+    assert_null(*m->remarks);
+    assert_string_equal(traits(m), "q");
+    roof_model_free(m);
+}
+
+#define QWEN4                                                                                      \
+    "and the architecture is not known: unknown model_type 'qwen4'; did you mean qwen2 or qwen3?"
+
+/* All others are refused, with what speaks against a plain decoder, and families of like names. */
+static void test_refused_strangers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members;
+        int line, column;
+        const char *message;
+    } cases[] = {
+        {PLAIN ",\n\"num_experts\": 8", 2, 16,
+         "num_experts is not a key of plain decoders, " QWEN4},
+        {PLAIN ",\n\"scale_emb\": 12", 2, 14, "scale_emb is not a key of plain decoders, " QWEN4},
+        {PLAIN ",\n\"mystery\": \"x\"", 2, 12, "mystery is not a key of plain decoders, " QWEN4},
+        {PLAIN ",\n\"sliding_window\": 16", 2, 19, "sliding_window needs layer_types, " QWEN4},
+        {"\"rms_norm_eps\": 1e-6,\n\"hidden_act\": \"relu2\"", 2, 15,
+         "hidden_act is not silu, " QWEN4},
+        {"\"rms_norm_eps\": 1e-6", 1, 1, "hidden_act is not silu, " QWEN4},
+        {"\"hidden_act\": \"silu\"", 1, 1, "rms_norm_eps is missing, " QWEN4}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, "{\"model_type\": \"qwen4\", " SIZES ", %s}", cases[i].members);
+        refused(text, cases[i].line, cases[i].column, cases[i].message);
+    }
+    refused("{\"model_type\": \"qwen4\", \"hidden_size\": 64, \"num_hidden_layers\": 6, "
+            "\"num_attention_heads\": 8, \"vocab_size\": 100, " PLAIN "}",
+            1, 1, "intermediate_size is missing, " QWEN4);
 }
 
 /* Models whose type has other layers are refused, not guessed. */
@@ -1496,6 +1556,8 @@ int main(void)
         cmocka_unit_test(test_families_in_detail),
         cmocka_unit_test(test_gemma3_defaults),
         cmocka_unit_test(test_remarks),
+        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_refused_strangers),
         cmocka_unit_test(test_other_models),
         cmocka_unit_test(test_not_json),
         cmocka_unit_test(test_parameters),
