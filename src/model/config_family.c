@@ -83,6 +83,8 @@ static const struct family families[] = {
     {.type = "hunyuan"},
     {.type = "hunyuan_v1_dense", .flags = QK_NORM},
     {.type = "hunyuan_v1_moe", .flags = QK_NORM},
+    {.type = "llama4", .flags = QK_NORM | CHUNKS},
+    {.type = "llama4_text", .flags = QK_NORM | CHUNKS},
     {.type = "falcon_h1", .flags = BESIDE, .mixer = ROOF_MIXER_SSD},
 };
 
@@ -135,11 +137,11 @@ enum roof_status roof_config_stranger(const struct config *c, const roof_json_va
 /* Models of these types have layers, projections or shared parts that differ in ways that their
  * config does not say. */
 static const char *const refused_types[] = {
-    "falcon",       "bloom",    "mpt",        "gptj",       "gpt_bigcode", "codegen", "chatglm",
-    "qwen",         "baichuan", "command-r",  "dbrx",       "llama4",      "bert",    "roberta",
-    "albert",       "electra",  "distilbert", "modernbert", "t5",          "bart",    "mamba",
-    "mamba2",       "rwkv",     "jamba",      "zamba2",     "minimax",     "openelm", "deci",
-    "nemotron-nas", "gemma3n",  "vit",        "clip"};
+    "falcon",  "bloom",      "mpt",        "gptj",    "gpt_bigcode", "codegen", "chatglm",
+    "qwen",    "baichuan",   "command-r",  "dbrx",    "bert",        "roberta", "albert",
+    "electra", "distilbert", "modernbert", "t5",      "bart",        "mamba",   "mamba2",
+    "rwkv",    "jamba",      "zamba2",     "minimax", "openelm",     "deci",    "nemotron-nas",
+    "gemma3n", "vit",        "clip"};
 
 static enum roof_status refuse_type(const struct config *c, const roof_json_value *value)
 {

@@ -133,6 +133,10 @@ static const char *const window_keys[] = {"hybrid_layer_pattern",
                                           "attention_chunk_size",
                                           "attention_projection_layout"};
 
+/* Keys that are read where a family has layers that attend within chunks. */
+static const char *const chunk_keys[] = {"attention_chunk_size", "intermediate_size_mlp",
+                                         "moe_layers", "no_rope_layers", "no_rope_layer_interval"};
+
 /* Keys that change the architecture, with what they do. */
 static const struct architecture {
     const char *key;
@@ -220,8 +224,11 @@ static bool passes(const struct config *c, const char *key)
     if (roof_config_key_in(key, state_keys, COUNT(state_keys))) {
         return c->family->mixer != ROOF_MIXER_NONE;
     }
-    if (roof_config_is_size(key) || ((c->family->flags & OWN_WINDOWS) != 0 &&
-                                     roof_config_key_in(key, window_keys, COUNT(window_keys)))) {
+    if (roof_config_is_size(key) ||
+        ((c->family->flags & OWN_WINDOWS) != 0 &&
+         roof_config_key_in(key, window_keys, COUNT(window_keys))) ||
+        ((c->family->flags & CHUNKS) != 0 &&
+         roof_config_key_in(key, chunk_keys, COUNT(chunk_keys)))) {
         return true;
     }
     for (size_t i = 0; i < COUNT(read_keys); i++) {

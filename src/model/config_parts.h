@@ -40,6 +40,7 @@ enum {
     WIDE_QK_NORM = 1 << 22, /* one norm over all heads of Q, and of K */
     POST_ONLY = 1 << 23,    /* norms behind attention and MLP alone */
     OWN_WINDOWS = 1 << 24, /* layers with a window have KV heads of their own, and V its own size */
+    CHUNKS = 1 << 25,      /* layers attend within chunks, and MLPs have two widths (Llama 4) */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
 
@@ -129,6 +130,13 @@ void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
 
 /* Reads the layers, one by one, and puts all that was read into the model. */
 enum roof_status roof_config_layers(struct reading *r, struct config *c);
+
+/* Reads which layers attend within chunks, and the widths of MLPs and experts. */
+enum roof_status roof_config_chunks(struct roof_layer *layer, struct reading *r,
+                                    const struct config *c);
+/* Puts experts into the layers that moe_layers names, where a config has it. */
+enum roof_status roof_config_chunk_experts(struct roof_layer *layer, const struct roof_model *m,
+                                           const struct config *c);
 
 /* Tells which layers have a state, where no list of types does. */
 enum roof_status roof_config_mixer(struct roof_layer *layer, struct reading *r, struct config *c);

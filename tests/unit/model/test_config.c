@@ -400,8 +400,8 @@ static void test_contradictions(void **state)
             2, 16, "num_experts is not the num_local_experts of 4");
     roof_model_free(llama("\"padded_vocab_size\": 128, \"n_positions\": 9, \"n_ctx\": 8"));
     refused("{" SIZES ",\n\"model_type\": [\"llama\"]}", 2, 15, "model_type must be a string");
-    refused("{" SIZES ",\n\"model_type\": \"llama4_text\"}", 2, 15,
-            "the architecture of model_type llama4_text is not known");
+    refused("{" SIZES ",\n\"model_type\": \"jamba\"}", 2, 15,
+            "the architecture of model_type jamba is not known");
     refused("{\"text_config\": {" LLAMA "},\n\"model_type\": \"gemma3n\"}", 2, 15,
             "the architecture of model_type gemma3n is not known");
     refused("{" LLAMA ", \"num_experts_per_tok\": 2}", 1, 1,
@@ -894,6 +894,79 @@ static void test_strangers(void **state)
 #define QWEN4                                                                                      \
     "and the architecture is not known: unknown model_type 'qwen4'; did you mean qwen2 or qwen3?"
 
+#define LLAMA4 "\"num_local_experts\": 8, \"num_experts_per_tok\": 2, \"intermediate_size_mlp\": 40"
+
+/* Llama 4: layers with a chunk rotate their heads, and the others do not. */
+static void test_chunks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members;
+        const char *layers;
+        int64_t chunk;
+    } cases[] = {{LLAMA4, "bbbmbb", 8192},
+                 {LLAMA4 ", \"no_rope_layers\": [], \"attention_chunk_size\": 64", "bbbmbb", 64},
+                 {LLAMA4 ", \"no_rope_layer_interval\": 2, \"interleave_moe_layer_step\": 3",
+                  "w.b.wm", 8192},
+                 {LLAMA4 ", \"no_rope_layers\": [0, 1, 1, 0, 0, 1], \"moe_layers\": [0, 1, 5]",
+                  "mbw..b", 8192}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = family("llama4_text", cases[i].members);
+        assert_string_equal(kinds(m), cases[i].layers);
+        assert_int_equal(m->window, cases[i].chunk);
+        assert_int_equal(m->expert_intermediate, 96);
+        assert_int_equal(m->shared_intermediate, 96);
+        assert_int_equal(m->intermediate, 40);
+        assert_true(m->chunked && m->qk_norm && m->bare_qk_norm);
+        for (int64_t l = 0; l < m->layers; l++) {
+            const struct roof_layer *const layer = &m->layer[m->layer_class[l]];
+            assert_int_equal(layer->no_rope, !layer->windowed);
+        }
+        assert_null(*m->remarks);
+        roof_model_free(m);
+    }
+    /* The class has a width where the config has none. */
+    struct roof_model *const m =
+        family("llama4", "\"num_local_experts\": 8, \"num_experts_per_tok\": 1, "
+                         "\"use_qk_norm\": false");
+    assert_int_equal(m->intermediate, 16384);
+    assert_false(m->qk_norm);
+    roof_model_free(m);
+}
+
+static void test_refused_chunks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members;
+        int line, column;
+        const char *message;
+    } cases[] = {
+        {"\"num_local_experts\": 1", 1, 1, "num_local_experts missing, or less than 2"},
+        {"\"intermediate_size_mlp\": 40", 1, 1, "num_local_experts missing, or less than 2"},
+        {LLAMA4 ", \"sliding_window\": 5", 1, 1,
+         "sliding_window is not known with this model_type"},
+        {LLAMA4 ",\n\"attention_chunk_size\": 1.5", 2, 25,
+         "attention_chunk_size must be an integer from 1 to 1000000000"},
+        {LLAMA4 ",\n\"no_rope_layers\": [1, 0]", 2, 19,
+         "no_rope_layers must be an array, empty or with a number for each of the 6 layers"},
+        {LLAMA4 ",\n\"no_rope_layers\": {}", 2, 19,
+         "no_rope_layers must be an array, empty or with a number for each of the 6 layers"},
+        {LLAMA4 ",\n\"no_rope_layers\": [1, 1, 1, 0, 1, 2]", 2, 35,
+         "no_rope_layers must be an integer from 0 to 1"},
+        {LLAMA4 ",\n\"moe_layers\": 3", 2, 15, "moe_layers must be an array of layer numbers"},
+        {LLAMA4 ",\n\"moe_layers\": [6]", 2, 16, "moe_layers must be an integer from 0 to 5"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, "{\"model_type\": \"llama4_text\", " SIZES ", %s}",
+                 cases[i].members);
+        refused(text, cases[i].line, cases[i].column, cases[i].message);
+    }
+    /* In other families these keys are not understood. */
+    refused("{" LLAMA ",\n\"attention_chunk_size\": 64}", 2, 25,
+            "the key attention_chunk_size is not understood: some layers attend within chunks");
+}
+
 /* All others are refused, with what speaks against a plain decoder, and families of like names. */
 static void test_refused_strangers(void **state)
 {
@@ -928,7 +1001,7 @@ static void test_other_models(void **state)
     (void)state;
     /* Types whose layers are known to differ in ways that no key says. */
     static const char *const types[] = {"falcon", "bloom", "mpt",    "gptj", "qwen",    "dbrx",
-                                        "llama4", "t5",    "mamba2", "bert", "openelm", "gemma3n"};
+                                        "mamba",  "t5",    "mamba2", "bert", "openelm", "gemma3n"};
     for (size_t i = 0; i < COUNT(types); i++) {
         char text[512];
         char message[256];
@@ -1053,6 +1126,12 @@ static const struct published {
     {"minimax-m2", 228689764864, 11030553088, 229e9, 5e8, 0,
      "MiniMaxAI/MiniMax-M2 page, size of the weights"},
     {"mimo-v2-flash", 308778780864, 15445936320, 309e9, 5e8, 0, "XiaomiMiMo/MiMo-V2-Flash page"},
+    /* With the vision tower, its adapter and the projector: 34 layers of 23,803,648 and what stands
+     * around them, 62,608,384. */
+    {"llama-4-scout", 107769861120, 17172894720, 109e9, 5e8, 871932416,
+     "meta-llama/Llama-4-Scout-17B-16E-Instruct page"},
+    {"llama-4-maverick", 400711848960, 17184691200, 400e9, 2e9, 871932416,
+     "meta-llama/Llama-4-Maverick-17B-128E-Instruct page"},
     {"command-a", 111057580032, 111057580032, 111e9, 5e8, 0,
      "CohereLabs/c4ai-command-a-03-2025 page"},
     {"ernie-4.5-21b-a3b", 21825437888, 3352150208, 21.8e9, 1e8, 0,
@@ -1092,6 +1171,8 @@ static const struct {
     {"qwen3.5-397b-a17b", 0, 17349040896, 17e9, 5e8, NAME},
     {"hunyuan-a13b", 0, 12747448320, 13e9, 5e8, "tencent/Hunyuan-A13B-Instruct page"},
     {"mimo-v2-flash", 0, 15445936320, 15e9, 5e8, "XiaomiMiMo/MiMo-V2-Flash page"},
+    {"llama-4-scout", 0, 17172894720, 17e9, 5e8, NAME},
+    {"llama-4-maverick", 0, 17184691200, 17e9, 5e8, NAME},
     {"granite-4.0-h-small", 0, 8803121664, 9e9, 5e8, "ibm-granite/granite-4.0-h-small page"},
     {"qwen3-next-80b-a3b", 2 * 151936. * 2048, 3252599552, 3e9, 5e8, NAME ", without both ends"},
     {"deepseek-r1", 129280. * 7168, 36625618432, 36.6e9, 5e7, "as DeepSeek-V3"},
@@ -1251,6 +1332,12 @@ static void test_parameters_by_hand(void **state)
         {"mimo_v2_flash", MIMO,
          plain + 6 * (-attention + 64 * 96 + 32 * 64) + 2 * (2 * 64 * 16) + 4 * (4 * 64 * 16 + 8),
          0},
+        /* Experts in layers 1, 3 and 5, as wide as the shared one, 96; the other MLPs are 40 wide.
+         * Norms of Q and K have no gain. */
+        {"llama4_text", LLAMA4 ", \"interleave_moe_layer_step\": 2",
+         plain - 6 * mlp + 3 * (3 * 64 * 40) + 3 * (9 * mlp + 64 * 8), 3 * 6 * mlp},
+        {"llama4_text", LLAMA4 ", \"moe_layers\": [4]",
+         plain - 6 * mlp + 5 * (3 * 64 * 40) + 9 * mlp + 64 * 8, 6 * mlp},
         /* A window changes no weight. */
         {"mistral", "\"sliding_window\": 5, \"sliding_window_pattern\": 2", plain, 0},
     };
@@ -1301,6 +1388,8 @@ static void test_embedded_details(void **state)
         {"gpt-oss-20b", "GQA", 131072, 12, 24, 128, 2. * 24 * 8 * 64, "bmbmbm"},
         {"gpt-oss-120b", "GQA", 131072, 18, 36, 128, 2. * 36 * 8 * 64, "bmbmbm"},
         {"mimo-v2-flash", "GQA", 262144, 39, 47, 128, 320. * (9 * 4 + 39 * 8), ".bbbbmbbbbbm"},
+        {"llama-4-scout", "GQA", 10485760, 36, 48, 8192, 2. * 48 * 8 * 128, "bbbmbbbm"},
+        {"llama-4-maverick", "GQA", 1048576, 36, 24, 8192, 2. * 48 * 8 * 128, "wbwmwbwm"},
         {"deepseek-v3", "MLA", 163840, 0, 58, 0, 61. * (512 + 64), "...mmm"},
         {"gpt-2", "MHA", 1024, 0, 0, 0, 2. * 12 * 768, "..."},
         {"opt-125m", "MHA", 2048, 0, 0, 0, 2. * 12 * 768, "..."},
@@ -1558,6 +1647,8 @@ int main(void)
         cmocka_unit_test(test_remarks),
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_refused_strangers),
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_refused_chunks),
         cmocka_unit_test(test_other_models),
         cmocka_unit_test(test_not_json),
         cmocka_unit_test(test_parameters),
