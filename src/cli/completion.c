@@ -284,6 +284,14 @@ static void offer_options(struct offers *o, const struct line *line)
     offer(o, "--help", "print this help");
 }
 
+/* Tells whether the operand that comes next is a file and nothing else. */
+static bool file_is_next(const struct line *line)
+{
+    const bool graph = line->command->id == ROOF_COMMAND_PREDICT && line->operand_count == 1 &&
+                       strcmp(line->operand[0], "graph") == 0;
+    return graph || (line->operand_count == 0 && strstr(line->command->operands, "FILE") != NULL);
+}
+
 /* Offers the operand that comes next, by its name in the usage line. */
 static enum roof_status offer_operands(struct offers *o, const struct line *line,
                                        struct roof_error *error)
@@ -303,7 +311,7 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
         if (status == ROOF_OK && *o->typed != '\0') { /* a model needs no word before it */
             status = offer_models(o, error);
         }
-    } else if (line->operand_count == 0 && strstr(usage, "FILE") != NULL) {
+    } else if (file_is_next(line)) {
         offer_files(o);
     } else if (line->operand_count == 0 &&
                line->command->id != ROOF_COMMAND_SERVE) { /* a|b|c [...] */
@@ -318,9 +326,6 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
         const char *const comma = strrchr(o->typed, ',');
         set_kept_length(o, o->kept, comma == NULL ? 0 : (size_t)(comma + 1 - o->kept));
         status = offer_models(o, error);
-        offer_files(o);
-    } else if (line->operand_count == 1 && strcmp(line->operand[0], "graph") == 0 &&
-               line->command->id == ROOF_COMMAND_PREDICT) {
         offer_files(o);
     } else if (line->operand_count == 1 && line->command->takes == CLI_MEASURED) {
         status = offer_models(o, error);
