@@ -135,13 +135,51 @@ enum roof_status roof_config_stranger(const struct config *c, const roof_json_va
 }
 
 /* Models of these types have layers, projections or shared parts that differ in ways that their
- * config does not say. */
-static const char *const refused_types[] = {
-    "falcon",  "bloom",      "mpt",        "gptj",    "gpt_bigcode", "codegen", "chatglm",
-    "qwen",    "baichuan",   "command-r",  "dbrx",    "bert",        "roberta", "albert",
-    "electra", "distilbert", "modernbert", "t5",      "bart",        "mamba",   "mamba2",
-    "rwkv",    "jamba",      "zamba2",     "minimax", "openelm",     "deci",    "nemotron-nas",
-    "gemma3n", "vit",        "clip"};
+ * config does not say, or that no operator is made for. */
+static const struct {
+    const char *type;
+    const char *what; /* NULL: several details */
+} refused_types[] = {
+    {"falcon", NULL},
+    {"bloom", NULL},
+    {"mpt", NULL},
+    {"gptj", NULL},
+    {"gpt_bigcode", NULL},
+    {"codegen", NULL},
+    {"chatglm", NULL},
+    {"qwen", NULL},
+    {"baichuan", NULL},
+    {"command-r", NULL},
+    {"dbrx", NULL},
+    {"bert", "it is an encoder"},
+    {"roberta", "it is an encoder"},
+    {"albert", "it is an encoder"},
+    {"electra", "it is an encoder"},
+    {"distilbert", "it is an encoder"},
+    {"modernbert", "it is an encoder"},
+    {"t5", "it has an encoder"},
+    {"bart", "it has an encoder"},
+    {"vit", "it is an encoder"},
+    {"clip", "it has encoders"},
+    {"mamba", "its layers are Mamba-1"},
+    {"mamba2", "it has no attention"},
+    {"rwkv", "it has no attention"},
+    {"jamba", "most of its layers are Mamba-1"},
+    {"zamba2", "its attention layers share weights"},
+    {"minimax", "most of its layers have lightning attention"},
+    {"minimax_m1", "most of its layers have lightning attention"},
+    {"minimax_text_01", "most of its layers have lightning attention"},
+    {"minimax_m3", "a query attends to chosen blocks of keys"},
+    {"minimax_m3_vl", "a query attends to chosen blocks of keys"},
+    {"deepseek_v4", "keys and values are compressed, and the residual has several streams"},
+    {"kimi_k3",
+     "routed experts work on a latent, and blocks of layers have residuals of their own"},
+    {"openelm", "its layers differ in their heads and widths"},
+    {"deci", "its layers differ in their heads and widths"},
+    {"nemotron-nas", "its layers differ in their heads and widths"},
+    {"gemma3n", "layers have embeddings of their own, and share keys and values"},
+    {"gemma4", "layers differ in the size of their heads, and share keys and values"},
+    {"gemma4_unified", "layers differ in the size of their heads, and share keys and values"}};
 
 static enum roof_status refuse_type(const struct config *c, const roof_json_value *value)
 {
@@ -150,11 +188,13 @@ static enum roof_status refuse_type(const struct config *c, const roof_json_valu
         return roof_json_error(c->json, value, c->error, "model_type must be a string");
     }
     for (size_t i = 0; i < COUNT(refused_types) && type != NULL; i++) {
-        const size_t length = strlen(refused_types[i]); /* nested ones end in _text */
-        if (strncmp(type, refused_types[i], length) == 0 &&
+        const size_t length = strlen(refused_types[i].type); /* nested ones end in _text */
+        const char *const what = refused_types[i].what;
+        if (strncmp(type, refused_types[i].type, length) == 0 &&
             (type[length] == '\0' || strcmp(type + length, "_text") == 0)) {
             return roof_json_error(c->json, value, c->error,
-                                   "the architecture of model_type %s is not known", type);
+                                   "the architecture of model_type %s is not known%s%s", type,
+                                   what == NULL ? "" : ": ", what == NULL ? "" : what);
         }
     }
     return ROOF_OK;

@@ -166,6 +166,8 @@ static const struct architecture {
                     {"swa_head_dim", "layers differ in the size of their heads"},
                     {"o_lora_rank", "the output projection has a low rank"},
                     {"hc_mult", "the residual has several streams"},
+                    {"attn_res_block_size", "blocks of layers have residuals of their own"},
+                    {"mla_use_output_gate", "latent attention has a gate"},
                     {"attn_layer_period", "some layers are state-space layers"},
                     {"ssm_cfg", "it has state-space layers"},
                     {"mamba_d_state", "it has state-space layers"},
