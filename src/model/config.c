@@ -118,6 +118,7 @@ static enum roof_status read_config(struct config *c)
     TRY(roof_config_refuse(c));
     TRY(check_others(c));
     TRY(roof_config_sizes(&reading, c));
+    TRY(roof_config_plain(&reading, c));
     TRY(roof_config_keys(c));
     TRY(roof_config_check(&reading, c));
     roof_config_architecture(&reading.model, c);

@@ -83,51 +83,103 @@ static const struct family families[] = {
     {.type = "hunyuan"},
     {.type = "hunyuan_v1_dense", .flags = QK_NORM},
     {.type = "hunyuan_v1_moe", .flags = QK_NORM},
+    {.type = "llama4", .flags = QK_NORM | CHUNKS},
+    {.type = "llama4_text", .flags = QK_NORM | CHUNKS},
     {.type = "falcon_h1", .flags = BESIDE, .mixer = ROOF_MIXER_SSD},
 };
 
 /* --- the architecture ---------------------------------------------------------------------- */
 
-static enum roof_status note_unknown_type(struct config *c, const char *type)
+static const struct family *find_family(const roof_json_value *type)
 {
-    struct roof_text remark = ROOF_TEXT_INIT;
-    roof_text_printf(
-        &remark,
-        "%s%s: taken for a decoder like Llama (pre-norm, gated MLP, no biases unless the "
-        "config says so); check the parameters",
-        type == NULL ? "no model_type" : "unknown model_type ", type == NULL ? "" : type);
-    if (remark.failed) {
-        roof_text_free(&remark);
-        return roof_no_memory(c->error);
+    const char *const name = roof_json_string(type);
+    for (size_t i = 0; name != NULL && i < COUNT(families); i++) {
+        if (strcmp(name, families[i].type) == 0) {
+            return &families[i];
+        }
     }
-    roof_model_note(c->model, roof_model_own(c->model, remark.data));
-    return ROOF_OK;
+    return NULL;
 }
 
 enum roof_status roof_config_family(struct config *c)
 {
-    const char *type = roof_json_line(roof_json_get(c->text, "model_type"));
-    if (type == NULL) {
-        type = roof_json_line(roof_json_get(c->root, "model_type"));
-    }
-    for (size_t i = 0; type != NULL && i < COUNT(families); i++) {
-        if (strcmp(type, families[i].type) == 0) {
-            c->family = &families[i];
-            return ROOF_OK;
-        }
+    const roof_json_value *const inner = roof_json_get(c->text, "model_type");
+    const roof_json_value *const type =
+        roof_json_string(inner) == NULL ? roof_json_get(c->root, "model_type") : inner;
+    c->family = find_family(type);
+    if (c->family != NULL) {
+        return ROOF_OK;
     }
     c->family = &families[0];
-    return note_unknown_type(c, type);
+    if (roof_json_string(type) != NULL) {
+        c->stranger = type;
+        return ROOF_OK;
+    }
+    roof_model_note(c->model, "no model_type: taken for a decoder like Llama (pre-norm, gated MLP, "
+                              "no biases unless the config says so); check the parameters");
+    return ROOF_OK;
+}
+
+enum roof_status roof_config_stranger(const struct config *c, const roof_json_value *at,
+                                      const char *key, const char *what)
+{
+    const char *types[COUNT(families)];
+    for (size_t i = 0; i < COUNT(families); i++) {
+        types[i] = families[i].type;
+    }
+    enum roof_status status = roof_unknown_name(c->error, ROOF_INVALID, "model_type",
+                                                roof_json_string(c->stranger), types, COUNT(types));
+    status =
+        roof_error_prefix(c->error, status, "%s%s, and the architecture is not known: ", key, what);
+    return roof_json_place_error(c->json, at, "", c->error, status);
 }
 
 /* Models of these types have layers, projections or shared parts that differ in ways that their
- * config does not say. */
-static const char *const refused_types[] = {
-    "falcon",       "bloom",    "mpt",        "gptj",       "gpt_bigcode", "codegen", "chatglm",
-    "qwen",         "baichuan", "command-r",  "dbrx",       "llama4",      "bert",    "roberta",
-    "albert",       "electra",  "distilbert", "modernbert", "t5",          "bart",    "mamba",
-    "mamba2",       "rwkv",     "jamba",      "zamba2",     "minimax",     "openelm", "deci",
-    "nemotron-nas", "gemma3n",  "vit",        "clip"};
+ * config does not say, or that no operator is made for. */
+static const struct {
+    const char *type;
+    const char *what; /* NULL: several details */
+} refused_types[] = {
+    {"falcon", NULL},
+    {"bloom", NULL},
+    {"mpt", NULL},
+    {"gptj", NULL},
+    {"gpt_bigcode", NULL},
+    {"codegen", NULL},
+    {"chatglm", NULL},
+    {"qwen", NULL},
+    {"baichuan", NULL},
+    {"command-r", NULL},
+    {"dbrx", NULL},
+    {"bert", "it is an encoder"},
+    {"roberta", "it is an encoder"},
+    {"albert", "it is an encoder"},
+    {"electra", "it is an encoder"},
+    {"distilbert", "it is an encoder"},
+    {"modernbert", "it is an encoder"},
+    {"t5", "it has an encoder"},
+    {"bart", "it has an encoder"},
+    {"vit", "it is an encoder"},
+    {"clip", "it has encoders"},
+    {"mamba", "its layers are Mamba-1"},
+    {"mamba2", "it has no attention"},
+    {"rwkv", "it has no attention"},
+    {"jamba", "most of its layers are Mamba-1"},
+    {"zamba2", "its attention layers share weights"},
+    {"minimax", "most of its layers have lightning attention"},
+    {"minimax_m1", "most of its layers have lightning attention"},
+    {"minimax_text_01", "most of its layers have lightning attention"},
+    {"minimax_m3", "a query attends to chosen blocks of keys"},
+    {"minimax_m3_vl", "a query attends to chosen blocks of keys"},
+    {"deepseek_v4", "keys and values are compressed, and the residual has several streams"},
+    {"kimi_k3",
+     "routed experts work on a latent, and blocks of layers have residuals of their own"},
+    {"openelm", "its layers differ in their heads and widths"},
+    {"deci", "its layers differ in their heads and widths"},
+    {"nemotron-nas", "its layers differ in their heads and widths"},
+    {"gemma3n", "layers have embeddings of their own, and share keys and values"},
+    {"gemma4", "layers differ in the size of their heads, and share keys and values"},
+    {"gemma4_unified", "layers differ in the size of their heads, and share keys and values"}};
 
 static enum roof_status refuse_type(const struct config *c, const roof_json_value *value)
 {
@@ -136,11 +188,13 @@ static enum roof_status refuse_type(const struct config *c, const roof_json_valu
         return roof_json_error(c->json, value, c->error, "model_type must be a string");
     }
     for (size_t i = 0; i < COUNT(refused_types) && type != NULL; i++) {
-        const size_t length = strlen(refused_types[i]); /* nested ones end in _text */
-        if (strncmp(type, refused_types[i], length) == 0 &&
+        const size_t length = strlen(refused_types[i].type); /* nested ones end in _text */
+        const char *const what = refused_types[i].what;
+        if (strncmp(type, refused_types[i].type, length) == 0 &&
             (type[length] == '\0' || strcmp(type + length, "_text") == 0)) {
             return roof_json_error(c->json, value, c->error,
-                                   "the architecture of model_type %s is not known", type);
+                                   "the architecture of model_type %s is not known%s%s", type,
+                                   what == NULL ? "" : ": ", what == NULL ? "" : what);
         }
     }
     return ROOF_OK;

@@ -133,6 +133,10 @@ static const char *const window_keys[] = {"hybrid_layer_pattern",
                                           "attention_chunk_size",
                                           "attention_projection_layout"};
 
+/* Keys that are read where a family has layers that attend within chunks. */
+static const char *const chunk_keys[] = {"attention_chunk_size", "intermediate_size_mlp",
+                                         "moe_layers", "no_rope_layers", "no_rope_layer_interval"};
+
 /* Keys that change the architecture, with what they do. */
 static const struct architecture {
     const char *key;
@@ -162,6 +166,8 @@ static const struct architecture {
                     {"swa_head_dim", "layers differ in the size of their heads"},
                     {"o_lora_rank", "the output projection has a low rank"},
                     {"hc_mult", "the residual has several streams"},
+                    {"attn_res_block_size", "blocks of layers have residuals of their own"},
+                    {"mla_use_output_gate", "latent attention has a gate"},
                     {"attn_layer_period", "some layers are state-space layers"},
                     {"ssm_cfg", "it has state-space layers"},
                     {"mamba_d_state", "it has state-space layers"},
@@ -205,7 +211,7 @@ static bool matches(const char *pattern, const char *name)
     return *pattern == '\0';
 }
 
-static bool is_one_of(const char *key, const char *const *patterns, size_t count)
+bool roof_config_key_in(const char *key, const char *const *patterns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (matches(patterns[i], key)) {
@@ -217,11 +223,14 @@ static bool is_one_of(const char *key, const char *const *patterns, size_t count
 
 static bool passes(const struct config *c, const char *key)
 {
-    if (is_one_of(key, state_keys, COUNT(state_keys))) {
+    if (roof_config_key_in(key, state_keys, COUNT(state_keys))) {
         return c->family->mixer != ROOF_MIXER_NONE;
     }
-    if (roof_config_is_size(key) || ((c->family->flags & OWN_WINDOWS) != 0 &&
-                                     is_one_of(key, window_keys, COUNT(window_keys)))) {
+    if (roof_config_is_size(key) ||
+        ((c->family->flags & OWN_WINDOWS) != 0 &&
+         roof_config_key_in(key, window_keys, COUNT(window_keys))) ||
+        ((c->family->flags & CHUNKS) != 0 &&
+         roof_config_key_in(key, chunk_keys, COUNT(chunk_keys)))) {
         return true;
     }
     for (size_t i = 0; i < COUNT(read_keys); i++) {
@@ -229,11 +238,10 @@ static bool passes(const struct config *c, const char *key)
             return true;
         }
     }
-    return is_one_of(key, harmless, COUNT(harmless));
+    return roof_config_key_in(key, harmless, COUNT(harmless));
 }
 
-/* Tells whether a value says that there is nothing: null, false, 0, or an empty text or list. */
-static bool says_nothing(const roof_json_value *value)
+bool roof_config_says_nothing(const roof_json_value *value)
 {
     double number = 1;
     bool flag = true;
@@ -284,7 +292,8 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
                                      const roof_json_value *member)
 {
     const char *const key = roof_json_key(member);
-    if (says_nothing(member) || passes(c, key) || all_ones(key, member) || turned_off(c, key)) {
+    if (roof_config_says_nothing(member) || passes(c, key) || all_ones(key, member) ||
+        turned_off(c, key)) {
         return ROOF_OK;
     }
     for (size_t i = 0; i < COUNT(architecture); i++) {

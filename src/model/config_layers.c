@@ -113,6 +113,9 @@ static enum roof_status read_windows(struct roof_layer *layer, struct reading *r
     if ((c->family->flags & OWN_WINDOWS) != 0) {
         return read_own_windows(layer, r, c);
     }
+    if ((c->family->flags & CHUNKS) != 0) {
+        return roof_config_chunks(layer, r, c);
+    }
     const roof_json_value *types = roof_config_member(c, "layer_types");
     if (types == NULL && c->family->mixer != ROOF_MIXER_NONE) {
         types = roof_config_member(c, "layers_block_type");
@@ -211,6 +214,9 @@ static enum roof_status read_experts(struct roof_layer *layer, struct reading *r
         m->shared_intermediate = r->extra.shared_experts * m->expert_intermediate;
     }
     TRY(put_experts(layer, r, c));
+    if ((c->family->flags & CHUNKS) != 0) {
+        return roof_config_chunk_experts(layer, m, c);
+    }
     return read_dense_layers(layer, m, c);
 }
 

@@ -40,6 +40,7 @@ enum {
     WIDE_QK_NORM = 1 << 22, /* one norm over all heads of Q, and of K */
     POST_ONLY = 1 << 23,    /* norms behind attention and MLP alone */
     OWN_WINDOWS = 1 << 24, /* layers with a window have KV heads of their own, and V its own size */
+    CHUNKS = 1 << 25,      /* layers attend within chunks, and MLPs have two widths (Llama 4) */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
 
@@ -84,7 +85,8 @@ struct config {
     const roof_json_value *text; /* the language model's object: text_config, or the root */
     struct roof_error *error;
     const struct family *family;
-    const roof_json_value *no_flag; /* the first value that should be true or false */
+    const roof_json_value *stranger; /* a model_type that no family has; NULL: one has it */
+    const roof_json_value *no_flag;  /* the first value that should be true or false */
 };
 
 /* --- values -------------------------------------------------------------------------------- */
@@ -110,6 +112,12 @@ bool roof_config_has_size(const struct config *c, size_t offset);
 bool roof_config_is_size(const char *key);
 
 enum roof_status roof_config_family(struct config *c);
+/* Refuses a config of an unknown model_type for what a key does, and names families like it. */
+enum roof_status roof_config_stranger(const struct config *c, const roof_json_value *at,
+                                      const char *key, const char *what);
+/* Takes a config of an unknown model_type for a decoder like Llama, with a note, if its keys are
+ * those of a plain decoder; refuses any other. */
+enum roof_status roof_config_plain(const struct reading *r, const struct config *c);
 /* Refuses models that are not decoders of attention and MLP layers. */
 enum roof_status roof_config_refuse(struct config *c);
 enum roof_status roof_config_check(const struct reading *r, const struct config *c);
@@ -123,6 +131,13 @@ void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
 /* Reads the layers, one by one, and puts all that was read into the model. */
 enum roof_status roof_config_layers(struct reading *r, struct config *c);
 
+/* Reads which layers attend within chunks, and the widths of MLPs and experts. */
+enum roof_status roof_config_chunks(struct roof_layer *layer, struct reading *r,
+                                    const struct config *c);
+/* Puts experts into the layers that moe_layers names, where a config has it. */
+enum roof_status roof_config_chunk_experts(struct roof_layer *layer, const struct roof_model *m,
+                                           const struct config *c);
+
 /* Tells which layers have a state, where no list of types does. */
 enum roof_status roof_config_mixer(struct roof_layer *layer, struct reading *r, struct config *c);
 /* Gives a layer what a word of a list of layers says; false for a word that is not known. */
@@ -131,6 +146,10 @@ bool roof_config_layer_word(struct roof_layer *layer, const struct config *c, co
 enum roof_status roof_config_mixer_sizes(struct roof_model *m, const struct reading *r,
                                          struct config *c);
 
+/* Tells whether a key is one of count patterns, in which a star stands for any characters. */
+bool roof_config_key_in(const char *key, const char *const *patterns, size_t count);
+/* Tells whether a value says that there is nothing: null, false, 0, or an empty text or list. */
+bool roof_config_says_nothing(const roof_json_value *value);
 /* Refuses a key that changes the architecture and that no part reads; notes a key whose meaning is
  * unknown. */
 enum roof_status roof_config_keys(const struct config *c);

@@ -68,11 +68,63 @@ struct roof_node roof_graph_attention_node(struct builder *b, const struct group
                               .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
 }
 
-static const char *windowed_name(const struct group *g)
+/* The most parts that the attention of a group has in a layer. */
+enum { PARTS_MAX = 3 };
+
+/* Returns the name of attention in windowed layers: that of a window, or of a part by chunks. */
+static const char *windowed_name(const struct group *g, bool chunked, int part)
 {
-    return strcmp(g->attention, "attention") == 0          ? "attention_window"
-           : strcmp(g->attention, "attention_decode") == 0 ? "attention_decode_window"
-                                                           : "attention_prefill_window";
+    static const char *const names[][1 + PARTS_MAX] = {
+        {"attention_window", "attention_chunk", "attention_chunk_begin", "attention_chunk_end"},
+        {"attention_decode_window", "attention_decode_chunk", "attention_decode_chunk_begin",
+         "attention_decode_chunk_end"},
+        {"attention_prefill_window", "attention_prefill_chunk", "attention_prefill_chunk_begin",
+         "attention_prefill_chunk_end"}};
+    const int kind = strcmp(g->attention, "attention") == 0          ? 0
+                     : strcmp(g->attention, "attention_decode") == 0 ? 1
+                                                                     : 2;
+    return names[kind][chunked ? 1 + part : 0];
+}
+
+/*
+ * Cuts the attention of a group at the ends of chunks, so that each part is plain causal attention:
+ * whole chunks, what is left of the chunk that the pass begins in, and the chunk that it ends in;
+ * a part that is not there has no sequences. Sequences stand at any place of their chunk. So a pass
+ * that is shorter than a chunk, at a context beyond the first one, counts the mean over all places:
+ * a token sees (chunk + 1) / 2 keys, which makes query_len tokens at the end of
+ * (chunk + query_len) / 2 keys.
+ */
+static void cut_chunks(struct group part[PARTS_MAX], const struct group *g, int64_t chunk)
+{
+    const int64_t before = g->kv_len - g->query_len;
+    for (int i = 0; i < PARTS_MAX; i++) {
+        part[i] = *g;
+        part[i].batch = 0;
+    }
+    if (g->kv_len <= chunk || (before > 0 && g->query_len < chunk)) {
+        part[0].batch = g->batch;
+        part[0].kv_len = g->kv_len <= chunk ? g->kv_len : (chunk + g->query_len) / 2;
+        return;
+    }
+    const int64_t begin = before % chunk == 0 ? 0 : chunk - before % chunk;
+    const int64_t rest = g->query_len - begin;
+    part[0].batch = g->batch * (rest / chunk);
+    part[0].query_len = part[0].kv_len = chunk;
+    part[1].batch = begin > 0 ? g->batch : 0;
+    part[1].query_len = begin;
+    part[1].kv_len = chunk;
+    part[2].batch = rest % chunk > 0 ? g->batch : 0;
+    part[2].query_len = part[2].kv_len = rest % chunk;
+}
+
+static void norm_heads(struct builder *b, const char *name, int64_t rows, int64_t width)
+{
+    if (b->model->bare_qk_norm) {
+        roof_graph_vector(b, name, ROOF_OPERATOR_RMSNORM,
+                          (struct roof_shape){.tokens = rows, .hidden = width}, 0);
+    } else {
+        roof_graph_norm(b, name, rows, width);
+    }
 }
 
 /* Adds what is done to Q and K before they are used: norms, rotation. */
@@ -82,15 +134,15 @@ static void prepare_qk(struct builder *b, struct made *made)
     const int64_t heads = m->heads / b->s->tp;
     const int64_t rows = m->wide_norm ? 1 : heads; /* of Q that are normed apart */
     const int64_t kv_rows = m->wide_norm ? 1 : b->kv_heads;
-    if (m->qk_norm) {
+    if (m->qk_norm && !b->layer->no_rope) {
         b->from = made->q;
-        roof_graph_norm(b, "q_norm", b->tokens * rows, heads / rows * m->head_dim);
+        norm_heads(b, "q_norm", b->tokens * rows, heads / rows * m->head_dim);
         made->q = b->from;
         b->from = made->k;
-        roof_graph_norm(b, "k_norm", b->tokens * kv_rows, b->kv_heads / kv_rows * m->head_dim);
+        norm_heads(b, "k_norm", b->tokens * kv_rows, b->kv_heads / kv_rows * m->head_dim);
         made->k = b->from;
     }
-    if (m->rotary_dim > 0) {
+    if (m->rotary_dim > 0 && !b->layer->no_rope) {
         b->from = both(made->q, &made->k);
         roof_graph_vector(b, "rope", ROOF_OPERATOR_ROPE,
                           (struct roof_shape){.tokens = b->tokens,
@@ -102,14 +154,36 @@ static void prepare_qk(struct builder *b, struct made *made)
     }
 }
 
+/* Returns the mean of the sizes of K and V. FLOPs and elements are linear in both, so that
+ * operators with one size count both by it. */
+static int64_t mean_head_dim(const struct roof_model *m)
+{
+    return (m->head_dim + roof_value_dim(m)) / 2;
+}
+
+/* Adds a part of the attention of a group. */
+static void add_attention(struct builder *b, const struct group *g, int group, int part)
+{
+    const struct roof_model *const m = b->model;
+    struct roof_node node = roof_graph_attention_node(
+        b, g,
+        b->s->unfused_attention > 0 ? ROOF_OPERATOR_ATTENTION : ROOF_OPERATOR_FLASH_ATTENTION);
+    node.workload.shape.kv_heads = b->kv_heads;
+    node.workload.shape.head_dim = mean_head_dim(m);
+    if (b->layer->windowed) {
+        node.name = windowed_name(g, m->chunked, part);
+        node.workload.shape.window = m->chunked ? 0 : m->window;
+    }
+    node.vectors = group == 0 && part == 0 ? node.vectors : 0;
+    roof_graph_add(b, &node);
+}
+
 void roof_graph_gqa(struct builder *b)
 {
     const struct roof_model *const m = b->model;
     const int64_t heads = m->heads / b->s->tp;
     const int64_t width = heads * roof_value_dim(m);
-    /* FLOPs and elements are linear in the sizes of K and V, so that operators with one size count
-     * both by their mean. */
-    const int64_t head_dim = (m->head_dim + roof_value_dim(m)) / 2;
+    const int64_t head_dim = mean_head_dim(m);
     struct made made = qkv(b);
     const struct roof_reads gate = made.q; /* a half of the product that makes Q */
     struct roof_reads attended = {.count = 0};
@@ -122,20 +196,18 @@ void roof_graph_gqa(struct builder *b)
         0);
     const struct roof_reads inputs = both(made.q, &b->from);
     for (int i = 0; i < b->groups; i++) {
-        const struct group *const g = &b->group[i];
-        struct roof_node node = roof_graph_attention_node(
-            b, g,
-            b->s->unfused_attention > 0 ? ROOF_OPERATOR_ATTENTION : ROOF_OPERATOR_FLASH_ATTENTION);
-        node.workload.shape.kv_heads = b->kv_heads;
-        node.workload.shape.head_dim = head_dim;
-        if (b->layer->windowed) {
-            node.name = windowed_name(g);
-            node.workload.shape.window = m->window;
+        struct group parts[PARTS_MAX] = {b->group[i]};
+        const bool chunked = b->layer->windowed && m->chunked;
+        if (chunked) {
+            cut_chunks(parts, &b->group[i], m->window);
         }
-        node.vectors = i == 0 ? node.vectors : 0;
-        b->from = inputs;
-        roof_graph_add(b, &node);
-        roof_reads_join(&attended, &b->from);
+        for (int p = 0; p < PARTS_MAX; p++) {
+            if (parts[p].batch > 0) {
+                b->from = inputs;
+                add_attention(b, &parts[p], i, p);
+                roof_reads_join(&attended, &b->from);
+            }
+        }
     }
     static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
     b->from = attended;

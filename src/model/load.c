@@ -145,7 +145,7 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
                                           : NULL;
     }
     if (weights != NULL && ((*out)->index_topk > 0 || (*out)->mixer.kind != ROOF_MIXER_NONE ||
-                            (*out)->window_kv_heads > 0)) {
+                            (*out)->window_kv_heads > 0 || (*out)->chunked)) {
         roof_model_note(*out, "the headers of its weights are not read, since some of their names "
                               "are not known: formats are those of the request");
         return ROOF_OK;

@@ -192,7 +192,7 @@ static bool equal_layers(const struct roof_layer *a, const struct roof_layer *b)
 {
     return a->windowed == b->windowed && a->moe == b->moe && a->stateful == b->stateful &&
            a->no_attention == b->no_attention && a->no_mlp == b->no_mlp &&
-           memcmp(a->format, b->format, sizeof a->format) == 0;
+           a->no_rope == b->no_rope && memcmp(a->format, b->format, sizeof a->format) == 0;
 }
 
 void roof_model_classes(struct roof_model *model, const struct roof_layer layer[ROOF_LAYERS_MAX])

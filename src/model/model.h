@@ -89,7 +89,8 @@ struct roof_mixer {
 
 /** One layer. Layers that are equal in all of this share a class (struct roof_model.layer). */
 struct roof_layer {
-    bool windowed; /**< attention sees the last `window` keys only */
+    bool windowed; /**< attention sees the last `window` keys only, or those of its chunk */
+    bool no_rope;  /**< heads are not rotated, in a model whose other layers rotate them */
     bool moe;      /**< it has routed experts in place of the dense MLP */
     bool stateful; /**< it has the model's mixer, in place of attention or beside it */
     bool no_attention;
@@ -121,11 +122,11 @@ struct roof_model {
     int64_t heads;
     int64_t kv_heads;
     int64_t head_dim;
-    int64_t rotary_dim;    /**< elements of a head that are rotated; 0: none */
-    int64_t intermediate;  /**< width of the dense MLP */
-    int64_t positions;     /**< the longest context that the model was made for; 0: unknown */
-    int64_t position_rows; /**< rows of a learned table of positions */
-    int64_t window;
+    int64_t rotary_dim;      /**< elements of a head that are rotated; 0: none */
+    int64_t intermediate;    /**< width of the dense MLP */
+    int64_t positions;       /**< the longest context that the model was made for; 0: unknown */
+    int64_t position_rows;   /**< rows of a learned table of positions */
+    int64_t window;          /**< keys that windowed layers see, at most */
     int64_t window_kv_heads; /**< KV heads of layers with a window; 0: as many as others have */
     int64_t q_lora_rank;     /**< MLA; 0 also when Q is projected directly */
     int64_t kv_lora_rank;    /**< above 0: the attention is MLA */
@@ -151,13 +152,17 @@ struct roof_model {
     bool expert_bias;
     bool router_bias;
     bool qk_norm;      /**< a norm over each head of Q and K */
+    bool bare_qk_norm; /**< that norm has no gain, and is in layers that rotate heads alone */
     bool wide_norm;    /**< that norm is over all heads at once */
     bool no_pre_norms; /**< no norms before attention and MLP */
     bool query_gate;   /**< Q has as many gates, which multiply the output of the attention */
     bool post_norms;   /**< norms after the attention and the MLP too */
     /** Attention and MLP have the same input, and their results are added at once. */
     bool parallel;
-    bool own_norms;    /**< parallel, each with an input norm of its own; else they share one */
+    bool own_norms; /**< parallel, each with an input norm of its own; else they share one */
+    /** Windowed layers see the keys of their chunk: the sequence is cut into chunks of `window`
+     * tokens. */
+    bool chunked;
     bool sinks;        /**< a learned scalar per head in the softmax */
     bool window_sinks; /**< such scalars, in layers with a window alone */
     bool shared_gate;  /**< a gate vector on the shared expert */

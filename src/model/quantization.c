@@ -40,6 +40,16 @@ static const struct {
                    {ROOF_WEIGHT_EXPERT_GATE, "block_sparse_moe.experts.0.w1", NULL},
                    {ROOF_WEIGHT_EXPERT_UP, "block_sparse_moe.experts.0.w3", NULL},
                    {ROOF_WEIGHT_EXPERT_DOWN, "block_sparse_moe.experts.0.w2", NULL},
+                   {ROOF_WEIGHT_GATE, "feed_forward.gate_proj", NULL},
+                   {ROOF_WEIGHT_UP, "feed_forward.up_proj", NULL},
+                   {ROOF_WEIGHT_DOWN, "feed_forward.down_proj", NULL},
+                   {ROOF_WEIGHT_ROUTER, "feed_forward.router", NULL},
+                   {ROOF_WEIGHT_EXPERT_GATE, "feed_forward.experts.0.gate_proj", NULL},
+                   {ROOF_WEIGHT_EXPERT_UP, "feed_forward.experts.0.up_proj", NULL},
+                   {ROOF_WEIGHT_EXPERT_DOWN, "feed_forward.experts.0.down_proj", NULL},
+                   {ROOF_WEIGHT_SHARED_GATE, "feed_forward.shared_expert.gate_proj", NULL},
+                   {ROOF_WEIGHT_SHARED_UP, "feed_forward.shared_expert.up_proj", NULL},
+                   {ROOF_WEIGHT_SHARED_DOWN, "feed_forward.shared_expert.down_proj", NULL},
                    {ROOF_WEIGHT_SHARED_GATE, "mlp.shared_expert.gate_proj", NULL},
                    {ROOF_WEIGHT_SHARED_UP, "mlp.shared_expert.up_proj", NULL},
                    {ROOF_WEIGHT_SHARED_DOWN, "mlp.shared_expert.down_proj", NULL}};
@@ -251,7 +261,7 @@ static enum roof_status check_inputs(struct quantization *r, const roof_json_val
     return roof_precision_bits(met) == roof_precision_bits(said)
                ? ROOF_OK
                : roof_json_error(r->json, item, r->error,
-                                 "quantization_config: quantized_layers whose inputs differ in "
+                                 "quantized_layers whose inputs differ in "
                                  "this way are not known" GIVE_FORMATS);
 }
 
@@ -263,7 +273,7 @@ static enum roof_status read_mixed(struct quantization *r, const roof_json_value
     enum roof_precision inputs = ROOF_PRECISION_AUTO;
     if (!roof_json_is_object(modules)) {
         return roof_json_error(r->json, modules == NULL ? q : modules, r->error,
-                               "quantization_config: MIXED_PRECISION needs an object "
+                               "MIXED_PRECISION needs an object "
                                "quantized_layers" GIVE_FORMATS);
     }
     put_formats(r, ROOF_PRECISION_BF16, false);
@@ -276,11 +286,10 @@ static enum roof_status read_mixed(struct quantization *r, const roof_json_value
         TRY(check_inputs(r, item, inputs));
     }
     r->model->activations = inputs;
-    return names_any(r, claimed)
-               ? ROOF_OK
-               : roof_json_error(r->json, modules, r->error,
-                                 "quantization_config: quantized_layers name no weight of this "
-                                 "model" GIVE_FORMATS);
+    return names_any(r, claimed) ? ROOF_OK
+                                 : roof_json_error(r->json, modules, r->error,
+                                                   "quantized_layers name no weight of this "
+                                                   "model" GIVE_FORMATS);
 }
 
 /* --- compressed-tensors -------------------------------------------------------------------- */
@@ -339,10 +348,9 @@ static enum roof_status read_weights(enum roof_precision *out, struct quantizati
     const roof_json_value *const block = roof_json_get(weights, "block_structure");
     struct numbers n;
     if (!read_numbers(&n, weights) || !find_weights(out, &n)) {
-        return roof_json_error(
-            r->json, weights, r->error,
-            "quantization_config: config_groups: weights of such num_bits, type and "
-            "group_size are not known" GIVE_FORMATS);
+        return roof_json_error(r->json, weights, r->error,
+                               "config_groups: weights of such num_bits, type and "
+                               "group_size are not known" GIVE_FORMATS);
     }
     return block != NULL && *out == ROOF_PRECISION_FP8_E4M3 && strategy != NULL &&
                    strcmp(strategy, "block") == 0
@@ -379,7 +387,7 @@ static enum roof_status read_inputs(enum roof_precision *out, struct quantizatio
         }
     }
     return roof_json_error(r->json, inputs, r->error,
-                           "quantization_config: config_groups: inputs of such num_bits and type "
+                           "config_groups: inputs of such num_bits and type "
                            "are not known" GIVE_FORMATS);
 }
 
@@ -391,7 +399,7 @@ static enum roof_status put_targets(struct quantization *r, const roof_json_valu
     const roof_json_value *const targets = roof_json_get(group, "targets");
     if (!roof_json_is_array(targets)) {
         return roof_json_error(r->json, targets == NULL ? group : targets, r->error,
-                               "quantization_config: config_groups: targets must be an array");
+                               "config_groups: targets must be an array");
     }
     for (const roof_json_value *item = roof_json_first(targets); item != NULL;
          item = roof_json_next(item)) {
@@ -399,7 +407,7 @@ static enum roof_status put_targets(struct quantization *r, const roof_json_valu
         const bool is_class = name != NULL && *name >= 'A' && *name <= 'Z';
         if (is_class && strcmp(name, LINEAR_CLASS) != 0) {
             return roof_json_error(r->json, item, r->error,
-                                   "quantization_config: config_groups: of classes only Linear "
+                                   "config_groups: of classes only Linear "
                                    "is known" GIVE_FORMATS);
         }
         if (is_class == classes) {
@@ -420,7 +428,7 @@ static enum roof_status read_group_of_weights(struct quantization *r, const roof
     TRY(read_inputs(&inputs, r, roof_quantization_member(group, "input_activations"), format));
     if (*stored && inputs != r->model->activations) {
         return roof_json_error(r->json, group, r->error,
-                               "quantization_config: config_groups whose "
+                               "config_groups whose "
                                "input_activations differ are not known" GIVE_FORMATS);
     }
     r->model->activations = inputs;
@@ -437,7 +445,7 @@ static enum roof_status read_groups(struct quantization *r, const roof_json_valu
     bool stored = false; /* some group has weights: the others may be of the cache alone */
     if (!roof_json_is_object(groups)) {
         return roof_json_error(r->json, groups == NULL ? q : groups, r->error,
-                               "quantization_config: method 'compressed-tensors' needs "
+                               "method 'compressed-tensors' needs "
                                "config_groups" GIVE_FORMATS);
     }
     put_formats(r, ROOF_PRECISION_BF16, false);
@@ -453,7 +461,7 @@ static enum roof_status read_groups(struct quantization *r, const roof_json_valu
     return !stored || names_any(r, claimed)
                ? ROOF_OK
                : roof_json_error(r->json, groups, r->error,
-                                 "quantization_config: config_groups: the targets name no weight "
+                                 "config_groups: the targets name no weight "
                                  "of this model" GIVE_FORMATS);
 }
 
@@ -467,8 +475,7 @@ static enum roof_status read_exclusions(struct quantization *r, const roof_json_
         const roof_json_value *const list = roof_quantization_member(q, lists[i]);
         if (list != NULL && !roof_json_is_array(list)) {
             return roof_json_error(r->json, list, r->error,
-                                   "quantization_config: %s must be an array of names of modules",
-                                   lists[i]);
+                                   "%s must be an array of names of modules", lists[i]);
         }
         for (const roof_json_value *item = roof_json_first(list); item != NULL;
              item = roof_json_next(item)) {
@@ -516,10 +523,10 @@ static enum roof_status read_cache(struct quantization *r, const roof_json_value
         const enum roof_precision format = find_cache(value);
         if (format == ROOF_PRECISION_AUTO ||
             (r->model->kv != ROOF_PRECISION_AUTO && r->model->kv != format)) {
-            return roof_json_error(
-                r->json, value, r->error, "quantization_config: %s %s" GIVE_FORMATS, keys[k],
-                format == ROOF_PRECISION_AUTO ? "is none of FP8, INT8 and NVFP4"
-                                              : "is another than kv_cache_quant_algo");
+            return roof_json_error(r->json, value, r->error, "%s %s" GIVE_FORMATS, keys[k],
+                                   format == ROOF_PRECISION_AUTO
+                                       ? "is none of FP8, INT8 and NVFP4"
+                                       : "is another than kv_cache_quant_algo");
         }
         r->model->kv = format;
     }
@@ -559,8 +566,7 @@ static enum roof_status refuse_unknown(struct quantization *r, const roof_json_v
     return unknown == NULL
                ? ROOF_OK
                : roof_json_error(r->json, unknown, r->error,
-                                 "quantization_config: what %s says is not known" GIVE_FORMATS,
-                                 roof_json_key(unknown));
+                                 "what %s says is not known" GIVE_FORMATS, roof_json_key(unknown));
 }
 
 static enum roof_status read_quantization(struct quantization *r, const roof_json_value *q)
@@ -588,7 +594,10 @@ enum roof_status roof_quantization_apply(struct roof_model *model, struct roof_l
     struct quantization r = {
         .model = model, .layer = layer, .json = roof_model_quantizer(model), .error = error};
     const roof_json_value *const q = roof_model_quantization(model);
-    return q == NULL ? roof_error_set(error, ROOF_USAGE,
-                                      "the config of %s says nothing of a quantisation", model->id)
-                     : read_quantization(&r, q);
+    if (q == NULL) {
+        return roof_error_set(error, ROOF_USAGE, "the config of %s says nothing of a quantisation",
+                              model->id);
+    }
+    const enum roof_status status = read_quantization(&r, q);
+    return status == ROOF_OK ? ROOF_OK : roof_error_prefix(error, status, "%s: ", roof_json_key(q));
 }

@@ -55,16 +55,15 @@ static enum roof_status read_number(double *out, struct quantization *r,
 {
     return value == NULL || roof_json_number(out, value)
                ? ROOF_OK
-               : roof_json_error(r->json, value, r->error,
-                                 "quantization_config: %s must be a number", roof_json_key(value));
+               : roof_json_error(r->json, value, r->error, "%s must be a number",
+                                 roof_json_key(value));
 }
 
 static enum roof_status read_truth(bool *out, struct quantization *r, const roof_json_value *value)
 {
     return value == NULL || roof_json_boolean(out, value)
                ? ROOF_OK
-               : roof_json_error(r->json, value, r->error,
-                                 "quantization_config: %s must be true or false",
+               : roof_json_error(r->json, value, r->error, "%s must be true or false",
                                  roof_json_key(value));
 }
 
@@ -82,7 +81,7 @@ enum roof_status roof_quantization_block(enum roof_precision *out, struct quanti
     *out = ROOF_PRECISION_FP8_BLOCK128;
     return known ? ROOF_OK
                  : roof_json_error(r->json, block, r->error,
-                                   "quantization_config: of %s only [128, 128] is "
+                                   "of %s only [128, 128] is "
                                    "known" GIVE_FORMATS,
                                    roof_json_key(block));
 }
@@ -93,12 +92,11 @@ static enum roof_status read_group(enum roof_precision *out, struct quantization
 {
     double group = 128;
     TRY(read_number(&group, r, value));
-    return roof_int4_format(out, group, zeros)
-               ? ROOF_OK
-               : roof_json_error(r->json, value, r->error,
-                                 "quantization_config: groups of 128, 64 and 32 are "
-                                 "known, not of %.10g" GIVE_FORMATS,
-                                 group);
+    return roof_int4_format(out, group, zeros) ? ROOF_OK
+                                               : roof_json_error(r->json, value, r->error,
+                                                                 "groups of 128, 64 and 32 are "
+                                                                 "known, not of %.10g" GIVE_FORMATS,
+                                                                 group);
 }
 
 static enum roof_status read_bitsandbytes(double *bits, struct quantization *r,
@@ -109,11 +107,10 @@ static enum roof_status read_bitsandbytes(double *bits, struct quantization *r,
     TRY(read_truth(&eight, r, find_either(q, "load_in_8bit", "_load_in_8bit")));
     TRY(read_truth(&four, r, find_either(q, "load_in_4bit", "_load_in_4bit")));
     *bits = eight ? 8 : 4;
-    return eight != four
-               ? ROOF_OK
-               : roof_json_error(r->json, q, r->error,
-                                 "quantization_config: one of load_in_8bit and load_in_4bit must "
-                                 "be true, and not both");
+    return eight != four ? ROOF_OK
+                         : roof_json_error(r->json, q, r->error,
+                                           "one of load_in_8bit and load_in_4bit must "
+                                           "be true, and not both");
 }
 
 /* Reads the kind of its 4 bits, and whether their scales are quantised as well. */
@@ -138,7 +135,7 @@ static enum roof_status read_code_book(enum roof_precision *out, struct quantiza
         }
     }
     return roof_json_error(r->json, type == NULL ? q : type, r->error,
-                           "quantization_config: of bnb_4bit_quant_type nf4, and fp4 without "
+                           "of bnb_4bit_quant_type nf4, and fp4 without "
                            "bnb_4bit_use_double_quant, are known" GIVE_FORMATS);
 }
 
@@ -166,7 +163,7 @@ static enum roof_status check_group(struct quantization *r, const roof_json_valu
     TRY(read_number(&group, r, value));
     return group == wanted ? ROOF_OK
                            : roof_json_error(r->json, value, r->error,
-                                             "quantization_config: of group_size only %.0f is "
+                                             "of group_size only %.0f is "
                                              "known with this method" GIVE_FORMATS,
                                              wanted);
 }
@@ -206,8 +203,7 @@ enum roof_status roof_quantization_method(struct method *out, struct quantizatio
     }
     return find_method(out, name, algorithm, bits)
                ? read_details(out, r, q)
-               : roof_json_error(r->json, q, r->error,
-                                 "quantization_config: method '%s'%s%s is not known" GIVE_FORMATS,
+               : roof_json_error(r->json, q, r->error, "method '%s'%s%s is not known" GIVE_FORMATS,
                                  name == NULL ? "" : name, algorithm == NULL ? "" : " ",
                                  algorithm == NULL ? "" : algorithm);
 }

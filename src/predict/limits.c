@@ -167,14 +167,14 @@ static bool kv_reads(double *bytes, double *slope, double *weights, struct roof_
 
 /*
  * KV bytes that a decode step reads grow with the context by a constant per token, a smaller one
- * where windows are full or keys are chosen: from the bytes and the slope before and beyond, solve
- * for the context at which they are as many as those of the weights.
+ * where windows or chunks are full or keys are chosen: from the bytes and the slope before and
+ * beyond, solve for the context at which they are as many as those of the weights.
  */
 static double kv_crossover(const struct roof_model_prediction *prediction)
 {
     struct roof_scenario s = prediction->scenario;
     const struct roof_model *const m = prediction->model;
-    const int64_t window = m->index_topk > 0 ? m->index_topk + 1 : m->window;
+    const int64_t window = m->index_topk > 0 ? m->index_topk + 1 : m->window + m->chunked;
     double bytes = 0;
     double slope = 0;
     double weights = 0;

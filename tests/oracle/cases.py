@@ -165,7 +165,7 @@ def asked_formats(random, op=None):
 def config(random):
     """A config.json of a model that nobody trained."""
     kind = random.choice("llama mistral qwen2 qwen2_moe qwen3 qwen3_moe gemma gemma2 gemma3_text phi "
-                         "gpt_neox gpt2 opt gpt_oss mixtral olmo2 glm4 cohere2 deepseek_v2 deepseek_v3 phi3 mimo_v2_flash".split())
+                         "gpt_neox gpt2 opt gpt_oss mixtral olmo2 glm4 cohere2 deepseek_v2 deepseek_v3 phi3 mimo_v2_flash llama4_text".split())
     heads = random.choice((4, 6, 8, 12, 16, 32))
     size_of_head = random.choice((32, 64, 80, 128))
     c = dict(model_type=kind, hidden_size=heads * size_of_head,
@@ -208,6 +208,16 @@ def config(random):
         if chance(random, 0.5):
             c.update(n_routed_experts=8, num_experts_per_tok=2, moe_intermediate_size=48,
                      moe_layer_freq=[random.randint(0, 1) for _ in range(c["num_hidden_layers"])])
+    if kind == "llama4_text":
+        layers = c["num_hidden_layers"]
+        c.update(attention_chunk_size=size(random, 10), use_qk_norm=chance(random, 0.5),
+                 num_local_experts=random.choice((4, 8, 16)), num_experts_per_tok=random.randint(1, 2),
+                 intermediate_size_mlp=16 * size(random, 8),
+                 interleave_moe_layer_step=random.randint(1, 3), no_rope_layers=[])
+        if chance(random, 0.3):
+            c["no_rope_layers"] = [random.randint(0, 1) for _ in range(layers)]
+        if chance(random, 0.3):
+            c["moe_layers"] = [i for i in range(layers) if chance(random, 0.5)]
     if chance(random, 0.4):
         c["tie_word_embeddings"] = chance(random, 0.6)
     if kind in ("phi", "gpt_neox") and chance(random, 0.5):

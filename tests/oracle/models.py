@@ -36,6 +36,7 @@ FAMILIES = {
     "qwen3_5_moe_text": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
     "kimi_linear": dict(router_bias=1, state="kimi-delta"),
     "nemotron_h": dict(ungated=1, router_bias=1, state="ssd", no_rope=1),
+    "llama4": dict(qk_norm=1, chunked=1), "llama4_text": dict(qk_norm=1, chunked=1),
     "granitemoehybrid": dict(state="ssd", no_rope=1), "falcon_h1": dict(state="ssd", beside=1),
 }
 # 8 bits and, for the 128 elements of a published key, 4 bytes of scale.
@@ -154,8 +155,25 @@ class Model:
         dense = get("mlp_only_layers", default=[])
         routed = [self.experts > 1 and i >= first and (i + 1) % step == 0 and i not in dense
                   and every_layer(get("moe_layer_freq", default=1), i) for i in range(count)]
+        self.chunked, self.still = bool(family.get("chunked")), [False] * count
+        if self.chunked:
+            windowed, routed = self.read_chunks(get, count)
         self.layers = [(windowed[i], routed[i]) + self.parts(i, get, family) for i in range(count)]
         self.gqa = self.heads // self.kv_heads
+
+    def read_chunks(self, get, count):
+        """Llama 4: which layers attend within chunks, the others neither rotate nor norm heads;
+        which have experts, with another width than the dense ones."""
+        self.window = get("attention_chunk_size", default=8192)
+        every = get("no_rope_layer_interval", default=4)
+        rotated = get("no_rope_layers", default=[]) or [
+            0 if i % every == every - 1 else 1 for i in range(count)]
+        self.still = [x == 0 for x in rotated]
+        self.expert_inner = self.shared = self.inner
+        self.inner = get("intermediate_size_mlp", default=16384)
+        step = get("interleave_moe_layer_step", default=1)
+        routed = get("moe_layers", default=list(range(step - 1, count, step)))
+        return [x == 1 for x in rotated], [i in routed for i in range(count)]
 
     def groups_of(self, windowed):
         """KV heads of a layer."""
@@ -423,7 +441,7 @@ class Graph:
                 self.layer(i)
         seen = {}
         for i in layers if s.fuse != "all" else []:
-            key = m.layers[i] + f.signature(i)
+            key = m.layers[i] + (m.still[i],) + f.signature(i)
             if key not in seen:
                 seen[key] = [i, 0]
             seen[key][1] += 1
@@ -653,6 +671,31 @@ class Graph:
                                                          kv_len=seen, causal=1),
                           self.formats(self.f.weights, self.f.out, kv)))
 
+    def attend_chunks(self, op, dims, kv):
+        """Runs of tokens of one chunk, which attend to their chunk up to themselves. A pass shorter
+        than a chunk that begins behind its first token and ends beyond the first chunk may stand
+        anywhere: its tokens see (chunk + 1) / 2 keys in the mean."""
+        s, size = self.s, self.m.window
+        kinds = [(self.b, s.new, s.seen, "_decode" if self.others else "")]
+        if self.others:
+            kinds.append((self.others, s.chunk, s.others_context, "_prefill"))
+        for batch, new, seen, phase in kinds:
+            if seen > size > new and seen > new:
+                runs = {(new, (size + new) // 2): 1}
+            else:
+                runs, position = {}, seen - new
+                while position < seen:
+                    end = min(seen, (position // size + 1) * size)
+                    run = end - position, end - position // size * size
+                    runs[run] = runs.get(run, 0) + 1
+                    position = end
+            for (some, keys), count in runs.items():
+                whole = len(runs) == 1 or some == keys == size
+                name = "" if whole else "_begin" if keys == size else "_end"
+                self.add(Node("attention" + phase + "_chunk" + name, op,
+                              dict(dims, batch=batch * count, query_len=some, kv_len=keys, causal=1),
+                              self.formats(self.f.weights, self.f.out, kv)))
+
     def plain_attention(self, i, windowed):
         m, s, f, n = self.m, self.s, self.f, self.n
         heads, d, wide = m.heads // s.tp, m.head_dim, m.value_dim
@@ -670,18 +713,25 @@ class Graph:
         if m.qk_norm and m.wide_norm:
             self.normed("q_norm", n, heads * d, "rmsnorm")
             self.normed("k_norm", n, groups * d, "rmsnorm")
+        elif m.qk_norm and m.chunked:
+            if not m.still[i]:
+                self.vector("q_norm", "rmsnorm", dict(tokens=n * heads, hidden=d, gain=0))
+                self.vector("k_norm", "rmsnorm", dict(tokens=n * groups, hidden=d, gain=0))
         elif m.qk_norm:
             self.normed("q_norm", n * heads, d, "rmsnorm")
             self.normed("k_norm", n * groups, d, "rmsnorm")
-        if not m.learned and not m.rope_free:
+        if not m.learned and not m.rope_free and not m.still[i]:
             self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=groups,
                                              head_dim=m.rotated))
         self.vector("kv_append", "kv-append", dict(tokens=n, heads=heads, kv_heads=groups,
                                                    head_dim=mean))
-        self.attend("attention" if s.unfused else "flash-attention",
-                    dict(heads=heads, kv_heads=groups, head_dim=mean,
-                         window=m.window if windowed else 0), f.kv,
-                    "_window" if windowed else "")
+        op = "attention" if s.unfused else "flash-attention"
+        dims = dict(heads=heads, kv_heads=groups, head_dim=mean)
+        if windowed and m.chunked:
+            self.attend_chunks(op, dict(dims, window=0), f.kv)
+        else:
+            self.attend(op, dict(dims, window=m.window if windowed else 0), f.kv,
+                        "_window" if windowed else "")
         if m.sinks or (m.window_sinks and windowed):
             last = list(self.nodes)[-1]
             last.resident.append((f.stored("norm"), heads, 0, 0))
@@ -1252,5 +1302,6 @@ def crossover(m, row):
         return chosen_crossover(m, f, read, row["predicted"][0][0][1].dims["tokens"])
     at = read / (each * full + narrow * windowed)
     if windowed and at > m.window:
-        at = (read - narrow * windowed * m.window) / (each * full) if full else None
+        kept = (m.window + 1) // 2 if m.chunked else m.window
+        at = (read - narrow * windowed * kept) / (each * full) if full else None
     return at

@@ -438,7 +438,7 @@ static void test_remarks_and_progress(void **state)
     assert_int_equal(heard.remarks, 0);
     write_in(state, file,
              "{\"hidden_size\": 64, \"intermediate_size\": 128, \"num_attention_heads\": 4, "
-             "\"num_hidden_layers\": 2, \"vocab_size\": 100, \"model_type\": \"new\"}");
+             "\"num_hidden_layers\": 2, \"vocab_size\": 100}");
     (void)snprintf(line, sizeof line, "predict model=%s", path_in(path, state, file));
     assert_int_equal(listen_to(&heard, line, ROOF_JSON, &listener, NULL), ROOF_OK);
     assert_true(heard.remarks > 0);

@@ -400,10 +400,12 @@ static void test_contradictions(void **state)
             2, 16, "num_experts is not the num_local_experts of 4");
     roof_model_free(llama("\"padded_vocab_size\": 128, \"n_positions\": 9, \"n_ctx\": 8"));
     refused("{" SIZES ",\n\"model_type\": [\"llama\"]}", 2, 15, "model_type must be a string");
-    refused("{" SIZES ",\n\"model_type\": \"llama4_text\"}", 2, 15,
-            "the architecture of model_type llama4_text is not known");
-    refused("{\"text_config\": {" LLAMA "},\n\"model_type\": \"gemma3n\"}", 2, 15,
-            "the architecture of model_type gemma3n is not known");
+    refused("{" SIZES ",\n\"model_type\": \"jamba\"}", 2, 15,
+            "the architecture of model_type jamba is not known: most of its layers are Mamba-1");
+    refused(
+        "{\"text_config\": {" LLAMA "},\n\"model_type\": \"gemma3n\"}", 2, 15,
+        "the architecture of model_type gemma3n is not known: layers have embeddings of their own, "
+        "and share keys and values");
     refused("{" LLAMA ", \"num_experts_per_tok\": 2}", 1, 1,
             "each token chooses 2 experts, and how many there are is missing (num_local_experts)");
     roof_model_free(llama("\"num_experts_per_tok\": 2, \"n_routed_experts\": null"));
@@ -826,18 +828,11 @@ static void test_gemma3_defaults(void **state)
 static void test_remarks(void **state)
 {
     (void)state;
-    static const char *const rest = "taken for a decoder like Llama (pre-norm, gated MLP, no "
-                                    "biases unless the config says so); check the parameters";
-    char expected[256];
-    struct roof_model *m = family("brandnew", "\"attention_bias\": true");
-    snprintf(expected, sizeof expected, "unknown model_type brandnew: %s", rest);
-    assert_string_equal(m->remarks[0], expected);
+    struct roof_model *m = parse("{" SIZES "}");
+    assert_string_equal(m->remarks[0],
+                        "no model_type: taken for a decoder like Llama (pre-norm, gated MLP, no "
+                        "biases unless the config says so); check the parameters");
     assert_null(m->remarks[1]);
-    assert_string_equal(traits(m), "qo");
-    roof_model_free(m);
-    m = parse("{" SIZES "}");
-    snprintf(expected, sizeof expected, "no model_type: %s", rest);
-    assert_string_equal(m->remarks[0], expected);
     roof_model_free(m);
     m = family("deepseek_v3", "\"num_nextn_predict_layers\": 0");
     assert_null(*m->remarks);
@@ -862,13 +857,153 @@ static void test_remarks(void **state)
     roof_model_free(m);
 }
 
+#define PLAIN "\"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-6"
+
+/* A config of an unknown type is read like Llama's if it has the keys of a plain decoder alone. */
+static void test_strangers(void **state)
+{
+    (void)state;
+    static const char *const members[] = {
+        PLAIN,
+        PLAIN ", \"attention_bias\": true, \"rope_theta\": 1e6, \"bos_token_id\": 1",
+        PLAIN ", \"num_experts\": null, \"wonder_layers\": 0, \"scale_emb\": false",
+        PLAIN ", \"sliding_window\": null",
+        PLAIN ", \"sliding_window\": 16, \"use_sliding_window\": false",
+        PLAIN ", \"sliding_window\": 16, \"layer_types\": [\"sliding_attention\", "
+              "\"full_attention\", \"full_attention\", \"full_attention\", \"full_attention\", "
+              "\"full_attention\"]"};
+    static const char *const layers[] = {"......", "......", "......", "......", NULL, "w....."};
+    for (size_t i = 0; i < COUNT(members); i++) {
+        struct roof_model *const m = family("brandnew", members[i]);
+        assert_string_equal(m->remarks[0],
+                            "unknown model_type brandnew: read like llama, because it has the keys "
+                            "of a plain decoder; biases and norms of its own are not counted");
+        assert_null(m->remarks[1]);
+        assert_string_equal(traits(m), i == 1 ? "qo" : "");
+        if (layers[i] != NULL) {
+            assert_string_equal(kinds(m), layers[i]);
+        }
+        roof_model_free(m);
+    }
+    /* The type inside counts before the one around it. */
+    struct roof_model *m = parse("{\"model_type\": \"brandnew_vl\", \"text_config\": "
+                                 "{\"model_type\": \"qwen2\", " SIZES "}}");
+    assert_null(*m->remarks);
+    assert_string_equal(traits(m), "q");
+    roof_model_free(m);
+}
+
+#define QWEN4                                                                                      \
+    "and the architecture is not known: unknown model_type 'qwen4'; did you mean qwen2 or qwen3?"
+
+#define LLAMA4 "\"num_local_experts\": 8, \"num_experts_per_tok\": 2, \"intermediate_size_mlp\": 40"
+
+/* Llama 4: layers with a chunk rotate their heads, and the others do not. */
+static void test_chunks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members;
+        const char *layers;
+        int64_t chunk;
+    } cases[] = {{LLAMA4, "bbbmbb", 8192},
+                 {LLAMA4 ", \"no_rope_layers\": [], \"attention_chunk_size\": 64", "bbbmbb", 64},
+                 {LLAMA4 ", \"no_rope_layer_interval\": 2, \"interleave_moe_layer_step\": 3",
+                  "w.b.wm", 8192},
+                 {LLAMA4 ", \"no_rope_layers\": [0, 1, 1, 0, 0, 1], \"moe_layers\": [0, 1, 5]",
+                  "mbw..b", 8192}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = family("llama4_text", cases[i].members);
+        assert_string_equal(kinds(m), cases[i].layers);
+        assert_int_equal(m->window, cases[i].chunk);
+        assert_int_equal(m->expert_intermediate, 96);
+        assert_int_equal(m->shared_intermediate, 96);
+        assert_int_equal(m->intermediate, 40);
+        assert_true(m->chunked && m->qk_norm && m->bare_qk_norm);
+        for (int64_t l = 0; l < m->layers; l++) {
+            const struct roof_layer *const layer = &m->layer[m->layer_class[l]];
+            assert_int_equal(layer->no_rope, !layer->windowed);
+        }
+        assert_null(*m->remarks);
+        roof_model_free(m);
+    }
+    /* The class has a width where the config has none. */
+    struct roof_model *const m =
+        family("llama4", "\"num_local_experts\": 8, \"num_experts_per_tok\": 1, "
+                         "\"use_qk_norm\": false");
+    assert_int_equal(m->intermediate, 16384);
+    assert_false(m->qk_norm);
+    roof_model_free(m);
+}
+
+static void test_refused_chunks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members;
+        int line, column;
+        const char *message;
+    } cases[] = {
+        {"\"num_local_experts\": 1", 1, 1, "num_local_experts missing, or less than 2"},
+        {"\"intermediate_size_mlp\": 40", 1, 1, "num_local_experts missing, or less than 2"},
+        {LLAMA4 ", \"sliding_window\": 5", 1, 1,
+         "sliding_window is not known with this model_type"},
+        {LLAMA4 ",\n\"attention_chunk_size\": 1.5", 2, 25,
+         "attention_chunk_size must be an integer from 1 to 1000000000"},
+        {LLAMA4 ",\n\"no_rope_layers\": [1, 0]", 2, 19,
+         "no_rope_layers must be an array, empty or with a number for each of the 6 layers"},
+        {LLAMA4 ",\n\"no_rope_layers\": {}", 2, 19,
+         "no_rope_layers must be an array, empty or with a number for each of the 6 layers"},
+        {LLAMA4 ",\n\"no_rope_layers\": [1, 1, 1, 0, 1, 2]", 2, 35,
+         "no_rope_layers must be an integer from 0 to 1"},
+        {LLAMA4 ",\n\"moe_layers\": 3", 2, 15, "moe_layers must be an array of layer numbers"},
+        {LLAMA4 ",\n\"moe_layers\": [6]", 2, 16, "moe_layers must be an integer from 0 to 5"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, "{\"model_type\": \"llama4_text\", " SIZES ", %s}",
+                 cases[i].members);
+        refused(text, cases[i].line, cases[i].column, cases[i].message);
+    }
+    /* In other families these keys are not understood. */
+    refused("{" LLAMA ",\n\"attention_chunk_size\": 64}", 2, 25,
+            "the key attention_chunk_size is not understood: some layers attend within chunks");
+}
+
+/* All others are refused, with what speaks against a plain decoder, and families of like names. */
+static void test_refused_strangers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members;
+        int line, column;
+        const char *message;
+    } cases[] = {
+        {PLAIN ",\n\"num_experts\": 8", 2, 16,
+         "num_experts is not a key of plain decoders, " QWEN4},
+        {PLAIN ",\n\"scale_emb\": 12", 2, 14, "scale_emb is not a key of plain decoders, " QWEN4},
+        {PLAIN ",\n\"mystery\": \"x\"", 2, 12, "mystery is not a key of plain decoders, " QWEN4},
+        {PLAIN ",\n\"sliding_window\": 16", 2, 19, "sliding_window needs layer_types, " QWEN4},
+        {"\"rms_norm_eps\": 1e-6,\n\"hidden_act\": \"relu2\"", 2, 15,
+         "hidden_act is not silu, " QWEN4},
+        {"\"rms_norm_eps\": 1e-6", 1, 1, "hidden_act is not silu, " QWEN4},
+        {"\"hidden_act\": \"silu\"", 1, 1, "rms_norm_eps is missing, " QWEN4}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, "{\"model_type\": \"qwen4\", " SIZES ", %s}", cases[i].members);
+        refused(text, cases[i].line, cases[i].column, cases[i].message);
+    }
+    refused("{\"model_type\": \"qwen4\", \"hidden_size\": 64, \"num_hidden_layers\": 6, "
+            "\"num_attention_heads\": 8, \"vocab_size\": 100, " PLAIN "}",
+            1, 1, "intermediate_size is missing, " QWEN4);
+}
+
 /* Models whose type has other layers are refused, not guessed. */
 static void test_other_models(void **state)
 {
     (void)state;
     /* Types whose layers are known to differ in ways that no key says. */
-    static const char *const types[] = {"falcon", "bloom", "mpt",    "gptj", "qwen",    "dbrx",
-                                        "llama4", "t5",    "mamba2", "bert", "openelm", "gemma3n"};
+    static const char *const types[] = {"falcon", "bloom", "mpt",     "gptj",
+                                        "qwen",   "dbrx",  "baichuan"};
     for (size_t i = 0; i < COUNT(types); i++) {
         char text[512];
         char message[256];
@@ -993,6 +1128,12 @@ static const struct published {
     {"minimax-m2", 228689764864, 11030553088, 229e9, 5e8, 0,
      "MiniMaxAI/MiniMax-M2 page, size of the weights"},
     {"mimo-v2-flash", 308778780864, 15445936320, 309e9, 5e8, 0, "XiaomiMiMo/MiMo-V2-Flash page"},
+    /* With the vision tower, its adapter and the projector: 34 layers of 23,803,648 and what stands
+     * around them, 62,608,384. */
+    {"llama-4-scout", 107769861120, 17172894720, 109e9, 5e8, 871932416,
+     "meta-llama/Llama-4-Scout-17B-16E-Instruct page"},
+    {"llama-4-maverick", 400711848960, 17184691200, 400e9, 2e9, 871932416,
+     "meta-llama/Llama-4-Maverick-17B-128E-Instruct page"},
     {"command-a", 111057580032, 111057580032, 111e9, 5e8, 0,
      "CohereLabs/c4ai-command-a-03-2025 page"},
     {"ernie-4.5-21b-a3b", 21825437888, 3352150208, 21.8e9, 1e8, 0,
@@ -1032,6 +1173,8 @@ static const struct {
     {"qwen3.5-397b-a17b", 0, 17349040896, 17e9, 5e8, NAME},
     {"hunyuan-a13b", 0, 12747448320, 13e9, 5e8, "tencent/Hunyuan-A13B-Instruct page"},
     {"mimo-v2-flash", 0, 15445936320, 15e9, 5e8, "XiaomiMiMo/MiMo-V2-Flash page"},
+    {"llama-4-scout", 0, 17172894720, 17e9, 5e8, NAME},
+    {"llama-4-maverick", 0, 17184691200, 17e9, 5e8, NAME},
     {"granite-4.0-h-small", 0, 8803121664, 9e9, 5e8, "ibm-granite/granite-4.0-h-small page"},
     {"qwen3-next-80b-a3b", 2 * 151936. * 2048, 3252599552, 3e9, 5e8, NAME ", without both ends"},
     {"deepseek-r1", 129280. * 7168, 36625618432, 36.6e9, 5e7, "as DeepSeek-V3"},
@@ -1191,6 +1334,12 @@ static void test_parameters_by_hand(void **state)
         {"mimo_v2_flash", MIMO,
          plain + 6 * (-attention + 64 * 96 + 32 * 64) + 2 * (2 * 64 * 16) + 4 * (4 * 64 * 16 + 8),
          0},
+        /* Experts in layers 1, 3 and 5, as wide as the shared one, 96; the other MLPs are 40 wide.
+         * Norms of Q and K have no gain. */
+        {"llama4_text", LLAMA4 ", \"interleave_moe_layer_step\": 2",
+         plain - 6 * mlp + 3 * (3 * 64 * 40) + 3 * (9 * mlp + 64 * 8), 3 * 6 * mlp},
+        {"llama4_text", LLAMA4 ", \"moe_layers\": [4]",
+         plain - 6 * mlp + 5 * (3 * 64 * 40) + 9 * mlp + 64 * 8, 6 * mlp},
         /* A window changes no weight. */
         {"mistral", "\"sliding_window\": 5, \"sliding_window_pattern\": 2", plain, 0},
     };
@@ -1241,6 +1390,8 @@ static void test_embedded_details(void **state)
         {"gpt-oss-20b", "GQA", 131072, 12, 24, 128, 2. * 24 * 8 * 64, "bmbmbm"},
         {"gpt-oss-120b", "GQA", 131072, 18, 36, 128, 2. * 36 * 8 * 64, "bmbmbm"},
         {"mimo-v2-flash", "GQA", 262144, 39, 47, 128, 320. * (9 * 4 + 39 * 8), ".bbbbmbbbbbm"},
+        {"llama-4-scout", "GQA", 10485760, 36, 48, 8192, 2. * 48 * 8 * 128, "bbbmbbbm"},
+        {"llama-4-maverick", "GQA", 1048576, 36, 24, 8192, 2. * 48 * 8 * 128, "wbwmwbwm"},
         {"deepseek-v3", "MLA", 163840, 0, 58, 0, 61. * (512 + 64), "...mmm"},
         {"gpt-2", "MHA", 1024, 0, 0, 0, 2. * 12 * 768, "..."},
         {"opt-125m", "MHA", 2048, 0, 0, 0, 2. * 12 * 768, "..."},
@@ -1496,6 +1647,10 @@ int main(void)
         cmocka_unit_test(test_families_in_detail),
         cmocka_unit_test(test_gemma3_defaults),
         cmocka_unit_test(test_remarks),
+        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_refused_strangers),
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_refused_chunks),
         cmocka_unit_test(test_other_models),
         cmocka_unit_test(test_not_json),
         cmocka_unit_test(test_parameters),

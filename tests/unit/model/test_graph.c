@@ -627,6 +627,98 @@ static void test_windows(void **state)
     roof_model_free(m);
 }
 
+/* The attention in layers with chunks of 20 tokens: the parts that are expected, with their
+ * sequences, queries and keys. */
+struct part {
+    const char *name;
+    int64_t batch, query_len, kv_len;
+};
+
+static void has_parts(const struct roof_graph *g, const struct part *part, size_t count)
+{
+    static const char *const names[] = {"attention_chunk",
+                                        "attention_chunk_begin",
+                                        "attention_chunk_end",
+                                        "attention_decode_chunk",
+                                        "attention_prefill_chunk",
+                                        "attention_prefill_chunk_begin",
+                                        "attention_prefill_chunk_end"};
+    size_t found = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        for (size_t k = 0; k < COUNT(names); k++) {
+            found += strcmp(g->node[i].name, names[k]) == 0;
+        }
+    }
+    assert_int_equal(found, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct roof_node *const node = find(g, part[i].name);
+        const struct roof_shape *const s = &node->workload.shape;
+        assert_int_equal(node->count, 3);
+        if (s->batch != part[i].batch || s->query_len != part[i].query_len ||
+            s->kv_len != part[i].kv_len || s->causal != 1 || s->window != 0) {
+            fail_msg("%s: %lld sequences, %lld queries, %lld keys", part[i].name,
+                     (long long)s->batch, (long long)s->query_len, (long long)s->kv_len);
+        }
+    }
+}
+
+#define PARTS(g, ...)                                                                              \
+    has_parts(g, (const struct part[]){__VA_ARGS__}, COUNT(((const struct part[]){__VA_ARGS__})))
+
+static void test_chunks(void **state)
+{
+    (void)state;
+    struct roof_model *const m =
+        parse("{\"model_type\": \"llama4_text\", \"attention_chunk_size\": 20, "
+              "\"num_local_experts\": 8, \"num_experts_per_tok\": 1, " DENSE_SIZES "}");
+    /* Three of the four layers have chunks; they norm and rotate heads, the last one does not. */
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 3, 20), 0, 0);
+    PARTS(g, {"attention_chunk", 3, 1, 20});
+    assert_int_equal(find(g, "attention")->count, 1);
+    assert_int_equal(find(g, "attention")->workload.shape.kv_len, 20);
+    assert_int_equal(find(g, "rope")->count, 3);
+    assert_int_equal(find(g, "q_norm")->count, 3);
+    assert_int_equal(find(g, "k_norm")->workload.shape.gain, 0);
+    assert_near(find(g, "k_norm")->vectors, 0, 0);
+    assert_near(g->kv_bytes, 3 * 4 * 20 * 64 * 2, 0);
+    /* Beyond the first chunk a token sees 1 to 20 keys, 10.5 in the mean; 5 drafts and it 13. */
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 21), 0, 0);
+    PARTS(g, {"attention_chunk", 3, 1, 10});
+    assert_int_equal(find(g, "attention")->workload.shape.kv_len, 21);
+    assert_near(g->kv_bytes, 3 * (3 * 20 + 21) * 64 * 2, 0);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.draft_tokens = 5;
+    PARTS(build(m, s, 0, 0), {"attention_chunk", 3, 6, 13});
+    /* A prompt of 50 is two whole chunks and 10 tokens. */
+    PARTS(build(m, asked(ROOF_PHASE_PREFILL, 3, 50), 0, 0), {"attention_chunk", 6, 20, 20},
+          {"attention_chunk_end", 3, 10, 10});
+    PARTS(build(m, asked(ROOF_PHASE_PREFILL, 3, 40), 0, 0), {"attention_chunk", 6, 20, 20});
+    PARTS(build(m, asked(ROOF_PHASE_PREFILL, 3, 20), 0, 0), {"attention_chunk", 3, 20, 20});
+    PARTS(build(m, asked(ROOF_PHASE_PREFILL, 3, 7), 0, 0), {"attention_chunk", 3, 7, 7});
+    /* Tokens 13 to 72 of 73: 7 of the first chunk, two whole ones, and 13. */
+    s = asked(ROOF_PHASE_PREFILL, 2, 73);
+    s.chunk = 60;
+    PARTS(build(m, s, 0, 0), {"attention_chunk", 4, 20, 20}, {"attention_chunk_begin", 2, 7, 20},
+          {"attention_chunk_end", 2, 13, 13});
+    /* Tokens 13 to 32: no whole chunk. */
+    s = asked(ROOF_PHASE_PREFILL, 2, 33);
+    s.chunk = 20;
+    PARTS(build(m, s, 0, 0), {"attention_chunk_begin", 2, 7, 20},
+          {"attention_chunk_end", 2, 13, 13});
+    /* A shorter pass may stand anywhere, beyond the first chunk. */
+    s.chunk = 16;
+    PARTS(build(m, s, 0, 0), {"attention_chunk", 2, 16, 18});
+    s = asked(ROOF_PHASE_PREFILL, 2, 20);
+    s.chunk = 16;
+    PARTS(build(m, s, 0, 0), {"attention_chunk", 2, 16, 20});
+    s = asked(ROOF_PHASE_MIXED, 3, 50);
+    s.prefill_batch = 2;
+    s.chunk = 45;
+    PARTS(build(m, s, 0, 0), {"attention_decode_chunk", 3, 1, 10},
+          {"attention_prefill_chunk", 4, 20, 20}, {"attention_prefill_chunk_end", 2, 5, 5});
+    roof_model_free(m);
+}
+
 /* Gemma has norms around, over each head of Q and K; GPT-NeoX adds both branches to one input;
  * GPT-2 and OPT have a table of positions. */
 static void test_families(void **state)
@@ -2558,6 +2650,7 @@ int main(void)
         cmocka_unit_test(test_scales),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_experts),
         cmocka_unit_test(test_expert_parallel),

@@ -843,7 +843,7 @@ static void test_parts_refused(void **state)
         {FP8("ignored_layers", "{}"), "quantization_config: ignored_layers must be an array"},
         {FP8("modules_to_not_convert", "false"), "quantization_config: modules_to_not_convert"},
         {"\"quant_method\": \"fp8\", \"ignore\": [\"a\",\n3]",
-         "a list of modules must be of strings"},
+         "quantization_config: a list of modules must be of strings"},
         {BNB("load_in_4bit", "\"true\""),
          "quantization_config: load_in_4bit must be true or false"},
         {BNB("load_in_8bit", "1"), "quantization_config: load_in_8bit must be true or false"},
@@ -884,7 +884,7 @@ static void test_parts_refused(void **state)
         {TENSORS("{\"a\": {\"targets\":\n\"Linear\", " FP8_WEIGHTS "}}"),
          GROUPS "targets must be an array"},
         {TENSORS("{\"a\": {\"targets\": [\n7], " FP8_WEIGHTS "}}"),
-         "a list of modules must be of strings"},
+         "quantization_config: a list of modules must be of strings"},
         {TENSORS("{\"a\": {\"targets\": [\"Linear\"], " FP8_WEIGHTS
                  "}, \"b\":\n{\"targets\": [\"Linear\"], " FP8_WEIGHTS ", " FP8_INPUTS "}}"),
          "quantization_config: config_groups whose input_activations differ are not known"},
@@ -906,8 +906,8 @@ static void test_exclusions_refused(void **state)
         parse(CONFIG("\"quantization_config\": {\"quant_method\": \"fp8\", \"ignore\":\n"
                      "[\"lm_head\", \"re:((a{1,200}){1,200}){1,200}\"]}"));
     not_applied(m, "checkpoint", ROOF_INVALID, 3, 13,
-                "regular expression '((a{1,200}){1,200}){1,200}': a count in braces; give the "
-                "formats with layout or class");
+                "quantization_config: regular expression '((a{1,200}){1,200}){1,200}': a count in "
+                "braces; give the formats with layout or class");
     roof_model_free(m);
 
     /* 512 layers x 20 weights x a megabyte; and as many short entries as take as long. */
@@ -931,7 +931,8 @@ static void test_exclusions_refused(void **state)
         m = parse(text.data);
         roof_text_free(&text);
         not_applied(m, "checkpoint", ROOF_INVALID, 2, lists[i].column,
-                    "these lists of modules take too long; give the formats with layout or class");
+                    "quantization_config: these lists of modules take too long; give the formats "
+                    "with layout or class");
         roof_model_free(m);
     }
 }
