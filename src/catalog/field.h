@@ -78,6 +78,10 @@ static inline void roof_field_read(struct roof_value *out, const struct roof_fie
                                    const char *result)
 {
     const void *const at = result + field->offset;
+    if (field->derived == 0 && field->type <= ROOF_TYPE_GIVEN) { /* most fields */
+        *out = (struct roof_value){.number = *(const double *)at};
+        return;
+    }
     *out = (struct roof_value){.number = ROOF_UNKNOWN};
     if (field->derived != 0) {
         return;
@@ -85,8 +89,7 @@ static inline void roof_field_read(struct roof_value *out, const struct roof_fie
     switch (field->type) {
     case ROOF_TYPE_NUMBER:
     case ROOF_TYPE_GIVEN:
-        out->number = *(const double *)at;
-        break;
+        break; /* read above */
     case ROOF_TYPE_INTEGER:
         out->number = (double)*(const int64_t *)at;
         break;

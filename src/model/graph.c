@@ -147,14 +147,14 @@ static void embedding_node(struct builder *b, const char *name, int64_t table_ro
     struct roof_formats f = roof_graph_formats(b, ROOF_WEIGHT_EMBEDDING);
     f.activations = f.out;
     f.compute = ROOF_PRECISION_AUTO;
-    const struct roof_node node = {.name = name,
-                                   .weight = ROOF_WEIGHT_EMBEDDING,
-                                   .workload = {.op = ROOF_OPERATOR_EMBEDDING,
-                                                .shape = {.tokens = b->tokens, .hidden = hidden},
-                                                .formats = f},
-                                   .elements = (double)table_rows * (double)hidden,
-                                   .tensors = 1,
-                                   .channels = (double)table_rows};
+    struct roof_node node = {.name = name,
+                             .weight = ROOF_WEIGHT_EMBEDDING,
+                             .workload = {.op = ROOF_OPERATOR_EMBEDDING,
+                                          .shape = {.tokens = b->tokens, .hidden = hidden},
+                                          .formats = f},
+                             .elements = (double)table_rows * (double)hidden,
+                             .tensors = 1,
+                             .channels = (double)table_rows};
     roof_graph_add(b, &node);
 }
 

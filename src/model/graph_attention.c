@@ -326,7 +326,7 @@ static void absorbed_node(struct builder *b, const struct group *g, const char *
                           int64_t k, int64_t outputs)
 {
     const int64_t heads = b->model->heads / b->s->tp;
-    const struct roof_node node = {
+    struct roof_node node = {
         .name = name,
         .weight = ROOF_WEIGHT_KV_B,
         .workload = {.op = ROOF_OPERATOR_BMM,

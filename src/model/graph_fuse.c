@@ -210,18 +210,17 @@ static void fuse(struct builder *b, const struct roof_node *node, int64_t count)
 }
 
 /* The operators that a fused one reads are not known: those that it joins have other names. */
-void roof_graph_add(struct builder *b, const struct roof_node *node)
+void roof_graph_add(struct builder *b, struct roof_node *node)
 {
     const int64_t count = b->layer != NULL ? b->count : 1;
-    struct roof_node added = *node;
-    added.reads = b->from;
-    added.block = b->block;
+    node->reads = b->from;
+    node->block = b->block;
     b->from = (struct roof_reads){.count = 1, .name = {node->name}};
     if (b->s->fuse == ROOF_FUSE_ALL) {
-        added.reads.count = 0;
-        fuse(b, &added, count);
+        node->reads.count = 0;
+        fuse(b, node, count);
     } else {
-        append(b, &added, count);
+        append(b, node, count);
     }
 }
 

@@ -42,26 +42,25 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
     const int64_t width = m->expert_intermediate / b->s->moe_tp;
     const int64_t share = m->experts / ep;
     const double experts = (double)share;
-    const struct roof_node node = {.name = name,
-                                   .weight = weight,
-                                   .workload = {.op = op,
-                                                .shape = {.tokens = b->moe_tokens,
-                                                          .hidden = m->hidden,
-                                                          .intermediate = width,
-                                                          .experts = m->experts,
-                                                          .top_k = m->top_k,
-                                                          .routing = b->s->common.shape.routing,
-                                                          .ep = ep,
-                                                          .bias = m->expert_bias},
-                                                .formats = roof_graph_formats(b, weight),
-                                                .sparse = roof_graph_sparse(b, weight)},
-                                   .elements =
-                                       matrices * experts * (double)m->hidden * (double)width,
-                                   .tensors = matrices * experts,
-                                   .channels = experts * outputs,
-                                   .vectors = m->expert_bias ? experts * outputs : 0,
-                                   .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights,
-                                   .routed = true};
+    struct roof_node node = {.name = name,
+                             .weight = weight,
+                             .workload = {.op = op,
+                                          .shape = {.tokens = b->moe_tokens,
+                                                    .hidden = m->hidden,
+                                                    .intermediate = width,
+                                                    .experts = m->experts,
+                                                    .top_k = m->top_k,
+                                                    .routing = b->s->common.shape.routing,
+                                                    .ep = ep,
+                                                    .bias = m->expert_bias},
+                                          .formats = roof_graph_formats(b, weight),
+                                          .sparse = roof_graph_sparse(b, weight)},
+                             .elements = matrices * experts * (double)m->hidden * (double)width,
+                             .tensors = matrices * experts,
+                             .channels = experts * outputs,
+                             .vectors = m->expert_bias ? experts * outputs : 0,
+                             .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights,
+                             .routed = true};
     roof_graph_add(b, &node);
 }
 

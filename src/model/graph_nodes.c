@@ -82,7 +82,7 @@ struct roof_formats roof_graph_vector_formats(struct builder *b)
 void roof_graph_vector(struct builder *b, const char *name, enum roof_operator op,
                        struct roof_shape shape, double vectors)
 {
-    const struct roof_node node = {
+    struct roof_node node = {
         .name = name,
         .weight = ROOF_WEIGHT_NORM,
         .workload = {.op = op, .shape = shape, .formats = roof_graph_vector_formats(b)},
@@ -121,7 +121,7 @@ struct roof_node roof_graph_make_product(struct builder *b, const char *name,
 void roof_graph_product(struct builder *b, const char *name, enum roof_weight weight, int64_t rows,
                         int64_t n, int64_t k, bool bias)
 {
-    const struct roof_node node = roof_graph_make_product(b, name, weight, rows, n, k, bias);
+    struct roof_node node = roof_graph_make_product(b, name, weight, rows, n, k, bias);
     roof_graph_add(b, &node);
 }
 
@@ -132,7 +132,7 @@ void roof_graph_collective(struct builder *b, const char *name, enum roof_operat
     struct roof_formats f = b->s->common.formats;
     f.activations = sent;
     f.compute = ROOF_PRECISION_AUTO;
-    const struct roof_node node = {
+    struct roof_node node = {
         .name = name,
         .weight = ROOF_WEIGHT_COUNT,
         .workload = {.op = op,

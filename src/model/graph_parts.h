@@ -65,7 +65,7 @@ void roof_graph_enter(struct builder *b, const struct roof_layer *layer);
 /* Vector operators read and write the residual's format. */
 struct roof_formats roof_graph_vector_formats(struct builder *b);
 /* Adds a node that each layer of the class runs once; equal ones of several classes become one. */
-void roof_graph_add(struct builder *b, const struct roof_node *node);
+void roof_graph_add(struct builder *b, struct roof_node *node);
 /* Adds what still waits for a node to join it. */
 void roof_graph_flush(struct builder *b);
 /* Each tells that a class of layers, or the model behind its layers, begins; that a layer ends. */

@@ -9,6 +9,7 @@
 #ifndef ROOFLINE_OPERATOR_H
 #define ROOFLINE_OPERATOR_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -127,6 +128,8 @@ enum roof_operator_kind {
 /** The most dimensions that an operator has. */
 #define ROOF_OPERATOR_DIMS_MAX 9
 
+struct roof_formula;
+
 /** One row of the operator table. */
 struct roof_operator_row {
     const char *name;
@@ -143,14 +146,27 @@ struct roof_operator_row {
     enum roof_operator fuses[ROOF_OPERATOR_PARTS_MAX]; /**< what does the same without fusion */
     int fuse_count;
     bool quantizes; /**< the output is quantised: to fp8_e4m3 where no format is given */
+    void (*formula)(const struct roof_formula *formula); /**< NULL: a composite */
 };
-const struct roof_operator_row *roof_operator_row(enum roof_operator op);
+extern const struct roof_operator_row roof_operator_rows[ROOF_OPERATOR_COUNT];
+
+static inline const struct roof_operator_row *roof_operator_row(enum roof_operator op)
+{
+    assert((unsigned)op < ROOF_OPERATOR_COUNT);
+    return &roof_operator_rows[op];
+}
+
+/** Tells whether an operator takes a dimension. */
+static inline bool roof_operator_has(enum roof_operator op, enum roof_dimension dimension)
+{
+    return (roof_operator_row(op)->takes >> dimension & 1U) != 0;
+}
+
 /** Returns true if an operator multiplies matrices, alone or in its parts. */
 bool roof_is_product(enum roof_operator op);
 /** Returns true if an operator multiplies with weights that do not change: of these, two of four
  * can be pruned. */
 bool roof_has_weights(enum roof_operator op);
-bool roof_operator_has(enum roof_operator op, enum roof_dimension dimension);
 /** Refuses dimensions that an operator does not have: ROOF_USAGE, "OPERATOR does not take KEY". */
 enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension dimension,
                                      struct roof_error *error);

@@ -68,18 +68,17 @@ static enum roof_status check_dimensions(const struct roof_workload *w, struct r
 {
     const struct roof_operator_row *const row = roof_operator_row(w->op);
     const int64_t *const size = roof_sizes(&w->shape);
-    unsigned given = 0;
-    unsigned own = 0;
+    int given = 0;
+    int own = 0;
     for (int i = 0; i < ROOF_DIM_COUNT; i++) {
-        given |= (size[i] != 0 ? 1U : 0U) << i;
+        given += size[i] != 0;
     }
     for (int i = 0; i < row->dim_count; i++) {
-        own |= 1U << row->dims[i];
+        own += size[row->dims[i]] != 0;
     }
-    const unsigned strange = given & ~own;
-    for (int i = 0; strange >> i != 0; i++) {
-        if ((strange >> i & 1) != 0) {
-            return roof_operator_takes(w->op, (enum roof_dimension)i, error);
+    for (int i = 0; i < ROOF_DIM_COUNT && given != own; i++) {
+        if (size[i] != 0) {
+            TRY(roof_operator_takes(w->op, (enum roof_dimension)i, error));
         }
     }
     return ROOF_OK;

@@ -183,13 +183,13 @@ void roof_prediction_values(struct roof_value *out, const struct roof_fields *fi
         if (field->part != part) {
             continue;
         }
+        if (field->derived < DIMENSION) {
+            roof_field_read(&out[i], field, (const char *)prediction);
+        }
         if (field->derived >= DIMENSION) {
             out[i] = roof_dimension_value(&prediction->workload,
                                           (enum roof_dimension)(field->derived - DIMENSION));
-            continue;
-        }
-        roof_field_read(&out[i], field, (const char *)prediction);
-        if (field->derived != 0) {
+        } else if (field->derived != 0) {
             derive(&out[i], (enum prediction_value)field->derived, prediction);
         }
     }

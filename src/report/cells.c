@@ -83,7 +83,8 @@ static void put_csv(struct roof_text *out, enum roof_type type, const struct roo
 
 /* --- cells that come again ----------------------------------------------------------------- */
 
-/* Tells if a cell has the value of the row before, byte for byte. */
+/* Tells if a cell has the value of the row before, byte for byte. A cell without a value has no
+ * length. */
 static inline bool same_value(const struct roof_cell *cell, const struct roof_field *field,
                               const struct roof_value *value)
 {
@@ -91,7 +92,7 @@ static inline bool same_value(const struct roof_cell *cell, const struct roof_fi
         return false;
     }
     if (roof_type_is_text(field->type)) {
-        return value->text != NULL && strcmp(cell->source, value->text) == 0;
+        return value->text == NULL ? cell->length == 0 : strcmp(cell->source, value->text) == 0;
     }
     /* The bytes are compared, not the numbers: 0 and -0 are written differently, and unknown is
      * unknown. */
@@ -128,6 +129,15 @@ static inline void keep_value(struct roof_cell *cell, const struct roof_field *f
     }
     cell->length = length;
     memcpy(cell->text, text, sizeof cell->text);
+}
+
+/* Keeps that a cell has no value. */
+static inline void keep_absent(struct roof_cell *cell, const struct roof_value *value)
+{
+    cell->known = true;
+    cell->number = value->number;
+    cell->source[0] = '\0';
+    cell->length = 0;
 }
 
 /* Writes the key of a member, which is made once for all rows. */
@@ -169,12 +179,14 @@ void roof_cells_csv(struct roof_table *table, struct roof_text *out,
         }
         const struct roof_value printed = roof_printed(field, &values[i]);
         const size_t before = out->length;
-        if (!roof_absent(field, &printed)) {
-            put_csv(out, field->type, &printed);
-            room = reserve_rest(table, out, i + 1);
-            if (room) {
-                keep_value(cell, field, &values[i], out->data + before, out->length - before);
-            }
+        if (roof_absent(field, &printed)) {
+            keep_absent(cell, &values[i]);
+            continue;
+        }
+        put_csv(out, field->type, &printed);
+        room = reserve_rest(table, out, i + 1);
+        if (room) {
+            keep_value(cell, field, &values[i], out->data + before, out->length - before);
         }
     }
     roof_text_add(out, "", 0); /* ends with a zero again */
@@ -189,7 +201,8 @@ void roof_cells_json(struct roof_table *table, struct roof_text *out,
         struct roof_cell *const cell = &table->cell[i];
         const bool same = same_value(cell, field, &values[i]);
         const struct roof_value printed = same ? values[i] : roof_printed(field, &values[i]);
-        if (!same && roof_absent(field, &printed)) { /* objects have no empty members */
+        if (same ? cell->length == 0 : roof_absent(field, &printed)) {
+            keep_absent(cell, &values[i]); /* objects have no empty members */
             continue;
         }
         put_block(out, ",", 1, begun);
