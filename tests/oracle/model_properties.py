@@ -81,6 +81,7 @@ def layers(check):
             kinds = ("mamba", "attention")
         types = [random.choice(kinds) for _ in range(period)]
         letters = "".join(random.choice("M*-") for _ in range(period))
+        windows = [random.choice((0, 1)) for _ in range(period)]
         names = []
         for times in (1, 2, 3):
             one = copy.deepcopy(config)
@@ -89,6 +90,10 @@ def layers(check):
                 one["layer_types"] = times * types
             if "hybrid_override_pattern" in one:
                 one["hybrid_override_pattern"] = times * letters
+            if "hybrid_layer_pattern" in one:
+                one["hybrid_layer_pattern"] = times * windows
+            if isinstance(one.get("moe_layer_freq"), list):
+                one["moe_layer_freq"] = times * windows[::-1]
             names.append(cases.model_file(check.program.folder, f"layers-{number}-{times}", one))
             check.models[names[-1]] = cases.models.Model(one, names[-1])
         base = drawn(check, 40, without=("pp",), names=names[:1], layouts=False)
