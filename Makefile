@@ -557,9 +557,10 @@ sanitize: sanitize-threads
 	$(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror \
 	    CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
-# Of what sanitize runs the pages, and scripts that interrupt and complete, are left out.
+# Of what sanitize runs the pages, scripts that interrupt and complete, and two of three golden
+# command lines are left out.
 sanitize-quick: sanitize-threads
-	$(MAKE) check-unit check-fuzz check-cases $(SAMPLED:%=$(BUILD)/sanitize/passed/%) \
+	$(MAKE) check-unit check-fuzz check-cases $(SAMPLED:%=$(BUILD)/sanitize/passed/%) CASES_PART=1/3 \
 	    BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
 sanitize-threads:
@@ -599,9 +600,9 @@ VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-ex
 valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='$(VALGRIND)'
 
-# Unit tests but the longest, and one golden command line of 25.
+# Unit tests but the longest, and one golden command line of 50.
 valgrind-quick:
-	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/25
+	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/50
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
           $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c
@@ -609,11 +610,13 @@ LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h
 LINT_S := .ci/run .ci/deps packaging/deb.sh packaging/portable.sh src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
           $(sort $(wildcard tests/*.sh tests/bench/*.sh tests/cli/*.sh tests/cuda/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
-lint: lint-quick $(LINT_C:%=$(PASSED)/tidy/%)
+lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
 
-# Of what lint does, clang-tidy of the unit tests is left out.
-lint-quick: lint-gcc lint-clang lint-text $(patsubst %,$(PASSED)/tidy/%,$(filter-out $(UNIT_SRC),$(LINT_C))) \
-    $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
+# Of what lint does, clang-tidy of the unit tests is left out; of the program's files every other one
+# goes through clang-tidy, and the rest through the analyzer of gcc.
+every_other = $(shell printf '%s\n' $(LIB_SRC) $(CLI_SRC) | awk 'NR % 2 == $(1)')
+lint-quick: lint-gcc lint-clang lint-text $(patsubst %,$(PASSED)/analyze/%,$(call every_other,0)) \
+    $(patsubst %,$(PASSED)/tidy/%,$(call every_other,1) $(filter-out $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC),$(LINT_C)))
 
 lint-gcc lint-clang: lint-%:
 	$(MAKE) all $(BUILD)/lint-$*/roofline-calibrate CC=$* BUILD=$(BUILD)/lint-$* WERROR=-Werror
