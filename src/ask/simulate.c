@@ -88,7 +88,7 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
 {
     struct roof_simulation *const result = &in->row.result;
     in->inputs.table = deployment->table;
-    in->inputs.limits.blocks = deployment->blocks;
+    roof_deployment_limit(&in->inputs.limits, deployment);
     in->row.deployment = deployment;
     TRY(run(result, in, a, error));
     if (result->rejected == in->inputs.requests) {

@@ -146,7 +146,7 @@ static enum roof_status open_trial(struct trial *t, const struct roof_rate_probl
         &t->deployment, a->plans.model[plan->serving], &scenario,
         a->problem.hardware[plan->hardware], plan->basis == ROOF_PLAN_BOUND, error);
     t->inputs.table = t->deployment.table;
-    t->inputs.limits.blocks = t->deployment.blocks;
+    roof_deployment_limit(&t->inputs.limits, &t->deployment);
     if (status == ROOF_UNSATISFIED || status == ROOF_USAGE) {
         roof_deployment_close(&t->deployment);
         return ROOF_OK;

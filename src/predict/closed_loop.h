@@ -16,7 +16,10 @@ enum roof_step_value {
     ROOF_STEP_NEAR,  /* the part of the expected time where other kernels stand in */
     ROOF_STEP_SHARE, /* the parts of the bound, by bottleneck */
     ROOF_STEP_EXPECTED_SHARE = ROOF_STEP_SHARE + ROOF_BOTTLENECK_COUNT,
-    ROOF_STEP_VALUES = ROOF_STEP_EXPECTED_SHARE + ROOF_BOTTLENECK_COUNT
+    /* of one microbatch through all stages of a pipeline: the bound, and what is expected */
+    ROOF_STEP_PATH = ROOF_STEP_EXPECTED_SHARE + ROOF_BOTTLENECK_COUNT,
+    ROOF_STEP_EXPECTED_PATH,
+    ROOF_STEP_VALUES
 };
 struct roof_step_times {
     double value[ROOF_STEP_VALUES];

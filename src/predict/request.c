@@ -28,6 +28,8 @@ static struct roof_step_times step_of(const struct roof_pass *pass, const struct
     v[ROOF_STEP_BOUND] = bound + draft->bound.path_s;
     v[ROOF_STEP_EXPECTED] =
         isnan(times->path_s) ? ROOF_UNKNOWN : expected + draft->expected.times.path_s;
+    v[ROOF_STEP_PATH] = pass->bound.path_s + draft->bound.path_s;
+    v[ROOF_STEP_EXPECTED_PATH] = times->path_s + draft->expected.times.path_s;
     const double scale = v[ROOF_STEP_EXPECTED] / times->path_s;
     v[ROOF_STEP_LOW] = scale * pass->expected.low_s;
     v[ROOF_STEP_HIGH] = scale * pass->expected.high_s;

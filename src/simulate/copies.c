@@ -96,24 +96,24 @@ static enum roof_status run_copy(struct roof_copies *c, size_t copy, double unti
     return status;
 }
 
-/* Finds the copy with work whose clock is furthest behind, and the clock of the one after it;
- * NONE: no copy has work. */
-static size_t furthest_behind(double *next_s, const struct roof_copies *c)
+/* Finds the copy that has something to do first, and when the one after it has; NONE: no copy has
+ * work. */
+static size_t first_to_wake(double *next_s, const struct roof_copies *c)
 {
     size_t found = NONE;
     double least = HUGE_VAL;
     *next_s = HUGE_VAL;
     for (size_t i = 0; i < c->count; i++) {
-        const double clock = roof_scheduler_clock(c->copy[i]);
+        const double wakes = roof_scheduler_wakes(c->copy[i]);
         if (roof_scheduler_present(c->copy[i]) == 0) {
             continue;
         }
-        if (clock < least) {
+        if (wakes < least) {
             *next_s = least;
-            least = clock;
+            least = wakes;
             found = i;
         } else {
-            *next_s = fmin(*next_s, clock);
+            *next_s = fmin(*next_s, wakes);
         }
     }
     return found;
@@ -128,11 +128,11 @@ enum roof_status roof_copies_run(struct roof_copies *c, double until_s, struct r
         return ROOF_OK;
     }
     double next = 0;
-    size_t copy = furthest_behind(&next, c);
+    size_t copy = first_to_wake(&next, c);
     while (copy != NONE) {
-        const double step = nextafter(roof_scheduler_clock(c->copy[copy]), HUGE_VAL);
+        const double step = nextafter(roof_scheduler_wakes(c->copy[copy]), HUGE_VAL);
         TRY(run_copy(c, copy, fmax(next, step), error));
-        copy = furthest_behind(&next, c);
+        copy = first_to_wake(&next, c);
     }
     return ROOF_OK;
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "simulate/scheduler.h"
 
 /* Costs of operators that steps share. */
 #define COSTS_REMEMBERED 509
@@ -14,6 +13,7 @@ struct roof_deployment_parts {
     struct roof_request request;
     struct roof_pass_memo memo;
     struct roof_request_steps steps;
+    struct roof_request_steps paths;
     struct roof_remembered cost[COSTS_REMEMBERED];
 };
 
@@ -64,6 +64,16 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static enum roof_status open_table(struct roof_step_table **out, struct roof_request_steps *steps,
+                                   const struct roof_deployment *d, struct roof_error *error)
+{
+    TRY(roof_step_table_open(out, roof_request_steps, steps, error));
+    /* Requests that are all alike have full chunks, and the rest of each prompt. */
+    roof_step_table_pin(*out, least(steps->request->uncached, d->scenario.chunk));
+    roof_step_table_pin(*out, steps->request->uncached % d->scenario.chunk);
+    return ROOF_OK;
+}
+
 static enum roof_status open_parts(struct roof_deployment *d, struct roof_error *error)
 {
     struct roof_deployment_parts *const p = d->parts;
@@ -75,10 +85,12 @@ static enum roof_status open_parts(struct roof_deployment *d, struct roof_error 
                           error));
     TRY(roof_request_memory_alone(&d->memory, &p->request, error));
     TRY(count_blocks(d, error));
-    TRY(roof_step_table_open(&d->table, roof_request_steps, &p->steps, error));
-    /* Requests that are all alike have full chunks, and the rest of each prompt. */
-    roof_step_table_pin(d->table, least(p->request.uncached, d->scenario.chunk));
-    roof_step_table_pin(d->table, p->request.uncached % d->scenario.chunk);
+    TRY(open_table(&d->table, &p->steps, d, error));
+    if (d->scenario.pp > 1) {
+        p->paths = (struct roof_request_steps){
+            .request = &p->request, .value = d->bound ? ROOF_STEP_PATH : ROOF_STEP_EXPECTED_PATH};
+        TRY(open_table(&d->path, &p->paths, d, error));
+    }
     return check_expected(d, error);
 }
 
@@ -98,7 +110,16 @@ enum roof_status roof_deployment_open(struct roof_deployment *out, const struct 
 void roof_deployment_close(struct roof_deployment *deployment)
 {
     roof_step_table_free(deployment->table);
+    roof_step_table_free(deployment->path);
     free(deployment->parts);
-    deployment->table = NULL;
+    deployment->table = deployment->path = NULL;
     deployment->parts = NULL;
+}
+
+void roof_deployment_limit(struct roof_scheduler_limits *limits,
+                           const struct roof_deployment *deployment)
+{
+    limits->blocks = deployment->blocks;
+    limits->stages = deployment->scenario.pp;
+    limits->path = deployment->path;
 }

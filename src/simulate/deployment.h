@@ -3,7 +3,7 @@
 #ifndef ROOF_DEPLOYMENT_H
 #define ROOF_DEPLOYMENT_H
 
-#include "simulate/step_table.h"
+#include "simulate/scheduler.h"
 
 struct roof_deployment {
     struct roof_scenario scenario; /* resolved: a request of mean lengths */
@@ -15,6 +15,7 @@ struct roof_deployment {
     double kv_bytes_per_token; /* of the device that needs most */
     int64_t blocks;            /* of the KV cache; 0: the memory is unknown */
     struct roof_step_table *table;
+    struct roof_step_table *path; /* of steps alone in a pipeline; NULL: there is one stage */
     struct roof_deployment_parts *parts;
 };
 
@@ -29,5 +30,8 @@ enum roof_status roof_deployment_open(struct roof_deployment *out, const struct 
                                       const struct roof_hardware *hardware, bool bound,
                                       struct roof_error *error);
 void roof_deployment_close(struct roof_deployment *deployment);
+/* Sets what a deployment says of a scheduler: blocks and stages. */
+void roof_deployment_limit(struct roof_scheduler_limits *limits,
+                           const struct roof_deployment *deployment);
 
 #endif

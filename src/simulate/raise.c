@@ -33,7 +33,7 @@ static enum roof_status rate_of(double *out, const struct changed *c,
         shorter.requests = shorter.requests < REQUESTS ? shorter.requests : REQUESTS;
         shorter.limits = c->limits;
         shorter.copies = c->copies;
-        shorter.limits.blocks = changed.blocks;
+        roof_deployment_limit(&shorter.limits, &changed);
         shorter.table = changed.table;
         status = roof_capacity_find(&found, &shorter, error);
         *out = found.rate;

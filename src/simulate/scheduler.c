@@ -19,6 +19,7 @@ struct sequence {
     int64_t prefilled; /* of these so far */
     int64_t begun;     /* the round of its first decode step */
     int64_t end;       /* the round after its last one */
+    size_t group;      /* the one in which it decodes; NONE: its prompt is prefilled in part */
     size_t heap;       /* its place in the heap; NONE: it does not decode */
     size_t before;     /* the sequence that was admitted before it; NONE: it is the first */
     size_t after;
@@ -32,28 +33,50 @@ struct queue {
     size_t count;
 };
 
+/* Sequences that decode together, in a microbatch of their own. */
+struct group {
+    size_t *heap; /* those that decode, by their ends */
+    size_t decoding;
+    size_t *complete; /* those whose prompt ends in the step */
+    size_t completes;
+    int64_t round;                       /* steps with sequences that decode, so far */
+    double contexts;                     /* of the next decode step, over all sequences */
+    int64_t boundary[ROOF_BLOCK_TOKENS]; /* sequences that need a block in round r, by r mod 16 */
+    bool flies;                          /* its step is under way, until */
+    double exit_s;
+};
+
+/* The state of the engine until the next step begins. */
+struct now {
+    bool tokens;   /* it has tokens of prompts */
+    double *limit; /* the sum of what keeps requests waiting; NULL: nothing does */
+};
+
 struct roof_scheduler {
     struct roof_scheduler_limits limits;
     struct roof_step_table *table;
     roof_on_served *on_served;
     void *context;
     struct roof_scheduler_sums sums;
+    struct now now;
     double clock_s;
+    double wakes_s; /* when there is something to do again */
     uint64_t asked; /* calls of step */
-    int64_t round;  /* steps with sequences that decode, so far */
     int64_t free;   /* blocks */
     struct sequence *sequence;
     size_t *spare; /* numbers of sequences that do not run */
     size_t spares;
-    size_t *heap; /* those that decode, by their ends */
-    size_t decoding;
-    size_t *complete; /* those whose prompt ends in the step */
-    size_t completes;
+    struct group *group; /* one for each stage */
+    size_t stages;
+    double *free_s; /* from when on each stage is free */
+    size_t *flight; /* a ring of the groups whose steps are under way, in their order */
+    size_t first_flight;
+    size_t next_flight;
+    size_t flights;
+    size_t turn; /* the group that comes next */
     size_t running;
-    size_t last;     /* the sequence that was admitted last */
-    size_t partial;  /* the one whose prompt is prefilled in part; NONE: none is */
-    double contexts; /* of the next decode step, over all sequences */
-    int64_t boundary[ROOF_BLOCK_TOKENS]; /* sequences that need a block in round r, by r mod 16 */
+    size_t last;    /* the sequence that was admitted last */
+    size_t partial; /* the one whose prompt is prefilled in part; NONE: none is */
     struct queue queue;
 };
 
@@ -100,53 +123,53 @@ static enum roof_status put_first(struct queue *q, const struct roof_served *req
 
 /* --- the heap of ends ---------------------------------------------------------------------- */
 
-static void place(struct roof_scheduler *s, size_t at, size_t sequence)
+static void place(struct roof_scheduler *s, struct group *g, size_t at, size_t sequence)
 {
-    s->heap[at] = sequence;
+    g->heap[at] = sequence;
     s->sequence[sequence].heap = at;
 }
 
-static int64_t end_at(const struct roof_scheduler *s, size_t at)
+static int64_t end_at(const struct roof_scheduler *s, const struct group *g, size_t at)
 {
-    return s->sequence[s->heap[at]].end;
+    return s->sequence[g->heap[at]].end;
 }
 
-static void sift_up(struct roof_scheduler *s, size_t at)
+static void sift_up(struct roof_scheduler *s, struct group *g, size_t at)
 {
-    const size_t moved = s->heap[at];
-    while (at > 0 && end_at(s, (at - 1) / 2) > s->sequence[moved].end) {
-        place(s, at, s->heap[(at - 1) / 2]);
+    const size_t moved = g->heap[at];
+    while (at > 0 && end_at(s, g, (at - 1) / 2) > s->sequence[moved].end) {
+        place(s, g, at, g->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    place(s, at, moved);
+    place(s, g, at, moved);
 }
 
-static void sift_down(struct roof_scheduler *s, size_t at)
+static void sift_down(struct roof_scheduler *s, struct group *g, size_t at)
 {
-    const size_t moved = s->heap[at];
+    const size_t moved = g->heap[at];
     for (;;) {
         size_t child = 2 * at + 1;
-        if (child + 1 < s->decoding && end_at(s, child + 1) < end_at(s, child)) {
+        if (child + 1 < g->decoding && end_at(s, g, child + 1) < end_at(s, g, child)) {
             child++;
         }
-        if (child >= s->decoding || end_at(s, child) >= s->sequence[moved].end) {
+        if (child >= g->decoding || end_at(s, g, child) >= s->sequence[moved].end) {
             break;
         }
-        place(s, at, s->heap[child]);
+        place(s, g, at, g->heap[child]);
         at = child;
     }
-    place(s, at, moved);
+    place(s, g, at, moved);
 }
 
-static void remove_from_heap(struct roof_scheduler *s, size_t sequence)
+static void remove_from_heap(struct roof_scheduler *s, struct group *g, size_t sequence)
 {
     const size_t at = s->sequence[sequence].heap;
-    const size_t moved = s->heap[--s->decoding];
+    const size_t moved = g->heap[--g->decoding];
     s->sequence[sequence].heap = NONE;
-    if (at < s->decoding) {
-        place(s, at, moved);
-        sift_up(s, at);
-        sift_down(s, s->sequence[moved].heap);
+    if (at < g->decoding) {
+        place(s, g, at, moved);
+        sift_up(s, g, at);
+        sift_down(s, g, s->sequence[moved].heap);
     }
 }
 
@@ -160,7 +183,7 @@ static int64_t blocks_of(int64_t tokens)
 /* Returns the tokens of a sequence that the cache holds. */
 static int64_t held(const struct roof_scheduler *s, const struct sequence *q)
 {
-    return q->heap == NONE ? q->prefilled : q->prefilled + s->round - q->begun;
+    return q->heap == NONE ? q->prefilled : q->prefilled + s->group[q->group].round - q->begun;
 }
 
 /* Returns the rounds, modulo a block, in which a sequence that decodes begins a block. */
@@ -178,9 +201,10 @@ static void release(struct roof_scheduler *s, size_t number)
     const int64_t tokens = held(s, q);
     s->free += blocks_of(tokens);
     if (q->heap != NONE) {
-        s->contexts -= (double)(tokens + 1);
-        s->boundary[boundary_of(q)]--;
-        remove_from_heap(s, number);
+        struct group *const g = &s->group[q->group];
+        g->contexts -= (double)(tokens + 1);
+        g->boundary[boundary_of(q)]--;
+        remove_from_heap(s, g, number);
     }
     if (q->before != NONE) {
         s->sequence[q->before].after = q->after;
@@ -194,19 +218,30 @@ static void release(struct roof_scheduler *s, size_t number)
     s->spare[s->spares++] = number;
 }
 
-/* Puts the sequence that was admitted last back to the front of the queue: it is computed again,
- * with the tokens that it has generated. */
-static enum roof_status preempt(struct roof_scheduler *s, struct roof_error *error)
+/* Puts a sequence back to the front of the queue: it is computed again, with the tokens that it has
+ * generated. */
+static enum roof_status preempt(struct roof_scheduler *s, size_t number, struct roof_error *error)
 {
-    struct sequence *const q = &s->sequence[s->last];
+    struct sequence *const q = &s->sequence[number];
     if (q->heap != NONE) {
-        q->request.done += s->round - q->begun;
+        q->request.done += s->group[q->group].round - q->begun;
     }
     q->request.preemptions++;
     s->sums.preemptions++;
     const struct roof_served request = q->request;
-    release(s, s->last);
+    release(s, number);
     return put_first(&s->queue, &request, error);
+}
+
+/* Returns the sequence that was admitted last of those that a group may put back: its own, and the
+ * one whose prompt is prefilled in part. The steps of others may be under way. */
+static size_t last_of(const struct roof_scheduler *s, const struct group *g)
+{
+    size_t number = s->last;
+    while (number != s->partial && &s->group[s->sequence[number].group] != g) {
+        number = s->sequence[number].before;
+    }
+    return number;
 }
 
 static enum roof_status finish(struct roof_scheduler *s, size_t number, struct roof_error *error)
@@ -219,16 +254,17 @@ static enum roof_status finish(struct roof_scheduler *s, size_t number, struct r
     return s->on_served(s->context, &served, error);
 }
 
-/* Lets a sequence decode from the next step on. */
+/* Lets a sequence decode from the next step of its group on. */
 static void begin_decode(struct roof_scheduler *s, size_t number)
 {
     struct sequence *const q = &s->sequence[number];
-    q->begun = s->round;
-    q->end = s->round + q->request.generate - q->request.done;
-    s->contexts += (double)(q->prefilled + 1);
-    s->boundary[boundary_of(q)]++;
-    place(s, s->decoding++, number);
-    sift_up(s, s->decoding - 1);
+    struct group *const g = &s->group[q->group];
+    q->begun = g->round;
+    q->end = g->round + q->request.generate - q->request.done;
+    g->contexts += (double)(q->prefilled + 1);
+    g->boundary[boundary_of(q)]++;
+    place(s, g, g->decoding++, number);
+    sift_up(s, g, g->decoding - 1);
 }
 
 /* Takes the first request of the queue into the list of those that run. */
@@ -239,6 +275,7 @@ static size_t admit(struct roof_scheduler *s, int64_t cached)
     struct queue *const queue = &s->queue;
     *q = (struct sequence){.request = queue->request[queue->first],
                            .prefilled = cached,
+                           .group = NONE,
                            .heap = NONE,
                            .before = s->last,
                            .after = NONE};
@@ -267,8 +304,9 @@ struct prompts {
     bool memory; /* the cache had no room for more */
 };
 
-/* Adds the next tokens of a prompt to the step. */
-static void add_chunk(struct roof_scheduler *s, struct prompts *p, size_t number, int64_t tokens)
+/* Adds the next tokens of a prompt to the step of a group. */
+static void add_chunk(struct roof_scheduler *s, struct group *g, struct prompts *p, size_t number,
+                      int64_t tokens)
 {
     struct sequence *const q = &s->sequence[number];
     s->free -= blocks_of(q->prefilled + tokens) - blocks_of(q->prefilled);
@@ -278,8 +316,15 @@ static void add_chunk(struct roof_scheduler *s, struct prompts *p, size_t number
     q->prefilled += tokens;
     s->partial = q->prefilled < q->prefill ? number : NONE;
     if (s->partial == NONE) {
-        s->complete[s->completes++] = number;
+        q->group = (size_t)(g - s->group);
+        g->complete[g->completes++] = number;
     }
+}
+
+/* fmax is a call, which takes as long as the rest of a step. */
+static inline double later(double a, double b)
+{
+    return a > b ? a : b;
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -287,21 +332,24 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Makes room for the next token of all sequences that decode. */
-static enum roof_status make_room(struct roof_scheduler *s, struct prompts *p,
+/* Makes room for the next token of all sequences of a group that decode. */
+static enum roof_status make_room(struct roof_scheduler *s, struct group *g, struct prompts *p,
                                   struct roof_error *error)
 {
-    const size_t here = (size_t)(s->round & (ROOF_BLOCK_TOKENS - 1));
-    while (s->boundary[here] > s->free) {
+    const size_t here = (size_t)(g->round & (ROOF_BLOCK_TOKENS - 1));
+    while (g->boundary[here] > s->free) {
         p->preempted = true;
-        TRY(preempt(s, error));
+        TRY(preempt(s, last_of(s, g), error));
     }
-    s->free -= s->boundary[here];
+    s->free -= g->boundary[here];
     return ROOF_OK;
 }
 
-/* Goes on with the prompt that was prefilled in part. */
-static enum roof_status go_on(struct roof_scheduler *s, struct prompts *p, struct roof_error *error)
+/* Goes on with the prompt that was prefilled in part. Its last chunk may still be under way:
+ * engines count the tokens of a step when it begins (vllm-project/vllm,
+ * vllm/v1/core/sched/scheduler.py). */
+static enum roof_status go_on(struct roof_scheduler *s, struct group *g, struct prompts *p,
+                              struct roof_error *error)
 {
     if (s->partial == NONE || p->budget <= 0) {
         return ROOF_OK;
@@ -310,9 +358,9 @@ static enum roof_status go_on(struct roof_scheduler *s, struct prompts *p, struc
     const int64_t tokens = least(q->prefill - q->prefilled, p->budget);
     if (blocks_of(q->prefilled + tokens) - blocks_of(q->prefilled) > s->free) {
         p->preempted = true;
-        return preempt(s, error); /* it was admitted last */
+        return preempt(s, s->partial, error); /* it was admitted last */
     }
-    add_chunk(s, p, s->partial, tokens);
+    add_chunk(s, g, p, s->partial, tokens);
     return ROOF_OK;
 }
 
@@ -321,11 +369,22 @@ static int64_t cached_of(const struct roof_scheduler *s, int64_t prompt)
     return prompt - roof_uncached(prompt, s->limits.prefix_hit);
 }
 
-/* Admits requests while all limits allow it. */
-static void admit_all(struct roof_scheduler *s, struct prompts *p)
+/* Returns the most sequences that a group may have: its part of all that are there, so that no
+ * group has much more to do than another. */
+static size_t share_of(const struct roof_scheduler *s)
 {
+    const size_t there = s->running + s->queue.count;
+    const size_t most = (size_t)s->limits.sequences;
+    const size_t of = there < most ? there : most;
+    return s->stages == 1 ? of : (of + s->stages - 1) / s->stages;
+}
+
+/* Admits requests into the step of a group while all limits allow it. */
+static void admit_all(struct roof_scheduler *s, struct group *g, struct prompts *p)
+{
+    const size_t share = share_of(s);
     while (!p->preempted && s->partial == NONE && s->queue.count > 0 && p->budget > 0 &&
-           s->spares > 0) {
+           s->spares > 0 && g->decoding + g->completes < share) {
         const struct roof_served *const next = &s->queue.request[s->queue.first];
         if (next->arrival_s + s->limits.overhead_s > s->clock_s) {
             return;
@@ -337,87 +396,251 @@ static void admit_all(struct roof_scheduler *s, struct prompts *p)
             return;
         }
         s->free -= blocks_of(cached);
-        add_chunk(s, p, admit(s, cached), tokens);
+        add_chunk(s, g, p, admit(s, cached), tokens);
     }
 }
 
-/* Adds the step that takes a time to the sums, with the limit that kept requests waiting. */
-static void count_step(struct roof_scheduler *s, const struct prompts *p, double time)
+/* Adds time that passes while a step is under way to the sums. */
+static void add_time(struct roof_scheduler *s, double time)
 {
     struct roof_scheduler_sums *const sums = &s->sums;
-    sums->steps++;
     sums->busy_s += time;
     sums->running_s += time * (double)s->running;
     sums->waiting_s += time * (double)s->queue.count;
     sums->blocks_s += time * (double)(s->limits.blocks - s->free);
-    sums->tokens_s += p->tokens > 0 ? time : 0;
-    if (p->memory || p->preempted) {
-        sums->memory_s += time;
-    } else if (s->queue.count > 0 && s->spares == 0) {
-        sums->sequences_s += time;
-    } else if (p->budget <= 0 && (s->partial != NONE || s->queue.count > 0)) {
-        sums->budget_s += time;
+    sums->tokens_s += s->now.tokens ? time : 0;
+    if (s->now.limit != NULL) {
+        *s->now.limit += time;
     }
 }
 
-/* Ends the step for those that decoded, and then for the prompts that are complete. */
-static enum roof_status end_step(struct roof_scheduler *s, struct roof_error *error)
+/* Sets the clock. */
+static void pass_time(struct roof_scheduler *s, double until_s)
 {
-    if (s->decoding > 0) {
-        s->round++;
-        s->contexts += (double)s->decoding;
+    if (s->flights > 0) {
+        add_time(s, until_s - s->clock_s);
     }
-    while (s->decoding > 0 && end_at(s, 0) <= s->round) {
-        TRY(finish(s, s->heap[0], error));
+    s->clock_s = until_s;
+}
+
+/* Ends the step of a group for those that decoded, and then for the prompts that are complete. */
+static enum roof_status end_step(struct roof_scheduler *s, struct group *g,
+                                 struct roof_error *error)
+{
+    if (g->decoding > 0) {
+        g->round++;
+        g->contexts += (double)g->decoding;
     }
-    for (size_t i = 0; i < s->completes; i++) {
-        struct roof_served *const request = &s->sequence[s->complete[i]].request;
+    while (g->decoding > 0 && end_at(s, g, 0) <= g->round) {
+        TRY(finish(s, g->heap[0], error));
+    }
+    for (size_t i = 0; i < g->completes; i++) {
+        struct roof_served *const request = &s->sequence[g->complete[i]].request;
         request->first_s = isnan(request->first_s) ? s->clock_s : request->first_s;
         if (++request->done >= request->generate) {
-            TRY(finish(s, s->complete[i], error));
+            TRY(finish(s, g->complete[i], error));
         } else {
-            begin_decode(s, s->complete[i]);
+            begin_decode(s, g->complete[i]);
         }
+    }
+    g->completes = 0;
+    return ROOF_OK;
+}
+
+/* Returns the number after one of a ring of stages. */
+static size_t after(const struct roof_scheduler *s, size_t number)
+{
+    return number + 1 == s->stages ? 0 : number + 1;
+}
+
+/* Lets the time pass up to the end of the step that began first, and ends it. */
+static enum roof_status land(struct roof_scheduler *s, struct roof_error *error)
+{
+    struct group *const g = &s->group[s->flight[s->first_flight]];
+    pass_time(s, g->exit_s);
+    s->first_flight = after(s, s->first_flight);
+    s->flights--;
+    g->flies = false;
+    return end_step(s, g, error);
+}
+
+/*
+ * Sends the step of a group through the stages, each of which serves one step at a time: step i
+ * leaves stage k at e(i, k) = max(e(i, k - 1), e(i - 1, k)) + t(i, k). The last stage, which has
+ * the head, takes the time of the slowest, and the others share what is left of the path.
+ */
+static void take_off(struct roof_scheduler *s, struct group *g, double slowest, double path)
+{
+    double at = s->clock_s;
+    for (size_t k = 0; k < s->stages; k++) {
+        const bool is_last = k + 1 == s->stages;
+        at = later(at, s->free_s[k]) +
+             (is_last ? slowest : (path - slowest) / (double)(s->stages - 1));
+        s->free_s[k] = at;
+    }
+    g->exit_s = at;
+    g->flies = true;
+    s->flight[s->next_flight] = (size_t)(g - s->group);
+    s->next_flight = after(s, s->next_flight);
+    s->flights++;
+}
+
+/* Returns the sum of the time in which requests waited for what a step ran out of. */
+static double *limit_of(struct roof_scheduler *s, const struct prompts *p)
+{
+    const bool waits = s->queue.count > 0;
+    return p->memory || p->preempted                         ? &s->sums.memory_s
+           : waits && s->spares == 0                         ? &s->sums.sequences_s
+           : p->budget <= 0 && (s->partial != NONE || waits) ? &s->sums.budget_s
+                                                             : NULL;
+}
+
+/* Tells whether a step has neither sequences that decode nor tokens of prompts. */
+static bool does_nothing(const struct roof_step_load *load)
+{
+    return load->decoding <= 0 && load->tokens <= 0;
+}
+
+/* Gives a group what it does in its next step. */
+static enum roof_status load_step(struct roof_step_load *out, struct roof_scheduler *s,
+                                  struct group *g, struct roof_error *error)
+{
+    const int64_t decode = s->limits.budget_has_decode ? (int64_t)g->decoding : 0;
+    struct prompts p = {.budget = s->limits.budget - decode};
+    if (s->limits.blocks > 0) {
+        TRY(make_room(s, g, &p, error));
+    }
+    TRY(go_on(s, g, &p, error));
+    admit_all(s, g, &p);
+    out->decoding = (double)g->decoding;
+    out->context = g->decoding > 0 ? g->contexts / out->decoding : 0;
+    out->tokens = (double)p.tokens;
+    out->prompt_context = p.tokens > 0 ? p.contexts / out->tokens : 0;
+    if (!does_nothing(out)) {
+        s->now = (struct now){.tokens = p.tokens > 0, .limit = limit_of(s, &p)};
+        s->sums.steps++;
     }
     return ROOF_OK;
 }
 
-static enum roof_status step(struct roof_scheduler *s, struct roof_error *error)
+/* Runs a step of an engine that has one stage, from its begin to its end. */
+static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *error)
 {
-    const int64_t decode = s->limits.budget_has_decode ? (int64_t)s->decoding : 0;
-    struct prompts p = {.budget = s->limits.budget - decode};
+    struct roof_step_load load;
     double time = 0;
-    s->completes = 0;
-    if (s->limits.blocks > 0) {
-        TRY(make_room(s, &p, error));
+    TRY(load_step(&load, s, s->group, error));
+    if (does_nothing(&load)) { /* the only sequence was put back */
+        return ROOF_OK;
     }
-    TRY(go_on(s, &p, error));
-    admit_all(s, &p);
-    struct roof_step_load load = {.decoding = (double)s->decoding, .tokens = (double)p.tokens};
-    load.context = s->decoding > 0 ? s->contexts / load.decoding : 0;
-    load.prompt_context = p.tokens > 0 ? p.contexts / load.tokens : 0;
     TRY(roof_step_time(&time, s->table, &load, error));
     time *= s->limits.scale;
-    count_step(s, &p, time);
+    add_time(s, time);
     s->clock_s += time;
-    return end_step(s, error);
+    return end_step(s, s->group, error);
+}
+
+/* Begins a step of a group of a pipeline. *begun is false if there is nothing for it to do. */
+static enum roof_status begin_step(bool *begun, struct roof_scheduler *s, struct group *g,
+                                   struct roof_error *error)
+{
+    struct roof_step_load load;
+    double slowest = 0;
+    double path = 0;
+    TRY(load_step(&load, s, g, error));
+    *begun = !does_nothing(&load);
+    if (!*begun) {
+        return ROOF_OK;
+    }
+    TRY(roof_step_time(&slowest, s->table, &load, error));
+    TRY(roof_step_time(&path, s->limits.path, &load, error));
+    take_off(s, g, slowest * s->limits.scale / (double)s->stages, path * s->limits.scale);
+    return ROOF_OK;
+}
+
+/* Begins a step of the next group that has something to do, if there is one. */
+static enum roof_status begin_any(bool *begun, struct roof_scheduler *s, struct roof_error *error)
+{
+    const size_t first = s->turn;
+    *begun = false;
+    for (size_t i = 0; i < s->stages && !*begun; i++) {
+        struct group *const g = &s->group[s->turn];
+        s->turn = after(s, s->turn);
+        if (!g->flies) {
+            TRY(begin_step(begun, s, g, error));
+        }
+    }
+    s->turn = *begun ? s->turn : first;
+    return ROOF_OK;
+}
+
+/* Returns when the step ends that began first. */
+static double end_of_first(const struct roof_scheduler *s)
+{
+    return s->group[s->flight[s->first_flight]].exit_s;
+}
+
+/* Returns when the first request of the queue reaches the engine. */
+static double first_comes(const struct roof_scheduler *s)
+{
+    return s->queue.request[s->queue.first].arrival_s + s->limits.overhead_s;
+}
+
+/* Returns when a step ends or a request comes, whichever is first: HUGE_VAL if neither does. */
+static double next_event(const struct roof_scheduler *s)
+{
+    const double ends = s->flights > 0 ? end_of_first(s) : HUGE_VAL;
+    const double comes = s->queue.count > 0 ? first_comes(s) : HUGE_VAL;
+    return comes > s->clock_s ? fmin(ends, comes) : ends;
+}
+
+/* Does what is next in a pipeline: begins a step, or lets time pass until one ends. *done is true
+ * if nothing is to be done before a time. */
+static enum roof_status run_pipeline(bool *done, struct roof_scheduler *s, double begin_s,
+                                     double until_s, struct roof_error *error)
+{
+    bool begun = false;
+    pass_time(s, begin_s);
+    TRY(begin_any(&begun, s, error));
+    if (begun || (s->flights == 0 && s->running == 0)) {
+        return ROOF_OK; /* the only sequence may have been put back */
+    }
+    const double next = next_event(s); /* all others wait for it */
+    *done = next >= until_s;
+    if (*done) {
+        s->wakes_s = next;
+        return ROOF_OK;
+    }
+    TRY(s->flights > 0 && end_of_first(s) <= next ? land(s, error) : ROOF_OK);
+    pass_time(s, next);
+    return ROOF_OK;
 }
 
 enum roof_status roof_scheduler_run(struct roof_scheduler *s, double until_s,
                                     struct roof_error *error)
 {
-    while (s->running > 0 || s->queue.count > 0) {
-        if (s->running == 0) { /* nothing runs before the next request comes */
-            const double next = s->queue.request[s->queue.first].arrival_s + s->limits.overhead_s;
-            s->clock_s = fmax(s->clock_s, next);
+    bool done = false;
+    while (!done && (s->running > 0 || s->queue.count > 0)) {
+        double begin = later(s->clock_s, s->free_s[0]);
+        if (s->flights == s->stages || (s->flights > 0 && end_of_first(s) <= begin)) {
+            TRY(land(s, error));
+            continue;
         }
-        if (s->clock_s >= until_s) {
+        if (s->running == 0) { /* nothing runs before the next request comes */
+            begin = later(begin, first_comes(s));
+        }
+        if (begin >= until_s) {
+            s->wakes_s = begin;
             return ROOF_OK;
         }
         if (++s->asked % STEPS_UNASKED == 0) {
             TRY(roof_halt_check(&s->limits.halt, error));
         }
-        TRY(step(s, error));
+        if (s->stages == 1) {
+            s->clock_s = begin;
+            TRY(run_step(s, error));
+        } else {
+            TRY(run_pipeline(&done, s, begin, until_s, error));
+        }
     }
     return ROOF_OK;
 }
@@ -427,11 +650,19 @@ enum roof_status roof_scheduler_run(struct roof_scheduler *s, double until_s,
 static enum roof_status allocate(struct roof_scheduler *s, struct roof_error *error)
 {
     const size_t most = (size_t)s->limits.sequences;
+    bool all = true;
     s->sequence = calloc(most, sizeof *s->sequence);
     s->spare = calloc(most, sizeof *s->spare);
-    s->heap = calloc(most, sizeof *s->heap);
-    s->complete = calloc(most, sizeof *s->complete);
-    if (s->sequence == NULL || s->spare == NULL || s->heap == NULL || s->complete == NULL) {
+    s->group = calloc(s->stages, sizeof *s->group);
+    s->free_s = calloc(s->stages, sizeof *s->free_s);
+    s->flight = calloc(s->stages, sizeof *s->flight);
+    for (size_t i = 0; i < s->stages && s->group != NULL; i++) {
+        s->group[i].heap = calloc(most, sizeof *s->group->heap);
+        s->group[i].complete = calloc(most, sizeof *s->group->complete);
+        all = all && s->group[i].heap != NULL && s->group[i].complete != NULL;
+    }
+    if (s->sequence == NULL || s->spare == NULL || s->group == NULL || s->free_s == NULL ||
+        s->flight == NULL || !all) {
         return roof_no_memory(error);
     }
     for (size_t i = 0; i < most; i++) {
@@ -455,6 +686,7 @@ enum roof_status roof_scheduler_open(struct roof_scheduler **out,
     s->on_served = on_served;
     s->context = context;
     s->last = s->partial = NONE;
+    s->stages = limits->stages > 1 ? (size_t)limits->stages : 1;
     s->free = limits->blocks > 0 ? limits->blocks : INT64_MAX / 2;
     const enum roof_status status = allocate(s, error);
     if (status != ROOF_OK) {
@@ -467,14 +699,20 @@ enum roof_status roof_scheduler_open(struct roof_scheduler **out,
 
 void roof_scheduler_free(struct roof_scheduler *s)
 {
-    if (s != NULL) {
-        free(s->sequence);
-        free(s->spare);
-        free(s->heap);
-        free(s->complete);
-        free(s->queue.request);
-        free(s);
+    if (s == NULL) {
+        return;
     }
+    for (size_t i = 0; i < s->stages && s->group != NULL; i++) {
+        free(s->group[i].heap);
+        free(s->group[i].complete);
+    }
+    free(s->group);
+    free(s->sequence);
+    free(s->spare);
+    free(s->free_s);
+    free(s->flight);
+    free(s->queue.request);
+    free(s);
 }
 
 bool roof_scheduler_fits(const struct roof_scheduler *s, int64_t prompt, int64_t generate)
@@ -492,8 +730,10 @@ enum roof_status roof_scheduler_push(struct roof_scheduler *s, uint64_t number, 
                                         .scheduled_s = ROOF_UNKNOWN,
                                         .first_s = ROOF_UNKNOWN,
                                         .last_s = ROOF_UNKNOWN};
-    /* The step under way began without it. */
-    s->sums.waiting_s += fmax(0, s->clock_s - arrival_s);
+    /* Time that has passed, or that still counts as passing, without it, or before it came. */
+    s->sums.waiting_s += s->flights > 0 ? s->clock_s - arrival_s : fmax(0, s->clock_s - arrival_s);
+    const double begin = fmax(fmax(s->clock_s, s->free_s[0]), arrival_s + s->limits.overhead_s);
+    s->wakes_s = roof_scheduler_present(s) == 0 ? begin : fmin(s->wakes_s, begin);
     return put_last(&s->queue, &request, error);
 }
 
@@ -510,6 +750,11 @@ size_t roof_scheduler_present(const struct roof_scheduler *s)
 double roof_scheduler_use(const struct roof_scheduler *s)
 {
     return s->limits.blocks == 0 ? ROOF_UNKNOWN : 1 - (double)s->free / (double)s->limits.blocks;
+}
+
+double roof_scheduler_wakes(const struct roof_scheduler *s)
+{
+    return s->wakes_s;
 }
 
 double roof_scheduler_clock(const struct roof_scheduler *s)

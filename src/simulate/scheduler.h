@@ -6,6 +6,9 @@
  * it begins to decode: a heap has their ends, the sum of all contexts grows by the number of
  * sequences, and sixteen counters say how many sequences need a block of the cache in which step.
  * So a step takes a time that does not depend on how many sequences run.
+ *
+ * With the S stages of a pipeline there are S groups of sequences, which take turns: a step is that
+ * of one group, and as many are under way.
  */
 #ifndef ROOF_SCHEDULER_H
 #define ROOF_SCHEDULER_H
@@ -19,6 +22,10 @@
 #define ROOF_BUDGET_WHOLE INT64_MAX
 
 struct roof_scheduler_limits {
+    int64_t stages; /* S of a pipeline, each of which has a step under way; 0: one */
+    /* Of steps alone in the pipeline; NULL, with one stage. The other table has S times the slowest
+     * stage. Borrowed. */
+    struct roof_step_table *path;
     int64_t budget;         /* most tokens of prompts in a step, or ROOF_BUDGET_WHOLE */
     bool budget_has_decode; /* the tokens of sequences that decode count, too */
     int64_t sequences;      /* most that run at once */
@@ -88,6 +95,8 @@ size_t roof_scheduler_present(const struct roof_scheduler *scheduler);
 /* Returns the fraction of the cache that is in use. */
 double roof_scheduler_use(const struct roof_scheduler *scheduler);
 
+/* Returns when a scheduler that was run, and has requests, has something to do again. */
+double roof_scheduler_wakes(const struct roof_scheduler *scheduler);
 double roof_scheduler_clock(const struct roof_scheduler *scheduler);
 const struct roof_scheduler_sums *roof_scheduler_sums(const struct roof_scheduler *scheduler);
 

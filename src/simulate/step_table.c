@@ -250,14 +250,14 @@ enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
 /* --- the steps of a request ---------------------------------------------------------------- */
 
 /* Makes chunks of so many tokens whose mean context is k: one chunk behind others of its prompt, or
- * as many whole prompts as have that mean. Each lane of a pipeline has a part of each. */
-static void shape_prompts(struct roof_step_shape *out, double tokens, double mean, int64_t lanes)
+ * as many whole prompts as have that mean. */
+static void shape_prompts(struct roof_step_shape *out, double tokens, double mean)
 {
     const double whole = 2 * mean - 1; /* a prompt of so many tokens has that mean */
     const double prompts = whole >= tokens ? 1 : fmax(1, round(tokens / whole));
-    const double each = fmax(1, round(tokens / (prompts * (double)lanes)));
+    const double each = fmax(1, round(tokens / prompts));
     const double context = mean + (tokens / prompts - 1) / 2;
-    out->prompts = (int64_t)prompts * lanes;
+    out->prompts = (int64_t)prompts;
     out->tokens = (int64_t)each;
     out->prompt_context = (int64_t)fmax(each, round(context));
 }
@@ -270,10 +270,11 @@ enum roof_status roof_request_steps(double *out_s, void *context, const struct r
     struct roof_step_shape shape = {.decoding = (int64_t)load->decoding,
                                     .context = (int64_t)fmax(1, load->context)};
     if (load->tokens > 0) {
-        const int64_t lanes =
-            steps->request->lanes < (int64_t)load->tokens ? steps->request->lanes : 1;
-        shape_prompts(&shape, load->tokens, load->prompt_context, lanes);
+        shape_prompts(&shape, load->tokens, load->prompt_context);
     }
+    /* All stages have such a step under way: a step is one microbatch of as many. */
+    shape.decoding *= steps->request->asked.pp;
+    shape.prompts *= steps->request->asked.pp;
     TRY(roof_request_step(&times, steps->request, &shape, error));
     *out_s = times.value[steps->value];
     return ROOF_OK;

@@ -46,10 +46,11 @@ enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
 /* Returns how many steps were predicted so far. */
 size_t roof_step_table_cells(const struct roof_step_table *table);
 
-/* The steps of a request that is open (request.h): lower bounds, or expected times. */
+/* The steps of a request that is open (request.h): lower bounds, or expected times. With S pipeline
+ * stages a step is one microbatch of S that are alike, and its time S times the slowest stage. */
 struct roof_request_steps {
     struct roof_request *request;
-    enum roof_step_value value; /* ROOF_STEP_BOUND or ROOF_STEP_EXPECTED */
+    enum roof_step_value value; /* ROOF_STEP_BOUND or ROOF_STEP_EXPECTED, or that of the path */
 };
 roof_step_source roof_request_steps;
 

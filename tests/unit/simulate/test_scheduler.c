@@ -16,6 +16,15 @@ static enum roof_status plane(double *out_s, void *context, const struct roof_st
     return ROOF_OK;
 }
 
+/* A step that is alone in a pipeline: three quarters of it. */
+static enum roof_status short_path(double *out_s, void *context, const struct roof_step_load *load,
+                                   struct roof_error *error)
+{
+    (void)plane(out_s, context, load, error);
+    *out_s *= 0.75;
+    return ROOF_OK;
+}
+
 #define MOST 64
 struct served {
     struct roof_served request[MOST]; /* by number */
@@ -50,9 +59,12 @@ static struct roof_scheduler_sums run(struct served *out, struct roof_scheduler_
                                       const struct given *given, size_t count)
 {
     struct roof_step_table *table = NULL;
+    struct roof_step_table *shorter = NULL;
     struct roof_scheduler *s = NULL;
     *out = (struct served){.count = 0};
     assert_int_equal(roof_step_table_open(&table, plane, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_step_table_open(&shorter, short_path, NULL, NULL), ROOF_OK);
+    limits.path = limits.stages == 3 ? shorter : table;
     assert_int_equal(roof_scheduler_open(&s, &limits, table, keep, out, NULL), ROOF_OK);
     for (size_t i = 0; i < count; i++) {
         assert_true(roof_scheduler_fits(s, given[i].prompt, given[i].generate));
@@ -68,6 +80,7 @@ static struct roof_scheduler_sums run(struct served *out, struct roof_scheduler_
     const struct roof_scheduler_sums sums = *roof_scheduler_sums(s);
     roof_scheduler_free(s);
     roof_step_table_free(table);
+    roof_step_table_free(shorter);
     return sums;
 }
 
@@ -236,6 +249,70 @@ static void test_fits(void **state)
     roof_step_table_free(table);
 }
 
+/*
+ * Two equal stages. The chunks of a prompt follow each other: 8, 8 and 4 tokens take 2, 2 and 1.5
+ * s, a half of it in each stage. They enter at 0, 1 and 2 s and leave the second stage at 2, 3 and
+ * 3.75 s; the token after that is alone, 1.25 s.
+ */
+static void test_pipeline_of_chunks(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given one = {0, 20, 2};
+    limits.budget = 8;
+    limits.stages = 2;
+    const struct roof_scheduler_sums sums = run(&out, limits, &one, 1);
+    check(&out.request[0], 0, 3.75, 5);
+    assert_int_equal(sums.steps, 4);
+    assert_near(sums.busy_s, 5, 1e-12);
+    assert_near(sums.running_s, 5, 1e-12);
+    assert_near(sums.budget_s, 2, 1e-12); /* until the last chunk is in */
+}
+
+/*
+ * Two requests are two groups, which take turns. Prompts of 8 tokens enter at 0 and 1 s, and leave
+ * at 2 and 3 s. The next token of each takes 0.625 s in a stage: that of the first one enters at 2
+ * s and waits for the second stage until 3 s; that of the second one enters at 3 s, and waits, too.
+ */
+static void test_pipeline_of_groups(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given two[] = {{0, 8, 2}, {0, 8, 2}};
+    limits.stages = 2;
+    const struct roof_scheduler_sums sums = run(&out, limits, two, 2);
+    check(&out.request[0], 0, 2, 3.625);
+    check(&out.request[1], 1, 3, 4.25);
+    assert_near(sums.busy_s, 4.25, 1e-12);
+    assert_near(sums.running_s, 3.625 + 3.25, 1e-12);
+    assert_near(sums.waiting_s, 1, 1e-12);
+
+    /* One that comes while a step is under way enters when the first stage is free, or when it
+     * comes, whichever is later. */
+    const struct given later[] = {{0, 8, 1}, {0.5, 8, 1}};
+    assert_near(run(&out, limits, later, 2).waiting_s, 0.5, 1e-12);
+    check(&out.request[1], 1, 3, 3);
+    const struct given late[] = {{0, 8, 1}, {1.5, 8, 1}};
+    assert_near(run(&out, limits, late, 2).waiting_s, 0, 1e-12);
+    check(&out.request[1], 1.5, 3.5, 3.5);
+}
+
+/* Three stages, of which the last is the slowest: 16 tokens are 3 s, 1 s in it, and their path is
+ * 2.25 s. The second of two leaves the last stage 1 s after the first. */
+static void test_uneven_stages(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given two[] = {{0, 16, 1}, {0, 16, 1}};
+    limits.stages = 3;
+    (void)run(&out, limits, two, 2);
+    check(&out.request[0], 0, 2.25, 2.25);
+    check(&out.request[1], 0.625, 3.25, 3.25);
+}
+
 /* Random requests in a small cache: every token is computed, and none twice but for preemptions. */
 static void test_random(void **state)
 {
@@ -272,6 +349,45 @@ static void test_random(void **state)
     }
 }
 
+/* Random requests through a pipeline: none is faster than alone, and the slowest stage serves all
+ * steps one by one. */
+static void test_pipelines(void **state)
+{
+    (void)state;
+    random_state = 5;
+    for (int round = 0; round < 500; round++) {
+        struct served out;
+        struct given given[MOST];
+        struct roof_scheduler_limits limits = wide();
+        const size_t count = (size_t)pick(1, MOST);
+        double time = 0;
+        double last = 0;
+        double work = 0;
+        limits.sequences = pick(1, 32);
+        limits.budget = pick(1, 40);
+        limits.blocks = pick(0, 1) == 0 ? 0 : pick(8, 20);
+        limits.stages = pick(2, 4);
+        for (size_t i = 0; i < count; i++) {
+            time += (double)pick(0, 20);
+            given[i] = (struct given){time, pick(1, 60), pick(1, 40)};
+            work += (double)given[i].prompt / 8 + (double)(given[i].generate - 1) / 4;
+        }
+        const double path = limits.stages == 3 ? 0.75 : 1;
+        const struct roof_scheduler_sums sums = run(&out, limits, given, count);
+        for (size_t i = 0; i < count; i++) {
+            const struct roof_served *const r = &out.request[i];
+            assert_true(r->scheduled_s >= r->arrival_s && r->done == r->generate);
+            assert_true(r->first_s - r->scheduled_s > path * (1 + 1. / 8) - 1e-9);
+            assert_true(r->last_s - r->first_s > path * 1.25 * (double)(r->generate - 1) - 1e-9);
+            last = fmax(last, r->last_s);
+        }
+        if (sums.preemptions == 0) {
+            assert_true(sums.busy_s >= ((double)sums.steps + work) / (double)limits.stages - 1e-6);
+        }
+        assert_true(sums.busy_s <= last - given[0].arrival_s + 1e-6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +401,10 @@ int main(void)
         cmocka_unit_test(test_preemption),
         cmocka_unit_test(test_cache_keeps_waiting),
         cmocka_unit_test(test_fits),
+        cmocka_unit_test(test_pipeline_of_chunks),
+        cmocka_unit_test(test_pipeline_of_groups),
+        cmocka_unit_test(test_uneven_stages),
+        cmocka_unit_test(test_pipelines),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
