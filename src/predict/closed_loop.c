@@ -5,6 +5,13 @@
 
 #include "base/base.h"
 
+/* Tells whether a value is expected, or of the band about it, and not of the bound. */
+static bool is_expected(int value)
+{
+    return value != ROOF_STEP_BOUND && value != ROOF_STEP_PATH &&
+           (value < ROOF_STEP_SHARE || value >= ROOF_STEP_EXPECTED_SHARE);
+}
+
 void roof_step_add(struct roof_step_times *sum, double weight, const struct roof_step_times *step)
 {
     for (int i = 0; i < ROOF_STEP_VALUES; i++) {
@@ -22,6 +29,30 @@ static enum roof_status add(struct roof_step_times *sum, double weight, roof_ste
         roof_step_add(sum, weight, &one);
     }
     return ROOF_OK;
+}
+
+/*
+ * Adds the steps in which a lane waits for another. Stages of a pipeline serve the lanes in turn,
+ * so a round of L steps lasts as long as its longest step lasts alone: a step without a chunk takes
+ * the time of one with a chunk where any of the other L - 1 lanes has one. Each has one in x of its
+ * steps, and the lanes know nothing of each other. A better schedule may avoid this, so bounds have
+ * none of it.
+ */
+static void add_waiting(struct roof_step_times *sum, double without, double chunks, int64_t lanes,
+                        const struct roof_step_times *light, const struct roof_step_times *heavy)
+{
+    double none = 1; /* the other lanes have no chunk */
+    if (!(heavy->value[ROOF_STEP_EXPECTED] > light->value[ROOF_STEP_EXPECTED])) {
+        return;
+    }
+    for (int64_t i = 1; i < lanes; i++) {
+        none *= 1 - chunks;
+    }
+    for (int i = 0; i < ROOF_STEP_VALUES; i++) {
+        if (is_expected(i)) {
+            sum->value[i] += without * (1 - none) * (heavy->value[i] - light->value[i]);
+        }
+    }
 }
 
 /*
@@ -56,8 +87,13 @@ enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof
     TRY(add(&out->ttft, k, step, context, beside, 1, error));
     if (s > 0) {
         const double mixed = fmin(1, (b - 1) * k / s);
-        TRY(add(&out->step, 1 - mixed, step, context, b > 1 ? beside : b, 0, error));
-        TRY(add(&out->step, mixed, step, context, beside, 1, error));
+        struct roof_step_times light = {0};
+        struct roof_step_times heavy = {0};
+        TRY(add(&light, 1, step, context, b > 1 ? beside : b, 0, error));
+        TRY(add(&heavy, 1, step, context, beside, 1, error));
+        roof_step_add(&out->step, 1 - mixed, &light);
+        roof_step_add(&out->step, mixed, &heavy);
+        add_waiting(&out->step, 1 - mixed, chunks, loop->lanes, &light, &heavy);
     }
     return ROOF_OK;
 }

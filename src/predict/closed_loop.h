@@ -40,8 +40,11 @@ struct roof_loop {
     double steps;  /* S: decode steps of a request */
     double chunks; /* K: chunks of its prompt */
     double room;   /* the most chunks that a step takes, at least 1 */
+    int64_t lanes; /* L: microbatches that follow each other through a pipeline; 0: 1 */
 };
 
+/* With several lanes the bounds are those of a lane by itself, and expected times have the steps in
+ * which a lane waits for another. */
 struct roof_loop_times {
     /* From when a prompt may begin to its first token: the steps of its own chunks, and where
      * prompts wait (closed_loop.c) the steps in which it waits. */

@@ -253,7 +253,8 @@ enum roof_status roof_request_run(struct roof_request_times *out, struct roof_re
     const struct roof_loop loop = {.users = batch / (double)r->lanes,
                                    .steps = (double)(asked->generate - 1) / tokens,
                                    .chunks = (double)r->chunks,
-                                   .room = (double)asked->attention_dp * room};
+                                   .room = (double)asked->attention_dp * room,
+                                   .lanes = r->lanes};
     struct roof_loop_times times;
     r->stack = stack;
     TRY(roof_closed_loop(&times, &loop, any_step, r, error));

@@ -23,8 +23,8 @@
 
 struct roof_scheduler_limits {
     int64_t stages; /* S of a pipeline, each of which has a step under way; 0: one */
-    /* A table of steps that are alone in the pipeline, borrowed; NULL with one stage. The table that
-     * a scheduler is opened with has S times the slowest stage. */
+    /* A table of steps that are alone in the pipeline, borrowed; NULL with one stage. The table
+     * that a scheduler is opened with has S times the slowest stage. */
     struct roof_step_table *path;
     int64_t budget;         /* most tokens of prompts in a step, or ROOF_BUDGET_WHOLE */
     bool budget_has_decode; /* the tokens of sequences that decode count, too */
