@@ -8,7 +8,7 @@
 /* Tells whether a value is expected, or of the band about it, and not of the bound. */
 static bool is_expected(int value)
 {
-    return value != ROOF_STEP_BOUND && value != ROOF_STEP_PATH &&
+    return value != ROOF_STEP_BOUND && value != ROOF_STEP_PATH && value != ROOF_STEP_TURN &&
            (value < ROOF_STEP_SHARE || value >= ROOF_STEP_EXPECTED_SHARE);
 }
 
@@ -56,6 +56,23 @@ static void add_waiting(struct roof_step_times *sum, double without, double chun
 }
 
 /*
+ * Works out the time of the K chunks of a prompt, one in a step. In a pipeline the next chunk
+ * begins when the slowest stage is free, in the microbatch of whichever lane comes next. Where
+ * nobody decodes, all lanes have chunks of their own.
+ */
+static void add_chunks(struct roof_step_times *sum, const struct roof_loop *loop,
+                       const struct roof_step_times *heavy)
+{
+    const bool follow = loop->pipeline && (loop->steps > 0 || loop->lanes == 1);
+    const double *const v = heavy->value;
+    for (int i = 0; i < ROOF_STEP_VALUES; i++) {
+        const double turn = is_expected(i) ? v[ROOF_STEP_EXPECTED_TURN] / v[ROOF_STEP_EXPECTED]
+                                           : v[ROOF_STEP_TURN] / v[ROOF_STEP_BOUND];
+        sum->value[i] += (1 + (loop->chunks - 1) * (follow ? turn : 1)) * v[i];
+    }
+}
+
+/*
  * A request passes through K steps with a chunk of its prompt and S steps in which it decodes: a
  * cycle of n = S + K steps, in which all b users bring b K chunks and b S decoded tokens. So a step
  * has x = b K / n chunks and D = b S / n decoding sequences in the mean.
@@ -84,13 +101,13 @@ enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof
         }
         return ROOF_OK;
     }
-    TRY(add(&out->ttft, k, step, context, beside, 1, error));
+    struct roof_step_times heavy = {0};
+    TRY(add(&heavy, 1, step, context, beside, 1, error));
+    add_chunks(&out->ttft, loop, &heavy);
     if (s > 0) {
         const double mixed = fmin(1, (b - 1) * k / s);
         struct roof_step_times light = {0};
-        struct roof_step_times heavy = {0};
         TRY(add(&light, 1, step, context, b > 1 ? beside : b, 0, error));
-        TRY(add(&heavy, 1, step, context, beside, 1, error));
         roof_step_add(&out->step, 1 - mixed, &light);
         roof_step_add(&out->step, mixed, &heavy);
         add_waiting(&out->step, 1 - mixed, chunks, loop->lanes, &light, &heavy);

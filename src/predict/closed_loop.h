@@ -19,6 +19,8 @@ enum roof_step_value {
     /* of one microbatch through all stages of a pipeline: the bound, and what is expected */
     ROOF_STEP_PATH = ROOF_STEP_EXPECTED_SHARE + ROOF_BOTTLENECK_COUNT,
     ROOF_STEP_EXPECTED_PATH,
+    ROOF_STEP_TURN, /* of the slowest stage */
+    ROOF_STEP_EXPECTED_TURN,
     ROOF_STEP_VALUES
 };
 struct roof_step_times {
@@ -40,7 +42,8 @@ struct roof_loop {
     double steps;  /* S: decode steps of a request */
     double chunks; /* K: chunks of its prompt */
     double room;   /* the most chunks that a step takes, at least 1 */
-    int64_t lanes; /* L: microbatches that follow each other through a pipeline; 0: 1 */
+    int64_t lanes; /* L: microbatches that follow each other through a pipeline */
+    bool pipeline; /* the next chunk of a prompt may begin behind the last one */
 };
 
 /* With several lanes the bounds are those of a lane by itself, and expected times have the steps in

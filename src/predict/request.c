@@ -30,6 +30,8 @@ static struct roof_step_times step_of(const struct roof_pass *pass, const struct
         isnan(times->path_s) ? ROOF_UNKNOWN : expected + draft->expected.times.path_s;
     v[ROOF_STEP_PATH] = pass->bound.path_s + draft->bound.path_s;
     v[ROOF_STEP_EXPECTED_PATH] = times->path_s + draft->expected.times.path_s;
+    v[ROOF_STEP_TURN] = pass->bound.slowest_s;
+    v[ROOF_STEP_EXPECTED_TURN] = times->slowest_s;
     const double scale = v[ROOF_STEP_EXPECTED] / times->path_s;
     v[ROOF_STEP_LOW] = scale * pass->expected.low_s;
     v[ROOF_STEP_HIGH] = scale * pass->expected.high_s;
@@ -254,7 +256,8 @@ enum roof_status roof_request_run(struct roof_request_times *out, struct roof_re
                                    .steps = (double)(asked->generate - 1) / tokens,
                                    .chunks = (double)r->chunks,
                                    .room = (double)asked->attention_dp * room,
-                                   .lanes = r->lanes};
+                                   .lanes = r->lanes,
+                                   .pipeline = asked->pp > 1};
     struct roof_loop_times times;
     r->stack = stack;
     TRY(roof_closed_loop(&times, &loop, any_step, r, error));

@@ -235,21 +235,26 @@ static const char *beside_prompt(const struct roof_scenario *s)
                                       : "; one prompt, while others decode";
 }
 
+/* Says what is in the time between two tokens beside the steps of a batch that is not static. */
+static const char *between_tokens(const struct roof_scenario *s)
+{
+    return s->common.shape.batch == 1 ? ""
+           : s->pp > 1                ? "; stages wait for prompts of others"
+                                      : "; prompts of others in between";
+}
+
 static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
     char mean[96];
     const bool together = r->scenario.static_batch > 0;
-    const bool shared = r->scenario.common.shape.batch > 1;
     put_time(out, "time to first token", r->ttft_s, r->expected_ttft_s,
              beside_prompt(&r->scenario));
     if (!isnan(r->tpot_s)) {
         snprintf(mean, sizeof mean, "; mean over %" PRId64 " tokens, the context growing",
                  r->scenario.generate - 1);
         put_time(out, "time per token", r->tpot_s, r->expected_tpot_s,
-                 together ? mean
-                 : shared ? "; prompts of others in between"
-                          : "");
+                 together ? mean : between_tokens(&r->scenario));
     }
     if (!together && r->scenario.generate > 1) {
         put_time(out, "decode step", r->step_s, r->expected_step_s, "; without prompts");

@@ -1173,20 +1173,26 @@ class InFlight:
         # A lane comes round again, whatever the pass does.
         time = sum(share * max(row["time"], row["s"].microbatches * row["slow"])
                    for share, row in passes)
-        self.known[decoding, chunks] = time + drafts
-        return time + drafts
+        turn = sum(share * row["slow"] for share, row in passes)
+        self.known[decoding, chunks] = time + drafts, turn
+        return time + drafts, turn
 
     def step(self, decoding, chunks):
         """Between whole numbers: decoding in all lanes, chunks in one."""
+        return self.step_and_turn(decoding, chunks)[0]
+
+    def step_and_turn(self, decoding, chunks):
+        """The time of a step, and of its slowest stage."""
         unit = 1 if chunks < self.groups else self.groups
         if "shared" in BROKEN:
             unit = 1
         total = decoding * self.lanes
         least, low = math.floor(total), math.floor(chunks / unit) * unit
         part, share = total - least, (chunks - low) / unit
-        return sum(one * two * self.whole(least + i, (low + j * unit) * self.lanes)
-                   for i, one in enumerate((1 - part, part))
-                   for j, two in enumerate((1 - share, share)) if one * two)
+        parts = [(one * two, self.whole(least + i, (low + j * unit) * self.lanes))
+                 for i, one in enumerate((1 - part, part))
+                 for j, two in enumerate((1 - share, share)) if one * two]
+        return [sum(weight * times[i] for weight, times in parts) for i in (0, 1)]
 
     def times(self, tokens_per_step):
         """ttft, and tpot or None."""
@@ -1203,7 +1209,9 @@ class InFlight:
             ttft, step = (cycle - steps if waits else self.chunks) * full, full
         else:
             beside = decoding if b > 1 else Fraction(0)
-            ttft = self.chunks * self.step(beside, Fraction(1))
+            time, turn = self.step_and_turn(beside, Fraction(1))
+            follows = self.common.get("pp", 1) > 1 and (steps > 0 or self.lanes == 1)
+            ttft = time + (self.chunks - 1) * (turn if follows else time)
             mixed = (b - 1) * self.chunks / steps if steps else 0
             step = ((1 - mixed) * self.step(decoding if b > 1 else b, Fraction(0)) if mixed < 1
                     else 0) + (mixed * self.step(decoding, Fraction(1)) if mixed else 0) \

@@ -15,6 +15,8 @@ static enum roof_status plane(struct roof_step_times *out, void *context, double
     ++*calls;
     *out = (struct roof_step_times){.value = {10 + 2 * decoding + 50 * chunks}};
     out->value[ROOF_STEP_EXPECTED] = 2 * out->value[ROOF_STEP_BOUND];
+    out->value[ROOF_STEP_TURN] = out->value[ROOF_STEP_BOUND] / 4;
+    out->value[ROOF_STEP_EXPECTED_TURN] = out->value[ROOF_STEP_BOUND];
     return ROOF_OK;
 }
 
@@ -47,20 +49,20 @@ static void test_by_hand(void **state)
         double ttft, step;
     } cases[] = {
         /* One user: its chunks alone, then its steps alone. */
-        {{1, 99, 2, 1, 1}, 120, 12},
-        {{1, 0, 3, 1, 1}, 180, 0},
-        {{1, 99, 1, 8, 1}, 60, 12},
+        {{1, 99, 2, 1, 1, false}, 120, 12},
+        {{1, 0, 3, 1, 1, false}, 180, 0},
+        {{1, 99, 1, 8, 1, false}, 60, 12},
         /* 100 steps, in which 4.9 decode; 8 of the 98 steps of a user have a chunk of another. */
-        {{5, 98, 2, 1, 1}, 139.6, 19.8 + 50 * 8. / 98},
+        {{5, 98, 2, 1, 1, false}, 139.6, 19.8 + 50 * 8. / 98},
         /* All 8 steps of a user have the 8 chunks of the others: 4 users decode. */
-        {{5, 8, 2, 1, 1}, 136, 68},
+        {{5, 8, 2, 1, 1, false}, 136, 68},
         /* 60 chunks in 10 steps, 6 in each, beside 24 sequences. */
-        {{30, 8, 2, 8, 1}, 716, 358},
+        {{30, 8, 2, 8, 1, false}, 716, 358},
         /* A step takes no more than one: 60 steps, in which 30 x 8 / 60 decode. */
-        {{30, 8, 2, 1, 1}, 52 * 68, 68},
+        {{30, 8, 2, 1, 1, false}, 52 * 68, 68},
         /* One token: nobody decodes, and four prompts share a step, or two do. */
-        {{4, 0, 1, 8, 1}, 210, 0},
-        {{4, 0, 1, 2, 1}, 2 * 110, 0},
+        {{4, 0, 1, 8, 1, false}, 210, 0},
+        {{4, 0, 1, 2, 1, false}, 2 * 110, 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct roof_loop_times t = run(cases[i].loop);
@@ -79,18 +81,32 @@ static void test_by_hand(void **state)
 static void test_lanes(void **state)
 {
     (void)state;
-    const struct roof_loop_times alone = run((struct roof_loop){5, 98, 2, 1, 1});
-    const struct roof_loop_times three = run((struct roof_loop){5, 98, 2, 1, 3});
+    const struct roof_loop_times alone = run((struct roof_loop){5, 98, 2, 1, 1, false});
+    const struct roof_loop_times three = run((struct roof_loop){5, 98, 2, 1, 3, false});
     const double more = 90. / 98 * (1 - 0.81) * 50;
     assert_near(three.step.value[ROOF_STEP_BOUND], alone.step.value[ROOF_STEP_BOUND], 0);
     assert_near(three.step.value[ROOF_STEP_EXPECTED],
                 alone.step.value[ROOF_STEP_EXPECTED] + 2 * more, 1e-12);
     assert_near(three.ttft.value[ROOF_STEP_EXPECTED], alone.ttft.value[ROOF_STEP_EXPECTED], 0);
     /* No lane waits where each step has chunks. One user alone has steps of 12 s, or of 60 s. */
-    assert_near(run((struct roof_loop){30, 8, 2, 8, 4}).step.value[ROOF_STEP_EXPECTED], 2 * 358,
-                1e-12);
-    assert_near(run((struct roof_loop){1, 99, 1, 1, 2}).step.value[ROOF_STEP_EXPECTED],
+    assert_near(run((struct roof_loop){30, 8, 2, 8, 4, false}).step.value[ROOF_STEP_EXPECTED],
+                2 * 358, 1e-12);
+    assert_near(run((struct roof_loop){1, 99, 1, 1, 2, false}).step.value[ROOF_STEP_EXPECTED],
                 2 * (12 + 0.01 * (60 - 12)), 1e-12);
+}
+
+/* In a pipeline the chunks of a prompt follow each other: one of 60 s, and two more that are out a
+ * turn of 15 s later each; expected times are 120 s and 60 s. Prompts alone fill all lanes. */
+static void test_chunks_follow(void **state)
+{
+    (void)state;
+    const struct roof_loop_times t = run((struct roof_loop){1, 99, 3, 1, 1, true});
+    assert_near(t.ttft.value[ROOF_STEP_BOUND], 60 + 2 * 15, 1e-12);
+    assert_near(t.ttft.value[ROOF_STEP_EXPECTED], 120 + 2 * 60, 1e-12);
+    assert_near(run((struct roof_loop){1, 0, 3, 1, 1, true}).ttft.value[ROOF_STEP_BOUND], 90,
+                1e-12);
+    assert_near(run((struct roof_loop){1, 0, 3, 1, 4, true}).ttft.value[ROOF_STEP_BOUND], 180,
+                1e-12);
 }
 
 /* A cycle takes what its steps and all chunks in it take, whatever the regime: no work is lost, and
@@ -102,7 +118,7 @@ static void test_work(void **state)
         for (int s = 1; s < 200; s += 7) {
             for (int k = 1; k < 6; k++) {
                 for (int room = 1; room < 9; room += 3) {
-                    const struct roof_loop loop = {b, s, k, room, 1};
+                    const struct roof_loop loop = {b, s, k, room, 1, false};
                     const struct roof_loop_times t = run(loop);
                     const double chunks = (double)b * k;
                     const double n = chunks / room > s + k ? chunks / room : s + k;
@@ -119,11 +135,11 @@ static void test_users(void **state)
 {
     (void)state;
     for (int room = 1; room < 9; room++) {
-        struct roof_loop_times before = run((struct roof_loop){1.001, 50, 3, room, 1});
+        struct roof_loop_times before = run((struct roof_loop){1.001, 50, 3, room, 1, false});
         double b = 1.01;
         while (b < 300) {
             b *= 1.001;
-            const struct roof_loop_times t = run((struct roof_loop){b, 50, 3, room, 1});
+            const struct roof_loop_times t = run((struct roof_loop){b, 50, 3, room, 1, false});
             const double ttft = t.ttft.value[0] / before.ttft.value[0];
             const double step = t.step.value[0] / before.step.value[0];
             assert_true(ttft >= 1 - 1e-12 && ttft < 1.1);
@@ -136,7 +152,8 @@ static void test_users(void **state)
 static void test_failure(void **state)
 {
     (void)state;
-    static const struct roof_loop loops[] = {{1, 9, 1, 1, 1}, {5, 98, 2, 1, 2}, {30, 8, 2, 8, 1}};
+    static const struct roof_loop loops[] = {
+        {1, 9, 1, 1, 1, false}, {5, 98, 2, 1, 2}, {30, 8, 2, 8, 1}};
     for (size_t i = 0; i < COUNT(loops); i++) {
         struct roof_loop_times out;
         assert_int_equal(roof_closed_loop(&out, &loops[i], fails, NULL, NULL), ROOF_USAGE);
@@ -146,8 +163,9 @@ static void test_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_lanes),   cmocka_unit_test(test_work),
-        cmocka_unit_test(test_users),   cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_by_hand),       cmocka_unit_test(test_lanes),
+        cmocka_unit_test(test_chunks_follow), cmocka_unit_test(test_work),
+        cmocka_unit_test(test_users),         cmocka_unit_test(test_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -689,7 +689,9 @@ static void test_loop_chunks(void **state)
     roof_hardware_free(h);
 }
 
-/* Two stages have two lanes of two users each: 1.5 of each decode, and each has its own chunk. */
+/* Two stages have two lanes of two users each: 1.5 of each decode, and each has its own chunk. A
+ * step is two turns of the slower stage, and the second and third chunk of a prompt follow the
+ * first one a turn later each. */
 static void test_loop_stages(void **state)
 {
     (void)state;
@@ -700,7 +702,7 @@ static void test_loop_stages(void **state)
     struct roof_scenario s = in_flight(4, 30, 10, 10);
     s.pp = 2;
     const double mixed = chunked(m, at, h, 3, 2);
-    check_loop(m, s, h, 3 * mixed, 2 * step_of(m, at, h, 3, 0, 0, 0) / 3 + mixed / 3,
+    check_loop(m, s, h, mixed + 2 * mixed / 2, 2 * step_of(m, at, h, 3, 0, 0, 0) / 3 + mixed / 3,
                step_of(m, at, h, 4, 0, 0, 0));
     roof_model_free(m);
     roof_hardware_free(h);
