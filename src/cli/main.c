@@ -59,6 +59,9 @@ static int run(int argc, char **argv)
     }
     struct roof_error error = {0};
     roof_unknown_name(&error, ROOF_USAGE, "command", argv[0], names, count);
+    if (strpbrk(argv[0], "0123456789/") != NULL) { /* no command's name has these */
+        roof_error_append(&error, "; a model is asked about with: roofline predict NAME");
+    }
     fprintf(stderr, "roofline: %s\n", error.message);
     return cli_exit_code(error.status);
 }

@@ -6,6 +6,7 @@
  * and norms, which are a small part of the weights. Any other config is refused, because an answer
  * may be wrong by a large factor.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -74,31 +75,46 @@ static enum roof_status check_keys(const struct config *c)
     return ROOF_OK;
 }
 
+/* Reasons to doubt that the layers are like Llama's, and where the first one stands. */
+struct doubts {
+    char text[192];
+    const roof_json_value *at;
+};
+
+static void add_doubt(struct doubts *d, const roof_json_value *at, const char *reason)
+{
+    const size_t used = strlen(d->text);
+    (void)snprintf(d->text + used, sizeof d->text - used, "%s%s", used == 0 ? "" : ", ", reason);
+    d->at = d->at == NULL ? at : d->at;
+}
+
 /* Checks what tells that the layers are like Llama's. */
 static enum roof_status check_layers(const struct reading *r, const struct config *c)
 {
     const roof_json_value *const activation = roof_config_member(c, "hidden_act");
     const char *const word = roof_json_string(activation);
     const roof_json_value *const asked = roof_config_member(c, "use_sliding_window");
+    struct doubts doubts = {.at = NULL};
     bool windows = true;
     if (r->model.intermediate == 0) {
-        return roof_config_stranger(c, c->text, "intermediate_size", " is missing");
+        add_doubt(&doubts, c->text, "intermediate_size is missing");
     }
-    if (word == NULL || (strcmp(word, "silu") != 0 && strcmp(word, "swish") != 0)) {
-        return roof_config_stranger(c, activation == NULL ? c->text : activation, "hidden_act",
-                                    " is not silu");
+    if (activation == NULL) {
+        add_doubt(&doubts, c->text, "hidden_act is missing");
+    } else if (word == NULL || (strcmp(word, "silu") != 0 && strcmp(word, "swish") != 0)) {
+        add_doubt(&doubts, activation, "hidden_act is not silu");
     }
     if (roof_config_member(c, "rms_norm_eps") == NULL) {
-        return roof_config_stranger(c, c->text, "rms_norm_eps", " is missing");
+        add_doubt(&doubts, c->text, "rms_norm_eps is missing");
     }
     if (asked != NULL && !roof_json_boolean(&windows, asked)) {
         windows = true; /* what it is instead is refused by the reader of layers */
     }
     if (windows && r->model.window > 0 && roof_config_member(c, "layer_types") == NULL) {
-        return roof_config_stranger(c, roof_config_member(c, "sliding_window"), "sliding_window",
-                                    " needs layer_types");
+        add_doubt(&doubts, roof_config_member(c, "sliding_window"),
+                  "sliding_window needs layer_types");
     }
-    return ROOF_OK;
+    return doubts.at == NULL ? ROOF_OK : roof_config_stranger(c, doubts.at, doubts.text, "");
 }
 
 static enum roof_status note(const struct config *c)

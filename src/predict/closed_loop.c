@@ -91,7 +91,7 @@ enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof
     const double cycle = waits ? b * k / loop->room : s + k;
     const double chunks = fmin(b * k / cycle, loop->room);
     const double beside = b > 1 ? b * s / cycle : 0; /* sequences that decode beside a chunk */
-    *out = (struct roof_loop_times){0};
+    *out = (struct roof_loop_times){.waits = waits};
     if (waits || chunks > 1) {
         struct roof_step_times full = {0};
         TRY(add(&full, 1, step, context, beside, chunks, error));

@@ -49,6 +49,7 @@ struct roof_loop {
 /* With several lanes the bounds are those of a lane by itself, and expected times have the steps in
  * which a lane waits for another. */
 struct roof_loop_times {
+    bool waits; /* prompts wait for each other, because steps have no room for all their chunks */
     /* From when a prompt may begin to its first token: the steps of its own chunks, and where
      * prompts wait (closed_loop.c) the steps in which it waits. */
     struct roof_step_times ttft;

@@ -56,6 +56,7 @@ struct roof_model_prediction {
     double tokens_per_step; /**< per sequence: 1, or the expected number with drafts */
     double ttft_s;          /**< prefill of a whole prompt */
     double tpot_s;          /**< per token of a sequence: the inter-token latency */
+    bool prompts_wait;      /**< ttft_s has the time in which a prompt waits for those of others */
     double e2e_s;           /**< request: from the prompt to the last token */
     double tokens_per_s;    /**< all sequences of all copies; NAN where it does not fit */
     double tokens_per_s_per_user;

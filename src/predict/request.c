@@ -267,6 +267,7 @@ enum roof_status roof_request_run(struct roof_request_times *out, struct roof_re
     if (asked->generate > 1) {
         roof_step_add(&out->tpot, 1 / tokens, &times.step);
     }
+    out->waits = times.waits;
     out->native = r->native;
     out->fallback = r->fallback;
     out->as_stored = r->as_stored;
@@ -398,6 +399,7 @@ static void put_times(struct roof_model_prediction *out, const struct roof_reque
     total->expected_bottleneck = roof_largest_share(&v[ROOF_STEP_EXPECTED_SHARE]);
     total->native = t->native;
     out->fallback = t->fallback;
+    out->prompts_wait = t->waits;
 }
 
 /* Predicts the request of *out, which is resolved and no static batch, with the costs of a memo. */

@@ -11,6 +11,7 @@ struct roof_request_times {
     struct roof_step_times ttft;
     struct roof_step_times tpot; /* per token; 0 without a second token */
     struct roof_step_times step; /* one decode step of all sequences, without prompts */
+    bool waits;                  /* prompts wait for each other */
     bool native;
     bool fallback;
     bool as_stored;

@@ -227,10 +227,12 @@ static void put_time(struct roof_text *out, const char *label, double time_s, do
 }
 
 /* Says of the time to the first token what other prompts and sequences do in it. */
-static const char *beside_prompt(const struct roof_scenario *s)
+static const char *beside_prompt(const struct roof_model_prediction *r)
 {
+    const struct roof_scenario *const s = &r->scenario;
     return s->common.shape.batch == 1 ? ""
            : s->static_batch > 0      ? "; all prompts together"
+           : r->prompts_wait          ? "; prompts come faster than they are prefilled, and wait"
            : s->generate == 1         ? "; one prompt, beside those of others"
                                       : "; one prompt, while others decode";
 }
@@ -248,8 +250,7 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
     char value[ROOF_QUANTITY_SIZE];
     char mean[96];
     const bool together = r->scenario.static_batch > 0;
-    put_time(out, "time to first token", r->ttft_s, r->expected_ttft_s,
-             beside_prompt(&r->scenario));
+    put_time(out, "time to first token", r->ttft_s, r->expected_ttft_s, beside_prompt(r));
     if (!isnan(r->tpot_s)) {
         snprintf(mean, sizeof mean, "; mean over %" PRId64 " tokens, the context growing",
                  r->scenario.generate - 1);

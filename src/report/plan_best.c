@@ -141,10 +141,17 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
                      roof_accuracy_name(plan->loss));
     put_near(out, plan->ttft_near, "first token");
     put_near(out, plan->near, "step");
-    if (*problem->hardware[plan->hardware]->architecture == '\0') {
+    const struct roof_hardware *const hardware = problem->hardware[plan->hardware];
+    if (*hardware->architecture == '\0') {
         roof_text_printf(
             out, "  note:        %s names no architecture: these engines may not run on it\n",
             row.hardware);
+    }
+    if (hardware->basis == ROOF_BASIS_DOCUMENTS && hardware->product != NULL) {
+        roof_text_printf(out,
+                         "  note:        %s has the figures of the source documents; as it is "
+                         "shipped: -H %s\n",
+                         row.hardware, hardware->product);
     }
     if (problem->model->positions > 0 && row.context > problem->model->positions) {
         roof_text_printf(out, "  note:        the model was made for contexts up to %" PRId64 "\n",

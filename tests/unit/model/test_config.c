@@ -985,7 +985,10 @@ static void test_refused_strangers(void **state)
         {PLAIN ",\n\"sliding_window\": 16", 2, 19, "sliding_window needs layer_types, " QWEN4},
         {"\"rms_norm_eps\": 1e-6,\n\"hidden_act\": \"relu2\"", 2, 15,
          "hidden_act is not silu, " QWEN4},
-        {"\"rms_norm_eps\": 1e-6", 1, 1, "hidden_act is not silu, " QWEN4},
+        {"\"rms_norm_eps\": 1e-6", 1, 1, "hidden_act is missing, " QWEN4},
+        {"\"sliding_window\": 16", 1, 1,
+         "hidden_act is missing, rms_norm_eps is missing, sliding_window needs "
+         "layer_types, " QWEN4},
         {"\"hidden_act\": \"silu\"", 1, 1, "rms_norm_eps is missing, " QWEN4}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[1024];
