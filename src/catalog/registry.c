@@ -258,7 +258,8 @@ static enum roof_status open_path(struct roof_json **out, bool *user,
     const enum roof_status status = open_file(out, registry, name, error);
     if (status == ROOF_IO && hub) {
         roof_error_append(error,
-                          "; no built-in %s has this name at Hugging Face (roofline list %s)",
+                          "; no built-in %s has this name at Hugging Face (roofline list %s): "
+                          "fetch its config.json and give the path",
                           registry->noun, registry->folder);
     }
     return status;

@@ -6,14 +6,14 @@
 static const struct cli_command commands[] = {
     {"predict", ROOF_COMMAND_PREDICT, CLI_WORKLOAD, "WORKLOAD",
      "Predicts the roofline time of an operator or a whole model and says what limits it.",
-     "  roofline predict gemv -n 4096 -k 4096 -H gb10 -p nvfp4\n"
-     "  roofline predict gemm -m 128 -n 24576 -k 1536 -w int4 -a fp16 -H gb200 --why\n"
-     "  roofline predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --kv-len 8192\n"
-     "  roofline predict model llama-3-8b -H h100 --batch 8 --context 8192 -w fp8 --kv fp8\n"
-     "  roofline predict model ./config.json -H h100 --phase prefill --context 2048 --tp 2\n"
-     "  roofline predict model gpt-oss-120b -H b200 --layout checkpoint --prompt 2k --generate "
-     "500\n"
+     "  roofline predict model llama-3-8b -H h100-sxm --batch 8 --context 8192 -w fp8 --kv fp8\n"
+     "  roofline predict model ./config.json -H h100-sxm --phase prefill --context 2048 --tp 2\n"
+     "  roofline predict model gpt-oss-120b -H hgx-b200 --layout checkpoint --prompt 2k \\\n"
+     "      --generate 500\n"
      "  roofline predict model llama-3.3-70b -H h100-sxm,hgx-b200 --tp 2 -p fp8\n"
+     "  roofline predict gemv -n 4096 -k 4096 -H dgx-spark -p nvfp4\n"
+     "  roofline predict gemm -m 128 -n 24576 -k 1536 -w int4 -a fp16 -H h200-sxm --why\n"
+     "  roofline predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --kv-len 8192\n"
      "  roofline predict graph docs/graphs/streaming-video.json -H hgx-b200 --devices 2\n"
      "  roofline predict --from shapes.csv -H h100-sxm -f csv\n"
      "  roofline predict model --from models.csv -H h200 -f csv\n"},
@@ -24,10 +24,10 @@ static const struct cli_command commands[] = {
      "  roofline sweep model llama-3-8b,llama-3-70b -H h100,b200 --batch 1:64:x2 -p fp16,fp8\n"},
     {"recommend", ROOF_COMMAND_RECOMMEND, CLI_WORKLOAD, "WORKLOAD",
      "Ranks the number formats for an operator, or the ways to serve a model, with reasons.",
-     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H gb10\n"
-     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"
      "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k \\\n"
-     "      --generate 500 --max-tpot 30ms\n"},
+     "      --generate 500 --max-tpot 30ms\n"
+     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H dgx-spark\n"
+     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100-sxm --max-accuracy-loss '<1%'\n"},
     {"simulate", ROOF_COMMAND_SIMULATE, CLI_MODEL, "MODEL",
      "Simulates requests that arrive over time: percentiles of latency, goodput, saturation.",
      "  roofline simulate llama-3.3-70b -H h100-sxm --tp 4 -p fp8 --kv fp8 --rate 0.5 \\\n"

@@ -394,7 +394,8 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
         }
         return second == NULL
                    ? roof_question_put(q, "operator", first, error)
-                   : roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", second);
+                   : roof_error_set(error, ROOF_USAGE,
+                                    "unexpected argument '%s'; a device is given by -H", second);
     case CLI_COMMAND:
         return roof_error_set(error, ROOF_USAGE,
                               "unexpected argument '%s': a command stands behind --", first);

@@ -209,6 +209,9 @@ void roof_plans_free(struct roof_plans *plans);
 /** Returns what ranks a plan: lower is better. Rates are below 0. */
 double roof_plan_score(const struct roof_plan *plan, enum roof_plan_objective objective);
 
+/** A published checkpoint is preferred to one that has to be made if it is worse by this factor at
+ * most. */
+#define ROOF_PLAN_PUBLISHED 1.05
 /** Returns the score by which plans of one basis are ranked: published formats are preferred. */
 double roof_plan_ranked_score(const struct roof_plan *plan,
                               const struct roof_plan_problem *problem);

@@ -21,9 +21,6 @@ double roof_plan_score(const struct roof_plan *p, enum roof_plan_objective objec
     return 0;
 }
 
-/* A published checkpoint is preferred to one that has to be made if it is worse by this at most. */
-#define PUBLISHED_BONUS 1.05
-
 /* Tells whether the weights are stored as they are published. */
 static bool as_published(const struct roof_plan *p, const struct roof_plan_problem *q)
 {
@@ -36,8 +33,8 @@ double roof_plan_ranked_score(const struct roof_plan *plan, const struct roof_pl
 {
     const double plain = roof_plan_score(plan, problem->objective);
     return !as_published(plan, problem) ? plain
-           : plain < 0                  ? plain * PUBLISHED_BONUS
-                                        : plain / PUBLISHED_BONUS;
+           : plain < 0                  ? plain * ROOF_PLAN_PUBLISHED
+                                        : plain / ROOF_PLAN_PUBLISHED;
 }
 
 /* A plan with its score and its place in the search, which breaks ties. */

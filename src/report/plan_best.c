@@ -87,6 +87,7 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan)
 {
     const struct roof_plan_prefill *const way = &plan->prefill;
     char prefill[ROOF_QUANTITY_SIZE];
+    char together[48] = "";
     char transfer[ROOF_QUANTITY_SIZE];
     char bytes[ROOF_QUANTITY_SIZE];
     char link[ROOF_QUANTITY_SIZE];
@@ -95,12 +96,15 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan)
     if (way->copies == 0) {
         return;
     }
+    if (way->batch > 1) {
+        (void)snprintf(together, sizeof together, " (%" PRId64 " at once)", way->batch);
+    }
     roof_text_printf(out,
-                     "  first token: prefill %s, then %s of KV cache in %s, then a step\n"
+                     "  first token: prefill %s%s, then %s of KV cache in %s, then a step\n"
                      "  link:        %s per device %s\n"
                      "  capacity:    %s requests/s in prefill, %s in decode\n",
                      roof_format_quantity(prefill, way->prefill_s, ROOF_UNIT_MILLISECONDS),
-                     roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
+                     together, roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
                      roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(link, way->link, ROOF_UNIT_GB_PER_S),
                      way->network ? "between nodes (network_gb_s): the devices are more than a node"

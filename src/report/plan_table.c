@@ -241,6 +241,25 @@ static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_
     }
 }
 
+/* Says why a plan stands behind a worse one, where one does. */
+static void put_order(struct roof_text *out, struct rows rows,
+                      const struct roof_plan_problem *problem)
+{
+    double least = -HUGE_VAL;
+    bool mixed = false;
+    for (size_t i = 0; next_row(&i, &rows);) {
+        const double score = roof_plan_score(&rows.plans->plan[i], problem->objective);
+        mixed = mixed || score < least;
+        least = fmax(least, score);
+    }
+    if (mixed) {
+        roof_text_printf(out,
+                         "(weights as published rank before others that are up to %.0f%% "
+                         "better)\n",
+                         100 * (ROOF_PLAN_PUBLISHED - 1));
+    }
+}
+
 /* Says which figures of devices are missing, without which kernels that were measured give no
  * expected times, and ends the heading. */
 static void put_unexpected(struct roof_text *out, enum roof_plan_basis basis,
@@ -272,6 +291,7 @@ void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
         add_common(&common, best, problem);
         add_common(&common, front, problem);
         put_heading(out, bases[b], count, &common);
+        put_order(out, best, problem);
         put_unexpected(out, bases[b], problem);
         put_rows(out, best, problem, &common, question);
         if (same_rows(best, front)) {
