@@ -99,12 +99,12 @@ insert after '#define ROOF_FORMULAS(X)' src/operator/formula.h <<'EOF'
     X(scale) \
 EOF
 # and a row of the table.
-insert after 'static const struct row rows[' src/operator/operator.c <<'EOF'
-    [ROOF_OPERATOR_SCALE] = {{.name = "scale",
-                              .summary = "a multiple of a tensor",
-                              .kind = ROOF_KIND_VECTOR,
-                              ROWS},
-                             roof_formula_scale},
+insert after 'roof_operator_rows[ROOF_OPERATOR_COUNT] = {' src/operator/operator.c <<'EOF'
+    [ROOF_OPERATOR_SCALE] = {.name = "scale",
+                             .summary = "a multiple of a tensor",
+                             .kind = ROOF_KIND_VECTOR,
+                             ROWS,
+                             .formula = roof_formula_scale},
 EOF
 build
 # 4 * 1000 elements: 4000 FLOP at 1 TFLOPS are 4 ns; 8000 bytes in and out, 16000 at 100 GB/s, 160 ns.

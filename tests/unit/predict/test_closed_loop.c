@@ -153,7 +153,7 @@ static void test_failure(void **state)
 {
     (void)state;
     static const struct roof_loop loops[] = {
-        {1, 9, 1, 1, 1, false}, {5, 98, 2, 1, 2}, {30, 8, 2, 8, 1}};
+        {1, 9, 1, 1, 1, false}, {5, 98, 2, 1, 2, true}, {30, 8, 2, 8, 1, false}};
     for (size_t i = 0; i < COUNT(loops); i++) {
         struct roof_loop_times out;
         assert_int_equal(roof_closed_loop(&out, &loops[i], fails, NULL, NULL), ROOF_USAGE);
