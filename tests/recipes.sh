@@ -99,7 +99,7 @@ insert after '#define ROOF_FORMULAS(X)' src/operator/formula.h <<'EOF'
     X(scale) \
 EOF
 # and a row of the table.
-insert after 'roof_operator_rows[ROOF_OPERATOR_COUNT] = {' src/operator/operator.c <<'EOF'
+insert after 'const struct roof_operator_row roof_operator_rows[' src/operator/operator.c <<'EOF'
     [ROOF_OPERATOR_SCALE] = {.name = "scale",
                              .summary = "a multiple of a tensor",
                              .kind = ROOF_KIND_VECTOR,
