@@ -232,10 +232,10 @@ $(FIT): $(FIT_SRC) $(sort $(wildcard src/calibrate/*.h)) $(LIB)
 CJSON_SOURCE ?= $(BUILD)/cjson
 WASM_CC      ?= clang --target=wasm32-wasi --sysroot=/usr
 PAGE         := $(BUILD)/page
-# A page has no machine to measure, no files to check and no checkpoints to read: the functions of
-# these files are missing in the module, and refuse there.
-PAGE_WITHOUT := src/measure/% src/ask/monitor% src/ask/check% src/ask/ask_check% src/ask/compare% src/ask/records% src/ask/page% src/serve/% \
-                src/model/gguf% src/model/safetensors% src/report/monitor%
+# A page has no machine to measure, no files to check and no checkpoints to read, and draws its own
+# curves: the functions of these files are missing in the module, and refuse there.
+PAGE_WITHOUT := src/measure/% src/ask/monitor% src/ask/measur% src/ask/check% src/ask/ask_check% src/ask/compare% src/ask/records% src/ask/page% src/serve/% \
+                src/model/gguf% src/model/safetensors% src/report/monitor% src/report/measure% src/report/step_report% src/ask/curves% src/chart/curves% src/chart/pdf%
 PAGE_SRC     := $(filter-out $(PAGE_WITHOUT),$(LIB_SRC)) $(sort $(wildcard src/page/*.c))
 PAGE_OBJ     := $(PAGE_SRC:%.c=$(PAGE)/%.o) $(PAGE)/data_files.o $(PAGE)/cJSON.o
 PAGE_DATA    := $(filter data/%.json,$(DATA))
@@ -272,7 +272,7 @@ $(PAGE)/cJSON.o: $(CJSON_SOURCE)/cJSON.c $(PAGE)/command
 $(PAGE)/data_files.c: src/catalog/embed.sh $(PAGE_DATA) $(BUILD)/gen/data_list
 	rm -rf $(PAGE)/data
 	for file in $(PAGE_DATA); do mkdir -p "$(PAGE)/$${file%/*}" && jq -c . $$file > "$(PAGE)/$$file" || exit 1; done
-	cd $(PAGE) && sh $(CURDIR)/src/catalog/embed.sh $(PAGE_DATA) > data_files.c
+	cd $(PAGE) && sh '$(CURDIR)/src/catalog/embed.sh' $(PAGE_DATA) > data_files.c
 
 $(PAGE)/data_files.o: $(PAGE)/data_files.c $(PAGE)/command
 	$(COMPILE_PAGE) -c -o $@ $<
@@ -297,12 +297,18 @@ CALIBRATED  := h100-sxm:a100-sxm-80gb \
                hgx-b200:h100-sxm,a100-sxm-80gb \
                l40s:a100-sxm-80gb,h100-sxm \
                rtx-pro-6000:l40s,a100-sxm-80gb,hgx-b200 \
-               dgx-spark:rtx-pro-6000,l40s,a100-sxm-80gb,hgx-b200
+               dgx-spark:rtx-pro-6000,l40s,a100-sxm-80gb,hgx-b200 \
+               mi355x:h100-sxm,hgx-b200 \
+               mi300x:mi355x,h100-sxm
 ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
                aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0' \
+               --attribution 'Libraries: TensorRT-LLM 1.3.0rc20 (A100 and parts of L40S 1.0.0, parts of B200 1.2.0rc5), \
+               vLLM 0.24.0 (A100 0.14.0), SGLang 0.5.14 (A100 0.5.10)' \
                --attribution 'Vector kernels: microsoft/vidur, (c) Microsoft, MIT' \
-               --attribution 'GB10: figures quoted in ml-explore/mlx\#3137'
-calibrate: $(FIT)
+               --attribution 'GB10: figures quoted in ml-explore/mlx\#3137' \
+               --attribution 'AMD: products and experts, ROCm/aiter@e404860, aiter/configs, (c) AMD, MIT' \
+               --attribution 'AMD: attention, nod-ai/rocm-gemm-benchmark@068af6f (figures)'
+calibrate: $(FIT) $(BIN)
 	@[ -d '$(MEASURED)' ] || { echo 'make calibrate MEASURED=DIR' >&2; exit 2; }
 	sh tests/measured.sh '$(MEASURED)' > $(BUILD)/measured.csv
 	for each in $(CALIBRATED); do \
@@ -310,6 +316,7 @@ calibrate: $(FIT)
 	    for other in $$lenders; do lend="$$lend --lend data/calibration/$$other.json"; done; \
 	    $(FIT) $(BUILD)/measured.csv --evaluations 400 --hardware $$id -o data/calibration/$$id.json $$lend \
 	        $(ATTRIBUTION) || exit 1; done
+	python3 -B tests/llamacpp.py $(BIN) '$(MEASURED)' data/calibration
 
 ## bench: predictions per second, and whole processes beside /bin/true and jq, as JSON lines
 bench: $(BENCH) $(PROCESS) $(BIN)
@@ -413,7 +420,8 @@ $(PASSED)/unit/measure/test_cuda: $(FAKES)
 UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
 # They take longest, so that they begin first.
 UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
-UNIT_SLOW := plan kernel service layout attention latent experts simulation decimal quantity engine model_prediction
+UNIT_SLOW := plan kernel service layout attention latent experts simulation decimal quantity engine model_prediction \
+    rate answer vector collective speedup plan_stacks
 UNIT_SHORT = $(filter-out $(UNIT_SLOW:%=\%/test_%),$(UNIT_SRC:tests/%.c=$(PASSED)/%))
 $(UNIT_ABOVE:%=$(PASSED)/unit/%): $(LIB_OBJ)
 
@@ -487,7 +495,7 @@ check-rules-slow: $(LIB) $(SHARED) $(BIN)
 	@$(RULES) slow
 
 # The same seed each time, so that it ends as it did before.
-ORACLES := oracle-1200 oracle-100-self properties-500 properties-40-self plans-50 simulation-50 \
+ORACLES := oracle-1200 oracle-100-self properties-500 properties-60-self plans-50 simulation-50 \
            simulation-20-self
 check-oracle: $(ORACLES:%=$(PASSED)/oracle/%)
 define oracle_rule
@@ -530,9 +538,9 @@ JOBS    ?= 2
 mutate:
 	$(PYTHON) -B tests/mutate.py --modules '$(MODULES)' --jobs '$(JOBS)'
 
-## mutate-quick: the known mistakes only
+## mutate-quick: every second of the known mistakes
 mutate-quick:
-	$(PYTHON) -B tests/mutate.py --known --jobs '$(JOBS)'
+	$(PYTHON) -B tests/mutate.py --known --every 2 --jobs '$(JOBS)'
 
 ## bless: rewrite the expected output of the command-line tests, and the options of the manual
 ## (then read the diff)
@@ -554,13 +562,13 @@ SANITIZED := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-reco
 
 ## sanitize: every test under the address and undefined-behaviour sanitizers, threads under theirs
 sanitize: sanitize-threads
-	$(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror \
+	SLOWER=4 $(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror \
 	    CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
 # Of what sanitize runs the pages, scripts that interrupt and complete, and two of three golden
 # command lines are left out.
 sanitize-quick: sanitize-threads
-	$(MAKE) check-unit check-fuzz check-cases $(SAMPLED:%=$(BUILD)/sanitize/passed/%) CASES_PART=1/3 \
+	SLOWER=4 $(MAKE) check-unit check-fuzz check-cases $(SAMPLED:%=$(BUILD)/sanitize/passed/%) CASES_PART=1/3 \
 	    BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
 sanitize-threads:
@@ -584,12 +592,13 @@ fuzz-coverage:
 	    CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping'
 	@sh tests/fuzz/coverage.sh $(BUILD)/coverage $(FUZZ)
 
-COVERED := $(PAGES:%=pages/%) reports cli/serve.sh cli/inputs.sh
+COVERED := $(PAGES:%=pages/%) reports cli/serve.sh cli/inputs.sh cli/images.sh cli/faults.sh \
+           oracle/oracle-1200 oracle/properties-500 oracle/plans-50 oracle/simulation-50
 
 ## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
 coverage:
 	@rm -rf $(BUILD)/gcov
-	$(MAKE) check-unit check-fuzz check-cases check-ask check-schemas check-formulas \
+	GCOV_ERROR_FILE=/dev/null SLOWER=4 $(MAKE) check-unit check-fuzz check-cases check-ask check-schemas check-formulas \
 	    $(COVERED:%=$(BUILD)/gcov/passed/%) BUILD=$(BUILD)/gcov CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
 	gcovr --root . --object-directory $(BUILD)/gcov $(FLOORS:%=--filter 'src/%/') --json $(BUILD)/gcov/all.json
 	gcovr --root . -a $(BUILD)/gcov/all.json --branches --txt $(BUILD)/gcov/branches
@@ -600,16 +609,20 @@ VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-ex
 valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='$(VALGRIND)'
 
-# Unit tests but the longest, and one golden command line of 50.
+# Unit tests but the longest, and one golden command line of 50, but those that measure for a time.
 valgrind-quick:
-	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/50
+	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/50 \
+	    CASES='$(filter-out %/cuda.case %/measure.case,$(CASES))'
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
           $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c
 LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h))
 LINT_S := .ci/run .ci/deps packaging/deb.sh packaging/portable.sh src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
           $(sort $(wildcard tests/*.sh tests/bench/*.sh tests/cli/*.sh tests/cuda/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
-## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
+# Unit tests and golden command lines have words that are misspelled on purpose.
+SPELLED := $(wildcard *.md) Makefile .ci docs include src data debian packaging $(wildcard tests/*.sh tests/*.py) \
+           $(addprefix tests/,ask bench fake faults oracle page)
+## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck, codespell, prose
 lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
 
 # Of what lint does, clang-tidy of the unit tests is left out; of the program's files every other one
@@ -627,6 +640,9 @@ lint-text:
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/man/*.1
 	shellcheck $(LINT_S)
+	codespell --ignore-words tests/spelling.ignored $(SPELLED)
+	sh tests/prose.sh --self-test
+	sh tests/prose.sh
 
 $(PASSED)/tidy/%: % .clang-tidy $(LINT_H)
 	$(call test,$(CLANG_TIDY) --quiet $< -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests/unit)

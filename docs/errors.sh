@@ -15,6 +15,10 @@ fit=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sh tests/measured.sh "$dir" > "$work/rows.csv"
+set --
+for file in data/calibration/*.json; do # those of llama.cpp have tables of their own
+    case $file in */llama.cpp-*) ;; *) set -- "$@" "$file" ;; esac
+done
 sh tests/measured.sh "$dir" models > "$work/models.csv"
 
 # Fractions as per cent, and rows of a Markdown table.
@@ -62,7 +66,7 @@ jq -rs --slurpfile bands "$work/bands.json" "$helpers"'
        cell("norm", "add", "activation", "rope", "quantize"; true),
        cell("all_reduce", "one_shot", "all_gather", "reduce_scatter", "all_to_all"; true),
        ([$bands[0].groups[] | select(.hardware == $d and ((.stack // "") == (if $s == "best" then "" else $s end))) | .band_coverage][0] | pc)]
-    | row' data/calibration/*.json
+    | row' "$@"
 cat << EOF
 
 Devices without rows of their own take the calibration of their family, with a wider band ([which devices](accuracy.md#which-devices)); their \`expected_basis\` is \`nearest\`.
@@ -79,7 +83,7 @@ jq -rs "$helpers"'
     | group_by([.kernel, .numerics])[]
     | [.[0].kernel, .[0].numerics, length, (map(.rows) | add),
        "**" + ((map(.rows * .mape) | add) / (map(.rows) | add) | pc) + "**",
-       (max_by(.mape) | (.mape | pc) + " (" + .device + " " + .stack + ")")] | row' data/calibration/*.json
+       (max_by(.mape) | (.mape | pc) + " (" + .device + " " + .stack + ")")] | row' "$@"
 cat << 'EOF'
 
 Each fit, with its band: measured / expected of eight rows of ten. `best` is a kernel without a stack.
@@ -90,7 +94,7 @@ EOF
 jq -r "$helpers"'
     .hardware as $d | .fits[] | select(.lent == null)
     | [$d, .kernel, .numerics, .quantize_input, .stack, .rows, "**" + (.mape | pc) + "**",
-       ((.low * 100 | round / 100 | tostring) + " to " + (.high * 100 | round / 100 | tostring))] | row' data/calibration/*.json
+       ((.low * 100 | round / 100 | tostring) + " to " + (.high * 100 | round / 100 | tostring))] | row' "$@"
 cat << 'EOF'
 
 ## Kernels, with the parameters of the files
@@ -162,23 +166,46 @@ Decode steps, and static batches from the prompt to the last token, of dense mod
 
 EOF
 awk -F, 'NR == 1 || ($2 == "dense" && $12 <= 32 && $3 !~ /^prefill/)' "$work/models.csv" > "$work/dense.csv"
-compare "$work/dense.csv" source
+compare "$work/dense.csv" source --host-time none
 echo
-compare "$work/dense.csv" source,hardware,stack,model,layout
+compare "$work/dense.csv" source,hardware,stack,model,layout --host-time none
 cat << 'EOF'
 
 All of them together:
 
 EOF
-compare "$work/dense.csv" kind
+compare "$work/dense.csv" kind --host-time none
 cat << 'EOF'
 
 Prefill, mixtures of experts and larger batches:
 
 EOF
 awk -F, 'NR == 1 || $2 == "moe" || $12 > 32 || $3 ~ /^prefill/' "$work/models.csv" > "$work/rest.csv"
-compare "$work/rest.csv" source,hardware,model,metric
+compare "$work/rest.csv" source,hardware,model,metric --host-time none
+if [ -f "$dir/more/llamacpp_strix_halo.csv" ]; then
+    cat << 'EOF'
+
+## llama.cpp
+
+Passes of llama.cpp, fitted as wholes ([accuracy](accuracy.md#llamacpp)): mean errors by the fit of another device, and by that of the device itself without the model (RTX 4090, whose rows have one model: without the format of the weights). The mean time of a token while decoding,
+of passes of up to 32 tokens, and of prompts at several depths; rows in brackets. The rows of A100 date from May 2024, others from 2025 and later: in 16 bits it decoded at half its bandwidth. The fastest of ROCm, Vulkan and several builds counts.
+The aims were 10% for decode, which holds on the devices with rows, and 20% for prompts, which does not: 23, 25 and 39%. What is left on Strix Halo is the choice among kernels by size: its prompts of 64 to 512 tokens take 0.7 to 1.6 times what is expected, and attention at depths above 16k tokens half.
+
+EOF
+    python3 -B tests/llamacpp.py "$bin" "$dir"
+fi
 if [ -f "$dir/more/inferencemax_agg.csv" ]; then
+    cat << 'EOF'
+
+## Host time of engines
+
+What engines take on the host ([accuracy](accuracy.md#host-time-of-engines)), fitted to the static batches above and to the closed loops below with at most 128 users: mean errors of whole requests, times per token (steps) and simulated times to first token (requests).
+A line has the error of one group without host time and with that of the other groups, whose step and sequence times stand last; **all** has the mean of these errors and the fit to all groups, which data/engines keeps where the error falls. A request's
+time stands under step. Groups have ten rows or more. It falls for requests, and for steps of vLLM of 2024. It does not for steps of TensorRT-LLM and of vLLM since 0.11, so these have none. The requests of SGLang (DeepSeek on B200, 85% in the median) determine none; with that
+of the others their mean error falls from 124 to 120%. Splitwise (vLLM of 2023, Llama-2-70B on A100) is a test of vLLM of 2024: 12.1 to 10.2% with two devices, 36.9 to 34.6% with four, 61.8 to 59.5% with eight: each of its devices adds 4 ms to a step, which no other source shows.
+
+EOF
+    python3 -B tests/host_times.py "$bin" "$dir"
     cat << 'EOF'
 
 ## Serving

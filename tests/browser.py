@@ -7,134 +7,25 @@ what keeps people from using a page; where firefox-esr is, it shows the page, to
 """
 
 import base64
-import contextlib
-import http.server
+import csv
 import json
 import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
-import threading
 import time
-import urllib.error
-import urllib.request
 import xml.etree.ElementTree
 import zlib
 
-PROGRAM = os.path.abspath(sys.argv[1])
+from browser_look import check_access, check_budgets, check_firefox, check_forced_colors, check_motion, check_print, take_pictures
+from webdriver import Browser, CARDS, DRAWN, ERROR, IDLE, run, short, strike, wait
+
 HOSTILE = '</script><script>window.harm = 1</script>'
 
 
-class Browser:
-    """A session of chromedriver."""
-
-    def __init__(self):
-        self.home = tempfile.mkdtemp(prefix='roofline-browser.')
-        self.driver = subprocess.Popen(
-            ['chromedriver', '--port=0'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        port = None
-        for line in self.driver.stdout:
-            port = re.search(r'successfully on port (\d+)', line)
-            if port:
-                break
-        assert port, 'chromedriver does not start'
-        self.base = f'http://127.0.0.1:{port[1]}'
-        # Only this machine is spoken to, whatever the environment says of proxies.
-        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        options = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
-                   '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
-                   '--window-size=1400,1000', f'--user-data-dir={self.home}']
-        made = self.call('POST', '/session', {'capabilities': {'alwaysMatch': {
-            'browserName': 'chrome', 'goog:loggingPrefs': {'browser': 'ALL', 'performance': 'ALL'},
-            'goog:chromeOptions': {'binary': shutil.which('chromium'), 'args': options}}}})
-        self.base += '/session/' + made['sessionId']
-        self.call('POST', '/url', {'url': 'about:blank'})
-        self.log('performance')  # of the browser's own first page
-
-    def call(self, method, path, body=None):
-        request = urllib.request.Request(
-            self.base + path, method=method, data=None if body is None else json.dumps(body).encode(),
-            headers={'Content-Type': 'application/json'})
-        try:
-            with self.opener.open(request, timeout=60) as reply:
-                return json.load(reply)['value']
-        except urllib.error.HTTPError as error:
-            raise AssertionError(f'{path}: {json.load(error)["value"]["message"]}') from None
-
-    def close(self):
-        with contextlib.suppress(Exception):
-            self.call('DELETE', '')
-        self.driver.terminate()
-        self.driver.wait()
-        shutil.rmtree(self.home, ignore_errors=True)
-
-    def open(self, path):
-        self.call('POST', '/url', {'url': f'file://{path}'})
-
-    def js(self, code, *arguments):
-        return self.call('POST', '/execute/sync', {'script': code, 'args': list(arguments)})
-
-    def later(self, code, *arguments):
-        """Runs a script that hands its result to the last of its arguments, a function."""
-        return self.call('POST', '/execute/async', {'script': code, 'args': list(arguments)})
-
-    def devtools(self, command, **parameters):
-        return self.call('POST', '/goog/cdp/execute', {'cmd': command, 'params': parameters})
-
-    def media(self, media='', scheme='light', **features):
-        self.devtools('Emulation.setEmulatedMedia', media=media,
-                      features=[{'name': name.replace('_', '-'), 'value': value}
-                                for name, value in {'prefers_color_scheme': scheme, **features}.items()])
-
-    def width(self, width, height=1000):
-        self.devtools('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=False)
-
-    def picture(self, path):
-        """Writes the whole page as an image."""
-        width, height = self.js('return [innerWidth, document.documentElement.scrollHeight]')
-        self.width(width, height)
-        shot = self.devtools('Page.captureScreenshot', format='png')
-        with open(path, 'wb') as file:
-            file.write(base64.b64decode(shot['data']))
-
-    def log(self, kind):
-        return self.call('POST', '/se/log', {'type': kind})
-
-
-def run(*arguments):
-    return subprocess.run([PROGRAM, *arguments], check=True, capture_output=True, text=True).stdout
-
-
 # --- what a reader sees ------------------------------------------------------------------------
-
-ERROR = "return document.getElementById('error').textContent"
-
-
-def wait(browser, code, what):
-    """Waits until a script returns something, and returns it."""
-    for _ in range(200):
-        value = browser.js(code)
-        if value:
-            return value
-        time.sleep(0.05)
-    raise AssertionError(f'{what}: {browser.js(ERROR)}')
-
-
-IDLE = 'return typeof pending !== "undefined" && pending === null && answers.length > 0'
-DRAWN = IDLE + """ && document.getElementById('view').textContent.length > 40 &&
- !/Asking|Searching/.test(document.getElementById('view').textContent)"""
-CARDS = 'return [...document.querySelectorAll(".card")].map(c => c.textContent)'
-
-
-def short(value):
-    """Three digits, as the page writes them."""
-    if value >= 1e6 or value < 1e-3:
-        return None
-    return f'{round(value):,}' if value >= 100 else f'{float(f"{value:.3g}"):g}'
-
 
 def check_figures(browser, page, failures):
     """The figures of the cards are those of the program."""
@@ -161,6 +52,13 @@ if (node.type === 'checkbox') node.click();
 else { node.value = arguments[1]; node.dispatchEvent(new Event(node.type === 'range' ? 'input' : 'change')); }"""
 
 
+# Where a control means something only there.
+DRAFTS, EXPERTS, REQUESTS = "{acceptance: '0.7', draft_tokens: '2'}", "{model: 'mixtral-8x7b', tp: '2', hardware: ['h200']}", "{run: 'request', batch: '4'}"
+BEGIN_AT = {'in-more_peak': "{phase: 'prefill'}", 'in-compute': "{phase: 'prefill'}", 'in-activations': "{phase: 'prefill', weights: 'fp8_e4m3'}", 'in-draft_tokens': DRAFTS, 'in-draft_model': "{model: 'deepseek-r1', hardware: ['b300'], tp: '8', precision: 'fp8_e4m3', draft_tokens: '2', acceptance: '0.7'}",
+            'in-acceptance': DRAFTS, 'in-ep': EXPERTS, 'in-attention_dp': EXPERTS, 'in-moe_tp': EXPERTS, 'in-moe_ep': EXPERTS,
+            **dict.fromkeys(('in-prompt', 'in-generate', 'in-static', 'in-chunk', 'in-prefix_hit'), REQUESTS)}
+
+
 def check_controls(browser, page, failures):
     """Each control changes the question, undo takes it back, and every view is drawn."""
     browser.open('/dev/null')
@@ -169,11 +67,13 @@ def check_controls(browser, page, failures):
     before = browser.js(CARDS)
     for control, value in (('in-batch', '64'), ('in-context', '100000'), ('in-phase', 'prefill'), ('in-precision', 'fp8_e4m3'),
                            ('in-kv', 'fp8_e4m3'), ('in-layout', 'q4_k_m'), ('in-stack', 'vllm'), ('in-tp', '2'), ('in-dp', '2'), ('in-model', 'qwen3-8b'),
-                           ('in-more_bandwidth', '1'), ('in-more_peak', '-1'), ('add-device', 'h200'), ('in-draft_tokens', '3')):
-        if control == 'in-draft_tokens':
-            browser.js("change({acceptance: '0.7'})")
-        if control == 'in-more_peak':
-            browser.js("change({phase: 'prefill'})")
+                           ('in-weights', 'int4'), ('in-activations', 'fp8_e4m3'), ('in-out', 'fp32'), ('in-compute', 'fp32'), ('in-sparse', ''), ('in-class', 'lm_head=fp8, embedding=fp8'),
+                           ('in-pp', '2'), ('in-more', 'step_scale=2'), ('in-more_bandwidth', '1'), ('in-more_peak', '-1'), ('add-device', 'h200'),
+                           ('in-draft_tokens', '3'), ('in-draft_model', 'none'), ('in-acceptance', '0.9'), ('in-ep', '8'), ('in-attention_dp', '2'), ('in-moe_tp', '1'), ('in-moe_ep', '2'),
+                           ('in-prompt', '100'), ('in-generate', '50'), ('in-static', ''), ('in-prefix_hit', '0.5'), ('in-chunk', '512')):
+        begin = BEGIN_AT.get(control)
+        if begin:
+            browser.js(f'change({begin})')
             wait(browser, IDLE, control)
             before = browser.js(CARDS)
         browser.js(CHANGE, control, value)
@@ -199,12 +99,120 @@ def check_controls(browser, page, failures):
                 failures.append(f'{view}: {browser.js(ERROR)}')
 
 
+ASKED = 'return arguments[0] === "recommend" ? planInputs() : arguments[0] === "all" ? answers[0].inputs : {...loadInputs(answers[0]), ...askedInputs(answers[0])}'
+
+
+def check_limits(browser, page, failures):
+    """The fields of plans and of a load are in their questions."""
+    browser.open('/dev/null')
+    browser.open(page)
+    wait(browser, IDLE, 'the beginning')
+    for command, fields in (
+            ('recommend', {'devices': '2', 'concurrency': '4', 'max_ttft': '1s', 'max_tpot': '30ms', 'max_accuracy_loss': '<1%', 'objective': 'latency', 'engine': 'vllm', 'price_per_hour': 'h100-sxm=3'}),
+            ('simulate', {'rate': '5', 'arrivals': 'gamma:2', 'prompt_lengths': 'uniform:100:300', 'generate_lengths': '50', 'max_e2e': 'p90:20s', 'max_num_seqs': '64', 'requests': '300', 'prefill_copies': '1', 'prefill_split': 'tp=2', 'engine': 'vllm'})):
+        for key, value in fields.items():
+            browser.js(CHANGE, f'in-{key}', value)
+            wait(browser, IDLE, key)
+            inputs = browser.js(ASKED, command)
+            if inputs.get(key.replace('_lengths', '')) not in (value, [value]):
+                failures.append(f'{command} is not asked with {key}: {inputs}')
+        browser.js("document.getElementById('tab-' + arguments[0]).click()", 'plans' if command == 'recommend' else 'load')
+        wait(browser, DRAWN, command)
+        if browser.js(ERROR) or not browser.js("return document.querySelectorAll('#view tbody tr').length"):
+            failures.append(f'{command} with all its fields: {browser.js(ERROR)} {browser.js("return document.getElementById(`view`).textContent")[:300]}')
+
+
+def check_operators(browser, page, failures):
+    """Each operator is answered as by the program, and each of its dimensions is a control."""
+    values = {'causal': '1', 'gain': '1', 'routing': 'balanced', 'algorithm': 'one-shot', 'ep': '2', 'within': '8', 'window': '64', 'heads': '16'}
+    browser.open('/dev/null')
+    browser.open(f'{page}#about=operator')
+    wait(browser, IDLE, 'the beginning')
+    for row in json.loads(run('list', 'operators', '-f', 'json')):
+        browser.js(CHANGE, 'in-operator', row['name'])
+        wait(browser, IDLE, row['name'])
+        for word in row['dimensions'].split():
+            key = word.strip('[]').lstrip('-').replace('-', '_')
+            if not word.startswith('['):
+                continue
+            browser.js(CHANGE, f'dim-{key}', values.get(key, '4'))
+            wait(browser, IDLE, key)
+            asked = browser.js(ASKED, 'all').get(key)
+            if browser.js(ERROR) or asked not in (True, values.get(key, '4')):
+                failures.append(f'{row["name"]}, {key}: asked with {asked}: {browser.js(ERROR)}')
+        _, *words = shlex.split(browser.js("return commandLine('predict', answers[0].inputs)"))
+        if json.loads(run(*words, '-f', 'json')) != browser.js('return answers[0].prediction'):
+            failures.append(f'{row["name"]} is answered otherwise by {words}')
+        browser.js("change({...Object.fromEntries(Object.keys(state).filter(k => k.startsWith('dim_')).map(k => [k, undefined]))})")
+        wait(browser, IDLE, 'without dimensions')
+
+
+TAB, ENTER, RIGHT, BLANK = '\ue004', '\ue007', '\ue014', ' '
+FOCUSED = "const n = document.activeElement; return [n.id, n.tagName, n.textContent.slice(0, 30)]"
+
+
+def check_keyboard(browser, page, failures):
+    """A keyboard alone reaches everything: the answer past the form, fields, views and dots."""
+    browser.open('/dev/null')
+    browser.open(f'{page}#batch=8')
+    wait(browser, IDLE, 'the beginning')
+    strike(browser, TAB)
+    if browser.js(FOCUSED)[0] != 'skip':
+        failures.append(f'the first stop is {browser.js(FOCUSED)}')
+    strike(browser, ENTER)
+    if browser.js(FOCUSED)[0] != 'answer' or browser.js('return state.batch') != '8':
+        failures.append(f'past the form: {browser.js(FOCUSED)}, batch {browser.js("return state.batch")}')
+    for _ in range(20):
+        strike(browser, TAB)
+        if browser.js(FOCUSED)[0] == 'tab-roofline':
+            break
+    strike(browser, RIGHT)
+    wait(browser, "return state.view === 'operators' && document.activeElement.id === 'tab-operators'", 'the next view by a key')
+    browser.js("document.getElementById('tab-roofline').click()")
+    wait(browser, DRAWN, 'the roofline')
+    browser.js("document.getElementById('skip').focus()")
+    stops = []
+    while len(stops) < 150:
+        strike(browser, TAB)
+        stop = browser.js("const n = document.activeElement; return [n.id || n.getAttribute('aria-label') || n.textContent.slice(0, 30), n.matches('body')]")
+        if stop[1]:
+            break
+        stops.append(stop[0])
+        if stop[0] == 'in-batch':
+            browser.js('document.activeElement.select()')
+            strike(browser, '1', '6', ENTER)
+            wait(browser, "return state.batch === '16' && pending === null", 'a batch that is typed')
+    reached = set(stops)
+    missing = {'undo', 'reset', 'theme', 'about-operator', 'in-model', 'add-device', 'in-phase', 'in-batch', 'in-precision', 'in-more', 'tab-roofline', 'Zoom in', 'Save as SVG'} - reached
+    if missing or not any('of the time' in stop for stop in stops):
+        failures.append(f'a keyboard does not reach {missing}: {stops}')
+    browser.js("document.querySelector('#view circle').focus()")
+    strike(browser, BLANK)
+    wait(browser, "return document.querySelector('#details pre') !== null", 'the formula of a dot by a key')
+    browser.js("change({about: 'operator', view: 'roofline'})")
+    wait(browser, IDLE, 'an operator')
+    browser.js("document.getElementById('dim-m').select()")
+    strike(browser, '3', '2', TAB)
+    wait(browser, "return state.dim_m === '32' && pending === null", 'a dimension that is typed')
+    if browser.js(FOCUSED)[0] != 'dim-n':
+        failures.append(f'behind a dimension that is typed the focus is at {browser.js(FOCUSED)}')
+
+
 def check_new_user(browser, page, failures):
     """By what a new reader types and presses: Llama 3 8B on two devices, and what limits it."""
     browser.open('/dev/null')
     browser.open(page)
     wait(browser, IDLE, 'the beginning')
-    browser.js(CHANGE, 'in-model', 'Llama 3 8B')
+    for text in ('Llama 3 8B', 'https://huggingface.co/meta-llama/Meta-Llama-3-8B?library=vllm'):
+        browser.js("change({model: 'qwen3-8b'})")
+        browser.js(CHANGE, 'in-model', text)
+        wait(browser, IDLE, text)
+        if browser.js('return answers[0].prediction.model') != 'llama-3-8b':
+            failures.append(f'{text} is {browser.js(CARDS)}')
+    browser.js(CHANGE, 'in-model', 'somebody/something')
+    if 'No built-in model' not in wait(browser, ERROR, 'a model that is nowhere'):
+        failures.append(f'a model that is nowhere: {browser.js(ERROR)}')
+    browser.js(CHANGE, 'in-model', 'llama3')
     wait(browser, ERROR, 'a model that is spelled otherwise')
     browser.js("[...document.querySelectorAll('#error button')].find(b => b.textContent === 'llama-3-8b').click()")
     wait(browser, "return pending === null && answers.length === 1 && document.getElementById('error').hidden", 'the model that is offered')
@@ -243,8 +251,10 @@ def check_load(browser, folder, failures):
         wait(browser, DRAWN, f'load {more}')
         row = browser.js("return [...document.querySelectorAll('#view tr.chosen td')].map(t => t.textContent)")
         wanted = [short(document[name]) for name in ('ttft_ms_p50', 'ttft_ms_p99', 'tpot_ms_p50', 'tpot_ms_p99')]
-        if row[5:9] != wanted or browser.js('return state.prompt') != '1000':
+        if row[4:8] != wanted or browser.js('return state.prompt') != '1000':
             failures.append(f'load {more}: {row}, not {wanted}: {browser.js(ERROR)}')
+        if row[11] != short(100 * document['kv_use']):
+            failures.append(f'load {more}: {row[11]}% of the cache, not {100 * document["kv_use"]}%')
         dots = browser.js("return [...document.querySelectorAll('#view svg circle')].map(c => c.getAttribute('aria-label'))")
         if len(dots) < 36 or not any(f'{short(document[key])} requests/s, as asked' in dot for dot in dots):
             failures.append(f'load {more}: {len(dots)} dots: {dots[:3]}')
@@ -404,6 +414,60 @@ def check_image(browser, saved, view, theme, failures):
             failures.append(f'{kind}, {view}, {theme}: {painted} pixels have the colour {color} of the device')
 
 
+SPAN = 'return Object.values(spans.roofline.span ?? {}).map(([low, high]) => Math.log(high / low))'
+
+
+def check_views(browser, page, failures):
+    """Charts zoom on both axes, tables sort and search, dots and boxes say what they stand for."""
+    browser.open('/dev/null')
+    browser.open(f'{page}#batch=8&hardware=h100-sxm&hardware=l40s')
+    wait(browser, DRAWN, 'the roofline')
+    press_titled = "[...document.querySelectorAll('#view button')].find(b => b.title === arguments[0]).click()"
+    browser.js(press_titled, 'Zoom in')
+    near = browser.js(SPAN)
+    browser.js(press_titled, 'Whole chart')
+    whole = browser.js(SPAN)
+    browser.js("""const svg = document.querySelector('#view svg'), box = svg.getBoundingClientRect();
+        for (const ctrlKey of [false, true]) svg.dispatchEvent(new WheelEvent('wheel', {deltaY: -1, ctrlKey, clientX: box.x + 200, clientY: box.y + 200, cancelable: true}));""")
+    wheel = browser.js(SPAN)
+    for what, span, factor in (('buttons', near, 1 / 1.4), ('the wheel', wheel, 1 / 1.18)):
+        if [round(a / b / factor, 6) for a, b in zip(span, whole)] != [1, 1]:
+            failures.append(f'zoom by {what}: spans of {span}, of {whole} in all')
+    document = json.loads(run('predict', 'model', 'llama-3-8b', '-H', 'h100-sxm', '--batch', '8', '-f', 'json'))
+    parts = [document[key] for key in ('weights_memory_bytes', 'kv_cache_bytes', 'activation_memory_bytes', 'memory_reserve_bytes')]
+    seen = browser.js("return [...document.querySelectorAll('.card:first-child .bar i')].map(n => parseFloat(n.style.width))")
+    if any(abs(width - 100 * part / document['memory_capacity_bytes']) > 0.01 for width, part in zip(seen, parts, strict=True)):
+        failures.append(f'the memory bar: {seen}, not {parts}')
+    browser.js("document.getElementById('tab-operators').click()")
+    wait(browser, DRAWN, 'the operators')
+    column = 'return [...document.querySelectorAll(`#view tbody td:nth-child(${arguments[0]})`)].map(t => t.textContent)'
+    for down in (True, False):
+        browser.js("[...document.querySelectorAll('#view th button')].find(b => b.textContent.startsWith('bound')).click()")
+        bounds = [float(text.replace(',', '')) for text in browser.js(column, 5)]
+        if bounds != sorted(bounds, reverse=down) or len(bounds) != len(document['operators']):
+            failures.append(f'operators by their bounds: {bounds}')
+    browser.js("const s = document.getElementById('search'); s.value = 'proj'; s.dispatchEvent(new Event('input'))")
+    if set(browser.js(column, 1)) != {o['name'] for o in document['operators'] if 'proj' in o['name']}:
+        failures.append(f'operators with proj: {browser.js(column, 1)}')
+    browser.js("[...document.querySelectorAll('#view tbody button')].find(b => b.textContent === 'down_proj').click()")
+    details = wait(browser, "return document.querySelector('#details pre') && document.getElementById('details').textContent", 'details')
+    operator = next(o for o in document['operators'] if o['name'] == 'down_proj')
+    share = f'weights {short(100 * operator["weights_bytes"] / operator["bytes"])}%'
+    if share not in details or '= 2 * 1 * 8 * 4096 * 14336' not in details:
+        failures.append(f'down_proj: {share} is not in {details[:300]}')
+    browser.js("document.getElementById('tab-pareto').click()")
+    wait(browser, DRAWN, 'the front')
+    browser.js("[...document.querySelectorAll('#view circle')].find(c => /h100-sxm, batch 32:/.test(c.getAttribute('aria-label'))).dispatchEvent(new MouseEvent('click'))")
+    wait(browser, "return state.batch === '32' && pending === null", 'a batch that is chosen in the front')
+    for kind in ('batch', 'context'):
+        browser.js("change({view: 'batch'})")
+        wait(browser, DRAWN, 'latency')
+        point = json.loads(run('predict', 'model', 'llama-3-8b', '-H', 'l40s', '--batch', '32' if kind == 'context' else '4', '--context', '1024', '-f', 'json'))
+        note = f'l40s, batch 32, context 1024: {short(point["expected_tpot_ms"])} ms' if kind == 'context' else f'l40s, context 1,024, batch 4: {short(point["expected_tpot_ms"])} ms'
+        if note not in browser.js("return [...document.querySelectorAll('#view circle')].map(c => c.getAttribute('aria-label'))"):
+            failures.append(f'latency over {kind}: no dot says {note}')
+
+
 def check_copies(browser, page, folder, failures):
     """Images, texts and commands that the page hands out are what they say."""
     saved = os.path.join(folder, 'saved')
@@ -429,6 +493,15 @@ def check_copies(browser, page, folder, failures):
         press(browser, label)
         if fetched(saved, f'llama-3-8b-h100-sxm.{label.lower()}').decode() != run(*asked, '-f', form):
             failures.append(f'{label} is not what the program prints')
+    browser.js("document.getElementById('tab-operators').click()")
+    wait(browser, DRAWN, 'the operators')
+    press(browser, 'CSV')
+    rows = list(csv.DictReader(fetched(saved, 'operators.csv').decode().splitlines()))
+    operators = json.loads(run(*asked, '-f', 'json'))['operators']
+    if {(row['operator'], row['count'], row['bound, µs']) for row in rows} != {(o['name'], str(o['count']), short(o['time_us']).replace(',', '')) for o in operators}:
+        failures.append(f'the table of operators as CSV: {rows[:2]}')
+    browser.js("document.getElementById('tab-report').click()")
+    wait(browser, DRAWN, 'a report')
     press(browser, 'Copy a link')
     wait(browser, "return window.copied === location.href", 'the link')
 
@@ -501,246 +574,6 @@ def check_graph(browser, page, failures):
     wait(browser, "return /embedding on /.test(document.getElementById('details').textContent)", 'the formula of a box')
 
 
-# --- how it is shown ----------------------------------------------------------------------------
-
-def contrast(one, other):
-    """The contrast of two colours, by WCAG 2."""
-    def light(color):
-        shares = [int(c) / 255 for c in re.findall(r'\d+', color)[:3]]
-        r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares)
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b
-    dark, bright = sorted((light(one), light(other)))
-    return (bright + 0.05) / (dark + 0.05)
-
-
-COLORS = """const of = (selector, key) => [...document.querySelectorAll(selector)].map(n => getComputedStyle(n)[key]);
-return {forced: matchMedia('(forced-colors: active)').matches, ground: getComputedStyle(document.body).backgroundColor,
-  tabs: of('[role=tab]', 'backgroundColor'), runs: of('#f-run button', 'backgroundColor'), bars: of('.card:first-child .bar i', 'backgroundColor'),
-  lines: [...of('#view polyline', 'stroke'), ...of('#view circle', 'stroke')], texts: [...of('#view svg text', 'fill'), ...of('.card p', 'color'), ...of('#question', 'color')]};"""
-
-
-def check_forced_colors(browser, page, failures):
-    """With the colours of the system, lines and texts stand out, and what is chosen differs."""
-    for scheme in ('light', 'dark'):
-        browser.media('', scheme, forced_colors='active')
-        browser.open('/dev/null')
-        browser.open(f'{page}#hardware=h100-sxm&hardware=l40s&batch=8')
-        wait(browser, IDLE, 'forced colours')
-        seen = browser.js(COLORS)
-        if not seen['forced'] or not seen['lines'] or not seen['texts']:
-            failures.append(f'forced colours are not there: {seen}')
-        for what in ('tabs', 'runs'):
-            if len(set(seen[what])) < 2:
-                failures.append(f'forced colours, {scheme}: what is chosen of the {what} looks like the rest')
-        if len(set(seen['bars'])) < len(seen['bars']):
-            failures.append(f'forced colours, {scheme}: parts of the memory look alike: {seen["bars"]}')
-        for what, least in (('lines', 3), ('bars', 3), ('texts', 4.5)):
-            weak = sorted({color for color in seen[what] if contrast(color, seen['ground']) < least})
-            if weak:
-                failures.append(f'forced colours, {scheme}: {what} {weak} on {seen["ground"]}')
-    browser.media()
-
-
-MOVING = """return [...document.querySelectorAll('*')].filter(n => { const s = getComputedStyle(n);
-  return s.animationName !== 'none' || s.transitionDuration.split(',').some(t => parseFloat(t) > 0) || s.scrollBehavior === 'smooth'; }).length"""
-
-
-def check_motion(browser, page, failures):
-    """Nothing moves where the reader wants no motion."""
-    moving = {}
-    for wish in ('no-preference', 'reduce'):
-        browser.media('', 'light', prefers_reduced_motion=wish)
-        browser.open('/dev/null')
-        browser.open(page)
-        wait(browser, IDLE, 'motion')
-        moving[wish] = browser.js(MOVING)
-    browser.media()
-    if moving['reduce'] > 0 or moving['no-preference'] == 0:
-        failures.append(f'things that move, by the wish of the reader: {moving}')
-
-
-PRINTED = """const shown = (n) => n.getClientRects().length > 0;
-const all = (selector) => [...document.querySelectorAll(selector)];
-return {extra: all('form, .tools, [role=tablist], .no-print, #busy, .no-print button').filter(shown).length,
-  there: ['#question', '.card', '#view'].filter(s => !all(s).some(shown)),
-  cut: all('.scroll, pre, #view, svg').filter(n => shown(n) && (n.scrollWidth > n.clientWidth + 1 || n.getBoundingClientRect().right > innerWidth + 1)).map(n => n.outerHTML.slice(0, 80)),
-  texts: all('#question, .card p, .card h2, #view p, #view td, #view pre').filter(shown).map(n => getComputedStyle(n).color).concat(all('#view svg text').map(n => getComputedStyle(n).fill))};"""
-
-
-def check_print(browser, page, failures):
-    """Paper has the question, the answer and the view as a whole, dark on white whatever the theme is, and no controls."""
-    browser.open('/dev/null')
-    browser.open(f'{page}#hardware=h100-sxm&hardware=l40s&batch=8')
-    wait(browser, IDLE, 'the beginning')
-    for theme in ('light', 'dark'):
-        for view in browser.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.id)"):
-            browser.media()
-            browser.width(1400)
-            browser.js('setTheme(arguments[0]); document.getElementById(arguments[1]).click()', theme, view)
-            wait(browser, DRAWN, view)
-            browser.media('print')
-            browser.width(794)
-            seen = browser.js(PRINTED)
-            if seen['extra'] or seen['there'] or seen['cut']:
-                failures.append(f'printed, {view}, {theme}: {seen["extra"]} controls, without {seen["there"]}, cut: {seen["cut"]}')
-            pale = sorted({color for color in seen['texts'] if contrast(color, 'rgb(255, 255, 255)') < 4.5})
-            if pale or not seen['texts']:
-                failures.append(f'printed, {view}, {theme}: {pale} on paper')
-    browser.js("document.getElementById('tab-roofline').click()")
-    wait(browser, DRAWN, 'the roofline')
-    paper = base64.b64decode(browser.devtools('Page.printToPDF')['data'])
-    pages = len(re.findall(rb'/Type\s*/Page\b(?!s)', paper))
-    if not paper.startswith(b'%PDF') or not 1 <= pages <= 2:
-        failures.append(f'the roofline is printed on {pages} pages')
-    browser.media()
-    browser.width(1400)
-
-
-CHANGED = """
-const [next, done] = arguments, begin = performance.now();
-new MutationObserver((_, observer) => { observer.disconnect(); done(performance.now() - begin); })
-  .observe(document.getElementById('cards'), {childList: true});
-change(next);"""
-FIRST = """new MutationObserver((_, observer) => {
-  if (document.querySelector('.card')) { observer.disconnect(); window.firstAnswer = performance.now(); }
-}).observe(document, {childList: true, subtree: true});"""
-# Milliseconds, the least of some tries, so that others on the machine do not matter; and bytes.
-BUDGETS = {'llama-3.3-70b': 50, 'deepseek-r1': 100}
-FIRST_MS, PAGE_BYTES, TRIES = 500, 600000, 8
-
-
-def check_budgets(browser, page, failures):
-    """The page is small, and soon there; a change is answered at once."""
-    if os.path.getsize(page) >= PAGE_BYTES:
-        failures.append(f'the page has {os.path.getsize(page)} bytes')
-    script = browser.devtools('Page.addScriptToEvaluateOnNewDocument', source=FIRST)['identifier']
-    firsts = []
-    for _ in range(TRIES):
-        browser.open('/dev/null')
-        browser.open(page)
-        firsts.append(wait(browser, 'return window.firstAnswer', 'the first answer'))
-    browser.devtools('Page.removeScriptToEvaluateOnNewDocument', identifier=script)
-    if min(firsts) > FIRST_MS:
-        failures.append(f'the first answers take {firsts} ms')
-    said = [f'{os.path.getsize(page)} bytes', f'first answer {min(firsts):.0f} ms']
-    for model, budget in BUDGETS.items():
-        for what, changes in (('a change', [{'batch': str(2 + i)} for i in range(TRIES)]),
-                              ('a change of a request', [{'run': 'request', 'batch': str(20 + i)} for i in range(TRIES)])):
-            browser.js('change(arguments[0])', {'model': model, 'tp': '8', 'run': 'pass', 'view': 'roofline'})
-            wait(browser, IDLE, model)
-            times = []
-            for change in changes:
-                times.append(browser.later(CHANGED, change))
-                wait(browser, IDLE, model)
-            said.append(f'{what}, {model}, {min(times):.0f} ms')
-            if min(times) > budget:
-                failures.append(f'{what} of {model} takes {times} ms, not {budget}')
-    print(f'browser: {"; ".join(said)}')
-
-
-def check_access(browser, page, failures):
-    """axe-core finds nothing, in any view, light or dark, wide or narrow."""
-    if 'AXE' not in os.environ:
-        print('browser: skip axe-core: AXE does not say where it is')
-        return
-    with open(os.environ['AXE'], encoding='utf-8') as file:
-        axe = file.read()
-    for fragment in ('hardware=h100-sxm&hardware=l40s&batch=8', 'about=operator'):
-        browser.open('/dev/null')
-        browser.open(f'{page}#{fragment}')
-        wait(browser, IDLE, fragment)
-        browser.js(axe)
-        browser.js("for (const d of document.querySelectorAll('details')) d.open = true")
-        for view in browser.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.id)"):
-            browser.js('document.getElementById(arguments[0]).click()', view)
-            wait(browser, DRAWN, view)
-            for scheme in ('light', 'dark'):
-                browser.media('', scheme)
-                for found in browser.later("axe.run().then(r => arguments[0](r.violations.map(v => [v.id, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary])))"):
-                    failures.append(f'axe, {view}, {scheme}: {found}')
-        browser.media()
-
-
-# The page in a frame, beside an image that comes when the frame has told what is in it: only then is a picture taken.
-FRAME = """<!doctype html><title>frame</title><style>body{margin:0}iframe{border:0;width:100vw;height:100vh}</style>
-<iframe src="/page.html#hardware=h100-sxm&hardware=l40s"></iframe><img src="/image" alt="">
-<script>
-const timer = setInterval(() => {
-  const inner = document.querySelector('iframe').contentDocument;
-  const cards = [...inner.querySelectorAll('.card')].map(c => c.textContent), error = inner.getElementById('error')?.textContent;
-  if (error || (cards.length === 2 && inner.querySelector('#view svg') && /would help/.test(cards[1]))) {
-    clearInterval(timer);
-    fetch('/said', {method: 'POST', body: JSON.stringify([cards, error])});
-  }
-}, 50);
-</script>"""
-
-
-class Stage(http.server.BaseHTTPRequestHandler):
-    """Hands out the frame and the page, and keeps what the frame says."""
-
-    page = b''
-    said = None
-    told = threading.Event()
-
-    def do_GET(self):
-        if self.path == '/image':
-            Stage.told.wait(30)
-        self.send_response(200)
-        self.send_header('Content-Type', 'image/svg+xml' if self.path == '/image' else 'text/html')
-        self.end_headers()
-        self.wfile.write(b'<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>' if self.path == '/image'
-                         else Stage.page if self.path == '/page.html' else FRAME.encode())
-
-    def do_POST(self):
-        Stage.said = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
-        self.send_response(204)
-        self.end_headers()
-        Stage.told.set()
-
-    def log_message(self, *_):
-        pass
-
-
-def check_firefox(page, folder, failures):
-    """Another browser shows the same figures."""
-    if shutil.which('firefox-esr') is None:
-        print('browser: skip Firefox: there is no firefox-esr (sh .ci/deps browser installs it)')
-        return
-    with open(page, 'rb') as file:
-        Stage.page = file.read()
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Stage)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    picture = os.path.join(folder, 'firefox.png')
-    with tempfile.TemporaryDirectory(prefix='roofline-firefox.') as home:
-        subprocess.run(['firefox-esr', '--headless', '--profile', home, '--window-size=1400,1000', '--screenshot', picture,
-                        f'http://127.0.0.1:{server.server_port}/'], check=False, capture_output=True, timeout=90, env={**os.environ, 'HOME': home})
-    server.shutdown()
-    cards, error = Stage.said or ([], 'it says nothing')
-    document = json.loads(run('predict', 'model', 'llama-3-8b', '-H', 'l40s', '-f', 'json'))
-    if len(cards) != 2 or short(document['expected_tpot_ms']) not in cards[1] or not os.path.exists(picture):
-        failures.append(f'Firefox: {cards} {error}')
-
-
-def take_pictures(browser, page, folder):
-    """Pictures to be looked at."""
-    os.makedirs(folder, exist_ok=True)
-    views = {'model': 'hardware=h100-sxm&hardware=l40s&batch=8', 'request': 'run=request&hardware=h100-sxm&hardware=mi300x',
-             'deepseek': 'model=deepseek-r1&hardware=h200&tp=8', 'operator': 'about=operator&hardware=h100-sxm&hardware=h200'}
-    for name, fragment in views.items():
-        for kind, width, media, scheme in (('light', 1400, '', 'light'), ('dark', 1400, '', 'dark'), ('narrow', 390, '', 'light'), ('print', 794, 'print', 'light')):
-            browser.width(width)
-            browser.media(media, scheme)
-            browser.open('/dev/null')
-            browser.open(f'{page}#{fragment}')
-            wait(browser, IDLE, name)
-            tabs = browser.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.id)")
-            for view in tabs if kind == 'light' or name == 'model' else tabs[:1]:
-                browser.js('document.getElementById(arguments[0]).click()', view)
-                wait(browser, DRAWN, view)
-                browser.picture(os.path.join(folder, f'{name}-{view}-{kind}.png'))
-
-
 def main():
     failures = []
     folder = tempfile.mkdtemp(prefix='roofline-pages.')
@@ -750,11 +583,15 @@ def main():
         run('page', '-o', page)
         check_figures(browser, page, failures)
         check_controls(browser, page, failures)
+        check_limits(browser, page, failures)
+        check_operators(browser, page, failures)
+        check_keyboard(browser, page, failures)
         check_new_user(browser, page, failures)
         check_start(browser, folder, failures)
         check_load(browser, folder, failures)
         check_plan(browser, folder, failures)
         check_files(browser, page, folder, failures)
+        check_views(browser, page, failures)
         check_copies(browser, page, folder, failures)
         check_graph(browser, page, failures)
         check_cancel(browser, page, failures)

@@ -46,6 +46,8 @@ shape() {
     printf '| uses in a circle, within a folder | %s |\n' "$(count uses)"
     printf '| functions of more than 60 lines | %s |\n' "$(count functions)"
     printf '| files of more than 800 lines | %s |\n' "$(count files)"
+    printf '| lines of src/cli without serve and monitor (at most 4,000) | %s |\n' "$(sh tests/shape.sh program_lines)"
+    printf '| functions that look into a question, and are no readers | %s |\n' "$(count questions)"
     printf '| comments without a subject | %s |\n' "$(count comments)"
     # shellcheck disable=SC2016
     printf '| rungs: `status == ROOF_OK` | %s |\n' "$(count rungs)"

@@ -212,4 +212,60 @@ if [ -f "$1/aic_bmm.csv" ]; then
             $4, $5, $6, $3, $7
     }' "$1/aic_bmm.csv"
 fi
+
+# Kernels of AMD's library, the fastest that its tuner found for a size, without a launch and without the
+# quantisation. The tuner takes up to 101 copies of all operands, so what the caches keep follows from
+# those. FP8 with block scales on MI355X counts where the weights are stored in the kernel's order; those of
+# the other kernels are weak. Of two layouts, or of one and two kernels of an MoE, the faster counts.
+fastest() { sort | awk -F, '{ t = $NF; sub(/,[^,]*$/, ""); if (!($0 in least) || t + 0 < least[$0]) least[$0] = t + 0 }
+    END { for (row in least) printf "%s,%s\n", row, least[row] }' | sort; }
+if [ -f "$1/more/aiter_gemm.csv" ]; then
+    awk -F, "$devices"'
+    /^#/ || $1 == "gpu" || $2 == "bf16_out_fp32" { next }
+    $1 == "MI355X" && $2 == "fp8_block" && $3 == "plain" { next }
+    {
+        w = a = "bf16"; wb = xb = 2
+        if ($2 == "fp8_rowwise") { w = a = "fp8_e4m3"; wb = xb = 1 }
+        if ($2 == "int8_rowwise") { w = "int8_channel"; a = "int8"; wb = xb = 1 }
+        if ($2 == "fp8_block") { w = "fp8_block128"; a = "fp8_e4m3"; wb = xb = 1 }
+        if ($2 == "mxfp4_block") { w = a = "mxfp4"; wb = xb = 0.53125 }
+        set = 101 * ($5 * $6 * wb + $4 * $6 * xb + $4 * $5 * 2)
+        printf "aiter_gemm,gemm,%s,,%s,%s,%s,,,,,,,,,%s,%s,,bf16,,,%.0f,%s\n", device($1), $4, $5, $6, w, a, set, $9
+    }' "$1/more/aiter_gemm.csv" | fastest
+fi
+if [ -f "$1/more/aiter_bmm.csv" ]; then
+    awk -F, "$devices"'
+    /^#/ || $1 == "gpu" { next }
+    {
+        b = $2 == "bf16" ? 2 : 1
+        set = 101 * $3 * (($5 + $4) * $6 * b + $4 * $5 * 2)
+        printf "aiter_bmm,bmm,%s,,%s,%s,%s,%s,,,,,,,,%s,%s,,bf16,,,%.0f,%s\n", device($1), $4, $5, $6, $3,
+            b == 2 ? "bf16" : "int8_channel", b == 2 ? "bf16" : "int8", set, $9
+    }' "$1/more/aiter_bmm.csv" | fastest
+fi
+if [ -f "$1/more/aiter_moe.csv" ]; then
+    awk -F, "$devices"'
+    /^#/ || $1 == "gpu" || $9 != 1 { next }
+    {
+        w = a = "bf16"
+        if ($3 == "fp8_block128") { w = $3; a = "fp8_e4m3" }
+        if ($3 == "mxfp4_1x32") w = a = "mxfp4"
+        if ($3 == "a_fp8_w_mxfp4_1x32") { w = "mxfp4"; a = "fp8_e4m3" }
+        if ($3 == "a_bf16_w_int4_1x32") w = "int4_g32_zp"
+        printf "%s,%s,%s,%s,%s,%s,%s,%s,%s\n", device($1), w, a, $4, $5, $6, $8, $7, $10
+    }' "$1/more/aiter_moe.csv" | fastest | awk -F, '
+    {
+        printf "aiter_moe,moe,%s,,,,,,,,,,,,,%s,%s,,bf16,,,,%s,%s,%s,%s,%s,%s,uniform\n", $1, $2, $3, $9, $4, $5, $6, $7, $8
+    }'
+fi
+
+# Queries of a whole prompt without a mask; of the libraries the faster.
+if [ -f "$1/more/rocm_attention.csv" ]; then
+    awk -F, "$devices"'
+    /^#/ || $1 == "lib" { next }
+    {
+        printf "rocm_attention,flash-attention,%s,,,,,%s,%s,%s,%s,,%s,%s,0,,fp16,fp16,fp16,,warm,,%s\n", device($2), $4,
+            $5, $6, $7, $9, $10, $11
+    }' "$1/more/rocm_attention.csv" | fastest
+fi
 } | pad

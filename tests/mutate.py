@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Puts wrong code and wrong data in, one mistake at a time, and says which of them no test notices.
 
-python3 tests/mutate.py [--modules a,b] [--sample N] [--seed N] [--jobs N] [--known] [--only TEXT]
-                        [--list] [--check] [--lists DIR]
+python3 tests/mutate.py [--modules a,b] [--sample N] [--seed N] [--jobs N] [--known] [--every N]
+                        [--only TEXT] [--list] [--check] [--lists DIR]
 
 There are two kinds of mistakes. Known ones are those that calculators of this kind have been seen to
 make (tests/mutants/known.json): each is a text in a file and what stands there instead. Generic ones
@@ -391,6 +391,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--known", action="store_true", help="only the known mistakes")
+    parser.add_argument("--every", type=int, default=1, help="only every N-th of the known mistakes")
     parser.add_argument("--only", default="", help="only those with this text in their line or name")
     parser.add_argument("--list", action="store_true", help="only print what would be tried")
     parser.add_argument("--check", action="store_true", help="only look whether the lists are right")
@@ -404,7 +405,7 @@ def main():
     if options.check:
         return 0
     work = []
-    for file, text, instead, name in known(options.lists):
+    for file, text, instead, name in list(known(options.lists))[::options.every]:
         work.append(("known", file, change_text(text, instead), "known: " + name, None))
     mistakes = []
     if not options.known:

@@ -140,13 +140,13 @@ blank() {
 # A tree in which each rule is broken, and beside it what is just allowed.
 bad_shape() {
     bad=$scratch/shape.d
-    for folder in src/cli src/base src/catalog tests/unit/base; do
+    for folder in src/cli src/base src/catalog src/ask tests/unit/base; do
         mkdir -p "$bad/$folder" "$bad/build/$folder"
     done
     mkdir -p "$bad/include/roofline" "$bad/docs"
     (
         cd "$bad"
-        printf '#include "b.h"\n' > src/cli/a.h
+        printf '#ifndef A_H\n#include "b.h"\n#endif\n' > src/cli/a.h
         printf '#include "cli/a.h"\n#include "b.h"\n' > src/cli/b.h
         {
             printf 'int a(void);\nint b(void);\n// Where it is.\nint a(void)\n{\n'
@@ -159,17 +159,20 @@ bad_shape() {
             blank 56
             printf 'return a();\n}\n'
         } > src/cli/b.c
+        for number in 1 2 3 4 5; do blank 800 > "src/cli/rest$number.c"; done
         blank 801 > src/base/long.c
         blank 800 > src/base/short.c
         printf 'int seen(void);\nint seen(void) { return 1; }\n' > src/catalog/seen.c
         printf 'int seen(void);\nint test(void);\n/* Whether it is seen. */\nint test(void) { return seen(); }\n' \
             > tests/unit/base/test_a.c
         printf '/* Likewise. */\n' > docs/example.c
+        printf 'int read_a(void)\n{\nreturn question->op;\n}\nint write_a(void)\n{\nreturn a->question->op;\n}\n' \
+            > src/ask/answers.c
         for object in src/cli/a src/cli/b src/catalog/seen tests/unit/base/test_a; do
             $CC -c -o "build/$object.o" "$object.c"
         done
     )
-    for rule in circles uses units functions files comments; do
+    for rule in circles uses units functions files guards questions comments; do
         BUILD=$bad/build UNIT_ABOVE='' sh tests/shape.sh $rule "$bad" | sed "s/^/$rule: /"
     done
 }
@@ -338,6 +341,64 @@ headers() {
             echo "$compiler: $header does not compile alone: $(sed -n '/error/{p;q;}' "$scratch/compiler")"
         done
     done
+}
+
+# The example at the head of a header as a program: what begins with "static" stands before main, and
+# a part that begins with a call has a question to call it with.
+head_example() {
+    awk '
+        /^#ifndef/ { exit }
+        /^ \*     [^ ]/ && !inside { inside = 1; count++; call[count] = $0 ~ /^ \*     roof_/ }
+        /^ \* [^ ]/ || /^ \*\// { inside = 0 }
+        inside { text[count] = text[count] substr($0, 4) "\n" }
+        END {
+            if (count == 0) print "#error it has none"
+            print "#include <stdio.h>\n#include \"roofline/roofline.h\"\n"
+            for (i = 1; i <= count; i++) {
+                lines = split(text[i], line, "\n")
+                for (k = 1; k <= lines; k++) {
+                    if (line[k] ~ /^    static /) outside = 1
+                    if (outside) print line[k]
+                    else body[i] = body[i] line[k] "\n"
+                    if (line[k] ~ /^    }/) outside = 0
+                }
+            }
+            print "int main(void)\n{"
+            for (i = 1; i <= count; i++) {
+                print "{"
+                if (call[i]) print "struct roof_question *question = NULL; struct roof_error error; roof_question_new(&question, &error);"
+                print body[i]
+                if (call[i]) print "roof_question_free(question);"
+                print "}"
+            }
+            print "return 0;\n}"
+        }' "$1"
+}
+
+# head_examples FOLDER: the example at the head of each header in FOLDER/roofline runs.
+head_examples() {
+    for header in "$1"/roofline/*.h; do
+        head_example "$header" > "$scratch/head.c"
+        # shellcheck disable=SC2046
+        if ! $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -o "$scratch/head" "$scratch/head.c" "$LIB" \
+            $(${PKG_CONFIG:-pkg-config} --libs libcjson) -pthread -lm > "$scratch/compiler" 2>&1; then
+            echo "$header: its example does not compile: $(sed -n '/error/{p;q;}' "$scratch/compiler")"
+        elif ! "$scratch/head" > "$scratch/printed" 2>&1; then
+            echo "$header: its example fails"
+        elif grep -q 'puts(\|printf(' "$scratch/head.c" && [ ! -s "$scratch/printed" ] &&
+            ! grep -q '!= ROOF_OK' "$scratch/head.c"; then
+            echo "$header: its example prints nothing"
+        fi
+    done
+}
+
+# An example that calls what is not there, one that prints nothing, and none at all.
+bad_head_examples() {
+    mkdir -p "$scratch/heads/roofline"
+    printf '/**\n * A head.\n *\n *     roof_question_ask(question);\n */\n#ifndef A\n#endif\n' > "$scratch/heads/roofline/a.h"
+    printf '/**\n * A head.\n */\n#ifndef C\n#endif\n' > "$scratch/heads/roofline/c.h"
+    printf '/**\n * A head.\n *\n *     if (0) puts("no");\n */\n#ifndef B\n#endif\n' > "$scratch/heads/roofline/b.h"
+    head_examples "$scratch/heads"
 }
 
 # The compilers of C++ that are here, one a line.
@@ -703,7 +764,7 @@ build_in() {
 }
 
 first=$scratch/first
-second=$scratch/a/folder/with/a/longer/name
+second=$scratch/a/folder/with/a/longer/name\ and\ blanks
 
 # Where it is built does not show in what is built.
 reproducible() {
@@ -826,7 +887,7 @@ quoted() {
 workflow() {
     mkdir "$scratch/bin" "$scratch/workflow"
     ln -s "$BIN" "$scratch/bin/roofline"
-    block yaml "$1" | awk '/^ *run: \|$/ { inside = 1; next } inside' > "$scratch/step"
+    block yaml "$1" | awk '/^ *run: \|$/ { inside = 1; next } /^[^ ]/ { inside = 0 } inside' > "$scratch/step"
     [ -s "$scratch/step" ] || echo "$1 has no step"
     (
         cd "$scratch/workflow"
@@ -896,9 +957,9 @@ quick() {
     check 'the floors are described as they are' described docs/design.md
     notices 3 bad_walked
     check 'the walk of a question is that of the code' walked docs/design.md
-    notices 12 bad_shape
+    notices 15 bad_shape
     check 'unit tests use their own floor and earlier ones' sh tests/shape.sh units
-    for rule in circles uses functions files comments; do
+    for rule in circles uses functions files guards questions comments; do
         check "$rule: no more than tests/ceilings allows" ratchet $rule
     done
     notices 2 bad_symbols
@@ -938,12 +999,14 @@ slow() {
     check 'the program is hardened' hardened "$BIN" "${HARDEN:-}"
     notices "$({ compilers; cxx_compilers; } | grep -c .)" bad_headers
     check 'each public header compiles alone' headers include
+    notices 3 bad_head_examples
+    check 'the example at the head of each public header runs' head_examples include
     notices 5 bad_formulas
     check 'the formulas of all operators are documented' formulas docs/formulas.md
     notices 1 bad_fuzzed
     check 'the command lines of the fuzz target are of every command' fuzzed tests/fuzz/corpus/cli
     check 'docs/design.md has the figures of the tree' sh tests/figures.sh check docs/design.md
-    check 'the same bytes are built in any folder' reproducible
+    check 'the same bytes are built in any folder, also one with blanks in its name' reproducible
     check 'what is installed can be used' installed
     check 'the library can be used without being installed' uninstalled docs/library.md
     check 'folders with blanks are found' installed_with_blanks

@@ -28,6 +28,11 @@ begin() {
     cd "$scratch/$recipe"
 }
 
+# again RECIPE: goes on in the tree of the recipe before.
+again() {
+    recipe=$1
+}
+
 # insert before|after LINE FILE: standard input, beside the one line that begins with LINE.
 insert() {
     cat > "$scratch/new"
@@ -218,5 +223,72 @@ prints 'abacus,published,100,1' list hardware -f csv --columns id,basis,bandwidt
 prints '"id": "abacus"
 "fp16": {"value": 1}' list hardware abacus -f json
 
-echo "3 recipes, $failures failed"
+# --- a model and an engine ------------------------------------------------------------------------
+
+again model
+# The one place: a file.
+cat > data/models/pebble.json <<'EOF'
+{
+  "roofline": {
+    "schema": "roofline/model/1",
+    "name": "Pebble",
+    "aliases": ["grain"],
+    "confidence": "low",
+    "sources": ["made up by a test"]
+  },
+  "architectures": ["LlamaForCausalLM"],
+  "model_type": "llama",
+  "hidden_act": "silu",
+  "attention_bias": false,
+  "tie_word_embeddings": true,
+  "vocab_size": 1000,
+  "max_position_embeddings": 4096,
+  "rms_norm_eps": 1e-05,
+  "rope_theta": 10000.0,
+  "hidden_size": 64,
+  "num_hidden_layers": 2,
+  "num_attention_heads": 8,
+  "num_key_value_heads": 2,
+  "intermediate_size": 80
+}
+EOF
+# The one place of an engine: a file.
+cat > data/engines/kiln.json <<'EOF'
+{
+  "schema": "roofline/engine/1",
+  "id": "kiln",
+  "name": "Kiln",
+  "source": ["made up by a test"],
+  "beware": "its kernels were not measured",
+  "formats": [
+    {"id": "fp16", "weights": "fp16", "activations": "fp16", "kv": ["fp16"], "on": ["Hopper"],
+     "words": ["--half"], "checkpoint": "{name}"}
+  ],
+  "kv": {"fp16": {"words": []}},
+  "splits": [{"tp": 1, "pp": 1, "attention_dp": 1, "batch": 8, "words": []}],
+  "run": [{"command": ["kiln-serve {checkpoint}", "{format}", "{split}", "--slots {batch}"]}]
+}
+EOF
+build
+# Embeddings 1000 * 64, which the head shares; two layers of 2 * 64^2 for q and o, 2 * 64 * 16 for k
+# and v, 3 * 64 * 80 and two norms of 64; a last norm: 64000 + 2 * 25728 + 64 = 115520. A token has
+# 2 * 2 heads * 8 of k and v in two layers, of two bytes each: 128 bytes.
+prints 'pebble,2,115520,128' list models -f csv --columns id,layers,parameters,kv_bytes_per_token
+prints 'pebble ' list models
+prints '"id": "pebble"' list models grain -f json
+prints '"kv_bytes_per_token": 128' predict model grain -H h100-sxm --context 64 -f json
+prints 'pebble on h100-sxm' predict model pebble -H h100-sxm --context 64
+prints 'pebble,1
+pebble,2' sweep model pebble -H h100-sxm --context 64 --batch 1,2 -f csv --columns model,batch
+
+again engine
+set -- -H h100-sxm --devices 1 --context 64 --engine kiln
+prints 'kiln ' list engines
+prints 'fp16            fp16          fp16         fp16' list engines kiln
+prints 'fp16,8,kiln' recommend model pebble "$@" -f csv --columns weights,batch,engines
+prints 'kiln-serve pebble \
+    --half \
+    --slots 8' recommend model pebble "$@" --emit kiln
+
+echo "5 recipes, $failures failed"
 [ $failures -eq 0 ]

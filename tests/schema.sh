@@ -73,6 +73,7 @@ while IFS=, read -r operator dimensions; do
     }
 done < "$scratch/operators"
 one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm -p fp8 --sparse --measured 12us
+one prediction predict compressed-attention --heads 2 --head-dim 64 --kv-len 4096 --compression 4
 one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm --stack vllm --tiling --why
 one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm --advise
 one prediction predict add --tokens 64 --hidden 4096 --advise
@@ -93,6 +94,7 @@ each prediction predict --from records.ndjson
 
 # --- predictions of models: dense, experts, MLA, window; every phase
 
+one model-prediction predict model gpt-oss-20b -H rtx-4090 --offload experts:2 --host-bandwidth 80 --host-memory 64
 for model in llama-3-8b gpt-oss-20b deepseek-v3 gemma-3-27b qwen3-30b-a3b; do
     one model-prediction predict model "$model" -H h100-sxm --tp 8 --batch 4
     one model-prediction predict model "$model" -H b200 --phase prefill --context 2048
@@ -106,10 +108,18 @@ one model-prediction predict model llama-3-70b -H h200 --draft-model llama-3-8b 
     --acceptance 0.8 --tp 2 --pp 2 -w fp8
 one model-prediction predict model llama-3-8b -H h100 -p fp8 --fuse all --host-gap 20us --serial 1ms --step-scale 1.1 --phase decode --blocks
 one model-prediction predict model llama-3-8b -H h100-sxm --prompt 2k --generate 100 --tp 2 --advise
+one model-prediction predict model llama-3-8b -H h100-sxm --host-time 1ms
+one model-prediction predict model llama-3-8b -H h100-sxm --batch 60 --context 8k
+one model-prediction predict model gpt-oss-120b -H rtx-4090 --layout checkpoint
+one model-prediction predict model llama-3-8b -H h100-sxm --stack vllm --prompt 2k --generate 100
 one model-prediction predict model llama-3-8b -H h100 --layout q4_k_m
 one model-prediction predict model deepseek-v3 -H h200 --tp 8 --pp 2 --layout checkpoint
 echo '{"id": "abacus", "bandwidth_gb_s": 100, "peak_tflops": {"fp16": 1}}' > abacus.json
 one model-prediction predict model llama-3-8b -H abacus.json
+echo '{"bandwidth_gb_s": 100, "peak_tflops": {"fp16": 10}, "constant_w": 40, "byte_pj": 100, "flop_pj": {"fp16": 5, "fp32": 20}, "power_cap_w": 70}' > hot.json
+one model-prediction predict model tinyllama-1.1b -H hot.json --context 1024
+one prediction predict gemm -m 1000 -n 1000 -k 1000 -H hot.json -p fp16
+one hardware list hardware ./hot.json
 one model-prediction predict model llama-3-70b -H h100-sxm --prompt 2k --generate 100 \
     --draft-tokens 2
 each model-prediction sweep model llama-3-8b,gpt-oss-20b -H h100,b200 --batch 1,64 -p fp16,fp8
@@ -147,14 +157,18 @@ one plans recommend model llama-3-8b -H h100-sxm --batch 1,8 --devices 1,2 --max
     --max-cost 1 --price-per-hour h100-sxm=2 --min-tokens-per-s 100 --concurrency 8 --top 3
 one plans recommend model llama-3-8b -H h100-sxm --devices 1 --batch 1,8 --max-tpot 0.1ms
 one plans recommend model llama-3.3-70b -H h100-sxm --devices 2 --batch 16 --prompt 32k --generate 500 --kv fp8
+one plans recommend model llama-3-8b -H h100-sxm --devices 1 --kind aggregated --concurrency 4 --prompt 2k --generate 200 --top 1
 one plans recommend model gpt-oss-20b -H hgx-b200 --devices 1 --batch 1,8 --top 9
 one plans recommend model deepseek-r1 -H hgx-b200 --devices 8 --prompt 4k --generate 1000 --batch 256 --kind disaggregated
 one plans recommend model llama-3-70b -H h100-sxm --batch 8 --dp 2 --tp 2 --pp 2 --draft-model llama-3-8b \
     --draft-tokens 3 --acceptance 0.7 --prompt 2k --generate 100 --prefix-hit 0.5 --class attention=fp8
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 2 --ep 8
+one plans recommend model gpt-oss-20b -H rtx-4090 --offload experts:2 --host-bandwidth 80 --host-memory 64 --batch 1
 one rates recommend model llama-3-8b -H l40s,m4-max --rate 2,20 --prompt 1k --generate 100 --max-ttft p99:1s --max-e2e 9s \
     --price-per-hour l40s=1
-one rates recommend model llama-3-8b -H l40s --rate 2 --prompt 1k --generate 100 --max-ttft p99:50ms --arrivals gamma:20
+one rates recommend model llama-3-8b -H l40s --rate 2 --prompt 1k --generate 100 --max-ttft p99:90ms --arrivals gamma:20
+one rates recommend model qwen3-30b-a3b -H h100-sxm --devices 2,4 --kind disaggregated --rate 2 --prompt 1k --generate 100 \
+    --requests 200
 one rates recommend model llama-3-8b -H l40s --rate 1e9 --prompt 1k --generate 100 --formats fp8
 each rate recommend model deepseek-r1 -H h200-sxm --devices 8 --rate 1 --prompt 1k --generate 100 --requests 200
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 1 --attention-dp 8 --moe-tp 1 --moe-ep 8
@@ -197,7 +211,13 @@ header 'monitor#sample' monitor --from power.csv
 # --- measurements
 
 one measured measure --threads 1 --seconds 1 --formats q8_0 -o here
+LD_LIBRARY_PATH=$fakes/nvidia FAKE_ENERGY=90,40e-12,0.4e-12
+export LD_LIBRARY_PATH FAKE_ENERGY # the planted GPU, which counts its energy
+one measured measure --device cuda --seconds 15 --formats bf16
+unset LD_LIBRARY_PATH FAKE_ENERGY
 one hardware list hardware ./here
+printf '{"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 512, "vocab_size": 1024, "tie_word_embeddings": false}' > small.json
+one measured-model measure model small.json -H here --threads 1 --seconds 1 -w q8_0 --class lm_head=q8_0 --context 64
 
 # --- charts
 
@@ -207,6 +227,8 @@ one chart plot model llama-3-8b -H h100-sxm --phase decode,prefill
 grep -v some-gpu measured.csv > known.csv
 one chart plot gemm -m 64 -n 4096 -k 4096 -H a100 --l2
 one chart plot --from known.csv -H h100-sxm --line cuBLAS=271TFLOPS
+one curves plot model llama-3-8b -H h100-sxm --chart latency --batch 1:256:x4
+one curves plot model llama-3-8b -H h100-sxm --chart pareto --batch 1:256:x4
 
 # --- lists
 
@@ -233,7 +255,10 @@ one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 
     --max-ttft p99:1s --max-tpot mean:1s --arrivals gamma:2
 one simulation simulate llama-3-8b -H m4-max --by ideal --concurrency 4 --prompt 500 --generate 50 --max-ttft p99:1ms
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-ttft p99:100ms
+one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 --prefix-hit 0.5 --engine vllm
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-tpot 1us
+one simulation simulate qwen3-30b-a3b -H h100-sxm --prefill-copies 2 --prefill-split tp=2,attention-dp=2,moe-ep=4 \
+    --rate 2 --prompt 500 --generate 50 --requests 200
 one simulation simulate llama-3-8b -H h100-sxm --rate 9 --prompt 500 --generate 50 --requests 200 \
     --dp 2 --router least-loaded
 each simulation simulate llama-3-8b -H h100-sxm --rate 999 --prompt 500 --generate 50
@@ -255,6 +280,8 @@ header model-prediction sweep model llama-3-8b
 header 'recommendation#candidate' recommend gemv -n 64 -k 64
 header plan recommend model llama-3-8b -H h100-sxm --devices 1 --batch 8
 header speedup predict gemv -n 64 -k 64 --explain h100-sxm,l40s
+each 'simulation#request' simulate llama-3-8b -H h100-sxm --prefill-copies 1 --rate 2 --prompt 500 \
+    --generate 3 --requests 20 --rows requests
 header simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50
 header 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 \
     --rows requests

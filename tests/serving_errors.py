@@ -59,12 +59,12 @@ def command(row):
             "-f", "ndjson", "--columns", "ttft_ms_mean,tpot_ms_mean"]
 
 
-def times(program, row):
-    """Simulated and measured means: ((TTFT, TTFT), (TPOT, TPOT))."""
+def times(program, row, host):
+    """Simulated and measured means: ((TTFT, TTFT), (TPOT, TPOT)), with a host time."""
     question = command(row)
     if question is None:
         return None
-    done = subprocess.run([program, *question], capture_output=True, text=True, check=False)
+    done = subprocess.run([program, *question, "--host-time", host], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         print(" ".join(question), re.sub(r"\s+", " ", done.stderr), file=sys.stderr)
         return None
@@ -109,7 +109,7 @@ def main():
     groups, skipped = {}, 0
     with open(path, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(text for text in file if not text.startswith("#")):
-            found = times(program, row)
+            found = times(program, row, "none")
             skipped += found is None
             if found is not None:
                 for key in ((row["gpu"], row["framework"], "all"),

@@ -7,7 +7,9 @@
 #   uses        no object below BUILD=FOLDER needs what needs it, within src/cli or within a floor
 #   units       a unit test of a floor uses that floor and earlier ones
 #   functions   a function has at most 60 lines
-#   files       a file has at most 800
+#   files       a file has at most 800, and src/cli 4000 without what serve and monitor need
+#   guards      the guard of a header is named after its path
+#   questions   what reads a question is called so: all other functions take what was read of it
 #   comments    a comment is a sentence: it does not open with words that leave out its subject
 #   rungs       `status == ROOF_OK`, where a function could have returned
 #
@@ -216,6 +218,27 @@ files() {
         [ "$lines" -le 800 ] || printf '%s\n' "$exceptions" | grep -q -x -F "$file" ||
             echo "$file: $((lines)) lines"
     done
+    program=$(program_lines)
+    [ "$program" -le 4000 ] || echo "src/cli: $program lines"
+}
+
+# The lines of src/cli without serve (its sockets and threads) and the command that monitor watches.
+program_lines() {
+    find src/cli -name '*.[ch]' 2> /dev/null | grep -v -E '/(serve|server|connection|job|run)\.[ch]$' | sort |
+        tr '\n' '\0' | xargs -0 cat | awk 'END { print NR }'
+}
+
+# A header without a guard is a list of rows for a macro of its reader, which undefines it.
+guards() {
+    sources | grep '\.h$' | tr '\n' '\0' | xargs -0 awk '
+        FNR == 1 { seen = 0 }
+        /^#ifndef [A-Z0-9_]*_H$/ && !seen {
+            seen = 1
+            want = toupper(FILENAME)
+            if (!sub(/^INCLUDE\//, "", want)) sub(/^SRC\//, "ROOF_", want)
+            gsub(/[^A-Z0-9]/, "_", want)
+            if ($2 != want) print FILENAME ":" FNR ": " $2 " is not " want
+        }'
 }
 
 # The openings that have been seen to begin a comment without subject or verb.
@@ -234,12 +257,28 @@ comments() {
         }'
 }
 
+# An answer fills its typed input once. Whole files that read, or that write a question, are left out.
+questions() {
+    readers='(question|resolve|read|grid|asking|command|page|measuring|[a-z]*_read)\.c$'
+    sources | grep -E '^src/(ask|decide|report|chart)/.*\.c$' | grep -v -E "/$readers" | tr '\n' '\0' |
+        xargs -0 awk '
+        FNR == 1 { name = "" }
+        /^[a-z].*\(/ && !/;[ \t]*$/ {
+            name = $0
+            sub(/\(.*/, "", name)
+            sub(/.*[ *]/, "", name)
+        }
+        /question->|roof_asking_has\(|roof_asked\(/ && name !~ /(^|_)(read|check|refuse|ask)(_|$)/ {
+            print FILENAME ":" FNR ": " name " looks into a question"
+        }'
+}
+
 rungs() {
     sources | tr '\n' '\0' | xargs -0 grep -n 'status == ROOF_OK' || :
 }
 
 case $rule in
-upward | circles | uses | units | functions | all_functions | files | comments | rungs) $rule ;;
+upward | circles | uses | units | functions | all_functions | files | program_lines | guards | questions | comments | rungs) $rule ;;
 *)
     echo "usage: sh tests/shape.sh RULE [FOLDER]" >&2
     exit 2

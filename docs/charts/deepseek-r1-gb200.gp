@@ -15,7 +15,7 @@ set border 3 linewidth 1 linecolor rgb '#808080'
 set tics nomirror textcolor rgb '#404040'
 set mxtics 10
 set mytics 10
-set grid xtics ytics back linewidth 0.5 linecolor rgb '#e6e6e6'
+set grid xtics ytics back linetype 1 dashtype 1 linewidth 1 linecolor rgb '#e2e2e2'
 set xlabel 'Arithmetic intensity (FLOP/byte)' textcolor rgb '#404040'
 unset key
 set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0
@@ -73,13 +73,13 @@ set label "fp64 vector and fp64 40 TFLOPS" at screen 0.8175,0.51086 left front t
 set arrow from screen 0.80083,0.51086 to screen 0.81417,0.51086 nohead back linewidth 0.7 linecolor rgb '#8A8A8A'
 set arrow from screen 0.7925,0.51086 to screen 0.79917,0.51086 nohead back linewidth 0.7 linecolor rgb '#404040'
 set label "8000 GB/s" at screen 0.08883,0.27853 center front textcolor rgb '#404040' font ',12' rotate by 34.31902
-set label "experts, o_proj +3, 50%" at screen 0.40497,0.488 center boxed front textcolor rgb '#202020' font ',12'
-set label "qkv_a_proj, q_b_proj +4, 48%" at screen 0.33706,0.40304 center boxed front textcolor rgb '#202020' font ',12'
+set label "experts, o_proj +3 more, 50%" at screen 0.42018,0.488 center boxed front textcolor rgb '#202020' font ',12'
+set label "qkv_a_proj, q_b_proj +4 more, 48%" at screen 0.35227,0.40304 center boxed front textcolor rgb '#202020' font ',12'
 set label "attention, 2%" at screen 0.6061,0.72224 center boxed front textcolor rgb '#202020' font ',12'
 set arrow from screen 0.54611,0.72224 to screen 0.56352,0.72224 nohead back linewidth 0.7 linecolor rgb '#909090'
 set label "experts, 75%" at screen 0.46495,0.5819 center boxed front textcolor rgb '#202020' font ',12'
-set label "attention, qkv_a_proj +1, 18%" at screen 0.44322,0.72224 center boxed front textcolor rgb '#202020' font ',12'
-set label "attn_all_reduce +1, 2%" at screen 0.20359,0.16392 center boxed front textcolor rgb '#202020' font ',12'
+set label "attention +2 more, 18%" at screen 0.46452,0.72224 center boxed front textcolor rgb '#202020' font ',12'
+set label "attn_all_reduce +1 more, 2%" at screen 0.21879,0.16392 center boxed front textcolor rgb '#202020' font ',12'
 set label "DeepSeek-R1 NVFP4 on four GB200: decode kernels at batch 1 and 128" at screen 0.065,0.97 left front textcolor rgb '#000000' font ',17'
 set label "decode, batch 1" at screen 0.08167,0.935 left front textcolor rgb '#202020' font ',13'
 set label '' at screen 0.07167,0.935 point pointsize 1.11111 pointtype 7 linecolor rgb '#0072B2' front

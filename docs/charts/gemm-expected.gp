@@ -15,7 +15,7 @@ set border 3 linewidth 1 linecolor rgb '#808080'
 set tics nomirror textcolor rgb '#404040'
 set mxtics 10
 set mytics 10
-set grid xtics ytics back linewidth 0.5 linecolor rgb '#e6e6e6'
+set grid xtics ytics back linetype 1 dashtype 1 linewidth 1 linecolor rgb '#e2e2e2'
 set xlabel 'Arithmetic intensity (FLOP/byte)' textcolor rgb '#404040'
 unset key
 set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0
@@ -180,8 +180,6 @@ set label "m=16, 62%" at screen 0.3762,0.5032 center boxed front textcolor rgb '
 set label "m=64, 58%" at screen 0.4776,0.63933 center boxed front textcolor rgb '#404040' font ',12'
 set label "m=256, 54%" at screen 0.55775,0.75601 center boxed front textcolor rgb '#404040' font ',12'
 set label "m=1024, 69%" at screen 0.64099,0.75601 center boxed front textcolor rgb '#404040' font ',12'
-set label "m=4096, 84%" at screen 0.67018,0.69843 center boxed front textcolor rgb '#404040' font ',12'
-set arrow from screen 0.67018,0.73555 to screen 0.67018,0.70593 nohead back linewidth 0.7 linecolor rgb '#909090'
 set label "m=1, 70%" at screen 0.09418,0.32017 center boxed front textcolor rgb '#0072B2' font ',12'
 set arrow from screen 0.13316,0.28278 to screen 0.12155,0.31267 nohead back linewidth 0.7 linecolor rgb '#909090'
 set label "m=4, 70%" at screen 0.19719,0.45844 center boxed front textcolor rgb '#0072B2' font ',12'
@@ -190,7 +188,7 @@ set label "m=16, 70%" at screen 0.3015,0.56501 center boxed front textcolor rgb 
 set label "m=64, 70%" at screen 0.40291,0.70113 center boxed front textcolor rgb '#0072B2' font ',12'
 set label "m=256, 66%" at screen 0.49661,0.83087 center boxed front textcolor rgb '#0072B2' font ',12'
 set label "m=1024, 78%" at screen 0.64099,0.87125 center boxed front textcolor rgb '#0072B2' font ',12'
-set label "m=4096, 84%" at screen 0.67018,0.81366 center boxed front textcolor rgb '#0072B2' font ',12'
+set label "m=4096, 84%" at screen 0.67018,0.81366 center boxed front textcolor rgb '#202020' font ',12'
 set arrow from screen 0.67018,0.85079 to screen 0.67018,0.82116 nohead back linewidth 0.7 linecolor rgb '#909090'
 set label "A GEMM of 4096 x 4096 with 1 to 4096 rows: bound and expected" at screen 0.065,0.97 left front textcolor rgb '#000000' font ',17'
 set label "a100-sxm-80gb" at screen 0.08167,0.935 left front textcolor rgb '#404040' font ',13'

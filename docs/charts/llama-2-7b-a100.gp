@@ -15,7 +15,7 @@ set border 3 linewidth 1 linecolor rgb '#808080'
 set tics nomirror textcolor rgb '#404040'
 set mxtics 10
 set mytics 10
-set grid xtics ytics back linewidth 0.5 linecolor rgb '#e6e6e6'
+set grid xtics ytics back linetype 1 dashtype 1 linewidth 1 linecolor rgb '#e2e2e2'
 set xlabel 'Arithmetic intensity (FLOP/byte)' textcolor rgb '#404040'
 unset key
 set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0
@@ -77,7 +77,7 @@ set arrow from screen 0.76433,0.48088 to screen 0.77767,0.48088 nohead back line
 set label "fp64 vector 9.7 TFLOPS, ridge 4.757" at screen 0.781,0.40715 left front textcolor rgb '#404040' font ',12'
 set arrow from screen 0.76433,0.40715 to screen 0.77767,0.40715 nohead back linewidth 0.7 linecolor rgb '#404040'
 set label "2039 GB/s" at screen 0.09457,0.21327 center front textcolor rgb '#404040' font ',12' rotate by 42.21543
-set label "decode attention +1" at screen 0.20283,0.23633 center boxed front textcolor rgb '#202020' font ',12'
+set label "decode attention +1 more" at screen 0.21752,0.23633 center boxed front textcolor rgb '#202020' font ',12'
 set label "decode FFN, batch 16" at screen 0.28121,0.54084 center boxed front textcolor rgb '#202020' font ',12'
 set label "prefill FFN" at screen 0.71395,0.79409 center boxed front textcolor rgb '#202020' font ',12'
 set label "prefill attention" at screen 0.62018,0.79725 center boxed front textcolor rgb '#202020' font ',12'

@@ -34,7 +34,11 @@ for page; do
             }
             print text value
             sub(/^ +/, "", line)
-            if (line != "") print line
+            if (line != "") print text_line(line)
+        }
+        # A point at the beginning of a line of text would make it a macro.
+        function text_line(line) {
+            return line ~ /^\./ ? "\\&" line : line
         }
         /^[A-Z]/ { finish(); heading = $0; next }
         /^  -/ {
@@ -43,7 +47,7 @@ for page; do
             option($0)
             next
         }
-        open && /^      / { sub(/^ +/, ""); print; next }
+        open && /^      / { sub(/^ +/, ""); print text_line($0); next }
         END { finish() }' > "$page.options"
     awk -v options="$page.options" '
         /^\.\\" begin of the options/ {

@@ -11,12 +11,14 @@
  *         (void)snprintf(out, size, "\"%s\"", key);
  *     }
  *
+ *     struct roof_store *store = NULL;
  *     struct roof_error error;
  *     char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
  *     if (roof_store_new(&store, &error) != ROOF_OK) {
  *         fprintf(stderr, "%s: %s\n", roof_status_text(error.status),
  *                 roof_error_spelled(line, sizeof line, &error, spell));
  *     }
+ *     roof_store_free(store);
  *
  * An error is plain data of the caller; one thread at a time may have it filled. The functions
  * below allocate nothing and may run in any number of threads.

@@ -4,7 +4,8 @@
  *
  *   time = max(bytes / bandwidth, FLOPs / peak)          Williams, Waterman, Patterson 2009
  *
- * and for collectives also network bytes / link bandwidth; composites are sums over their parts.
+ * and for collectives also network bytes / link bandwidth, and under a power cap also
+ * energy / (cap - constant power); composites are sums over their parts.
  * docs/formulas.md derives the work of each operator, docs/accuracy.md the expected times.
  *
  *     struct roof_hardware *device = NULL;
@@ -44,6 +45,7 @@ enum roof_bottleneck {
     ROOF_BOTTLENECK_COMPUTE,
     ROOF_BOTTLENECK_NETWORK,
     ROOF_BOTTLENECK_OVERHEAD, /**< launches: of expected times only */
+    ROOF_BOTTLENECK_POWER,    /**< a power cap: of bounds only */
     ROOF_BOTTLENECK_COUNT
 };
 /** Names a bottleneck: "memory". Never NULL for one of the enum. */
@@ -96,7 +98,8 @@ struct roof_expected {
     struct roof_tiling tiling;
     enum roof_kernel_limit limit;
     const struct roof_kernel_fit *fit;
-    bool near; /**< the fit belongs to another device, stack or format; the band is wider */
+    bool near;      /**< the fit belongs to another device, stack or format; the band is wider */
+    bool otherwise; /**< it does for another reason than that it is of another device */
 };
 
 /** Times of one operator that is not a composite. */

@@ -44,7 +44,8 @@
  *                       "\"peak_tflops\": {\"bf16\": 1000}}", &error);
  *
  * `format`, `output` and `resume` are no keys: the format is a parameter, and the caller gets the
- * text. A question keeps its values: another value is another question, or a list for a sweep.
+ * text. Nor are the settings of the service (`listen`, `token`, ...). A question keeps its values:
+ * another value is another question, or a list for a sweep.
  */
 #ifndef ROOFLINE_QUESTION_H
 #define ROOFLINE_QUESTION_H
@@ -70,13 +71,12 @@ enum roof_command {
     ROOF_COMMAND_COMPARE = 16,
     ROOF_COMMAND_PLOT = 32,
     ROOF_COMMAND_CHECK = 64,
-    ROOF_COMMAND_COMPLETION = 128, /**< a command of the program only: roof_answer refuses it */
-    ROOF_COMMAND_MEASURE = 256, /**< times kernels of this machine, and takes as long as it says */
+    ROOF_COMMAND_MEASURE =
+        256, /**< times kernels of this machine, for the time of the key seconds */
     ROOF_COMMAND_SIMULATE = 512,
     ROOF_COMMAND_MONITOR =
-        1024,                 /**< roof_answer takes one sample, or reads a log (the key `from`) */
-    ROOF_COMMAND_PAGE = 2048, /**< the explorer with nothing chosen, in html */
-    ROOF_COMMAND_SERVE = 4096 /**< a command of the program only: roof_answer refuses it */
+        1024,                /**< roof_answer takes one sample, or reads a log (the key `from`) */
+    ROOF_COMMAND_PAGE = 2048 /**< the explorer with nothing chosen, in html */
 };
 
 /** Output formats. Pinned. Each command writes some of them: roof_answer_format_find. */

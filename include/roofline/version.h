@@ -17,6 +17,9 @@ extern "C" {
 #define ROOF_VERSION_MINOR 1
 #define ROOF_VERSION_PATCH 0
 
+/** The version as one number, for comparisons by a preprocessor: 100 is 0.1.0. */
+#define ROOF_VERSION (ROOF_VERSION_MAJOR * 10000 + ROOF_VERSION_MINOR * 100 + ROOF_VERSION_PATCH)
+
 /** Returns the version of the library as "MAJOR.MINOR.PATCH"; constant data. */
 const char *roof_version(void);
 

@@ -79,78 +79,69 @@ enum roof_operator {
     ROOF_OPERATOR_CONV2D,
     ROOF_OPERATOR_CONV3D,
     ROOF_OPERATOR_GROUPNORM,
+    ROOF_OPERATOR_LIGHTNING,
+    ROOF_OPERATOR_SELECTIVE_SCAN,
+    ROOF_OPERATOR_MOE_UNGATED,
+    ROOF_OPERATOR_MOE_UP,
+    ROOF_OPERATOR_COMPRESSED_ATTENTION,
+    ROOF_OPERATOR_HYPER_COLLAPSE,
+    ROOF_OPERATOR_HYPER_EXPAND,
     ROOF_OPERATOR_COUNT
 };
 
 /**
- * The dimensions of all operators, which stand here alone: X(constant, field and key, option,
- * letter or 0, values, workloads that take it (enum roof_taker), help). The fields of struct
- * roof_shape, enum roof_dimension and the rows of roof_dimensions are made from this list, in its
- * order.
+ * The dimensions of all operators: X(constant, field). The fields of struct roof_shape are made
+ * from this list, in its order. The values that each takes are those of the input table (`roofline
+ * OPERATOR --help`).
  */
 #define ROOF_DIMENSIONS(X)                                                                         \
-    X(M, m, "m", 'm', SIZE, OPERATORS, "rows of the output (tokens)")                              \
-    X(N, n, "n", 'n', SIZE, OPERATORS, "columns of the output (output features)")                  \
-    X(K, k, "k", 'k', SIZE, OPERATORS, "summed dimension (input features)")                        \
-    X(BATCH, batch, "batch", 0, SIZE, ALL,                                                         \
-      "independent products, or sequences of a model (default 1)")                                 \
-    X(HEADS, heads, "heads", 0, SIZE, OPERATORS, "query heads")                                    \
-    X(KV_HEADS, kv_heads, "kv-heads", 0, SIZE, OPERATORS,                                          \
-      "key and value heads (default: --heads)")                                                    \
-    X(HEAD_DIM, head_dim, "head-dim", 0, SIZE, OPERATORS, "elements per head")                     \
-    X(QUERY_LEN, query_len, "query-len", 0, SIZE, OPERATORS, "query tokens (default 1: decode)")   \
-    X(KV_LEN, kv_len, "kv-len", 0, SIZE, OPERATORS, "key and value tokens, the new ones included") \
-    X(CAUSAL, causal, "causal", 0, FLAG, OPERATORS, "mask keys behind a query's own position")     \
-    X(WINDOW, window, "window", 0, SIZE_OR_0, OPERATORS,                                           \
-      "sliding window: keys per query at most (default 0: all)")                                   \
-    X(KV_LORA_RANK, kv_lora_rank, "kv-lora-rank", 0, SIZE, OPERATORS,                              \
-      "elements of the MLA latent (default 512)")                                                  \
-    X(QK_NOPE_HEAD_DIM, qk_nope_head_dim, "qk-nope-head-dim", 0, SIZE, OPERATORS,                  \
-      "elements of Q and K without RoPE (default 128)")                                            \
-    X(QK_ROPE_HEAD_DIM, qk_rope_head_dim, "qk-rope-head-dim", 0, SIZE, OPERATORS,                  \
-      "elements of Q and K with RoPE (default 64; of rope-append: --head-dim)")                    \
-    X(V_HEAD_DIM, v_head_dim, "v-head-dim", 0, SIZE, OPERATORS, "elements of V (default 128)")     \
-    X(TOKENS, tokens, "tokens", 0, SIZE, OPERATORS, "tokens (rows)")                               \
-    X(HIDDEN, hidden, "hidden", 0, SIZE, OPERATORS, "elements per token (of the output)")          \
-    X(GAIN, gain, "gain", 0, FLAG, OPERATORS,                                                      \
-      "count the read of the norm's gain (and bias) vector as weights")                            \
-    X(INTERMEDIATE, intermediate, "intermediate", 0, SIZE, OPERATORS,                              \
-      "intermediate size of an expert")                                                            \
-    X(EXPERTS, experts, "experts", 0, SIZE, OPERATORS, "routed experts")                           \
-    X(TOP_K, top_k, "top-k", 0, SIZE, OPERATORS, "experts per token")                              \
-    X(ROUTING, routing, "routing", 0, ROUTING, ALL,                                                \
-      "distribution of tokens over experts (default uniform: at random)")                          \
-    X(EP, ep, "ep", 0, SIZE, ALL,                                                                  \
-      "expert-parallel size (default 1); of a model short for attention-dp and moe-ep")            \
-    X(ELEMENTS, elements, "elements", 0, SIZE, OPERATORS,                                          \
-      "elements of the whole tensor (all-to-all: per device)")                                     \
-    X(DEVICES, devices, "devices", 0, SIZE, OPERATORS, "devices in the group")                     \
-    X(WITHIN, within, "within", 0, SIZE, OPERATORS,                                                \
-      "consecutive devices that the group lies within (default: the group)")                       \
-    X(ALGORITHM, algorithm, "algorithm", 0, ALGORITHM, OPERATORS,                                  \
-      "algorithm of the collective (default ring)")                                                \
-    X(SELECTED, selected, "selected", 0, SIZE, OPERATORS,                                          \
-      "keys that each query attends to at most (default 2048)")                                    \
-    X(TAPS, taps, "taps", 0, SIZE, OPERATORS,                                                      \
-      "positions that a convolution spans (default 4 tokens; conv2d 9, conv3d 27)")                \
-    X(STATE_SIZE, state_size, "state-size", 0, SIZE, OPERATORS,                                    \
-      "elements of the state per element of a head (default 128)")                                 \
-    X(SCAN_CHUNK, scan_chunk, "scan-chunk", 0, SIZE, OPERATORS,                                    \
-      "tokens that pass through a state at once (default 64)")                                     \
-    X(SUBSAMPLE, subsample, "subsample", 0, SIZE, OPERATORS,                                       \
-      "input positions per output position (default 1; stride 2: 4, in 3D 8)")
+    X(M, m)                                                                                        \
+    X(N, n)                                                                                        \
+    X(K, k)                                                                                        \
+    X(BATCH, batch)                                                                                \
+    X(HEADS, heads)                                                                                \
+    X(KV_HEADS, kv_heads)                                                                          \
+    X(HEAD_DIM, head_dim)                                                                          \
+    X(QUERY_LEN, query_len)                                                                        \
+    X(KV_LEN, kv_len)                                                                              \
+    X(CAUSAL, causal)                                                                              \
+    X(WINDOW, window)                                                                              \
+    X(KV_LORA_RANK, kv_lora_rank)                                                                  \
+    X(QK_NOPE_HEAD_DIM, qk_nope_head_dim)                                                          \
+    X(QK_ROPE_HEAD_DIM, qk_rope_head_dim)                                                          \
+    X(V_HEAD_DIM, v_head_dim)                                                                      \
+    X(TOKENS, tokens)                                                                              \
+    X(HIDDEN, hidden)                                                                              \
+    X(GAIN, gain)                                                                                  \
+    X(INTERMEDIATE, intermediate)                                                                  \
+    X(EXPERTS, experts)                                                                            \
+    X(TOP_K, top_k)                                                                                \
+    X(ROUTING, routing)                                                                            \
+    X(EP, ep)                                                                                      \
+    X(ELEMENTS, elements)                                                                          \
+    X(DEVICES, devices)                                                                            \
+    X(WITHIN, within)                                                                              \
+    X(ALGORITHM, algorithm)                                                                        \
+    X(SELECTED, selected)                                                                          \
+    X(TAPS, taps)                                                                                  \
+    X(STATE_SIZE, state_size)                                                                      \
+    X(SCAN_CHUNK, scan_chunk)                                                                      \
+    X(SUBSAMPLE, subsample)                                                                        \
+    X(COMPRESSION, compression)                                                                    \
+    X(STREAMS, streams)
 
 /** All dimensions of all operators; one struct, so that a sweep can address each by its offset. 0
  * means not given, and for flags and choices the default. */
 struct roof_shape {
-#define ROOF_SHAPE_FIELD(name, field, ...) int64_t field;
+#define ROOF_SHAPE_FIELD(name, field) int64_t field;
     ROOF_DIMENSIONS(ROOF_SHAPE_FIELD)
 #undef ROOF_SHAPE_FIELD
     int64_t bias; /**< flag: bias vectors are added; set by models, not an input */
 };
 
-/** How tokens meet experts. */
-enum roof_routing { ROOF_ROUTING_UNIFORM, ROOF_ROUTING_BALANCED };
+/** How tokens meet experts: at random, evenly, or as few experts as there can be, the same ones for
+ * all tokens. */
+enum roof_routing { ROOF_ROUTING_UNIFORM, ROOF_ROUTING_BALANCED, ROOF_ROUTING_FEWEST };
 /** How a collective sends. */
 enum roof_algorithm { ROOF_ALGORITHM_RING, ROOF_ALGORITHM_ONE_SHOT };
 
@@ -175,6 +166,8 @@ enum roof_stack {
     ROOF_STACK_TRTLLM,
     ROOF_STACK_VLLM,
     ROOF_STACK_SGLANG,
+    ROOF_STACK_AITER,     /**< AMD's library, as its tuner chooses among its kernels */
+    ROOF_STACK_LLAMA_CPP, /**< counts for BEST only where no other stack has a kernel */
     ROOF_STACK_COUNT
 };
 /** The state of the cache when a kernel begins: without or with its data. */
@@ -201,6 +194,7 @@ struct roof_workload {
     int64_t quantize_input;     /**< enum roof_quantize */
     int64_t working_set;        /**< bytes touched between two uses of the same data; 0: by cache */
     int64_t no_launch_overhead; /**< flag */
+    int64_t split_k;            /**< parts that K of a product is cut into; 0: the fastest */
     double step_scale;          /**< expected times are multiplied by it; 0 counts as 1 */
 };
 #define ROOF_WORKLOAD_INIT                                                                         \

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "ask/asking.h"
+#include "ask/draw.h"
 #include "base/base.h"
 #include "base/character.h"
 #include "decide/resolve.h"
-
-/* --- formats ------------------------------------------------------------------------------- */
 
 static const char *const format_names[ROOF_ANSWER_FORMAT_COUNT] = {
     [ROOF_TEXT] = "text",       [ROOF_JSON] = "json",   [ROOF_NDJSON] = "ndjson",
@@ -16,58 +15,77 @@ static const char *const format_names[ROOF_ANSWER_FORMAT_COUNT] = {
     [ROOF_SVG] = "svg",         [ROOF_PNG] = "png",     [ROOF_PDF] = "pdf",
     [ROOF_GNUPLOT] = "gnuplot", [ROOF_TAP] = "tap",     [ROOF_JUNIT] = "junit"};
 
-/* Returns the row of the input table that has the formats of a command. */
-static size_t format_input(enum roof_command command)
+#define ROWS ROOF_TEXT, ROOF_JSON, ROOF_NDJSON, ROOF_CSV, ROOF_MARKDOWN
+#define IMAGES ROOF_SVG, ROOF_PNG, ROOF_PDF, ROOF_GNUPLOT
+
+/* The kinds of questions, with the formats of their answers in the order of messages. */
+static const struct {
+    enum roof_command command;
+    enum roof_status (*answer)(struct roof_asking *a, struct roof_error *error);
+    enum roof_answer_format format[ROOF_ANSWER_FORMAT_COUNT];
+    size_t formats;
+} kinds[] = {
+    {ROOF_COMMAND_LIST, roof_ask_list, {ROWS}, 5},
+    {ROOF_COMMAND_COMPARE, roof_ask_compare, {ROOF_TEXT, ROOF_JSON, ROOF_NDJSON, ROOF_CSV}, 4},
+    {ROOF_COMMAND_PREDICT, roof_ask_predict, {ROWS, ROOF_HTML}, 6},
+    {ROOF_COMMAND_SWEEP, roof_ask_sweep, {ROWS, ROOF_HTML, IMAGES}, 10},
+    {ROOF_COMMAND_RECOMMEND, roof_ask_recommend, {ROWS, ROOF_HTML, IMAGES}, 10},
+    {ROOF_COMMAND_SIMULATE, roof_ask_simulate, {ROWS, ROOF_HTML, IMAGES}, 10},
+    {ROOF_COMMAND_PLOT, roof_ask_plot, {ROOF_TEXT, IMAGES, ROOF_JSON, ROOF_HTML}, 7},
+    {ROOF_COMMAND_CHECK, roof_ask_check, {ROOF_TEXT, ROOF_JSON, ROOF_TAP, ROOF_JUNIT}, 4},
+    {ROOF_COMMAND_MEASURE, roof_ask_measure, {ROOF_TEXT, ROOF_JSON, ROOF_CSV}, 3},
+    {ROOF_COMMAND_MONITOR, roof_ask_monitor, {ROOF_TEXT, ROOF_JSON, ROOF_NDJSON, ROOF_CSV}, 4},
+    {ROOF_COMMAND_PAGE, roof_ask_page, {ROOF_HTML}, 1}};
+
+/* Finds the row of a command; COUNT(kinds) for one that answers no question. */
+static size_t find_kind(enum roof_command command)
 {
-    static const size_t rows[] = {ROOF_INPUT_PREDICT_FORMAT, ROOF_INPUT_CHART_FORMAT,
-                                  ROOF_INPUT_CHECK_FORMAT,   ROOF_INPUT_MEASURE_FORMAT,
-                                  ROOF_INPUT_MONITOR_FORMAT, ROOF_INPUT_PAGE_FORMAT};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        if (roof_input_allowed(rows[i], command)) {
-            return rows[i];
-        }
+    size_t kind = 0;
+    while (kind < COUNT(kinds) && kinds[kind].command != command) {
+        kind++;
     }
-    return ROOF_INPUT_FORMAT;
+    return kind;
+}
+
+/* --- formats ------------------------------------------------------------------------------- */
+
+size_t roof_answer_format_names(const char *out[ROOF_ANSWER_FORMAT_COUNT],
+                                enum roof_command command)
+{
+    const size_t kind = find_kind(command);
+    const size_t count = kind == COUNT(kinds) ? 0 : kinds[kind].formats;
+    for (size_t i = 0; i < count; i++) {
+        out[i] = format_names[kinds[kind].format[i]];
+    }
+    return count;
 }
 
 enum roof_status roof_answer_format_find(enum roof_answer_format *out, enum roof_command command,
                                          const char *name, struct roof_error *error)
 {
-    int64_t choice = 0;
-    TRY(roof_input_parse(&choice, roof_input(format_input(command)), name, error));
-    for (int i = 0; i < ROOF_ANSWER_FORMAT_COUNT; i++) {
-        if (strcmp(format_names[i], name) == 0) {
-            *out = (enum roof_answer_format)i;
+    const char *names[ROOF_ANSWER_FORMAT_COUNT];
+    const size_t count = roof_answer_format_names(names, command);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *out = kinds[find_kind(command)].format[i];
+            return ROOF_OK;
         }
     }
-    return ROOF_OK;
+    return roof_unknown_name(error, ROOF_USAGE, roof_input(ROOF_INPUT_FORMAT)->option, name, names,
+                             count);
 }
 
 void roof_answer_formats(struct roof_text *out, enum roof_command command)
 {
-    const char *const *const choices = roof_input(format_input(command))->choices;
-    for (size_t i = 0; choices[i] != NULL; i++) {
-        roof_text_put(out, i == 0 ? "" : choices[i + 1] == NULL ? " and " : ", ");
-        roof_text_put(out, choices[i]);
+    const char *names[ROOF_ANSWER_FORMAT_COUNT];
+    const size_t count = roof_answer_format_names(names, command);
+    for (size_t i = 0; i < count; i++) {
+        roof_text_put(out, i == 0 ? "" : i + 1 == count ? " and " : ", ");
+        roof_text_put(out, names[i]);
     }
 }
 
 /* --- answers ------------------------------------------------------------------------------- */
-
-static const struct {
-    enum roof_command command;
-    enum roof_status (*answer)(struct roof_asking *a, struct roof_error *error);
-} kinds[] = {{ROOF_COMMAND_PREDICT, roof_ask_predict},
-             {ROOF_COMMAND_SWEEP, roof_ask_sweep},
-             {ROOF_COMMAND_RECOMMEND, roof_ask_recommend},
-             {ROOF_COMMAND_LIST, roof_ask_list},
-             {ROOF_COMMAND_COMPARE, roof_ask_compare},
-             {ROOF_COMMAND_PLOT, roof_ask_plot},
-             {ROOF_COMMAND_CHECK, roof_ask_check},
-             {ROOF_COMMAND_SIMULATE, roof_ask_simulate},
-             {ROOF_COMMAND_MEASURE, roof_ask_measure},
-             {ROOF_COMMAND_MONITOR, roof_ask_monitor},
-             {ROOF_COMMAND_PAGE, roof_ask_page}};
 
 /* Refuses a format that the command does not write. */
 static enum roof_status check_format(enum roof_command command, enum roof_answer_format format,
@@ -78,6 +96,17 @@ static enum roof_status check_format(enum roof_command command, enum roof_answer
         return roof_error_set(error, ROOF_USAGE, "there is no output format %d", (int)format);
     }
     return roof_answer_format_find(&found, command, format_names[format], error);
+}
+
+/* Refuses inputs of a chart where the answer is none. */
+static enum roof_status check_chart(const struct roof_asking *a, struct roof_error *error)
+{
+    static const size_t inputs[] = {ROOF_INPUT_SIZE, ROOF_INPUT_TITLE};
+    return a->command == ROOF_COMMAND_PLOT || roof_asking_drawn(a)
+               ? ROOF_OK
+               : roof_asking_refuse(
+                     a, inputs, COUNT(inputs),
+                     "an answer without a chart; " ROOF_KEY("output") " FILE.svg draws one", error);
 }
 
 /* Answers the question that names in their places make of what is asked. */
@@ -107,26 +136,26 @@ enum roof_status roof_answer_watched(struct roof_store *store, const struct roof
     struct roof_asking asking = {.loans = {.store = store},
                                  .question = question,
                                  .command = command,
-                                 .format = format,
+                                 .form = roof_read_form(question, format),
                                  .listener = listener,
-                                 .watcher = watcher};
+                                 .watcher = watcher,
+                                 .answer = roof_answer};
     struct roof_error own = {.status = ROOF_OK};
     struct roof_error *const told = error == NULL ? &own : error;
-    size_t kind = 0;
-    while (kind < COUNT(kinds) && kinds[kind].command != command) {
-        kind++;
-    }
+    const size_t kind = find_kind(command);
     *told = (struct roof_error){.status = ROOF_OK};
     if (kind == COUNT(kinds)) {
         return roof_error_set(told, ROOF_USAGE, "this command answers no question");
     }
     TRY(roof_question_check(question, command, told));
     TRY(check_format(command, format, told));
+    TRY(check_chart(&asking, told));
     const enum roof_status status =
         resolve_and_answer(&asking, format == ROOF_HTML ? roof_ask_page : kinds[kind].answer, told);
     roof_loans_return(&asking.loans);
     if (status == ROOF_OK) {
-        *told = (struct roof_error){.status = ROOF_OK}; /* a plan that was refused is no error */
+        /* Searches leave the reasons of rejected plans in the error. */
+        *told = (struct roof_error){.status = ROOF_OK};
     }
     return status;
 }

@@ -32,7 +32,7 @@ static enum roof_status put_asked(struct roof_question *question,
 }
 
 /* Asks the question of a check. */
-static enum roof_status ask(struct roof_check_answer *out, struct roof_store *store,
+static enum roof_status ask(struct roof_check_answer *out, const struct roof_asking *a,
                             const struct roof_check_asked *asked, struct roof_error *error)
 {
     struct roof_question *question = NULL;
@@ -40,12 +40,12 @@ static enum roof_status ask(struct roof_check_answer *out, struct roof_store *st
     *out = (struct roof_check_answer){.text = NULL};
     out->status = put_asked(question, asked, &out->refusal);
     if (out->status == ROOF_OK) {
-        out->status = roof_answer(store, question, asked->command, ROOF_JSON, &out->text,
-                                  &out->length, &out->refusal);
+        out->status = a->answer(a->loans.store, question, asked->command, ROOF_JSON, &out->text,
+                                &out->length, &out->refusal);
     }
     roof_question_free(question);
     if (out->status == ROOF_MEMORY) {
-        roof_answer_free(out->text);
+        free(out->text);
         return roof_no_memory(error);
     }
     if (out->status == ROOF_UNSATISFIED && out->text != NULL) {
@@ -54,28 +54,29 @@ static enum roof_status ask(struct roof_check_answer *out, struct roof_store *st
     return ROOF_OK;
 }
 
-static enum roof_status run_check(struct roof_checks *checks, size_t i, struct roof_store *store,
+static enum roof_status run_check(struct roof_checks *checks, size_t i, const struct roof_asking *a,
                                   struct roof_error *error)
 {
     struct roof_check_answer answer;
-    TRY(ask(&answer, store, &checks->check[i].asked, error));
+    TRY(ask(&answer, a, &checks->check[i].asked, error));
     const enum roof_status status = roof_check_take(checks, i, &answer, error);
-    roof_answer_free(answer.text);
+    free(answer.text);
     return status;
 }
 
 /* Asks every question of a file and compares the answers. */
-static enum roof_status run_checks(struct roof_checks *checks, struct roof_store *store,
+static enum roof_status run_checks(struct roof_checks *checks, const struct roof_asking *a,
                                    struct roof_error *error)
 {
     for (size_t i = 0; i < checks->count; i++) {
-        TRY(run_check(checks, i, store, error));
+        TRY(run_check(checks, i, a, error));
     }
     return ROOF_OK;
 }
 
-static enum roof_status run_files(struct checking *c, const struct roof_asking *a,
-                                  struct roof_error *error)
+/* Reads the files that the question names. */
+static enum roof_status read_files(struct checking *c, const struct roof_asking *a,
+                                   struct roof_error *error)
 {
     const struct roof_question *const q = a->question;
     if (q->files == 0) {
@@ -91,8 +92,14 @@ static enum roof_status run_files(struct checking *c, const struct roof_asking *
         struct roof_checks *const file = &c->files[c->count++]; /* freed also after a failure */
         TRY(roof_checks_read(file, q->file[i], error));
     }
+    return ROOF_OK;
+}
+
+static enum roof_status run_files(struct checking *c, const struct roof_asking *a,
+                                  struct roof_error *error)
+{
     for (size_t i = 0; i < c->count; i++) {
-        TRY(run_checks(&c->files[i], a->loans.store, error));
+        TRY(run_checks(&c->files[i], a, error));
     }
     return ROOF_OK;
 }
@@ -117,10 +124,10 @@ static enum roof_status update_file(struct checking *c, const struct roof_checks
 static enum roof_status write_report(const struct checking *c, struct roof_asking *a,
                                      struct roof_error *error)
 {
-    const enum roof_check_output output = a->format == ROOF_TEXT   ? ROOF_CHECK_TEXT
-                                          : a->format == ROOF_JSON ? ROOF_CHECK_JSON
-                                          : a->format == ROOF_TAP  ? ROOF_CHECK_TAP
-                                                                   : ROOF_CHECK_JUNIT;
+    const enum roof_check_output output = a->form.format == ROOF_TEXT   ? ROOF_CHECK_TEXT
+                                          : a->form.format == ROOF_JSON ? ROOF_CHECK_JSON
+                                          : a->form.format == ROOF_TAP  ? ROOF_CHECK_TAP
+                                                                        : ROOF_CHECK_JUNIT;
     struct roof_text text = ROOF_TEXT_INIT;
     roof_check_report(&text, output, c->files, c->count, c->update);
     const enum roof_status status = roof_asking_write(a, &text, error);
@@ -131,6 +138,7 @@ static enum roof_status write_report(const struct checking *c, struct roof_askin
 static enum roof_status answer(struct checking *c, struct roof_asking *a, struct roof_error *error)
 {
     size_t deviations = 0;
+    TRY(read_files(c, a, error));
     TRY(run_files(c, a, error));
     for (size_t i = 0; i < c->count; i++) {
         deviations += c->files[i].deviations;

@@ -14,24 +14,22 @@ bool roof_asking_has(const struct roof_asking *a, size_t input)
     return roof_asked(a->question, input);
 }
 
-bool roof_asking_report(const struct roof_asking *a)
+struct roof_form roof_read_form(const struct roof_question *question,
+                                enum roof_answer_format format)
 {
-    return a->format == ROOF_TEXT && !roof_asking_has(a, ROOF_INPUT_COLUMNS);
-}
-
-bool roof_asking_document(const struct roof_asking *a)
-{
-    return roof_asking_report(a) || a->format == ROOF_JSON;
-}
-
-enum roof_output roof_asking_rows(const struct roof_asking *a)
-{
-    return (enum roof_output)a->format;
+    const char *const columns = question->value[ROOF_INPUT_COLUMNS];
+    const bool report = format == ROOF_TEXT && columns == NULL;
+    return (struct roof_form){.format = format,
+                              .columns = columns,
+                              .title = question->value[ROOF_INPUT_TITLE],
+                              .report = report,
+                              .document = report || format == ROOF_JSON,
+                              .rows = (enum roof_output)format};
 }
 
 bool roof_asking_bounds_only(const struct roof_asking *a)
 {
-    const char *const columns = a->question->value[ROOF_INPUT_COLUMNS];
+    const char *const columns = a->form.columns;
     return (a->command == ROOF_COMMAND_PREDICT || a->command == ROOF_COMMAND_SWEEP) &&
            !a->question->model && columns != NULL && strstr(columns, "expected") == NULL &&
            !roof_asking_has(a, ROOF_INPUT_CALIBRATION);
@@ -72,7 +70,7 @@ enum roof_status roof_asking_known_model(const struct roof_asking *a, struct roo
 static bool is_report(const struct roof_asking *a)
 {
     return a->command == ROOF_COMMAND_PREDICT &&
-           (a->format == ROOF_TEXT || a->format == ROOF_HTML) &&
+           (a->form.format == ROOF_TEXT || a->form.format == ROOF_HTML) &&
            !roof_asking_has(a, ROOF_INPUT_FROM) && !roof_asking_has(a, ROOF_INPUT_EXPLAIN);
 }
 
@@ -92,10 +90,27 @@ enum roof_status roof_asking_draft(const struct roof_model **out, struct roof_sc
 {
     const bool records = roof_asking_has(a, ROOF_INPUT_FROM) || a->command == ROOF_COMMAND_COMPARE;
     TRY(roof_read_draft(out, scenario, &a->loans, a->question, records, error));
+    TRY(roof_read_host_time(scenario, a->question, records, error));
+    TRY(roof_read_host(scenario, &a->loans, a->question, records, error));
     if (*out != NULL) {
         roof_asking_remark(a, *out);
     }
     return ROOF_OK;
+}
+
+enum roof_status roof_asking_subject(struct roof_subject *out,
+                                     const struct roof_hardware **hardware, const char *const *name,
+                                     size_t count, struct roof_asking *a, struct roof_error *error)
+{
+    const enum roof_status status = roof_read_subject(
+        out, hardware, name, count, &a->loans, a->question, roof_asking_bounds_only(a), error);
+    if (out->model != NULL && !is_report(a)) {
+        roof_asking_remark(a, out->model);
+    }
+    if (status == ROOF_OK && out->draft != NULL) {
+        roof_asking_remark(a, out->draft);
+    }
+    return status;
 }
 
 enum roof_status roof_asking_refuse(const struct roof_asking *a, const size_t *inputs, size_t count,

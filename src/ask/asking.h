@@ -9,15 +9,29 @@
 #include "decide/known.h"
 #include "decide/read.h"
 #include "decide/records.h"
-#include "report/table.h"
+#include "report/rows.h"
+
+/* The form of an answer says how it is written. */
+struct roof_form {
+    enum roof_answer_format format;
+    const char *columns;   /* NULL: those that the kind of row has */
+    const char *title;     /* of a chart; NULL: it names itself */
+    bool report;           /* a report for people, not a table of columns that are asked for */
+    bool document;         /* a whole document, text or JSON, and not rows */
+    enum roof_output rows; /* only where the command writes rows in this format */
+};
 
 struct roof_asking {
     struct roof_loans loans;
-    const struct roof_question *question;
+    const struct roof_question *question; /* for the functions that read it (tests/shape.sh) */
     enum roof_command command;
-    enum roof_answer_format format;
+    struct roof_form form;
     const struct roof_listener *listener;
     const struct roof_watcher *watcher; /* NULL: nobody waits */
+    /* Answers a question (roof_answer): check asks by it, and so needs nothing that needs it. */
+    enum roof_status (*answer)(struct roof_store *store, const struct roof_question *question,
+                               enum roof_command command, enum roof_answer_format format,
+                               char **text, size_t *length, struct roof_error *error);
 };
 
 /* Each function answers one kind of question. */
@@ -41,7 +55,7 @@ enum roof_status roof_ask_predict_graph(struct roof_text *out, struct roof_askin
                                         struct roof_error *error);
 /* Tells whether a question names several devices, and answers `predict` with one answer for each.
  */
-bool roof_asking_sides(const struct roof_asking *a);
+bool roof_check_sides(const struct roof_asking *a);
 enum roof_status roof_ask_sides(struct roof_text *out, struct roof_asking *a,
                                 struct roof_error *error);
 /* Answers `predict` with a tile: about one, or with a ranking of all. */
@@ -59,15 +73,12 @@ void roof_asking_command(struct roof_text *out, const struct roof_question *ques
 
 /* True for an input that the question gives. */
 bool roof_asking_has(const struct roof_asking *a, size_t input);
-/* True where the answer is a report for people, not a table of columns that are asked for. */
-bool roof_asking_report(const struct roof_asking *a);
-/* True where the answer is a whole document, text or JSON, and not rows. */
-bool roof_asking_document(const struct roof_asking *a);
-/* The format of rows; only where the command writes rows in the format that is asked for. */
-enum roof_output roof_asking_rows(const struct roof_asking *a);
+/* Reads the form of the answer to a question. */
+struct roof_form roof_read_form(const struct roof_question *question,
+                                enum roof_answer_format format);
 
-/* True where nothing of the answer is an expected time, which takes several times as long as a
- * bound: then no calibration is loaded. */
+/* True if the answer has no expected times. Then no calibration is loaded, which saves most of the
+ * time. */
 bool roof_asking_bounds_only(const struct roof_asking *a);
 
 /* Borrow what the question names; models are remarked on. name NULL: the question's own. */
@@ -78,6 +89,10 @@ enum roof_status roof_asking_model(const struct roof_model **out, struct roof_as
                                    struct roof_error *error);
 enum roof_status roof_asking_draft(const struct roof_model **out, struct roof_scenario *scenario,
                                    struct roof_asking *a, struct roof_error *error);
+/* Reads the scenario, the devices with these names (NULL: the question's own) and the models. */
+enum roof_status roof_asking_subject(struct roof_subject *out,
+                                     const struct roof_hardware **hardware, const char *const *name,
+                                     size_t count, struct roof_asking *a, struct roof_error *error);
 /* Tells the listener what was assumed when a model was read. */
 void roof_asking_remark(const struct roof_asking *a, const struct roof_model *model);
 
@@ -122,6 +137,9 @@ enum roof_status roof_asking_misspelt(const struct roof_asking *a,
 /* Tells how many records were bad, if any. */
 void roof_asking_bad_records(const struct roof_asking *a, const struct roof_records *records);
 
+/* Writes the names of the formats that a command writes. Returns how many there are. */
+size_t roof_answer_format_names(const char *out[ROOF_ANSWER_FORMAT_COUNT],
+                                enum roof_command command);
 /* Adds the names of the formats that a command writes: "text, json and csv". */
 void roof_answer_formats(struct roof_text *out, enum roof_command command);
 

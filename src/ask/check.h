@@ -4,8 +4,8 @@
  * docs/formats.md ("Check files") has the keys. A check asks one thing, by the texts of options,
  * and expects values in the JSON document that answers it, so what is compared is what is printed.
  */
-#ifndef ROOFLINE_CHECK_H
-#define ROOFLINE_CHECK_H
+#ifndef ROOF_ASK_CHECK_H
+#define ROOF_ASK_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The keys that a check names: paths such as "operators.attention.time_us" in the document that
  * answers it. */
-#ifndef ROOF_CHECK_KEY_H
-#define ROOF_CHECK_KEY_H
+#ifndef ROOF_ASK_CHECK_KEY_H
+#define ROOF_ASK_CHECK_KEY_H
 
 #include "ask/check.h"
 #include "base/json.h"

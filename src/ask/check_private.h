@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The files that read and compare checks share these. */
-#ifndef ROOF_CHECK_PRIVATE_H
-#define ROOF_CHECK_PRIVATE_H
+#ifndef ROOF_ASK_CHECK_PRIVATE_H
+#define ROOF_ASK_CHECK_PRIVATE_H
 
 #include "ask/check.h"
 #include "ask/check_key.h"

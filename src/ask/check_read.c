@@ -110,11 +110,10 @@ static enum roof_status read_tolerance_of(struct roof_tolerance *out, const stru
 /* Tells if a check can give an input: the document that answers depends on it. */
 static bool is_asked(size_t id)
 {
-    static const size_t others[] = {ROOF_INPUT_FROM,    ROOF_INPUT_EMIT,
-                                    ROOF_INPUT_FORMAT,  ROOF_INPUT_PREDICT_FORMAT,
-                                    ROOF_INPUT_COLUMNS, ROOF_INPUT_OUTPUT};
-    bool asked = roof_input_allowed(id, ROOF_COMMAND_PREDICT) ||
-                 roof_input_allowed(id, ROOF_COMMAND_RECOMMEND);
+    static const size_t others[] = {ROOF_INPUT_FROM, ROOF_INPUT_EMIT, ROOF_INPUT_SIZE,
+                                    ROOF_INPUT_TITLE, ROOF_INPUT_COLUMNS};
+    bool asked = !roof_input(id)->own && (roof_input_allowed(id, ROOF_COMMAND_PREDICT) ||
+                                          roof_input_allowed(id, ROOF_COMMAND_RECOMMEND));
     for (size_t i = 0; i < COUNT(others); i++) {
         asked = asked && id != others[i];
     }
@@ -356,7 +355,7 @@ static enum roof_status read_value(const roof_json_value **value, struct roof_to
     }
     if (roof_json_count(node) > 1 && !roof_json_is_null(*value) &&
         !roof_json_number(&number, *value)) { /* null stands for a number that may come again */
-        return bad(r, node, "a tolerance is of a number");
+        return bad(r, node, "only a number has a tolerance");
     }
     return ROOF_OK;
 }

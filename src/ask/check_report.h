@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** Reports the results of checks: for people, as JSON, and as test reports that CI systems read. */
-#ifndef ROOFLINE_CHECK_REPORT_H
-#define ROOFLINE_CHECK_REPORT_H
+#ifndef ROOF_ASK_CHECK_REPORT_H
+#define ROOF_ASK_CHECK_REPORT_H
 
 #include "ask/check.h"
 #include "base/text.h"

@@ -13,8 +13,8 @@
 /* Chunks in hand per thread: while one is written, the next is at work. */
 #define SLOTS_EACH 3
 
-/* A point takes some kilobytes of the stack; sanitizers take more. */
-#define STACK_SIZE ((size_t)512 * 1024)
+/* A point takes some 150 kB of the stack; sanitizers take several times as much. */
+#define STACK_SIZE ((size_t)1024 * 1024)
 /* The rows of a chunk are seldom longer. */
 #define ROWS_SIZE ((size_t)256 * 1024)
 

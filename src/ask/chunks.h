@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "decide/sweep.h"
-#include "report/table.h"
+#include "report/rows.h"
 
 /* Writes the row of a prediction, of a model's where model is not NULL; a table of tiles shows the
  * tile, others do not read it. */

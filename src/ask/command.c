@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Writes the command line that asks the same as a question. */
+/* Writes the command line of a report in Markdown. */
 #include "ask/asking.h"
 #include "base/shell.h"
 

@@ -6,21 +6,32 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
+#include "base/grow.h"
 #include "base/list.h"
 #include "decide/compare.h"
 #include "decide/fit_scale.h"
 #include "model/layout.h"
 #include "report/report.h"
 
+/* The question. */
+struct compare_input {
+    const char *file;
+    struct roof_scenario base; /* what a row does not say */
+    const struct roof_model *draft;
+    const char *model_name; /* NULL: rows name their own */
+    const char *layout;     /* NULL: none */
+    const char *group_by;   /* NULL: no groups */
+    double below;           /* NAN: not asked */
+    bool rows;              /* rows are written, not statistics */
+    bool fits;              /* a factor is asked for */
+    bool device;            /* one is named */
+};
+
 /* The question, and the state while rows are read. */
 struct comparing {
     struct roof_asking *asking;
+    struct compare_input in;
     struct roof_known known;
-    struct roof_scenario base; /* what a row does not say */
-    const struct roof_model *draft;
-    bool rows;                           /* rows are written, not statistics */
-    double below;                        /* NAN: not asked */
-    bool fits;                           /* a factor is asked for */
     struct roof_model_prediction *again; /* room of the fit */
     struct roof_scale_row *value;        /* those with expected times, for the fit */
     size_t values;
@@ -28,7 +39,8 @@ struct comparing {
     struct roof_lost_row *row; /* rows below that share */
     size_t count;
     size_t room;
-    struct roof_text lost; /* their texts */
+    struct roof_text lost; /* their texts, or those of the first rows of a summary */
+    size_t told;           /* values of a summary */
     struct roof_text text;
 };
 
@@ -60,8 +72,8 @@ static enum roof_status on_header(void *context, const char *const *column, size
 {
     struct comparing *const c = context;
     (void)error;
-    if (c->asking->format == ROOF_CSV) {
-        roof_report_compared_header(&c->text, column, columns, metrics, !isnan(c->below));
+    if (c->asking->form.format == ROOF_CSV) {
+        roof_report_compared_header(&c->text, column, columns, metrics, !isnan(c->in.below));
     }
     return ROOF_OK;
 }
@@ -72,17 +84,15 @@ static enum roof_status keep_row(struct comparing *c, const struct roof_compared
 {
     struct roof_loss loss;
     if (c->count == c->room) {
-        const size_t room = c->room == 0 ? 64 : 2 * c->room;
-        struct roof_lost_row *const grown = realloc(c->row, room * sizeof *grown);
+        struct roof_lost_row *const grown = roof_grow(c->row, &c->room, 64, sizeof *grown);
         if (grown == NULL) {
             return roof_no_memory(error);
         }
         c->row = grown;
-        c->room = room;
     }
     TRY(roof_loss_of(&loss, row, error));
     const size_t at = c->lost.length;
-    roof_report_lost(&c->lost, roof_asking_rows(c->asking), row, &loss);
+    roof_report_lost(&c->lost, c->asking->form.rows, row, &loss);
     c->row[c->count++] = (struct roof_lost_row){loss.lost_s, at, c->lost.length - at};
     return c->lost.failed ? roof_no_memory(error) : ROOF_OK;
 }
@@ -95,28 +105,35 @@ static enum roof_status keep_value(struct comparing *c, const struct roof_compar
         return ROOF_OK;
     }
     if (c->values == c->value_room) {
-        const size_t room = c->value_room == 0 ? 64 : 2 * c->value_room;
-        struct roof_scale_row *const grown = realloc(c->value, room * sizeof *grown);
+        struct roof_scale_row *const grown = roof_grow(c->value, &c->value_room, 64, sizeof *grown);
         if (grown == NULL) {
             return roof_no_memory(error);
         }
         c->value = grown;
-        c->value_room = room;
     }
     return roof_scale_row_of(&c->value[c->values++], row, c->again, error);
 }
+
+/* A summary has a line for each value where there are so few. */
+#define LINES_MAX 20
 
 static enum roof_status on_row(void *context, const struct roof_compared *row,
                                struct roof_error *error)
 {
     struct comparing *const c = context;
-    if (c->fits) {
+    if (c->in.fits) {
         return keep_value(c, row, error);
     }
-    if (!isnan(c->below)) {
-        return row->time_s < c->below * row->measured_s ? keep_row(c, row, error) : ROOF_OK;
+    if (!isnan(c->in.below)) {
+        return row->time_s < c->in.below * row->measured_s ? keep_row(c, row, error) : ROOF_OK;
     }
-    roof_report_compared(&c->text, c->asking->format == ROOF_CSV, row);
+    if (!c->in.rows) {
+        if (c->told++ < LINES_MAX) {
+            roof_report_compared_line(&c->lost, row);
+        }
+        return ROOF_OK;
+    }
+    roof_report_compared(&c->text, c->asking->form.format == ROOF_CSV, row);
     return roof_asking_put(c->asking, &c->text, error);
 }
 
@@ -125,8 +142,7 @@ static void remark_default(const struct comparing *c, const struct roof_records 
 {
     const struct roof_listener *const listener = c->asking->listener;
     struct roof_error remark;
-    if (listener->remark == NULL || roof_records_has(records, "hardware") ||
-        roof_asking_has(c->asking, ROOF_INPUT_HARDWARE)) {
+    if (listener->remark == NULL || roof_records_has(records, "hardware") || c->in.device) {
         return;
     }
     (void)roof_error_set(
@@ -148,12 +164,12 @@ static enum roof_status on_end(void *context, const struct roof_records *records
 
 /* Checks that a layout is known. It is applied to the models of rows: with a file of operators
  * nothing would tell that its name is wrong. */
-static enum roof_status check_layout(const struct roof_asking *a, struct roof_error *error)
+static enum roof_status check_layout(const char *name, const struct roof_store *store,
+                                     struct roof_error *error)
 {
     struct roof_layout_about about;
-    const char *const name = a->question->value[ROOF_INPUT_LAYOUT];
     if (name != NULL && strcmp(name, "checkpoint") != 0) {
-        TRY(roof_layout_load(&about, name, roof_store_folders(a->loans.store), error));
+        TRY(roof_layout_load(&about, name, roof_store_folders(store), error));
         roof_layout_about_free(&about);
     }
     return ROOF_OK;
@@ -163,36 +179,32 @@ static enum roof_status check_layout(const struct roof_asking *a, struct roof_er
 static enum roof_status check_model(struct comparing *c, struct roof_error *error)
 {
     const struct roof_model *model = NULL;
-    const char *const name = c->asking->question->model_name;
+    const char *const name = c->in.model_name;
     return name == NULL ? ROOF_OK : on_model(c, &model, name, "", error);
 }
 
 /* Refuses a format that rows, or statistics, do not have. */
-static enum roof_status check_format(const struct comparing *c, struct roof_error *error)
+static enum roof_status check_format(const struct compare_input *in, const struct roof_asking *a,
+                                     struct roof_error *error)
 {
-    if (!isnan(c->below)) {
+    if (!isnan(in->below)) {
         static const size_t others[] = {ROOF_INPUT_SUMMARY, ROOF_INPUT_GROUP_BY,
                                         ROOF_INPUT_COMPARE_FIT};
-        if (c->asking->format == ROOF_MARKDOWN) {
-            return roof_error_set(
-                error, ROOF_USAGE,
-                ROOF_KEY("below") " goes with " ROOF_KEY("format") " text, json, ndjson or csv");
-        }
-        return roof_asking_refuse(c->asking, others, COUNT(others), ROOF_KEY("below"), error);
+        return roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("below"), error);
     }
-    if (c->fits && c->rows) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("compare_fit") " is of a summary, which goes with " ROOF_KEY(
-                                  "format") " text or json");
+    if (in->fits && in->rows) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("compare_fit") " needs a summary: give " ROOF_KEY("format") " text or json");
     }
-    if (!c->rows && !roof_asking_document(c->asking)) {
+    if (!in->rows && !a->form.document) {
         return roof_error_set(error, ROOF_USAGE,
                               "compare writes rows as csv or ndjson and a summary as text or json");
     }
-    if (c->rows && roof_asking_has(c->asking, ROOF_INPUT_GROUP_BY)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("group_by") " is of a summary, which goes with " ROOF_KEY(
-                                  "format") " text or json");
+    if (in->rows && in->group_by != NULL) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("group_by") " needs a summary: give " ROOF_KEY("format") " text or json");
     }
     return ROOF_OK;
 }
@@ -216,20 +228,26 @@ static enum roof_status check_groups(const char *names, struct roof_error *error
 static enum roof_status read_input(struct comparing *c, struct roof_error *error)
 {
     struct roof_asking *const a = c->asking;
+    struct compare_input *const in = &c->in;
     const struct roof_question *const q = a->question;
     if (q->files != 1) {
         return roof_error_set(
             error, ROOF_USAGE,
             "which file? CSV, NDJSON or the result of a serving benchmark, with measured times");
     }
-    c->rows = !roof_asking_has(a, ROOF_INPUT_SUMMARY) &&
-              (a->format == ROOF_CSV || a->format == ROOF_NDJSON);
+    in->file = q->file[0];
+    in->model_name = q->model_name;
+    in->layout = q->value[ROOF_INPUT_LAYOUT];
+    in->group_by = q->value[ROOF_INPUT_GROUP_BY];
+    in->device = roof_asking_has(a, ROOF_INPUT_HARDWARE);
+    in->rows = !roof_asking_has(a, ROOF_INPUT_SUMMARY) &&
+               (a->form.format == ROOF_CSV || a->form.format == ROOF_NDJSON);
     if (roof_asking_has(a, ROOF_INPUT_BELOW)) {
-        TRY(roof_parse_share(&c->below, q->value[ROOF_INPUT_BELOW], ROOF_KEY("below"), error));
+        TRY(roof_parse_share(&in->below, q->value[ROOF_INPUT_BELOW], ROOF_KEY("below"), error));
     }
     static const size_t fitted[] = {ROOF_INPUT_STEP_SCALE, ROOF_INPUT_SERIAL, ROOF_INPUT_HOST_GAP};
-    c->fits = roof_asking_has(a, ROOF_INPUT_COMPARE_FIT);
-    if (c->fits) {
+    in->fits = roof_asking_has(a, ROOF_INPUT_COMPARE_FIT);
+    if (in->fits) {
         int64_t form = 0; /* there is one */
         TRY(roof_read_choice(&form, q, ROOF_INPUT_COMPARE_FIT, error));
         TRY(roof_asking_refuse(a, fitted, COUNT(fitted), ROOF_KEY("compare_fit"), error));
@@ -238,18 +256,19 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
             return roof_no_memory(error);
         }
     }
-    TRY(check_format(c, error));
-    TRY(check_groups(q->value[ROOF_INPUT_GROUP_BY], error));
-    roof_scenario_init(&c->base);
-    TRY(roof_read_fields(&c->base, q, error));
-    TRY(roof_read_classes(&c->base, q, error));
+    TRY(check_format(in, a, error));
+    TRY(check_groups(in->group_by, error));
+    roof_scenario_init(&in->base);
+    TRY(roof_read_fields(&in->base, q, error));
+    TRY(roof_read_classes(&in->base, q, error));
+    roof_read_known(&c->known, &a->loans, q);
     const enum roof_status status = roof_known_own(&c->known, error);
     if (status != ROOF_OK) {
         return status == ROOF_UNSATISFIED ? ROOF_USAGE : status;
     }
-    TRY(check_layout(a, error));
+    TRY(check_layout(in->layout, a->loans.store, error));
     TRY(check_model(c, error));
-    return roof_asking_draft(&c->draft, &c->base, a, error);
+    return roof_asking_draft(&in->draft, &in->base, a, error);
 }
 
 /* --- the answer ---------------------------------------------------------------------------- */
@@ -266,14 +285,14 @@ static int by_loss(const void *a, const void *b)
 
 static void put_lost(struct comparing *c, const struct roof_comparison *comparison)
 {
-    const bool json = c->asking->format == ROOF_JSON;
+    const bool json = c->asking->form.format == ROOF_JSON;
     double lost_s = 0;
     if (c->count > 1) {
         qsort(c->row, c->count, sizeof *c->row, by_loss);
     }
     if (json) {
-        roof_report_losses(&c->text, true, c->below, comparison->overall.rows, c->count, 0);
-    } else if (roof_asking_report(c->asking) && c->count > 0) {
+        roof_report_losses(&c->text, true, c->in.below, comparison->overall.rows, c->count, 0);
+    } else if (c->asking->form.report && c->count > 0) {
         roof_report_lost_heading(&c->text);
     }
     for (size_t i = 0; i < c->count; i++) {
@@ -284,8 +303,9 @@ static void put_lost(struct comparing *c, const struct roof_comparison *comparis
     }
     if (json) {
         roof_text_put(&c->text, "]}\n");
-    } else if (roof_asking_report(c->asking)) {
-        roof_report_losses(&c->text, false, c->below, comparison->overall.rows, c->count, lost_s);
+    } else if (c->asking->form.report) {
+        roof_report_losses(&c->text, false, c->in.below, comparison->overall.rows, c->count,
+                           lost_s);
     }
 }
 
@@ -293,18 +313,24 @@ static enum roof_status finish(struct comparing *c, const struct roof_comparison
                                struct roof_error *error)
 {
     if (comparison->overall.rows + comparison->overall.skipped + comparison->bad == 0) {
-        return roof_error_at(error, ROOF_INVALID, c->asking->question->file[0], 0, 0, "no records");
+        return roof_error_at(error, ROOF_INVALID, c->in.file, 0, 0, "no records");
     }
-    if (!isnan(c->below)) {
+    if (!isnan(c->in.below)) {
         put_lost(c, comparison);
-    } else if (!c->rows) {
+    } else if (!c->in.rows) {
         struct roof_scale_fit fit;
-        if (c->fits) {
+        if (c->in.fits) {
             TRY(roof_scale_fit(&fit, c->value, c->values, error));
         }
-        roof_report_comparison(&c->text, c->asking->format == ROOF_JSON, comparison,
-                               c->fits ? &fit : NULL);
+        if (c->told > 0 && c->told <= LINES_MAX) {
+            roof_report_compared_heading(&c->text);
+            roof_text_add(&c->text, c->lost.data, c->lost.length);
+            roof_text_put(&c->text, "\n");
+        }
+        roof_report_comparison(&c->text, c->asking->form.format == ROOF_JSON, comparison,
+                               c->in.fits ? &fit : NULL);
     }
+    c->text.failed = c->text.failed || c->lost.failed;
     TRY(roof_asking_write(c->asking, &c->text, error));
     *error = (struct roof_error){.status = comparison->bad > 0 ? ROOF_INVALID : ROOF_OK};
     return error->status;
@@ -313,24 +339,22 @@ static enum roof_status finish(struct comparing *c, const struct roof_comparison
 static enum roof_status answer(struct comparing *c, struct roof_error *error)
 {
     TRY(read_input(c, error));
-    const struct roof_question *const q = c->asking->question;
-    const char *const device = q->value[ROOF_INPUT_HARDWARE];
-    const bool each = c->rows || c->fits || !isnan(c->below);
+    const struct compare_input *const in = &c->in;
+    const bool lost = !isnan(in->below);
+    const bool each = in->rows || in->fits || lost || c->asking->form.report;
     const struct roof_compare_calls calls = {.context = c,
-                                             .counts = !isnan(c->below),
+                                             .counts = lost,
                                              .hardware = on_hardware,
                                              .model = on_model,
-                                             .header =
-                                                 c->rows || !isnan(c->below) ? on_header : NULL,
+                                             .header = in->rows || lost ? on_header : NULL,
                                              .row = each ? on_row : NULL,
                                              .end = on_end,
                                              .bad = on_bad};
     struct roof_comparison comparison = {.bad = 0};
     /* The output is opened before rows come, which may take long. */
     TRY(c->asking->listener->write(c->asking->listener->context, "", 0, error));
-    TRY(roof_compare(&comparison, q->file[0], &c->base,
-                     device == NULL ? ROOF_DEFAULT_HARDWARE : device, q->model_name,
-                     q->value[ROOF_INPUT_GROUP_BY], &calls, error));
+    TRY(roof_compare(&comparison, in->file, &in->base, roof_known_own_name(&c->known),
+                     in->model_name, in->group_by, &calls, error));
     const enum roof_status status = finish(c, &comparison, error);
     roof_comparison_free(&comparison);
     return status;
@@ -338,11 +362,8 @@ static enum roof_status answer(struct comparing *c, struct roof_error *error)
 
 enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *error)
 {
-    struct comparing c = {.asking = a,
-                          .known = {.loans = &a->loans, .question = a->question},
-                          .below = ROOF_UNKNOWN,
-                          .lost = ROOF_TEXT_INIT,
-                          .text = ROOF_TEXT_INIT};
+    struct comparing c = {
+        .asking = a, .in = {.below = ROOF_UNKNOWN}, .lost = ROOF_TEXT_INIT, .text = ROOF_TEXT_INIT};
     const enum roof_status status = answer(&c, error);
     roof_text_free(&c.text);
     roof_text_free(&c.lost);

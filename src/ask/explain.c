@@ -13,7 +13,7 @@
 struct explain_input {
     struct roof_pair_names names;
     struct roof_pair_request request;
-    struct roof_scenario scenario;
+    struct roof_subject subject;
     struct roof_recommend_options recommend;
     enum roof_precision formats[ROOF_PRECISION_COUNT]; /* the list that `recommend` points to */
     int64_t top;
@@ -21,7 +21,7 @@ struct explain_input {
 
 enum roof_status roof_check_explain_top(const struct roof_asking *a, struct roof_error *error)
 {
-    return roof_asking_has(a, ROOF_INPUT_TOP) && a->format != ROOF_TEXT
+    return roof_asking_has(a, ROOF_INPUT_TOP) && a->form.format != ROOF_TEXT
                ? roof_error_set(error, ROOF_USAGE,
                                 ROOF_KEY("top") " with " ROOF_KEY("explain") " goes with " ROOF_KEY(
                                     "format") " text")
@@ -35,10 +35,15 @@ static enum roof_status read_sides(struct roof_pair_names *out, const struct roo
     const char *const text = a->question->value[ROOF_INPUT_EXPLAIN];
     TRY(roof_pair_read(out, text, error));
     TRY(roof_check_explain_top(a, error));
-    if (out->devices && roof_asking_has(a, ROOF_INPUT_HARDWARE)) {
+    if (out->devices) {
+        TRY(roof_pair_check_devices(out->device, a->question->value[ROOF_INPUT_HARDWARE], text,
+                                    error));
+    } else if (roof_check_sides(a)) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("explain") " %s names the devices: leave out " ROOF_KEY("hardware"), text);
+            ROOF_KEY("explain") " %s names formats, of one device: give one with " ROOF_KEY(
+                "hardware") ", or name sides DEVICE:FORMAT",
+            text);
     }
     if (out->formats &&
         (roof_asking_has(a, ROOF_INPUT_PRECISION_BOTH) || roof_asking_has(a, ROOF_INPUT_WEIGHTS) ||
@@ -73,39 +78,25 @@ static enum roof_status check_inputs(bool named, const struct roof_asking *a,
     return ROOF_OK;
 }
 
-static enum roof_status read_model(struct explain_input *in, struct roof_asking *a,
-                                   struct roof_error *error)
-{
-    const struct roof_question *const q = a->question;
-    const struct roof_model *draft = NULL;
-    if (q->model_name == NULL) {
-        return roof_which_model(error);
-    }
-    TRY(roof_asking_model(&in->request.model, a, q, q->model_name, error));
-    return roof_asking_draft(&draft, &in->scenario, a, error);
-}
-
 static enum roof_status read_input(struct explain_input *in, struct roof_asking *a,
                                    bool recommended, struct roof_error *error)
 {
     const struct roof_pair_names *const names = &in->names;
     struct roof_pair_request *const request = &in->request;
+    const char *device[2];
     TRY(read_sides(&in->names, a, error));
     TRY(check_inputs(names->formats, a, error));
-    TRY(roof_read_scenario(&in->scenario, a->question, error));
     for (int i = 0; i < 2; i++) {
-        TRY(roof_asking_hardware(&request->hardware[i], a, names->devices ? names->device[i] : NULL,
-                                 error));
+        device[i] = names->devices ? names->device[i] : NULL;
         request->format[i] = names->format[i];
     }
-    if (a->question->model) {
-        TRY(read_model(in, a, error));
-    }
+    TRY(roof_asking_subject(&in->subject, request->hardware, device, COUNT(device), a, error));
+    request->model = in->subject.model;
     if (recommended) {
         TRY(roof_read_recommend(&in->recommend, in->formats, a->question, error));
         request->recommend = &in->recommend;
     }
-    request->shared = &in->scenario;
+    request->shared = &in->subject.scenario;
     request->devices = names->devices;
     in->top = ROOF_TOP_DEFAULT;
     return roof_read_integer(&in->top, a->question, ROOF_INPUT_TOP, error);
@@ -140,6 +131,12 @@ static void put_side(struct roof_text *out, const struct roof_pair_side *side)
                                                   p->activation_memory_bytes,
                                               ROOF_UNIT_CAPACITY));
     }
+    if (p->expected_near > 0.01) {
+        roof_text_printf(out,
+                         "\n  %.0f%% of its expected time is estimated from other devices, "
+                         "libraries or formats",
+                         100 * p->expected_near);
+    }
 }
 
 static void write_text(struct roof_text *out, const struct roof_pair *pair, size_t top)
@@ -153,28 +150,23 @@ static void write_text(struct roof_text *out, const struct roof_pair *pair, size
     }
 }
 
-static enum roof_status write_pair(struct roof_text *out, const struct roof_pair *pair,
-                                   const struct explain_input *in, const struct roof_asking *a,
-                                   struct roof_error *error)
+static void write_pair(struct roof_text *out, struct roof_table *table,
+                       const struct roof_pair *pair, size_t top, const struct roof_form *form)
 {
     const struct roof_speedup *const speedup = &pair->speedup;
-    struct roof_table table;
-    TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM,
-                        a->question->value[ROOF_INPUT_COLUMNS], error));
-    if (roof_asking_report(a)) {
-        write_text(out, pair, (size_t)in->top);
-    } else if (a->format == ROOF_JSON) {
+    if (form->report) {
+        write_text(out, pair, top);
+    } else if (form->format == ROOF_JSON) {
         roof_speedup_report_json(out, speedup);
         roof_text_put(out, "\n");
     } else {
-        roof_table_begin(&table, out);
-        roof_table_speedup(&table, out, &speedup->total);
+        roof_table_begin(table, out);
+        roof_table_speedup(table, out, &speedup->total);
         for (size_t i = 0; i < speedup->count; i++) {
-            roof_table_speedup(&table, out, &speedup->row[i]);
+            roof_table_speedup(table, out, &speedup->row[i]);
         }
-        roof_table_end(&table, out);
+        roof_table_end(table, out);
     }
-    return ROOF_OK;
 }
 
 enum roof_status roof_ask_explain(struct roof_text *out, struct roof_asking *a, bool recommended,
@@ -182,9 +174,12 @@ enum roof_status roof_ask_explain(struct roof_text *out, struct roof_asking *a, 
 {
     struct explain_input in = {.top = 0};
     struct roof_pair *pair = NULL;
+    struct roof_table table;
     TRY(read_input(&in, a, recommended, error));
+    TRY(roof_table_open(&table, a->form.rows, ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM,
+                        a->form.columns, error));
     TRY(roof_pair_open(&pair, &in.request, error));
-    const enum roof_status status = write_pair(out, pair, &in, a, error);
+    write_pair(out, &table, pair, (size_t)in.top, &a->form);
     roof_pair_free(pair);
-    return status;
+    return ROOF_OK;
 }

@@ -3,8 +3,8 @@
  * Inputs as members of a JSON object, in check files and in the requests of pages and services:
  * {"model": "llama-3-8b", "batch": 16, "set": {"bandwidth_gb_s": 500}, "why": true}.
  */
-#ifndef ROOFLINE_INPUT_JSON_H
-#define ROOFLINE_INPUT_JSON_H
+#ifndef ROOF_ASK_INPUT_JSON_H
+#define ROOF_ASK_INPUT_JSON_H
 
 #include "base/json.h"
 #include "base/text.h"

@@ -10,10 +10,18 @@
 #include "report/model_report.h"
 #include "report/report.h"
 
+/* The question. */
+struct list_input {
+    size_t number;                /* of the list */
+    const char *id;               /* NULL: all entries */
+    const struct roof_texts *set; /* changes of devices */
+    struct roof_kept_columns kept;
+};
+
 /* Everything one list needs. */
 struct list {
     struct roof_asking *asking;
-    const char *id; /* NULL: all */
+    struct list_input in;
     struct roof_table table;
     struct roof_text *text;
 };
@@ -21,7 +29,7 @@ struct list {
 /* One entry is shown in full to people and as JSON; in the other formats it is a row. */
 static bool in_full(const struct list *list)
 {
-    return list->id != NULL && roof_asking_document(list->asking);
+    return list->in.id != NULL && list->asking->form.document;
 }
 
 static const char *const *folders(const struct list *list)
@@ -34,15 +42,14 @@ static enum roof_status put_hardware(struct list *list, struct roof_loans *loans
 {
     const struct roof_hardware *hardware = NULL;
     const struct roof_hardware *product = NULL;
-    const struct roof_question *const q = list->asking->question;
-    const struct roof_device_wish wish = {.name = id, .set = &q->set, .once = true};
+    const struct roof_device_wish wish = {.name = id, .set = list->in.set, .once = true};
     TRY(roof_loan_hardware(&hardware, loans, &wish, error));
     if (!in_full(list)) {
         roof_table_hardware(&list->table, list->text, hardware);
         return ROOF_OK;
     }
     TRY(roof_read_product(&product, loans, hardware, error));
-    roof_report_hardware(list->text, list->asking->format == ROOF_JSON, hardware, product);
+    roof_report_hardware(list->text, list->asking->form.format == ROOF_JSON, hardware, product);
     return ROOF_OK;
 }
 
@@ -76,8 +83,8 @@ static enum roof_status list_registry(struct list *list, lister one, finder all,
 {
     struct roof_text ids = ROOF_TEXT_INIT;
     size_t count = 0;
-    if (list->id != NULL) {
-        return one(list, list->id, error);
+    if (list->in.id != NULL) {
+        return one(list, list->in.id, error);
     }
     enum roof_status status = all(&ids, &count, folders(list), error);
     if (status == ROOF_OK) {
@@ -90,7 +97,7 @@ static enum roof_status list_registry(struct list *list, lister one, finder all,
 static enum roof_status list_hardware(struct list *list, struct roof_error *error)
 {
     TRY(list_registry(list, one_hardware, roof_hardware_ids, error));
-    if (list->id == NULL && list->asking->format == ROOF_TEXT) {
+    if (list->in.id == NULL && list->asking->form.format == ROOF_TEXT) {
         roof_text_put(list->text, "\nPeaks are dense, in TFLOPS; - is no unit for it. "
                                   "Sources: roofline list hardware ID\n");
     }
@@ -102,18 +109,18 @@ static enum roof_status list_precisions(struct list *list, struct roof_error *er
     struct roof_accuracy accuracy = {0};
     enum roof_precision only = ROOF_PRECISION_AUTO;
     enum roof_status status = ROOF_OK;
-    if (list->id != NULL) {
-        status = roof_precision_find(&only, list->id, error);
+    if (list->in.id != NULL) {
+        status = roof_precision_find(&only, list->in.id, error);
     }
     if (status == ROOF_OK) {
         status = roof_accuracy_load(&accuracy, error);
     }
     if (status == ROOF_OK && in_full(list)) {
-        roof_report_precision(list->text, list->asking->format == ROOF_JSON, only, &accuracy);
+        roof_report_precision(list->text, list->asking->form.format == ROOF_JSON, only, &accuracy);
     }
     for (int p = 0; p < ROOF_PRECISION_COUNT && status == ROOF_OK && !in_full(list); p++) {
         const struct roof_precision_entry entry = {(enum roof_precision)p, &accuracy};
-        if (list->id == NULL || p == (int)only) {
+        if (list->in.id == NULL || p == (int)only) {
             roof_table_precision(&list->table, list->text, &entry);
         }
     }
@@ -125,14 +132,14 @@ static enum roof_status list_operators(struct list *list, struct roof_error *err
 {
     enum roof_operator only = ROOF_OPERATOR_COUNT;
     enum roof_status status = ROOF_OK;
-    if (list->id != NULL) {
-        status = roof_operator_find(&only, list->id, error);
+    if (list->in.id != NULL) {
+        status = roof_operator_find(&only, list->in.id, error);
     }
     if (status == ROOF_OK && in_full(list)) {
-        roof_report_operator(list->text, list->asking->format == ROOF_JSON, only);
+        roof_report_operator(list->text, list->asking->form.format == ROOF_JSON, only);
     }
     for (int i = 0; i < ROOF_OPERATOR_COUNT && status == ROOF_OK && !in_full(list); i++) {
-        if (list->id == NULL || i == (int)only) {
+        if (list->in.id == NULL || i == (int)only) {
             roof_table_operator(&list->table, list->text, roof_operator_row((enum roof_operator)i));
         }
     }
@@ -158,7 +165,7 @@ static enum roof_status put_model(struct list *list, const struct roof_model *mo
     TRY(describe_model(&entry, model, error));
     roof_asking_remark(list->asking, model);
     if (in_full(list)) {
-        roof_model_report_about(list->text, list->asking->format == ROOF_JSON, &entry);
+        roof_model_report_about(list->text, list->asking->form.format == ROOF_JSON, &entry);
     } else {
         roof_table_model(&list->table, list->text, &entry);
     }
@@ -183,7 +190,7 @@ static enum roof_status one_layout(struct list *list, const char *name, struct r
     struct roof_layout_about about;
     TRY(roof_layout_load(&about, name, folders(list), error));
     if (in_full(list)) {
-        roof_model_report_layout(list->text, list->asking->format == ROOF_JSON, &about);
+        roof_model_report_layout(list->text, list->asking->form.format == ROOF_JSON, &about);
     } else {
         roof_table_layout(&list->table, list->text, &about);
     }
@@ -206,17 +213,17 @@ static enum roof_status list_engines(struct list *list, struct roof_error *error
     struct roof_engines *engines = NULL;
     size_t only = 0;
     enum roof_status status = roof_engines_load(&engines, error);
-    if (status == ROOF_OK && list->id != NULL) {
-        status = roof_engine_find(&only, engines, list->id, error);
+    if (status == ROOF_OK && list->in.id != NULL) {
+        status = roof_engine_find(&only, engines, list->in.id, error);
     }
     for (size_t i = 0; status == ROOF_OK && i < engines->count; i++) {
         struct roof_engine_entry entry;
         roof_engine_entry_make(&entry, &engines->engine[i]);
-        if (list->id != NULL && i != only) {
+        if (list->in.id != NULL && i != only) {
             continue;
         }
         if (in_full(list)) {
-            roof_engine_report(list->text, list->asking->format == ROOF_JSON, &entry);
+            roof_engine_report(list->text, list->asking->form.format == ROOF_JSON, &entry);
         } else {
             roof_table_engine(&list->table, list->text, &entry);
         }
@@ -238,18 +245,15 @@ static const struct {
 enum { LISTS = sizeof lists / sizeof *lists };
 
 /* Writes one list. */
-static enum roof_status write_list(struct list *list, size_t number, struct roof_error *error)
+static enum roof_status write_list(struct list *list, struct roof_error *error)
 {
-    const struct roof_question *const q = list->asking->question;
-    if (q->set.count > 0 && lists[number].kind != ROOF_TABLE_HARDWARE) {
-        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("set") " goes with list hardware");
-    }
-    TRY(roof_table_open(&list->table, roof_asking_rows(list->asking), lists[number].kind,
-                        ROOF_OPERATOR_GEMM, q->value[ROOF_INPUT_COLUMNS], error));
+    const size_t number = list->in.number;
+    TRY(roof_table_open(&list->table, list->asking->form.rows, lists[number].kind,
+                        ROOF_OPERATOR_GEMM, list->asking->form.columns, error));
     if (in_full(list)) {
         return lists[number].run(list, error);
     }
-    roof_table_narrow(&list->table, q, NULL);
+    roof_table_narrow(&list->table, &list->in.kept, NULL);
     roof_table_begin(&list->table, list->text);
     TRY(lists[number].run(list, error));
     roof_table_end(&list->table, list->text);
@@ -289,13 +293,24 @@ static enum roof_status find_list(size_t *out, const char *name, struct roof_err
     return error == NULL ? ROOF_USAGE : error->status;
 }
 
+static enum roof_status read_input(struct list_input *in, const struct roof_question *question,
+                                   struct roof_error *error)
+{
+    TRY(find_list(&in->number, question->list, error));
+    in->id = question->id;
+    in->set = &question->set;
+    roof_read_kept_columns(&in->kept, question);
+    return in->set->count == 0 || lists[in->number].kind == ROOF_TABLE_HARDWARE
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE, ROOF_KEY("set") " goes with list hardware");
+}
+
 enum roof_status roof_ask_list(struct roof_asking *a, struct roof_error *error)
 {
     struct roof_text text = ROOF_TEXT_INIT;
-    struct list list = {.asking = a, .id = a->question->id, .text = &text};
-    size_t number = 0;
-    TRY(find_list(&number, a->question->list, error));
-    enum roof_status status = write_list(&list, number, error);
+    struct list list = {.asking = a, .text = &text};
+    TRY(read_input(&list.in, a->question, error));
+    enum roof_status status = write_list(&list, error);
     if (status == ROOF_OK) {
         status = roof_asking_write(a, &text, error);
     }

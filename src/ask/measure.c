@@ -3,19 +3,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "ask/asking.h"
+#include "ask/measuring.h"
 #include "base/base.h"
 #include "base/csv.h"
 #include "base/list.h"
 #include "measure/device.h"
 #include "measure/fit.h"
 #include "measure/judge.h"
+#include "measure/power.h"
 #include "measure/rows.h"
+#include "measure/timing.h"
 #include "report/measure_report.h"
 #include "roofline/predict.h"
 
 #define SECONDS 60
-#define SECONDS_MAX 86400
 #define ID_MAX 64
 /* The rows are written to the folder so often, in seconds. */
 #define KEEP_S 2.0
@@ -27,8 +28,13 @@ struct measuring {
     struct roof_meter_options options;
     struct roof_suite_formats formats;
     double seconds;
-    const char *folder;          /* NULL: none is written */
-    const char *save;            /* NULL: the device is not kept */
+    const char *folder;  /* NULL: none is written */
+    const char *save;    /* NULL: the device is not kept */
+    const char *like;    /* the device whose kernels fits begin with; NULL: the family's */
+    const char *against; /* the device that the rows are compared to; NULL: their own */
+    bool compared;
+    bool resume;
+    bool shared;                 /* a device that others use is measured, too */
     struct roof_text earlier[2]; /* rows and probes of an earlier run */
     struct roof_measured measured;
     double kept_s; /* when rows were written last */
@@ -86,42 +92,31 @@ static enum roof_status check_save(const struct measuring *m, struct roof_error 
 }
 
 /* Refuses a device that is not known before anything is measured. */
-static enum roof_status check_like(const struct roof_asking *a, struct roof_error *error)
+static enum roof_status check_like(const struct measuring *m, struct roof_error *error)
 {
-    const char *const like = a->question->value[ROOF_INPUT_LIKE];
     struct roof_hardware *lender = NULL;
-    if (like != NULL) {
-        TRY(roof_hardware_load(&lender, like, roof_store_folders(a->loans.store), error));
+    if (m->like != NULL) {
+        TRY(roof_hardware_load(&lender, m->like, roof_store_folders(m->asking->loans.store),
+                               error));
         roof_hardware_free(lender);
     }
     return ROOF_OK;
 }
 
-/* The device that the program itself runs on. */
-#define HOST "cpu"
-
-static bool is_host(const struct roof_meter *meter)
+/* Refuses the inputs of a model, which none is named for. */
+static enum roof_status check_no_model(const struct roof_asking *a, struct roof_error *error)
 {
-    return strcmp(meter->name, HOST) == 0;
-}
-
-/* Reads the number of threads, which only the CPU has: they choose it, too. */
-static enum roof_status read_threads(struct measuring *m, struct roof_error *error)
-{
-    if (!roof_asking_has(m->asking, ROOF_INPUT_THREADS)) {
-        return ROOF_OK;
+    char name[ROOF_INPUT_NAME_SIZE];
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        if (roof_asking_has(a, i) && (roof_input(i)->field || i == ROOF_INPUT_LAYOUT)) {
+            return roof_error_set(error, ROOF_USAGE, "%s goes with measure model NAME",
+                                  roof_input_marked(name, roof_input(i)));
+        }
     }
-    if (m->meter != NULL && !is_host(m->meter)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("threads") " does not go with " ROOF_KEY(
-                                  "device") " %s: "
-                                            "the threads are those of the CPU",
-                              m->meter->name);
-    }
-    int64_t index = 0;
-    TRY(m->meter == NULL ? roof_meter_find(&m->meter, &index, HOST, error) : ROOF_OK);
-    return roof_input_parse(&m->options.threads, roof_input(ROOF_INPUT_THREADS),
-                            m->asking->question->value[ROOF_INPUT_THREADS], error);
+    return a->question->classes.count == 0
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("class") " goes with measure model NAME");
 }
 
 static enum roof_status read_input(struct measuring *m, struct roof_error *error)
@@ -130,24 +125,25 @@ static enum roof_status read_input(struct measuring *m, struct roof_error *error
     const struct roof_question *const q = a->question;
     m->folder = q->value[ROOF_INPUT_FOLDER];
     m->save = q->value[ROOF_INPUT_SAVE];
-    TRY(roof_meter_find(&m->meter, &m->options.index, q->value[ROOF_INPUT_DEVICE], error));
-    TRY(read_threads(m, error));
-    m->seconds = SECONDS;
-    if (roof_asking_has(a, ROOF_INPUT_SECONDS)) {
-        TRY(roof_parse_number(&m->seconds, q->value[ROOF_INPUT_SECONDS], ROOF_KEY("seconds"), 1,
-                              SECONDS_MAX, error));
-    }
+    m->like = q->value[ROOF_INPUT_LIKE];
+    m->against = q->value[ROOF_INPUT_HARDWARE];
+    m->compared = roof_asking_has(a, ROOF_INPUT_AGAINST);
+    m->resume = roof_asking_has(a, ROOF_INPUT_RESUME_FOLDER);
+    m->shared = roof_asking_has(a, ROOF_INPUT_SHARED);
+    TRY(check_no_model(a, error));
+    TRY(roof_measuring_device(&m->meter, &m->options, a, error));
+    TRY(roof_measuring_seconds(&m->seconds, a, SECONDS, error));
     if (roof_asking_has(a, ROOF_INPUT_FORMATS)) {
         TRY(read_formats(m, q->value[ROOF_INPUT_FORMATS], error));
     }
     TRY(check_save(m, error));
-    TRY(check_like(a, error));
-    if (m->folder == NULL && roof_asking_has(a, ROOF_INPUT_RESUME_FOLDER)) {
+    TRY(check_like(m, error));
+    if (m->folder == NULL && m->resume) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("resume_folder") " goes with " ROOF_KEY(
                                   "folder") ", which has the rows to keep");
     }
-    if (roof_asking_has(a, ROOF_INPUT_HARDWARE) && !roof_asking_has(a, ROOF_INPUT_AGAINST)) {
+    if (m->against != NULL && !m->compared) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("hardware") " goes with " ROOF_KEY(
                                   "compare") ": the device to measure is " ROOF_KEY("device"));
@@ -260,36 +256,12 @@ static bool on_known(void *context, struct roof_meter_row *row, const struct roo
     return text->data != NULL && roof_rows_find(row, task, text->data);
 }
 
-/* Opens the first device that is found, GPUs first. A CPU is measured with a remark on what GPUs
- * lack, which may be there. */
-static enum roof_status open_first(struct roof_bench **out, struct measuring *m,
-                                   struct roof_error *error)
-{
-    const struct roof_listener *const listener = m->asking->listener;
-    size_t count = 0;
-    const struct roof_meter *const *const meters = roof_meters(&count);
-    enum roof_status status = ROOF_IO;
-    struct roof_error lacks;
-    (void)roof_error_set(&lacks, ROOF_OK, "note: the CPU is measured, for want of a GPU");
-    for (size_t i = 0; i < count && status == ROOF_IO; i++) {
-        m->meter = meters[i];
-        status = m->meter->open(out, &m->options, error);
-        if (status == ROOF_IO) {
-            roof_error_append(&lacks, "%s %s", i == 0 ? ":" : ";", error->message);
-        }
-    }
-    if (status == ROOF_OK && is_host(m->meter) && listener->remark != NULL) {
-        listener->remark(listener->context, &lacks);
-    }
-    return status;
-}
-
 /* Checks that an opened device can be measured as it is asked for. */
 static enum roof_status check_device(struct measuring *m, const struct roof_bench *bench,
                                      struct roof_error *error)
 {
     struct roof_meter_device device;
-    if (m->meter->check != NULL && !roof_asking_has(m->asking, ROOF_INPUT_SHARED)) {
+    if (m->meter->check != NULL && !m->shared) {
         TRY(m->meter->check(bench, error));
     }
     m->meter->describe(&device, bench);
@@ -309,25 +281,34 @@ static enum roof_status check_device(struct measuring *m, const struct roof_benc
         TRY(read_formats(m, m->meter->formats, error));
     }
     /* A folder that cannot be written is told before the work. */
-    return roof_asking_has(m->asking, ROOF_INPUT_RESUME_FOLDER) ? ROOF_OK
-                                                                : keep_rows(m, &m->measured, error);
+    return m->resume ? ROOF_OK : keep_rows(m, &m->measured, error);
+}
+
+/* Measures a device that was checked. */
+static enum roof_status run(struct measuring *m, struct roof_bench *bench, struct roof_error *error)
+{
+    const struct roof_suite_calls calls = {
+        .context = m, .measured = on_measured, .stop = on_stop, .known = on_known};
+    const double power_s = roof_power_share(m->meter, bench, m->seconds);
+    const double start = roof_seconds();
+    TRY(roof_suite_run(&m->measured, m->meter, bench, &m->formats, m->seconds - power_s, &calls,
+                       error));
+    TRY(roof_power_run(&m->measured.power, m->meter, bench, &m->formats, power_s, &calls, error));
+    m->measured.took_s = roof_seconds() - start;
+    return ROOF_OK;
 }
 
 static enum roof_status measure(struct measuring *m, struct roof_error *error)
 {
     struct roof_bench *bench = NULL;
-    const struct roof_suite_calls calls = {
-        .context = m, .measured = on_measured, .stop = on_stop, .known = on_known};
-    if (roof_asking_has(m->asking, ROOF_INPUT_RESUME_FOLDER)) {
+    if (m->resume) {
         TRY(read_lines(&m->earlier[0], m->folder, "rows.csv", error));
         TRY(read_lines(&m->earlier[1], m->folder, "probes.csv", error));
     }
-    TRY(m->meter == NULL ? open_first(&bench, m, error)
-                         : m->meter->open(&bench, &m->options, error));
+    TRY(roof_measuring_open(&bench, &m->meter, &m->options, m->asking, error));
     enum roof_status status = check_device(m, bench, error);
     if (status == ROOF_OK) {
-        status =
-            roof_suite_run(&m->measured, m->meter, bench, &m->formats, m->seconds, &calls, error);
+        status = run(m, bench, error);
     }
     m->meter->close(bench);
     return status;
@@ -356,10 +337,9 @@ static void name_device(char out[ID_MAX + 1], const struct measuring *m)
 static enum roof_status load_lender(struct roof_hardware **out, const struct measuring *m,
                                     struct roof_error *error)
 {
-    const char *const like = m->asking->question->value[ROOF_INPUT_LIKE];
     const char *const *const folders = roof_store_folders(m->asking->loans.store);
-    if (like != NULL) {
-        TRY(roof_hardware_load(out, like, folders, error));
+    if (m->like != NULL) {
+        TRY(roof_hardware_load(out, m->like, folders, error));
         return roof_hardware_calibrate(*out, NULL, folders, error);
     }
     TRY(roof_hardware_parse(out, m->device.data, m->device.length, "hardware.json", error));
@@ -373,7 +353,7 @@ static enum roof_status make_device(struct measuring *m, struct roof_error *erro
     char id[ID_MAX + 1];
     struct roof_hardware *lender = NULL;
     name_device(id, m);
-    roof_device_write(&m->device, &m->measured, id, m->asking->question->value[ROOF_INPUT_LIKE]);
+    roof_device_write(&m->device, &m->measured, id, m->like);
     if (m->device.failed) {
         return roof_no_memory(error);
     }
@@ -399,8 +379,8 @@ static enum roof_status judge(struct roof_judgement *out, struct measuring *m,
     struct roof_calibration own = {
         .id = m->hardware->id, .fit = m->fits.fit, .count = m->fits.count};
     const struct roof_hardware *device = m->hardware;
-    if (roof_asking_has(m->asking, ROOF_INPUT_HARDWARE)) {
-        TRY(roof_asking_hardware(&device, m->asking, NULL, error));
+    if (m->against != NULL) {
+        TRY(roof_asking_hardware(&device, m->asking, m->against, error));
     }
     m->hardware->calibration = &own; /* it stays ours: the device has no function that frees it */
     const enum roof_status status = roof_judge(out, &m->measured, device, error);
@@ -414,11 +394,10 @@ static enum roof_status write_all(struct measuring *m, struct roof_error *error)
     struct roof_asking *const a = m->asking;
     struct roof_judgement judgement;
     struct roof_text text = ROOF_TEXT_INIT;
-    const bool compared = roof_asking_has(a, ROOF_INPUT_AGAINST);
     const struct roof_measure_report report = {.measured = &m->measured,
                                                .judgement = &judgement,
-                                               .against = a->question->value[ROOF_INPUT_HARDWARE],
-                                               .compared = compared};
+                                               .against = m->against,
+                                               .compared = m->compared};
     if (m->folder != NULL) {
         TRY(write_file(m, m->folder, "", "hardware.json", &m->device, error));
         TRY(write_file(m, m->folder, "", "calibration.json", &m->calibration, error));
@@ -427,16 +406,16 @@ static enum roof_status write_all(struct measuring *m, struct roof_error *error)
         TRY(save(m, error));
     }
     TRY(judge(&judgement, m, error));
-    if (a->format == ROOF_CSV) {
+    if (a->form.format == ROOF_CSV) {
         roof_rows_write(&text, &m->measured);
-    } else if (a->format == ROOF_JSON) {
+    } else if (a->form.format == ROOF_JSON) {
         roof_report_measured_json(&text, &report);
     } else {
         roof_report_measured_text(&text, &report);
     }
     const enum roof_status status = roof_asking_write(a, &text, error);
     roof_text_free(&text);
-    return status != ROOF_OK || !compared || roof_agrees(&judgement) ? status : ROOF_UNSATISFIED;
+    return status != ROOF_OK || !m->compared || roof_agrees(&judgement) ? status : ROOF_UNSATISFIED;
 }
 
 static enum roof_status answer(struct measuring *m, struct roof_error *error)
@@ -450,9 +429,10 @@ static enum roof_status answer(struct measuring *m, struct roof_error *error)
     TRY(status);
     TRY(keep_rows(m, &m->measured, error));
     if (roof_asking_stopped(m->asking)) {
-        return roof_error_set(error, ROOF_IO, "interrupted after %zu of %zu measurements%s",
-                              m->measured.count, m->measured.planned,
-                              m->folder == NULL ? "" : "; the rows are kept for --resume");
+        return roof_error_set(
+            error, ROOF_IO, "interrupted after %zu of %zu measurements%s", m->measured.count,
+            m->measured.planned,
+            m->folder == NULL ? "" : "; the rows are kept for " ROOF_KEY("resume_folder"));
     }
     TRY(make_device(m, error));
     return write_all(m, error);
@@ -460,6 +440,9 @@ static enum roof_status answer(struct measuring *m, struct roof_error *error)
 
 enum roof_status roof_ask_measure(struct roof_asking *a, struct roof_error *error)
 {
+    if (a->question->model) {
+        return roof_ask_measure_model(a, error);
+    }
     struct measuring m = {.asking = a};
     const enum roof_status status = answer(&m, error);
     roof_measured_free(&m.measured);

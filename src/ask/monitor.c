@@ -20,6 +20,7 @@
 /* The inputs, and the state while samples come. */
 struct monitoring {
     struct roof_asking *asking;
+    const char *log; /* NULL: drivers are asked */
     double interval_s;
     double seconds; /* HUGE_VAL: until the caller ends it */
     double tokens;  /* NAN: not given */
@@ -88,7 +89,8 @@ static enum roof_status read_input(struct monitoring *m, struct roof_error *erro
     struct roof_asking *const a = m->asking;
     const struct roof_question *const q = a->question;
     int64_t tokens = 0;
-    if (roof_asking_has(a, ROOF_INPUT_FROM)) {
+    m->log = q->value[ROOF_INPUT_FROM];
+    if (m->log != NULL) {
         TRY(roof_asking_refuse(a, live, COUNT(live), ROOF_KEY("from"), error));
     }
     TRY(read_times(m, q, error));
@@ -96,9 +98,9 @@ static enum roof_status read_input(struct monitoring *m, struct roof_error *erro
     TRY(roof_read_integer(&tokens, q, ROOF_DIM_TOKENS, error));
     m->tokens = tokens > 0 ? (double)tokens : ROOF_UNKNOWN;
     m->rows = !roof_asking_has(a, ROOF_INPUT_SUMMARY);
-    m->live = roof_asking_has(a, ROOF_INPUT_LIVE) && a->format == ROOF_TEXT && m->rows;
-    return roof_table_open(&m->table, roof_asking_rows(a), ROOF_TABLE_SAMPLES, ROOF_OPERATOR_GEMM,
-                           q->value[ROOF_INPUT_COLUMNS], error);
+    m->live = roof_asking_has(a, ROOF_INPUT_LIVE) && a->form.format == ROOF_TEXT && m->rows;
+    return roof_table_open(&m->table, a->form.rows, ROOF_TABLE_SAMPLES, ROOF_OPERATOR_GEMM,
+                           a->form.columns, error);
 }
 
 /* --- samples ------------------------------------------------------------------------------- */
@@ -162,7 +164,7 @@ static enum roof_status sample_all(struct monitoring *m, struct roof_gpus *gpus,
 static enum roof_status begin_rows(struct monitoring *m, const char *source,
                                    struct roof_error *error)
 {
-    if (m->asking->format == ROOF_JSON) {
+    if (m->asking->form.format == ROOF_JSON) {
         roof_text_printf(&m->text, "{\"schema\":\"roofline/monitor/1\",\n\"source\":\"%s\"",
                          source);
         roof_text_put(&m->text, m->rows ? ",\n\"samples\":" : "");
@@ -209,7 +211,7 @@ static enum roof_status tell_end(struct monitoring *m, const struct roof_monitor
 static enum roof_status end_rows(struct monitoring *m, const char *source, struct roof_error *error)
 {
     const struct roof_watcher *const watcher = m->asking->watcher;
-    const enum roof_answer_format format = m->asking->format;
+    const enum roof_answer_format format = m->asking->form.format;
     const int64_t counted = watcher == NULL ? 0 : watcher->tokens(watcher->context);
     const struct roof_monitor_report report = {
         .source = source,
@@ -356,10 +358,9 @@ static enum roof_status from_log(struct monitoring *m, const char *path, struct 
 enum roof_status roof_ask_monitor(struct roof_asking *a, struct roof_error *error)
 {
     struct monitoring m = {.asking = a, .text = ROOF_TEXT_INIT};
-    const char *const log = a->question->value[ROOF_INPUT_FROM];
     enum roof_status status = read_input(&m, error);
     if (status == ROOF_OK) {
-        status = log == NULL ? from_drivers(&m, error) : from_log(&m, log, error);
+        status = m.log == NULL ? from_drivers(&m, error) : from_log(&m, m.log, error);
     }
     roof_text_free(&m.text);
     return status;

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "ask/asking.h"
+#include "ask/curves.h"
+#include "ask/draw.h"
 #include "ask/explain.h"
 #include "ask/rates.h"
 #include "base/base.h"
@@ -25,6 +27,10 @@ struct plans_input {
     char side[2][ROOF_PAIR_NAME_SIZE]; /* of `explain`; "" without it */
     struct rates_input rates;          /* of `rate` */
     int64_t top;                       /* plans to show */
+    struct roof_kept_columns kept;
+    struct roof_drawing_size size; /* of a chart, where one is drawn */
+    bool rated;                    /* `rate` is given */
+    const char *model_name;
 };
 
 /* --- what is asked ------------------------------------------------------------------------- */
@@ -130,12 +136,12 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
     static const size_t unsaid[] = {ROOF_INPUT_DRAFT_TOKENS, ROOF_INPUT_CLASS, ROOF_INPUT_SPARSE};
     const bool emit = roof_asking_has(a, ROOF_INPUT_EMIT);
     const bool classes = a->question->classes.count > 0;
-    if (emit && a->format != ROOF_TEXT) {
+    if (emit && a->form.format != ROOF_TEXT) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("emit") " writes a script, which has no " ROOF_KEY("forma"
-                                                                                          "t"));
+                              ROOF_KEY("emit") " writes a script, which has no %s",
+                              ROOF_KEY("format"));
     }
-    if (emit && roof_asking_has(a, ROOF_INPUT_COLUMNS)) {
+    if (emit && a->form.columns != NULL) {
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("emit") " writes a script, which has no " ROOF_KEY("columns"));
@@ -204,7 +210,8 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     struct roof_question single;
     roof_question_borrow(&single, a->question);
     single.value[ROOF_DIM_BATCH] = single.value[ROOF_DIM_DEVICES] = NULL;
-    if (roof_asking_has(a, ROOF_INPUT_RATE)) { /* lengths may be distributions */
+    in->rated = roof_asking_has(a, ROOF_INPUT_RATE);
+    if (in->rated) { /* lengths may be distributions */
         single.value[ROOF_INPUT_PROMPT] = single.value[ROOF_INPUT_GENERATE] = NULL;
     }
     TRY(roof_read_scenario(&inputs->base, &single, error));
@@ -221,17 +228,8 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     inputs->layout = single.value[ROOF_INPUT_LAYOUT];
     inputs->stack_given = roof_asking_has(a, ROOF_INPUT_STACK);
     inputs->native_only = roof_asking_has(a, ROOF_INPUT_NATIVE_ONLY);
-    inputs->explain = roof_asking_document(a);
-    return roof_asking_has(a, ROOF_INPUT_RATE) ? roof_read_rates(&in->rates, inputs, a, error)
-                                               : roof_refuse_load(a, error);
-}
-
-/* Allows what operators may lose for formats that are named, unless a limit is given. */
-static void allow_named(struct plans_input *in, bool named, const struct roof_asking *a)
-{
-    if (named && !roof_asking_has(a, ROOF_INPUT_MAX_ACCURACY_LOSS)) {
-        in->inputs.max_loss = ROOF_ACCURACY_2_TO_5;
-    }
+    inputs->explain = a->form.document;
+    return in->rated ? roof_read_rates(&in->rates, inputs, a, error) : roof_refuse_load(a, error);
 }
 
 /* Reads `explain` A,B; *devices becomes its text where these are devices, which are all there are.
@@ -249,21 +247,19 @@ static enum roof_status read_sides(struct plans_input *in, const char **devices,
     in->inputs.side[0] = in->side[0];
     in->inputs.side[1] = in->side[1];
     TRY(roof_plan_sides_are_formats(&formats, in->engines, in->inputs.side, error));
-    if (!formats && *devices != NULL) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            ROOF_KEY("explain") " %s names the devices: leave out " ROOF_KEY("hardware"), text);
+    if (!formats) {
+        TRY(roof_pair_check_devices(in->side, *devices, text, error));
     }
     *devices = formats ? *devices : text;
-    allow_named(in, formats, a);
     return in->inputs.explain ? ROOF_OK
                               : roof_error_set(error, ROOF_USAGE,
                                                ROOF_KEY("explain") " of plans goes with " ROOF_KEY(
                                                    "format") " text or json");
 }
 
-/* Loads the model as its file has it, and the one that drafts. The layout is that of the plans. */
-static enum roof_status load_models(struct plans_input *in, struct roof_asking *a,
+/* Borrows the model as its file has it, and the one that drafts. The layout is that of the plans.
+ */
+static enum roof_status read_models(struct plans_input *in, struct roof_asking *a,
                                     struct roof_error *error)
 {
     struct roof_question plain;
@@ -271,7 +267,9 @@ static enum roof_status load_models(struct plans_input *in, struct roof_asking *
     roof_question_borrow(&plain, a->question);
     plain.value[ROOF_INPUT_LAYOUT] = NULL;
     TRY(roof_asking_model(&in->inputs.model, a, &plain, plain.model_name, error));
-    return roof_read_draft(&draft, &in->inputs.base, &a->loans, a->question, false, error);
+    TRY(roof_read_draft(&draft, &in->inputs.base, &a->loans, a->question, false, error));
+    TRY(roof_read_host_time(&in->inputs.base, a->question, true, error));
+    return roof_read_host(&in->inputs.base, &a->loans, a->question, false, error);
 }
 
 static enum roof_status read_input(struct plans_input *in, struct roof_asking *a,
@@ -283,8 +281,6 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
     roof_plan_inputs_init(inputs);
     TRY(read_scenario(in, a, error));
     TRY(roof_engines_load(&in->engines, error));
-    allow_named(in, roof_asking_has(a, ROOF_INPUT_FORMATS) || roof_asking_has(a, ROOF_INPUT_LAYOUT),
-                a);
     TRY(read_sides(in, &devices, a, error));
     TRY(devices == NULL ? load_default(in, a, error) : load_hardware(in, devices, a, error));
     inputs->engines = in->engines;
@@ -295,10 +291,15 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
                                   q->prices.value[i], error));
     }
     inputs->price = in->price;
-    TRY(load_models(in, a, error));
+    TRY(read_models(in, a, error));
     inputs->directories = roof_store_folders(a->loans.store);
     inputs->halt = roof_asking_halt(a);
-    in->top = a->format == ROOF_TEXT ? ROOF_TOP_DEFAULT : INT64_MAX;
+    roof_read_kept_columns(&in->kept, q);
+    if (roof_asking_drawn(a)) {
+        TRY(roof_read_drawing_size(&in->size, a, error));
+    }
+    in->model_name = q->model_name;
+    in->top = a->form.format == ROOF_TEXT ? ROOF_TOP_DEFAULT : INT64_MAX;
     return roof_read_integer(&in->top, q, ROOF_INPUT_TOP, error);
 }
 
@@ -319,43 +320,61 @@ static void write_table(struct roof_text *out, struct roof_table *table,
 /* Writes what was found; for two sides that are explained the explanation alone. */
 static void write_plans(struct roof_text *out, struct roof_table *table,
                         const struct roof_plan_answer *answer, const struct plans_input *in,
-                        const struct roof_asking *a)
+                        const struct roof_form *form)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
     const struct roof_plan_speedup *const speedup = answer->explained ? &answer->speedup : NULL;
     const bool sides = in->inputs.side[0] != NULL && speedup != NULL;
-    if (roof_asking_report(a) && sides) {
+    if (form->report && sides) {
         roof_plan_report_why_text(out, speedup, &answer->plans.plan[0], problem, (size_t)in->top);
-    } else if (roof_asking_report(a)) {
-        roof_plan_report_text(out, answer, (size_t)in->top, a->question);
-    } else if (a->format == ROOF_JSON && sides) {
+    } else if (form->report) {
+        roof_plan_report_text(out, answer, (size_t)in->top, &in->kept);
+    } else if (form->format == ROOF_JSON && sides) {
         roof_plan_report_why_json(out, speedup, &answer->plans.plan[0], problem);
-    } else if (a->format == ROOF_JSON) {
+    } else if (form->format == ROOF_JSON) {
         roof_plan_report_json(out, answer, (size_t)in->top);
     } else {
         write_table(out, table, answer, in->top);
     }
 }
 
+/* Opens the table, which checks the columns; an image has none. */
+static enum roof_status check_output(struct roof_table *table, bool rated,
+                                     const struct roof_asking *a, struct roof_error *error)
+{
+    return roof_asking_drawn(a)
+               ? ROOF_OK
+               : roof_table_open(table, a->form.rows, rated ? ROOF_TABLE_RATES : ROOF_TABLE_PLANS,
+                                 ROOF_OPERATOR_GEMM, a->form.columns, error);
+}
+
 /* Writes the plans, or the script that runs the best one; *found says whether there is any. */
-static enum roof_status write_answer(struct roof_text *out, const struct roof_plan_answer *answer,
+static enum roof_status write_answer(struct roof_text *out, struct roof_table *table,
+                                     const struct roof_plan_answer *answer,
                                      const struct plans_input *in, struct roof_asking *a,
                                      enum roof_status *found, struct roof_error *error)
 {
-    struct roof_table table;
-    if (answer->plans.count > 0 && roof_asking_has(a, ROOF_INPUT_RATE)) {
-        return roof_ask_rates(out, &in->rates, answer, in->top, a, found, error);
+    if (answer->plans.count > 0 && in->rated) {
+        return roof_ask_rates(out, table, &in->rates, answer, in->top, &in->kept, &a->form, found,
+                              error);
     }
     *found = answer->plans.count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
-    TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM,
-                        a->question->value[ROOF_INPUT_COLUMNS], error));
+    if (roof_asking_drawn(a)) {
+        return answer->plans.count == 0 ? roof_error_set(error, ROOF_UNSATISFIED,
+                                                         "there is no plan to draw; without an "
+                                                         "image the answer says why")
+                                        : roof_ask_plan_curves(out, a, answer, &in->size, error);
+    }
+    if (in->rated) { /* nothing serves the rate: the reasons are those of plans */
+        TRY(check_output(table, false, a, error));
+    }
     if (in->inputs.emit == NULL) {
-        write_plans(out, &table, answer, in, a);
+        write_plans(out, table, answer, in, &a->form);
         return ROOF_OK;
     }
     *found = roof_emit(out, in->inputs.emit, answer->engine, &answer->plans,
                        answer->others.count == 0 ? NULL : &answer->others, &answer->problem,
-                       a->question->model_name, error);
+                       in->model_name, error);
     return *found == ROOF_UNSATISFIED ? ROOF_OK : *found;
 }
 
@@ -363,16 +382,20 @@ enum roof_status roof_ask_plans(struct roof_text *out, struct roof_asking *a,
                                 enum roof_status *found, struct roof_error *error)
 {
     struct roof_plan_answer *answer = NULL;
+    struct roof_table table;
     struct plans_input *const in = calloc(1, sizeof *in);
     if (in == NULL) {
         return roof_no_memory(error);
     }
     enum roof_status status = read_input(in, a, error);
     if (status == ROOF_OK) {
+        status = check_output(&table, in->rated, a, error);
+    }
+    if (status == ROOF_OK) {
         status = roof_plan_answer_open(&answer, &in->inputs, error);
     }
     if (status == ROOF_OK) {
-        status = write_answer(out, answer, in, a, found, error);
+        status = write_answer(out, &table, answer, in, a, found, error);
     }
     roof_plan_answer_free(answer);
     roof_rates_close(&in->rates);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "ask/asking.h"
+#include "ask/curves.h"
+#include "ask/draw.h"
 #include "base/base.h"
 #include "base/quantity.h"
 #include "chart/chart.h"
@@ -13,24 +15,25 @@
 #include "decide/grid.h"
 #include "report/report.h"
 
-#define COLUMNS_DEFAULT 100
-#define WIDTH_DEFAULT 1200
-#define HEIGHT_DEFAULT 800
 /* Operators of a smaller share of the time share one line, unless --top chooses. */
 #define FOLD_BELOW 0.01
 
-/* The choices of `charset`; a text chart has characters of Unicode unless ascii is asked for. */
-enum charset { AUTO, UNICODE, ASCII };
-
 /* The question. */
 struct plot_input {
-    int64_t width; /* 0: not given */
-    int64_t height;
-    int64_t charset;
+    struct roof_drawing_size size;
     double measured_s; /* 0: not given */
     size_t top;
     bool sparse;
     bool own_ceilings; /* all that a device has */
+    bool grid;         /* dots of an operator or a model are asked for */
+    bool devices;      /* they are named */
+    bool l2;
+    bool attainable;
+    bool model;             /* it is a model, or records are of models */
+    bool op;                /* it is an operator, or records are of that one */
+    const char *from;       /* a file with the dots; NULL: none */
+    const char *model_name; /* NULL: none */
+    const struct roof_texts *lines;
     struct roof_chart_ceilings ceilings;
 };
 
@@ -50,12 +53,11 @@ struct plotting {
 /* --- what is asked ------------------------------------------------------------------------- */
 
 /* True for inputs that are about operators or models, and not about devices. */
-static bool is_of_dots(const struct roof_asking *a, size_t number)
+static bool is_of_dots(size_t number, bool attainable)
 {
     const struct roof_input *const input = roof_input(number);
     return (input->field && number != ROOF_INPUT_SPARSE) || input->of != ROOF_OF_ALL ||
-           number == ROOF_INPUT_EXPECTED ||
-           (number == ROOF_INPUT_CALIBRATION && !roof_asking_has(a, ROOF_INPUT_ATTAINABLE));
+           number == ROOF_INPUT_EXPECTED || (number == ROOF_INPUT_CALIBRATION && !attainable);
 }
 
 /* Refuses sizes without an operator, which would be those of a forgotten word, and a measured time
@@ -64,13 +66,14 @@ static enum roof_status check_workload(const struct roof_asking *a, struct roof_
 {
     const struct roof_question *const q = a->question;
     const bool from = roof_asking_has(a, ROOF_INPUT_FROM);
+    const bool attainable = roof_asking_has(a, ROOF_INPUT_ATTAINABLE);
     char name[ROOF_INPUT_NAME_SIZE];
     if (from && roof_asking_has(a, ROOF_INPUT_MEASURED)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("measured_us") " does not go with " ROOF_KEY("from"));
     }
     for (size_t i = 0; i < ROOF_INPUT_COUNT && !from && q->op == NULL && !q->model; i++) {
-        if (roof_asking_has(a, i) && is_of_dots(a, i)) {
+        if (roof_asking_has(a, i) && is_of_dots(i, attainable)) {
             return roof_error_set(error, ROOF_USAGE,
                                   "%s is of dots, and there are none: name an operator or a model "
                                   "(plot gemm, plot model NAME), or give " ROOF_KEY("from") " FILE",
@@ -78,39 +81,6 @@ static enum roof_status check_workload(const struct roof_asking *a, struct roof_
         }
     }
     return ROOF_OK;
-}
-
-/* Reads WIDTH[xHEIGHT]; a text chart has a width alone. */
-static enum roof_status read_size(struct plot_input *in, const struct roof_asking *a,
-                                  struct roof_error *error)
-{
-    const char *const text = a->question->value[ROOF_INPUT_SIZE];
-    const bool columns = a->format == ROOF_TEXT;
-    const int64_t least = columns ? ROOF_CHART_COLUMNS_MIN : ROOF_CHART_WIDTH_MIN;
-    const int64_t most = columns ? ROOF_CHART_COLUMNS_MAX : ROOF_CHART_PIXELS_MAX;
-    char width[24];
-    if (text == NULL) {
-        return ROOF_OK;
-    }
-    const size_t length = strcspn(text, "x");
-    const char *const times = text[length] == '\0' ? NULL : text + length;
-    if (length >= sizeof width) {
-        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("size") " is WIDTHxHEIGHT, not '%s'",
-                              text);
-    }
-    snprintf(width, sizeof width, "%.*s", (int)length, text);
-    TRY(roof_parse_integer(&in->width, width,
-                           columns ? ROOF_KEY("size") " of a text chart"
-                                   : "the width of " ROOF_KEY("size"),
-                           least, most, error));
-    if (times != NULL && columns) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("size") " of a text chart is its columns alone");
-    }
-    return times == NULL
-               ? ROOF_OK
-               : roof_parse_integer(&in->height, times + 1, "the height of " ROOF_KEY("size"),
-                                    ROOF_CHART_HEIGHT_MIN, most, error);
 }
 
 static enum roof_status read_input(struct plotting *p, struct roof_error *error)
@@ -121,8 +91,7 @@ static enum roof_status read_input(struct plotting *p, struct roof_error *error)
     struct plot_input *const in = &p->in;
     int64_t top = ROOF_GRAPH_MAX;
     TRY(check_workload(p->asking, error));
-    TRY(read_size(in, p->asking, error));
-    TRY(roof_read_choice(&in->charset, q, ROOF_INPUT_CHARSET, error));
+    TRY(roof_read_drawing_size(&in->size, p->asking, error));
     TRY(roof_read_integer(&top, q, ROOF_INPUT_TOP, error));
     if (measured != NULL) {
         TRY(roof_parse_time(&in->measured_s, measured, ROOF_KEY("measured_us"), error));
@@ -131,14 +100,41 @@ static enum roof_status read_input(struct plotting *p, struct roof_error *error)
         TRY(roof_chart_parse_ceilings(&in->ceilings, ceilings, error));
     }
     in->own_ceilings = ceilings == NULL;
+    in->grid = q->op != NULL || q->model;
+    in->model = q->model;
+    in->op = q->op != NULL;
+    in->devices = roof_asking_has(p->asking, ROOF_INPUT_HARDWARE);
+    in->l2 = roof_asking_has(p->asking, ROOF_INPUT_L2);
+    in->attainable = roof_asking_has(p->asking, ROOF_INPUT_ATTAINABLE);
+    in->from = q->value[ROOF_INPUT_FROM];
+    in->model_name = q->model_name;
+    in->lines = &q->lines;
     in->top = (size_t)top;
     in->sparse = roof_asking_has(p->asking, ROOF_INPUT_SPARSE);
     p->chart.expected = roof_asking_has(p->asking, ROOF_INPUT_EXPECTED);
     p->chart.fold_below = roof_asking_has(p->asking, ROOF_INPUT_TOP) ? 0 : FOLD_BELOW;
-    if (q->value[ROOF_INPUT_TITLE] != NULL) {
-        roof_chart_name(p->chart.title, q->value[ROOF_INPUT_TITLE]);
+    roof_read_known(&p->known, &p->asking->loans, q);
+    if (p->asking->form.title != NULL) {
+        roof_chart_name(p->chart.title, p->asking->form.title);
     }
     return ROOF_OK;
+}
+
+/* Reads the grid: devices, and dots if any are asked for. */
+static enum roof_status read_grid(struct plotting *p, struct roof_error *error)
+{
+    const struct roof_question *const q = p->asking->question;
+    struct roof_loans *const loans = &p->asking->loans;
+    return p->in.grid && p->in.from == NULL ? roof_grid_open(&p->grid, loans, q, false, error)
+                                            : roof_grid_devices(&p->grid, loans, q, false, error);
+}
+
+/* Reads what records do not say. */
+static enum roof_status read_records(struct plotting *p, struct roof_error *error)
+{
+    TRY(roof_read_scenario(&p->base, p->asking->question, error));
+    TRY(read_grid(p, error));
+    return p->in.model ? roof_asking_draft(&p->grid.draft, &p->base, p->asking, error) : ROOF_OK;
 }
 
 static enum roof_status add_roof(struct plotting *p, const struct roof_hardware *hardware,
@@ -236,7 +232,7 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
 static enum roof_status add_grid(struct plotting *p, struct roof_error *error)
 {
     uint64_t count = 0;
-    TRY(roof_grid_open(&p->grid, &p->asking->loans, p->asking->question, false, error));
+    TRY(read_grid(p, error));
     for (size_t i = 0; i < p->grid.models; i++) {
         roof_asking_remark(p->asking, p->grid.model[i]);
     }
@@ -353,25 +349,20 @@ static enum roof_status add_record(struct plotting *p, struct roof_error *error)
 
 static enum roof_status open_records(struct plotting *p, struct roof_error *error)
 {
-    const struct roof_question *const q = p->asking->question;
-    TRY(roof_read_scenario(&p->base, q, error));
-    TRY(roof_grid_devices(&p->grid, &p->asking->loans, q, false, error));
-    if (q->model) {
-        TRY(roof_asking_draft(&p->grid.draft, &p->base, p->asking, error));
-    }
-    if (roof_asking_has(p->asking, ROOF_INPUT_HARDWARE)) {
+    TRY(read_records(p, error));
+    if (p->in.devices) {
         TRY(add_roofs(p, error));
     }
     const struct roof_records_options how = {
         .base = &p->base,
-        .kind = q->model ? ROOF_RECORDS_MODELS : ROOF_RECORDS_BOTH,
-        .op = q->op == NULL ? ROOF_OPERATOR_COUNT : p->base.common.op,
+        .kind = p->in.model ? ROOF_RECORDS_MODELS : ROOF_RECORDS_BOTH,
+        .op = p->in.op ? p->base.common.op : ROOF_OPERATOR_COUNT,
         .hardware = p->grid.device[0]->id,
-        .model = q->model_name,
+        .model = p->in.model_name,
         .context = p,
         .load_model = on_model,
         .bad = on_bad};
-    return roof_records_open(&p->records, q->value[ROOF_INPUT_FROM], &how, error);
+    return roof_records_open(&p->records, p->in.from, &how, error);
 }
 
 static enum roof_status add_file(struct plotting *p, struct roof_error *error)
@@ -396,59 +387,31 @@ static enum roof_status add_file(struct plotting *p, struct roof_error *error)
 
 /* --- output -------------------------------------------------------------------------------- */
 
-static enum roof_status draw_image(struct roof_text *out, const struct plotting *p,
-                                   const struct roof_text *script, struct roof_error *error)
-{
-    const struct roof_asking *const a = p->asking;
-    char *image = NULL;
-    size_t length = 0;
-    if (script->failed) {
-        return roof_no_memory(error);
-    }
-    TRY(a->listener->draw(a->listener->context, &image, &length, script->data, error));
-    if (a->format == ROOF_SVG) {
-        roof_chart_entitle(out, image, length, &p->chart);
-    } else {
-        roof_text_add(out, image, length);
-    }
-    free(image);
-    return ROOF_OK;
-}
-
 /* Writes the script of gnuplot, or the image that it draws. */
 static enum roof_status write_image(struct roof_text *out, const struct plotting *p,
                                     struct roof_error *error)
 {
-    const struct roof_asking *const a = p->asking;
-    const int width = p->in.width == 0 ? WIDTH_DEFAULT : (int)p->in.width;
-    const int height =
-        p->in.height == 0 ? width * HEIGHT_DEFAULT / WIDTH_DEFAULT : (int)p->in.height;
-    const enum roof_chart_image image = a->format == ROOF_PNG   ? ROOF_CHART_PNG
-                                        : a->format == ROOF_PDF ? ROOF_CHART_PDF
-                                                                : ROOF_CHART_SVG;
-    if (a->format == ROOF_GNUPLOT) {
-        return roof_chart_gnuplot(out, &p->chart, image, width, height, error);
-    }
-    if (a->listener->draw == NULL) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "nothing here draws images: ask for gnuplot, json or text");
-    }
     struct roof_text script = ROOF_TEXT_INIT;
-    enum roof_status status = roof_chart_gnuplot(&script, &p->chart, image, width, height, error);
+    struct roof_text summary = ROOF_TEXT_INIT;
+    const struct roof_drawing_size *const size = &p->in.size;
+    enum roof_status status = roof_chart_gnuplot(&script, &p->chart, roof_asking_image(p->asking),
+                                                 (int)size->width, (int)size->height, error);
     if (status == ROOF_OK) {
-        status = draw_image(out, p, &script, error);
+        roof_chart_summary(&summary, &p->chart);
+        status = roof_asking_draw(out, p->asking, &script, p->chart.title, &summary, error);
     }
     roof_text_free(&script);
+    roof_text_free(&summary);
     return status;
 }
 
 static enum roof_status write_chart(struct roof_text *out, const struct plotting *p,
                                     struct roof_error *error)
 {
-    const enum roof_answer_format format = p->asking->format;
+    const enum roof_answer_format format = p->asking->form.format;
     if (format == ROOF_TEXT) {
-        const size_t columns = p->in.width > 0 ? (size_t)p->in.width : COLUMNS_DEFAULT;
-        return roof_chart_text(out, &p->chart, columns, p->in.charset != ASCII, error);
+        const struct roof_chart_look look = roof_drawing_look(&p->in.size);
+        return roof_chart_text(out, &p->chart, &look, error);
     }
     if (format == ROOF_JSON) {
         roof_chart_json(out, &p->chart);
@@ -460,13 +423,12 @@ static enum roof_status write_chart(struct roof_text *out, const struct plotting
 /* Gives an image a title, even if the question has none. */
 static enum roof_status name_chart(struct plotting *p, struct roof_error *error)
 {
-    const struct roof_question *const q = p->asking->question;
     struct roof_text text = ROOF_TEXT_INIT;
     if (p->chart.title[0] != '\0') {
         return ROOF_OK;
     }
-    if (q->model_name != NULL) {
-        roof_text_printf(&text, "%s on ", q->model_name);
+    if (p->in.model_name != NULL) {
+        roof_text_printf(&text, "%s on ", p->in.model_name);
     }
     for (size_t i = 0; i < p->chart.roofs; i++) {
         roof_text_printf(&text, "%s%s", i == 0 ? "" : ", ", p->chart.roof[i].hardware->name);
@@ -480,23 +442,23 @@ static enum roof_status name_chart(struct plotting *p, struct roof_error *error)
 /* Adds roofs and dots, then lines. */
 static enum roof_status make_chart(struct plotting *p, struct roof_error *error)
 {
-    const struct roof_question *const q = p->asking->question;
     TRY(read_input(p, error));
-    if (roof_asking_has(p->asking, ROOF_INPUT_FROM)) {
+    if (p->in.from != NULL) {
         TRY(add_file(p, error));
-    } else if (q->op != NULL || q->model) {
+    } else if (p->in.grid) {
         TRY(add_grid(p, error));
     } else {
-        TRY(roof_grid_devices(&p->grid, &p->asking->loans, q, false, error));
+        TRY(read_grid(p, error));
         TRY(add_roofs(p, error));
     }
-    for (int i = 0; i < q->lines.count; i++) {
-        TRY(roof_chart_add_line(&p->chart, q->lines.value[i], error));
+    for (int i = 0; i < p->in.lines->count; i++) {
+        TRY(roof_chart_add_line(&p->chart, p->in.lines->value[i], error));
     }
-    if (roof_asking_has(p->asking, ROOF_INPUT_L2)) {
+    TRY(roof_chart_add_power(&p->chart, error));
+    if (p->in.l2) {
         TRY(roof_chart_add_l2(&p->chart, error));
     }
-    if (roof_asking_has(p->asking, ROOF_INPUT_ATTAINABLE)) {
+    if (p->in.attainable) {
         TRY(roof_chart_add_attainable(&p->chart, error));
     }
     return name_chart(p, error);
@@ -514,13 +476,16 @@ static enum roof_status answer(struct roof_text *out, struct plotting *p, struct
 enum roof_status roof_ask_plot(struct roof_asking *a, struct roof_error *error)
 {
     struct roof_text text = ROOF_TEXT_INIT;
+    int64_t kind = ROOF_CHART_ROOFLINE;
+    TRY(roof_read_choice(&kind, a->question, ROOF_INPUT_CHART, error));
+    if (kind != ROOF_CHART_ROOFLINE) {
+        return roof_ask_curves(a, (enum roof_chart_kind)kind, error);
+    }
     struct plotting *const p = calloc(1, sizeof *p);
     if (p == NULL) {
         return roof_no_memory(error);
     }
     p->asking = a;
-    p->known.loans = &a->loans;
-    p->known.question = a->question;
     roof_chart_init(&p->chart);
     const enum roof_status status = answer(&text, p, error);
     roof_records_close(&p->records);

@@ -14,6 +14,7 @@ struct operator_input {
     const struct roof_hardware *hardware;
     const struct roof_hardware *product; /* of a device as the documents specify it */
     double measured_s;                   /* 0: not given */
+    struct roof_form form;
     bool why;
     bool tiling;
     bool advise;
@@ -33,7 +34,8 @@ static enum roof_status read_input(struct operator_input *out, struct roof_askin
     const char *const measured = a->question->value[ROOF_INPUT_MEASURED];
     *out = (struct operator_input){.why = roof_asking_has(a, ROOF_INPUT_WHY),
                                    .tiling = roof_asking_has(a, ROOF_INPUT_TILING),
-                                   .advise = roof_asking_has(a, ROOF_INPUT_ADVISE)};
+                                   .advise = roof_asking_has(a, ROOF_INPUT_ADVISE),
+                                   .form = a->form};
     TRY(roof_read_scenario(&out->scenario, a->question, error));
     if (measured != NULL) {
         TRY(roof_parse_time(&out->measured_s, measured, ROOF_KEY("measured_us"), error));
@@ -43,12 +45,11 @@ static enum roof_status read_input(struct operator_input *out, struct roof_askin
 
 /* Opens the table, which checks the columns, and refuses what rows cannot show. */
 static enum roof_status check_output(struct roof_table *table, const struct operator_input *in,
-                                     const struct roof_prediction *prediction,
-                                     const struct roof_asking *a, struct roof_error *error)
+                                     struct roof_error *error)
 {
-    TRY(roof_table_open(table, roof_asking_rows(a), ROOF_TABLE_PREDICTIONS, prediction->workload.op,
-                        a->question->value[ROOF_INPUT_COLUMNS], error));
-    if ((in->why || in->tiling || in->advise) && !roof_asking_document(a)) {
+    TRY(roof_table_open(table, in->form.rows, ROOF_TABLE_PREDICTIONS, in->scenario.common.op,
+                        in->form.columns, error));
+    if ((in->why || in->tiling || in->advise) && !in->form.document) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("%s") " goes with " ROOF_KEY("format") " text or json",
                               in->why      ? "why"
@@ -59,8 +60,7 @@ static enum roof_status check_output(struct roof_table *table, const struct oper
 }
 
 static void write_prediction(struct roof_text *out, struct roof_table *table,
-                             const struct operator_input *in, const struct operator_answer *answer,
-                             const struct roof_asking *a)
+                             const struct operator_input *in, const struct operator_answer *answer)
 {
     const struct roof_prediction *const p = &answer->prediction;
     const bool fused = roof_operator_row(p->workload.op)->fuse_count > 0;
@@ -69,9 +69,9 @@ static void write_prediction(struct roof_text *out, struct roof_table *table,
                                               .apart = fused ? &answer->apart : NULL,
                                               .advice = in->advise ? &answer->advice : NULL,
                                               .tiling = in->tiling};
-    if (roof_asking_report(a)) {
+    if (in->form.report) {
         roof_report_text(out, p, &beside);
-    } else if (a->format == ROOF_JSON) {
+    } else if (in->form.format == ROOF_JSON) {
         roof_report_json(out, p, &beside);
     } else {
         roof_table_begin(table, out);
@@ -105,25 +105,22 @@ static enum roof_status predict_operator(struct roof_text *out, struct roof_aski
     struct operator_answer answer = {.trace = {0}};
     struct roof_table table;
     TRY(read_input(&in, a, error));
+    TRY(check_output(&table, &in, error));
     enum roof_status status = predict_all(&answer, &in, error);
-    if (status == ROOF_OK) {
-        status = check_output(&table, &in, &answer.prediction, a, error);
-    }
-    if (status == ROOF_OK && roof_asking_document(a)) {
+    if (status == ROOF_OK && in.form.document) {
         status = roof_read_product(&in.product, &a->loans, in.hardware, error);
     }
     if (status == ROOF_OK) {
-        write_prediction(out, &table, &in, &answer, a);
+        write_prediction(out, &table, &in, &answer);
     }
     roof_trace_free(&answer.trace);
     return status;
 }
 
-static enum roof_status predict(struct roof_text *out, struct roof_asking *a,
-                                struct roof_error *error)
+static enum roof_status ask(struct roof_text *out, struct roof_asking *a, struct roof_error *error)
 {
     return roof_asking_has(a, ROOF_INPUT_EXPLAIN) ? roof_ask_explain(out, a, false, error)
-           : roof_asking_sides(a)                 ? roof_ask_sides(out, a, error)
+           : roof_check_sides(a)                  ? roof_ask_sides(out, a, error)
            : a->question->graph != NULL           ? roof_ask_predict_graph(out, a, error)
            : a->question->model                   ? roof_ask_predict_model(out, a, error)
            : roof_asking_has(a, ROOF_INPUT_TILE)  ? roof_ask_tiles(out, a, error)
@@ -136,7 +133,7 @@ enum roof_status roof_ask_predict(struct roof_asking *a, struct roof_error *erro
         return roof_ask_records(a, error);
     }
     struct roof_text text = ROOF_TEXT_INIT;
-    enum roof_status status = predict(&text, a, error);
+    enum roof_status status = ask(&text, a, error);
     if (status == ROOF_OK) {
         status = roof_asking_write(a, &text, error);
     }

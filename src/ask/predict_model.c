@@ -5,6 +5,7 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
+#include "chart/chart_text.h"
 #include "report/advice_report.h"
 #include "report/model_report.h"
 #include "report/report.h"
@@ -13,15 +14,19 @@
 
 /* The question about one model. */
 struct model_input {
-    struct roof_scenario scenario;
-    const struct roof_model *model;
-    const struct roof_model *draft;
+    struct roof_subject subject;
     const struct roof_hardware *hardware;
     const struct roof_hardware *product; /* of a device as the documents specify it */
     int64_t top;                         /* operators to show; 0: not given */
+    struct roof_form form;
+    struct roof_text command; /* of a report in Markdown; owned */
+    bool markdown;            /* the answer is one */
     bool why;
-    bool phase;   /* one is given */
-    bool columns; /* they are chosen */
+    bool phase; /* one is given */
+    bool blocks;
+    bool advise;
+    bool fuse;
+    bool wide;
 };
 
 /* The results; large. */
@@ -36,52 +41,69 @@ struct model_answer {
 static enum roof_status read_input(struct model_input *out, struct roof_asking *a,
                                    struct roof_error *error)
 {
-    const struct roof_question *const q = a->question;
-    *out = (struct model_input){.why = roof_asking_has(a, ROOF_INPUT_WHY),
-                                .phase = roof_asking_has(a, ROOF_INPUT_PHASE),
-                                .columns = roof_asking_has(a, ROOF_INPUT_COLUMNS)};
-    if (q->model_name == NULL) {
-        return roof_which_model(error);
+    static const char *const own[] = {NULL};
+    *out =
+        (struct model_input){.why = roof_asking_has(a, ROOF_INPUT_WHY),
+                             .phase = roof_asking_has(a, ROOF_INPUT_PHASE),
+                             .blocks = roof_asking_has(a, ROOF_INPUT_BLOCKS),
+                             .advise = roof_asking_has(a, ROOF_INPUT_ADVISE),
+                             .fuse = roof_asking_has(a, ROOF_INPUT_FUSE),
+                             .wide = roof_asking_has(a, ROOF_INPUT_WIDE),
+                             .markdown = a->form.format == ROOF_MARKDOWN && a->form.columns == NULL,
+                             .form = a->form};
+    if (out->markdown) {
+        roof_asking_command(&out->command, a->question);
     }
-    TRY(roof_read_scenario(&out->scenario, q, error));
-    TRY(roof_asking_hardware(&out->hardware, a, NULL, error));
-    TRY(roof_asking_model(&out->model, a, q, q->model_name, error));
-    TRY(roof_asking_draft(&out->draft, &out->scenario, a, error));
+    TRY(roof_asking_subject(&out->subject, &out->hardware, own, 1, a, error));
+    TRY(roof_read_integer(&out->top, a->question, ROOF_INPUT_TOP, error));
     return roof_read_product(&out->product, &a->loans, out->hardware, error);
 }
 
-/* Reads how many operators are shown, and refuses what the format cannot show. */
-static enum roof_status check_output(struct model_input *in, struct model_answer *m,
-                                     struct roof_asking *a, struct roof_error *error)
+/* Tells whether a whole request is asked for, which has no operators of one pass. */
+static enum roof_status check_request(bool *out, const struct model_input *in,
+                                      struct roof_error *error)
 {
-    TRY(roof_table_open(&m->table, roof_asking_rows(a), ROOF_TABLE_MODEL_PREDICTIONS,
-                        ROOF_OPERATOR_GEMM, a->question->value[ROOF_INPUT_COLUMNS], error));
-    TRY(roof_read_integer(&in->top, a->question, ROOF_INPUT_TOP, error));
-    if (in->why && m->prediction.count == 0) {
+    struct roof_scenario resolved = in->subject.scenario;
+    TRY(roof_scenario_resolve(&resolved, in->subject.model, error));
+    *out = resolved.phase == ROOF_PHASE_REQUEST;
+    return ROOF_OK;
+}
+
+/* Refuses what the format cannot show. */
+static enum roof_status check_output(const struct model_input *in, struct model_answer *m,
+                                     struct roof_error *error)
+{
+    bool request = false;
+    if (in->why || in->blocks) {
+        TRY(check_request(&request, in, error));
+    }
+    TRY(roof_table_open(&m->table, in->form.rows, ROOF_TABLE_MODEL_PREDICTIONS, ROOF_OPERATOR_GEMM,
+                        in->form.columns, error));
+    if (in->why && request) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("why") " of a model goes with " ROOF_KEY(
                                   "phase") ", for the operators of one pass");
     }
-    if (in->why && !roof_asking_report(a)) {
+    if (in->why && !in->form.report) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("why") " of a model goes with " ROOF_KEY("format") " text");
     }
-    if (roof_asking_has(a, ROOF_INPUT_BLOCKS) && m->prediction.count == 0) {
+    if (in->blocks && request) {
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("blocks") " goes with " ROOF_KEY("phase") ", for the operators of one pass");
     }
-    if (roof_asking_has(a, ROOF_INPUT_BLOCKS) && !roof_asking_document(a)) {
+    if (in->blocks && !in->form.document) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("blocks") " goes with " ROOF_KEY("format") " text or json");
     }
-    if (roof_asking_has(a, ROOF_INPUT_ADVISE) && !roof_asking_document(a)) {
+    if (in->advise && !in->form.document) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("advise") " goes with " ROOF_KEY(
                                   "format") " text or json; the report in md has it always");
     }
     /* Tables and JSON have all operators, or none. */
-    if (in->top > 0 && !roof_asking_report(a) && (a->format != ROOF_MARKDOWN || in->columns)) {
+    if (in->top > 0 && !in->form.report && !in->markdown) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("top") " of a model goes with " ROOF_KEY(
                                   "format") " text or md, without " ROOF_KEY("columns"));
@@ -117,42 +139,86 @@ static enum roof_status put_why(struct roof_text *out, const struct roof_model_p
     return ROOF_OK;
 }
 
+/* The chart in a report is so wide that a page of GitHub has room for it. */
+#define CHART_COLUMNS 90
+#define CHART_TOP 5
+
+/* Adds the device and the operators of both phases that take most of the time. */
+static enum roof_status fill_chart(struct roof_chart *chart, const struct roof_survey *s,
+                                   const struct roof_hardware *hardware, struct roof_error *error)
+{
+    TRY(roof_chart_add_roof(chart, hardware, NULL, false, error));
+    if (s->decode.base != NULL) {
+        TRY(roof_chart_add_model(chart, s->decode.base, "decode", CHART_TOP, error));
+    }
+    return s->prefill.base == NULL
+               ? ROOF_OK
+               : roof_chart_add_model(chart, s->prefill.base, "prefill", CHART_TOP, error);
+}
+
+/* Draws a report's chart; a device whose bandwidth or peaks are unknown has none. */
+static enum roof_status draw_report(struct roof_text *out, const struct roof_survey *s,
+                                    const struct roof_hardware *hardware, struct roof_error *error)
+{
+    static const struct roof_chart_look look = {.columns = CHART_COLUMNS};
+    struct roof_chart *const chart = calloc(1, sizeof *chart);
+    if (chart == NULL) {
+        return roof_no_memory(error);
+    }
+    struct roof_error why = {0};
+    roof_chart_init(chart);
+    enum roof_status status = fill_chart(chart, s, hardware, &why);
+    if (status == ROOF_OK) {
+        status = roof_chart_text(out, chart, &look, &why);
+    }
+    roof_chart_free(chart);
+    free(chart);
+    if (status == ROOF_USAGE) {
+        return ROOF_OK;
+    }
+    if (status != ROOF_OK && error != NULL) {
+        *error = why;
+    }
+    return status;
+}
+
 /* Writes the whole report, in Markdown. */
 static enum roof_status write_report(struct roof_text *out, const struct model_input *in,
-                                     const struct roof_question *question, struct roof_error *error)
+                                     struct roof_error *error)
 {
     struct roof_survey *survey = NULL;
-    struct roof_text command = ROOF_TEXT_INIT;
-    TRY(roof_survey_run(&survey, in->model, &in->scenario, !in->phase, in->hardware, error));
-    roof_asking_command(&command, question);
+    struct roof_text chart = ROOF_TEXT_INIT;
+    TRY(roof_survey_run(&survey, in->subject.model, &in->subject.scenario, !in->phase, in->hardware,
+                        error));
+    const enum roof_status status = draw_report(&chart, survey, in->hardware, error);
     const struct roof_survey_about about = {.product = in->product,
-                                            .command = command.data == NULL ? "" : command.data,
+                                            .chart = chart.data,
+                                            .command =
+                                                in->command.data == NULL ? "" : in->command.data,
                                             .version = roof_version(),
                                             .top = in->top > 0 ? (size_t)in->top : ROOF_GRAPH_MAX};
     roof_survey_report(out, survey, &about);
-    out->failed = out->failed || command.failed;
-    roof_text_free(&command);
+    out->failed = out->failed || in->command.failed || chart.failed;
+    roof_text_free(&chart);
     roof_survey_free(survey);
-    return ROOF_OK;
+    return status;
 }
 
 static enum roof_status write_model(struct roof_text *out, const struct model_input *in,
-                                    struct model_answer *m, const struct roof_asking *a,
-                                    struct roof_error *error)
+                                    struct model_answer *m, struct roof_error *error)
 {
     const size_t top = in->top > 0 ? (size_t)in->top : ROOF_TOP_DEFAULT;
-    if (a->format == ROOF_MARKDOWN && !in->columns) {
-        return write_report(out, in, a->question, error);
+    if (in->markdown) {
+        return write_report(out, in, error);
     }
-    if (roof_asking_report(a)) {
-        roof_model_report_text(out, &m->prediction, &m->limits, top,
-                               roof_asking_has(a, ROOF_INPUT_WIDE), in->product);
+    if (in->form.report) {
+        roof_model_report_text(out, &m->prediction, &m->limits, top, in->wide, in->product);
         if (m->advice != NULL) {
             roof_report_survey_advice(out, false, m->advice);
         }
         return in->why ? put_why(out, &m->prediction, top, error) : ROOF_OK;
     }
-    if (a->format == ROOF_JSON) {
+    if (in->form.format == ROOF_JSON) {
         roof_model_report_json(out, &m->prediction, &m->limits, in->product, m->advice);
         return ROOF_OK;
     }
@@ -162,27 +228,28 @@ static enum roof_status write_model(struct roof_text *out, const struct model_in
     return ROOF_OK;
 }
 
-static enum roof_status answer(struct roof_text *out, struct model_answer *m, struct roof_asking *a,
-                               struct roof_error *error)
+static enum roof_status answer(struct roof_text *out, struct model_answer *m,
+                               const struct model_input *in, struct roof_error *error)
 {
-    struct model_input in;
-    TRY(read_input(&in, a, error));
-    TRY(roof_predict_model(&m->prediction, in.model, &in.scenario, in.hardware, error));
-    if (roof_asking_document(a)) {
-        TRY(roof_model_limits(&m->limits, &m->prediction, &in.scenario, error));
-        if (roof_asking_has(a, ROOF_INPUT_FUSE)) {
-            TRY(roof_model_fusion(&m->limits.fusion, &m->other, in.model, &in.scenario, in.hardware,
-                                  error));
+    const struct roof_subject *const subject = &in->subject;
+    TRY(check_output(in, m, error));
+    TRY(roof_predict_model(&m->prediction, subject->model, &subject->scenario, in->hardware,
+                           error));
+    if (in->form.document) {
+        TRY(roof_model_limits(&m->limits, &m->prediction, &subject->scenario, error));
+        if (in->fuse) {
+            TRY(roof_model_fusion(&m->limits.fusion, &m->other, subject->model, &subject->scenario,
+                                  in->hardware, error));
         }
     }
-    TRY(check_output(&in, m, a, error));
-    if (roof_asking_has(a, ROOF_INPUT_BLOCKS)) {
+    if (in->blocks) {
         roof_model_blocks(&m->limits.blocks, &m->prediction);
     }
-    if (roof_asking_has(a, ROOF_INPUT_ADVISE)) {
-        TRY(roof_survey_levers(&m->advice, in.model, &in.scenario, in.hardware, error));
+    if (in->advise) {
+        TRY(roof_survey_levers(&m->advice, subject->model, &subject->scenario, in->hardware,
+                               error));
     }
-    return write_model(out, &in, m, a, error);
+    return write_model(out, in, m, error);
 }
 
 enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_asking *a,
@@ -192,7 +259,12 @@ enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_askin
     if (m == NULL) {
         return roof_no_memory(error);
     }
-    const enum roof_status status = answer(out, m, a, error);
+    struct model_input in;
+    enum roof_status status = read_input(&in, a, error);
+    if (status == ROOF_OK) {
+        status = answer(out, m, &in, error);
+    }
+    roof_text_free(&in.command);
     roof_survey_free(m->advice);
     free(m);
     return status;

@@ -3,11 +3,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "ask/draw.h"
 #include "base/base.h"
 #include "base/list.h"
+#include "decide/emit.h"
 #include "decide/rate.h"
-#include "report/rate_report.h"
 
 #define RATES_MAX 64
 #define RATE_TEXT_MAX 64
@@ -18,15 +20,16 @@
 static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
                                      const struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t others[] = {ROOF_INPUT_EMIT,        ROOF_INPUT_EXPLAIN,
-                                    ROOF_INPUT_CONCURRENCY, ROOF_INPUT_MIN_TOKENS_PER_S,
-                                    ROOF_INPUT_MAX_COST,    ROOF_INPUT_MAX_POWER,
-                                    ROOF_INPUT_DP,          ROOF_INPUT_DRAFT_TOKENS,
-                                    ROOF_DIM_BATCH,         ROOF_INPUT_PP};
+    static const size_t others[] = {
+        ROOF_INPUT_EXPLAIN,      ROOF_INPUT_CONCURRENCY, ROOF_INPUT_MIN_TOKENS_PER_S,
+        ROOF_INPUT_MAX_COST,     ROOF_INPUT_MAX_POWER,   ROOF_INPUT_DP,
+        ROOF_INPUT_DRAFT_TOKENS, ROOF_DIM_BATCH,         ROOF_INPUT_PP,
+        ROOF_INPUT_OFFLOADED};
     TRY(roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("rate"), error));
-    if (inputs->kind == ROOF_PLAN_DISAGGREGATED) {
+    if (roof_asking_drawn(a)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("rate") " goes with " ROOF_KEY("kind") " aggregated");
+                              "a chart of plans does not go with " ROOF_KEY(
+                                  "rate") "; that of simulate has the rates");
     }
     if (inputs->objective == ROOF_PLAN_LATENCY) {
         return roof_error_set(error, ROOF_USAGE,
@@ -88,6 +91,35 @@ static void limit_plans(struct roof_plan_inputs *inputs, const struct simulate_i
     inputs->limit[ROOF_PLAN_LIMIT_TPOT] = load->inputs.limit[ROOF_LATENCY_TPOT].time_s;
 }
 
+/* Keeps what the question says of the load, for the command that simulates it. */
+static void read_said(struct rates_input *out, const struct roof_asking *a)
+{
+    static const size_t load[] = {
+        ROOF_INPUT_PROMPT,   ROOF_INPUT_GENERATE,   ROOF_INPUT_ARRIVALS,
+        ROOF_INPUT_REQUESTS, ROOF_INPUT_SEED,       ROOF_INPUT_WARM_UP,
+        ROOF_INPUT_ROUTER,   ROOF_INPUT_STEP_SCALE, ROOF_INPUT_REQUEST_OVERHEAD,
+        ROOF_INPUT_MAX_TTFT, ROOF_INPUT_MAX_TPOT,   ROOF_INPUT_MAX_E2E};
+    _Static_assert(COUNT(load) <= ROOF_RATE_SAID_MAX, "each has a place");
+    for (size_t i = 0; i < COUNT(load); i++) {
+        if (roof_asking_has(a, load[i])) {
+            out->said[out->said_count++] =
+                (struct roof_rate_said){load[i], a->question->value[load[i]]};
+        }
+    }
+    out->requests_given = roof_asking_has(a, ROOF_INPUT_REQUESTS);
+    out->chunk_given = roof_asking_has(a, ROOF_INPUT_CHUNK);
+}
+
+/* Finds what the question says of an input of the load. */
+static const char *said(const struct rates_input *in, size_t input)
+{
+    size_t i = 0;
+    while (i < in->said_count && in->said[i].input != input) {
+        i++;
+    }
+    return i < in->said_count ? in->said[i].text : NULL;
+}
+
 enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_inputs *inputs,
                                  const struct roof_asking *a, struct roof_error *error)
 {
@@ -100,11 +132,20 @@ enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_input
     out->load.scenario = inputs->base;
     TRY(roof_read_load(&out->load, &single, error));
     limit_plans(inputs, &out->load);
+    out->emit = inputs->emit;
+    out->model_name = a->question->model_name;
+    if (out->emit != NULL && (out->load.arrivals.prompt.kind == ROOF_LENGTH_LOGNORMAL ||
+                              out->load.arrivals.generate.kind == ROOF_LENGTH_LOGNORMAL)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "a script needs the longest request: " ROOF_KEY(
+                                  "emit") " goes with lengths that are a number or uniform:A:B");
+    }
     inputs->base.prompt = (int64_t)ceil(out->load.arrivals.prompt.mean);
     inputs->base.generate = (int64_t)ceil(out->load.arrivals.generate.mean);
     inputs->base.dp = inputs->base.pp = 1;
-    inputs->kind = ROOF_PLAN_AGGREGATED;
+    inputs->one_copy = true;
     inputs->explain = false;
+    read_said(out, a);
     return ROOF_OK;
 }
 
@@ -115,37 +156,73 @@ void roof_rates_close(struct rates_input *in)
     in->other = NULL;
 }
 
+/* --- scripts ------------------------------------------------------------------------------- */
+
+/* Returns the longest that a request can be, which a script allows. */
+static int64_t longest(const struct roof_length *length)
+{
+    return length->kind == ROOF_LENGTH_UNIFORM ? length->high : length->low;
+}
+
+/* Writes the script that starts the best way, with the limits of the scheduler that was simulated.
+ */
+static enum roof_status emit_best(struct roof_text *out, const struct rates_input *in,
+                                  const struct roof_rate_answer *result, enum roof_status *found,
+                                  struct roof_error *error)
+{
+    const struct roof_plan_answer *const answer = result->problem->answer;
+    const struct roof_rate_plan *const way = &result->found->way[0];
+    const bool manifest = strcmp(in->emit, roof_emit_engine(in->emit)) != 0;
+    struct roof_plan_problem problem = answer->problem;
+    struct roof_plan plan = way->plan;
+    const struct roof_plans one = {.plan = &plan, .count = 1, .model = answer->plans.model};
+    if (*found == ROOF_UNSATISFIED) {
+        return roof_error_set(error, ROOF_UNSATISFIED,
+                              "no way to serve keeps these limits at this rate; without " ROOF_KEY(
+                                  "emit") " the answer says what is near");
+    }
+    plan.batch = in->load.inputs.limits.sequences;
+    plan.ttft_s = way->at.latency[ROOF_LATENCY_TTFT].mean_s;
+    plan.tpot_s = way->at.latency[ROOF_LATENCY_TPOT].mean_s;
+    plan.tokens_per_s = way->at.tokens_per_s;
+    problem.base.prompt = longest(&in->load.arrivals.prompt);
+    problem.base.generate = longest(&in->load.arrivals.generate);
+    problem.base.chunk = way->chunk < problem.base.prompt ? way->chunk : problem.base.chunk;
+    roof_text_put(out, manifest ? "# " : ": '");
+    roof_rate_report_remark(out, result);
+    roof_text_put(out, manifest ? "\n" : "'\n");
+    *found = roof_emit(out, in->emit, answer->engine, &one, NULL, &problem, in->model_name, error);
+    return *found == ROOF_UNSATISFIED ? ROOF_OK : *found;
+}
+
 /* --- documents ----------------------------------------------------------------------------- */
 
 /* Ways of which the greatest rate is searched. */
 #define GREATEST 5
 
-static enum roof_status write_answer(struct roof_text *out, const struct roof_rate_answer *answer,
-                                     int64_t top, const struct roof_asking *a,
-                                     struct roof_error *error)
+static void write_answer(struct roof_text *out, struct roof_table *table,
+                         const struct roof_rate_answer *answer, int64_t top,
+                         const struct roof_form *form)
 {
-    struct roof_table table;
-    TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM,
-                        a->question->value[ROOF_INPUT_COLUMNS], error));
-    if (roof_asking_report(a)) {
+    if (form->report) {
         roof_rate_report_text(out, answer, (size_t)top);
-    } else if (a->format == ROOF_JSON) {
+    } else if (form->format == ROOF_JSON) {
         roof_rate_report_json(out, answer, (size_t)top);
     } else {
-        roof_rate_report_rows(out, &table, answer, (size_t)top);
+        roof_rate_report_rows(out, table, answer, (size_t)top);
     }
-    return ROOF_OK;
 }
 
-enum roof_status roof_ask_rates(struct roof_text *out, const struct rates_input *in,
-                                const struct roof_plan_answer *answer, int64_t top,
-                                struct roof_asking *a, enum roof_status *found,
+enum roof_status roof_ask_rates(struct roof_text *out, struct roof_table *table,
+                                const struct rates_input *in, const struct roof_plan_answer *answer,
+                                int64_t top, const struct roof_kept_columns *kept,
+                                const struct roof_form *form, enum roof_status *found,
                                 struct roof_error *error)
 {
     const struct roof_rate_problem problem = {.answer = answer,
                                               .load = &in->load.inputs,
-                                              .requests_given =
-                                                  roof_asking_has(a, ROOF_INPUT_REQUESTS),
+                                              .requests_given = in->requests_given,
+                                              .chunk_given = in->chunk_given,
                                               .other = in->other,
                                               .others = in->others,
                                               .wanted = GREATEST};
@@ -157,10 +234,18 @@ enum roof_status roof_ask_rates(struct roof_text *out, const struct rates_input 
     if (status == ROOF_OK) {
         const struct roof_rate_answer result = {.problem = &problem,
                                                 .found = plans,
-                                                .question = a->question,
+                                                .prompt = said(in, ROOF_INPUT_PROMPT),
+                                                .generate = said(in, ROOF_INPUT_GENERATE),
+                                                .said = in->said,
+                                                .said_count = in->said_count,
+                                                .kept = kept,
                                                 .arrivals = in->load.row.arrivals};
         *found = plans->count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
-        status = write_answer(out, &result, top, a, error);
+        if (in->emit != NULL) {
+            status = emit_best(out, in, &result, found, error);
+        } else {
+            write_answer(out, table, &result, top, form);
+        }
     }
     roof_rate_plans_free(plans);
     free(plans);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Answers `recommend` of a model at a rate of requests: how many copies serve it. */
-#ifndef ROOF_RATES_H
-#define ROOF_RATES_H
+#ifndef ROOF_ASK_RATES_H
+#define ROOF_ASK_RATES_H
 
 #include "ask/simulate_read.h"
 #include "decide/plan_inputs.h"
+#include "report/rate_report.h"
 
 /* The load of a question, with the other rates that it has. */
 struct rates_input {
@@ -13,6 +14,12 @@ struct rates_input {
     char text[64];               /* that rate */
     double *other;               /* owned */
     size_t others;
+    bool chunk_given;
+    const char *emit; /* the engine whose script is wanted; NULL: none */
+    const char *model_name;
+    bool requests_given;
+    struct roof_rate_said said[ROOF_RATE_SAID_MAX];
+    size_t said_count;
 };
 
 /* Reads the load into a zeroed input, which must not move after it, and what follows from it for
@@ -24,10 +31,12 @@ enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_input
 enum roof_status roof_refuse_load(const struct roof_asking *a, struct roof_error *error);
 void roof_rates_close(struct rates_input *in);
 
-/* Writes the copies that serve the rate; *found says whether there are any. */
-enum roof_status roof_ask_rates(struct roof_text *out, const struct rates_input *in,
-                                const struct roof_plan_answer *answer, int64_t top,
-                                struct roof_asking *a, enum roof_status *found,
+/* Writes the copies that serve the rate, as rows of an opened table where rows are asked for;
+ * *found says whether there are any. */
+enum roof_status roof_ask_rates(struct roof_text *out, struct roof_table *table,
+                                const struct rates_input *in, const struct roof_plan_answer *answer,
+                                int64_t top, const struct roof_kept_columns *kept,
+                                const struct roof_form *form, enum roof_status *found,
                                 struct roof_error *error);
 
 #endif

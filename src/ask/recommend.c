@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ask/asking.h"
+#include "ask/draw.h"
 #include "base/base.h"
 #include "decide/recommend_answer.h"
 #include "report/report.h"
@@ -24,37 +25,31 @@ static enum roof_status read_input(struct operator_input *out, struct roof_askin
     TRY(roof_read_recommend(&out->how, out->formats, a->question, error));
     TRY(roof_read_scenario(&out->scenario, a->question, error));
     TRY(roof_asking_hardware(&out->hardware, a, NULL, error));
-    return roof_asking_document(a)
-               ? roof_read_product(&out->product, &a->loans, out->hardware, error)
-               : ROOF_OK;
+    return a->form.document ? roof_read_product(&out->product, &a->loans, out->hardware, error)
+                            : ROOF_OK;
 }
 
-static enum roof_status write_recommendation(struct roof_text *out,
-                                             const struct roof_recommend_answer *answer,
-                                             const struct operator_input *in,
-                                             const struct roof_asking *a, struct roof_error *error)
+static void write_recommendation(struct roof_text *out, struct roof_table *table,
+                                 const struct roof_recommend_answer *answer,
+                                 const struct operator_input *in, const struct roof_form *form)
 {
     const struct roof_workload *const workload = &in->scenario.common;
     const struct roof_recommendation *const found = &answer->recommendation;
     const struct roof_reasons reasons = {.why = answer->gains ? &answer->speedup.total : NULL,
                                          .crossovers =
                                              answer->crosses ? &answer->crossovers : NULL};
-    struct roof_table table;
-    TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_RECOMMENDATIONS, workload->op,
-                        a->question->value[ROOF_INPUT_COLUMNS], error));
-    if (roof_asking_report(a)) {
+    if (form->report) {
         roof_report_recommendation_text(out, found, &reasons, workload, in->product,
                                         in->how.ranking);
-    } else if (a->format == ROOF_JSON) {
+    } else if (form->format == ROOF_JSON) {
         roof_report_recommendation_json(out, found, &reasons, in->product, workload->op);
     } else {
-        roof_table_begin(&table, out);
+        roof_table_begin(table, out);
         for (size_t i = 0; i < found->count + found->rejected; i++) {
-            roof_table_candidate(&table, out, &found->candidate[i]);
+            roof_table_candidate(table, out, &found->candidate[i]);
         }
-        roof_table_end(&table, out);
+        roof_table_end(table, out);
     }
-    return ROOF_OK;
 }
 
 /* Writes what was found, also where that is nothing, which *found says. */
@@ -63,19 +58,26 @@ static enum roof_status recommend_operator(struct roof_text *out, struct roof_as
 {
     struct operator_input in = {.product = NULL};
     struct roof_recommend_answer *answer = NULL;
+    struct roof_table table;
     TRY(read_input(&in, a, error));
+    TRY(roof_table_open(&table, a->form.rows, ROOF_TABLE_RECOMMENDATIONS, in.scenario.common.op,
+                        a->form.columns, error));
     TRY(roof_recommend_answer_open(&answer, &in.scenario.common, in.hardware, &in.how,
-                                   roof_asking_document(a), error));
+                                   a->form.document, error));
     *found = answer->recommendation.count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
-    const enum roof_status status = write_recommendation(out, answer, &in, a, error);
+    write_recommendation(out, &table, answer, &in, &a->form);
     roof_recommend_answer_free(answer);
-    return status;
+    return ROOF_OK;
 }
 
 enum roof_status roof_ask_recommend(struct roof_asking *a, struct roof_error *error)
 {
     struct roof_text text = ROOF_TEXT_INIT;
     enum roof_status answer = ROOF_OK;
+    if (roof_asking_drawn(a) && !a->question->model) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "only models have charts of recommend; plot draws operators");
+    }
     enum roof_status status = a->question->model ? roof_ask_plans(&text, a, &answer, error)
                               : roof_asking_has(a, ROOF_INPUT_EXPLAIN)
                                   ? roof_ask_explain(&text, a, true, error)

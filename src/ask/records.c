@@ -11,17 +11,25 @@
 /* The number of the table of all rows; those before are of one operator each. */
 #define ALL_ROWS ROOF_OPERATOR_COUNT
 
-/* The question about all records, and the state while they are answered; large. */
+/* The question about all records. */
+struct records_input {
+    const char *from;          /* the file */
+    struct roof_scenario base; /* what a record does not say */
+    bool model;                /* the records are of models */
+    const char *model_name;    /* NULL: each record names its own */
+    enum roof_operator op;     /* ROOF_OPERATOR_COUNT: each record names its own */
+    const struct roof_model *draft;
+    struct roof_kept_columns kept;
+};
+
+/* The question, and the state while records are answered; large. */
 struct recording {
     struct roof_asking *asking;
+    struct records_input in;
     struct roof_known known;
-    struct roof_scenario base; /* what a record does not say */
-    const struct roof_model *draft;
     struct roof_records records;
-    bool model;            /* the records are of models */
-    enum roof_operator op; /* ROOF_OPERATOR_COUNT: each record names its own */
-    bool mixed;            /* rows may be of other operators */
-    bool objects;          /* a row has its own keys */
+    bool mixed;   /* rows may be of other operators */
+    bool objects; /* a row has its own keys */
     struct roof_table table[ALL_ROWS + 1];
     bool open[ALL_ROWS + 1];
     struct roof_text text;
@@ -59,26 +67,38 @@ static void on_bad(void *context, const struct roof_error *error)
 
 /* --- what is asked ------------------------------------------------------------------------- */
 
-/* Reads the scenario of the question; devices and models that it names must be known. */
-static enum roof_status read_input(struct recording *r, struct roof_error *error)
+/* Reads the question. */
+static enum roof_status read_input(struct records_input *in, struct roof_known *known,
+                                   struct roof_asking *a, struct roof_error *error)
 {
     static const size_t single[] = {ROOF_INPUT_WHY,      ROOF_INPUT_TILING,  ROOF_INPUT_TILE,
                                     ROOF_INPUT_MEASURED, ROOF_INPUT_EXPLAIN, ROOF_INPUT_TOP,
                                     ROOF_INPUT_ADVISE,   ROOF_INPUT_BLOCKS};
-    const struct roof_question *const q = r->asking->question;
+    const struct roof_question *const q = a->question;
+    TRY(roof_asking_refuse(a, single, COUNT(single), ROOF_KEY("from"), error));
+    TRY(roof_read_scenario(&in->base, q, error));
+    in->from = q->value[ROOF_INPUT_FROM];
+    in->model = q->model;
+    in->model_name = q->model_name;
+    in->op = q->op == NULL && !q->model ? ROOF_OPERATOR_COUNT : in->base.common.op;
+    roof_read_kept_columns(&in->kept, q);
+    roof_read_known(known, &a->loans, q);
+    return ROOF_OK;
+}
+
+/* Borrows the devices and models that the question names, which must be known. */
+static enum roof_status read_loans(struct recording *r, struct roof_error *error)
+{
+    struct records_input *const in = &r->in;
     const struct roof_model *model = NULL;
-    TRY(roof_asking_refuse(r->asking, single, COUNT(single), ROOF_KEY("from"), error));
-    TRY(roof_read_scenario(&r->base, q, error));
-    r->model = q->model;
-    r->op = q->op == NULL && !q->model ? ROOF_OPERATOR_COUNT : r->base.common.op;
     const enum roof_status status = roof_known_own(&r->known, error);
     if (status != ROOF_OK) {
         return status == ROOF_UNSATISFIED ? ROOF_USAGE : status;
     }
-    if (q->model_name != NULL) {
-        TRY(on_model(r, &model, q->model_name, "", error));
+    if (in->model_name != NULL) {
+        TRY(on_model(r, &model, in->model_name, "", error));
     }
-    return r->model ? roof_asking_draft(&r->draft, &r->base, r->asking, error) : ROOF_OK;
+    return in->model ? roof_asking_draft(&in->draft, &in->base, r->asking, error) : ROOF_OK;
 }
 
 /* Checks that the columns of the file and the question say what is to be predicted. */
@@ -88,12 +108,12 @@ static enum roof_status check_columns(const struct recording *r, struct roof_err
     if (records->columns == 0) {
         return ROOF_OK; /* there is nothing to read */
     }
-    if (r->model) {
-        return r->asking->question->model_name != NULL || roof_records_has(records, "model")
+    if (r->in.model) {
+        return r->in.model_name != NULL || roof_records_has(records, "model")
                    ? ROOF_OK
                    : roof_which_model(error);
     }
-    return r->op != ROOF_OPERATOR_COUNT || roof_records_has(records, "operator")
+    return r->in.op != ROOF_OPERATOR_COUNT || roof_records_has(records, "operator")
                ? ROOF_OK
                : roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
                                "no column is named operator, and no operator is given (predict "
@@ -109,18 +129,16 @@ static enum roof_status open_table(struct recording *r, enum roof_operator of,
 {
     struct roof_table *const table = &r->table[of];
     const struct roof_records *const records = &r->records;
-    const char *const columns = r->asking->question->value[ROOF_INPUT_COLUMNS];
-    const enum roof_output output = roof_asking_rows(r->asking);
-    TRY(roof_table_open(table, output,
-                        r->model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS,
-                        of == ALL_ROWS && !r->mixed ? r->op : of, columns, error));
-    const bool readable = output == ROOF_OUTPUT_TEXT || output == ROOF_OUTPUT_MARKDOWN;
-    if (readable && columns == NULL) {
+    const struct roof_form *const form = &r->asking->form;
+    TRY(roof_table_open(table, form->rows,
+                        r->in.model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS,
+                        of == ALL_ROWS && !r->mixed ? r->in.op : of, form->columns, error));
+    const bool readable = form->rows == ROOF_OUTPUT_TEXT || form->rows == ROOF_OUTPUT_MARKDOWN;
+    if (readable && form->columns == NULL) {
         /* A reader wants to see what was asked, and nothing else. */
         roof_table_keep_dimensions(table, records->dimensions);
-        roof_table_narrow(table, r->asking->question,
-                          NULL); /* before what the records give is shown */
-        for (size_t id = 0; r->model && id < ROOF_INPUT_COUNT; id++) {
+        roof_table_narrow(table, &r->in.kept, NULL); /* before what the records give is shown */
+        for (size_t id = 0; r->in.model && id < ROOF_INPUT_COUNT; id++) {
             const char *const key = roof_input(id)->key;
             if (key != NULL && roof_records_has(records, key)) {
                 roof_table_show(table, key);
@@ -135,7 +153,7 @@ static enum roof_status open_table(struct recording *r, enum roof_operator of,
 static enum roof_status put_row(struct recording *r, const struct roof_prediction *prediction,
                                 struct roof_error *error)
 {
-    const bool own = r->objects && !r->model && !roof_asking_has(r->asking, ROOF_INPUT_COLUMNS);
+    const bool own = r->objects && !r->in.model && r->asking->form.columns == NULL;
     const enum roof_operator of = own ? prediction->workload.op : ALL_ROWS;
     struct roof_table *const all = &r->table[ALL_ROWS];
     struct roof_table *const table = &r->table[of];
@@ -157,12 +175,12 @@ static enum roof_status predict_record(const struct roof_prediction **out, struc
     const struct roof_hardware *hardware = NULL;
     TRY(roof_known_hardware(&r->known, &hardware, r->records.hardware, error));
     TRY(roof_records_predict(out, &r->records, hardware, error));
-    return r->model || r->mixed || (*out)->workload.op == r->op
+    return r->in.model || r->mixed || (*out)->workload.op == r->in.op
                ? ROOF_OK
                : roof_error_set(error, ROOF_INVALID,
                                 "the first record names no operator, so the columns are those of "
                                 "%s",
-                                roof_operator_row(r->op)->name);
+                                roof_operator_row(r->in.op)->name);
 }
 
 /* Answers one record. A bad record is reported to the listener and is no failure. */
@@ -216,24 +234,24 @@ static enum roof_status do_records(struct recording *r, struct roof_error *error
 
 static enum roof_status answer(struct recording *r, struct roof_error *error)
 {
-    const struct roof_question *const q = r->asking->question;
-    const char *const device = q->value[ROOF_INPUT_HARDWARE];
-    TRY(read_input(r, error));
-    const struct roof_records_options how = {
-        .base = &r->base,
-        .kind = r->model ? ROOF_RECORDS_MODELS : ROOF_RECORDS_OPERATORS,
-        .op = r->op,
-        .hardware = device == NULL ? ROOF_DEFAULT_HARDWARE : device,
-        .model = q->model_name,
-        .context = r,
-        .load_model = on_model,
-        .bad = on_bad,
-        .wait = on_wait};
-    TRY(roof_records_open(&r->records, q->value[ROOF_INPUT_FROM], &how, error));
+    const struct records_input *const in = &r->in;
+    TRY(read_input(&r->in, &r->known, r->asking, error));
+    TRY(read_loans(r, error));
+    const struct roof_records_options how = {.base = &in->base,
+                                             .kind = in->model ? ROOF_RECORDS_MODELS
+                                                               : ROOF_RECORDS_OPERATORS,
+                                             .op = in->op,
+                                             .hardware = roof_known_own_name(&r->known),
+                                             .model = in->model_name,
+                                             .context = r,
+                                             .load_model = on_model,
+                                             .bad = on_bad,
+                                             .wait = on_wait};
+    TRY(roof_records_open(&r->records, in->from, &how, error));
     TRY(check_columns(r, error));
-    r->objects = r->asking->format == ROOF_JSON || r->asking->format == ROOF_NDJSON;
-    r->mixed = !r->model && (r->op == ROOF_OPERATOR_COUNT || (r->objects && r->records.json) ||
-                             roof_records_has(&r->records, "operator"));
+    r->objects = r->asking->form.format == ROOF_JSON || r->asking->form.format == ROOF_NDJSON;
+    r->mixed = !in->model && (in->op == ROOF_OPERATOR_COUNT || (r->objects && r->records.json) ||
+                              roof_records_has(&r->records, "operator"));
     TRY(open_table(r, ALL_ROWS, error));
     return do_records(r, error);
 }
@@ -246,8 +264,6 @@ enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *erro
         return roof_no_memory(error);
     }
     r->asking = a;
-    r->known.loans = &a->loans;
-    r->known.question = a->question;
     enum roof_status status = answer(r, error);
     if (status == ROOF_OK) {
         status = roof_asking_carried(a, "carried through, not read: ", &r->records, none, error);

@@ -16,8 +16,7 @@
 /* The question, and its answers. */
 struct sides {
     struct roof_grid devices; /* without axes: only the list of devices is used */
-    struct roof_scenario scenario;
-    const struct roof_model *model; /* NULL: an operator */
+    struct roof_subject subject;
     struct roof_side side[ROOF_SIDES_MAX];
     struct roof_prediction prediction[ROOF_SIDES_MAX]; /* of an operator */
     struct roof_prediction apart[ROOF_SIDES_MAX];      /* without fusion, where it is fused */
@@ -28,7 +27,7 @@ struct sides {
     } * of_model; /* an array, for it is large */
 };
 
-bool roof_asking_sides(const struct roof_asking *a)
+bool roof_check_sides(const struct roof_asking *a)
 {
     const char *const text = a->question->value[ROOF_INPUT_HARDWARE];
     if (text == NULL || strchr(text, ',') == NULL || roof_registry_document(text)) {
@@ -44,9 +43,14 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
     static const size_t single[] = {ROOF_INPUT_WHY,    ROOF_INPUT_TILING, ROOF_INPUT_TILE,
                                     ROOF_INPUT_TOP,    ROOF_INPUT_WIDE,   ROOF_INPUT_MEASURED,
                                     ROOF_INPUT_ADVISE, ROOF_INPUT_BLOCKS};
+    const char *const offload = a->question->value[ROOF_INPUT_OFFLOADED];
     TRY(roof_asking_refuse(a, single, COUNT(single), "several devices", error));
-    if (a->question->model && a->format == ROOF_MARKDOWN &&
-        !roof_asking_has(a, ROOF_INPUT_COLUMNS)) {
+    if (offload != NULL && strstr(offload, ":fit") != NULL && a->form.format == ROOF_TEXT) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "devices differ in the layers that they need to " ROOF_KEY(
+                                  "offload") ": give a number; roofline sweep has a row for each");
+    }
+    if (a->question->model && a->form.format == ROOF_MARKDOWN && a->form.columns == NULL) {
         return roof_error_set(
             error, ROOF_USAGE,
             "a report is about one device; with " ROOF_KEY("columns") " several have a table");
@@ -56,25 +60,15 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
 
 static enum roof_status read_input(struct sides *s, struct roof_asking *a, struct roof_error *error)
 {
-    const struct roof_question *const q = a->question;
-    const struct roof_model *draft = NULL;
     TRY(check_inputs(a, error));
-    if (q->model && q->model_name == NULL) {
-        return roof_which_model(error);
-    }
-    TRY(roof_read_scenario(&s->scenario, q, error));
-    TRY(roof_grid_devices(&s->devices, &a->loans, q, roof_asking_bounds_only(a), error));
+    TRY(roof_grid_devices(&s->devices, &a->loans, a->question, roof_asking_bounds_only(a), error));
     if (s->devices.devices > ROOF_SIDES_MAX) {
         return roof_error_set(error, ROOF_USAGE,
                               "at most %d devices stand side by side, not %zu; roofline sweep has "
                               "a row for each",
                               ROOF_SIDES_MAX, s->devices.devices);
     }
-    if (q->model) {
-        TRY(roof_asking_model(&s->model, a, q, q->model_name, error));
-        TRY(roof_asking_draft(&draft, &s->scenario, a, error));
-    }
-    return ROOF_OK;
+    return roof_asking_subject(&s->subject, NULL, NULL, 0, a, error);
 }
 
 static enum roof_status predict_side(struct sides *s, size_t i, struct roof_asking *a,
@@ -82,10 +76,10 @@ static enum roof_status predict_side(struct sides *s, size_t i, struct roof_aski
 {
     const struct roof_hardware *const device = s->devices.device[i];
     struct roof_side *const side = &s->side[i];
-    if (s->model == NULL) {
+    if (s->subject.model == NULL) {
         side->prediction = &s->prediction[i];
-        TRY(roof_predict(&s->prediction[i], &s->scenario.common, device, error));
-        s->fused = roof_operator_row(s->scenario.common.op)->fuse_count > 0;
+        TRY(roof_predict(&s->prediction[i], &s->subject.scenario.common, device, error));
+        s->fused = roof_operator_row(s->subject.scenario.common.op)->fuse_count > 0;
         if (s->fused) {
             TRY(roof_predict_apart(&s->apart[i], &s->prediction[i], error));
         }
@@ -94,11 +88,11 @@ static enum roof_status predict_side(struct sides *s, size_t i, struct roof_aski
         side->of_model = &m->prediction;
         side->prediction = &m->prediction.total;
         side->limits = &m->limits;
-        TRY(roof_predict_model(&m->prediction, s->model, &s->scenario, device, error));
-        TRY(roof_model_limits(&m->limits, &m->prediction, &s->scenario, error));
+        TRY(roof_predict_model(&m->prediction, s->subject.model, &s->subject.scenario, device,
+                               error));
+        TRY(roof_model_limits(&m->limits, &m->prediction, &s->subject.scenario, error));
     }
-    return roof_asking_document(a) ? roof_read_product(&side->product, &a->loans, device, error)
-                                   : ROOF_OK;
+    return a->form.document ? roof_read_product(&side->product, &a->loans, device, error) : ROOF_OK;
 }
 
 static void put_json(struct roof_text *out, const struct sides *s)
@@ -117,38 +111,45 @@ static void put_json(struct roof_text *out, const struct sides *s)
     roof_text_put(out, "]\n");
 }
 
-static enum roof_status write_sides(struct roof_text *out, const struct sides *s,
-                                    const struct roof_asking *a, struct roof_error *error)
+/* Opens the table, which checks the columns. */
+static enum roof_status check_output(struct roof_table *table, const struct sides *s,
+                                     const struct roof_form *form, struct roof_error *error)
 {
-    struct roof_table table;
-    TRY(roof_table_open(&table, roof_asking_rows(a),
-                        s->model == NULL ? ROOF_TABLE_PREDICTIONS : ROOF_TABLE_MODEL_PREDICTIONS,
-                        s->scenario.common.op, a->question->value[ROOF_INPUT_COLUMNS], error));
-    if (roof_asking_report(a)) {
+    return roof_table_open(table, form->rows,
+                           s->subject.model == NULL ? ROOF_TABLE_PREDICTIONS
+                                                    : ROOF_TABLE_MODEL_PREDICTIONS,
+                           s->subject.scenario.common.op, form->columns, error);
+}
+
+static void write_sides(struct roof_text *out, struct roof_table *table, const struct sides *s,
+                        const struct roof_form *form)
+{
+    if (form->report) {
         roof_report_sides(out, s->side, s->devices.devices);
-        return ROOF_OK;
+        return;
     }
-    if (a->format == ROOF_JSON) {
+    if (form->format == ROOF_JSON) {
         put_json(out, s);
-        return ROOF_OK;
+        return;
     }
-    roof_table_begin(&table, out);
+    roof_table_begin(table, out);
     for (size_t i = 0; i < s->devices.devices; i++) {
-        if (s->model == NULL) {
-            roof_table_prediction(&table, out, s->side[i].prediction);
+        if (s->subject.model == NULL) {
+            roof_table_prediction(table, out, s->side[i].prediction);
         } else {
-            roof_table_model_prediction(&table, out, s->side[i].of_model);
+            roof_table_model_prediction(table, out, s->side[i].of_model);
         }
     }
-    roof_table_end(&table, out);
-    return ROOF_OK;
+    roof_table_end(table, out);
 }
 
 static enum roof_status answer(struct roof_text *out, struct sides *s, struct roof_asking *a,
                                struct roof_error *error)
 {
+    struct roof_table table;
     TRY(read_input(s, a, error));
-    if (s->model != NULL) {
+    TRY(check_output(&table, s, &a->form, error));
+    if (s->subject.model != NULL) {
         s->of_model = calloc(ROOF_SIDES_MAX, sizeof *s->of_model);
         if (s->of_model == NULL) {
             return roof_no_memory(error);
@@ -157,7 +158,8 @@ static enum roof_status answer(struct roof_text *out, struct sides *s, struct ro
     for (size_t i = 0; i < s->devices.devices; i++) {
         TRY(predict_side(s, i, a, error));
     }
-    return write_sides(out, s, a, error);
+    write_sides(out, &table, s, &a->form);
+    return ROOF_OK;
 }
 
 enum roof_status roof_ask_sides(struct roof_text *out, struct roof_asking *a,

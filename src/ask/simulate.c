@@ -2,6 +2,8 @@
 /* Answers `simulate`: requests that arrive over time. */
 #include <math.h>
 
+#include "ask/curves.h"
+#include "ask/draw.h"
 #include "ask/simulate_read.h"
 #include "base/base.h"
 #include "report/simulation_report.h"
@@ -23,29 +25,39 @@ static enum roof_status write_served(struct roof_table *table, struct roof_text 
     return ROOF_OK;
 }
 
-static enum roof_status write_result(struct roof_text *text, const struct simulate_input *in,
-                                     struct roof_asking *a, struct roof_error *error)
+/* Opens the table, which checks the columns; an image has none. */
+static enum roof_status check_output(struct roof_table *table, const struct simulate_input *in,
+                                     const struct roof_asking *a, struct roof_error *error)
 {
-    struct roof_table table;
-    const char *const columns = a->question->value[ROOF_INPUT_COLUMNS];
-    TRY(roof_table_open(&table, roof_asking_rows(a),
-                        in->requests ? ROOF_TABLE_SERVED : ROOF_TABLE_SIMULATIONS,
-                        ROOF_OPERATOR_GEMM, columns, error));
-    if (roof_asking_report(a)) {
+    return roof_asking_drawn(a)
+               ? ROOF_OK
+               : roof_table_open(table, a->form.rows,
+                                 in->requests ? ROOF_TABLE_SERVED : ROOF_TABLE_SIMULATIONS,
+                                 ROOF_OPERATOR_GEMM, a->form.columns, error);
+}
+
+static enum roof_status write_result(struct roof_text *text, struct roof_table *table,
+                                     const struct simulate_input *in, struct roof_asking *a,
+                                     struct roof_error *error)
+{
+    if (roof_asking_drawn(a)) {
+        return roof_ask_rate_curves(text, a, in, error);
+    }
+    if (a->form.report) {
         roof_simulation_report_text(text, &in->row, in->inputs.limit);
         return ROOF_OK;
     }
-    if (a->format == ROOF_JSON) {
+    if (a->form.format == ROOF_JSON) {
         roof_simulation_report_json(text, &in->row, in->inputs.limit);
         return ROOF_OK;
     }
-    roof_table_begin(&table, text);
+    roof_table_begin(table, text);
     if (in->requests) {
-        TRY(write_served(&table, text, &in->row.result, a, error));
+        TRY(write_served(table, text, &in->row.result, a, error));
     } else {
-        roof_table_simulation(&table, text, &in->row);
+        roof_table_simulation(table, text, &in->row);
     }
-    roof_table_end(&table, text);
+    roof_table_end(table, text);
     return ROOF_OK;
 }
 
@@ -53,11 +65,12 @@ static enum roof_status write_result(struct roof_text *text, const struct simula
 
 /* Simulates the rate of the question, or the greatest one that keeps the limits. */
 static enum roof_status run(struct roof_simulation *result, struct simulate_input *in,
-                            const struct roof_asking *a, struct roof_error *error)
+                            const struct roof_deployments *deployments, const struct roof_asking *a,
+                            struct roof_error *error)
 {
     struct roof_capacity found;
     in->row.max_rate = in->row.max_rate_low = in->row.max_rate_high = ROOF_UNKNOWN;
-    if (roof_asking_has(a, ROOF_INPUT_FIT)) {
+    if (in->fits) {
         in->row.fitted = true;
         in->row.fit_used = (uint64_t)ceil(ROOF_FIT_PART * (double)in->inputs.requests);
         TRY(roof_fit_find(&in->inputs, &in->trace, error));
@@ -75,22 +88,24 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     in->row.max_rate_limit = found.limit == ROOF_LATENCY_COUNT
                                  ? "saturation"
                                  : roof_latency_key((enum roof_latency)found.limit);
-    if (roof_asking_document(a)) {
-        TRY(roof_raises_find(in->row.raise, &in->row.raises, in->row.deployment, &in->inputs,
-                             error));
+    if (a->form.document) {
+        TRY(roof_raises_find(in->row.raise, &in->row.raises, deployments, &in->inputs, error));
     }
     return ROOF_OK;
 }
 
 static enum roof_status simulate(struct roof_text *text, struct simulate_input *in,
-                                 const struct roof_deployment *deployment, struct roof_asking *a,
+                                 struct roof_deployments *deployments, struct roof_asking *a,
                                  struct roof_error *error)
 {
     struct roof_simulation *const result = &in->row.result;
-    in->inputs.table = deployment->table;
-    roof_deployment_limit(&in->inputs.limits, deployment);
+    const struct roof_deployment *const deployment = &deployments->copy;
+    struct roof_table table;
+    TRY(check_output(&table, in, a, error));
+    roof_deployments_use(&in->inputs, deployments);
     in->row.deployment = deployment;
-    TRY(run(result, in, a, error));
+    in->row.prefill = in->apart ? &deployments->prefill : NULL;
+    TRY(run(result, in, deployments, a, error));
     if (result->rejected == in->inputs.requests) {
         return roof_error_set(
             error, ROOF_UNSATISFIED, "no request fits the KV cache of %s, which holds %.0f tokens",
@@ -104,26 +119,26 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
         result->rate = in->capacity ? in->row.max_rate : in->arrivals.rate;
     }
     in->row.bottleneck = roof_simulation_bottleneck(result);
-    TRY(write_result(text, in, a, error));
+    TRY(write_result(text, &table, in, a, error));
     return roof_asking_write(a, text, error);
 }
 
 enum roof_status roof_ask_simulate(struct roof_asking *a, struct roof_error *error)
 {
     struct roof_text text = ROOF_TEXT_INIT;
-    struct roof_deployment deployment = {.parts = NULL};
+    struct roof_deployments deployments = {.copy = {.parts = NULL}};
     struct simulate_input in = {.row = {.seed = 0}};
     enum roof_status status = roof_read_simulate(&in, a, error);
     if (status == ROOF_OK) {
-        status =
-            roof_deployment_open(&deployment, in.model, &in.scenario, in.hardware, in.bound, error);
+        status = roof_deployments_open(&deployments, in.model, &in.scenario,
+                                       in.apart ? &in.prefill : NULL, in.hardware, in.bound, error);
     }
     if (status == ROOF_OK) {
-        status = simulate(&text, &in, &deployment, a, error);
+        status = simulate(&text, &in, &deployments, a, error);
     }
     const bool missed = status == ROOF_OK && !roof_simulation_meets(&in.row.result);
     roof_simulate_close(&in);
-    roof_deployment_close(&deployment);
+    roof_deployments_close(&deployments);
     roof_text_free(&text);
     if (missed) {
         *error = (struct roof_error){.status = ROOF_UNSATISFIED}; /* the document says it */

@@ -3,17 +3,22 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
+#include "base/list.h"
+#include "decide/engine.h"
 
 #define REQUESTS_DEFAULT 4000
 #define REQUESTS_PER_USER 20
 #define REQUESTS_MAX 100000000
 #define SEQUENCES_DEFAULT 256
 #define COPIES_MAX 1024
+#define HASH_TOKENS_DEFAULT 512
 #define WARM_UP_DEFAULT 0.2
 #define SCALE_MIN 1e-3
 #define SCALE_MAX 1e3
+#define SPLIT_MAX 1000000
 
 /* True where a latency is limited. */
 static bool has_limit(const struct roof_asking *a)
@@ -70,6 +75,41 @@ static enum roof_status check_load(const struct roof_asking *a, struct roof_erro
     return ROOF_OK;
 }
 
+/* Reads what a prefix cache knows prompts by. */
+static enum roof_status read_prefix_cache(struct simulate_input *in, const struct roof_asking *a,
+                                          struct roof_error *error)
+{
+    int64_t tokens = HASH_TOKENS_DEFAULT;
+    TRY(roof_read_integer(&tokens, a->question, ROOF_INPUT_HASH_TOKENS, error));
+    if (!roof_asking_has(a, ROOF_INPUT_PREFIX_CACHE)) {
+        return roof_asking_has(a, ROOF_INPUT_HASH_TOKENS)
+                   ? roof_error_set(error, ROOF_USAGE,
+                                    ROOF_KEY("hash_tokens") " goes with " ROOF_KEY("prefix_cache"))
+                   : ROOF_OK;
+    }
+    if (!roof_asking_has(a, ROOF_INPUT_TRACE)) {
+        (void)roof_error_set(error, ROOF_USAGE,
+                             ROOF_KEY("prefix_cache") " goes with a " ROOF_KEY("trace") " that ");
+        roof_error_append(error, "has hash_ids; of other requests " ROOF_KEY(
+                                     "prefix_hit") " says "
+                                                   "which part is cached");
+        return ROOF_USAGE;
+    }
+    if (roof_asking_has(a, ROOF_INPUT_PREFIX_HIT)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("prefix_hit") " does not go with " ROOF_KEY(
+                                  "prefix_cache") ": the trace says what is found");
+    }
+    if (tokens % ROOF_BLOCK_TOKENS != 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("hash_tokens") " is a multiple of %d, the tokens of a "
+                                                      "block, not %" PRId64,
+                              ROOF_BLOCK_TOKENS, tokens);
+    }
+    in->inputs.limits.part_blocks = tokens / ROOF_BLOCK_TOKENS;
+    return ROOF_OK;
+}
+
 /* Reads the requests of a file. */
 static enum roof_status read_trace(struct simulate_input *in, const struct roof_asking *a,
                                    struct roof_error *error)
@@ -79,7 +119,8 @@ static enum roof_status read_trace(struct simulate_input *in, const struct roof_
     TRY(check_trace(a, error));
     TRY(roof_read_integer(&most, a->question, ROOF_INPUT_REQUESTS, error));
     in->row.trace = a->question->value[ROOF_INPUT_TRACE];
-    TRY(roof_request_trace_read(&in->trace, in->row.trace, (uint64_t)most, error));
+    TRY(roof_request_trace_read(&in->trace, in->row.trace, (uint64_t)most,
+                                in->inputs.limits.part_blocks * ROOF_BLOCK_TOKENS, error));
     in->inputs.trace = in->trace.arrival;
     in->arrivals.prompt.mean = in->trace.mean_prompt;
     in->arrivals.generate.mean = in->trace.mean_generate;
@@ -88,7 +129,8 @@ static enum roof_status read_trace(struct simulate_input *in, const struct roof_
                              in->row.trace, in->trace.empty);
         a->listener->remark(a->listener->context, &note);
     }
-    if (roof_asking_has(a, ROOF_INPUT_FIT) && in->trace.measured == NULL) {
+    in->fits = roof_asking_has(a, ROOF_INPUT_FIT);
+    if (in->fits && in->trace.measured == NULL) {
         return roof_error_set(error, ROOF_USAGE,
                               "%s has no measured times for " ROOF_KEY(
                                   "fit") ": columns queued_ts, first_token_ts and last_token_ts",
@@ -164,6 +206,7 @@ static enum roof_status read_scheduler(struct simulate_input *in, const struct r
     const char *const overhead = a->question->value[ROOF_INPUT_REQUEST_OVERHEAD];
     in->row.max_num_seqs = SEQUENCES_DEFAULT;
     limits->scale = 1;
+    limits->engine_overhead = overhead == NULL;
     limits->halt = roof_asking_halt(a);
     TRY(roof_read_integer(&in->row.max_num_seqs, a->question, ROOF_INPUT_MAX_NUM_SEQS, error));
     TRY(read_number(&limits->scale, a, ROOF_INPUT_STEP_SCALE, SCALE_MIN, SCALE_MAX, error));
@@ -184,6 +227,11 @@ static enum roof_status read_router(struct simulate_input *in, const struct roof
     int64_t router = ROOF_ROUTER_ROUND_ROBIN;
     TRY(roof_read_choice(&router, a->question, ROOF_INPUT_ROUTER, error));
     in->inputs.router = (enum roof_router)router;
+    if (router == ROOF_ROUTER_PREFIX_AWARE && in->inputs.limits.part_blocks == 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("router") " prefix-aware goes with " ROOF_KEY("prefix_cache") " of simulate");
+    }
     return ROOF_OK;
 }
 
@@ -197,12 +245,78 @@ static enum roof_status read_copies(struct simulate_input *in, const struct roof
                               ROOF_KEY("dp") " is at most %d in a simulation, not %" PRId64,
                               COPIES_MAX, copies);
     }
-    if (copies == 1 && roof_asking_has(a, ROOF_INPUT_ROUTER)) {
+    int64_t prefills = 1;
+    TRY(roof_read_integer(&prefills, a->question, ROOF_INPUT_PREFILL_COPIES, error));
+    const bool several = copies > 1 || prefills > 1;
+    if (!several && roof_asking_has(a, ROOF_INPUT_ROUTER)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("router") " goes with " ROOF_KEY("dp") " of 2 or more");
     }
     in->inputs.copies = (uint64_t)copies;
-    in->row.router = copies > 1 ? roof_router_names[in->inputs.router] : NULL;
+    in->row.router = several ? roof_router_names[in->inputs.router] : NULL;
+    in->prefill.dp = prefills;
+    return ROOF_OK;
+}
+
+/* Reads one size of a split, "tp=4". */
+static enum roof_status read_size(struct roof_scenario *s, const struct roof_list_item *item,
+                                  struct roof_error *error)
+{
+    const struct {
+        const char *name;
+        int64_t *value;
+    } sizes[] = {{"tp", &s->tp},
+                 {"pp", &s->pp},
+                 {"attention-dp", &s->attention_dp},
+                 {"moe-tp", &s->moe_tp},
+                 {"moe-ep", &s->moe_ep}};
+    char text[64];
+    if (roof_list_item_copy(text, sizeof text, item)) {
+        char *const equals = strchr(text, '=');
+        const size_t length = equals == NULL ? 0 : (size_t)(equals - text);
+        for (size_t i = 0; i < COUNT(sizes); i++) {
+            if (length > 0 && strlen(sizes[i].name) == length &&
+                strncmp(sizes[i].name, text, length) == 0) {
+                return roof_parse_integer(sizes[i].value, equals + 1, ROOF_KEY("prefill_split"), 1,
+                                          SPLIT_MAX, error);
+            }
+        }
+    }
+    return roof_error_set(error, ROOF_USAGE,
+                          ROOF_KEY("prefill_split") " is a list of tp=N, pp=N, attention-dp=N, "
+                                                    "moe-tp=N and moe-ep=N, not '%.*s'",
+                          (int)item->length, item->text);
+}
+
+/* Reads the copies that prefill: their split is that of the others, or one of their own. */
+static enum roof_status read_prefills(struct simulate_input *in, const struct roof_asking *a,
+                                      struct roof_error *error)
+{
+    const char *const split = a->question->value[ROOF_INPUT_PREFILL_SPLIT];
+    const int64_t copies = in->prefill.dp;
+    struct roof_list_item item;
+    in->apart = roof_asking_has(a, ROOF_INPUT_PREFILL_COPIES);
+    if (!in->apart) {
+        return split == NULL ? ROOF_OK
+                             : roof_error_set(error, ROOF_USAGE,
+                                              ROOF_KEY("prefill_split") " goes with " ROOF_KEY(
+                                                  "prefill_copies"));
+    }
+    if (roof_asking_has(a, ROOF_INPUT_FIT)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("fit") " goes with copies of one kind, without " ROOF_KEY("prefill_copies"));
+    }
+    in->prefill = in->scenario;
+    in->prefill.dp = copies;
+    if (split != NULL) {
+        in->prefill.tp = in->prefill.pp = in->prefill.attention_dp = 0;
+        in->prefill.moe_tp = in->prefill.moe_ep = 0;
+        in->prefill.common.shape.ep = 1;
+    }
+    for (const char *rest = split; rest != NULL && roof_list_next(&item, &rest);) {
+        TRY(read_size(&in->prefill, &item, error));
+    }
     return ROOF_OK;
 }
 
@@ -254,11 +368,73 @@ static enum roof_status read_rows(struct simulate_input *in, const struct roof_a
                               ROOF_KEY("rows") " requests goes with " ROOF_KEY(
                                   "rate") " or " ROOF_KEY("concurrency"));
     }
-    return in->requests && roof_asking_document(a)
+    return in->requests && a->form.document
                ? roof_error_set(error, ROOF_USAGE,
                                 ROOF_KEY("rows") " requests goes with " ROOF_KEY(
                                     "format") " csv, ndjson or md")
                : ROOF_OK;
+}
+
+/* Reads the size of a chart, which has random requests. */
+static enum roof_status read_chart(struct simulate_input *in, const struct roof_asking *a,
+                                   struct roof_error *error)
+{
+    if (!roof_asking_drawn(a)) {
+        return ROOF_OK;
+    }
+    if (in->row.concurrency > 0 || in->row.trace != NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "a chart of rates needs requests that arrive at random: leave out "
+                              "" ROOF_KEY("concurrency") " and " ROOF_KEY("trace"));
+    }
+    return roof_read_drawing_size(&in->size, a, error);
+}
+
+/* Lets an engine say what the question does not: the stack, and what its scheduler does. */
+static enum roof_status read_engine_rules(struct simulate_input *in, const struct roof_asking *a,
+                                          const struct roof_engine *engine,
+                                          struct roof_error *error)
+{
+    const struct roof_engine_defaults *const d = roof_engine_defaults(engine, in->hardware);
+    struct roof_scheduler_limits *const limits = &in->inputs.limits;
+    if (d == NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "what the scheduler of %s does is not known; " ROOF_KEY(
+                                  "chunk") " and " ROOF_KEY("max_num_seqs") " describe one",
+                              engine->id);
+    }
+    limits->budget_has_decode = engine->scheduler.counts_decode;
+    limits->separates = !engine->scheduler.mixes;
+    limits->reserves = !engine->scheduler.preempts;
+    if (!roof_asking_has(a, ROOF_INPUT_CHUNK)) {
+        in->scenario.chunk = in->row.chunk = limits->budget = d->chunk;
+    }
+    if (!roof_asking_has(a, ROOF_INPUT_MAX_NUM_SEQS)) {
+        in->row.max_num_seqs = limits->sequences = d->max_num_seqs;
+    }
+    if (!roof_asking_has(a, ROOF_INPUT_STACK)) {
+        in->scenario.common.stack = engine->stack;
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status read_engine(struct simulate_input *in, const struct roof_asking *a,
+                                    struct roof_error *error)
+{
+    const char *const id = a->question->value[ROOF_INPUT_ENGINE];
+    struct roof_engines *engines = NULL;
+    size_t engine = 0;
+    in->row.engine = id;
+    if (id == NULL) {
+        return ROOF_OK;
+    }
+    TRY(roof_engines_load(&engines, error));
+    enum roof_status status = roof_engine_find(&engine, engines, id, error);
+    if (status == ROOF_OK) {
+        status = read_engine_rules(in, a, &engines->engine[engine], error);
+    }
+    roof_engines_free(engines);
+    return status;
 }
 
 void roof_simulate_close(struct simulate_input *in)
@@ -270,6 +446,7 @@ void roof_simulate_close(struct simulate_input *in)
 enum roof_status roof_read_load(struct simulate_input *in, const struct roof_asking *a,
                                 struct roof_error *error)
 {
+    TRY(read_prefix_cache(in, a, error));
     TRY(roof_asking_has(a, ROOF_INPUT_TRACE) ? read_trace(in, a, error)
                                              : read_arrivals(in, a, error));
     TRY(read_extent(in, a, error));
@@ -294,10 +471,13 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
     TRY(roof_read_load(in, a, error));
     TRY(read_copies(in, a, error));
     TRY(read_rows(in, a, error));
+    TRY(read_chart(in, a, error));
     TRY(roof_asking_hardware(&in->hardware, a, NULL, error));
+    TRY(read_engine(in, a, error));
+    TRY(roof_read_host_time(&in->scenario, q, false, error));
     TRY(roof_asking_model(&in->model, a, q, q->model_name, error));
     in->scenario.prompt = (int64_t)ceil(in->arrivals.prompt.mean);
     in->scenario.generate = (int64_t)ceil(in->arrivals.generate.mean);
     in->scenario.common.shape.batch = in->row.max_num_seqs;
-    return ROOF_OK;
+    return read_prefills(in, a, error);
 }

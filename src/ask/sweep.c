@@ -8,6 +8,8 @@
 
 #include "ask/asking.h"
 #include "ask/chunks.h"
+#include "ask/curves.h"
+#include "ask/draw.h"
 #include "ask/resume.h"
 #include "base/base.h"
 #include "base/quantity.h"
@@ -17,15 +19,47 @@
 #define SHARDS_MAX 1000000000
 #define THREADS_MAX 64
 
+/* The columns that are shown of an input that is given, and of the results that depend on it. */
+static const struct {
+    size_t input;
+    const char *keys[2];
+} dependent[] = {{ROOF_INPUT_CHUNK, {"chunk", "step_ms"}},
+                 {ROOF_INPUT_PROMPT, {"prompt", "e2e_ms"}},
+                 {ROOF_INPUT_GENERATE, {"generate", NULL}},
+                 {ROOF_INPUT_DRAFT_TOKENS, {"draft_tokens", "tokens_per_step"}},
+                 {ROOF_INPUT_PREFILL_BATCH, {"prefill_batch", NULL}},
+                 {ROOF_INPUT_PREFILL_CONTEXT, {"prefill_context", NULL}},
+                 {ROOF_INPUT_PREFIX_HIT, {"prefix_hit", NULL}},
+                 {ROOF_INPUT_DP, {"dp", NULL}},
+                 {ROOF_INPUT_ATTENTION_DP, {"attention_dp", NULL}},
+                 {ROOF_INPUT_MOE_TP, {"moe_tp", NULL}},
+                 {ROOF_INPUT_MOE_EP, {"moe_ep", NULL}},
+                 {ROOF_INPUT_LAYOUT, {"layout", NULL}}};
+
+/* So many devices are told of below a table at most. */
+#define NEAR_MAX 8
+
+/* The devices of a grid whose expected times are estimated from other devices, and the largest part
+ * of a time that is. */
+struct near {
+    const struct roof_hardware *device[NEAR_MAX];
+    size_t count;
+    bool more; /* devices than are kept */
+    double most;
+};
+
 /* The question. */
 struct sweep_input {
     struct roof_grid grid;
+    bool given[ROOF_INPUT_COUNT]; /* inputs that the question gives */
+    struct roof_kept_columns kept;
     uint64_t first; /* the points of `shard`: a contiguous slice */
     uint64_t count;
     bool sharded;
     bool last; /* the slice has the last point of the grid */
     int64_t threads;
     struct roof_variety variety; /* of some points all over the grid */
+    struct near near;            /* of these points, too */
 };
 
 /* The rows so far. */
@@ -75,7 +109,7 @@ static enum roof_status read_shard(struct sweep_input *in, const struct roof_ask
                               ROOF_KEY("shard") " is I/N with 1 <= I <= N <= %d, not '%s'",
                               SHARDS_MAX, text);
     }
-    if (a->format == ROOF_JSON) {
+    if (a->form.format == ROOF_JSON) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("shard") " does not go with " ROOF_KEY(
                                   "format") " json: arrays cannot be joined; ndjson can");
@@ -86,27 +120,12 @@ static enum roof_status read_shard(struct sweep_input *in, const struct roof_ask
 }
 
 /* Shows the columns of inputs that the question gives, and of the results that depend on them. */
-static void show_asked(struct roof_table *table, const struct roof_question *question)
+static void show_given(struct roof_table *table, const struct sweep_input *in)
 {
-    static const struct {
-        size_t input;
-        const char *keys[2];
-    } shown[] = {{ROOF_INPUT_CHUNK, {"chunk", "step_ms"}},
-                 {ROOF_INPUT_PROMPT, {"prompt", "e2e_ms"}},
-                 {ROOF_INPUT_GENERATE, {"generate", NULL}},
-                 {ROOF_INPUT_DRAFT_TOKENS, {"draft_tokens", "tokens_per_step"}},
-                 {ROOF_INPUT_PREFILL_BATCH, {"prefill_batch", NULL}},
-                 {ROOF_INPUT_PREFILL_CONTEXT, {"prefill_context", NULL}},
-                 {ROOF_INPUT_PREFIX_HIT, {"prefix_hit", NULL}},
-                 {ROOF_INPUT_DP, {"dp", NULL}},
-                 {ROOF_INPUT_ATTENTION_DP, {"attention_dp", NULL}},
-                 {ROOF_INPUT_MOE_TP, {"moe_tp", NULL}},
-                 {ROOF_INPUT_MOE_EP, {"moe_ep", NULL}},
-                 {ROOF_INPUT_LAYOUT, {"layout", NULL}}};
-    for (size_t i = 0; i < COUNT(shown); i++) {
-        for (size_t k = 0; k < 2 && roof_asked(question, shown[i].input); k++) {
-            if (shown[i].keys[k] != NULL) {
-                roof_table_show(table, shown[i].keys[k]);
+    for (size_t i = 0; i < COUNT(dependent); i++) {
+        for (size_t k = 0; k < 2 && in->given[dependent[i].input]; k++) {
+            if (dependent[i].keys[k] != NULL) {
+                roof_table_show(table, dependent[i].keys[k]);
             }
         }
     }
@@ -130,7 +149,7 @@ static void ignore_refused(void *context, const struct roof_error *error)
 }
 
 /* Tells whether an error names an input of the workload that the question does not give. */
-static bool names_missing(const struct roof_error *error, const struct roof_question *question)
+static bool names_missing(const struct roof_error *error, const struct sweep_input *in)
 {
     for (int i = 0; i < error->key_count; i++) {
         char key[ROOF_INPUT_NAME_SIZE] = "";
@@ -138,8 +157,7 @@ static bool names_missing(const struct roof_error *error, const struct roof_ques
         if (named->length < sizeof key) {
             memcpy(key, error->message + named->at, named->length);
             const size_t input = roof_input_number(key);
-            if (input < ROOF_INPUT_COUNT && roof_input(input)->field &&
-                !roof_asked(question, input)) {
+            if (input < ROOF_INPUT_COUNT && roof_input(input)->field && !in->given[input]) {
                 return true;
             }
         }
@@ -149,16 +167,15 @@ static bool names_missing(const struct roof_error *error, const struct roof_ques
 
 /* Refuses a sweep that lacks an input which every point needs, before it begins: both the first and
  * the last point are then refused for it. What only some points lack is told of at the end. */
-static enum roof_status check_ends(const struct sweep_input *in,
-                                   const struct roof_question *question, struct roof_error *error)
+static enum roof_status check_ends(const struct sweep_input *in, struct roof_error *error)
 {
     struct roof_error last = {.status = ROOF_OK};
     const struct roof_sweep *const sweep = &in->grid.sweep;
     if (in->count == 0 ||
         roof_sweep_run(sweep, in->count - 1, 1, ignore_point, NULL, &last) != ROOF_USAGE ||
-        !names_missing(&last, question) ||
+        !names_missing(&last, in) ||
         roof_sweep_run(sweep, 0, 1, ignore_point, NULL, error) != ROOF_USAGE ||
-        !names_missing(error, question)) {
+        !names_missing(error, in)) {
         return ROOF_OK;
     }
     return error->status;
@@ -170,9 +187,31 @@ static enum roof_status check_ends(const struct sweep_input *in,
 /* The state of a look at a grid. */
 struct look {
     struct roof_variety *variety;
+    struct near *near;
     const struct roof_table *table;
     struct roof_tile tile; /* of the point */
 };
+
+/* A table tells of a part of a time that is estimated from other devices where it is more. */
+#define NEAR_TOLD 0.1
+
+static void add_near(struct near *near, const struct roof_prediction *prediction,
+                     const struct roof_model_prediction *model)
+{
+    const double part = model != NULL ? model->expected_near : prediction->expected_near ? 1 : 0;
+    size_t i = 0;
+    if (!(part > NEAR_TOLD)) {
+        return;
+    }
+    near->most = fmax(near->most, part);
+    while (i < near->count && near->device[i] != prediction->hardware) {
+        i++;
+    }
+    near->more = near->more || i == NEAR_MAX;
+    if (i == near->count && i < NEAR_MAX) {
+        near->device[near->count++] = prediction->hardware;
+    }
+}
 
 static enum roof_status on_look(void *context, const struct roof_prediction *prediction,
                                 const struct roof_model_prediction *model, struct roof_error *error)
@@ -180,6 +219,7 @@ static enum roof_status on_look(void *context, const struct roof_prediction *pre
     const struct look *const look = context;
     (void)error;
     roof_variety_add(look->variety, look->table, prediction, model, &look->tile);
+    add_near(look->near, prediction, model);
     return ROOF_OK;
 }
 
@@ -188,7 +228,7 @@ static enum roof_status look_over(struct sweep_input *in, const struct roof_tabl
                                   struct roof_error *error)
 {
     struct roof_sweep sweep = in->grid.sweep; /* its lists stay those of the grid */
-    struct look look = {.variety = &in->variety, .table = table};
+    struct look look = {.variety = &in->variety, .near = &in->near, .table = table};
     sweep.refused = ignore_refused;
     sweep.tile = &look.tile;
     if (in->count <= LOOKED_AT) {
@@ -207,26 +247,30 @@ static enum roof_status read_input(struct sweep_input *in, struct roof_table *ta
     const struct roof_question *const q = a->question;
     const struct roof_sweep *const sweep = &in->grid.sweep;
     TRY(roof_grid_open(&in->grid, &a->loans, q, roof_asking_bounds_only(a), error));
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        in->given[i] = roof_asked(q, i);
+    }
+    roof_read_kept_columns(&in->kept, q);
     for (size_t i = 0; i < in->grid.models; i++) {
         roof_asking_remark(a, in->grid.model[i]);
     }
     if (in->grid.draft != NULL) {
         roof_asking_remark(a, in->grid.draft);
     }
-    TRY(roof_table_open(table, roof_asking_rows(a),
-                        q->model                              ? ROOF_TABLE_MODEL_PREDICTIONS
-                        : roof_asking_has(a, ROOF_INPUT_TILE) ? ROOF_TABLE_TILES
-                                                              : ROOF_TABLE_PREDICTIONS,
-                        sweep->base.common.op, q->value[ROOF_INPUT_COLUMNS], error));
-    const bool readable = a->format == ROOF_TEXT || a->format == ROOF_MARKDOWN;
-    if (readable && !roof_asking_has(a, ROOF_INPUT_COLUMNS)) {
-        show_asked(table, q);
+    TRY(roof_table_open(table, a->form.rows,
+                        q->model                     ? ROOF_TABLE_MODEL_PREDICTIONS
+                        : in->given[ROOF_INPUT_TILE] ? ROOF_TABLE_TILES
+                                                     : ROOF_TABLE_PREDICTIONS,
+                        sweep->base.common.op, a->form.columns, error));
+    const bool readable = a->form.format == ROOF_TEXT || a->form.format == ROOF_MARKDOWN;
+    if (readable && a->form.columns == NULL) {
+        show_given(table, in);
     }
     TRY(roof_sweep_count(&in->count, sweep, error));
-    TRY(check_ends(in, q, error));
-    if (a->format == ROOF_TEXT) {
+    TRY(check_ends(in, error));
+    if (a->form.format == ROOF_TEXT) {
         TRY(look_over(in, table, error));
-        roof_table_narrow(table, q, &in->variety);
+        roof_table_narrow(table, &in->kept, &in->variety);
     }
     TRY(read_shard(in, a, error));
     return read_threads(in, q, error);
@@ -345,7 +389,7 @@ static enum roof_status on_series(void *context, const struct roof_prediction *p
     return ROOF_OK;
 }
 
-/* Says that the series do not turn compute-bound for which this holds. */
+/* Says how many of the series never become compute-bound. */
 static void put_never(const struct summary *s, bool more)
 {
     if (s->never > 0 && s->turning > 0) {
@@ -375,7 +419,7 @@ static enum roof_status put_summary(const struct sink *sink, struct roof_text *o
             several = axis->values.count > 1;
         }
     }
-    if (sink->asking->format != ROOF_TEXT || series.model == NULL || !several ||
+    if (sink->asking->form.format != ROOF_TEXT || series.model == NULL || !several ||
         sink->in->sharded) {
         return ROOF_OK;
     }
@@ -389,6 +433,25 @@ static enum roof_status put_summary(const struct sink *sink, struct roof_text *o
     return ROOF_OK;
 }
 
+/* Says which expected times are no more than estimates from other devices. */
+static void put_near(struct roof_text *out, const struct near *near)
+{
+    const size_t from = out->length + 1;
+    if (near->count == 0) {
+        return;
+    }
+    roof_text_printf(
+        out,
+        "\nUp to %.0f%% of an expected time is estimated from other devices, libraries "
+        "or formats: ",
+        100 * near->most);
+    for (size_t i = 0; i < near->count; i++) {
+        roof_text_printf(out, "%s%s", i == 0 ? "" : ", ", near->device[i]->id);
+    }
+    roof_text_put(out, near->more ? ", ...\n" : "\n");
+    roof_text_fold(out, from, 2);
+}
+
 /* Ends the table. Rows from before a failure stay, so they are written whole. */
 static enum roof_status end(struct sink *sink, enum roof_status status, struct roof_error *error)
 {
@@ -398,8 +461,9 @@ static enum roof_status end(struct sink *sink, enum roof_status status, struct r
     }
     if (status == ROOF_OK) {
         roof_table_end(&sink->table, &sink->text);
-        if (sink->asking->format == ROOF_TEXT && sink->in->last) {
+        if (sink->asking->form.format == ROOF_TEXT && sink->in->last) {
             roof_table_left_out(&sink->table, &sink->in->variety, &sink->text);
+            put_near(&sink->text, &sink->in->near);
         }
         status = put_summary(sink, &sink->text, error);
     }
@@ -427,6 +491,9 @@ static void tell_refused(const struct sink *sink)
 
 enum roof_status roof_ask_sweep(struct roof_asking *a, struct roof_error *error)
 {
+    if (roof_asking_drawn(a)) {
+        return roof_ask_curves(a, ROOF_CHART_LATENCY, error);
+    }
     struct sweep_input *const in = calloc(1, sizeof *in);
     if (in == NULL) {
         return roof_no_memory(error);

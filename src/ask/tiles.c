@@ -9,9 +9,17 @@
 /* The usual tiles: more than there are candidates. */
 #define TILES_MAX 64
 
+/* The question about tiles of one operator. */
+struct tiles_input {
+    struct roof_scenario scenario;
+    const struct roof_hardware *hardware;
+    struct roof_kept_columns kept;
+    bool all; /* the usual tiles are ranked */
+};
+
 /* The question, and the tiles that fit. */
 struct tiles {
-    struct roof_scenario scenario;
+    struct tiles_input in;
     struct roof_prediction prediction;
     struct roof_tile tile[TILES_MAX];
     size_t count;
@@ -22,7 +30,7 @@ struct tiles {
 static enum roof_status rank(struct tiles *s, struct roof_error *error)
 {
     struct roof_error first = {.status = ROOF_OK};
-    struct roof_tile_choice choice = s->scenario.tile;
+    struct roof_tile_choice choice = s->in.scenario.tile;
     for (size_t i = 0; roof_tile_candidate(i) != 0 && s->count < TILES_MAX; i++) {
         struct roof_error refused = {.status = ROOF_OK};
         choice.tile = roof_tile_candidate(i);
@@ -40,59 +48,68 @@ static enum roof_status rank(struct tiles *s, struct roof_error *error)
     return ROOF_OK;
 }
 
-static enum roof_status read_input(struct tiles *s, struct roof_asking *a, struct roof_error *error)
+static enum roof_status read_input(struct tiles_input *in, struct roof_asking *a,
+                                   struct roof_error *error)
 {
     static const size_t others[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED,
                                     ROOF_INPUT_ADVISE};
-    const struct roof_hardware *hardware = NULL;
     TRY(roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("tile"), error));
-    TRY(roof_read_scenario(&s->scenario, a->question, error));
-    TRY(roof_asking_hardware(&hardware, a, NULL, error));
-    TRY(roof_predict(&s->prediction, &s->scenario.common, hardware, error));
-    if (s->scenario.tile.tile == ROOF_SIZES_ALL) {
+    TRY(roof_read_scenario(&in->scenario, a->question, error));
+    in->all = in->scenario.tile.tile == ROOF_SIZES_ALL;
+    roof_read_kept_columns(&in->kept, a->question);
+    return roof_asking_hardware(&in->hardware, a, NULL, error);
+}
+
+static enum roof_status predict_tiles(struct tiles *s, struct roof_error *error)
+{
+    TRY(roof_predict(&s->prediction, &s->in.scenario.common, s->in.hardware, error));
+    if (s->in.all) {
         return rank(s, error);
     }
     s->count = 1;
-    return roof_tile_predict(&s->tile[0], &s->prediction, &s->scenario.tile, error);
+    return roof_tile_predict(&s->tile[0], &s->prediction, &s->in.scenario.tile, error);
 }
 
-static enum roof_status write_tiles(struct roof_text *out, const struct tiles *s,
-                                    struct roof_asking *a, struct roof_error *error)
+static void write_tiles(struct roof_text *out, struct roof_table *table, const struct tiles *s,
+                        const struct roof_form *form)
 {
-    struct roof_table table;
-    const bool all = s->scenario.tile.tile == ROOF_SIZES_ALL;
-    TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_TILES, s->prediction.workload.op,
-                        a->question->value[ROOF_INPUT_COLUMNS], error));
-    if (!all && (roof_asking_report(a) || a->format == ROOF_JSON)) {
-        roof_report_tile(out, a->format == ROOF_JSON, &s->prediction, &s->tile[0]);
-        return ROOF_OK;
+    if (!s->in.all && form->document) {
+        roof_report_tile(out, form->format == ROOF_JSON, &s->prediction, &s->tile[0]);
+        return;
     }
     struct roof_variety variety = {.rows = 0};
     for (size_t i = 0; i < s->count; i++) {
-        roof_variety_add(&variety, &table, &s->prediction, NULL, &s->tile[i]);
+        roof_variety_add(&variety, table, &s->prediction, NULL, &s->tile[i]);
     }
-    roof_table_narrow(&table, a->question, &variety);
-    roof_table_begin(&table, out);
+    roof_table_narrow(table, &s->in.kept, &variety);
+    roof_table_begin(table, out);
     for (size_t i = 0; i < s->count; i++) {
-        roof_table_tile(&table, out, &s->prediction, &s->tile[i]);
+        roof_table_tile(table, out, &s->prediction, &s->tile[i]);
     }
-    roof_table_end(&table, out);
-    if (a->format == ROOF_TEXT) {
+    roof_table_end(table, out);
+    if (form->format == ROOF_TEXT) {
         roof_report_tiles_left(out, s->left, s->prediction.hardware);
     }
-    return ROOF_OK;
 }
 
 enum roof_status roof_ask_tiles(struct roof_text *out, struct roof_asking *a,
                                 struct roof_error *error)
 {
+    struct roof_table table;
     struct tiles *const s = calloc(1, sizeof *s);
     if (s == NULL) {
         return roof_no_memory(error);
     }
-    enum roof_status status = read_input(s, a, error);
+    enum roof_status status = read_input(&s->in, a, error);
     if (status == ROOF_OK) {
-        status = write_tiles(out, s, a, error);
+        status = roof_table_open(&table, a->form.rows, ROOF_TABLE_TILES, s->in.scenario.common.op,
+                                 a->form.columns, error);
+    }
+    if (status == ROOF_OK) {
+        status = predict_tiles(s, error);
+    }
+    if (status == ROOF_OK) {
+        write_tiles(out, &table, s, &a->form);
     }
     free(s);
     return status;

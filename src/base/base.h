@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The few lines that every file of the library may use. */
-#ifndef ROOF_BASE_H
-#define ROOF_BASE_H
+#ifndef ROOF_BASE_BASE_H
+#define ROOF_BASE_BASE_H
 
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Characters of texts that come from outside: control characters, and what UTF-8 and XML allow. */
-#ifndef ROOF_CHARACTER_H
-#define ROOF_CHARACTER_H
+#ifndef ROOF_BASE_CHARACTER_H
+#define ROOF_BASE_CHARACTER_H
 
 #include <stddef.h>
 

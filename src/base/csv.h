@@ -2,8 +2,8 @@
 /* Reads CSV by RFC 4180, row by row: quoted cells, LF or CRLF, lines with '#' are comments. It
  * holds one row in a buffer, and its cells are terminated in place. Lines can be read as they are,
  * too. */
-#ifndef ROOF_CSV_H
-#define ROOF_CSV_H
+#ifndef ROOF_BASE_CSV_H
+#define ROOF_BASE_CSV_H
 
 #include <stdbool.h>
 #include <stddef.h>

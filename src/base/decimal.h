@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The shortest decimal digits that read back to a double. */
-#ifndef ROOF_DECIMAL_H
-#define ROOF_DECIMAL_H
+#ifndef ROOF_BASE_DECIMAL_H
+#define ROOF_BASE_DECIMAL_H
 
 #include <stdint.h>
 

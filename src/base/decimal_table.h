@@ -11,8 +11,8 @@
  *       g = -(-n // d)
  *       print("{0x%016X, 0x%016X}," % (g >> 64, g % 2**64))
  */
-#ifndef ROOF_DECIMAL_TABLE_H
-#define ROOF_DECIMAL_TABLE_H
+#ifndef ROOF_BASE_DECIMAL_TABLE_H
+#define ROOF_BASE_DECIMAL_TABLE_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Lets the caller of long work end it early. */
-#ifndef ROOF_HALT_H
-#define ROOF_HALT_H
+#ifndef ROOF_BASE_HALT_H
+#define ROOF_BASE_HALT_H
 
 #include <stdbool.h>
 #include <stddef.h>

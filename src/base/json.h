@@ -8,8 +8,8 @@
  * \u0000, invalid UTF-8, trailing text, depth) are made on the text before, and the place of a
  * value is found by counting values in the text.
  */
-#ifndef ROOF_JSON_H
-#define ROOF_JSON_H
+#ifndef ROOF_BASE_JSON_H
+#define ROOF_BASE_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

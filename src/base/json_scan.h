@@ -4,8 +4,8 @@
  * invalid UTF-8, text behind the value, depth), finds mistakes with their places, and tells where
  * values stand. It builds no tree and allocates nothing.
  */
-#ifndef ROOF_JSON_SCAN_H
-#define ROOF_JSON_SCAN_H
+#ifndef ROOF_BASE_JSON_SCAN_H
+#define ROOF_BASE_JSON_SCAN_H
 
 #include "base/json.h"
 

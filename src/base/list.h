@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Cuts a list such as "a,b,c" into its items. */
-#ifndef ROOF_LIST_H
-#define ROOF_LIST_H
+#ifndef ROOF_BASE_LIST_H
+#define ROOF_BASE_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Finds the known names that somebody may have meant by an unknown one. */
-#ifndef ROOF_NEAREST_H
-#define ROOF_NEAREST_H
+#ifndef ROOF_BASE_NEAREST_H
+#define ROOF_BASE_NEAREST_H
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
  * bounded by the length of the expression times that of the name, while regexec of the C library
  * may need minutes and gigabytes for forty bytes.
  */
-#ifndef ROOF_PATTERN_H
-#define ROOF_PATTERN_H
+#ifndef ROOF_BASE_PATTERN_H
+#define ROOF_BASE_PATTERN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -36,6 +36,7 @@ static const struct unit units[ROOF_UNIT_COUNT] = {
     [ROOF_UNIT_MEGAHERTZ] = {"MHz", 1e6, 1, NULL},
     [ROOF_UNIT_WATTS] = {"W", 1, 1, NULL},
     [ROOF_UNIT_JOULES] = {"J", 1, 1, "J"},
+    [ROOF_UNIT_PICOJOULES] = {"pJ", 1, 1e12, NULL},
     [ROOF_UNIT_FLOP_PER_BYTE] = {"FLOP/byte", 1, 1, NULL},
     [ROOF_UNIT_FRACTION] = {"%", 1, 1e2, NULL},
 };
@@ -348,7 +349,7 @@ static enum roof_status range_error(struct roof_error *error, const char *what, 
 {
     return roof_error_set(error, ROOF_USAGE,
                           "%s must be an integer from %" PRId64 " to %" PRId64
-                          " (k, M, G or Ki, Mi, Gi may follow), not '%s'",
+                          " (k, M and G stand for powers of 1000, Ki, Mi and Gi of 1024), not '%s'",
                           what, min, max, text);
 }
 
@@ -393,18 +394,37 @@ enum roof_status roof_parse_integer(int64_t *out, const char *text, const char *
     return ROOF_OK;
 }
 
+/* Reads a number that may have its unit behind it: "300W", "89.6 GB/s". */
+static bool number_text(double *out, const char *text, const char *unit)
+{
+    const char *end = text;
+    if (!plain_number(out, text, &end) || !isfinite(*out)) {
+        return false;
+    }
+    return *end == '\0' || (*unit != '\0' && strcmp(end + (*end == ' '), unit) == 0);
+}
+
 enum roof_status roof_parse_number(double *out, const char *text, const char *what, double min,
                                    double max, struct roof_error *error)
 {
+    return roof_parse_quantity(out, text, what, ROOF_UNIT_NONE, min, max, error);
+}
+
+enum roof_status roof_parse_quantity(double *out, const char *text, const char *what,
+                                     enum roof_unit unit, double min, double max,
+                                     struct roof_error *error)
+{
+    const bool fraction = min >= 0 && max == 1;
+    const char *const name = fraction ? "%" : units[unit].name;
     double value = 0;
-    const char *end = text;
-    if (!plain_number(&value, text, &end) || *end != '\0' || !isfinite(value) ||
-        !(value >= min && value <= max)) {
+    const bool number = number_text(&value, text, name);
+    value /= fraction && strchr(text, '%') != NULL ? 100 : 1;
+    if (!number || !(value >= min && value <= max)) {
         char low[ROOF_QUANTITY_SIZE];
         char high[ROOF_QUANTITY_SIZE];
-        return roof_error_set(error, ROOF_USAGE, "%s must be a number from %s to %s, not '%s'",
+        return roof_error_set(error, ROOF_USAGE, "%s must be a number from %s to %s%s%s, not '%s'",
                               what, roof_format_short(low, min), roof_format_short(high, max),
-                              text);
+                              fraction || *name == '\0' ? "" : " ", fraction ? "" : name, text);
     }
     *out = value;
     return ROOF_OK;
@@ -426,6 +446,15 @@ enum roof_status roof_parse_share(double *out, const char *text, const char *wha
     return roof_error_set(error, ROOF_USAGE,
                           "%s must be a share above 0 and up to 1, or up to 100%%, not '%s'", what,
                           text);
+}
+
+bool roof_is_time_unit(const char *text)
+{
+    size_t i = 0;
+    while (i < COUNT(times) && strcmp(text, times[i].name) != 0) {
+        i++;
+    }
+    return i < COUNT(times);
 }
 
 enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,

@@ -3,10 +3,11 @@
  * Numbers with units: parsing, ranges and lists, and formatting. The only place where a power of
  * ten or of two, or the name of a unit, is written. No function depends on the locale.
  */
-#ifndef ROOFLINE_QUANTITY_H
-#define ROOFLINE_QUANTITY_H
+#ifndef ROOF_BASE_QUANTITY_H
+#define ROOF_BASE_QUANTITY_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ enum roof_unit {
     ROOF_UNIT_MEGAHERTZ,     /**< _mhz */
     ROOF_UNIT_WATTS,         /**< _w */
     ROOF_UNIT_JOULES,        /**< _j, shown to people with a prefix: "8.25 kJ" */
+    ROOF_UNIT_PICOJOULES,    /**< _pj */
     ROOF_UNIT_FLOP_PER_BYTE, /**< arithmetic intensity */
     ROOF_UNIT_FRACTION,      /**< 0..1, shown to people as a percentage */
     ROOF_UNIT_COUNT
@@ -79,12 +81,19 @@ const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value);
  */
 enum roof_status roof_parse_integer(int64_t *out, const char *text, const char *what, int64_t min,
                                     int64_t max, struct roof_error *error);
-/** Reads a finite decimal number, min <= value <= max. */
+/** Reads a finite decimal number, min <= value <= max. A fraction, which is a number from 0 or more
+ * to 1, may be a percentage: "0.7" or "70%". */
 enum roof_status roof_parse_number(double *out, const char *text, const char *what, double min,
                                    double max, struct roof_error *error);
+/** Reads such a number of a unit, which may stand behind it: "300" or "300W" for watts. */
+enum roof_status roof_parse_quantity(double *out, const char *text, const char *what,
+                                     enum roof_unit unit, double min, double max,
+                                     struct roof_error *error);
 /** Reads a share above 0 and up to 1, or a percentage: "0.7" or "70%". */
 enum roof_status roof_parse_share(double *out, const char *text, const char *what,
                                   struct roof_error *error);
+/** Tells whether a text is a unit of times alone: "ms". */
+bool roof_is_time_unit(const char *text);
 /** Reads a time with its unit (ns, us, ms, s), 1e-12 to 1e9 s; the result is in seconds. */
 enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
                                  struct roof_error *error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Words of a command line for sh. */
-#ifndef ROOF_SHELL_H
-#define ROOF_SHELL_H
+#ifndef ROOF_BASE_SHELL_H
+#define ROOF_BASE_SHELL_H
 
 #include "base/text.h"
 

@@ -105,13 +105,17 @@ void roof_text_fill(struct roof_text *text, char byte, size_t count)
     }
 }
 
+/* Items of a list that are shorter stay in one piece where a line is folded. */
+#define ITEM_WIDTH 14
+
 /* Finds the blank at which a line that begins at from is folded: within the page, behind its
- * indent, the last one after a semicolon or else the last one; if there is none, the first one
- * beyond. Returns NULL if the line fits or has no blank. */
+ * indent, the last one after a semicolon, or after a comma near the end, or else the last one; if
+ * there is none, the first one beyond. Returns NULL if the line fits or has no blank. */
 static char *fold_at(char *from, size_t indent)
 {
     char *blank = NULL;
     char *clause = NULL;
+    char *item = NULL;
     size_t width = 0;
     for (char *p = from; *p != '\0' && *p != '\n'; p++) {
         width += ((unsigned char)*p & 0xC0U) != 0x80U;
@@ -119,8 +123,9 @@ static char *fold_at(char *from, size_t indent)
             (width <= ROOF_PAGE_WIDTH + 1 || blank == NULL)) {
             blank = p;
             clause = p[-1] == ';' ? p : clause;
+            item = p[-1] == ',' && width > ROOF_PAGE_WIDTH - ITEM_WIDTH ? p : item;
         } else if (width > ROOF_PAGE_WIDTH && blank != NULL) {
-            return clause == NULL ? blank : clause;
+            return clause != NULL ? clause : item != NULL ? item : blank;
         }
     }
     return width > ROOF_PAGE_WIDTH ? blank : NULL;

@@ -3,8 +3,8 @@
  * A growing byte buffer. Everything the library "writes" it writes here; the caller decides where
  * the bytes go. Out of memory is remembered in the buffer and asked for once, at the end.
  */
-#ifndef ROOFLINE_TEXT_H
-#define ROOFLINE_TEXT_H
+#ifndef ROOF_BASE_TEXT_H
+#define ROOF_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

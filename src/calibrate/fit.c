@@ -180,6 +180,13 @@ static void limit_power(struct roof_kernel_fit *fit, double least)
     }
 }
 
+/* Tells if a lender's kernel says anything about a device of another vendor: TensorRT-LLM does not
+ * run there. */
+static bool lends_across(const struct roof_kernel_fit *fit)
+{
+    return fit->stack != ROOF_STACK_TRTLLM;
+}
+
 /* Takes the fits of a lender for kinds of kernels that there are none of. */
 static enum roof_status borrow_from(struct fitter *f, const struct roof_calibration *lender,
                                     const struct own *own, struct roof_error *error)
@@ -188,10 +195,12 @@ static enum roof_status borrow_from(struct fitter *f, const struct roof_calibrat
     struct roof_hardware *from = NULL;
     TRY(roof_hardware_load(&from, lender->id, NULL, error));
     const double richer = bytes_per_clock(from) / bytes_per_clock(f->hardware);
+    const bool same_vendor = strcmp(from->vendor, f->hardware->vendor) == 0;
     roof_hardware_free(from);
     for (size_t n = 0; n < lender->count; n++) {
         const struct roof_kernel_fit *const fit = &lender->fit[n];
-        bool wanted = fit->lent == NULL && f->dones < GROUPS_MAX;
+        bool wanted =
+            fit->lent == NULL && f->dones < GROUPS_MAX && (same_vendor || lends_across(fit));
         for (int i = 0; i < before && wanted; i++) {
             wanted = f->done[i].kernel != fit->kernel || f->done[i].numerics != fit->numerics;
         }

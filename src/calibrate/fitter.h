@@ -14,8 +14,8 @@
  *
  * The files, in the order of the work: options, rows, objective, search, fit, write, main.
  */
-#ifndef CALIBRATE_FITTER_H
-#define CALIBRATE_FITTER_H
+#ifndef ROOF_CALIBRATE_FITTER_H
+#define ROOF_CALIBRATE_FITTER_H
 
 #include "base/base.h"
 #include "base/quantity.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/list.h"
 #include "calibrate/fitter.h"
 
@@ -147,13 +148,11 @@ static enum roof_status find_group(int *out, struct fitter *f, const struct grou
 static enum roof_status add_row(struct fitter *f, const struct row *row, struct roof_error *error)
 {
     if (f->rows == f->capacity) {
-        const size_t capacity = f->capacity == 0 ? 4096 : 2 * f->capacity;
-        struct row *const grown = realloc(f->row, capacity * sizeof *grown);
+        struct row *const grown = roof_grow(f->row, &f->capacity, 4096, sizeof *grown);
         if (grown == NULL) {
             return roof_no_memory(error);
         }
         f->row = grown;
-        f->capacity = capacity;
     }
     f->row[f->rows++] = *row;
     f->group[row->group].rows++;

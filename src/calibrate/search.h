@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* One search for the parameters of a group: the objective, and the way to its minimum. */
-#ifndef CALIBRATE_SEARCH_H
-#define CALIBRATE_SEARCH_H
+#ifndef ROOF_CALIBRATE_SEARCH_H
+#define ROOF_CALIBRATE_SEARCH_H
 
 #include "calibrate/fitter.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Reads what each format costs in accuracy from data/accuracy.json. */
+#include <string.h>
 #include <strings.h>
 
 #include "base/base.h"
@@ -21,7 +22,10 @@ enum roof_status roof_accuracy_find(enum roof_accuracy_class *out, const char *n
                                     struct roof_error *error)
 {
     for (int i = 0; i < ROOF_ACCURACY_CLASS_COUNT; i++) {
-        if (strcasecmp(name, accuracy_names[i]) == 0) {
+        /* A class may be called by its worst loss, for a shell takes < for a redirection. */
+        const char *const worst = strpbrk(accuracy_names[i], "<-");
+        if (strcasecmp(name, accuracy_names[i]) == 0 ||
+            (worst != NULL && strcmp(name, worst + 1) == 0)) {
             *out = (enum roof_accuracy_class)i;
             return ROOF_OK;
         }

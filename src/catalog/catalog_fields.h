@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The fields of devices and formats, as `list hardware` and `list precisions` print them. */
-#ifndef ROOF_CATALOG_FIELDS_H
-#define ROOF_CATALOG_FIELDS_H
+#ifndef ROOF_CATALOG_CATALOG_FIELDS_H
+#define ROOF_CATALOG_CATALOG_FIELDS_H
 
 #include "catalog/field.h"
 #include "catalog/hardware.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The files of data/ and docs/schema/, which are embedded when the library is built: embed.sh
  * writes the table. */
-#ifndef ROOF_DATA_H
-#define ROOF_DATA_H
+#ifndef ROOF_CATALOG_DATA_H
+#define ROOF_CATALOG_DATA_H
 
 #include <stddef.h>
 

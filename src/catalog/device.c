@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "catalog/hardware.h"
+#include "catalog/hardware_parts.h"
 
 const char *roof_hardware_id(const struct roof_hardware *hardware)
 {
@@ -29,7 +30,8 @@ static double peak_number(const struct roof_hardware *hardware, const char *key)
     for (int i = 0; i < ROOF_PEAK_TABLE_COUNT; i++) {
         const char *const table = roof_peak_table_key((enum roof_peak_table)i);
         if (strlen(table) == length && strncmp(table, key, length) == 0) {
-            return roof_given(hardware->peak[i][precision].value, ROOF_UNIT_TFLOPS);
+            return roof_given(hardware->peak[i][precision].value,
+                              roof_peak_table_unit((enum roof_peak_table)i));
         }
     }
     return ROOF_UNKNOWN;
@@ -38,9 +40,9 @@ static double peak_number(const struct roof_hardware *hardware, const char *key)
 double roof_hardware_number(const struct roof_hardware *hardware, const char *key)
 {
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
-        const struct roof_figure_key *const row = roof_figure_key((enum roof_figure_id)i);
-        if (strcmp(row->key, key) == 0) {
-            return roof_given(hardware->figure[i].value, row->unit);
+        if (roof_figure_named((enum roof_figure_id)i, key)) {
+            return roof_given(hardware->figure[i].value,
+                              roof_figure_key((enum roof_figure_id)i)->unit);
         }
     }
     return peak_number(hardware, key);
@@ -92,13 +94,13 @@ bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hard
 }
 
 enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
-                                    double devices, struct roof_error *error)
+                                    double within, double members, struct roof_error *error)
 {
     const struct roof_figure *const link = &hardware->figure[ROOF_FIGURE_LINK];
     const struct roof_figure *const network = &hardware->figure[ROOF_FIGURE_NETWORK];
     /* If the size of a node is unknown (NAN), the group is taken to stay inside one. */
     const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
-    const bool crosses = devices > node;
+    const bool crosses = within > node;
     enum roof_figure_id missing = ROOF_FIGURE_COUNT;
     const struct roof_figure *const used =
         crosses && !(link->value < network->value) ? network : link;
@@ -111,12 +113,14 @@ enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_har
         return roof_error_set(error, ROOF_USAGE,
                               "%s: %s is unknown, and %.0f devices need it; give it with " ROOF_KEY(
                                   "set") " %s=VALUE",
-                              hardware->id, roof_figure_key(missing)->key, devices,
+                              hardware->id, roof_figure_key(missing)->key, within,
                               roof_figure_key(missing)->key);
     }
     const double latency =
         hardware->figure[crosses ? ROOF_FIGURE_NETWORK_LATENCY : ROOF_FIGURE_LINK_LATENCY].value;
-    *out = (struct roof_link){used->value, isnan(latency) ? 0 : latency, used};
+    const double direct = (members - 1) * hardware->figure[ROOF_FIGURE_PEER_LINK].value;
+    const double rate = !crosses && direct < used->value ? direct : used->value;
+    *out = (struct roof_link){rate, isnan(latency) ? 0 : latency, used};
     return ROOF_OK;
 }
 
@@ -129,10 +133,11 @@ void roof_hardware_raise(struct roof_hardware *out, const struct roof_hardware *
     out->figure[ROOF_FIGURE_BANDWIDTH].value *= raised == ROOF_RAISED_BANDWIDTH ? factor : 1;
     out->figure[ROOF_FIGURE_LINK].value *= links;
     out->figure[ROOF_FIGURE_NETWORK].value *= links;
+    out->figure[ROOF_FIGURE_PEER_LINK].value *= links;
     out->vector_flops_per_s *= peaks;
     for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
         for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
-            out->peak[t][p].value *= peaks;
+            out->peak[t][p].value *= t == ROOF_FLOP_ENERGY ? 1 : peaks;
         }
         out->compute[p].peak_flops_per_s *= peaks;
         out->compute[p].sparse_flops_per_s *= peaks;

@@ -4,8 +4,8 @@
  * kind of result has its rows of fields beside the code that fills in the result, and one function
  * that reads their values; tables (table.h) write the values and know no results.
  */
-#ifndef ROOFLINE_FIELD_H
-#define ROOFLINE_FIELD_H
+#ifndef ROOF_CATALOG_FIELD_H
+#define ROOF_CATALOG_FIELD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -43,6 +43,9 @@ static const struct roof_figure_key figure_keys[ROOF_FIGURE_COUNT] = {
                                    1e9},
     [ROOF_FIGURE_LLC] = {"llc_bytes", "last-level cache", ROOF_UNIT_CAPACITY, 1, 1e13},
     [ROOF_FIGURE_TDP] = {"tdp_w", "TDP", ROOF_UNIT_WATTS, 1e-3, 1e6},
+    [ROOF_FIGURE_POWER_CAP] = {"power_cap_w", "power cap", ROOF_UNIT_WATTS, 1e-3, 1e6},
+    [ROOF_FIGURE_CONSTANT_POWER] = {"constant_w", "constant power", ROOF_UNIT_WATTS, 1e-6, 1e6},
+    [ROOF_FIGURE_BYTE_ENERGY] = {"byte_pj", "energy per byte", ROOF_UNIT_PICOJOULES, 1e-6, 1e9},
     [ROOF_FIGURE_DEVICES_PER_NODE] = {"devices_per_node", "devices per node", ROOF_UNIT_NONE, 1,
                                       16384},
     [ROOF_FIGURE_LINK] = {"link_gb_s", "link, per direction", ROOF_UNIT_GB_PER_S, 1e-6, 1e7},
@@ -52,6 +55,8 @@ static const struct roof_figure_key figure_keys[ROOF_FIGURE_COUNT] = {
                                   1e6},
     [ROOF_FIGURE_NETWORK_LATENCY] = {"network_latency_us", "network latency",
                                      ROOF_UNIT_MICROSECONDS, 1e-6, 1e6},
+    [ROOF_FIGURE_PEER_LINK] = {"peer_link_gb_s", "link of two devices", ROOF_UNIT_GB_PER_S, 1e-6,
+                               1e7},
 };
 
 /* The other key that files may have for a figure. */
@@ -63,10 +68,12 @@ static const struct {
 static const struct {
     const char *key;
     const char *label;
+    enum roof_unit unit;
 } peak_tables[ROOF_PEAK_TABLE_COUNT] = {
-    [ROOF_PEAK_MATRIX] = {"peak_tflops", "matrix"},
-    [ROOF_PEAK_SPARSE] = {"sparse_tflops", "matrix, 2:4 sparse"},
-    [ROOF_PEAK_VECTOR] = {"vector_tflops", "vector"},
+    [ROOF_PEAK_MATRIX] = {"peak_tflops", "matrix", ROOF_UNIT_TFLOPS},
+    [ROOF_PEAK_SPARSE] = {"sparse_tflops", "matrix, 2:4 sparse", ROOF_UNIT_TFLOPS},
+    [ROOF_PEAK_VECTOR] = {"vector_tflops", "vector", ROOF_UNIT_TFLOPS},
+    [ROOF_FLOP_ENERGY] = {"flop_pj", "energy per FLOP", ROOF_UNIT_PICOJOULES},
 };
 
 /* A figure and a file may have this many citations: each look-up walks those of the file. */
@@ -109,6 +116,11 @@ const char *roof_peak_table_key(enum roof_peak_table table)
 const char *roof_peak_table_label(enum roof_peak_table table)
 {
     return peak_tables[table].label;
+}
+
+enum roof_unit roof_peak_table_unit(enum roof_peak_table table)
+{
+    return peak_tables[table].unit;
 }
 
 const char *roof_compute_unit_name(enum roof_compute_unit unit)
@@ -334,11 +346,12 @@ static enum roof_status read_peak(struct reader *r, enum roof_peak_table table,
         struct roof_figure *const figure = &r->hardware->peak[table][format[i]];
         if (!isnan(figure->value)) {
             return roof_json_error(r->json, item, r->error,
-                                   "%s gives the peak of %s twice (fp8 stands for both FP8 "
-                                   "formats, mxfp8 and mxfp6 likewise)",
+                                   "%s gives the figure of %s twice (fp8 stands for both FP8 "
+                                   "formats, as mxfp8 and mxfp6 do)",
                                    peak_tables[table].key, roof_format(format[i])->name);
         }
-        TRY(read_figure(r, figure, item, key, ROOF_UNIT_TFLOPS, ROOF_PEAK_MIN, ROOF_PEAK_MAX));
+        TRY(read_figure(r, figure, item, key, peak_tables[table].unit, ROOF_PEAK_MIN,
+                        ROOF_PEAK_MAX));
     }
     return ROOF_OK;
 }
@@ -514,6 +527,15 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
 
 static const char *const no_strings[] = {NULL};
 
+static void clear_peaks(struct roof_hardware *hardware)
+{
+    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+            hardware->peak[t][p].value = ROOF_UNKNOWN;
+        }
+    }
+}
+
 /* Sets all that a file need not say. */
 static void set_defaults(struct roof_hardware *hardware)
 {
@@ -526,11 +548,13 @@ static void set_defaults(struct roof_hardware *hardware)
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         hardware->figure[i].value = ROOF_UNKNOWN;
     }
-    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
-        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-            hardware->peak[t][p].value = ROOF_UNKNOWN;
-        }
-    }
+    clear_peaks(hardware);
+}
+
+void roof_hardware_forget_peaks(struct roof_hardware *hardware)
+{
+    clear_peaks(hardware);
+    roof_hardware_derive(hardware);
 }
 
 static bool has_peak(const struct roof_hardware *hardware)
@@ -594,22 +618,43 @@ static enum roof_status read_device(struct roof_hardware *hardware, const struct
     return ROOF_OK;
 }
 
-/* Makes a device of a document, which belongs to it from then on, also when it fails. */
-static enum roof_status from_json(struct roof_hardware **out, struct roof_json *json,
-                                  struct roof_error *error)
+/* Makes a device without figures. */
+static enum roof_status make_device(struct roof_hardware **out, struct roof_error *error)
 {
-    *out = NULL;
     struct roof_hardware *const hardware = calloc(1, sizeof *hardware);
     struct owned *const owned = calloc(1, sizeof *owned);
     if (hardware == NULL || owned == NULL) {
         free(hardware);
         free(owned);
-        roof_json_free(json);
         return roof_no_memory(error);
     }
-    owned->json = json;
     hardware->private_data = owned;
     set_defaults(hardware);
+    *out = hardware;
+    return ROOF_OK;
+}
+
+enum roof_status roof_hardware_blank(struct roof_hardware **out, const char *id,
+                                     struct roof_error *error)
+{
+    *out = NULL;
+    TRY(make_device(out, error));
+    (*out)->id = (*out)->reference = (*out)->name = id;
+    roof_hardware_derive(*out);
+    return ROOF_OK;
+}
+
+/* Makes a device of a document, which belongs to it from then on, also when it fails. */
+static enum roof_status from_json(struct roof_hardware **out, struct roof_json *json,
+                                  struct roof_error *error)
+{
+    struct roof_hardware *hardware = NULL;
+    *out = NULL;
+    if (make_device(&hardware, error) != ROOF_OK) {
+        roof_json_free(json);
+        return ROOF_MEMORY;
+    }
+    ((struct owned *)hardware->private_data)->json = json;
     const enum roof_status status = read_device(hardware, json, error);
     if (status != ROOF_OK) {
         roof_hardware_free(hardware);
@@ -647,7 +692,10 @@ void roof_hardware_free(struct roof_hardware *hardware)
 
 /* --- the registry -------------------------------------------------------------------------- */
 
-static const struct roof_registry registry = {.folder = "hardware", .noun = "hardware"};
+static const struct roof_registry registry = {
+    .folder = "hardware",
+    .noun = "hardware",
+    .own = "or a file with memory_gb, bandwidth_gb_s and peak_tflops"};
 
 /* Checks a device of the user, and notes by which name it was loaded. */
 static enum roof_status take_user(struct roof_hardware *hardware, const char *name,

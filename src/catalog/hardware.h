@@ -48,31 +48,38 @@ enum roof_figure_id {
     ROOF_FIGURE_MEMORY_CAPACITY, /**< bytes that software can use */
     ROOF_FIGURE_MEMORY_NOMINAL,  /**< bytes printed on the box */
     ROOF_FIGURE_SM_COUNT,
-    ROOF_FIGURE_BOOST_CLOCK,   /**< Hz */
-    ROOF_FIGURE_L2,            /**< bytes */
-    ROOF_FIGURE_L2_BANDWIDTH,  /**< byte/s that the SMs read from the L2 */
-    ROOF_FIGURE_SM_SHARED,     /**< bytes of shared memory of an SM */
-    ROOF_FIGURE_BLOCK_SHARED,  /**< bytes of it that a thread block may have */
-    ROOF_FIGURE_SM_REGISTERS,  /**< of 32 bits */
-    ROOF_FIGURE_SM_THREADS,    /**< threads that an SM holds */
-    ROOF_FIGURE_SM_BLOCKS,     /**< thread blocks that an SM holds */
-    ROOF_FIGURE_CLUSTER,       /**< thread blocks of a cluster that share loads; 1: no clusters */
-    ROOF_FIGURE_TENSOR_MEMORY, /**< bytes per SM for accumulators; NAN: they lie in registers */
-    ROOF_FIGURE_LLC,           /**< bytes of a cache behind the L2 */
-    ROOF_FIGURE_TDP,           /**< W */
+    ROOF_FIGURE_BOOST_CLOCK,    /**< Hz */
+    ROOF_FIGURE_L2,             /**< bytes */
+    ROOF_FIGURE_L2_BANDWIDTH,   /**< byte/s that the SMs read from the L2 */
+    ROOF_FIGURE_SM_SHARED,      /**< bytes of shared memory of an SM */
+    ROOF_FIGURE_BLOCK_SHARED,   /**< bytes of it that a thread block may have */
+    ROOF_FIGURE_SM_REGISTERS,   /**< of 32 bits */
+    ROOF_FIGURE_SM_THREADS,     /**< threads that an SM holds */
+    ROOF_FIGURE_SM_BLOCKS,      /**< thread blocks that an SM holds */
+    ROOF_FIGURE_CLUSTER,        /**< thread blocks of a cluster that share loads; 1: no clusters */
+    ROOF_FIGURE_TENSOR_MEMORY,  /**< bytes per SM for accumulators; NAN: they lie in registers */
+    ROOF_FIGURE_LLC,            /**< bytes of a cache behind the L2 */
+    ROOF_FIGURE_TDP,            /**< W */
+    ROOF_FIGURE_POWER_CAP,      /**< W that the device may draw; NAN: no cap */
+    ROOF_FIGURE_CONSTANT_POWER, /**< W that it draws whatever it does */
+    ROOF_FIGURE_BYTE_ENERGY,    /**< J per byte of device memory, beyond that */
     ROOF_FIGURE_DEVICES_PER_NODE,
     ROOF_FIGURE_LINK,            /**< byte/s per device and direction inside a node */
     ROOF_FIGURE_NETWORK,         /**< byte/s per device and direction between nodes */
     ROOF_FIGURE_LINK_LATENCY,    /**< s per step of a collective inside a node */
     ROOF_FIGURE_NETWORK_LATENCY, /**< s per step between nodes */
+    ROOF_FIGURE_PEER_LINK,       /**< byte/s between two devices of a node without a switch; NAN:
+                                      two of them have the whole link */
     ROOF_FIGURE_COUNT
 };
 
-/** The peak tables of a device, each indexed by format, in FLOP/s. */
+/** The tables of a device, each indexed by format: peaks in FLOP/s, and energies. */
 enum roof_peak_table {
     ROOF_PEAK_MATRIX, /**< key peak_tflops: matrix units (tensor cores), dense */
     ROOF_PEAK_SPARSE, /**< key sparse_tflops: matrix units, 2:4 structured sparsity */
     ROOF_PEAK_VECTOR, /**< key vector_tflops: vector units (CUDA cores, SIMD) */
+    ROOF_FLOP_ENERGY, /**< key flop_pj: J per FLOP on the unit that the format runs at, dense,
+                         beyond the constant power */
     ROOF_PEAK_TABLE_COUNT
 };
 
@@ -103,8 +110,12 @@ struct roof_hardware {
      * format for weights only; AUTO: they compute at the activations'. */
     enum roof_precision weight_only_compute;
     enum roof_basis basis;
-    bool by_default; /**< no device was asked for, and this one is taken */
-    bool by_path;    /**< the user's own file was asked for by its path */
+    bool by_default;  /**< no device was asked for, and this one is taken */
+    bool by_path;     /**< the user's own file was asked for by its path */
+    bool bounds_only; /**< no expected time was asked for: no calibration was loaded */
+    /** The operator of the model that is asked about for which no kernels were measured, so that
+     * its plans have bounds alone; NULL: there is none, or no plans are asked for. */
+    const char *unmeasured;
     struct roof_figure figure[ROOF_FIGURE_COUNT];
     struct roof_figure peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];
     struct roof_compute compute[ROOF_PRECISION_COUNT]; /**< derived: by format asked for */
@@ -132,6 +143,17 @@ const struct roof_figure_key *roof_figure_key(enum roof_figure_id id);
 /** Key of a peak table ("peak_tflops") and its label. */
 const char *roof_peak_table_key(enum roof_peak_table table);
 const char *roof_peak_table_label(enum roof_peak_table table);
+enum roof_unit roof_peak_table_unit(enum roof_peak_table table);
+
+/** The id of a host that is known by its memory only. */
+#define ROOF_HOST_ID "host"
+/** Makes a device of which nothing but the id (which stays its caller's) is known:
+ * roof_hardware_set gives it figures. On success the caller owns *out: roof_hardware_free. */
+enum roof_status roof_hardware_blank(struct roof_hardware **out, const char *id,
+                                     struct roof_error *error);
+
+/** Forgets the peaks of a device: only its memory counts from then on. */
+void roof_hardware_forget_peaks(struct roof_hardware *hardware);
 
 /** Ids of all devices: those in directories, then the embedded ones, each once, sorted. Adds
  * NULL-terminated strings to out, count of them in *count. */
@@ -139,11 +161,12 @@ enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
                                    const char *const *directories, struct roof_error *error);
 
 /**
- * The link of a group of devices: that inside a node, the slower of link and network when the group
- * crosses a node. ROOF_USAGE naming the missing figure when its bandwidth is unknown.
+ * The link of `members` that lie within so many devices: that inside a node, the slower of link and
+ * network when they cross a node. Without a switch each member has a link to each of the others.
+ * ROOF_USAGE naming the missing figure when its bandwidth is unknown.
  */
 enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
-                                    double devices, struct roof_error *error);
+                                    double within, double members, struct roof_error *error);
 
 /** The groups of figures that a device may have more of. */
 enum roof_raised { ROOF_RAISED_BANDWIDTH, ROOF_RAISED_PEAKS, ROOF_RAISED_LINKS, ROOF_RAISED_COUNT };
@@ -151,6 +174,10 @@ enum roof_raised { ROOF_RAISED_BANDWIDTH, ROOF_RAISED_PEAKS, ROOF_RAISED_LINKS, 
  * `hardware`, which must outlive it, and is not freed. */
 void roof_hardware_raise(struct roof_hardware *out, const struct roof_hardware *hardware,
                          enum roof_raised raised, double factor);
+
+/** Sets the power cap from a number of watts as a text; NULL leaves it as it is. */
+enum roof_status roof_hardware_cap(struct roof_hardware *hardware, const char *watts,
+                                   struct roof_error *error);
 
 /** Tells if any figure or peak differs between two devices. */
 bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hardware *b);

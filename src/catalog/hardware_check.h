@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Refuses devices whose figures contradict each other. */
-#ifndef ROOF_HARDWARE_CHECK_H
-#define ROOF_HARDWARE_CHECK_H
+#ifndef ROOF_CATALOG_HARDWARE_CHECK_H
+#define ROOF_CATALOG_HARDWARE_CHECK_H
 
 #include "catalog/hardware.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* The pieces that reading a device and changing one share. */
-#ifndef ROOF_HARDWARE_PARTS_H
-#define ROOF_HARDWARE_PARTS_H
+#ifndef ROOF_CATALOG_HARDWARE_PARTS_H
+#define ROOF_CATALOG_HARDWARE_PARTS_H
 
 #include "catalog/hardware.h"
 
-/* A peak is in this range, in TFLOPS. */
+/* A peak is in this range, in TFLOPS, and the energy of a FLOP, in pJ. */
 #define ROOF_PEAK_MIN 1e-6
 #define ROOF_PEAK_MAX 1e9
 

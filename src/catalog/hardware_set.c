@@ -7,18 +7,18 @@
 
 static const char set_source[] = "given with --set";
 
+/* Sets a figure, which messages call what. */
 static enum roof_status set_figure(struct roof_hardware *hardware, enum roof_figure_id id,
-                                   const char *text, struct roof_error *error)
+                                   const char *text, const char *what, struct roof_error *error)
 {
     const struct roof_figure_key *const row = roof_figure_key(id);
     int64_t count = 0;
     double value = 0;
     if (roof_figure_is_count(row->unit)) {
-        TRY(roof_parse_integer(&count, text, row->key, (int64_t)row->min, (int64_t)row->max,
-                               error));
+        TRY(roof_parse_integer(&count, text, what, (int64_t)row->min, (int64_t)row->max, error));
         value = (double)count;
     } else {
-        TRY(roof_parse_number(&value, text, row->key, row->min, row->max, error));
+        TRY(roof_parse_quantity(&value, text, what, row->unit, row->min, row->max, error));
         value = roof_from_unit(value, row->unit);
     }
     hardware->figure[id] = (struct roof_figure){.value = value, .source = set_source};
@@ -41,10 +41,11 @@ static enum roof_status set_peak(struct roof_hardware *hardware, enum roof_peak_
     if (count == 0) {
         return ROOF_USAGE;
     }
-    TRY(roof_parse_number(&value, text, key, ROOF_PEAK_MIN, ROOF_PEAK_MAX, error));
+    TRY(roof_parse_quantity(&value, text, key, roof_peak_table_unit(table), ROOF_PEAK_MIN,
+                            ROOF_PEAK_MAX, error));
     for (int i = 0; i < count; i++) {
         hardware->peak[table][format[i]] = (struct roof_figure){
-            .value = roof_from_unit(value, ROOF_UNIT_TFLOPS), .source = set_source};
+            .value = roof_from_unit(value, roof_peak_table_unit(table)), .source = set_source};
     }
     hardware->basis = ROOF_BASIS_USER;
     roof_hardware_derive(hardware);
@@ -54,7 +55,7 @@ static enum roof_status set_peak(struct roof_hardware *hardware, enum roof_peak_
 static enum roof_status unknown_figure(const char *key, struct roof_error *error)
 {
     static const char *const peaks[ROOF_PEAK_TABLE_COUNT] = {
-        "peak_tflops.FORMAT", "sparse_tflops.FORMAT", "vector_tflops.FORMAT"};
+        "peak_tflops.FORMAT", "sparse_tflops.FORMAT", "vector_tflops.FORMAT", "flop_pj.FORMAT"};
     const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT];
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         known[i] = roof_figure_key((enum roof_figure_id)i)->key;
@@ -63,6 +64,14 @@ static enum roof_status unknown_figure(const char *key, struct roof_error *error
         known[ROOF_FIGURE_COUNT + t] = peaks[t];
     }
     return roof_unknown_name(error, ROOF_USAGE, "figure", key, known, COUNT(known));
+}
+
+enum roof_status roof_hardware_cap(struct roof_hardware *hardware, const char *watts,
+                                   struct roof_error *error)
+{
+    return watts == NULL
+               ? ROOF_OK
+               : set_figure(hardware, ROOF_FIGURE_POWER_CAP, watts, ROOF_KEY("power_cap"), error);
 }
 
 enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *assignment,
@@ -80,7 +89,7 @@ enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *a
     key[equals - assignment] = '\0';
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         if (roof_figure_named((enum roof_figure_id)i, key)) {
-            return set_figure(hardware, (enum roof_figure_id)i, equals + 1, error);
+            return set_figure(hardware, (enum roof_figure_id)i, equals + 1, key, error);
         }
     }
     const char *const dot = strchr(key, '.');

@@ -5,8 +5,8 @@
  *
  * The catalog is const data: any number of threads may read it.
  */
-#ifndef ROOFLINE_PRECISION_H
-#define ROOFLINE_PRECISION_H
+#ifndef ROOF_CATALOG_PRECISION_H
+#define ROOF_CATALOG_PRECISION_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -30,7 +30,8 @@ bool roof_registry_sealed(const char *const *directories)
     return directories != NULL && *directories != NULL && **directories == '\0';
 }
 
-const char *const *roof_registry_searched(const char *const *directories)
+/* Returns the directories that are searched. */
+static const char *const *searched(const char *const *directories)
 {
     return roof_registry_sealed(directories) ? directories + 1 : directories;
 }
@@ -89,7 +90,7 @@ bool roof_registry_has(const struct roof_registry *registry, const char *id,
     struct roof_text path = ROOF_TEXT_INIT;
     bool found = embedded(registry->folder, id) != NULL;
     const bool closed = roof_registry_sealed(directories) && roof_registry_path(id);
-    const char *const *d = roof_registry_searched(directories);
+    const char *const *d = searched(directories);
     for (; d != NULL && *d != NULL && !found && !closed; d++) {
         found = in_directory(&path, registry, *d, id);
     }
@@ -293,17 +294,21 @@ static enum roof_status document_nearness(unsigned *out, const struct roof_regis
 static enum roof_status unknown_id(const struct roof_registry *registry, const char *name,
                                    const char *ids, size_t count, struct roof_error *error)
 {
+    bool near = false;
     const char **const names = calloc(count + 1, sizeof *names);
     unsigned *const nearness = calloc(count + 1, sizeof *nearness);
     enum roof_status status = names == NULL || nearness == NULL ? roof_no_memory(error) : ROOF_OK;
     for (size_t i = 0; i < count && status == ROOF_OK; i++) {
         names[i] = ids;
         status = document_nearness(&nearness[i], registry, name, ids, error);
+        near = near || nearness[i] < ROOF_FAR;
         ids += strlen(ids) + 1;
     }
     if (status == ROOF_OK) {
+        const bool says = !near && registry->own != NULL;
         status = roof_unknown_near(error, ROOF_USAGE, registry->noun, name, names, nearness, count);
-        roof_error_append(error, " (all: roofline list %s)", registry->folder);
+        roof_error_append(error, " (all: roofline list %s%s%s)", registry->folder, says ? "; " : "",
+                          says ? registry->own : "");
     }
     free(names);
     free(nearness);
@@ -370,7 +375,7 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
     if (roof_registry_path(name)) {
         return open_path(out, user, registry, name, roof_registry_sealed(directories), error);
     }
-    const char *const *d = roof_registry_searched(directories);
+    const char *const *d = searched(directories);
     for (; d != NULL && *d != NULL; d++) {
         TRY(open_in_directory(out, registry, *d, name, error));
         if (*out != NULL) {
@@ -454,7 +459,7 @@ enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
         }
     }
     enum roof_status status = ROOF_OK;
-    directories = roof_registry_searched(directories);
+    directories = searched(directories);
     for (; directories != NULL && *directories != NULL && status == ROOF_OK; directories++) {
         struct roof_text path = ROOF_TEXT_INIT;
         roof_text_printf(&path, "%s/%s/", *directories, registry->folder);

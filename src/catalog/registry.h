@@ -6,8 +6,8 @@
  * where one is there; else it finds the document with this hf_id, or with this owner and the name
  * as id or alias.
  */
-#ifndef ROOF_REGISTRY_H
-#define ROOF_REGISTRY_H
+#ifndef ROOF_CATALOG_REGISTRY_H
+#define ROOF_CATALOG_REGISTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +20,8 @@
 struct roof_registry {
     const char *folder; /* "hardware" */
     const char *noun;   /* for messages: "hardware", "model" */
+    const char *own;    /* for messages: what else is a document, told where no name is near; NULL:
+                         nothing is */
     bool hub;           /* documents have names at Hugging Face, too: "owner/name" */
     bool python;        /* files may have NaN and Infinity, as Python writes them */
 };
@@ -52,8 +54,6 @@ bool roof_registry_document(const char *name);
 #define ROOF_REGISTRY_SEAL ""
 /* Tells if a list of directories is sealed. */
 bool roof_registry_sealed(const char *const *directories);
-/* Returns the directories that are searched. */
-const char *const *roof_registry_searched(const char *const *directories);
 
 /* Tells if a name is a path: it has a '/' or ends with ".json". */
 bool roof_registry_path(const char *name);

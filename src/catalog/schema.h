@@ -4,8 +4,8 @@
  * type. This is no validator. It follows "properties", "items" and "$ref", which is how these
  * schemas are written; tests/schema.sh holds them against what the program prints.
  */
-#ifndef ROOF_SCHEMA_H
-#define ROOF_SCHEMA_H
+#ifndef ROOF_CATALOG_SCHEMA_H
+#define ROOF_CATALOG_SCHEMA_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The bytes of tensors in a format, ready for arithmetic on many tensors, and words that messages
  * say about formats. */
-#ifndef ROOF_PRECISION_PRIVATE_H
-#define ROOF_PRECISION_PRIVATE_H
+#ifndef ROOF_CATALOG_STORAGE_H
+#define ROOF_CATALOG_STORAGE_H
 
 #include "catalog/precision.h"
 

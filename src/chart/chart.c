@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/list.h"
+#include "predict/power.h"
 #include "predict/tile.h"
 #include "report/model_report.h"
 
@@ -23,7 +24,7 @@ void roof_chart_init(struct roof_chart *chart)
 void roof_chart_free(struct roof_chart *chart)
 {
     for (size_t i = 0; i < chart->dots; i++) {
-        free((char *)chart->dot[i].node.node.name);
+        free(chart->dot[i].name);
     }
     free(chart->dot);
     roof_chart_init(chart);
@@ -333,6 +334,7 @@ static enum roof_status add_dot(struct roof_chart *chart, const struct roof_pred
         .node = {.prediction = *prediction,
                  .node = {.name = copy, .count = count, .workload = prediction->workload},
                  .device_count = count},
+        .name = copy,
         .roof = roof,
         .group = in_group,
         .share = dot->share,
@@ -353,11 +355,13 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
     return add_dot(chart, prediction, &dot, name, group, error);
 }
 
-/* Notes a scenario that does not fit: what it needs, and what the device has for it. */
+/* Notes a scenario that does not fit: what it needs, and what the device has for it, which is its
+ * memory less what is kept free. */
 static void note_unfit(struct roof_chart *chart, const struct roof_model_prediction *r,
                        const char *group)
 {
     char needed[ROOF_QUANTITY_SIZE];
+    char usable[ROOF_QUANTITY_SIZE];
     char capacity[ROOF_QUANTITY_SIZE];
     if (r->fits != ROOF_FIT_NO || chart->unfits++ > 0) {
         return;
@@ -365,9 +369,12 @@ static void note_unfit(struct roof_chart *chart, const struct roof_model_predict
     roof_format_quantity(needed,
                          r->weights_memory_bytes + r->kv_cache_bytes + r->activation_memory_bytes,
                          ROOF_UNIT_CAPACITY);
+    roof_format_quantity(usable, r->memory_capacity_bytes - r->memory_reserve_bytes,
+                         ROOF_UNIT_CAPACITY);
     roof_format_quantity(capacity, r->memory_capacity_bytes, ROOF_UNIT_CAPACITY);
-    snprintf(chart->unfit, sizeof chart->unfit, "%s does not fit: it needs %s, and %s has %s",
-             group, needed, r->total.hardware->id, capacity);
+    snprintf(chart->unfit, sizeof chart->unfit,
+             "%s does not fit: it needs %s, and %s has %s for it, of %s", group, needed,
+             r->total.hardware->id, usable, capacity);
 }
 
 enum roof_status roof_chart_add_model(struct roof_chart *chart,
@@ -392,6 +399,46 @@ enum roof_status roof_chart_add_model(struct roof_chart *chart,
         left_out += chart->dots == dots ? share : 0;
     }
     chart->left_out_share = fmax(chart->left_out_share, left_out);
+    return ROOF_OK;
+}
+
+/* --- power --------------------------------------------------------------------------------- */
+
+/* Adds the roof of a power cap for products in a format; one whose energy is not known has none. */
+static enum roof_status add_power_line(struct roof_chart *chart, size_t roof,
+                                       enum roof_precision format, struct roof_error *error)
+{
+    const struct roof_hardware *const h = chart->roof[roof].hardware;
+    const double cap = h->figure[ROOF_FIGURE_POWER_CAP].value;
+    const double left = cap - h->figure[ROOF_FIGURE_CONSTANT_POWER].value;
+    struct roof_chart_line line = {.rate = left / h->peak[ROOF_FLOP_ENERGY][format].value,
+                                   .bend = left / h->figure[ROOF_FIGURE_BYTE_ENERGY].value,
+                                   .roof = roof};
+    snprintf(line.name, sizeof line.name, "%g W, %s", cap, roof_format(format)->name);
+    return line.rate > 0 && line.bend > 0 ? new_line(chart, &line, error) : ROOF_OK;
+}
+
+enum roof_status roof_chart_add_power(struct roof_chart *chart, struct roof_error *error)
+{
+    for (size_t r = 0; r < chart->roofs; r++) {
+        const struct roof_chart_roof *const roof = &chart->roof[r];
+        const size_t lines = chart->lines;
+        double last = ROOF_UNKNOWN;
+        for (size_t i = 0; i < roof->ceilings; i++) {
+            const enum roof_precision format = roof->ceiling[i].format[0];
+            const double energy_j = roof->hardware->peak[ROOF_FLOP_ENERGY][format].value;
+            if (energy_j != last && roof_chart_in_use(chart, r, i)) {
+                TRY(add_power_line(chart, r, format, error));
+                last = energy_j;
+            }
+        }
+        if (chart->lines == lines && roof_power_capped(roof->hardware)) {
+            return roof_error_set(error, ROOF_USAGE,
+                                  "%s: the roof of a power cap needs a cap above constant_w, "
+                                  "byte_pj, and flop_pj of a format: " ROOF_KEY("set") " KEY=VALUE",
+                                  roof->hardware->id);
+        }
+    }
     return ROOF_OK;
 }
 

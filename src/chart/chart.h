@@ -7,8 +7,8 @@
  * FLOP/byte, y its FLOPs over its bound (a dot), or over its measured or expected time (a tick
  * below it).
  */
-#ifndef ROOFLINE_CHART_H
-#define ROOFLINE_CHART_H
+#ifndef ROOF_CHART_CHART_H
+#define ROOF_CHART_CHART_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,17 +43,19 @@ struct roof_chart_roof {
     bool in_use; /**< one of the ceilings is */
 };
 
-/** An attainable rate: a horizontal line, or for a bandwidth a slope. */
+/** An attainable rate: a horizontal line, for a bandwidth a slope, or a roof without a corner. */
 struct roof_chart_line {
     char name[ROOF_CHART_NAME_SIZE];
     bool slope;
     double rate; /**< FLOP/s, or byte/s for a slope */
+    double bend; /**< byte/s: the line bends from this slope to the rate; 0: it is straight */
     size_t roof; /**< the device that it belongs to; ROOF_CHART_ROOFS_MAX: to none */
 };
 
 /** A dot: the rate that a prediction attains. */
 struct roof_chart_dot {
     struct roof_node_prediction node; /**< its name, how often it runs, and its prediction */
+    char *name;                       /**< the name, owned */
     size_t roof;
     size_t group;
     double share; /**< of the time of the pass that it is part of; NAN: it is part of none */
@@ -130,6 +132,10 @@ enum roof_status roof_chart_add_attainable(struct roof_chart *chart, struct roof
  * no device has an L2 of known bandwidth.
  */
 enum roof_status roof_chart_add_l2(struct roof_chart *chart, struct roof_error *error);
+/** Adds the roof of a power cap to devices that have one, for each energy of a FLOP: it bends
+ * between the rates at which bytes alone, and FLOPs alone, take all that the constant power leaves.
+ * ROOF_USAGE for a device with a cap that lacks these figures. */
+enum roof_status roof_chart_add_power(struct roof_chart *chart, struct roof_error *error);
 
 /** Adds a prediction on one of the devices. name and group are copied; count and share are those of
  * the dot. A prediction without FLOPs, bytes or a known peak is counted as left out. */

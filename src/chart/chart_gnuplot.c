@@ -10,14 +10,18 @@
 #include "chart/chart_text.h"
 #include "chart/note.h"
 #include "chart/place.h"
+#include "chart/script.h"
 
 /* These are pixels of an image; a font of FONT pixels has characters about CHARACTER wide. */
 #define FONT 13.0
 #define CHARACTER 7.3
 #define LINE 18.0
+#define SMALLEST 9.0 /* the font of a title that would else be too wide */
 #define RIDGE_RADIUS 2.5
 #define LEGEND_RADIUS 5.0
 #define LEGEND_LEFT 8.0 /* from the left of the plot to the middle of the first shape */
+/* A line that bends is drawn through so many points. */
+#define BENT_POINTS 64
 #define LEGEND_TOP 52.0 /* from the top of the image to the middle of the first line */
 #define LEGEND_GAP 32.0 /* the width of an item beside its text */
 #define PLOT_LEFT 78.0
@@ -25,9 +29,6 @@
 /* At least this share of the height must be left to the plot. */
 #define HEIGHT_SHARE 0.25
 #define BESIDE 22.0 /* between the plot and the labels at its right */
-/* The font size, by terminal, that makes text a pixel high. */
-static const double text_unit[] = {
-    [ROOF_CHART_SVG] = 1, [ROOF_CHART_PNG] = 0.75, [ROOF_CHART_PDF] = 0.54};
 /* The radius in pixels of a point of size 1, by terminal. */
 static const double point_radius[] = {
     [ROOF_CHART_SVG] = 4.5, [ROOF_CHART_PNG] = 2.8, [ROOF_CHART_PDF] = 3.8};
@@ -47,9 +48,6 @@ static const char *const roof_colours[] = {"#404040", "#0072B2", "#D55E00",
 #define MEMORY_ZONE "#EEF5FA"
 #define COMPUTE_ZONE "#FBF2EC"
 #define TICK 8.0 /* pixels of the tick of a ceiling */
-#define WHISKER_END                                                                                \
-    4.0 /* pixels by which the end of a whisker is wider than its mark, each side                  \
-         */
 
 struct drawing {
     struct roof_text *out;
@@ -58,42 +56,14 @@ struct drawing {
     enum roof_chart_image image;
 };
 
-/* Writes text in double quotes. Characters that could mean something to gnuplot are octal numbers
- * there; in single quotes no text may begin with a quote. */
-static void quote(struct roof_text *out, const char *text)
-{
-    static const char plain[] = " _.,:=/+()-*%<>";
-    roof_text_put(out, "\"");
-    for (; *text != '\0'; text++) {
-        const unsigned char c = (unsigned char)*text;
-        const size_t length = roof_xml(text);
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (c >= 0x80) { /* bytes that are no character would spoil an SVG */
-            roof_text_add(out, length == 0 ? "\xef\xbf\xbd" : text, length == 0 ? 3 : length);
-            text += length == 0 ? 0 : length - 1;
-        } else if (letter || (c >= '0' && c <= '9') || strchr(plain, c) != NULL) {
-            roof_text_add(out, text, 1);
-        } else {
-            roof_text_printf(out, "\\%03o", c);
-        }
-    }
-    roof_text_put(out, "\"");
-}
-
-/* Writes a number with the few digits that a layout needs, alike in every locale. */
-static void number(struct roof_text *out, double value)
-{
-    roof_text_number(out, round(value * 1e5) / 1e5);
-}
-
 /* Writes a place in pixels as "screen x,y". */
 static void put_place(const struct drawing *d, double x, double y)
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;
     roof_text_put(d->out, "screen ");
-    number(d->out, x / canvas->width);
+    roof_script_number(d->out, x / canvas->width);
     roof_text_put(d->out, ",");
-    number(d->out, 1 - y / canvas->height);
+    roof_script_number(d->out, 1 - y / canvas->height);
 }
 
 static const char *roof_colour(const struct drawing *d, size_t roof)
@@ -108,25 +78,20 @@ static const char *mark_colour(const struct drawing *d, size_t group, size_t roo
     return d->chart->roofs > 1 ? roof_colour(d, roof) : colours[group % COUNT(colours)];
 }
 
-static double text_size(const struct drawing *d, double pixels)
-{
-    return pixels * text_unit[d->image];
-}
-
 /* Writes a label: its text in a colour, left, centred or right of x, with its middle at y. */
 static void put_label(const struct drawing *d, const char *text, double x, double y,
                       const char *place, double size, const char *colour, double angle)
 {
     roof_text_put(d->out, "set label ");
-    quote(d->out, text);
+    roof_script_quote(d->out, text);
     roof_text_put(d->out, " at ");
     put_place(d, x, y);
     roof_text_printf(d->out, " %s front textcolor rgb '%s' font ',", place, colour);
-    number(d->out, text_size(d, size));
+    roof_script_number(d->out, roof_script_text_size(d->image, size));
     roof_text_put(d->out, "'");
     if (angle != 0) {
         roof_text_put(d->out, " rotate by ");
-        number(d->out, angle);
+        roof_script_number(d->out, angle);
     }
     roof_text_put(d->out, "\n");
 }
@@ -160,35 +125,14 @@ static void put_segment(struct roof_text *out, double x0, double y0, double x1, 
 
 /* --- data ---------------------------------------------------------------------------------- */
 
-static const char *const terminals[] = {
-    [ROOF_CHART_SVG] = "svg", [ROOF_CHART_PNG] = "pngcairo", [ROOF_CHART_PDF] = "pdfcairo"};
-
 static void put_head(const struct drawing *d)
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;
-    const double scale = d->image == ROOF_CHART_PDF ? 0.01 : 1;
-    const char *const unit = d->image == ROOF_CHART_PDF ? "in" : "";
-    roof_text_put(d->out, "# A roofline chart. gnuplot FILE > image\nset encoding utf8\n"
-                          "set decimalsign '.'\n");
-    roof_text_printf(d->out, "set terminal %s noenhanced size ", terminals[d->image]);
-    roof_text_number(d->out, canvas->width * scale);
-    roof_text_printf(d->out, "%s,", unit);
-    roof_text_number(d->out, canvas->height * scale);
-    roof_text_printf(d->out, "%s background rgb '#ffffff' fontscale 1 font 'DejaVu Sans,", unit);
-    number(d->out, text_size(d, FONT));
-    roof_text_put(d->out, "'\n");
-    const struct {
-        const char *name;
-        double at;
-    } margins[] = {{"lmargin", canvas->plot.left / canvas->width},
-                   {"rmargin", canvas->plot.right / canvas->width},
-                   {"tmargin", 1 - canvas->plot.top / canvas->height},
-                   {"bmargin", 1 - canvas->plot.bottom / canvas->height}};
-    for (size_t i = 0; i < COUNT(margins); i++) {
-        roof_text_printf(d->out, "set %s at screen ", margins[i].name);
-        number(d->out, margins[i].at);
-        roof_text_put(d->out, "\n");
-    }
+    roof_text_put(d->out, "# A roofline chart. gnuplot FILE > image\n");
+    roof_script_terminal(d->out, d->image, canvas->width, canvas->height, FONT);
+    roof_script_margins(d->out, canvas->plot.left / canvas->width,
+                        canvas->plot.right / canvas->width, 1 - canvas->plot.top / canvas->height,
+                        1 - canvas->plot.bottom / canvas->height);
     roof_text_put(d->out, "set logscale xy\nset xrange [");
     roof_text_number(d->out, d->layout->x_min);
     roof_text_put(d->out, ":");
@@ -197,14 +141,15 @@ static void put_head(const struct drawing *d)
     roof_text_number(d->out, roof_to_unit(d->layout->y_min, ROOF_UNIT_TFLOPS));
     roof_text_put(d->out, ":");
     roof_text_number(d->out, roof_to_unit(d->layout->y_max, ROOF_UNIT_TFLOPS));
-    roof_text_put(d->out,
-                  "]\nset format x '%g'\nset format y '%g'\n"
-                  "set border 3 linewidth 1 linecolor rgb '#808080'\n"
-                  "set tics nomirror textcolor rgb '#404040'\nset mxtics 10\nset mytics 10\n"
-                  "set grid xtics ytics back linewidth 0.5 linecolor rgb '#e6e6e6'\n"
-                  "set xlabel 'Arithmetic intensity (FLOP/byte)' textcolor rgb '#404040'\n"
-                  "unset key\n"
-                  "set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0\n");
+    roof_text_put(
+        d->out,
+        "]\nset format x '%g'\nset format y '%g'\n"
+        "set border 3 linewidth 1 linecolor rgb '#808080'\n"
+        "set tics nomirror textcolor rgb '#404040'\nset mxtics 10\nset mytics 10\n"
+        "set grid xtics ytics back linetype 1 dashtype 1 linewidth 1 linecolor rgb '#e2e2e2'\n"
+        "set xlabel 'Arithmetic intensity (FLOP/byte)' textcolor rgb '#404040'\n"
+        "unset key\n"
+        "set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0\n");
 }
 
 /* Writes the slope of a roof, or, if roof is NULL, the lines that are slopes. */
@@ -219,8 +164,20 @@ static void put_slopes(const struct drawing *d, const size_t *roof)
     }
 }
 
+/* Writes a line that bends as points; a blank line ends it. */
+static void put_bent(const struct drawing *d, const struct roof_side *s)
+{
+    const struct roof_chart_layout *const l = d->layout;
+    for (int i = 0; i <= BENT_POINTS; i++) {
+        const double x = l->x_min * pow(l->x_max / l->x_min, (double)i / BENT_POINTS);
+        put_point(d->out, x, roof_chart_side_rate(s, x));
+        roof_text_put(d->out, "\n");
+    }
+    roof_text_put(d->out, "\n");
+}
+
 /* Writes the ceilings of a roof for one kind of unit, or, if roof is NULL, the lines that are
- * level. */
+ * level or bend. */
 static void put_levels(const struct drawing *d, const size_t *roof, bool vector)
 {
     const struct roof_chart_layout *const l = d->layout;
@@ -228,6 +185,10 @@ static void put_levels(const struct drawing *d, const size_t *roof, bool vector)
         const struct roof_side *const s = &l->side[i];
         if (roof == NULL ? s->line
                          : !s->line && !s->tick && s->roof == *roof && s->vector == vector) {
+            if (s->bend > 0) {
+                put_bent(d, s);
+                continue;
+            }
             put_segment(d->out, fmax(s->from, l->x_min), s->rate, l->x_max, s->rate);
         }
     }
@@ -271,7 +232,7 @@ static void put_marks(const struct drawing *d)
         const int shape = shapes[m->group % COUNT(shapes)];
         put_point(d->out, p->intensity, p->attainable_flops_per_s);
         roof_text_put(d->out, " ");
-        number(d->out, m->radius / point_radius[d->image]);
+        roof_script_number(d->out, m->radius / point_radius[d->image]);
         roof_text_printf(d->out, " %d 0x80%s %d 0x%s\n", shape, colour, shape - 1, colour);
     }
     roof_text_put(d->out, "EOD\n");
@@ -300,11 +261,11 @@ static void put_whiskers(const struct drawing *d)
         const struct roof_prediction *const p = &dot->node.prediction;
         const char *const colour = mark_colour(d, m->group, m->roof) + 1;
         const double rate = roof_chart_reached(d->chart, dot);
-        const double wider = exp(pixel * (m->radius + WHISKER_END));
+        const double x = p->intensity * exp(pixel * (m->whisker_x - m->x));
+        const double wider = exp(pixel * m->whisker_end);
         if (!isnan(rate)) {
-            put_coloured(d->out, p->intensity, p->attainable_flops_per_s, p->intensity, rate,
-                         colour);
-            put_coloured(d->out, p->intensity / wider, rate, p->intensity * wider, rate, colour);
+            put_coloured(d->out, x, p->attainable_flops_per_s, x, rate, colour);
+            put_coloured(d->out, x / wider, rate, x * wider, rate, colour);
         }
     }
     roof_text_put(d->out, "EOD\n");
@@ -315,7 +276,7 @@ static void put_paths(const struct drawing *d)
 {
     const struct roof_chart *const chart = d->chart;
     roof_text_put(d->out, "$paths << EOD\n");
-    for (size_t of = 0; of < chart->groups * chart->roofs; of++) {
+    for (size_t of = 0; chart->roofs > 0 && of < chart->groups * chart->roofs; of++) {
         for (size_t i = 0; i < chart->dots; i++) {
             const struct roof_chart_dot *const dot = &chart->dot[i];
             const double rate = roof_chart_reached(chart, dot);
@@ -374,10 +335,12 @@ static void put_labels(const struct drawing *d)
         const double x = (m->box.left + m->box.right) / 2;
         const double y = (m->box.top + m->box.bottom) / 2;
         put_label(d, m->label, x, y, "center boxed", FONT - 1,
-                  d->chart->roofs > 1 ? roof_colour(d, m->roof) : TEXT_COLOUR, 0);
+                  d->chart->roofs > 1 && !m->shared ? roof_colour(d, m->roof) : TEXT_COLOUR, 0);
         if (m->leader) { /* a line to the nearest place of the box */
-            put_line(d, m->x, m->y, fmin(fmax(m->x, m->box.left), m->box.right),
-                     fmin(fmax(m->y, m->box.top + 3), m->box.bottom - 3), "#909090");
+            const double x0 = m->beside ? m->whisker_x : m->x;
+            const double y0 = m->beside ? m->reached_y : m->y;
+            put_line(d, x0, y0, fmin(fmax(x0, m->box.left), m->box.right),
+                     fmin(fmax(y0, m->box.top + 3), m->box.bottom - 3), "#909090");
         }
     }
 }
@@ -475,36 +438,67 @@ static void put_item(const struct drawing *d, const struct legend *legend, size_
         roof_text_put(d->out, "set label '' at ");
         put_place(d, x, y);
         roof_text_put(d->out, " point pointsize ");
-        number(d->out, LEGEND_RADIUS / point_radius[d->image]);
+        roof_script_number(d->out, LEGEND_RADIUS / point_radius[d->image]);
         roof_text_printf(d->out, " pointtype %d linecolor rgb '%s' front\n",
                          shapes[group % COUNT(shapes)],
                          d->chart->roofs > 1 ? GREY : mark_colour(d, group, 0));
     }
 }
 
-/* Writes a note with its middle at a height; returns if there is reason for it. */
-static bool put_note(const struct drawing *d, enum roof_chart_note which, double x, double y)
+/* Returns the font size at which a text is no wider than the image, if that can be read. */
+static double fitting(const struct drawing *d, const char *text, double size)
+{
+    const double width = CHARACTER / FONT * (double)roof_text_width(text);
+    const double most = (d->layout->canvas.width - PLOT_LEFT) / fmax(width, 1);
+    return fmax(fmin(size, most), SMALLEST);
+}
+
+/* Writes which model does not fit, with its middle at a height; returns if there is one. */
+static bool put_warning(const struct drawing *d, double y)
 {
     struct roof_text note = ROOF_TEXT_INIT;
-    roof_chart_note(&note, d->chart, which);
+    roof_chart_note(&note, d->chart, ROOF_NOTE_UNFIT);
     const bool some = note.length > 0 && !note.failed;
     if (some) {
-        put_label(d, note.data, x, y, "left", which == ROOF_NOTE_UNFIT ? FONT : FONT - 2,
-                  which == ROOF_NOTE_UNFIT ? WARNING : GREY, 0);
+        put_label(d, note.data, PLOT_LEFT, y, "left", fitting(d, note.data, FONT), WARNING, 0);
     }
     d->out->failed = d->out->failed || note.failed;
     roof_text_free(&note);
     return some;
 }
 
-/* Counts the notes below the plot. */
-static size_t count_notes(struct roof_text *scratch, const struct roof_chart *chart)
+/* Finds the last blank within so many bytes of a text, or the first one behind them; NULL: there is
+ * none. */
+static char *last_blank(char *text, size_t most)
 {
+    for (size_t i = most; i > 0; i--) {
+        if (text[i] == ' ') {
+            return &text[i];
+        }
+    }
+    return strchr(text, ' ');
+}
+
+/* Goes through the notes below the plot, in lines that are no wider than the image, and returns how
+ * many lines there are; with a drawing they are written. */
+static size_t lay_notes(struct roof_text *scratch, const struct roof_chart *chart, double width,
+                        const struct drawing *d, double y)
+{
+    const size_t most = (size_t)((width - PLOT_LEFT) / (CHARACTER / FONT * (FONT - 2)));
     size_t count = 0;
     for (int note = ROOF_NOTE_UNFIT + 1; note < ROOF_NOTES; note++) {
         roof_text_clear(scratch);
         roof_chart_note(scratch, chart, (enum roof_chart_note)note);
-        count += scratch->length > 0;
+        for (char *line = scratch->data; scratch->length > 0 && line != NULL; count++) {
+            char *const end = roof_text_width(line) > most ? last_blank(line, most) : NULL;
+            if (end != NULL) {
+                *end = '\0';
+            }
+            if (d != NULL) {
+                put_label(d, line, PLOT_LEFT, y + LINE * (double)count, "left", FONT - 2, GREY, 0);
+            }
+            line = end == NULL ? NULL : end + 1;
+        }
     }
     return count;
 }
@@ -513,17 +507,19 @@ static size_t count_notes(struct roof_text *scratch, const struct roof_chart *ch
 static void put_around(const struct drawing *d, const struct legend *legend, size_t notes)
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;
+    struct roof_text scratch = ROOF_TEXT_INIT;
     if (d->chart->title[0] != '\0') {
-        put_label(d, d->chart->title, canvas->plot.left, 24, "left", FONT + 4, "#000000", 0);
+        put_label(d, d->chart->title, canvas->plot.left, 24, "left",
+                  fitting(d, d->chart->title, FONT + 4), "#000000", 0);
     }
-    const bool warned = put_note(d, ROOF_NOTE_UNFIT, canvas->plot.left, LEGEND_TOP - 3);
+    const bool warned = put_warning(d, LEGEND_TOP - 3);
     for (size_t i = 0; i < legend->items; i++) {
         put_item(d, legend, i, LEGEND_TOP + (warned ? LINE : 0));
     }
-    double y = canvas->height - 14 - LINE * ((double)notes - 1);
-    for (int note = ROOF_NOTE_UNFIT + 1; note < ROOF_NOTES; note++) {
-        y += put_note(d, (enum roof_chart_note)note, canvas->plot.left, y) ? LINE : 0;
-    }
+    (void)lay_notes(&scratch, d->chart, canvas->width, d,
+                    canvas->height - 14 - LINE * ((double)notes - 1));
+    d->out->failed = d->out->failed || scratch.failed;
+    roof_text_free(&scratch);
 }
 
 /* Tints the intensities that wait for memory at each ceiling of the only device, and those that are
@@ -573,7 +569,7 @@ static void put_plot(const struct drawing *d, bool whiskers)
                          "  $ridge_%zu using 1:2 with points pointtype 7 linecolor rgb "
                          "'%s' pointsize ",
                          r + 1, colour, r + 1, colour, r + 1, colour);
-        number(d->out, RIDGE_RADIUS / point_radius[d->image]);
+        roof_script_number(d->out, RIDGE_RADIUS / point_radius[d->image]);
         roof_text_put(d->out, ", \\\n");
     }
     if (d->chart->lines > 0) {
@@ -604,7 +600,7 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
     struct roof_chart_layout *layout = NULL;
     const struct legend legend = lay_legend(chart, width - PLOT_LEFT - LEGEND_LEFT);
     struct roof_text scratch = ROOF_TEXT_INIT;
-    const size_t notes = count_notes(&scratch, chart);
+    const size_t notes = lay_notes(&scratch, chart, width, NULL, 0);
     const bool counted = !scratch.failed;
     roof_text_free(&scratch);
     if (!counted) {

@@ -11,8 +11,9 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "chart/note.h"
+#include "chart/page.h"
 #include "chart/place.h"
-#include "report/table.h"
+#include "report/rows.h"
 
 /* --- text ---------------------------------------------------------------------------------- */
 
@@ -20,10 +21,6 @@
 #define ROWS_MAX 32
 /* The columns to the left of the plot. */
 #define AXIS_WIDTH 7
-/* Lines are drawn with characters of Braille, which have these dots. */
-#define BRAILLE 0x2800
-#define BRAILLE_COLUMNS 2
-#define BRAILLE_ROWS 4
 /* If there are more dots, the legend has a row for each mark only. */
 #define LEGEND_MAX 100
 /* A line is drawn with so many points per column. */
@@ -46,107 +43,16 @@ static char reached_of(const struct roof_chart_layout *l, size_t mark)
     return small[l->marks <= LETTERS ? mark : LETTERS];
 }
 
-/* A page of characters: code points, 0 for a cell that is still empty. */
-struct page {
-    size_t columns, rows;
-    uint32_t *cell;
-    bool unicode;
-};
-
-static uint32_t *cell_at(const struct page *page, double x, double y)
-{
-    const double column = floor(x);
-    const double row = floor(y);
-    return column >= 0 && row >= 0 && column < (double)page->columns && row < (double)page->rows
-               ? &page->cell[(size_t)row * page->columns + (size_t)column]
-               : NULL;
-}
-
-/* Draws a point of a line; other lines and points stay. */
-static void ink(const struct page *page, double x, double y, char ascii)
-{
-    uint32_t *const cell = cell_at(page, x, y);
-    if (cell == NULL) {
-        return;
-    }
-    if (!page->unicode) {
-        *cell = *cell == 0 ? (uint32_t)(unsigned char)ascii : *cell;
-        return;
-    }
-    static const unsigned bits[BRAILLE_ROWS][BRAILLE_COLUMNS] = {
-        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    if (*cell == 0 || (*cell & ~0xffU) == BRAILLE) {
-        const size_t column = (size_t)((x - floor(x)) * BRAILLE_COLUMNS);
-        const size_t row = (size_t)((y - floor(y)) * BRAILLE_ROWS);
-        *cell |= BRAILLE | bits[row][column];
-    }
-}
-
-/* Writes text from a column on, in the row of y. */
-static void write_at(const struct page *page, double x, double y, const char *text)
-{
-    for (int column = 0; *text != '\0'; column++) {
-        const unsigned char first = (unsigned char)*text++;
-        uint32_t code = first < 0x80   ? first
-                        : first < 0xe0 ? first & 0x1fU
-                        : first < 0xf0 ? first & 0x0fU
-                                       : first & 0x07U;
-        while (((unsigned char)*text & 0xc0) == 0x80) {
-            code = code << 6 | ((unsigned char)*text++ & 0x3fU);
-        }
-        uint32_t *const cell = cell_at(page, x + column, y);
-        if (cell != NULL) {
-            *cell = code;
-        }
-    }
-}
-
 /* Tells if a cell is empty or part of a line. */
-static bool is_line(uint32_t code)
+static bool is_line(uint32_t cell)
 {
-    return code == 0 || (code & ~0xffU) == BRAILLE || code == '/' || code == '-' || code == '.' ||
-           code == '=' || code == '+' || code == ':' || code == 0x250a;
-}
-
-static void put_character(struct roof_text *out, uint32_t code)
-{
-    char bytes[4];
-    size_t length = 0;
-    if (code < 0x80) {
-        bytes[length++] = (char)code;
-    } else if (code < 0x800) {
-        bytes[length++] = (char)(0xc0 | code >> 6);
-    } else if (code < 0x10000) {
-        bytes[length++] = (char)(0xe0 | code >> 12);
-        bytes[length++] = (char)(0x80 | (code >> 6 & 0x3f));
-    } else {
-        bytes[length++] = (char)(0xf0 | code >> 18);
-        bytes[length++] = (char)(0x80 | (code >> 12 & 0x3f));
-        bytes[length++] = (char)(0x80 | (code >> 6 & 0x3f));
-    }
-    if (code >= 0x80) {
-        bytes[length++] = (char)(0x80 | (code & 0x3f));
-    }
-    roof_text_add(out, bytes, length);
-}
-
-static void put_page(struct roof_text *out, const struct page *page)
-{
-    for (size_t row = 0; row < page->rows; row++) {
-        const uint32_t *const cell = &page->cell[row * page->columns];
-        size_t last = page->columns;
-        while (last > 0 && (cell[last - 1] == 0 || cell[last - 1] == ' ')) {
-            last--;
-        }
-        for (size_t i = 0; i < last; i++) {
-            put_character(out, cell[i] == 0 ? ' ' : cell[i]);
-        }
-        roof_text_put(out, "\n");
-    }
+    const uint32_t code = ROOF_CODE(cell);
+    return code == 0 || (code & ~0xffU) == ROOF_BRAILLE || code == '/' || code == '-' ||
+           code == '.' || code == '=' || code == '+' || code == ':' || code == 0x250a;
 }
 
 /* Draws the slope of a rate, up to an intensity. */
-static void draw_slope(const struct page *page, const struct roof_chart_layout *l, double rate,
+static void draw_slope(const struct roof_page *page, const struct roof_chart_layout *l, double rate,
                        double to, bool dashed)
 {
     const double left = l->canvas.plot.left;
@@ -156,113 +62,137 @@ static void draw_slope(const struct page *page, const struct roof_chart_layout *
         const double x = left + (double)i / STEPS;
         const double intensity = l->x_min * pow(l->x_max / l->x_min, (x - left) / (right - left));
         if (!dashed || i / STEPS % 2 == 0) {
-            ink(page, x, roof_chart_y(l, intensity * rate), dashed ? '.' : '/');
+            roof_page_ink(page, x, roof_chart_y(l, intensity * rate), dashed ? '.' : '/');
         }
     }
 }
 
-/* Draws a horizontal line from an intensity to the right of the plot. */
-static void draw_level(const struct page *page, const struct roof_chart_layout *l, double y,
-                       double from, bool dashed, char ascii)
+/* Draws a ceiling or line from its intensity to the right of the plot. */
+static void draw_side(const struct roof_page *page, const struct roof_chart_layout *l,
+                      const struct roof_side *s)
 {
-    const double begin = fmax(roof_chart_x(l, from), l->canvas.plot.left);
-    const int points = (int)ceil((l->canvas.plot.right - begin) * STEPS);
+    const double left = l->canvas.plot.left;
+    const double right = l->canvas.plot.right;
+    const double begin = fmax(roof_chart_x(l, s->from), left);
+    const int points = (int)ceil((right - begin) * STEPS);
     for (int i = 0; i < points; i++) {
         const double x = begin + (double)i / STEPS;
-        if (!dashed || (int)x % 2 == 0) {
-            ink(page, x, y, ascii);
+        const double intensity = l->x_min * pow(l->x_max / l->x_min, (x - left) / (right - left));
+        const double y = roof_chart_y(l, roof_chart_side_rate(s, intensity));
+        if (y < l->canvas.plot.bottom && (!(s->vector || s->line) || (int)x % 2 == 0)) {
+            roof_page_ink(page, x, y, s->line ? '=' : '-');
         }
     }
 }
 
-static void draw_axes(const struct page *page, const struct roof_chart_layout *l)
+static void draw_axes(const struct roof_page *page, const struct roof_chart_layout *l)
 {
     const struct roof_box *const plot = &l->canvas.plot;
     char text[ROOF_QUANTITY_SIZE];
     for (int y = 0; y < (int)plot->bottom; y++) {
-        write_at(page, plot->left - 1, y, page->unicode ? "\u2502" : "|");
+        roof_page_write(page, plot->left - 1, y, page->unicode ? "\u2502" : "|");
     }
-    write_at(page, plot->left - 1, plot->bottom, page->unicode ? "\u2514" : "+");
+    roof_page_write(page, plot->left - 1, plot->bottom, page->unicode ? "\u2514" : "+");
     for (int x = (int)plot->left; x < (int)plot->right; x++) {
-        write_at(page, x, plot->bottom, page->unicode ? "\u2500" : "-");
+        roof_page_write(page, x, plot->bottom, page->unicode ? "\u2500" : "-");
     }
     for (int decade = (int)ceil(log10(l->y_min)); decade <= (int)floor(log10(l->y_max)); decade++) {
         const double y = roof_chart_y(l, pow(10, decade));
         roof_format_short(text, roof_to_unit(pow(10, decade), ROOF_UNIT_TFLOPS));
-        write_at(page, fmax(plot->left - 2 - (double)strlen(text), 0), y, text);
-        write_at(page, plot->left - 1, y, page->unicode ? "\u2524" : "+");
+        roof_page_write(page, fmax(plot->left - 2 - (double)strlen(text), 0), y, text);
+        roof_page_write(page, plot->left - 1, y, page->unicode ? "\u2524" : "+");
     }
     double free_from = 0;
     for (int decade = (int)ceil(log10(l->x_min)); decade <= (int)floor(log10(l->x_max)); decade++) {
         const double x = roof_chart_x(l, pow(10, decade));
         roof_format_short(text, pow(10, decade));
-        write_at(page, x, plot->bottom, page->unicode ? "\u252c" : "+");
+        roof_page_write(page, x, plot->bottom, page->unicode ? "\u252c" : "+");
         const double begin = floor(x) - floor((double)strlen(text) / 2);
         if (begin >= free_from) {
-            write_at(page, begin, plot->bottom + 1, text);
+            roof_page_write(page, begin, plot->bottom + 1, text);
             free_from = begin + (double)strlen(text) + 1;
         }
     }
 }
 
 /* Draws a mark in its cell, or in a free one beside it. */
-static void draw_mark(const struct page *page, double x, double y, char symbol)
+static void draw_mark(const struct roof_page *page, double x, double y, char symbol)
 {
     static const int beside[][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, -1}, {0, 1}, {2, 0}, {-2, 0}};
     for (size_t i = 0; i < COUNT(beside); i++) {
-        uint32_t *const cell = cell_at(page, x + beside[i][0], y + beside[i][1]);
+        uint32_t *const cell = roof_page_cell(page, x + beside[i][0], y + beside[i][1]);
         if (cell != NULL && is_line(*cell)) {
-            *cell = (uint32_t)(unsigned char)symbol;
+            *cell = (uint32_t)(unsigned char)symbol | page->ink;
             return;
         }
     }
 }
 
 /* Draws the line from a mark down to what it reached, in cells that are empty. */
-static void draw_whisker(const struct page *page, const struct roof_mark *mark)
+static void draw_whisker(const struct roof_page *page, const struct roof_mark *mark)
 {
     const int last = (int)floor(mark->reached_y);
     for (int y = (int)floor(mark->y) + 1; y < last; y++) {
-        uint32_t *const cell = cell_at(page, mark->x, y);
+        uint32_t *const cell = roof_page_cell(page, mark->x, y);
         if (cell != NULL && *cell == 0) {
-            *cell = page->unicode ? 0x250a : ':';
+            *cell = (page->unicode ? 0x250a : ':') | page->ink;
         }
     }
 }
 
 /* Draws the tick of a ceiling that no dot runs at. */
-static void ink_tick(const struct page *page, double right, double y)
+static void ink_tick(const struct roof_page *page, double right, double y)
 {
-    write_at(page, right - 1, y, page->unicode ? "\u2576" : "-");
+    roof_page_write(page, right - 1, y, page->unicode ? "\u2576" : "-");
 }
 
-static void draw(const struct page *page, const struct roof_chart_layout *l)
+/* Returns the colour of a roof: those of one device, and lines of none, are that of the terminal.
+ */
+static size_t roof_colour(const struct roof_chart *chart, size_t roof)
+{
+    return roof < chart->roofs ? roof : 0;
+}
+
+/* With several devices the colour of a mark tells its device, and with one its group, as in images.
+ */
+static size_t mark_colour(const struct roof_chart *chart, size_t group, size_t roof)
+{
+    return chart->roofs > 1 ? roof_colour(chart, roof) : group + 1;
+}
+
+static void draw(struct roof_page *page, const struct roof_chart *chart,
+                 const struct roof_chart_layout *l)
 {
     draw_axes(page, l);
     for (size_t i = 0; i < l->slopes; i++) {
+        roof_page_colour(page, roof_colour(chart, l->slope[i].roof));
         draw_slope(page, l, l->slope[i].rate, l->slope[i].to, l->slope[i].line);
     }
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
+        roof_page_colour(page, roof_colour(chart, s->roof));
         if (s->tick) {
             ink_tick(page, l->canvas.plot.right, s->at);
         } else {
-            draw_level(page, l, s->at, s->from, s->vector || s->line, s->line ? '=' : '-');
+            draw_side(page, l, s);
         }
-        write_at(page, l->canvas.plot.right + 1, s->y, s->label);
+        roof_page_write(page, l->canvas.plot.right + 1, s->y, s->label);
     }
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
         if (!s->line && !s->tick) {
-            write_at(page, roof_chart_x(l, s->from), s->at, page->unicode ? "\u25c6" : "+");
+            roof_page_colour(page, roof_colour(chart, s->roof));
+            roof_page_write(page, roof_chart_x(l, s->from), s->at, page->unicode ? "\u25c6" : "+");
         }
     }
     for (size_t i = 0; i < l->marks; i++) {
+        roof_page_colour(page, mark_colour(chart, l->mark[i].group, l->mark[i].roof));
         draw_mark(page, l->mark[i].x, l->mark[i].y, symbol_of(i));
     }
     for (size_t i = 0; i < l->marks; i++) {
         const struct roof_mark *const m = &l->mark[i];
         if (!isnan(m->reached_y)) {
+            roof_page_colour(page, mark_colour(chart, m->group, m->roof));
             draw_whisker(page, m);
             draw_mark(page, m->x, m->reached_y, reached_of(l, i));
         }
@@ -275,6 +205,7 @@ struct look {
     int intensity; /* decimals of FLOP/byte */
     int rate;      /* decimals of TFLOPS */
     bool shares;   /* there are shares of the time */
+    struct roof_page *page;
 };
 
 /* Returns the decimals that give the least of some numbers three digits, with at most four. */
@@ -283,9 +214,9 @@ static int decimals_for(double least)
     return least >= 100 ? 0 : least < 0.1 ? 4 : 2 - (int)floor(log10(least));
 }
 
-static struct look look_of(const struct roof_chart *chart)
+static struct look look_of(const struct roof_chart *chart, struct roof_page *page)
 {
-    struct look look = {.widest = 4};
+    struct look look = {.widest = 4, .page = page};
     double intensity = HUGE_VAL;
     double rate = HUGE_VAL;
     for (size_t i = 0; i < chart->dots; i++) {
@@ -315,7 +246,12 @@ static void put_row(struct roof_text *out, const struct roof_chart *chart, size_
 {
     char number[ROOF_QUANTITY_SIZE];
     const struct roof_prediction *const p = &dot->node.prediction;
-    roof_text_printf(out, "  %c  %s", symbol_of(mark), name);
+    roof_page_colour(look->page, mark_colour(chart, dot->group, dot->roof));
+    roof_text_put(out, "  ");
+    roof_page_put_colour(out, look->page, look->page->ink);
+    roof_text_printf(out, "%c", symbol_of(mark));
+    roof_page_put_colour(out, look->page, 0);
+    roof_text_printf(out, "  %s", name);
     roof_text_fill(out, ' ', look->widest - roof_text_width(name));
     roof_text_printf(out, "  %9.*f  %8.*f  %-7s", look->intensity, p->intensity, look->rate,
                      roof_to_unit(p->attainable_flops_per_s, ROOF_UNIT_TFLOPS),
@@ -420,11 +356,11 @@ static void put_heading(struct roof_text *out, const struct roof_chart *chart, s
 
 /* Writes what each symbol stands for, by group and device. */
 static void put_legend(struct roof_text *out, const struct roof_chart *chart,
-                       const struct roof_chart_layout *l)
+                       const struct roof_chart_layout *l, struct roof_page *page)
 {
     const bool each = chart->dots <= LEGEND_MAX;
     const size_t rows = each ? chart->dots : l->marks;
-    struct look look = look_of(chart);
+    struct look look = look_of(chart, page);
     for (size_t i = 0; i < rows; i++) {
         const size_t width =
             roof_text_width(each ? chart->dot[i].node.node.name : l->mark[i].label);
@@ -494,12 +430,13 @@ static void put_key(struct roof_text *out, const struct roof_chart_layout *l)
 }
 
 enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart *chart,
-                                 size_t columns, bool unicode, struct roof_error *error)
+                                 const struct roof_chart_look *look, struct roof_error *error)
 {
-    const double rows = fmin(fmax(floor((double)columns * 0.24), ROWS_MIN), ROWS_MAX);
-    const struct roof_canvas canvas = {.width = (double)columns,
+    const double columns = (double)look->columns;
+    const double rows = fmin(fmax(floor(columns * 0.24), ROWS_MIN), ROWS_MAX);
+    const struct roof_canvas canvas = {.width = columns,
                                        .height = rows + 2,
-                                       .plot = {AXIS_WIDTH, 0, (double)columns, rows},
+                                       .plot = {AXIS_WIDTH, 0, columns, rows},
                                        .beside = 1,
                                        .char_width = 1,
                                        .line_height = 1,
@@ -507,7 +444,10 @@ enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart 
                                        .radius_max = 0.5,
                                        .side_share = 0.42};
     struct roof_chart_layout *layout = NULL;
-    struct page page = {columns, (size_t)rows + 2, NULL, unicode};
+    struct roof_page page = {.columns = look->columns,
+                             .rows = (size_t)rows + 2,
+                             .unicode = look->unicode,
+                             .coloured = look->coloured};
     const enum roof_status status = roof_chart_lay_out(&layout, chart, &canvas, 0.75, error);
     if (status != ROOF_OK) {
         return status;
@@ -522,12 +462,12 @@ enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart 
     }
     put_line(out, chart, ROOF_NOTE_UNFIT);
     put_unit(out, chart);
-    draw(&page, layout);
-    put_page(out, &page);
+    draw(&page, chart, layout);
+    roof_page_put(out, &page);
     roof_text_fill(out, ' ', AXIS_WIDTH);
     roof_text_put(out, "arithmetic intensity, FLOP/byte\n");
     put_key(out, layout);
-    put_legend(out, chart, layout);
+    put_legend(out, chart, layout, &page);
     free(page.cell);
     roof_chart_layout_free(layout);
     return ROOF_OK;
@@ -580,6 +520,9 @@ void roof_chart_json(struct roof_text *out, const struct roof_chart *chart)
         if (line->roof < chart->roofs) {
             roof_text_put(out, ", \"hardware\": ");
             roof_json_quote(out, chart->roof[line->roof].hardware->id);
+        }
+        if (line->bend > 0) {
+            put_member(out, ", ", "bandwidth_gb_s", roof_given(line->bend, ROOF_UNIT_GB_PER_S));
         }
         put_member(out, ", ", line->slope ? "bandwidth_gb_s" : "tflops",
                    roof_given(line->rate, line->slope ? ROOF_UNIT_GB_PER_S : ROOF_UNIT_TFLOPS));

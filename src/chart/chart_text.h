@@ -2,8 +2,8 @@
 /**
  * A chart drawn: as text for a terminal, as a script of gnuplot that makes an image, as JSON.
  */
-#ifndef ROOFLINE_CHART_TEXT_H
-#define ROOFLINE_CHART_TEXT_H
+#ifndef ROOF_CHART_CHART_TEXT_H
+#define ROOF_CHART_CHART_TEXT_H
 
 #include "base/text.h"
 #include "chart/chart.h"
@@ -18,10 +18,16 @@
 
 enum roof_chart_image { ROOF_CHART_SVG, ROOF_CHART_PNG, ROOF_CHART_PDF };
 
-/** Writes the chart in characters, so many columns wide, then a legend of its dots. Unicode has
- * finer lines; without it the chart is ASCII, except for names. It can fail with ROOF_MEMORY. */
+/** How a chart of characters looks. */
+struct roof_chart_look {
+    size_t columns;
+    bool unicode;  /**< it has finer lines; without it the chart is ASCII, except for names */
+    bool coloured; /**< it has colours as terminals read them */
+};
+
+/** Writes the chart in characters, then a legend of its dots. It can fail with ROOF_MEMORY. */
 enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart *chart,
-                                 size_t columns, bool unicode, struct roof_error *error);
+                                 const struct roof_chart_look *look, struct roof_error *error);
 
 /**
  * Writes a script for gnuplot 5.4 or later with its data, which prints the image to standard

@@ -21,7 +21,7 @@ void roof_chart_put_formats(struct roof_text *out, const struct roof_chart *char
         roof_text_printf(out, "%s%s", i == 0 ? "" : ", ", roof_format(shown[i])->name);
     }
     if (named < count) {
-        roof_text_printf(out, " +%zu", count - named);
+        roof_text_printf(out, " +%zu more", count - named);
     }
     roof_text_put(out, ceiling->unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
 }

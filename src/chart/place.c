@@ -9,18 +9,12 @@
 #include "base/base.h"
 #include "chart/note.h"
 
-/* Further marks have no labels, because so many could not be read. */
-#define LABELS_MAX 80
-/* If there are more marks, those of a smaller share of the time have no labels. */
-#define CROWDED 24
-#define CROWDED_SHARE 0.01
+/* The lines from marks at the same place to what they reached stand so far apart. */
+#define WHISKERS_APART 7.0
+#define WHISKER_END 4.0 /* a tick is wider than its mark by this on each side */
 /* Labels of marks, and those beside the plot, have at most so many characters. */
 #define MARK_CHARACTERS 34
 #define SIDE_CHARACTERS 52
-#define DIRECTIONS 24
-
-/* The distances from its mark that are tried for a label, in heights of a line. */
-static const double distances[] = {0.3, 0.9, 1.6, 2.4, 3.4, 4.6, 6, 8, 10.5, 13, 16};
 
 /* --- axes ---------------------------------------------------------------------------------- */
 
@@ -51,8 +45,9 @@ static void find_axes(struct roof_chart_layout *out, const struct roof_chart *ch
         }
     }
     for (size_t i = 0; i < chart->lines; i++) {
-        if (!chart->line[i].slope) {
-            widen(&y_min, &y_max, chart->line[i].rate);
+        if (!chart->line[i].slope) { /* a power cap may lie far above all that is attainable */
+            widen(&y_min, &y_max,
+                  chart->line[i].bend > 0 ? fmin(chart->line[i].rate, y_max) : chart->line[i].rate);
         }
     }
     for (size_t i = 0; i < chart->dots; i++) {
@@ -72,6 +67,11 @@ static void find_axes(struct roof_chart_layout *out, const struct roof_chart *ch
     out->x_max = x_max;
     out->y_min = y_min / 2;
     out->y_max = y_max * 2;
+}
+
+double roof_chart_side_rate(const struct roof_side *side, double intensity)
+{
+    return side->bend > 0 ? 1 / (1 / side->rate + 1 / (side->bend * intensity)) : side->rate;
 }
 
 double roof_chart_x(const struct roof_chart_layout *layout, double intensity)
@@ -221,7 +221,7 @@ static void label_side(struct roof_side *side, const struct roof_text *name, siz
 {
     char number[ROOF_QUANTITY_SIZE];
     char rate[2 * ROOF_QUANTITY_SIZE] = "";
-    if (detail > 0) {
+    if (detail > 0 && side->bend == 0) {
         snprintf(rate, sizeof rate, " %s",
                  roof_format_quantity(number, side->rate, ROOF_UNIT_TFLOPS));
     }
@@ -259,7 +259,8 @@ static void add_ceilings(struct roof_chart_layout *out, const struct roof_chart 
     }
 }
 
-/* Adds a line that is level. It begins where the steepest slope that it may belong to meets it. */
+/* Adds a line that is level or bends. One that is level begins where the steepest slope that it may
+ * belong to meets it. */
 static void add_level(struct roof_chart_layout *out, const struct roof_chart *chart,
                       const struct roof_chart_line *line, size_t characters, int detail,
                       struct roof_text *text)
@@ -271,8 +272,11 @@ static void add_level(struct roof_chart_layout *out, const struct roof_chart *ch
         }
     }
     struct roof_side *const side = &out->side[out->sides++];
-    *side = (struct roof_side){
-        .roof = line->roof, .line = true, .rate = line->rate, .from = line->rate / fastest};
+    *side = (struct roof_side){.roof = line->roof,
+                               .line = true,
+                               .rate = line->rate,
+                               .bend = line->bend,
+                               .from = line->bend > 0 ? out->x_min : line->rate / fastest};
     roof_text_clear(text);
     if (chart->roofs > 1 && line->roof < chart->roofs) {
         roof_text_printf(text, "%s ", chart->roof[line->roof].hardware->id);
@@ -299,7 +303,8 @@ static size_t label_sides(struct roof_chart_layout *out, const struct roof_chart
     for (size_t i = 0; i < out->sides; i++) {
         const size_t width = roof_text_width(out->side[i].label);
         widest = width > widest && !out->side[i].tick ? width : widest;
-        out->side[i].at = roof_chart_y(out, out->side[i].rate);
+        out->side[i].at =
+            roof_chart_y(out, fmin(roof_chart_side_rate(&out->side[i], out->x_max), out->y_max));
     }
     return widest;
 }
@@ -367,6 +372,27 @@ static int by_radius(const void *a, const void *b)
                                   : (x > y) - (x < y);
 }
 
+/* Puts the lines to what marks reached side by side, where several would be one line. */
+static void spread_whiskers(struct roof_chart_layout *out)
+{
+    for (size_t i = 0; i < out->marks; i++) {
+        struct roof_mark *const mark = &out->mark[i];
+        double before = 0;
+        double column = 1;
+        for (size_t k = 0; k < out->marks && !isnan(mark->reached_y); k++) {
+            const struct roof_mark *const other = &out->mark[k];
+            if (k != i && fabs(other->x - mark->x) < WHISKERS_APART && other->y < mark->reached_y &&
+                mark->y < other->reached_y) {
+                column++;
+                before += k < i;
+            }
+        }
+        mark->beside = column > 1 && mark->reached_y > mark->y + mark->radius;
+        mark->whisker_x = mark->x + (before - (column - 1) / 2) * WHISKERS_APART;
+        mark->whisker_end = column > 1 ? WHISKERS_APART / 2 : mark->radius + WHISKER_END;
+    }
+}
+
 /* Joins the dots that are nearer than a distance to marks. */
 static void find_marks(struct roof_chart_layout *out, const struct roof_chart *chart,
                        double distance)
@@ -408,6 +434,7 @@ static void find_marks(struct roof_chart_layout *out, const struct roof_chart *c
         out->by_size[i] = &out->mark[i];
     }
     qsort(out->by_size, out->marks, sizeof *out->by_size, by_radius);
+    spread_whiskers(out);
 }
 
 /* Appends the share of the time that a mark takes; for one dot without a share, the part of its
@@ -434,8 +461,8 @@ static void name_marks(struct roof_chart_layout *out, const struct roof_chart *c
         struct roof_mark *const mark = &out->mark[m];
         size_t shown = 0;
         size_t width = 0;
-        /* " +12" and ", 99%" follow the names. */
-        const size_t room = MARK_CHARACTERS - (out->canvas.shares ? 9 : 4);
+        /* " +12 more" and ", 99%" follow the names. */
+        const size_t room = MARK_CHARACTERS - (out->canvas.shares ? 14 : 9);
         bool full = false;
         roof_text_clear(text);
         for (size_t i = mark->first; shown < mark->dots && !full; i++) {
@@ -451,7 +478,7 @@ static void name_marks(struct roof_chart_layout *out, const struct roof_chart *c
         }
         char more[MARK_CHARACTERS] = "";
         if (shown < mark->dots) {
-            snprintf(more, sizeof more, " +%zu", mark->dots - shown);
+            snprintf(more, sizeof more, " +%zu more", mark->dots - shown);
         }
         if (out->canvas.shares) {
             put_share(more, sizeof more, chart, mark);
@@ -460,203 +487,7 @@ static void name_marks(struct roof_chart_layout *out, const struct roof_chart *c
     }
 }
 
-/* --- labels -------------------------------------------------------------------------------- */
-
-static bool overlap(const struct roof_box *a, const struct roof_box *b)
-{
-    return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
-}
-
-static struct roof_box around(double x, double y, double half_width, double half_height)
-{
-    return (struct roof_box){x - half_width, y - half_height, x + half_width, y + half_height};
-}
-
-static bool is_inside(const struct roof_box *box, const struct roof_box *outer)
-{
-    return box->left >= outer->left && box->right <= outer->right && box->top >= outer->top &&
-           box->bottom <= outer->bottom;
-}
-
-/* Tells if a straight line from (x0, y0) to (x1, y1) meets a box. It does not when all corners lie
- * on one side of it, or the box around it is apart from the other. */
-static bool crosses(double x0, double y0, double x1, double y1, const struct roof_box *box)
-{
-    const struct roof_box line = {fmin(x0, x1), fmin(y0, y1), fmax(x0, x1) + 1e-9,
-                                  fmax(y0, y1) + 1e-9};
-    if (!overlap(&line, box)) {
-        return false;
-    }
-    const double corner[4][2] = {{box->left, box->top},
-                                 {box->right, box->top},
-                                 {box->left, box->bottom},
-                                 {box->right, box->bottom}};
-    int above = 0;
-    int below = 0;
-    for (int i = 0; i < 4; i++) {
-        const double side = (x1 - x0) * (corner[i][1] - y0) - (y1 - y0) * (corner[i][0] - x0);
-        above += side > 0;
-        below += side < 0;
-    }
-    return above > 0 && below > 0;
-}
-
-/* Finds the boxes that a mark covers, one for the bound and one for what it reached. Returns how
- * many they are. */
-static size_t boxes_of(struct roof_box box[2], const struct roof_mark *mark)
-{
-    box[0] = around(mark->x, mark->y, mark->radius, mark->radius);
-    if (isnan(mark->reached_y)) {
-        return 1;
-    }
-    box[1] = around(mark->x, mark->reached_y, mark->radius, mark->radius);
-    return 2;
-}
-
-/* Tells if a box is free of marks, labels of marks and labels of slopes. */
-static bool is_free(const struct roof_chart_layout *out, const struct roof_box *box)
-{
-    if (!is_inside(box, &out->canvas.plot)) {
-        return false;
-    }
-    for (size_t i = 0; i < out->slopes; i++) {
-        for (size_t k = 0; k < out->slope[i].boxes; k++) {
-            if (overlap(box, &out->slope[i].box[k])) {
-                return false;
-            }
-        }
-    }
-    for (size_t i = 0; i < out->marks; i++) {
-        struct roof_box covered[2];
-        const size_t count = boxes_of(covered, &out->mark[i]);
-        for (size_t k = 0; k < count; k++) {
-            if (overlap(box, &covered[k])) {
-                return false;
-            }
-        }
-        if (out->mark[i].labelled && overlap(box, &out->mark[i].box)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Counts the lines, from a bound to what was reached, that a box would hide. */
-static int hides_joins(const struct roof_chart_layout *out, const struct roof_box *box)
-{
-    int sum = 0;
-    for (size_t i = 0; i < out->marks; i++) {
-        const struct roof_mark *const mark = &out->mark[i];
-        sum += !isnan(mark->reached_y) && crosses(mark->x, mark->y, mark->x, mark->reached_y, box);
-    }
-    return sum;
-}
-
-/* Weighs how much a label would disturb: the lines of the chart that its box would hide, and the
- * marks and labels that a leader to it, from (x0, y0) to (x1, y1), would cross. */
-static double disturbed(const struct roof_chart_layout *out, const struct roof_box *box, double x0,
-                        double y0, double x1, double y1)
-{
-    double sum = hides_joins(out, box);
-    for (size_t i = 0; i < out->sides; i++) {
-        const struct roof_side *const side = &out->side[i];
-        sum += !side->tick && crosses(roof_chart_x(out, side->from), side->at,
-                                      out->canvas.plot.right, side->at, box);
-    }
-    for (size_t i = 0; i < out->slopes; i++) {
-        const struct roof_slope *const slope = &out->slope[i];
-        sum +=
-            crosses(roof_chart_x(out, out->x_min), roof_chart_y(out, slope->rate * out->x_min),
-                    roof_chart_x(out, slope->to), roof_chart_y(out, slope->rate * slope->to), box);
-    }
-    for (size_t i = 0; i < out->marks; i++) {
-        const struct roof_mark *const mark = &out->mark[i];
-        if (mark->x != x0 || mark->y != y0) { /* the label would seem to be that of this mark */
-            const struct roof_box bound = around(mark->x, mark->y, mark->radius, mark->radius);
-            sum += crosses(x0, y0, x1, y1, &bound) ? 8 : 0;
-        }
-        if (mark->labelled) {
-            sum += crosses(x0, y0, x1, y1, &mark->box) ? 6 : 0;
-        }
-    }
-    return sum;
-}
-
-/* Finds a place for the label of a mark that is close, free, and over as few lines as can be. */
-static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
-{
-    const struct roof_canvas *const canvas = &out->canvas;
-    /* One character more keeps labels side by side apart. */
-    const double half_width = (double)(roof_text_width(mark->label) + 1) * canvas->char_width / 2;
-    const double half_height = canvas->line_height / 2;
-    double best = HUGE_VAL;
-    for (size_t d = 0; d < COUNT(distances); d++) {
-        const double distance = mark->radius + distances[d] * canvas->line_height;
-        for (int a = 0; a < DIRECTIONS; a++) {
-            const double angle = 2 * acos(-1) * a / DIRECTIONS;
-            const double x = mark->x + distance * cos(angle);
-            const double y = mark->y - distance * sin(angle);
-            /* The side of the box that is towards the mark touches the point. */
-            const struct roof_box box = around(
-                x + cos(angle) * half_width, y - sin(angle) * half_height, half_width, half_height);
-            const double least = distances[d] * 0.7 + (a == 0 || a == DIRECTIONS / 2 ? 0 : 0.2);
-            const double cost = least < best && is_free(out, &box)
-                                    ? least + disturbed(out, &box, mark->x, mark->y, x, y)
-                                    : HUGE_VAL;
-            if (cost < best) {
-                best = cost;
-                mark->box = box;
-                mark->leader = d > 0;
-            }
-        }
-    }
-    mark->labelled = best < HUGE_VAL;
-}
-
-/* Puts the label of a slope along it: its middle is at a share of the slope's length, and `beside`
- * to one side. Returns false when marks or other labels are in the way. */
-static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, double at,
-                      double beside)
-{
-    const double x0 = roof_chart_x(out, out->x_min);
-    const double y0 = roof_chart_y(out, slope->rate * out->x_min);
-    const double x1 = roof_chart_x(out, slope->to);
-    const double y1 = roof_chart_y(out, slope->rate * slope->to);
-    const double length = hypot(x1 - x0, y1 - y0);
-    const double along_x = (x1 - x0) / length;
-    const double along_y = (y1 - y0) / length;
-    const double text = (double)roof_text_width(slope->label) * out->canvas.char_width;
-    const size_t pieces = COUNT(slope->box);
-    bool fits = text < length;
-    slope->rise = -along_y / along_x;
-    slope->x = x0 + along_x * length * at + along_y * beside;
-    slope->y = y0 + along_y * length * at - along_x * beside;
-    slope->boxes = 0;
-    for (size_t i = 0; i < pieces && fits; i++) {
-        const double off = text * (((double)i + 0.5) / (double)pieces - 0.5);
-        slope->box[i] = around(slope->x + along_x * off, slope->y + along_y * off,
-                               text / (double)pieces / 2, out->canvas.line_height / 2);
-        fits = is_free(out, &slope->box[i]) && hides_joins(out, &slope->box[i]) == 0;
-    }
-    slope->boxes = fits ? pieces : 0;
-    return fits;
-}
-
-/* Finds a place for the label of a slope: if there is room, above a device's bandwidth, and below a
- * line that is attainable. */
-static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
-{
-    static const double away[] = {0.9, -0.9, 1.7, -1.7, 2.6, -2.6};
-    const double height = slope->line ? -out->canvas.line_height : out->canvas.line_height;
-    for (size_t i = 0; i < COUNT(away); i++) {
-        for (int step = 2; step <= 36; step++) {
-            if (put_along(out, slope, step / 40.0, away[i] * height)) {
-                return;
-            }
-        }
-    }
-    slope->label[0] = '\0';
-}
+/* --- slopes ------------------------------------------------------------------------------ */
 
 /* Returns the highest ceiling that is drawn in full: the roof ends at it. */
 static const struct roof_chart_ceiling *top_in_use(const struct roof_chart *chart, size_t roof)
@@ -699,20 +530,6 @@ static void find_slopes(struct roof_chart_layout *out, const struct roof_chart *
             roof_format_quantity(number, line->rate, ROOF_UNIT_GB_PER_S);
             cut(slope->label, text->failed ? "" : text->data, SIDE_CHARACTERS, number);
         }
-    }
-}
-
-void roof_chart_place_labels(struct roof_chart_layout *layout)
-{
-    for (size_t i = 0; i < layout->slopes; i++) {
-        place_slope(layout, &layout->slope[i]);
-    }
-    for (size_t i = 0; i < layout->marks; i++) {
-        struct roof_mark *const mark = &layout->mark[i];
-        if (i < LABELS_MAX && !(layout->marks > CROWDED && mark->share < CROWDED_SHARE)) {
-            place_label(layout, mark);
-        }
-        layout->unlabelled += !mark->labelled;
     }
 }
 

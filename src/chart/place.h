@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Lays a chart out, for every way to draw it: axes, marks, and labels that do not overlap. Lengths
  * are in the unit of the canvas (pixels), y grows downwards. */
-#ifndef ROOF_CHART_LAYOUT_H
-#define ROOF_CHART_LAYOUT_H
+#ifndef ROOF_CHART_PLACE_H
+#define ROOF_CHART_PLACE_H
 
 #include "chart/chart.h"
 
@@ -31,6 +31,9 @@ struct roof_canvas {
 struct roof_mark {
     double x, y;
     double reached_y; /* y of what the first dot reached; NAN: unknown */
+    double whisker_x; /* x of the line to what it reached: beside x where several marks share it */
+    double whisker_end; /* half of the width of the tick at its end */
+    bool beside;        /* several marks share x, and the label stands at the tick */
     double radius;
     double share; /* of the time, for all its dots; NAN: unknown */
     size_t group, roof;
@@ -38,6 +41,7 @@ struct roof_mark {
     size_t dots;
     bool labelled;
     bool leader; /* a line joins the label and the mark */
+    bool shared; /* the label, if it has one, is that of marks of other devices, too */
     char label[ROOF_LABEL_SIZE];
     struct roof_box box; /* the box of the label */
 };
@@ -54,6 +58,7 @@ struct roof_side {
     bool tick;                   /* it is a ceiling that no dot runs at: a tick at the right */
     bool used;   /* it is a ceiling that a dot runs at, or of a device without dots */
     double rate; /* FLOP/s */
+    double bend; /* byte/s: it bends from this slope; 0: it is level */
     double from; /* FLOP/byte of its left end */
 };
 
@@ -97,6 +102,9 @@ enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct
 void roof_chart_layout_free(struct roof_chart_layout *layout);
 /* Finds places for the labels of marks and slopes, as far as there is room. */
 void roof_chart_place_labels(struct roof_chart_layout *layout);
+
+/* Returns the FLOP/s of a ceiling or line at an intensity. */
+double roof_chart_side_rate(const struct roof_side *side, double intensity);
 
 /* These return the place of an intensity and of a rate on the canvas. */
 double roof_chart_x(const struct roof_chart_layout *layout, double intensity);

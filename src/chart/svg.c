@@ -23,7 +23,7 @@ static void put_escaped(struct roof_text *out, const char *text)
 
 /* Writes the devices with their bandwidths and their ceilings in use, how many dots each group has,
  * and the notes. */
-static void put_summary(struct roof_text *out, const struct roof_chart *chart)
+void roof_chart_summary(struct roof_text *out, const struct roof_chart *chart)
 {
     char number[ROOF_QUANTITY_SIZE];
     roof_text_put(out, "Roofline chart: TFLOPS over arithmetic intensity in FLOP/byte.");
@@ -100,8 +100,8 @@ static void put_untitled(struct roof_text *out, const char *image, size_t length
     roof_text_add(out, from, (size_t)(image + length - from));
 }
 
-void roof_chart_entitle(struct roof_text *out, const char *svg, size_t length,
-                        const struct roof_chart *chart)
+void roof_svg_entitle(struct roof_text *out, const char *svg, size_t length, const char *title_text,
+                      const char *summary)
 {
     static const char end[] = "</desc>";
     const char *const root = find(svg, length, "<svg");
@@ -111,16 +111,12 @@ void roof_chart_entitle(struct roof_text *out, const char *svg, size_t length,
         roof_text_add(out, svg, length);
         return;
     }
-    struct roof_text summary = ROOF_TEXT_INIT;
-    put_summary(&summary, chart);
     roof_text_add(out, svg, (size_t)(root - svg) + strlen("<svg"));
     roof_text_put(out, " role=\"img\" aria-labelledby=\"title desc\"");
     roof_text_add(out, root + strlen("<svg"), (size_t)(title - root) - strlen("<svg"));
     roof_text_put(out, "<title id=\"title\">");
-    put_escaped(out, chart->title);
+    put_escaped(out, title_text);
     roof_text_put(out, "</title>\n<desc id=\"desc\">");
-    put_escaped(out, summary.failed ? "" : summary.data);
+    put_escaped(out, summary);
     put_untitled(out, after, length - (size_t)(after - svg));
-    out->failed = out->failed || summary.failed;
-    roof_text_free(&summary);
 }

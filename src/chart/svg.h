@@ -7,9 +7,12 @@
 #include "base/text.h"
 #include "chart/chart.h"
 
-/* Copies an image, with the title of the chart and a summary of its devices, dots and notes in
- * place of the name of gnuplot. An image that has no such elements is copied as it is. */
-void roof_chart_entitle(struct roof_text *out, const char *svg, size_t length,
-                        const struct roof_chart *chart);
+/* Copies an image, with a title and a summary in place of the name of gnuplot. An image that has no
+ * such elements is copied as it is. */
+void roof_svg_entitle(struct roof_text *out, const char *svg, size_t length, const char *title,
+                      const char *summary);
+
+/* Writes a summary of a chart: its devices, dots and notes. */
+void roof_chart_summary(struct roof_text *out, const struct roof_chart *chart);
 
 #endif

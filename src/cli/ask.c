@@ -19,13 +19,13 @@ struct listening {
     bool open;
     bool written; /* something of the answer is in the output */
     bool resumed; /* the output was reopened, and its rows were found to be of this sweep */
-    bool waits;   /* for records that may be a while in coming: they are in no file */
+    bool waits;   /* records come from a pipe or a terminal: the next may take long */
     bool records; /* the answer is made record by record */
     enum roof_status opened;
     enum roof_status flushed;     /* while records were waited for */
     struct roof_error open_error; /* why it was not opened, or not flushed */
     struct cli_progress progress;
-    const char *doing;     /* what progress is shown of; NULL: nothing */
+    const char *doing;     /* the work whose progress is shown; NULL: none */
     struct roof_error sum; /* of a sweep, told at the end */
     struct cli_run *run;   /* of monitor */
 };
@@ -172,7 +172,8 @@ static int64_t on_tokens(void *context)
 
 /* --- what the program adds to a question --------------------------------------------------- */
 
-/* Gives a text chart the characters of the locale and the width of the terminal. */
+/* Gives a text chart the characters of the locale, and the colours and the width of the terminal.
+ */
 static enum roof_status fit_terminal(struct roof_question *q, const struct cli_options *options,
                                      struct roof_error *error)
 {
@@ -180,6 +181,10 @@ static enum roof_status fit_terminal(struct roof_question *q, const struct cli_o
     char columns[16];
     if (q->value[ROOF_INPUT_CHARSET] == NULL) {
         TRY(roof_question_put(q, "charset", cli_is_unicode() ? "unicode" : "ascii", error));
+    }
+    if (q->value[ROOF_INPUT_COLOR] == NULL && options->output == NULL &&
+        isatty(STDOUT_FILENO) != 0 && cli_has_colour()) {
+        TRY(roof_question_put(q, "color", "always", error));
     }
     if (q->value[ROOF_INPUT_SIZE] != NULL || options->output != NULL ||
         isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
@@ -193,7 +198,8 @@ static enum roof_status fit_terminal(struct roof_question *q, const struct cli_o
     return roof_question_put(q, "size", columns, error);
 }
 
-static enum roof_status prepare_plot(const struct cli_options *options, struct roof_error *error)
+/* Refuses to print an image in a terminal. */
+static enum roof_status check_image(const struct cli_options *options, struct roof_error *error)
 {
     const bool printed = options->output == NULL || strcmp(options->output, "-") == 0;
     const bool image = options->format == ROOF_PNG || options->format == ROOF_PDF;
@@ -201,7 +207,7 @@ static enum roof_status prepare_plot(const struct cli_options *options, struct r
         return roof_error_set(error, ROOF_USAGE,
                               "an image is not for the terminal: -o NAME, or into a pipe");
     }
-    return options->format == ROOF_TEXT ? fit_terminal(options->question, options, error) : ROOF_OK;
+    return ROOF_OK;
 }
 
 static enum roof_status prepare_page(const struct cli_options *options, struct roof_error *error)
@@ -307,8 +313,9 @@ static enum roof_status answer(struct listening *l, struct roof_store *store,
                                      .draw = on_draw,
                                      .replace = on_replace,
                                      .keep = on_keep};
-    if (options->command->id == ROOF_COMMAND_PLOT) {
-        TRY(prepare_plot(options, error));
+    TRY(check_image(options, error));
+    if (options->command->id == ROOF_COMMAND_PLOT && options->format == ROOF_TEXT) {
+        TRY(fit_terminal(options->question, options, error));
     }
     if (options->command->id == ROOF_COMMAND_PAGE) {
         TRY(prepare_page(options, error));
@@ -320,7 +327,7 @@ static enum roof_status answer(struct listening *l, struct roof_store *store,
         options->command->id == ROOF_COMMAND_MEASURE) {
         cli_interrupt_watch();
     }
-    if (options->resume) {
+    if (options->own[ROOF_INPUT_RESUME] != NULL) {
         TRY(open_part(l, &listener, error));
     }
     const struct roof_watcher watcher = {.context = l, .clock = on_clock, .tokens = on_tokens};
@@ -351,6 +358,45 @@ static enum roof_status ask(const struct cli_options *options, struct cli_run *r
     return status;
 }
 
+/* Refuses what two charts, one of each phase, do not go with. */
+static enum roof_status check_by_phase(const struct cli_options *options, struct roof_error *error)
+{
+    if (!options->question->model) {
+        return roof_error_set(error, ROOF_USAGE, "--by-phase is for charts of models");
+    }
+    if (options->question->value[ROOF_INPUT_PHASE] != NULL) {
+        return roof_error_set(error, ROOF_USAGE, "--by-phase draws both phases: leave out --phase");
+    }
+    return options->output != NULL || options->format == ROOF_TEXT
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE, "--by-phase writes two files: -o NAME");
+}
+
+/* Asks for a chart of each phase; their files have the phase before the extension. */
+static enum roof_status ask_by_phase(struct cli_options *options, struct cli_run *run,
+                                     struct roof_error *error)
+{
+    static const char *const phases[] = {"decode", "prefill"};
+    const char *const name = options->output;
+    const char *const base = name == NULL ? NULL : strrchr(name, '/');
+    const char *const dot = name == NULL ? NULL : strrchr(base == NULL ? name : base, '.');
+    enum roof_status status = check_by_phase(options, error);
+    for (size_t i = 0; i < COUNT(phases) && status == ROOF_OK; i++) {
+        struct roof_text file = ROOF_TEXT_INIT;
+        if (name != NULL && strcmp(name, "-") != 0) {
+            const size_t stem = dot == NULL ? strlen(name) : (size_t)(dot - name);
+            roof_text_add(&file, name, stem);
+            roof_text_printf(&file, "-%s%s", phases[i], dot == NULL ? "" : dot);
+            options->output = file.data;
+        }
+        options->question->value[ROOF_INPUT_PHASE] = phases[i];
+        status = file.failed ? roof_no_memory(error) : ask(options, run, error);
+        roof_text_free(&file);
+    }
+    options->output = name;
+    return status;
+}
+
 int cli_ask(const struct cli_command *command, int argc, char **argv)
 {
     struct roof_error error = {.status = ROOF_OK};
@@ -361,7 +407,8 @@ int cli_ask(const struct cli_command *command, int argc, char **argv)
     if (status == ROOF_OK && !options.help) {
         run.argv = options.run;
         run.tokens = options.question->value[ROOF_INPUT_COUNT_TOKENS] == NULL ? NULL : tokens;
-        status = ask(&options, &run, &error);
+        status = options.own[ROOF_INPUT_BY_PHASE] != NULL ? ask_by_phase(&options, &run, &error)
+                                                          : ask(&options, &run, &error);
     }
     if (status != ROOF_OK && status != ROOF_USAGE && run.argv != NULL && run.begun_s == 0) {
         roof_error_append(&error, "; '%s' was not run", run.argv[0]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The commands of the program share these. */
-#ifndef ROOF_CLI_H
-#define ROOF_CLI_H
+#ifndef ROOF_CLI_CLI_H
+#define ROOF_CLI_CLI_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,6 +32,7 @@ enum cli_takes {
     CLI_LIST,
     CLI_WORD,
     CLI_COMMAND,
+    CLI_STEP, /* model NAME, or nothing */
     CLI_NOTHING
 };
 
@@ -57,6 +58,8 @@ enum roof_status cli_completion_script(const char **out, const char *shell,
 
 /* Returns the table of all commands. */
 const struct cli_command *cli_commands(size_t *count);
+/* There are at most as many. */
+#define CLI_COMMANDS_MAX 16
 
 /* Returns the help of an option for a workload ("gemm", "model"; NULL: none is named); NULL when
  * the command or the workload does not take it. */
@@ -76,12 +79,12 @@ struct cli_options {
     struct roof_question *question;
     const char *operand[CLI_OPERANDS_MAX];
     int operand_count;
-    const char *format_name; /* NULL: not given */
     enum roof_answer_format format;
     const char *output; /* NULL: standard output */
-    char **run;         /* the command behind "--", which ends with NULL; NULL: none */
-    bool resume;
-    bool help; /* --help was asked for and printed */
+    const char
+        *own[ROOF_INPUT_COUNT]; /* the inputs that are no keys of questions; NULL: not given */
+    char **run;                 /* the command behind "--", which ends with NULL; NULL: none */
+    bool help;                  /* --help was asked for and printed */
 };
 
 /* Reads argv by the table of inputs. Prints the help when it is asked for: the command is done.
@@ -100,6 +103,8 @@ enum roof_status cli_check_output(const struct cli_options *options, struct roof
 enum roof_status cli_store(struct roof_store **out, struct roof_error *error);
 /* Tells if the locale of the environment has the characters of Unicode. */
 bool cli_is_unicode(void);
+/* True where the environment says that the terminal shows colours. */
+bool cli_has_colour(void);
 
 /* Runs gnuplot on a script and takes what it writes. ROOF_IO when it is not installed, or fails. */
 enum roof_status cli_gnuplot(struct roof_text *image, const char *script, struct roof_error *error);

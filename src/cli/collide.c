@@ -92,7 +92,7 @@ static enum roof_status check_update(const struct roof_question *q, struct roof_
 enum roof_status cli_check_output(const struct cli_options *options, struct roof_error *error)
 {
     static const size_t named[] = {ROOF_INPUT_HARDWARE, ROOF_INPUT_CALIBRATION, ROOF_INPUT_LAYOUT,
-                                   ROOF_INPUT_DRAFT_MODEL};
+                                   ROOF_INPUT_DRAFT_MODEL, ROOF_INPUT_HOST};
     const struct roof_question *const q = options->question;
     const char *const output = options->output;
     const char *const from = q->value[ROOF_INPUT_FROM];

@@ -27,7 +27,7 @@ static const struct cli_command commands[] = {
      "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k \\\n"
      "      --generate 500 --max-tpot 30ms\n"
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H dgx-spark\n"
-     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100-sxm --max-accuracy-loss '<1%'\n"},
+     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100-sxm --max-accuracy-loss 1%\n"},
     {"simulate", ROOF_COMMAND_SIMULATE, CLI_MODEL, "MODEL",
      "Simulates requests that arrive over time: percentiles of latency, goodput, saturation.",
      "  roofline simulate llama-3.3-70b -H h100-sxm --tp 4 -p fp8 --kv fp8 --rate 0.5 \\\n"
@@ -61,12 +61,13 @@ static const struct cli_command commands[] = {
      "  roofline list precisions nvfp4\n"
      "  roofline list operators flash-attention\n"
      "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},
-    {"measure", ROOF_COMMAND_MEASURE, CLI_NOTHING, "",
-     "Measures this machine, and writes it as a device that every command takes.",
+    {"measure", ROOF_COMMAND_MEASURE, CLI_STEP, "[model NAME]",
+     "Measures this machine as a device that every command takes, or a model's steps on it.",
      "  roofline measure --seconds 10\n"
      "  roofline measure --threads 4 -o here && roofline predict model llama-3.2-1b -H here\n"
      "  roofline measure --save my-server --formats q4_0,q8_0\n"
-     "  roofline measure --compare -H epyc-9654\n"},
+     "  roofline measure --compare -H epyc-9654\n"
+     "  roofline measure model llama-3.2-1b -H here -w q8_0 --context 128\n"},
     {"monitor", ROOF_COMMAND_MONITOR, CLI_COMMAND, "[-- COMMAND ...]",
      "Reports power, clocks and energy of the GPUs, live or while a command runs.",
      "  roofline monitor\n"
@@ -89,6 +90,8 @@ static const struct cli_command commands[] = {
      "  roofline completion zsh > ~/.zsh/functions/_roofline\n"
      "  roofline completion fish > ~/.config/fish/completions/roofline.fish\n"},
 };
+
+_Static_assert(COUNT(commands) <= CLI_COMMANDS_MAX, "callers have room for all of them");
 
 const struct cli_command *cli_commands(size_t *count)
 {

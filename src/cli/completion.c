@@ -2,12 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/asking.h"
 #include "base/base.h"
 #include "cli.h"
 #include "decide/engine.h"
 #include "model/layout.h"
 #include "model/load.h"
-#include "report/table.h"
+#include "report/rows.h"
 
 /* --- what fits the word that is typed ------------------------------------------------------ */
 
@@ -149,7 +150,7 @@ static const struct {
     {ROOF_INPUT_EXPLAIN, "precisions", NULL},     {ROOF_INPUT_FORMATS, "precisions", "all"},
     {ROOF_INPUT_CEILINGS, "precisions", NULL},    {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
     {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"}, {ROOF_INPUT_ENGINE, "engines", "all"},
-    {ROOF_INPUT_EMIT, "engines", "dynamo"}};
+    {ROOF_INPUT_EMIT, "engines", "dynamo"},       {ROOF_INPUT_HOST, "hardware", NULL}};
 
 /* --- the line ------------------------------------------------------------------------------ */
 
@@ -246,6 +247,13 @@ static enum roof_status offer_values(struct offers *o, const struct line *line, 
     for (size_t i = 0; input->choices != NULL && input->choices[i] != NULL; i++) {
         offer(o, input->choices[i], NULL);
     }
+    if (id == ROOF_INPUT_FORMAT) {
+        const char *names[ROOF_ANSWER_FORMAT_COUNT];
+        const size_t count = roof_answer_format_names(names, line->command->id);
+        for (size_t i = 0; i < count; i++) {
+            offer(o, names[i], NULL);
+        }
+    }
     if (input->kind == ROOF_INPUT_PRECISION) {
         status = offer_precisions(o, error);
     }
@@ -299,7 +307,9 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
     const char *const usage = line->command->operands;
     const bool workload = strstr(usage, "WORKLOAD") != NULL;
     enum roof_status status = ROOF_OK;
-    if (line->operand_count == 0 && line->command->takes == CLI_MODEL) {
+    const bool model = (line->operand_count == 0 && line->command->takes == CLI_MODEL) ||
+                       (line->operand_count == 1 && line->command->takes == CLI_STEP);
+    if (model) {
         status = offer_models(o, error);
         offer_files(o);
     } else if (line->operand_count == 0 && workload) {
@@ -311,6 +321,8 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
         if (status == ROOF_OK && *o->typed != '\0') { /* a model needs no word before it */
             status = offer_models(o, error);
         }
+    } else if (line->operand_count == 0 && line->command->takes == CLI_STEP) {
+        offer(o, "model", "the steps of a model: its name or file comes next");
     } else if (file_is_next(line)) {
         offer_files(o);
     } else if (line->operand_count == 0 &&

@@ -19,6 +19,14 @@ bool cli_is_unicode(void)
     return false;
 }
 
+bool cli_has_colour(void)
+{
+    const char *const none = getenv("NO_COLOR");
+    const char *const terminal = getenv("TERM");
+    return (none == NULL || *none == '\0') && terminal != NULL && *terminal != '\0' &&
+           strcmp(terminal, "dumb") != 0;
+}
+
 enum roof_status cli_store(struct roof_store **out, struct roof_error *error)
 {
     const char *const data = getenv("ROOFLINE_DATA");

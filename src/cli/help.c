@@ -13,8 +13,8 @@ static const struct {
 } plan_help[] = {
     {ROOF_DIM_BATCH, "batches to try: a list or range START:STOP (default 1 to 2048, doubling); "
                      "max is the largest that fits"},
-    {ROOF_DIM_DEVICES,
-     "GPU counts to try; each plan uses all of them: a list or range START:STOP (default 1,2,4,8)"},
+    {ROOF_DIM_DEVICES, "GPUs that a plan uses (with --rate: each copy): a list or range START:STOP "
+                       "(default 1,2,4,8)"},
     {ROOF_DIM_EP, NULL},
     {ROOF_INPUT_BY, NULL},
     {ROOF_INPUT_HARDWARE, "kinds of devices to try, a list (default " ROOF_DEFAULT_HARDWARE ")"},
@@ -26,10 +26,23 @@ static const struct {
 
 /* The help of options that mean something else to a command. */
 static const struct {
-    enum roof_command command;
+    unsigned commands;
     size_t input;
     const char *help;
 } command_help[] = {
+    {ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE, ROOF_INPUT_FORMAT,
+     "text (default), json, ndjson, csv, md, html, svg, png, pdf or gnuplot; with -o, by its "
+     "extension"},
+    {ROOF_COMMAND_PREDICT, ROOF_INPUT_FORMAT,
+     "text (default), json, ndjson, csv, md or html (the explorer); with -o, by its extension"},
+    {ROOF_COMMAND_PLOT, ROOF_INPUT_FORMAT,
+     "text (default), svg, png, pdf, html, gnuplot or json; with -o, by its extension"},
+    {ROOF_COMMAND_CHECK, ROOF_INPUT_FORMAT,
+     "text (default), json, tap or junit; with -o, by its extension"},
+    {ROOF_COMMAND_MEASURE, ROOF_INPUT_FORMAT, "text (default), json or csv (the rows)"},
+    {ROOF_COMMAND_COMPARE | ROOF_COMMAND_MONITOR, ROOF_INPUT_FORMAT,
+     "text (default), json, ndjson or csv; with -o, by its extension"},
+    {ROOF_COMMAND_PAGE, ROOF_INPUT_FORMAT, "html, the explorer"},
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_PROMPT,
      "prompt tokens of each request: a number, uniform:A:B or lognormal:MEAN:CV"},
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_GENERATE,
@@ -45,13 +58,15 @@ static const struct {
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_MAX_TPOT,
      "longest time per output token after the first, in the same words (p99:30ms)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_HARDWARE,
-     "device whose predictions are judged, with --compare (default: the device that is measured)"},
+     "device whose predictions are judged, with --compare or a model (default: that measured)"},
+    {ROOF_COMMAND_MEASURE, ROOF_INPUT_PHASE, "phase to measure, decode or prefill (default: both)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_FORMATS,
      "precisions of weights to measure (default q4_0,q8_0,fp16,fp32; of GPUs "
-     "bf16,fp16,fp8_e4m3,int8)"},
+     "bf16,fp16,fp8_e4m3,int8,mxfp8_e4m3,nvfp4)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_DEVICE,
      "device to measure: cpu, cuda or cuda:N (default: the first GPU, else the CPU)"},
-    {ROOF_COMMAND_MEASURE, ROOF_INPUT_SECONDS, "seconds to measure for, about (default 60)"},
+    {ROOF_COMMAND_MEASURE, ROOF_INPUT_SECONDS,
+     "seconds to measure for, about (default 60; a model 20)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_THREADS,
      "threads of the CPU that measure, and that the device has (default: one per core)"},
     {ROOF_COMMAND_MONITOR, ROOF_DIM_TOKENS,
@@ -73,7 +88,8 @@ const char *cli_help_of(const struct cli_command *command, const char *workload,
         return NULL;
     }
     for (size_t i = 0; i < COUNT(command_help); i++) {
-        if (command_help[i].command == command->id && command_help[i].input == input) {
+        if ((command_help[i].commands & (unsigned)command->id) != 0 &&
+            command_help[i].input == input) {
             return command_help[i].help;
         }
     }
@@ -146,7 +162,7 @@ static const struct heading {
                 {ROOF_GROUP_EXPECTED, "Expected time"},
                 {ROOF_GROUP_TILE, "Tiles"},
                 {ROOF_GROUP_COMMAND, NULL},
-                {ROOF_GROUP_LIMITS, "Limits"},
+                {ROOF_GROUP_LIMITS, "Goals and limits"},
                 {ROOF_GROUP_OUTPUT, "Output"}};
 static_assert(COUNT(headings) == ROOF_GROUP_COUNT, "every group has a heading");
 
@@ -265,7 +281,7 @@ static const struct {
      "  what          operator and its dimensions (m, n, k, ...), or model; hardware\n"
      "  of models     concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
      "  formats       precision, weights, activations, kv, out, compute, layout\n"
-     "  how           stack, cache, working_set_bytes, quantize_input\n"
+     "  how           stack, cache, working_set_bytes, quantize_input, split_k\n"
      "An option holds where its column is missing. Other columns are carried through; --group-by\n"
      "takes any.\n"},
     {ROOF_COMMAND_CHECK,

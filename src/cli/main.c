@@ -6,9 +6,6 @@
 
 #include "cli.h"
 
-/* A bound on the rows of cli_commands. */
-#define COMMANDS_MAX 16
-
 static void print_usage(FILE *out)
 {
     fprintf(out, "usage: roofline COMMAND ...\n\n"
@@ -42,7 +39,7 @@ static int finish(int code)
 /* Runs the command that argv begins with. */
 static int run(int argc, char **argv)
 {
-    const char *names[COMMANDS_MAX];
+    const char *names[CLI_COMMANDS_MAX];
     size_t count = 0;
     const struct cli_command *const commands = cli_commands(&count);
     for (size_t i = 0; i < count; i++) {

@@ -48,7 +48,7 @@ void cli_remark(const struct roof_error *remark)
     (void)snprintf(line, sizeof line, "roofline: %s\n",
                    roof_error_spelled(message, sizeof message, remark, spell));
     const size_t used = strlen(remarks);
-    /* It may come twice. */
+    /* Answers may repeat a remark: it is printed once. */
     if (strstr(remarks, line) == NULL && used + strlen(line) < sizeof remarks) {
         memcpy(remarks + used, line, strlen(line) + 1);
     }

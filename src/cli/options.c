@@ -9,17 +9,14 @@
 #include "cli.h"
 #include "decide/synonym.h"
 
-/* More words for options than there are. */
-#define SYNONYMS_MAX 32
-
 /* The argtable of a command has one entry per allowed input and one per other word for one, then
  * the operands, --help and the end. */
 struct table {
-    void *entry[ROOF_INPUT_COUNT + SYNONYMS_MAX + 3];
+    void *entry[ROOF_INPUT_COUNT + ROOF_SYNONYMS_MAX + 3];
     size_t input[ROOF_INPUT_COUNT]; /* which input an entry is */
     char letter[ROOF_INPUT_COUNT][2];
     size_t count;
-    const struct roof_synonym *synonym[SYNONYMS_MAX]; /* of the entries behind those */
+    const struct roof_synonym *synonym[ROOF_SYNONYMS_MAX]; /* of the entries behind those */
     size_t synonyms;
     struct arg_str *operands;
     struct arg_lit *help;
@@ -27,7 +24,7 @@ struct table {
     size_t size; /* of entry */
 };
 
-/* Operands are counted by argtable up to this; more than a command takes is our own message. */
+/* argtable accepts this many operands, so that our own message refuses those that are too many. */
 #define OPERANDS_SEEN (CLI_OPERANDS_MAX + 1)
 /* Most operands of a command that takes no list of files. */
 #define OPERANDS_MAX 2
@@ -37,7 +34,7 @@ static void build_synonyms(struct table *t, const struct cli_command *command)
 {
     size_t count = 0;
     const struct roof_synonym *const all = roof_synonyms(&count);
-    for (size_t i = 0; i < count && t->synonyms < SYNONYMS_MAX; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (roof_synonym_of(all[i].option, command->id) == &all[i]) {
             t->entry[t->count + t->synonyms] =
                 arg_strn(NULL, all[i].option, roof_input(all[i].input)->value, 0, 1, NULL);
@@ -119,7 +116,7 @@ static bool takes_option(const struct cli_command *command, const char *option, 
 static bool say_where(const char *option, struct roof_error *error)
 {
     const char *const name = option + strspn(option, "-");
-    const char *where[16];
+    const char *where[CLI_COMMANDS_MAX];
     const char *meant = name;
     size_t count = 0;
     size_t found = 0;
@@ -189,9 +186,9 @@ static enum roof_status check_dashes(const char *argument, const char *const *kn
 static enum roof_status check_long_options(const struct table *t, const struct cli_command *command,
                                            int argc, char **argv, struct roof_error *error)
 {
-    char dashed[ROOF_INPUT_COUNT + SYNONYMS_MAX + 1][ROOF_INPUT_NAME_SIZE];
-    const char *known[ROOF_INPUT_COUNT + SYNONYMS_MAX + 1];
-    char flags[ROOF_INPUT_COUNT + SYNONYMS_MAX + 1];
+    char dashed[ROOF_INPUT_COUNT + ROOF_SYNONYMS_MAX + 1][ROOF_INPUT_NAME_SIZE];
+    const char *known[ROOF_INPUT_COUNT + ROOF_SYNONYMS_MAX + 1];
+    char flags[ROOF_INPUT_COUNT + ROOF_SYNONYMS_MAX + 1];
     size_t count = 0;
     for (size_t i = 0; i + 1 < t->size; i++) {
         const struct arg_hdr *const header = t->entry[i];
@@ -270,27 +267,13 @@ static enum roof_status parse_error(const struct table *t, const struct cli_comm
 /* Takes an option of the program itself; false when it is a key of the question. */
 static bool take_own_option(struct cli_options *out, size_t input, const char *text)
 {
-    switch (input) {
-    case ROOF_INPUT_FORMAT:
-    case ROOF_INPUT_PREDICT_FORMAT:
-    case ROOF_INPUT_CHART_FORMAT:
-    case ROOF_INPUT_CHECK_FORMAT:
-    case ROOF_INPUT_MEASURE_FORMAT:
-    case ROOF_INPUT_MONITOR_FORMAT:
-    case ROOF_INPUT_PAGE_FORMAT:
-        out->format_name = text;
-        return true;
-    case ROOF_INPUT_OUTPUT:
-        out->output = text;
-        return true;
-    case ROOF_INPUT_RESUME:
-        out->resume = true;
-        return true;
-    case ROOF_INPUT_CHARSET:
+    if (input == ROOF_INPUT_CHARSET || input == ROOF_INPUT_COLOR) {
         return strcmp(text, "auto") == 0; /* ask.c puts it when the output is known */
-    default:
-        return false;
     }
+    if (roof_input(input)->own) {
+        out->own[input] = text;
+    }
+    return roof_input(input)->own;
 }
 
 static enum roof_status put(struct cli_options *out, size_t input, const char *text,
@@ -396,6 +379,13 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
                    ? roof_question_put(q, "operator", first, error)
                    : roof_error_set(error, ROOF_USAGE,
                                     "unexpected argument '%s'; a device is given by -H", second);
+    case CLI_STEP:
+        return strcmp(first, "model") == 0
+                   ? roof_question_put(q, "model", second == NULL ? "" : second, error)
+                   : roof_error_set(error, ROOF_USAGE,
+                                    "unexpected argument '%s'; the steps of a model are measured "
+                                    "by: roofline measure model NAME",
+                                    first);
     case CLI_COMMAND:
         return roof_error_set(error, ROOF_USAGE,
                               "unexpected argument '%s': a command stands behind --", first);
@@ -437,8 +427,10 @@ static enum roof_status take(struct cli_options *out, const struct table *t,
     }
     for (int i = 0; i < t->operands->count; i++) {
         if (i == most) {
-            return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'",
-                                  t->operands->sval[i]);
+            const char *const extra = t->operands->sval[i];
+            return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'%s", extra,
+                                  roof_is_time_unit(extra) ? "; no blank is before a unit: 30ms"
+                                                           : "");
         }
         out->operand[out->operand_count++] = t->operands->sval[i];
     }
@@ -487,8 +479,9 @@ static enum roof_status find_format(struct cli_options *out, struct roof_error *
                       {".gp", "gnuplot"}, {".gnuplot", "gnuplot"}, {".txt", "text"}};
     const bool named = out->output != NULL && strcmp(out->output, "-") != 0;
     const char *const dot = named ? strrchr(out->output, '.') : NULL;
-    if (out->format_name != NULL) {
-        return roof_answer_format_find(&out->format, out->command->id, out->format_name, error);
+    const char *const name = out->own[ROOF_INPUT_FORMAT];
+    if (name != NULL) {
+        return roof_answer_format_find(&out->format, out->command->id, name, error);
     }
     for (size_t i = 0; i < COUNT(extensions) && dot != NULL; i++) {
         if (strcasecmp(dot, extensions[i].extension) == 0) {
@@ -514,6 +507,7 @@ enum roof_status cli_options_read(struct cli_options *out, const struct cli_comm
     if (status != ROOF_OK || out->help) {
         return status;
     }
+    out->output = out->own[ROOF_INPUT_OUTPUT];
     TRY(cli_check_output(out, error));
     return find_format(out, error);
 }

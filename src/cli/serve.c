@@ -42,12 +42,20 @@ static enum roof_status read_token(char *out, const char *path, struct roof_erro
                                TOKEN_MIN, TOKEN_SIZE - 2);
 }
 
-static enum roof_status read_settings(struct cli_server *server, char *token,
-                                      const struct roof_question *q, struct roof_error *error)
+/* Reads a number; *out stays as it is when it is not given. */
+static enum roof_status read_number(int64_t *out, const struct cli_options *options, size_t input,
+                                    struct roof_error *error)
 {
-    const char *const listen = q->value[ROOF_INPUT_LISTEN];
-    const char *const path = q->value[ROOF_INPUT_TOKEN];
-    const char *const time = q->value[ROOF_INPUT_MAX_TIME];
+    const char *const text = options->own[input];
+    return text == NULL ? ROOF_OK : roof_input_parse(out, roof_input(input), text, error);
+}
+
+static enum roof_status read_settings(struct cli_server *server, char *token,
+                                      const struct cli_options *options, struct roof_error *error)
+{
+    const char *const listen = options->own[ROOF_INPUT_LISTEN];
+    const char *const path = options->own[ROOF_INPUT_TOKEN];
+    const char *const time = options->own[ROOF_INPUT_MAX_TIME];
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     struct roof_service *const service = &server->service;
     server->listen = listen == NULL ? DEFAULT_LISTEN : listen;
@@ -55,10 +63,10 @@ static enum roof_status read_settings(struct cli_server *server, char *token,
     server->max_connections = DEFAULT_MAX_CONNECTIONS;
     service->max_rows = DEFAULT_MAX_ROWS;
     service->max_time_s = DEFAULT_MAX_TIME_S;
-    service->hosts = q->value[ROOF_INPUT_ALLOW_HOST];
-    TRY(roof_read_integer(&server->loops, q, ROOF_INPUT_THREADS, error));
-    TRY(roof_read_integer(&server->max_connections, q, ROOF_INPUT_MAX_CONNECTIONS, error));
-    TRY(roof_read_integer(&service->max_rows, q, ROOF_INPUT_MAX_ROWS, error));
+    service->hosts = options->own[ROOF_INPUT_ALLOW_HOST];
+    TRY(roof_read_integer(&server->loops, options->question, ROOF_INPUT_THREADS, error));
+    TRY(read_number(&server->max_connections, options, ROOF_INPUT_MAX_CONNECTIONS, error));
+    TRY(read_number(&service->max_rows, options, ROOF_INPUT_MAX_ROWS, error));
     if (time != NULL) {
         TRY(roof_parse_time(&service->max_time_s, time, ROOF_KEY("max_time"), error));
     }
@@ -69,11 +77,11 @@ static enum roof_status read_settings(struct cli_server *server, char *token,
     return ROOF_OK;
 }
 
-static enum roof_status serve(const struct roof_question *question, struct roof_error *error)
+static enum roof_status serve(const struct cli_options *options, struct roof_error *error)
 {
     struct cli_server server = {.listen = NULL};
     char token[TOKEN_SIZE];
-    TRY(read_settings(&server, token, question, error));
+    TRY(read_settings(&server, token, options, error));
     enum roof_status status = cli_store(&server.service.store, error);
     if (status == ROOF_OK) {
         status = roof_store_seal(server.service.store, error);
@@ -91,7 +99,7 @@ int cli_serve(const struct cli_command *command, int argc, char **argv)
     struct cli_options options;
     enum roof_status status = cli_options_read(&options, command, argc, argv, &error);
     if (status == ROOF_OK && !options.help) {
-        status = serve(options.question, &error);
+        status = serve(&options, &error);
     }
     cli_options_free(&options);
     return status == ROOF_OK ? 0 : cli_fail(command->name, &error);

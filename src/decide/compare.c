@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/grow.h"
 #include "base/list.h"
 #include "decide/records.h"
 
@@ -96,13 +97,11 @@ static struct tally *find_tally(struct run *r, const char *metric)
         return *found;
     }
     if (r->tallies == r->tally_capacity) {
-        const size_t capacity = r->tally_capacity == 0 ? 64 : 2 * r->tally_capacity;
-        struct tally **const grown = realloc(r->tally, capacity * sizeof *grown);
+        struct tally **const grown = roof_grow(r->tally, &r->tally_capacity, 64, sizeof *grown);
         if (grown == NULL) {
             return NULL;
         }
         r->tally = grown;
-        r->tally_capacity = capacity;
     }
     struct tally *const tally = calloc(1, sizeof *tally);
     if (tally == NULL) {
@@ -139,13 +138,11 @@ static bool add_row(struct tally *tally, const struct roof_compared *row)
         return true;
     }
     if (tally->expected == tally->capacity) {
-        const size_t capacity = tally->capacity == 0 ? 16 : 2 * tally->capacity;
-        double *const grown = realloc(tally->error, capacity * sizeof *grown);
+        double *const grown = roof_grow(tally->error, &tally->capacity, 16, sizeof *grown);
         if (grown == NULL) {
             return false;
         }
         tally->error = grown;
-        tally->capacity = capacity;
     }
     const double error = row->expected_s / row->measured_s - 1;
     tally->error[tally->expected++] = fabs(error);

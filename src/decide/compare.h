@@ -3,8 +3,8 @@
  * Measured times against predictions: a file of CSV or NDJSON row by row (records.h), and error
  * statistics by group. docs/formats.md ("Measured rows") has the columns.
  */
-#ifndef ROOFLINE_COMPARE_H
-#define ROOFLINE_COMPARE_H
+#ifndef ROOF_DECIDE_COMPARE_H
+#define ROOF_DECIDE_COMPARE_H
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
  * of a prompt): which format is best from where on, where a format turns compute-bound, and where
  * it stops being faster than fp16.
  */
-#ifndef ROOFLINE_CROSSOVER_H
-#define ROOFLINE_CROSSOVER_H
+#ifndef ROOF_DECIDE_CROSSOVER_H
+#define ROOF_DECIDE_CROSSOVER_H
 
 #include <stddef.h>
 #include <stdint.h>

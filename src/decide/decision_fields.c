@@ -117,6 +117,7 @@ static const struct roof_field plan_fields[] = {
     {.key = "moe_tp", PART(split.moe_tp)},
     {.key = "moe_ep", PART(split.moe_ep), .width = 6, .label = "moe ep"},
     {.key = "batch", SIZE(batch), .width = 5},
+    {.key = "offload", .type = ROOF_TYPE_CHARS, AT(offload)},
     {.key = "ttft_ms", TIME(bound_ttft_s)},
     {.key = "step_ms", TIME(bound_step_s)},
     {.key = "tpot_ms", TIME(bound_tpot_s)},

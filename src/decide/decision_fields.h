@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The fields of what decisions print: candidates, plans, speedups and engines. */
-#ifndef ROOF_DECISION_FIELDS_H
-#define ROOF_DECISION_FIELDS_H
+#ifndef ROOF_DECIDE_DECISION_FIELDS_H
+#define ROOF_DECIDE_DECISION_FIELDS_H
 
 #include <stdbool.h>
 

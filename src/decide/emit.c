@@ -60,6 +60,7 @@ struct emitter {
     const struct roof_engine_split *split;
     int64_t context;
     int64_t prompt;
+    int64_t chunk;                   /* most tokens of prompts in a step */
     struct roof_text model;          /* a repository, a folder or a file */
     struct roof_text name;           /* its last part, for file names */
     struct roof_text checkpoint;     /* the engine reads this one */
@@ -158,8 +159,12 @@ static bool put_value(struct roof_text *out, const struct emitter *e, const char
                    {"batch_per_rank", per_rank},
                    {"batch_of_ranks", per_rank * ranks},
                    {"context", e->context},
+                   {"offloaded", roof_offload_layers(p->offload)},
+                   /* llama.cpp counts the output as one more layer, the last one */
+                   {"device_layers", e->plain->layers + 1 - roof_offload_layers(p->offload)},
                    {"tokens", e->context * p->batch},
-                   {"pass", e->prompt > PASS_TOKENS ? e->prompt : PASS_TOKENS}};
+                   {"chunk", e->chunk},
+                   {"pass", e->prompt > e->chunk ? e->prompt : e->chunk}};
     const struct {
         const char *name;
         const struct roof_text *value;
@@ -209,7 +214,9 @@ static const struct roof_engine_words *words_of(const struct emitter *e, const c
     return strcmp(line, "{format}") == 0  ? &e->format->words
            : strcmp(line, "{kv}") == 0    ? &e->kv->words
            : strcmp(line, "{split}") == 0 ? &e->split->words
-                                          : NULL;
+           : strcmp(line, "{offload}") == 0
+               ? &e->engine->offload[roof_offload_part(e->plan->offload)]
+               : NULL;
 }
 
 /* Writes all lines of a step, with a text between them. */
@@ -325,7 +332,8 @@ static enum roof_status find_rate(double *rate, const struct emitter *e,
     return status;
 }
 
-/* Tells what quantising a checkpoint brings, where the script does that: the rate of the plan with
+/* Tells what quantising a checkpoint brings, where the script does that and does not only convert a
+ * quantised one: the rate of the plan with
  * its model in bf16, and with the formats of the plan. */
 static enum roof_status put_before(const struct emitter *e, const struct roof_plans *plans)
 {
@@ -334,8 +342,8 @@ static enum roof_status put_before(const struct emitter *e, const struct roof_pl
     double rate[2] = {ROOF_UNKNOWN, ROOF_UNKNOWN};
     char value[2][ROOF_QUANTITY_SIZE];
     char gain[ROOF_QUANTITY_SIZE];
-    if (e->format->checkpoint == NULL || roof_precision_bits(e->format->weights) >= 16 ||
-        plans->model == NULL) {
+    if (e->format->checkpoint == NULL || e->format->quantization != NULL ||
+        roof_precision_bits(e->format->weights) >= 16 || plans->model == NULL) {
         return ROOF_OK;
     }
     roof_plan_scenario(&after, p, e->problem);
@@ -713,6 +721,7 @@ static enum roof_status set_plan(struct emitter *e)
     const struct roof_scenario *const base = &e->problem->base;
     e->context = base->generate > 0 ? base->prompt + base->generate : base->context;
     e->prompt = base->generate > 0 ? base->prompt : base->context;
+    e->chunk = base->chunk > 0 ? base->chunk : PASS_TOKENS;
     e->plain = roof_plan_model(e->problem, p->serving);
     e->format = roof_engine_format(e->engine, s, e->problem->hardware[p->hardware]);
     e->kv = roof_engine_kv(e->engine, s->kv);

@@ -18,6 +18,9 @@
 #define KVS_MAX 6
 #define SPLITS_MAX 8
 #define STEPS_MAX 4
+#define DEFAULTS_MAX 4
+#define HOSTS_MAX 4
+#define GIB 1073741824.
 
 /* The arrays that an engine points into. */
 struct parts {
@@ -26,6 +29,8 @@ struct parts {
     struct roof_engine_kv kv[KVS_MAX];
     struct roof_engine_split split[SPLITS_MAX];
     struct roof_engine_step step[STEPS_MAX];
+    struct roof_engine_defaults defaults[DEFAULTS_MAX];
+    struct roof_engine_host host[HOSTS_MAX];
 };
 
 struct owned {
@@ -201,6 +206,23 @@ static enum roof_status read_split(const struct reader *r, const roof_json_value
     return read_words(&s->words, r, row);
 }
 
+/* Reads the words for what is offloaded, and for nothing; without them all is on the device. */
+static enum roof_status read_offload(const struct reader *r)
+{
+    const roof_json_value *const words = roof_json_get(roof_json_root(r->json), "offload");
+    for (int i = 0; i < ROOF_OFFLOAD_PARTS; i++) {
+        const char *const key = roof_offload_part_name((enum roof_offload_part)i);
+        const roof_json_value *const lines = words == NULL ? NULL : roof_json_get(words, key);
+        if (words != NULL && !roof_json_is_array(lines)) {
+            return complain(r, words, "offload has the words of none, layers and experts");
+        }
+        TRY(read_lines(&r->engine->offload[i].command, r, lines));
+        TRY(read_lines(&r->engine->offload[i].file, r, NULL));
+    }
+    r->o->engines.offload |= words == NULL ? 0 : 1U << (r->o->engines.count - 1);
+    return ROOF_OK;
+}
+
 static enum roof_status read_step(const struct reader *r, const roof_json_value *row)
 {
     if (r->engine->steps == STEPS_MAX) {
@@ -226,7 +248,8 @@ static enum roof_status read_each(const struct reader *r, const char *key,
     return ROOF_OK;
 }
 
-/* Finds the stack of an engine's own kernels; an engine without one says to beware of its times. */
+/* Finds the stack of an engine's own kernels; an engine without one says to beware of its times,
+ * and so does one whose kernels were measured on few devices. */
 static enum roof_status read_stack(const struct reader *r)
 {
     const roof_json_value *const value = roof_json_get(roof_json_root(r->json), "stack");
@@ -239,10 +262,110 @@ static enum roof_status read_stack(const struct reader *r)
            strcmp(name, roof_stack_name((enum roof_stack)stack)) != 0) {
         stack++;
     }
-    if (name == NULL || stack == ROOF_STACK_COUNT || r->engine->beware != NULL) {
+    if (name == NULL || stack == ROOF_STACK_COUNT) {
         return complain(r, value, "an engine needs a stack that was measured, or else beware");
     }
     r->engine->stack = (enum roof_stack)stack;
+    return ROOF_OK;
+}
+
+/* Reads a number of a row; without one it stays what it is. */
+static enum roof_status read_number(double *out, const struct reader *r, const roof_json_value *row,
+                                    const char *key)
+{
+    const roof_json_value *const value = roof_json_get(row, key);
+    return value == NULL || (roof_json_number(out, value) && *out >= 1 && *out <= 1e6)
+               ? ROOF_OK
+               : complain(r, value, "defaults of a scheduler are numbers from 1");
+}
+
+static enum roof_status read_defaults(const struct reader *r, const roof_json_value *row)
+{
+    struct roof_engine_scheduler *const s = &r->engine->scheduler;
+    double gib = 0;
+    double chunk = 0;
+    double sequences = 0;
+    if (s->count == DEFAULTS_MAX) {
+        return complain(r, row, "too many defaults of a scheduler");
+    }
+    TRY(read_number(&gib, r, row, "memory_gib_from"));
+    TRY(read_number(&chunk, r, row, "chunk"));
+    TRY(read_number(&sequences, r, row, "max_num_seqs"));
+    if (chunk < 1 || sequences < 1) {
+        return complain(r, row, "defaults of a scheduler have chunk and max_num_seqs");
+    }
+    r->parts->defaults[s->count++] =
+        (struct roof_engine_defaults){.memory_from = gib * GIB,
+                                      .except = roof_json_line(roof_json_get(row, "except")),
+                                      .chunk = (int64_t)chunk,
+                                      .max_num_seqs = (int64_t)sequences};
+    return ROOF_OK;
+}
+
+/* Reads what the scheduler of an engine does; without it that is unknown. */
+static enum roof_status read_scheduler(const struct reader *r)
+{
+    const roof_json_value *const value = roof_json_get(roof_json_root(r->json), "scheduler");
+    struct roof_engine_scheduler *const s = &r->engine->scheduler;
+    const struct {
+        const char *key;
+        bool *flag;
+    } flags[] = {{"counts_decode", &s->counts_decode},
+                 {"mixes", &s->mixes},
+                 {"preempts", &s->preempts},
+                 {"keeps_prefixes", &s->keeps_prefixes}};
+    if (value == NULL) {
+        return ROOF_OK;
+    }
+    for (size_t i = 0; i < COUNT(flags); i++) {
+        if (!roof_json_boolean(flags[i].flag, roof_json_get(value, flags[i].key))) {
+            return complain(r, value,
+                            "a scheduler has counts_decode, mixes, preempts and "
+                            "keeps_prefixes, true or false");
+        }
+    }
+    s->known = true;
+    s->defaults = r->parts->defaults;
+    const roof_json_value *row = roof_json_first(roof_json_get(value, "defaults"));
+    for (; row != NULL; row = roof_json_next(row)) {
+        TRY(read_defaults(r, row));
+    }
+    return s->count > 0 && s->defaults[s->count - 1].memory_from == 0 &&
+                   s->defaults[s->count - 1].except == NULL
+               ? ROOF_OK
+               : complain(r, value, "the last defaults of a scheduler are those of all devices");
+}
+
+/* Reads a time of the host in its unit; without one it is 0. */
+static enum roof_status read_time(double *out_s, const struct reader *r, const roof_json_value *row,
+                                  const char *key, double unit)
+{
+    const roof_json_value *const value = roof_json_get(row, key);
+    double number = 0;
+    if (value != NULL && (!roof_json_number(&number, value) || !(number >= 0 && number <= 1e6))) {
+        return complain(r, value, "times of the host are numbers from 0 to 1e6");
+    }
+    *out_s = number * unit;
+    return ROOF_OK;
+}
+
+/* Reads what the versions of an engine do on the host; without any that is unknown. */
+static enum roof_status read_hosts(const struct reader *r)
+{
+    const roof_json_value *const rows = roof_json_get(roof_json_root(r->json), "host");
+    for (const roof_json_value *row = roof_json_first(rows); row != NULL;
+         row = roof_json_next(row)) {
+        struct roof_engine_host *const host = &r->parts->host[r->engine->hosts];
+        host->version = roof_json_line(roof_json_get(row, "version"));
+        host->source = roof_json_line(roof_json_get(row, "source"));
+        if (++r->engine->hosts == HOSTS_MAX || host->version == NULL || host->source == NULL) {
+            return complain(r, row, "a host has a version and a source, and an engine a few hosts");
+        }
+        TRY(read_time(&host->time.step_s, r, row, "step_us", 1e-6));
+        TRY(read_time(&host->time.sequence_s, r, row, "sequence_us", 1e-6));
+        TRY(read_time(&host->time.request_s, r, row, "request_ms", 1e-3));
+    }
+    r->engine->host = r->parts->host;
     return ROOF_OK;
 }
 
@@ -280,8 +403,11 @@ static enum roof_status read_engine(struct owned *o, const char *path, struct ro
     } parts[] = {
         {"formats", read_format}, {"kv", read_kv}, {"splits", read_split}, {"run", read_step}};
     TRY(read_stack(&r));
+    TRY(read_scheduler(&r));
+    TRY(read_hosts(&r));
     TRY(read_lines(&e->sources, &r, roof_json_get(root, "source")));
     TRY(read_lines(&e->notes, &r, roof_json_get(root, "notes")));
+    TRY(read_offload(&r));
     for (size_t i = 0; i < COUNT(parts); i++) {
         TRY(read_each(&r, parts[i].key, parts[i].read));
     }
@@ -321,11 +447,37 @@ enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engine
     const char *names[ROOF_ENGINES_MAX];
     for (*out = 0; *out < engines->count; (*out)++) {
         names[*out] = engines->engine[*out].id;
-        if (strcmp(names[*out], id) == 0) {
+        if (strcasecmp(names[*out], id) == 0) {
             return ROOF_OK;
         }
     }
     return roof_unknown_name(error, ROOF_USAGE, "engine", id, names, engines->count);
+}
+
+const struct roof_engine_defaults *roof_engine_defaults(const struct roof_engine *engine,
+                                                        const struct roof_hardware *hardware)
+{
+    const struct roof_engine_scheduler *const s = &engine->scheduler;
+    const double memory = hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct roof_engine_defaults *const d = &s->defaults[i];
+        const bool left_out =
+            d->except != NULL && strncmp(hardware->id, d->except, strlen(d->except)) == 0;
+        if (!left_out && (d->memory_from == 0 || memory >= d->memory_from)) {
+            return d;
+        }
+    }
+    return NULL;
+}
+
+const struct roof_engine_host *roof_engine_host(const struct roof_engine *engine,
+                                                const char *version)
+{
+    size_t i = 0;
+    while (version != NULL && i < engine->hosts && strcmp(engine->host[i].version, version) != 0) {
+        i++;
+    }
+    return engine->hosts == 0 ? NULL : &engine->host[i < engine->hosts ? i : 0];
 }
 
 bool roof_serving_published(const struct roof_serving *serving)

@@ -6,8 +6,8 @@
  *
  * A loaded table is read only: any number of threads may use it.
  */
-#ifndef ROOFLINE_ENGINE_H
-#define ROOFLINE_ENGINE_H
+#ifndef ROOF_DECIDE_ENGINE_H
+#define ROOF_DECIDE_ENGINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "catalog/hardware.h"
 #include "catalog/precision.h"
-#include "model/model.h"
+#include "model/scenario.h"
 #include "roofline/workload.h"
 
 #define ROOF_ENGINES_MAX 32
@@ -100,6 +100,32 @@ struct roof_engine_step {
     const char *const *line;
 };
 
+/** Defaults of a scheduler on some devices. */
+struct roof_engine_defaults {
+    double memory_from; /**< bytes that a device has at least */
+    const char *except; /**< no device whose id begins so; NULL: none is left out */
+    int64_t chunk;      /**< tokens of a step */
+    int64_t max_num_seqs;
+};
+
+/** Says what the scheduler of an engine does unless it is told otherwise. */
+struct roof_engine_scheduler {
+    bool known;
+    bool counts_decode; /**< the budget of a step has the tokens that decode, too */
+    bool mixes;         /**< prompts and sequences that decode share steps */
+    bool preempts;      /**< it admits more than may fit, and computes again what it put back */
+    bool keeps_prefixes;
+    const struct roof_engine_defaults *defaults; /**< the first that fits holds */
+    size_t count;
+};
+
+/** Holds what a version of an engine does on the host, as measured runs have it. */
+struct roof_engine_host {
+    const char *version;
+    const char *source;
+    struct roof_host_time time;
+};
+
 struct roof_engine {
     const char *id;        /**< "vllm" */
     const char *name;      /**< "vLLM" */
@@ -116,14 +142,19 @@ struct roof_engine {
     size_t kvs;
     const struct roof_engine_split *split; /**< the first that fits holds */
     size_t splits;
+    struct roof_engine_words offload[ROOF_OFFLOAD_PARTS]; /**< of nothing, too; empty: none */
     const struct roof_engine_step *step;
     size_t steps;
+    struct roof_engine_scheduler scheduler;
+    const struct roof_engine_host *host; /**< the newest version comes first */
+    size_t hosts;
 };
 
 struct roof_engines {
     size_t count;
     const struct roof_engine *engine;
     unsigned disaggregated; /**< those whose copies may prefill or decode alone, as bits */
+    unsigned offload;       /**< those that leave a part of a model to the host, as bits */
     unsigned lent;          /**< those whose kernels were not measured, as bits */
     size_t servings;        /**< combinations of formats, each once */
     const struct roof_serving *serving;
@@ -137,6 +168,15 @@ void roof_engines_free(struct roof_engines *engines);
 /** Finds the number of an engine by its id. ROOF_USAGE with the known ones. */
 enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engines, const char *id,
                                   struct roof_error *error);
+
+/** Finds the defaults of a scheduler on a device; NULL: its scheduler is unknown. */
+const struct roof_engine_defaults *roof_engine_defaults(const struct roof_engine *engine,
+                                                        const struct roof_hardware *hardware);
+
+/** Finds what a version of an engine does on the host; a version of NULL, or one that it does not
+ * have, is the newest. NULL: nothing is known. */
+const struct roof_engine_host *roof_engine_host(const struct roof_engine *engine,
+                                                const char *version);
 
 /** Tells whether the weights are those of the published checkpoint. */
 bool roof_serving_published(const struct roof_serving *serving);

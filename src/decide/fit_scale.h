@@ -4,8 +4,8 @@
  * time of each pass. A number is taken only if it brings down the error of rows that it was not
  * fitted to. docs/accuracy.md ("One number for your engine") has the derivation.
  */
-#ifndef ROOFLINE_FIT_SCALE_H
-#define ROOFLINE_FIT_SCALE_H
+#ifndef ROOF_DECIDE_FIT_SCALE_H
+#define ROOF_DECIDE_FIT_SCALE_H
 
 #include "decide/compare.h"
 

@@ -117,8 +117,12 @@ static enum roof_status check_taken(enum roof_operator op, const struct roof_que
 static enum roof_status add_single(struct roof_sweep *sweep, const struct roof_question *question,
                                    struct roof_error *error)
 {
-    static const size_t single[] = {ROOF_INPUT_STACK, ROOF_INPUT_CACHE, ROOF_INPUT_QUANTIZE_INPUT,
-                                    ROOF_INPUT_WORKING_SET, ROOF_INPUT_NO_LAUNCH_OVERHEAD};
+    static const size_t single[] = {ROOF_INPUT_STACK,
+                                    ROOF_INPUT_CACHE,
+                                    ROOF_INPUT_QUANTIZE_INPUT,
+                                    ROOF_INPUT_WORKING_SET,
+                                    ROOF_INPUT_NO_LAUNCH_OVERHEAD,
+                                    ROOF_INPUT_SPLIT_K};
     char name[ROOF_INPUT_NAME_SIZE];
     for (size_t i = 0; i < COUNT(single); i++) {
         const size_t axes = sweep->axis_count;
@@ -145,6 +149,7 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                        ROOF_INPUT_PROMPT,
                                        ROOF_INPUT_GENERATE,
                                        ROOF_INPUT_DRAFT_TOKENS,
+                                       ROOF_INPUT_OFFLOADED,
                                        ROOF_INPUT_TP,
                                        ROOF_INPUT_PP,
                                        ROOF_DIM_EP,
@@ -214,6 +219,8 @@ static enum roof_status load(struct roof_grid *out, struct roof_loans *loans,
         sweep->model = out->model;
         sweep->model_count = out->models;
         TRY(roof_read_draft(&out->draft, &sweep->base, loans, question, false, error));
+        TRY(roof_read_host_time(&sweep->base, question, false, error));
+        TRY(roof_read_host(&sweep->base, loans, question, false, error));
     }
     return ROOF_OK;
 }

@@ -4,7 +4,7 @@
 #include "decide/engine.h"
 #include "model/layout.h"
 
-void roof_hint_format(struct roof_error *error, const char *name)
+void roof_hint_format(struct roof_error *error, const char *name, const char *const *folders)
 {
     enum roof_precision precision = ROOF_PRECISION_AUTO;
     struct roof_engines *engines = NULL;
@@ -15,7 +15,7 @@ void roof_hint_format(struct roof_error *error, const char *name)
     if (roof_precision_find(&precision, name, NULL) == ROOF_OK) {
         (void)roof_error_set(error, status, "%s is a precision: " ROOF_KEY("precision") " %s", name,
                              name);
-    } else if (roof_layout_known(name, NULL)) {
+    } else if (roof_layout_known(name, folders)) {
         (void)roof_error_set(error, status,
                              "%s is a layout of checkpoints, for models: " ROOF_KEY("layout") " %s",
                              name, name);

@@ -15,10 +15,13 @@
 #define WORKLOAD (POINT | ROOF_COMMAND_RECOMMEND)
 /* The inputs of a model that is served, too. */
 #define SERVED(commands_) ((commands_) | ROOF_COMMAND_SIMULATE)
+/* The inputs of a model whose steps are measured, too. */
+#define STEPPED(commands_) ((commands_) | ROOF_COMMAND_MEASURE)
 #define ALL (SERVED(WORKLOAD) | ROOF_COMMAND_LIST)
-/* Commands whose questions a page can begin at, but for plot. */
-#define PAGES                                                                                      \
-    (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE)
+/* The commands whose models may have a part on a host: a chart has the roofs of devices alone. */
+#define OFFLOADS (WORKLOAD & ~(unsigned)ROOF_COMMAND_PLOT)
+/* Commands whose answers about models can be charts of curves. */
+#define CURVES (ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE)
 /* The commands that print documents and tables. */
 #define TABLES (ALL & ~(unsigned)ROOF_COMMAND_PLOT)
 #define FORMAT(key_, option_, letter_, field_, help_, commands_)                                   \
@@ -76,16 +79,9 @@
 /* The longest lengths and largest groups of models. */
 #define LENGTH_MAX 1000000000
 
-static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
-/* The output formats of questions that the explorer can begin at. */
-static const char *const predict_formats[] = {"text", "json", "ndjson", "csv", "md", "html", NULL};
-static const char *const page_formats[] = {"html", NULL};
-static const char *const chart_formats[] = {"text",    "svg",  "png",  "pdf",
-                                            "gnuplot", "json", "html", NULL};
+static const char *const charts[] = {"roofline", "latency", "pareto", NULL};
 static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
-static const char *const monitor_formats[] = {"text", "json", "ndjson", "csv", NULL};
-static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
-static const char *const measure_formats[] = {"text", "json", "csv", NULL};
+static const char *const colors[] = {"auto", "always", "never", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const phases[] = {ROOF_PHASES_ASKED, NULL};
 static const char *const rankings[] = {"ideal", "expected", NULL};
@@ -109,19 +105,19 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(PRECISION_BOTH) = FORMAT(NULL, "precision", 'p', precision,
                                  "precision of weights and activations (default fp16); for models "
                                  "also an engine's format or a layout",
-                                 SERVED(POINT)),
-    ROW(WEIGHTS) =
-        FORMAT("weights", "weights", 'w', weights, "precision of the weights", SERVED(POINT)),
+                                 STEPPED(SERVED(POINT))),
+    ROW(WEIGHTS) = FORMAT("weights", "weights", 'w', weights, "precision of the weights",
+                          STEPPED(SERVED(POINT))),
     ROW(ACTIVATIONS) = FORMAT("activations", "activations", 'a', activations,
-                              "precision of the activations", SERVED(POINT)),
+                              "precision of the activations", STEPPED(SERVED(POINT))),
     ROW(KV) = FORMAT("kv", "kv", 0, kv,
                      "precision of the KV cache (default: the activations', or bf16 where these "
                      "have fewer than 16 bits)",
-                     SERVED(WORKLOAD)),
+                     STEPPED(SERVED(WORKLOAD))),
     ROW(OUT) = FORMAT("out", "out", 0, out,
                       "precision of the output (default: the activations', or bf16 where these "
                       "have fewer than 16 bits)",
-                      SERVED(WORKLOAD)),
+                      STEPPED(SERVED(WORKLOAD))),
     ROW(COMPUTE) = FORMAT("compute", "compute", 0, compute,
                           "precision of the multiplications where a kernel converts its operands",
                           SERVED(POINT)),
@@ -142,13 +138,22 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                 .commands = SERVED(WORKLOAD) | ROOF_COMMAND_LIST,
                 .group = ROOF_GROUP_DEVICE,
                 .many = true},
-    ROW(STACK) =
-        CHOICE("stack", stack, roof_stack_names, 3, "best|trtllm|vllm|sglang",
-               "serving stack whose measured kernels the estimate uses (default best: the fastest)",
-               SERVED(WORKLOAD)),
-    ROW(CACHE) = CHOICE(
-        "cache", cache, caches, 1, "cold|warm",
-        "estimate with operands in memory (cold, the default) or in the L2 cache (warm)", WORKLOAD),
+    ROW(POWER_CAP) = {.option = "power-cap",
+                      .kind = ROOF_INPUT_TEXT,
+                      .value = "WATT",
+                      .help =
+                          "most power that a device may draw; needs its joules per FLOP and byte",
+                      .commands = SERVED(WORKLOAD),
+                      .group = ROOF_GROUP_DEVICE},
+    ROW(STACK) = CHOICE(
+        "stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1, "NAME",
+        "kernels of the estimate: best (default: the fastest), trtllm, vllm, sglang, aiter or "
+        "llama.cpp",
+        SERVED(WORKLOAD)),
+    ROW(CACHE) =
+        CHOICE("cache", cache, caches, 1, "cold|warm",
+               "estimate with operands in memory (cold, the default) or in the L2 cache (warm)",
+               WORKLOAD),
     ROW(QUANTIZE_INPUT) = CHOICE(
         "quantize_input", quantize_input, roof_quantize_names, 3, "none|static|dynamic|block",
         "estimate includes quantising the input tensor (default none)", WORKLOAD),
@@ -173,6 +178,18 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                                .field = true,
                                .commands = WORKLOAD,
                                .group = ROOF_GROUP_EXPECTED},
+    ROW(SPLIT_K) = {.key = "split_k",
+                    .option = "split-k",
+                    .kind = ROOF_INPUT_INTEGER,
+                    .min = 1,
+                    .max = 64,
+                    .value = "N",
+                    .help = "estimate products whose K is cut into N parts (default: fastest)",
+                    .of = ROOF_OF_OPERATORS,
+                    .offset = offsetof(struct roof_workload, split_k),
+                    .field = true,
+                    .commands = WORKLOAD,
+                    .group = ROOF_GROUP_EXPECTED},
     ROW(CALIBRATION) = {.option = "calibration",
                         .kind = ROOF_INPUT_TEXT,
                         .value = "FILE",
@@ -189,12 +206,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help =
              "phase to predict (default decode): one decode step, one prefill, or both in one step",
          MODEL(phase),
-         .commands = POINT,
+         .commands = STEPPED(POINT),
          .group = ROOF_GROUP_MODEL},
     ROW(CONTEXT) = LENGTH_OF("context", context, "context",
                              "sequence length: the prompt in prefill, the KV cache length in "
                              "decode (default 4096 at most)",
-                             WORKLOAD),
+                             STEPPED(WORKLOAD)),
     ROW(CHUNK) =
         {.key = "chunk",
          .option = "chunk",
@@ -250,6 +267,39 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .of = ROOF_OF_MODELS,
                         .commands = WORKLOAD,
                         .group = ROOF_GROUP_MODEL},
+    ROW(OFFLOADED) = {.key = "offload",
+                      .option = "offload",
+                      .kind = ROOF_INPUT_OFFLOAD,
+                      .value = "experts[:N]|layers:N",
+                      .help = "what the host computes: experts, experts:N or layers:N (the first "
+                              "N; fit: as few as needed)",
+                      MODEL(offload),
+                      .commands = OFFLOADS,
+                      .group = ROOF_GROUP_MODEL},
+    ROW(HOST) = {.option = "host",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ID|FILE",
+                 .help = "CPU that computes what --offload leaves to the host (default: known by "
+                         "its bandwidth only)",
+                 .of = ROOF_OF_MODELS,
+                 .commands = OFFLOADS,
+                 .group = ROOF_GROUP_MODEL},
+    ROW(HOST_BANDWIDTH) = {.option = "host-bandwidth",
+                           .kind = ROOF_INPUT_TEXT,
+                           .value = "GB/S",
+                           .help = "bandwidth of the host's memory, with --offload: such as 89.6 "
+                                   "for two channels of DDR5-5600",
+                           .of = ROOF_OF_MODELS,
+                           .commands = OFFLOADS,
+                           .group = ROOF_GROUP_MODEL},
+    ROW(HOST_MEMORY) =
+        {.option = "host-memory",
+         .kind = ROOF_INPUT_TEXT,
+         .value = "GB",
+         .help = "memory of the host that the model may take, with --offload: such as 64",
+         .of = ROOF_OF_MODELS,
+         .commands = OFFLOADS,
+         .group = ROOF_GROUP_MODEL},
     ROW(TP) = LENGTH_OF("tp", tp, "tp",
                         "tensor-parallel size: devices that share each layer (default 1; "
                         "recommend: any)",
@@ -280,7 +330,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help =
              "precisions of all weights by class (roofline list layouts); checkpoint: as published",
          .of = ROOF_OF_MODELS,
-         .commands = SERVED(WORKLOAD),
+         .commands = STEPPED(SERVED(WORKLOAD)),
          .group = ROOF_GROUP_MODEL},
     ROW(CLASS) =
         {.option = "class",
@@ -288,7 +338,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .value = "NAME=P",
          .help = "precision of one class of weights: lm_head=bf16, experts=mxfp4, attention=fp8",
          .of = ROOF_OF_MODELS,
-         .commands = SERVED(WORKLOAD),
+         .commands = STEPPED(SERVED(WORKLOAD)),
          .group = ROOF_GROUP_MODEL,
          .many = true},
     ROW(SPLIT_PROJECTIONS) = SWITCH("split-projections", split_projections,
@@ -305,7 +355,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                  .help = "operators that share a kernel: attention alone and joined products "
                          "(default), none, or all that can",
                  MODEL(fuse),
-                 .commands = SERVED(POINT),
+                 .commands = STEPPED(SERVED(POINT)),
                  .group = ROOF_GROUP_MODEL},
     ROW(RESERVE) =
         NUMBER_OF("reserve", reserve, "reserve", "FRACTION",
@@ -316,6 +366,14 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                            "waits of a pass, with --host-gap (default: its kernels)"),
     ROW(SERIAL) = TIME_OF("serial", serial_s, "serial_ms", 1e-3,
                           "time of a pass beside the model that no split shortens (13ms)"),
+    ROW(HOST_TIME) = {.option = "host-time",
+                      .kind = ROOF_INPUT_TEXT,
+                      .value = "engine|none|TIME",
+                      .help = "the engine's own time in a step (default: that of --stack; "
+                              "engine:VERSION names one)",
+                      .of = ROOF_OF_MODELS,
+                      .commands = SERVED(WORKLOAD) & ~(unsigned)ROOF_COMMAND_PLOT,
+                      .group = ROOF_GROUP_EXPECTED},
     ROW(BLOCKS) = {.option = "blocks",
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
@@ -421,7 +479,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                       .value = "NAME",
                       .help = "operators: balanced (default) or time; models: throughput "
                               "(default), latency, cost or energy",
-                      .commands = ROOF_COMMAND_RECOMMEND},
+                      .commands = ROOF_COMMAND_RECOMMEND,
+                      .group = ROOF_GROUP_LIMITS},
     ROW(BY) = {.option = "by",
                .kind = ROOF_INPUT_CHOICE,
                .choices = rankings,
@@ -442,8 +501,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(MAX_ACCURACY_LOSS) = {.option = "max-accuracy-loss",
                               .kind = ROOF_INPUT_TEXT,
                               .value = "CLASS",
-                              .help = "worst accuracy loss allowed: none, minimal, <1%, 1-2% "
-                                      "(models), 2-5% (operators) or severe",
+                              .help = "worst accuracy loss allowed: none, minimal, <1% (or 1%), "
+                                      "1-2% (models), 2-5% (operators) or severe",
                               .commands = ROOF_COMMAND_RECOMMEND,
                               .group = ROOF_GROUP_LIMITS},
     ROW(NATIVE_ONLY) = {.option = "native-only",
@@ -452,9 +511,11 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .help = "leave out precisions that the device cannot multiply natively",
                         .commands = ROOF_COMMAND_RECOMMEND,
                         .group = ROOF_GROUP_LIMITS},
-    ROW(MAX_TTFT) = LIMIT("max-ttft", "TIME", "longest time to first token allowed (500ms, 1s)",
+    ROW(MAX_TTFT) = LIMIT("max-ttft", "TIME",
+                          "longest time to first token allowed (500ms; with --rate also p99:1s)",
                           SERVED(ROOF_COMMAND_RECOMMEND)),
-    ROW(MAX_TPOT) = LIMIT("max-tpot", "TIME", "longest time per output token allowed (30ms)",
+    ROW(MAX_TPOT) = LIMIT("max-tpot", "TIME",
+                          "longest time per output token allowed (30ms; with --rate also p99:30ms)",
                           SERVED(ROOF_COMMAND_RECOMMEND)),
     ROW(MIN_TOKENS_PER_S) =
         LIMIT("min-tokens-per-s", "RATE", "fewest tokens/s allowed, over all sequences",
@@ -481,13 +542,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                   .commands = ROOF_COMMAND_RECOMMEND,
                   .group = ROOF_GROUP_LIMITS,
                   .many = true},
-    ROW(ENGINE) =
-        {.option = "engine",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "ID,...",
-         .help = "serving engines to consider, or all (default: those whose kernels were measured)",
-         .of = ROOF_OF_MODELS,
-         .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(ENGINE) = {.option = "engine",
+                   .kind = ROOF_INPUT_TEXT,
+                   .value = "ID,...",
+                   .help = "engines to consider, or all (default: measured ones); of simulate one, "
+                           "whose scheduler it is",
+                   .of = ROOF_OF_MODELS,
+                   .commands = ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE},
     ROW(EMIT) = {.option = "emit",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "ENGINE",
@@ -522,6 +583,22 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         "trace",
                 .of = ROOF_OF_MODELS,
                 .commands = ROOF_COMMAND_SIMULATE},
+    ROW(PREFIX_CACHE) =
+        {.option = "prefix-cache",
+         .kind = ROOF_INPUT_FLAG,
+         .max = 1,
+         .help = "keep blocks of prompts for requests of a trace with the same hash_ids",
+         .of = ROOF_OF_MODELS,
+         .commands = ROOF_COMMAND_SIMULATE},
+    ROW(HASH_TOKENS) = {.option = "hash-tokens",
+                        .kind = ROOF_INPUT_INTEGER,
+                        .min = 16,
+                        .max = 1 << 20,
+                        .value = "N",
+                        .help = "prompt tokens for each of the hash_ids of a trace, a multiple of "
+                                "16 (default 512)",
+                        .of = ROOF_OF_MODELS,
+                        .commands = ROOF_COMMAND_SIMULATE},
     ROW(REQUESTS) = {.option = "requests",
                      .kind = ROOF_INPUT_INTEGER,
                      .min = 1,
@@ -535,7 +612,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          .min = 1,
                          .max = 1000000,
                          .value = "N",
-                         .help = "most sequences that run at once (default 256)",
+                         .help = "most sequences that run at once (default 256, or the engine's)",
                          .of = ROOF_OF_MODELS,
                          .commands = ROOF_COMMAND_SIMULATE},
     ROW(SEED) = {.option = "seed",
@@ -554,11 +631,28 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(ROUTER) = {.option = "router",
                    .kind = ROOF_INPUT_CHOICE,
                    .choices = roof_router_names,
-                   .max = 1,
-                   .value = "round-robin|least-loaded",
+                   .max = ROOF_ROUTER_COUNT - 1,
+                   .value = "round-robin|least-loaded|prefix-aware",
                    .help = "which of the --dp copies gets a request (default round-robin: in turn)",
                    .of = ROOF_OF_MODELS,
                    .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
+    ROW(PREFILL_COPIES) =
+        {.option = "prefill-copies",
+         .kind = ROOF_INPUT_INTEGER,
+         .min = 1,
+         .max = 1024,
+         .value = "N",
+         .help = "copies that only prefill; the --dp copies then decode, and get the KV cache",
+         .of = ROOF_OF_MODELS,
+         .commands = ROOF_COMMAND_SIMULATE},
+    ROW(PREFILL_SPLIT) =
+        {.option = "prefill-split",
+         .kind = ROOF_INPUT_TEXT,
+         .value = "KEY=N,...",
+         .help = "split of a copy that prefills: tp=4,pp=1,attention-dp=1,moe-tp=1,moe-ep=1 "
+                 "(default: as --tp ...)",
+         .of = ROOF_OF_MODELS,
+         .commands = ROOF_COMMAND_SIMULATE},
     ROW(STEP_SCALE) = {.option = "step-scale",
                        .key = "step_scale",
                        .kind = ROOF_INPUT_NUMBER,
@@ -599,6 +693,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
                    .help = "continue the FILE.part of an interrupted sweep -o FILE",
+                   .own = true,
                    .commands = ROOF_COMMAND_SWEEP},
     ROW(INTERVAL) = {.option = "interval",
                      .kind = ROOF_INPUT_TEXT,
@@ -638,18 +733,21 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .value = "ADDRESS:PORT",
                    .help = "where requests are taken (default 127.0.0.1:8080; port 0: any that is "
                            "free)",
+                   .own = true,
                    .commands = ROOF_COMMAND_SERVE},
     ROW(TOKEN) = {.option = "token",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "FILE",
                   .help = "file with the token that requests carry (Authorization: Bearer); "
                           "needed beyond loopback",
+                  .own = true,
                   .commands = ROOF_COMMAND_SERVE},
     ROW(ALLOW_HOST) = {.option = "allow-host",
                        .kind = ROOF_INPUT_TEXT,
                        .value = "NAME,...",
                        .help = "host names that requests may be for, beside localhost and "
                                "addresses",
+                       .own = true,
                        .commands = ROOF_COMMAND_SERVE},
     ROW(MAX_ROWS) = {.option = "max-rows",
                      .kind = ROOF_INPUT_INTEGER,
@@ -657,11 +755,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .max = 1000000000000,
                      .value = "N",
                      .help = "most points of a sweep that is requested (default 100000)",
+                     .own = true,
                      .commands = ROOF_COMMAND_SERVE},
     ROW(MAX_TIME) = {.option = "max-time",
                      .kind = ROOF_INPUT_TEXT,
                      .value = "TIME",
                      .help = "longest time that an answer may take (default 10s)",
+                     .own = true,
                      .commands = ROOF_COMMAND_SERVE},
     ROW(MAX_CONNECTIONS) = {.option = "max-connections",
                             .kind = ROOF_INPUT_INTEGER,
@@ -670,6 +770,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                             .value = "N",
                             .help = "most connections at a time (default 16384, or what the limit "
                                     "of open files allows)",
+                            .own = true,
                             .commands = ROOF_COMMAND_SERVE},
     ROW(SUMMARY) = {.option = "summary",
                     .kind = ROOF_INPUT_FLAG,
@@ -695,6 +796,15 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .help = "find the factor and the host time of a pass that bring expected "
                                 "times in line",
                         .commands = ROOF_COMMAND_COMPARE},
+    ROW(CHART) = {.option = "chart",
+                  .kind = ROOF_INPUT_CHOICE,
+                  .choices = charts,
+                  .max = 2,
+                  .value = "roofline|latency|pareto",
+                  .help =
+                      "operators below the roofs, times over lengths, or rates per device and user",
+                  .of = ROOF_OF_MODELS,
+                  .commands = ROOF_COMMAND_PLOT},
     ROW(CEILINGS) = {.option = "ceilings",
                      .kind = ROOF_INPUT_TEXT,
                      .value = "P[:UNIT],...",
@@ -717,6 +827,14 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                .max = 1,
                .help = "draw the slope of the L2, and products by the bytes that pass through it",
                .commands = ROOF_COMMAND_PLOT},
+    ROW(BY_PHASE) = {.option = "by-phase",
+                     .kind = ROOF_INPUT_FLAG,
+                     .max = 1,
+                     .help = "a chart of decode and one of prefill: -o NAME.png writes "
+                             "NAME-decode.png and NAME-prefill.png",
+                     .of = ROOF_OF_MODELS,
+                     .own = true,
+                     .commands = ROOF_COMMAND_PLOT},
     ROW(EXPECTED) = {.option = "expected",
                      .kind = ROOF_INPUT_FLAG,
                      .max = 1,
@@ -726,13 +844,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                   .kind = ROOF_INPUT_TEXT,
                   .value = "TEXT",
                   .help = "title of the chart",
-                  .commands = ROOF_COMMAND_PLOT},
+                  .commands = ROOF_COMMAND_PLOT | CURVES},
     ROW(SIZE) = {.option = "size",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "WIDTH[xHEIGHT]",
                  .help = "pixels of an image (default 1200x800), columns of text (default: those "
                          "of the terminal, or 100)",
-                 .commands = ROOF_COMMAND_PLOT},
+                 .commands = ROOF_COMMAND_PLOT | CURVES},
     ROW(CHARSET) = {.option = "charset",
                     .kind = ROOF_INPUT_CHOICE,
                     .choices = charsets,
@@ -740,43 +858,23 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .value = "auto|unicode|ascii",
                     .help = "characters of a text chart (default: those of the locale)",
                     .commands = ROOF_COMMAND_PLOT},
+    ROW(COLOR) = {.option = "color",
+                  .kind = ROOF_INPUT_CHOICE,
+                  .choices = colors,
+                  .max = 2,
+                  .value = "auto|always|never",
+                  .help =
+                      "colours of a text chart (default: in a terminal, unless NO_COLOR is set)",
+                  .commands = ROOF_COMMAND_PLOT},
     ROW(FORMAT) = {.option = "format",
                    .letter = 'f',
-                   .kind = ROOF_INPUT_CHOICE,
-                   .choices = output_formats,
-                   .max = 4,
+                   .kind = ROOF_INPUT_TEXT,
                    .value = "FORMAT",
                    .help = "text (default), json, ndjson, csv or md; with -o, by its extension",
-                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE,
+                   .commands = ALL | ROOF_COMMAND_CHECK | ROOF_COMMAND_MEASURE |
+                               ROOF_COMMAND_MONITOR | ROOF_COMMAND_PAGE,
+                   .own = true,
                    .group = ROOF_GROUP_OUTPUT},
-    ROW(CHART_FORMAT) = {.option = "format",
-                         .letter = 'f',
-                         .kind = ROOF_INPUT_CHOICE,
-                         .choices = chart_formats,
-                         .max = 6,
-                         .value = "FORMAT",
-                         .help = "text (default), svg, png, pdf, html, gnuplot or json; with -o, "
-                                 "by its extension",
-                         .commands = ROOF_COMMAND_PLOT,
-                         .group = ROOF_GROUP_OUTPUT},
-    ROW(PREDICT_FORMAT) = {.option = "format",
-                           .letter = 'f',
-                           .kind = ROOF_INPUT_CHOICE,
-                           .choices = predict_formats,
-                           .max = 5,
-                           .value = "FORMAT",
-                           .help = "text (default), json, ndjson, csv, md or html (the explorer); "
-                                   "with -o, by its extension",
-                           .commands = PAGES,
-                           .group = ROOF_GROUP_OUTPUT},
-    ROW(PAGE_FORMAT) = {.option = "format",
-                        .letter = 'f',
-                        .kind = ROOF_INPUT_CHOICE,
-                        .choices = page_formats,
-                        .value = "FORMAT",
-                        .help = "html, the explorer",
-                        .commands = ROOF_COMMAND_PAGE,
-                        .group = ROOF_GROUP_OUTPUT},
     ROW(UPDATE) = {.option = "update",
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
@@ -814,41 +912,14 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .option = "compare",
                     .kind = ROOF_INPUT_FLAG,
                     .max = 1,
-                    .help = "judge predictions by what was measured; exit 1 if a kernel is off by "
-                            "more than 15%",
+                    .help = "judge predictions by what was measured; exit 1 if a kernel or "
+                            "step is off by more than 15%",
                     .commands = ROOF_COMMAND_MEASURE},
     ROW(SHARED) = {.option = "shared",
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
                    .help = "measure a GPU although others compute on it, or share it (MIG)",
                    .commands = ROOF_COMMAND_MEASURE},
-    ROW(MEASURE_FORMAT) = {.option = "format",
-                           .letter = 'f',
-                           .kind = ROOF_INPUT_CHOICE,
-                           .choices = measure_formats,
-                           .max = 2,
-                           .value = "FORMAT",
-                           .help = "text (default), json or csv (the rows)",
-                           .commands = ROOF_COMMAND_MEASURE,
-                           .group = ROOF_GROUP_OUTPUT},
-    ROW(CHECK_FORMAT) = {.option = "format",
-                         .letter = 'f',
-                         .kind = ROOF_INPUT_CHOICE,
-                         .choices = check_formats,
-                         .max = 3,
-                         .value = "FORMAT",
-                         .help = "text (default), json, tap or junit; with -o, by its extension",
-                         .commands = ROOF_COMMAND_CHECK,
-                         .group = ROOF_GROUP_OUTPUT},
-    ROW(MONITOR_FORMAT) = {.option = "format",
-                           .letter = 'f',
-                           .kind = ROOF_INPUT_CHOICE,
-                           .choices = monitor_formats,
-                           .max = 3,
-                           .value = "FORMAT",
-                           .help = "text (default), json, ndjson or csv; with -o, by its extension",
-                           .commands = ROOF_COMMAND_MONITOR,
-                           .group = ROOF_GROUP_OUTPUT},
     ROW(COLUMNS) = {.option = "columns",
                     .kind = ROOF_INPUT_TEXT,
                     .value = "KEY,...",
@@ -866,6 +937,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .kind = ROOF_INPUT_TEXT,
                    .value = "FILE",
                    .help = "write to FILE, whole or not at all",
+                   .own = true,
                    .commands = ALL | ROOF_COMMAND_CHECK | ROOF_COMMAND_MONITOR | ROOF_COMMAND_PAGE,
                    .group = ROOF_GROUP_OUTPUT},
 };
@@ -895,6 +967,7 @@ bool roof_input_allowed(size_t id, enum roof_command command)
     const bool served = id == ROOF_DIM_EP || id == ROOF_DIM_ROUTING;
     const unsigned commands = id >= ROOF_DIM_COUNT    ? roof_input(id)->commands
                               : served                ? SERVED(WORKLOAD)
+                              : id == ROOF_DIM_BATCH  ? STEPPED(WORKLOAD)
                               : id == ROOF_DIM_TOKENS ? WORKLOAD | ROOF_COMMAND_MONITOR
                                                       : WORKLOAD;
     return (commands & (unsigned)command) != 0;
@@ -997,7 +1070,7 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
     case ROOF_INPUT_PRECISION:
         status = roof_precision_find(&precision, text, error);
         if (status != ROOF_OK) {
-            roof_hint_format(error, text);
+            roof_hint_format(error, text, NULL);
         }
         *out = status == ROOF_OK ? precision : *out;
         return status;
@@ -1009,6 +1082,8 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
                                                       input->min, input->max, error);
     case ROOF_INPUT_SIZES:
         return parse_sizes(out, input, text, error);
+    case ROOF_INPUT_OFFLOAD:
+        return roof_offload_read(out, text, error);
     case ROOF_INPUT_TEXT:
     case ROOF_INPUT_NUMBER:
         break;
@@ -1034,6 +1109,9 @@ void roof_input_show(struct roof_text *out, const struct roof_input *input, int6
         roof_text_put(out, input->choices[value]);
     } else if (input->kind == ROOF_INPUT_SIZES) {
         show_sizes(out, input, value);
+    } else if (input->kind == ROOF_INPUT_OFFLOAD) {
+        char name[ROOF_OFFLOAD_NAME_SIZE];
+        roof_text_put(out, roof_offload_name(name, value));
     } else {
         roof_text_printf(out, "%" PRId64, value);
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * Inputs: one row per key, and values from text. The only source of options, sweep axes, columns,
- * completion and manual.
+ * Inputs: one row per key, and values from text. Options, sweep axes, completion and manual are
+ * made from these rows; synonym.h has other words for them.
  */
-#ifndef ROOFLINE_INPUT_H
-#define ROOFLINE_INPUT_H
+#ifndef ROOF_DECIDE_INPUT_H
+#define ROOF_DECIDE_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +15,11 @@
 #include "model/graph.h"
 #include "operator/operator.h"
 #include "roofline/question.h"
+
+/** Commands of the program alone, which answer no questions; enum roof_command leaves their bits.
+ */
+#define ROOF_COMMAND_COMPLETION ((enum roof_command)128)
+#define ROOF_COMMAND_SERVE ((enum roof_command)4096)
 
 /** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */
 enum roof_input_id {
@@ -27,11 +32,13 @@ enum roof_input_id {
     ROOF_INPUT_COMPUTE,
     ROOF_INPUT_SPARSE,
     ROOF_INPUT_SET,
+    ROOF_INPUT_POWER_CAP,
     ROOF_INPUT_STACK,
     ROOF_INPUT_CACHE,
     ROOF_INPUT_QUANTIZE_INPUT,
     ROOF_INPUT_WORKING_SET,
     ROOF_INPUT_NO_LAUNCH_OVERHEAD,
+    ROOF_INPUT_SPLIT_K,
     ROOF_INPUT_CALIBRATION,
     ROOF_INPUT_PHASE,
     ROOF_INPUT_CONTEXT,
@@ -45,6 +52,10 @@ enum roof_input_id {
     ROOF_INPUT_DRAFT_TOKENS,
     ROOF_INPUT_ACCEPTANCE,
     ROOF_INPUT_DRAFT_MODEL,
+    ROOF_INPUT_OFFLOADED,
+    ROOF_INPUT_HOST,
+    ROOF_INPUT_HOST_BANDWIDTH,
+    ROOF_INPUT_HOST_MEMORY,
     ROOF_INPUT_TP,
     ROOF_INPUT_PP,
     ROOF_INPUT_DP,
@@ -60,6 +71,7 @@ enum roof_input_id {
     ROOF_INPUT_HOST_GAP,
     ROOF_INPUT_LAUNCHES,
     ROOF_INPUT_SERIAL,
+    ROOF_INPUT_HOST_TIME,
     ROOF_INPUT_BLOCKS,
     ROOF_INPUT_TOP,
     ROOF_INPUT_FROM,
@@ -90,11 +102,15 @@ enum roof_input_id {
     ROOF_INPUT_ARRIVALS,
     ROOF_INPUT_TRACE,
     ROOF_INPUT_FIT,
+    ROOF_INPUT_PREFIX_CACHE,
+    ROOF_INPUT_HASH_TOKENS,
     ROOF_INPUT_REQUESTS,
     ROOF_INPUT_MAX_NUM_SEQS,
     ROOF_INPUT_SEED,
     ROOF_INPUT_WARM_UP,
     ROOF_INPUT_ROUTER,
+    ROOF_INPUT_PREFILL_COPIES,
+    ROOF_INPUT_PREFILL_SPLIT,
     ROOF_INPUT_STEP_SCALE,
     ROOF_INPUT_REQUEST_OVERHEAD,
     ROOF_INPUT_ROWS,
@@ -117,14 +133,17 @@ enum roof_input_id {
     ROOF_INPUT_GROUP_BY,
     ROOF_INPUT_BELOW,
     ROOF_INPUT_COMPARE_FIT, /**< the same option as FIT */
+    ROOF_INPUT_CHART,
     ROOF_INPUT_CEILINGS,
     ROOF_INPUT_LINE,
     ROOF_INPUT_ATTAINABLE,
     ROOF_INPUT_L2,
+    ROOF_INPUT_BY_PHASE,
     ROOF_INPUT_EXPECTED,
     ROOF_INPUT_TITLE,
     ROOF_INPUT_SIZE,
     ROOF_INPUT_CHARSET,
+    ROOF_INPUT_COLOR,
     ROOF_INPUT_UPDATE,
     ROOF_INPUT_LIKE,
     ROOF_INPUT_SAVE,
@@ -132,12 +151,6 @@ enum roof_input_id {
     ROOF_INPUT_AGAINST,
     ROOF_INPUT_SHARED,
     ROOF_INPUT_FORMAT,
-    ROOF_INPUT_PREDICT_FORMAT, /**< the same option of predict, with html */
-    ROOF_INPUT_CHART_FORMAT,   /**< of plot */
-    ROOF_INPUT_CHECK_FORMAT,   /**< of check */
-    ROOF_INPUT_MEASURE_FORMAT, /**< of measure */
-    ROOF_INPUT_MONITOR_FORMAT, /**< of monitor */
-    ROOF_INPUT_PAGE_FORMAT,    /**< and of page */
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_WIDE,
     ROOF_INPUT_OUTPUT,
@@ -158,7 +171,7 @@ bool roof_input_allowed(size_t id, enum roof_command command);
 /** The device when none is given. */
 #define ROOF_DEFAULT_HARDWARE "dgx-spark"
 
-/** Fails with ROOF_USAGE and "X does not take --OPTION" when operators (or models) do not. */
+/** Fails with ROOF_USAGE and "a model does not take KEY" when models (or operators) do not. */
 enum roof_status roof_input_taken(const struct roof_input *input, bool model,
                                   struct roof_error *error);
 

@@ -7,6 +7,18 @@
 #include "base/base.h"
 #include "base/text.h"
 
+void roof_read_known(struct roof_known *known, struct roof_loans *loans,
+                     const struct roof_question *question)
+{
+    known->loans = loans;
+    known->device = roof_read_device_wish(question, false);
+    known->model = roof_read_model_wish(question);
+    known->weights =
+        roof_asked(question, ROOF_INPUT_WEIGHTS) ? ROOF_INPUT_WEIGHTS : ROOF_INPUT_PRECISION_BOTH;
+    known->devices.count = known->models.count = 0;
+    known->own = NULL;
+}
+
 /* Finds the entry of a name; *fresh says that it is new and must be loaded. */
 static enum roof_status look_up(struct roof_known_name **out, bool *fresh,
                                 struct roof_known_names *names, const char *name,
@@ -47,16 +59,14 @@ static void forget_unknown(struct roof_known_names *names)
 static enum roof_status load_hardware(struct roof_known *known, const struct roof_hardware **out,
                                       const char *name, struct roof_error *error)
 {
-    struct roof_question bare;
-    roof_question_borrow(&bare, known->question);
-    bare.set.count = 0;
-    bare.value[ROOF_INPUT_CALIBRATION] = NULL;
-    const enum roof_status status =
-        roof_read_hardware(out, known->loans, &bare, name, false, error);
+    struct roof_device_wish wish = known->device;
+    struct roof_device_wish bare = {.name = name, .power_cap = wish.power_cap};
+    const enum roof_status status = roof_borrow_hardware(out, known->loans, &bare, error);
     if (status != ROOF_OK) {
         return status == ROOF_USAGE ? ROOF_UNSATISFIED : status;
     }
-    return roof_read_hardware(out, known->loans, known->question, name, false, error);
+    wish.name = name;
+    return roof_borrow_hardware(out, known->loans, &wish, error);
 }
 
 enum roof_status roof_known_hardware(struct roof_known *known, const struct roof_hardware **out,
@@ -87,40 +97,39 @@ enum roof_status roof_known_hardware(struct roof_known *known, const struct roof
     return ROOF_OK;
 }
 
+const char *roof_known_own_name(const struct roof_known *known)
+{
+    return known->device.name == NULL ? ROOF_DEFAULT_HARDWARE : known->device.name;
+}
+
 enum roof_status roof_known_own(struct roof_known *known, struct roof_error *error)
 {
-    const char *const name = known->question->value[ROOF_INPUT_HARDWARE];
-    return roof_known_hardware(known, &known->own, name == NULL ? ROOF_DEFAULT_HARDWARE : name,
-                               error);
+    return roof_known_hardware(known, &known->own, roof_known_own_name(known), error);
 }
 
 /* Loads a model in a layout of a record, or in that of the question. */
 static enum roof_status load_model(struct roof_known *known, const struct roof_model **out,
                                    const char *name, const char *layout, struct roof_error *error)
 {
-    struct roof_question question;
-    roof_question_borrow(&question, known->question);
+    struct roof_model_wish wish = known->model;
+    wish.name = name;
     if (*layout != '\0') {
-        question.value[ROOF_INPUT_LAYOUT] = layout;
+        wish.layout = layout;
     }
-    return roof_read_model(out, known->loans, &question, name, error);
+    return roof_loan_model(out, known->loans, &wish, error);
 }
 
 /* Refuses a layout beside formats of the weights. */
-static enum roof_status check_layout(const struct roof_question *question, const char *layout,
+static enum roof_status check_layout(const struct roof_known *known, const char *layout,
                                      struct roof_error *error)
 {
-    const bool weights = roof_asked(question, ROOF_INPUT_WEIGHTS);
     char name[ROOF_INPUT_NAME_SIZE];
-    return *layout == '\0' || (!weights && !roof_asked(question, ROOF_INPUT_PRECISION_BOTH))
+    return *layout == '\0' || !known->model.forget_formats
                ? ROOF_OK
-               : roof_error_set(
-                     error, ROOF_USAGE,
-                     "layout %s gives the formats of the weights: %s of the command "
-                     "line does not go with it",
-                     layout,
-                     roof_input_marked(name, roof_input(weights ? ROOF_INPUT_WEIGHTS
-                                                                : ROOF_INPUT_PRECISION_BOTH)));
+               : roof_error_set(error, ROOF_USAGE,
+                                "layout %s gives the formats of the weights: %s of the command "
+                                "line does not go with it",
+                                layout, roof_input_marked(name, roof_input(known->weights)));
 }
 
 /* Finds a model by its key, or loads it. */
@@ -151,7 +160,7 @@ enum roof_status roof_known_model(struct roof_known *known, const struct roof_mo
 {
     *out = NULL;
     *fresh = false;
-    TRY(check_layout(known->question, layout, error));
+    TRY(check_layout(known, layout, error));
     struct roof_text key = ROOF_TEXT_INIT;
     roof_text_printf(&key, *layout == '\0' ? "%s" : "%s as %s", name, layout);
     const enum roof_status status =

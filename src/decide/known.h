@@ -18,14 +18,23 @@ struct roof_known_names {
     size_t count;
 };
 
-/* Start with the loans and the question set and the rest 0. */
+/* Start with roof_read_known. It is large. */
 struct roof_known {
     struct roof_loans *loans;
-    const struct roof_question *question;
+    struct roof_device_wish device; /* the question's own device, and what it changes of all */
+    struct roof_model_wish model;   /* the layout and the formats of all models */
+    size_t weights;                 /* the input that gives the formats of the weights */
     struct roof_known_names devices;
     struct roof_known_names models;
     const struct roof_hardware *own; /* the question's device; NULL: not loaded */
 };
+
+/* Reads what a question says of all devices and models. */
+void roof_read_known(struct roof_known *known, struct roof_loans *loans,
+                     const struct roof_question *question);
+
+/* Returns the name of the question's device, or of the default one. */
+const char *roof_known_own_name(const struct roof_known *known);
 
 /* Loads the device of the question, or the default one, which is then known by its id as well.
  * ROOF_UNSATISFIED when nothing knows it. */

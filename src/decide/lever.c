@@ -203,6 +203,36 @@ static void try_flash(struct adviser *a)
     }
 }
 
+/* Adds the best other number of parts of K. The estimate takes the fastest where none was asked
+ * for, so if that splits K, what splitting saves is told. */
+static void try_split_k(struct adviser *a)
+{
+    static const int64_t splits[] = {1, 2, 4, 8, 16, 32};
+    const struct roof_prediction *const base = a->base;
+    const struct roof_expected *const e = &base->part[0].expected;
+    struct roof_workload w = base->workload;
+    struct roof_prediction p;
+    struct roof_prediction best = {.expected_s = ROOF_UNKNOWN};
+    if (base->part_count > 1 || isnan(base->expected_s) || !e->tiled) {
+        return;
+    }
+    const bool undo = w.split_k == 0 && e->tiling.split_k > 1;
+    for (size_t i = 0; i < (undo ? 1 : COUNT(splits)); i++) {
+        w.split_k = splits[i];
+        if (splits[i] != e->tiling.split_k && predict(&p, a, &w) &&
+            !(p.expected_s >= best.expected_s)) {
+            best = p;
+        }
+    }
+    if (!isnan(best.expected_s)) {
+        add_changed(a,
+                    (struct roof_lever){.kind = ROOF_LEVER_SPLIT_K,
+                                        .size = best.workload.split_k,
+                                        .was = e->tiling.split_k},
+                    &best, 1);
+    }
+}
+
 /* Adds what better kernels would bring, where real ones are known. */
 static void try_kernels(struct adviser *a)
 {
@@ -270,6 +300,7 @@ enum roof_status roof_advise(struct roof_advice *out, const struct roof_predicti
         try_fused(&a, (enum roof_operator)op);
     }
     try_flash(&a);
+    try_split_k(&a);
     try_kernels(&a);
     try_devices(&a);
     roof_accuracy_free(&a.accuracy);

@@ -5,8 +5,8 @@
  * Every time is one of roof_predict, for the workload with one change or for the device with twice
  * as much of something, so that a lever that does nothing says so, too.
  */
-#ifndef ROOFLINE_LEVER_H
-#define ROOFLINE_LEVER_H
+#ifndef ROOF_DECIDE_LEVER_H
+#define ROOF_DECIDE_LEVER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +19,7 @@ enum roof_lever_kind {
     ROOF_LEVER_SPARSE,    /**< weights pruned 2:4 */
     ROOF_LEVER_ROWS,      /**< as many rows as make it compute-bound */
     ROOF_LEVER_FUSE,      /**< one kernel for it and its neighbours */
+    ROOF_LEVER_SPLIT_K,   /**< another number of parts of K: expected times only */
     ROOF_LEVER_LAUNCH,    /**< the launch hidden: expected times only */
     ROOF_LEVER_KERNEL,    /**< a kernel that takes the bound: expected times only */
     ROOF_LEVER_BANDWIDTH, /**< twice the memory bandwidth */
@@ -35,7 +36,8 @@ struct roof_lever {
     struct roof_formats formats;   /**< resolved, with the change */
     enum roof_accuracy_class loss; /**< FORMATS: it is typical for the weights */
     enum roof_dimension along;     /**< ROWS: the dimension that has them */
-    int64_t size;                  /**< ROWS: what it becomes */
+    int64_t size;                  /**< ROWS, SPLIT_K: what it becomes */
+    int64_t was;                   /**< SPLIT_K: what it was */
     double time_s;
     double expected_s; /**< NAN: unknown */
     double gain;

@@ -2,8 +2,8 @@
 /**
  * The time that measured kernels lose above their bound, and what would get it back.
  */
-#ifndef ROOFLINE_LOSS_H
-#define ROOFLINE_LOSS_H
+#ifndef ROOF_DECIDE_LOSS_H
+#define ROOF_DECIDE_LOSS_H
 
 #include "decide/compare.h"
 #include "decide/lever.h"

@@ -18,13 +18,13 @@ struct roof_model_result {
 };
 
 /* Reads the scenario of a question, and predicts it. */
-static enum roof_status predict(struct roof_model_result *r, const struct roof_question *question,
-                                struct roof_error *error)
+static enum roof_status read_and_predict(struct roof_model_result *r,
+                                         const struct roof_question *question,
+                                         struct roof_error *error)
 {
-    struct roof_scenario scenario;
+    static const char *const own[] = {NULL};
+    struct roof_subject subject;
     const struct roof_hardware *hardware = NULL;
-    const struct roof_model *model = NULL;
-    const struct roof_model *draft = NULL;
     struct roof_question resolved;
     struct roof_error note;
     TRY(roof_question_check(question, ROOF_COMMAND_PREDICT, error));
@@ -37,12 +37,8 @@ static enum roof_status predict(struct roof_model_result *r, const struct roof_q
         return roof_error_set(error, ROOF_USAGE,
                               "records (" ROOF_KEY("from") ") are answered as documents only");
     }
-    TRY(roof_read_scenario(&scenario, question, error));
-    TRY(roof_read_hardware(&hardware, &r->loans, question, question->value[ROOF_INPUT_HARDWARE],
-                           false, error));
-    TRY(roof_read_model(&model, &r->loans, question, question->model_name, error));
-    TRY(roof_read_draft(&draft, &scenario, &r->loans, question, false, error));
-    return roof_predict_model(&r->prediction, model, &scenario, hardware, error);
+    TRY(roof_read_subject(&subject, &hardware, own, 1, &r->loans, question, false, error));
+    return roof_predict_model(&r->prediction, subject.model, &subject.scenario, hardware, error);
 }
 
 enum roof_status roof_model_predict(struct roof_model_result **out, struct roof_store *store,
@@ -54,7 +50,7 @@ enum roof_status roof_model_predict(struct roof_model_result **out, struct roof_
         return roof_no_memory(error);
     }
     r->loans.store = store;
-    const enum roof_status status = predict(r, question, error);
+    const enum roof_status status = read_and_predict(r, question, error);
     if (status != ROOF_OK) {
         roof_model_result_free(r);
         return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/list.h"
 
 /* --- names --------------------------------------------------------------------------------- */
 
@@ -34,6 +35,25 @@ static void read_side(char *device, enum roof_precision *format)
     } else if (colon != NULL && roof_precision_find(format, colon + 1, NULL) == ROOF_OK) {
         *colon = '\0';
     }
+}
+
+enum roof_status roof_pair_check_devices(char side[2][ROOF_PAIR_NAME_SIZE], const char *list,
+                                         const char *text, struct roof_error *error)
+{
+    struct roof_list_item item;
+    for (const char *rest = list; roof_list_next(&item, &rest);) {
+        bool named = false;
+        for (int i = 0; i < 2; i++) {
+            named = named || (strlen(side[i]) == item.length &&
+                              memcmp(side[i], item.text, item.length) == 0);
+        }
+        if (!named) {
+            return roof_error_set(
+                error, ROOF_USAGE,
+                ROOF_KEY("explain") " %s names the devices: leave out " ROOF_KEY("hardware"), text);
+        }
+    }
+    return ROOF_OK;
 }
 
 enum roof_status roof_pair_read(struct roof_pair_names *out, const char *text,

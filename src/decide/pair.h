@@ -3,8 +3,8 @@
  * Two sides of one question, predicted and compared: two devices, two formats, or two devices with
  * a format each.
  */
-#ifndef ROOF_PAIR_H
-#define ROOF_PAIR_H
+#ifndef ROOF_DECIDE_PAIR_H
+#define ROOF_DECIDE_PAIR_H
 
 #include "decide/recommend.h"
 #include "decide/speedup.h"
@@ -15,6 +15,10 @@
 /** Cuts "A,B" in two; ROOF_USAGE when it is not two names. */
 enum roof_status roof_pair_split(char side[2][ROOF_PAIR_NAME_SIZE], const char *text,
                                  struct roof_error *error);
+
+/** Refuses a list of devices that names others than the two sides, which `text` names. */
+enum roof_status roof_pair_check_devices(char side[2][ROOF_PAIR_NAME_SIZE], const char *list,
+                                         const char *text, struct roof_error *error);
 
 /** The names of two sides, which both have a device, or both a format, or both of them both. */
 struct roof_pair_names {

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/grow.h"
 #include "decide/plan_disaggregated.h"
 #include "decide/plan_largest.h"
 #include "decide/plan_split.h"
 #include "decide/plan_verdict.h"
 #include "model/layout.h"
+#include "predict/power.h"
 #include "predict/unexpected.h"
 
 #define COSTS_REMEMBERED 16381
@@ -76,7 +78,7 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     const double batch = (double)p->batch;
     const double devices = (double)p->devices;
     const double generate = (double)q->base.generate;
-    const double tdp = q->hardware[p->hardware]->figure[ROOF_FIGURE_TDP].value;
+    const double most_w = roof_power_most(q->hardware[p->hardware]);
     const double copies = (double)p->dp;
     /* This rate is that of one copy: what a device, a token or a joule gets by it is to the last
      * bit what all copies get. */
@@ -87,8 +89,8 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     p->tokens_per_s_per_user = generate > 0 ? generate / p->e2e_s : rate / batch;
     p->tokens_per_s_per_device = rate / group;
     set_bound_rates(p, q);
-    p->watt = devices * tdp;
-    p->joule = group * tdp / rate;
+    p->watt = devices * most_w;
+    p->joule = group * most_w / rate;
     p->cost = q->price == NULL ? ROOF_UNKNOWN : q->price[p->hardware] * group / 3600 / rate * 1e6;
     p->value[ROOF_PLAN_LIMIT_TTFT] = p->ttft_s;
     p->value[ROOF_PLAN_LIMIT_TPOT] = generate == 1 ? 0 : p->tpot_s; /* there is no second token */
@@ -102,13 +104,11 @@ static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
 {
     struct roof_plans *const out = s->out;
     if (out->count == s->capacity) {
-        const size_t capacity = s->capacity == 0 ? 256 : 2 * s->capacity;
-        struct roof_plan *const grown = realloc(out->plan, capacity * sizeof *grown);
+        struct roof_plan *const grown = roof_grow(out->plan, &s->capacity, 256, sizeof *grown);
         if (grown == NULL) {
             return roof_no_memory(s->error);
         }
         out->plan = grown;
-        s->capacity = capacity;
     }
     out->plan[out->count++] = *plan;
     return ROOF_OK;
@@ -459,7 +459,8 @@ static enum roof_status search_all(struct search *s)
         s->predictor.unmeasured = *q->hardware[h];
         s->predictor.unmeasured.calibration = NULL;
         for (size_t f = 0; f < q->engines->servings; f++) {
-            struct roof_plan plan = {.basis = basis, .hardware = h, .serving = f};
+            struct roof_plan plan = {
+                .basis = basis, .hardware = h, .serving = f, .offload = q->base.offload};
             if (s->out->model[f] == NULL || !asked_for(q, f)) {
                 continue;
             }

@@ -4,8 +4,8 @@
  * every plan is one prediction, which roofline predict gives to the last digit: that of requests in
  * a closed loop. Without one it is two, a decode step of the batch and the prefill of one prompt.
  */
-#ifndef ROOFLINE_PLAN_H
-#define ROOFLINE_PLAN_H
+#ifndef ROOF_DECIDE_PLAN_H
+#define ROOF_DECIDE_PLAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,10 +102,12 @@ struct roof_plan {
     int64_t dp;      /**< copies of the model that share nothing */
     int64_t devices; /**< of all copies */
     int64_t batch;   /**< sequences in flight in each copy */
+    int64_t offload; /**< what is in the memory of the host; 0: nothing */
     double ttft_s;   /**< time to the first token of one prompt, while others decode */
     double step_s;   /**< a decode step of the batch */
     double tpot_s;   /**< time between two tokens of a user: steps, some with the prompts of others;
                           NAN: there is no second token */
+    bool waits;      /**< prompts come faster than steps have room for, and wait for each other */
     double e2e_s;    /**< a request from its prompt to its last token; NAN without a prompt */
     double bound_ttft_s;
     double bound_step_s;
@@ -126,10 +128,11 @@ struct roof_plan {
                            where the kernels of none of the engines were measured */
     double ttft_near; /**< that fraction of ttft_s */
     double cost;      /**< per million tokens; NAN without a price */
-    double joule;     /**< per token, every device at its TDP; NAN without one */
-    double watt;      /**< TDP of all devices */
+    double joule;     /**< per token, every device at its TDP or power cap; NAN without one */
+    double watt;      /**< that of all devices */
     enum roof_accuracy_class loss;
-    bool pareto; /**< nothing of its basis has both more tokens/s per user and per device */
+    bool pareto; /**< nothing of its basis has more tokens/s per user and is worth more: more
+                      tokens/s per device, or for money where all plans have a price */
     double value[ROOF_PLAN_LIMIT_COUNT]; /**< the values that the limits are compared with */
 };
 
@@ -167,7 +170,8 @@ struct roof_plan_problem {
                                  the model if need be */
     size_t device_counts;
     enum roof_plan_objective objective;
-    enum roof_plan_kind kind;            /**< disaggregated plans are of requests only */
+    enum roof_plan_kind kind; /**< disaggregated plans are of requests only */
+    bool one_copy; /**< base.dp is for aggregated plans alone; else there are no others with it */
     double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none */
     enum roof_accuracy_class max_loss;
     enum roof_accuracy_class beyond; /**< up to this loss, if it is more, `beyond` is looked for */
@@ -179,6 +183,7 @@ struct roof_plan_problem {
 struct roof_plans {
     struct roof_plan *plan; /**< those with expected times first, then best first; owned */
     size_t count;
+    bool priced; /**< all plans have a cost, which the Pareto front then goes by */
     size_t rejected[ROOF_REJECTED_COUNT];
     /** Candidates that miss this limit alone, and the one that misses it least: one with expected
      * times where there is one. */
@@ -240,9 +245,10 @@ struct roof_plan_row {
     enum roof_precision weights;
     enum roof_precision activations;
     enum roof_precision kv;
-    char copies[96];   /**< "2x4", or "3x2+1x8": copies and the devices of each, prefill first */
-    char engines[128]; /**< "trtllm vllm" */
-    int64_t context;   /**< tokens of a sequence in the end */
+    char copies[96]; /**< "2x4", or "3x2+1x8": copies and the devices of each, prefill first */
+    char offload[ROOF_OFFLOAD_NAME_SIZE]; /**< "experts:25"; "": nothing */
+    char engines[128];                    /**< "trtllm vllm" */
+    int64_t context;                      /**< tokens of a sequence in the end */
 };
 void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
                     const struct roof_plan_problem *problem);

@@ -7,7 +7,20 @@
 #include "base/base.h"
 #include "decide/plan_inputs.h"
 
-#define MORE_DEVICES 8 /* the most that a change adds */
+/* A change tries so many more devices one by one, then powers of two up to so many times these. */
+#define MORE_DEVICES 8
+
+/* Returns the number of devices to be tried after n; 0: no more are. */
+static int64_t more_devices(int64_t n, int64_t most)
+{
+    const int64_t near = most + MORE_DEVICES;
+    int64_t next = 1;
+    while (next <= n) {
+        next *= 2;
+    }
+    next = n < near ? n + 1 : next;
+    return next <= MORE_DEVICES * near && next <= ROOF_PLAN_DEVICES_MAX ? next : 0;
+}
 
 /* Searches the other engines and disaggregated plans too, which a script does not start: it tells
  * when one of these does better. */
@@ -153,8 +166,11 @@ static enum roof_status try_change(struct roof_plan_answer *answer,
     return status == ROOF_UNSATISFIED ? ROOF_OK : status;
 }
 
-/* Looks for changes that serve the wanted number of requests: fewer bits in the cache, more
- * devices, or more accuracy loss. */
+/* Engines leave at least this fraction of the memory free. */
+#define RESERVE_LEAST 0.05
+
+/* Looks for changes that serve the wanted number of requests: fewer bits in the cache, less memory
+ * kept free, more devices, or more accuracy loss. */
 static enum roof_status find_changes(struct roof_plan_answer *answer, struct roof_error *error)
 {
     struct roof_plan_problem changed = answer->problem;
@@ -166,11 +182,17 @@ static enum roof_status find_changes(struct roof_plan_answer *answer, struct roo
         TRY(try_change(answer, &changed, "kv", "fp8", error));
         changed = answer->problem;
     }
+    if (changed.base.reserve > RESERVE_LEAST) {
+        changed.base.reserve = RESERVE_LEAST;
+        (void)roof_format_number(value, RESERVE_LEAST);
+        TRY(try_change(answer, &changed, "reserve", value, error));
+        changed = answer->problem;
+    }
     const size_t before = answer->shortage.changes;
     changed.device_counts = 1;
-    for (int64_t n = most + 1; n <= most + MORE_DEVICES && n <= ROOF_PLAN_DEVICES_MAX &&
-                               answer->shortage.changes == before;
-         n++) {
+    for (int64_t n = more_devices(most, most);
+         n > 0 && answer->shortage.changes == before && before < ROOF_PLAN_CHANGES;
+         n = more_devices(n, most)) {
         changed.devices = &n;
         (void)snprintf(value, sizeof value, "%" PRId64, n);
         TRY(try_change(answer, &changed, "devices", value, error));
@@ -236,6 +258,48 @@ static enum roof_status find_room(struct roof_plan_answer *answer, struct roof_e
     return out->wanted > 0 ? find_changes(answer, error) : ROOF_OK;
 }
 
+static bool same_split(const struct roof_split *a, const struct roof_split *b)
+{
+    return a->tp == b->tp && a->pp == b->pp && a->attention_dp == b->attention_dp &&
+           a->moe_tp == b->moe_tp && a->moe_ep == b->moe_ep;
+}
+
+/* Gives the best plan as many requests as were asked for, where it serves more. The search tells
+ * its times, like those of the plan itself. */
+static enum roof_status find_asked(struct roof_plan_answer *answer, struct roof_error *error)
+{
+    const struct roof_plan_problem *const problem = &answer->problem;
+    const double concurrency = problem->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
+    if (answer->plans.count == 0 || isnan(concurrency) || problem->largest == ROOF_BATCHES_GIVEN) {
+        return ROOF_OK;
+    }
+    const struct roof_plan *const best = &answer->plans.plan[0];
+    const int64_t batch = (int64_t)ceil(concurrency / (double)best->dp);
+    if (best->prefill.copies > 0 || batch >= best->batch) {
+        return ROOF_OK;
+    }
+    struct roof_plans plans = {0};
+    struct roof_plan_problem changed = *problem;
+    changed.batch = &batch;
+    changed.batches = 1;
+    changed.largest = ROOF_BATCHES_GIVEN;
+    changed.devices = &best->devices;
+    changed.device_counts = 1;
+    changed.kind = ROOF_PLAN_AGGREGATED;
+    changed.beyond = ROOF_ACCURACY_NONE;
+    const enum roof_status status = roof_plan_search(&plans, &changed, error);
+    for (size_t i = 0; status == ROOF_OK && i < plans.count; i++) {
+        const struct roof_plan *const plan = &plans.plan[i];
+        if (plan->hardware == best->hardware && plan->serving == best->serving &&
+            plan->stack == best->stack && plan->dp == best->dp &&
+            same_split(&plan->split, &best->split)) {
+            answer->asked = *plan;
+        }
+    }
+    roof_plans_free(&plans);
+    return status == ROOF_UNSATISFIED ? ROOF_OK : status;
+}
+
 static enum roof_status fill_answer(struct roof_plan_answer *out,
                                     const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
@@ -249,6 +313,7 @@ static enum roof_status fill_answer(struct roof_plan_answer *out,
         return status;
     }
     TRY(find_room(out, error));
+    TRY(find_asked(out, error));
     return explain(out, inputs, error);
 }
 

@@ -5,8 +5,11 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/grow.h"
 #include "decide/plan_largest.h"
 #include "decide/plan_verdict.h"
+#include "predict/power.h"
+#include "simulate/deployment.h"
 
 /* One copy of either kind, with its times. */
 struct half {
@@ -76,11 +79,6 @@ int64_t roof_prefill_copies(const struct roof_share *share)
     return below == 0 && above == 0 ? 0 : below >= above ? less : more;
 }
 
-double roof_transfer_time(double part_bytes, int64_t receivers, int64_t senders, double link)
-{
-    return part_bytes * fmax(1, (double)receivers / (double)senders) / link;
-}
-
 /* --- the halves ---------------------------------------------------------------------------- */
 
 /* Adds a half, unless another one of as many devices, with the same batch and stack, takes less
@@ -99,13 +97,11 @@ static enum roof_status add_half(struct halves *list, const struct half *half, b
         }
     }
     if (list->count == list->capacity) {
-        const size_t capacity = list->capacity == 0 ? 32 : 2 * list->capacity;
-        struct half *const grown = realloc(list->half, capacity * sizeof *grown);
+        struct half *const grown = roof_grow(list->half, &list->capacity, 32, sizeof *grown);
         if (grown == NULL) {
             return roof_no_memory(error);
         }
         list->half = grown;
-        list->capacity = capacity;
     }
     list->half[list->count++] = *half;
     return ROOF_OK;
@@ -248,6 +244,22 @@ static double copies_of(const struct roof_plan *plan)
     return (double)plan->split.attention_dp;
 }
 
+/* Returns the time from the arrival of a cache to the first token: some engines work that token out
+ * again where it is decoded, and others hand it over, so that no bound has it. */
+static double first_step(const struct roof_plan *decode)
+{
+    return decode->basis == ROOF_PLAN_BOUND ? 0 : decode->step_s;
+}
+
+/* Returns how long a prompt keeps a copy busy: what its engine does on the host before the first
+ * step is beside the steps of others. */
+static double busy_s(const struct roof_plan *prefill, const struct roof_plan_problem *q)
+{
+    return prefill->basis == ROOF_PLAN_BOUND
+               ? prefill->ttft_s
+               : prefill->ttft_s - q->base.host_time[prefill->stack].request_s;
+}
+
 /* Returns the requests/s of one copy of each kind, which the link may limit: it takes one prompt of
  * each group of devices that shares attention at a time. */
 static struct roof_share share_of(const struct half *prefill, const struct half *decode,
@@ -276,7 +288,7 @@ static bool set_way(struct roof_plan_prefill *out, const struct half *prefill,
     const struct roof_split *const from = &prefill->plan.split;
     const struct roof_split *const to = &decode->plan.split;
     const int64_t receivers = to->tp * to->pp;
-    if (roof_hardware_link(&link, hardware, (double)devices, NULL) != ROOF_OK) {
+    if (roof_hardware_link(&link, hardware, (double)devices, 2, NULL) != ROOF_OK) {
         return false;
     }
     out->split = *from;
@@ -297,12 +309,13 @@ static void set_times(struct roof_plan *p, const struct roof_plan *prefill,
 {
     const double moved = p->prefill.transfer_s;
     const double later = (double)(q->base.generate - 1);
-    p->ttft_near = (prefill->ttft_near * prefill->ttft_s + p->near * p->step_s) /
-                   (prefill->ttft_s + moved + p->step_s);
-    p->ttft_s = prefill->ttft_s + moved + p->step_s;
+    const double step = first_step(p);
+    p->ttft_near =
+        (prefill->ttft_near * prefill->ttft_s + p->near * step) / (prefill->ttft_s + moved + step);
+    p->ttft_s = prefill->ttft_s + moved + step;
     p->ttft_low_s = prefill->ttft_low_s + moved + p->step_low_s;
     p->ttft_high_s = prefill->ttft_high_s + moved + p->step_high_s;
-    p->bound_ttft_s = prefill->bound_ttft_s + moved + p->bound_step_s;
+    p->bound_ttft_s = prefill->bound_ttft_s + moved;
     p->e2e_s = p->ttft_s + later * p->tpot_s;
     p->bound_e2e_s = p->bound_ttft_s + later * p->bound_tpot_s;
     p->memory_bytes = fmax(p->memory_bytes, prefill->memory_bytes);
@@ -321,7 +334,7 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     p->bound_tokens_per_s = generate * bound;
     p->bound_tokens_per_s_per_user = generate / p->bound_e2e_s;
     p->bound_tokens_per_s_per_device = p->bound_tokens_per_s / devices;
-    p->watt = devices * q->hardware[p->hardware]->figure[ROOF_FIGURE_TDP].value;
+    p->watt = devices * roof_power_most(q->hardware[p->hardware]);
     p->joule = p->watt / p->tokens_per_s;
     p->cost = q->price == NULL ? ROOF_UNKNOWN
                                : q->price[p->hardware] * devices / 3600 / p->tokens_per_s * 1e6;
@@ -347,14 +360,14 @@ static bool join(struct roof_plan *out, const struct half *prefill, const struct
         return false;
     }
     struct roof_share share =
-        share_of(prefill, decode, prefill->plan.ttft_s, d->step_s, d->tpot_s, &way, q);
+        share_of(prefill, decode, busy_s(&prefill->plan, q), first_step(d), d->tpot_s, &way, q);
     share.devices = devices;
     const int64_t copies = roof_prefill_copies(&share);
     if (copies == 0) { /* as for most pairs, whose plans are not made */
         return false;
     }
-    const struct roof_share bound = share_of(prefill, decode, prefill->plan.bound_ttft_s,
-                                             d->bound_step_s, d->bound_tpot_s, &way, q);
+    const struct roof_share bound =
+        share_of(prefill, decode, prefill->plan.bound_ttft_s, 0, d->bound_tpot_s, &way, q);
     *p = *d;
     p->engines = engines;
     p->prefill = way;
@@ -374,13 +387,11 @@ static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
 {
     struct roof_disaggregated *const out = s->out;
     if (out->count == s->capacity) {
-        const size_t capacity = s->capacity == 0 ? 64 : 2 * s->capacity;
-        struct roof_plan *const grown = realloc(out->plan, capacity * sizeof *grown);
+        struct roof_plan *const grown = roof_grow(out->plan, &s->capacity, 64, sizeof *grown);
         if (grown == NULL) {
             return roof_no_memory(s->error);
         }
         out->plan = grown;
-        s->capacity = capacity;
     }
     out->plan[out->count++] = *plan;
     return ROOF_OK;
@@ -465,7 +476,7 @@ enum roof_status roof_plan_disaggregate(struct roof_disaggregated *out,
                        .out = out,
                        .error = predictor->error};
     *out = (struct roof_disaggregated){0};
-    if (q->base.generate < 2 || q->base.dp != 0 ||
+    if (q->base.generate < 2 || (q->base.dp != 0 && !q->one_copy) ||
         (plan->engines & q->engines->disaggregated) == 0) {
         out->rejected[ROOF_REJECTED_ENGINE]++;
         return ROOF_OK;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Disaggregated plans: some copies of a model prefill, others decode, and the cache of each prompt
  * goes from the former to the latter over the link between them. docs/formulas.md derives it. */
-#ifndef ROOF_PLAN_DISAGGREGATED_H
-#define ROOF_PLAN_DISAGGREGATED_H
+#ifndef ROOF_DECIDE_PLAN_DISAGGREGATED_H
+#define ROOF_DECIDE_PLAN_DISAGGREGATED_H
 
 #include "decide/plan_predict.h"
 #include "decide/plan_split.h"
@@ -33,9 +33,5 @@ struct roof_share {
 /* Returns how many copies prefill, so that the most requests/s pass through both kinds and all
  * devices are used; 0: no numbers of copies use all. */
 int64_t roof_prefill_copies(const struct roof_share *share);
-
-/* Returns the time of a prompt over the link: each device of the copy that decodes gets its part,
- * and those of the copy that prefills send an equal part of all of that. */
-double roof_transfer_time(double part_bytes, int64_t receivers, int64_t senders, double link);
 
 #endif

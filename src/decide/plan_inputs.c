@@ -13,6 +13,7 @@
 #include "decide/input.h"
 #include "decide/plan_split.h"
 #include "model/load.h"
+#include "predict/unexpected.h"
 
 #define NAME_SIZE 128
 #define SERVINGS_SHOWN 64 /* names of formats in a message */
@@ -24,8 +25,7 @@ static const int64_t usual_devices[] = {1, 2, 4, 8};
 
 void roof_plan_inputs_init(struct roof_plan_inputs *out)
 {
-    *out = (struct roof_plan_inputs){.ranking = ROOF_RANKING_EXPECTED,
-                                     .max_loss = ROOF_ACCURACY_1_TO_2};
+    *out = (struct roof_plan_inputs){.ranking = ROOF_RANKING_EXPECTED};
     roof_scenario_init(&out->base);
     for (size_t i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         out->limit[i] = ROOF_UNKNOWN;
@@ -68,14 +68,16 @@ enum roof_status roof_plan_read_limit(double *out, enum roof_plan_limit limit, c
     if (limit == ROOF_PLAN_LIMIT_TTFT || limit == ROOF_PLAN_LIMIT_TPOT) {
         if (text[0] == 'p' && strchr(text, ':') != NULL) {
             return roof_error_set(error, ROOF_USAGE,
-                                  "%s of a plan is a time without waiting, not '%s': " ROOF_KEY(
-                                      "rate") " takes percentiles",
+                                  "%s must be a time such as 300ms, not '%s': percentiles go "
+                                  "with " ROOF_KEY("rate"),
                                   name, text);
         }
         return roof_parse_time(out, text, name, error);
     }
     if (limit != ROOF_PLAN_LIMIT_CONCURRENCY) {
-        return roof_parse_number(out, text, name, 0, LIMIT_MAX, error);
+        return roof_parse_quantity(
+            out, text, name, limit == ROOF_PLAN_LIMIT_POWER ? ROOF_UNIT_WATTS : ROOF_UNIT_NONE, 0,
+            LIMIT_MAX, error);
     }
     TRY(roof_input_parse(&sequences, input, text, error));
     *out = (double)sequences;
@@ -145,10 +147,23 @@ enum roof_status roof_plan_read_objective(enum roof_plan_objective *out, int64_t
 
 /* --- checks -------------------------------------------------------------------------------- */
 
+/* Refuses a host whose memory is unknown: no plan would be known to fit. */
+static enum roof_status check_host(const struct roof_scenario *base, struct roof_error *error)
+{
+    const bool known = base->offload == ROOF_OFFLOAD_NONE || base->host == NULL ||
+                       !isnan(base->host->figure[ROOF_FIGURE_MEMORY_NOMINAL].value) ||
+                       !isnan(base->host->figure[ROOF_FIGURE_MEMORY_CAPACITY].value);
+    return known ? ROOF_OK
+                 : roof_error_set(
+                       error, ROOF_USAGE,
+                       ROOF_KEY("offload") " of plans needs " ROOF_KEY("host_memory") ", in GB");
+}
+
 static enum roof_status check_question(const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
 {
     const struct roof_scenario *const base = &inputs->base;
+    TRY(check_host(base, error));
     if ((base->prompt > 0) != (base->generate > 0)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("prompt") " and " ROOF_KEY("generate") " go together");
@@ -165,7 +180,7 @@ static enum roof_status check_question(const struct roof_plan_inputs *inputs,
                                   "prompt") " and " ROOF_KEY("generate") ", of 2 tokens or more",
                               "kind");
     }
-    if (inputs->kind == ROOF_PLAN_DISAGGREGATED && base->dp > 0) {
+    if (inputs->kind == ROOF_PLAN_DISAGGREGATED && base->dp > 0 && !inputs->one_copy) {
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("%s") " disaggregated has copies of two kinds, whose numbers "
@@ -572,23 +587,30 @@ static enum roof_status copy_model(struct roof_plan_answer *out,
     return load_checkpoints(out, inputs, error);
 }
 
-/* Takes the calibrations from the devices, where the bounds are to rank all plans. */
+/* Takes the calibrations from the devices where bounds are to rank their plans: that was asked for,
+ * or a part is offloaded, or no kernels of an operator that the model has were measured there. */
 static enum roof_status forget_expected(struct roof_plan_answer *out,
                                         const struct roof_plan_inputs *inputs,
                                         struct roof_error *error)
 {
-    if (inputs->ranking != ROOF_RANKING_IDEAL) {
-        return ROOF_OK;
-    }
+    const bool asked = inputs->ranking == ROOF_RANKING_IDEAL ||
+                       inputs->base.offload != ROOF_OFFLOAD_NONE; /* the host has bounds only */
     out->bare = calloc(inputs->hardware_count, sizeof *out->bare);
     out->bares = calloc(inputs->hardware_count, sizeof *out->bares);
     if (out->bare == NULL || out->bares == NULL) {
         return roof_no_memory(error);
     }
     for (size_t h = 0; h < inputs->hardware_count; h++) {
-        out->bare[h] = *inputs->hardware[h];
-        out->bare[h].calibration = NULL;
-        out->bares[h] = &out->bare[h];
+        const struct roof_hardware *const given = inputs->hardware[h];
+        const char *const lacks = asked ? NULL : roof_unexpected_operator(inputs->model, given);
+        out->bares[h] = given;
+        if (asked || lacks != NULL) {
+            out->bare[h] = *given;
+            out->bare[h].calibration = NULL;
+            out->bare[h].bounds_only = asked;
+            out->bare[h].unmeasured = lacks;
+            out->bares[h] = &out->bare[h];
+        }
     }
     out->problem.hardware = out->bares;
     return ROOF_OK;
@@ -615,6 +637,22 @@ static enum roof_status set_context(struct roof_plan_problem *problem, struct ro
     return roof_scenario_resolve(&prefill, problem->model, error);
 }
 
+/* Allows the loss that is given; without one the usual, what operators may lose for formats that
+ * are named, and what the formats of classes lose. */
+static void allow_loss(struct roof_plan_answer *out, const struct roof_plan_inputs *inputs)
+{
+    struct roof_plan_problem *const problem = &out->problem;
+    const bool named = out->formats_named || inputs->layout != NULL || problem->serving != NULL;
+    if (inputs->loss_given) {
+        problem->max_loss = inputs->max_loss;
+        return;
+    }
+    problem->max_loss = named ? ROOF_ACCURACY_2_TO_5 : ROOF_ACCURACY_1_TO_2;
+    if (roof_plan_class_loss(problem) > problem->max_loss) {
+        problem->max_loss = roof_plan_class_loss(problem);
+    }
+}
+
 enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
                                         const struct roof_plan_inputs *inputs,
                                         struct roof_error *error)
@@ -629,11 +667,12 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
                                           .accuracy = &out->accuracy,
                                           .base = inputs->base,
                                           .objective = inputs->objective,
+                                          .one_copy = inputs->one_copy,
                                           .kind = inputs->emit != NULL ? ROOF_PLAN_AGGREGATED
                                                                        : inputs->kind,
-                                          .max_loss = inputs->max_loss,
                                           .native_only = inputs->native_only};
     memcpy(problem->limit, inputs->limit, sizeof problem->limit);
+    out->formats_named = inputs->formats != NULL;
     TRY(check_question(inputs, error));
     TRY(make_lists(out, inputs, error));
     TRY(choose_engines(out, inputs, error));
@@ -643,9 +682,7 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
     TRY(check_prices(inputs, error));
     TRY(copy_model(out, inputs, error));
     TRY(roof_accuracy_load(&out->accuracy, error));
-    if (!inputs->loss_given && roof_plan_class_loss(problem) > problem->max_loss) {
-        problem->max_loss = roof_plan_class_loss(problem);
-    }
+    allow_loss(out, inputs);
     TRY(set_context(problem, error));
     return roof_plan_check_split(problem, error);
 }

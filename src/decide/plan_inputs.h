@@ -5,8 +5,8 @@
  *
  * Errors name the inputs by their keys (input.h).
  */
-#ifndef ROOF_PLAN_INPUTS_H
-#define ROOF_PLAN_INPUTS_H
+#ifndef ROOF_DECIDE_PLAN_INPUTS_H
+#define ROOF_DECIDE_PLAN_INPUTS_H
 
 #include "decide/plan.h"
 #include "decide/plan_speedup.h"
@@ -41,9 +41,10 @@ struct roof_plan_inputs {
                            one of `engine`. NULL: none */
     enum roof_plan_objective objective;
     enum roof_plan_kind kind;
-    enum roof_ranking ranking; /**< ROOF_RANKING_IDEAL: all plans are of bounds */
-    enum roof_accuracy_class max_loss;
-    bool loss_given; /**< else formats of classes in `base` may lose more */
+    bool one_copy;                     /**< base.dp is for aggregated plans alone */
+    enum roof_ranking ranking;         /**< ROOF_RANKING_IDEAL: all plans are of bounds */
+    enum roof_accuracy_class max_loss; /**< where it is given */
+    bool loss_given; /**< else usual losses are allowed, and those of formats that are named */
     bool native_only;
     double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none. The concurrency is one more batch, too */
     struct roof_halt halt;               /**< asked between predictions */
@@ -102,8 +103,11 @@ struct roof_plan_answer {
     unsigned wide;            /**< the engines that may run a plan for all that `emit` says */
     bool wide_measured;       /**< `wide` is a default, like `by_measured` of the problem */
     struct roof_plan_shortage shortage;
-    size_t engine;  /**< the number of that of `emit` */
-    bool explained; /**< `speedup` holds: it explains the sides, or the best plan */
+    struct roof_plan asked; /**< the best plan with as many requests as were asked for, where it
+                                 serves more; batch 0: it does not, or none was asked for */
+    bool formats_named;     /**< the question names formats, which may be larger than published */
+    size_t engine;          /**< the number of that of `emit` */
+    bool explained;         /**< `speedup` holds: it explains the sides, or the best plan */
     struct roof_plan_speedup speedup;
     /* The problem points to these, which are owned. */
     struct roof_model *model;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The largest batch of a plan, solved for. */
-#ifndef ROOF_PLAN_LARGEST_H
-#define ROOF_PLAN_LARGEST_H
+#ifndef ROOF_DECIDE_PLAN_LARGEST_H
+#define ROOF_DECIDE_PLAN_LARGEST_H
 
 #include "decide/plan_predict.h"
 

@@ -58,6 +58,7 @@ void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
     out->common.formats.kv = s->kv;
     out->common.stack = plan->stack;
     out->common.shape.batch = plan->batch;
+    out->offload = plan->offload;
     out->dp = plan->dp;
     roof_split_put(out, &plan->split);
 }
@@ -116,6 +117,9 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
         none->requests = none->served = ROOF_UNKNOWN;
         none->bound_requests = none->bound_served = ROOF_UNKNOWN;
     }
+    if (plan->offload != ROOF_OFFLOAD_NONE) {
+        roof_offload_name(out->offload, plan->offload);
+    }
     size_t used = 0;
     for (size_t i = 0; i < problem->engines->count; i++) {
         const char *const id = problem->engines->engine[i].id;
@@ -126,21 +130,19 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
     }
 }
 
-/* Writes "tp 4, pp 2"; false where there is nothing to say. */
+/* Writes "tp 4, pp 2", in the words of the tables; false where there is nothing to say. */
 static bool put_sizes(struct roof_text *out, const char *begin, int64_t copies,
                       const struct roof_split *split)
 {
-    const bool apart = roof_split_apart(split);
     const struct {
         const char *label;
         int64_t value;
     } sizes[] = {{"dp", copies},
                  {"tp", split->tp},
                  {"pp", split->pp},
-                 {"ep", roof_split_ep(split)},
-                 {"attention dp", apart ? split->attention_dp : 1},
-                 {"moe tp", apart ? split->moe_tp : 1},
-                 {"moe ep", apart ? split->moe_ep : 1}};
+                 {"attention dp", split->attention_dp},
+                 {"moe ep", split->moe_ep},
+                 {"moe tp", split->moe_ep > 1 || split->attention_dp > 1 ? split->moe_tp : 1}};
     const char *separator = begin;
     for (size_t i = 0; i < COUNT(sizes); i++) {
         if (sizes[i].value > 1) {
@@ -170,6 +172,10 @@ void roof_plan_describe_place(struct roof_text *out, const struct roof_plan *pla
         put_half(out, ", decode", plan->dp, &plan->split);
     } else if (put_sizes(out, " (", plan->dp, &plan->split)) {
         roof_text_put(out, ")");
+    }
+    if (plan->offload != ROOF_OFFLOAD_NONE) {
+        char name[ROOF_OFFLOAD_NAME_SIZE];
+        roof_text_printf(out, ", offload %s", roof_offload_name(name, plan->offload));
     }
 }
 

@@ -10,9 +10,14 @@
 
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving, size_t hardware)
 {
-    const bool any = problem->by == 0 ||
-                     (problem->by_measured && !roof_expects_times(problem->hardware[hardware]));
-    const unsigned run = roof_engines_run(problem->engines, serving, problem->hardware[hardware]);
+    const struct roof_hardware *const device = problem->hardware[hardware];
+    const bool served =
+        roof_expects_times(device) && device->calibration != NULL && !device->calibration->local;
+    const bool any = problem->by == 0 || (problem->by_measured && !served);
+    const unsigned able =
+        problem->base.offload == ROOF_OFFLOAD_NONE ? ~0U : problem->engines->offload;
+    const unsigned run =
+        roof_engines_run(problem->engines, serving, problem->hardware[hardware]) & able;
     const unsigned chosen = any ? run : run & problem->by;
     const bool named = problem->by_measured && problem->own_stacks && problem->serving != NULL &&
                        problem->serving[serving];
@@ -37,18 +42,19 @@ static void add_engine(struct choice *out, enum roof_stack stack, unsigned engin
     s->count += i == s->count;
 }
 
-/* Finds the stacks of the engines that run a plan, each once. Engines whose kernels were not
- * measured borrow those of the others, and only where no other engine runs the plan. */
+/* Finds the stacks of the engines that run a plan, each once. Engines that beware of their times
+ * count only where no other engine runs the plan; those without a stack borrow all others'. */
 static struct choice stacks_of(const struct roof_plan *plan, const struct roof_plan_problem *q)
 {
     struct choice out = {.stacks = {.count = 0}};
     const unsigned measured = plan->engines & ~q->engines->lent;
-    if (!q->own_stacks || plan->basis == ROOF_PLAN_BOUND || measured == 0) {
+    const unsigned taken = measured != 0 ? measured : plan->engines;
+    if (!q->own_stacks || plan->basis == ROOF_PLAN_BOUND || taken == 0) {
         add_engine(&out, (enum roof_stack)q->base.common.stack, plan->engines);
         return out;
     }
     for (size_t i = 0; i < q->engines->count; i++) {
-        if ((measured >> i & 1U) != 0) {
+        if ((taken >> i & 1U) != 0) {
             add_engine(&out, q->engines->engine[i].stack, 1U << i);
         }
     }
@@ -83,12 +89,6 @@ static void open_options(struct roof_plan_options *out, const struct choice *cho
 }
 
 /* --- memory -------------------------------------------------------------------------------- */
-
-double roof_memory_room(const struct roof_memory *memory)
-{
-    return memory->capacity - memory->reserve -
-           (memory->weights + memory->kv + memory->activations);
-}
 
 static double bytes_of(const struct roof_memory *m)
 {
@@ -140,7 +140,7 @@ static void set_steps(struct roof_plan *plan, const struct roof_step_times *ttft
 {
     const double *const first = ttft->value;
     const double *const step = decode->value;
-    const bool lent = (plan->engines & ~q->engines->lent) == 0;
+    const bool lent = (plan->engines & ~q->engines->lent) == 0 && plan->stack == ROOF_STACK_BEST;
     plan->ttft_s = first[ROOF_STEP_EXPECTED];
     plan->bound_ttft_s = first[ROOF_STEP_BOUND];
     plan->ttft_low_s = first[ROOF_STEP_LOW];
@@ -160,6 +160,7 @@ static void set_request(struct roof_plan *plan, const struct roof_request_times 
     const double *const next = t->tpot.value;
     const double later = (double)(q->base.generate - 1);
     set_steps(plan, &t->ttft, &t->step, q);
+    plan->waits = t->waits;
     plan->tpot_s = later > 0 ? next[ROOF_STEP_EXPECTED] : ROOF_UNKNOWN;
     plan->bound_tpot_s = later > 0 ? next[ROOF_STEP_BOUND] : ROOF_UNKNOWN;
     plan->e2e_s = plan->ttft_s + (later > 0 ? later * plan->tpot_s : 0);
@@ -300,13 +301,53 @@ static enum roof_status predict_phases(struct roof_plan_options *out, struct roo
     return ROOF_OK;
 }
 
+/* Raises the layers that a plan offloads to those that a scenario of it needs. */
+static enum roof_status raise_offload(struct roof_plan *plan, struct roof_plan_predictor *p,
+                                      struct roof_scenario *scenario)
+{
+    const struct roof_model *const model = p->model[plan->serving];
+    TRY(roof_scenario_resolve(scenario, model, p->error));
+    TRY(roof_offload_solve(scenario, model, &p->unmeasured, p->error));
+    if (roof_offload_layers(scenario->offload) > roof_offload_layers(plan->offload)) {
+        plan->offload = scenario->offload;
+    }
+    return ROOF_OK;
+}
+
+/* Finds the fewest layers to offload, where the question leaves that open: those of a request, or
+ * as many as both phases need. What cannot be split so stays open, and is refused later. */
+static enum roof_status solve_offload(struct roof_plan *plan, struct roof_plan_predictor *p)
+{
+    const struct roof_plan_problem *const q = p->problem;
+    struct roof_plan open = *plan;
+    struct roof_scenario scenario[2];
+    if (roof_offload_layers(q->base.offload) != ROOF_OFFLOAD_FIT) {
+        return ROOF_OK;
+    }
+    open.offload = q->base.offload;
+    plan->offload = 0;
+    if (q->base.generate > 0) {
+        roof_plan_scenario(&scenario[0], &open, q);
+    } else {
+        roof_plan_scenarios(&scenario[0], &scenario[1], &open, q);
+    }
+    enum roof_status status = raise_offload(plan, p, &scenario[0]);
+    if (status == ROOF_OK && q->base.generate == 0) {
+        status = raise_offload(plan, p, &scenario[1]);
+    }
+    return status == ROOF_USAGE ? ROOF_OK : status;
+}
+
 enum roof_status roof_plan_predict(struct roof_plan_options *out, struct roof_plan_predictor *p,
                                    const struct roof_plan *plan, bool first)
 {
     const struct choice choice = stacks_of(plan, p->problem);
-    open_options(out, &choice, plan);
+    struct roof_plan solved = *plan;
     out->room = ROOF_UNKNOWN;
     out->against = ROOF_REJECTED_SPLIT;
+    TRY(solve_offload(&solved, p));
+    plan = &solved;
+    open_options(out, &choice, plan);
     return p->problem->base.generate > 0 ? predict_requests(out, p, plan, &choice)
                                          : predict_phases(out, p, plan, &choice, first);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The times of one plan: a batch over a split, with the kernels of each stack that runs it. */
-#ifndef ROOFLINE_PLAN_PREDICT_H
-#define ROOFLINE_PLAN_PREDICT_H
+#ifndef ROOF_DECIDE_PLAN_PREDICT_H
+#define ROOF_DECIDE_PLAN_PREDICT_H
 
 #include "decide/plan.h"
 #include "predict/request.h"
@@ -35,9 +35,6 @@ enum roof_status roof_plan_predict(struct roof_plan_options *out, struct roof_pl
 /* Finds the memory of the device that needs most, without the times of the plan. */
 enum roof_status roof_plan_memory(struct roof_memory *out, struct roof_plan_predictor *p,
                                   const struct roof_plan *plan);
-
-/* Returns the bytes that a need leaves free: below 0 it does not fit, NAN where that is unknown. */
-double roof_memory_room(const struct roof_memory *memory);
 
 /* Finds the room that a plan leaves, without its times. */
 enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,

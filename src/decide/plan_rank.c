@@ -37,9 +37,20 @@ double roof_plan_ranked_score(const struct roof_plan *plan, const struct roof_pl
                                         : plain / ROOF_PLAN_PUBLISHED;
 }
 
+/* Tells whether all plans have a price, so that devices of different ones can be compared. */
+static bool all_priced(const struct roof_plans *plans)
+{
+    size_t i = 0;
+    while (i < plans->count && !isnan(plans->plan[i].cost)) {
+        i++;
+    }
+    return i == plans->count;
+}
+
 /* A plan with its score and its place in the search, which breaks ties. */
 struct ranked {
     double score;
+    double worth; /* more is better: tokens/s per device, or for money where all have a price */
     size_t place;
     struct roof_plan plan;
 };
@@ -60,6 +71,10 @@ static int by_score(const void *a, const void *b)
     if (x->plan.loss != y->plan.loss) {
         return x->plan.loss < y->plan.loss ? -1 : 1;
     }
+    if (x->plan.tokens_per_s_per_user > y->plan.tokens_per_s_per_user ||
+        x->plan.tokens_per_s_per_user < y->plan.tokens_per_s_per_user) {
+        return x->plan.tokens_per_s_per_user > y->plan.tokens_per_s_per_user ? -1 : 1;
+    }
     return x->place < y->place ? -1 : 1;
 }
 
@@ -71,8 +86,8 @@ static int by_user(const void *a, const void *b)
         return x->plan.basis < y->plan.basis ? -1 : 1;
     }
     const double user = y->plan.tokens_per_s_per_user - x->plan.tokens_per_s_per_user;
-    const double device = y->plan.tokens_per_s_per_device - x->plan.tokens_per_s_per_device;
-    const int order = user != 0 ? (user > 0) - (user < 0) : (device > 0) - (device < 0);
+    const double worth = y->worth - x->worth;
+    const int order = user != 0 ? (user > 0) - (user < 0) : (worth > 0) - (worth < 0);
     return order != 0 ? order : x->place < y->place ? -1 : 1;
 }
 
@@ -83,8 +98,10 @@ enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_
     if (all == NULL) {
         return roof_no_memory(error);
     }
+    out->priced = all_priced(out);
     for (size_t i = 0; i < out->count; i++) {
         all[i].score = roof_plan_ranked_score(&out->plan[i], problem);
+        all[i].worth = out->priced ? 1 / out->plan[i].cost : out->plan[i].tokens_per_s_per_device;
         all[i].place = i;
         all[i].plan = out->plan[i];
     }
@@ -92,8 +109,8 @@ enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_
     double most = -1;
     for (size_t i = 0; i < out->count; i++) {
         most = i > 0 && all[i].plan.basis != all[i - 1].plan.basis ? -1 : most;
-        all[i].plan.pareto = all[i].plan.tokens_per_s_per_device > most;
-        most = fmax(most, all[i].plan.tokens_per_s_per_device);
+        all[i].plan.pareto = all[i].worth > most;
+        most = fmax(most, all[i].worth);
     }
     qsort(all, out->count, sizeof *all, by_score);
     for (size_t i = 0; i < out->count; i++) {

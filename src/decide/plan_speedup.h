@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** Why a plan is better than another: both phases taken apart (speedup.h). */
-#ifndef ROOFLINE_PLAN_SPEEDUP_H
-#define ROOFLINE_PLAN_SPEEDUP_H
+#ifndef ROOF_DECIDE_PLAN_SPEEDUP_H
+#define ROOF_DECIDE_PLAN_SPEEDUP_H
 
 #include "decide/plan.h"
 #include "decide/speedup.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/grow.h"
 
 /* --- the list ------------------------------------------------------------------------------ */
 
@@ -20,13 +21,11 @@ static enum roof_status add(struct builder *b, const struct roof_split *split)
 {
     struct roof_splits *const out = b->out;
     if (out->count == b->capacity) {
-        const size_t capacity = b->capacity == 0 ? 64 : 2 * b->capacity;
-        struct roof_split *const grown = realloc(out->split, capacity * sizeof *grown);
+        struct roof_split *const grown = roof_grow(out->split, &b->capacity, 64, sizeof *grown);
         if (grown == NULL) {
             return roof_no_memory(b->error);
         }
         out->split = grown;
-        b->capacity = capacity;
     }
     out->split[out->count++] = *split;
     return ROOF_OK;
@@ -87,10 +86,12 @@ static enum roof_status add_group(struct builder *b, int64_t group)
     return ROOF_OK;
 }
 
-/* Tells whether copies of a group fill a number of devices. */
+/* Tells whether copies of a group fill a number of devices, which is one where a host takes part.
+ */
 static bool fills(const struct roof_plan_problem *q, int64_t group, int64_t devices)
 {
-    return devices % group == 0 && is_given(q->base.dp, devices / group);
+    const bool alone = q->base.offload == ROOF_OFFLOAD_NONE || devices == 1;
+    return alone && devices % group == 0 && is_given(q->base.dp, devices / group);
 }
 
 bool roof_plan_fills(const struct roof_plan_problem *problem, const struct roof_split *split,

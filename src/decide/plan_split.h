@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The splits of a model over devices that a search for plans goes through. */
-#ifndef ROOF_PLAN_SPLIT_H
-#define ROOF_PLAN_SPLIT_H
+#ifndef ROOF_DECIDE_PLAN_SPLIT_H
+#define ROOF_DECIDE_PLAN_SPLIT_H
 
 #include "decide/plan.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Plans against the limits of a problem. */
-#ifndef ROOF_PLAN_VERDICT_H
-#define ROOF_PLAN_VERDICT_H
+#ifndef ROOF_DECIDE_PLAN_VERDICT_H
+#define ROOF_DECIDE_PLAN_VERDICT_H
 
 #include "decide/plan.h"
 

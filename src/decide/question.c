@@ -188,30 +188,24 @@ static enum roof_status put_input(struct roof_question *question, size_t input, 
                     text, error);
 }
 
-/* Tells if a row of the input table is a key of questions. Those of the output are not: it is the
- * caller's. */
-static bool is_key(size_t input)
-{
-    return input != ROOF_INPUT_OUTPUT && input != ROOF_INPUT_FORMAT &&
-           input != ROOF_INPUT_PREDICT_FORMAT && input != ROOF_INPUT_CHART_FORMAT &&
-           input != ROOF_INPUT_CHECK_FORMAT && input != ROOF_INPUT_MEASURE_FORMAT &&
-           input != ROOF_INPUT_MONITOR_FORMAT && input != ROOF_INPUT_PAGE_FORMAT &&
-           input != ROOF_INPUT_RESUME;
-}
-
 static enum roof_status unknown_key(const char *key, struct roof_error *error)
 {
     char names[ROOF_INPUT_COUNT][ROOF_INPUT_NAME_SIZE];
-    const char *known[ROOF_INPUT_COUNT + 2] = {"operator", "model"};
-    size_t count = 2;
-    if (roof_input_number(key) < ROOF_INPUT_COUNT) {
+    /* Keys of what is asked about are no rows of the table. */
+    const char *known[ROOF_INPUT_COUNT + 6] = {"operator", "model", "graph", "list", "id", "file"};
+    size_t count = 6;
+    const size_t own = roof_input_number(key);
+    if (own < ROOF_INPUT_COUNT) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("%s") " is no input of a question: it says how the answer "
-                                             "is written, which is up to the program that asks",
-                              key);
+                              ROOF_KEY("%s") " is no input of a question: it says %s, which is up "
+                                             "to the program that asks",
+                              key,
+                              roof_input(own)->commands == ROOF_COMMAND_SERVE
+                                  ? "how the service runs"
+                                  : "how the answer is written");
     }
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
-        if (is_key(i)) {
+        if (!roof_input(i)->own) {
             known[count] = roof_input_key(names[i], roof_input(i));
             count++;
         }
@@ -248,7 +242,7 @@ enum roof_status roof_question_put(struct roof_question *question, const char *k
         return put_once(*key == 'l' ? &question->list : &question->id, question, key, value, error);
     }
     const size_t input = roof_input_number(key);
-    if (input < ROOF_INPUT_COUNT && is_key(input)) {
+    if (input < ROOF_INPUT_COUNT && !roof_input(input)->own) {
         return put_input(question, input, value, error);
     }
     const struct roof_synonym *const synonym = roof_synonym_of_key(key);

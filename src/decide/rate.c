@@ -6,10 +6,20 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "decide/plan_split.h"
 #include "simulate/deployment.h"
 
-/* Each device has so many of its ways tried. */
+/* Each device has so many of its ways tried, with copies of one kind and of two. */
 #define WAYS_OF_DEVICE 4
+#define WAYS_APART 2
+/* Simulations that look for copies of two kinds which keep the limits, at most. */
+#define TRIES_MAX 24
+/* Budgets of a step that are tried, and how many of the best ways try them. */
+static const int64_t chunks[] = {2048, 512};
+#define WAYS_CHUNKED 2
+/* Requests that wait for memory or sequences for so much of the time wait for copies that decode.
+ */
+#define FULL 0.25
 /* A way that needs so many times the copies of the closed form is given up. */
 #define GIVE_UP 16
 /* Requests that are simulated for each one that is in flight: fewer than LEAST end before the
@@ -23,29 +33,52 @@
 
 /* --- the ways to serve --------------------------------------------------------------------- */
 
-/* Returns what ranks so many copies of a plan: lower is better. */
+/* Returns what ranks a plan with so many devices: lower is better. */
 static double score_of(const struct roof_plan *plan, const struct roof_plan_problem *problem,
-                       double copies)
+                       double devices)
 {
-    const double devices = copies * (double)plan->devices;
     if (problem->objective == ROOF_PLAN_ENERGY) {
-        return copies * plan->watt;
+        return devices * plan->watt / (double)plan->devices;
     }
     return problem->objective == ROOF_PLAN_COST ? devices * problem->price[plan->hardware]
                                                 : devices;
 }
 
+static bool is_apart(const struct roof_plan *plan)
+{
+    return plan->prefill.copies > 0;
+}
+
 static bool same_way(const struct roof_plan *a, const struct roof_plan *b)
 {
     return a->hardware == b->hardware && a->serving == b->serving && a->basis == b->basis &&
-           memcmp(&a->split, &b->split, sizeof a->split) == 0;
+           memcmp(&a->split, &b->split, sizeof a->split) == 0 && is_apart(a) == is_apart(b) &&
+           (!is_apart(a) || memcmp(&a->prefill.split, &b->prefill.split, sizeof a->split) == 0);
+}
+
+/* Returns the requests/s of one copy that prefills, by the closed form. */
+static double prefilled_by_one(const struct roof_plan *plan)
+{
+    return plan->prefill.requests / (double)plan->prefill.copies;
+}
+
+/* Returns the devices that a rate needs by the closed form, of each kind one copy or more. */
+static double devices_for(const struct roof_rate_plan *way, double rate)
+{
+    const struct roof_plan *const p = &way->plan;
+    if (!is_apart(p)) {
+        return fmax(1, rate / way->most) * (double)p->devices;
+    }
+    return fmax(1, rate / prefilled_by_one(p)) * (double)roof_split_devices(&p->prefill.split) +
+           fmax(1, rate / way->most) * (double)roof_split_devices(&p->split);
 }
 
 /* Takes a plan as a way, or as the best batch or kernels of one that is there already. */
 static void add_plan(struct roof_rate_plan *way, size_t *count, const struct roof_plan *plan,
                      const struct roof_plan_problem *problem)
 {
-    const double most = plan->tokens_per_s / (double)problem->base.generate;
+    const double most = is_apart(plan) ? plan->prefill.served / (double)plan->dp
+                                       : plan->tokens_per_s / (double)problem->base.generate;
     size_t i = 0;
     while (i < *count && !same_way(&way[i].plan, plan)) {
         i++;
@@ -63,6 +96,7 @@ struct place {
     size_t way;
     size_t device;
     bool bound;
+    bool apart;
     double score;
 };
 
@@ -84,17 +118,19 @@ static int by_score(const void *a, const void *b)
 static void choose(struct roof_rate_plans *out, const struct roof_rate_plan *way,
                    struct place *place, double rate, const struct roof_plan_problem *problem)
 {
-    size_t of_device[ROOF_PLAN_HARDWARE_MAX] = {0};
+    size_t of_device[ROOF_PLAN_HARDWARE_MAX][2] = {{0}};
     for (size_t i = 0; i < out->ways; i++) {
         const struct roof_plan *const plan = &way[i].plan;
         place[i] = (struct place){.way = i,
                                   .device = plan->hardware,
                                   .bound = plan->basis == ROOF_PLAN_BOUND,
-                                  .score = score_of(plan, problem, fmax(1, rate / way[i].most))};
+                                  .apart = is_apart(plan),
+                                  .score = score_of(plan, problem, devices_for(&way[i], rate))};
     }
     qsort(place, out->ways, sizeof *place, by_score);
     for (size_t i = 0; i < out->ways && out->tried < ROOF_RATE_WAYS_MAX; i++) {
-        if (of_device[place[i].device]++ < WAYS_OF_DEVICE) {
+        const bool apart = place[i].apart;
+        if (of_device[place[i].device][apart]++ < (apart ? WAYS_APART : WAYS_OF_DEVICE)) {
             out->way[out->tried++] = way[place[i].way];
         }
     }
@@ -123,32 +159,39 @@ static enum roof_status find_ways(struct roof_rate_plans *out, const struct roof
 struct trial {
     struct roof_simulation_inputs inputs;
     struct roof_arrivals arrivals;
-    struct roof_deployment deployment;
-    const struct roof_latency_limit *limit;
+    struct roof_deployments deployments;
 };
 
 /* Opens a copy of a way. Where it has no room, or no times, its deployment stays closed. */
 static enum roof_status open_trial(struct trial *t, const struct roof_rate_problem *problem,
-                                   const struct roof_plan *plan, double rate,
+                                   const struct roof_rate_plan *way, double rate,
                                    struct roof_error *error)
 {
     const struct roof_plan_answer *const a = problem->answer;
+    const struct roof_plan *const plan = &way->plan;
     struct roof_plan copy = *plan;
     struct roof_scenario scenario;
+    struct roof_scenario prefill;
     copy.dp = 1;
     roof_plan_scenario(&scenario, &copy, &a->problem);
     scenario.common.shape.batch = problem->load->limits.sequences;
+    if (way->chunk != problem->load->limits.budget) {
+        scenario.chunk = way->chunk;
+    }
+    prefill = scenario;
+    if (is_apart(plan)) {
+        roof_split_put(&prefill, &plan->prefill.split);
+    }
     t->inputs = *problem->load;
+    t->inputs.limits.budget = way->chunk;
     t->arrivals = *problem->load->arrivals;
     t->arrivals.rate = rate;
     t->inputs.arrivals = &t->arrivals;
-    const enum roof_status status = roof_deployment_open(
-        &t->deployment, a->plans.model[plan->serving], &scenario,
+    const enum roof_status status = roof_deployments_open(
+        &t->deployments, a->plans.model[plan->serving], &scenario, is_apart(plan) ? &prefill : NULL,
         a->problem.hardware[plan->hardware], plan->basis == ROOF_PLAN_BOUND, error);
-    t->inputs.table = t->deployment.table;
-    roof_deployment_limit(&t->inputs.limits, &t->deployment);
     if (status == ROOF_UNSATISFIED || status == ROOF_USAGE) {
-        roof_deployment_close(&t->deployment);
+        roof_deployments_close(&t->deployments);
         return ROOF_OK;
     }
     return status;
@@ -168,10 +211,20 @@ static double excess_of(const struct roof_simulation *s,
     return s->saturated || s->rejected > 0 ? HUGE_VAL : excess;
 }
 
-static enum roof_status try_copies(struct roof_simulation *out, double *excess, struct trial *t,
-                                   int64_t copies, struct roof_error *error)
+/* Sets the copies of a trial; `prefills` are those that only prefill, if there are any. */
+static enum roof_status set_copies(struct trial *t, int64_t copies, int64_t prefills,
+                                   struct roof_error *error)
 {
+    TRY(roof_deployments_scale(&t->deployments, copies, prefills, error));
     t->inputs.copies = (uint64_t)copies;
+    roof_deployments_use(&t->inputs, &t->deployments);
+    return ROOF_OK;
+}
+
+static enum roof_status try_copies(struct roof_simulation *out, double *excess, struct trial *t,
+                                   int64_t copies, int64_t prefills, struct roof_error *error)
+{
+    TRY(set_copies(t, copies, prefills, error));
     TRY(roof_simulate(out, &t->inputs, error));
     *excess = excess_of(out, t->inputs.limit);
     return ROOF_OK;
@@ -182,12 +235,12 @@ static enum roof_status double_copies(struct roof_rate_plan *way, int64_t *few, 
                                       int64_t first, struct roof_error *error)
 {
     int64_t copies = first;
-    TRY(try_copies(&way->at, &way->excess, t, copies, error));
+    TRY(try_copies(&way->at, &way->excess, t, copies, 0, error));
     while (way->excess > 1 && copies < first * GIVE_UP && 2 * copies <= ROOF_RATE_COPIES_MAX) {
         *few = copies;
         way->fewer = way->at;
         copies *= 2;
-        TRY(try_copies(&way->at, &way->excess, t, copies, error));
+        TRY(try_copies(&way->at, &way->excess, t, copies, 0, error));
     }
     way->plan.dp = copies;
     return ROOF_OK;
@@ -211,7 +264,7 @@ static enum roof_status least_copies(struct roof_rate_plan *way, struct trial *t
                                    : few + (way->plan.dp - few) / 2;
         struct roof_simulation tried;
         double excess = 0;
-        TRY(try_copies(&tried, &excess, t, middle, error));
+        TRY(try_copies(&tried, &excess, t, middle, 0, error));
         if (excess > 1) {
             few = middle;
             way->fewer = tried;
@@ -224,12 +277,89 @@ static enum roof_status least_copies(struct roof_rate_plan *way, struct trial *t
     return ROOF_OK;
 }
 
+/* --- the copies of two kinds --------------------------------------------------------------- */
+
+static int64_t more_copies(int64_t n)
+{
+    return n + (n < 4 ? 1 : n / 4);
+}
+
+/* Adds copies of the kind that a simulation needs more of: those that decode for the time per
+ * token, and where requests wait for their memory; those that prefill for the time to first token;
+ * and both where the link takes all of the time. */
+static void grow(struct roof_plan *plan, const struct roof_simulation *s,
+                 const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    const bool steps = s->latency[ROOF_LATENCY_TPOT].limited_s > limit[ROOF_LATENCY_TPOT].time_s;
+    const bool full = s->full_memory >= FULL || s->full_sequences >= FULL;
+    const bool link = s->link_busy > s->prefill_busy && s->saturated;
+    const bool first =
+        s->saturated || s->latency[ROOF_LATENCY_TTFT].limited_s > limit[ROOF_LATENCY_TTFT].time_s;
+    const bool prefills = first && !full;
+    plan->dp = steps || full || link || !prefills ? more_copies(plan->dp) : plan->dp;
+    plan->prefill.copies = prefills ? more_copies(plan->prefill.copies) : plan->prefill.copies;
+}
+
+/* Leaves out copies of one kind while the limits are kept. */
+static enum roof_status shrink(struct roof_rate_plan *way, int64_t *copies, struct trial *t,
+                               struct roof_error *error)
+{
+    bool kept = true;
+    while (kept && *copies > 1) {
+        struct roof_simulation tried;
+        double excess = 0;
+        --*copies;
+        TRY(try_copies(&tried, &excess, t, way->plan.dp, way->plan.prefill.copies, error));
+        kept = excess <= 1;
+        way->at = kept ? tried : way->at;
+        way->excess = kept ? excess : way->excess;
+        *copies += kept ? 0 : 1;
+    }
+    return ROOF_OK;
+}
+
+/* Finds copies of both kinds that keep the limits, of which none can be left out, if there are any.
+ */
+static enum roof_status least_halves(struct roof_rate_plan *way, struct trial *t,
+                                     struct roof_error *error)
+{
+    struct roof_plan *const p = &way->plan;
+    const double prefills = fmax(1, floor(t->arrivals.rate / prefilled_by_one(p)));
+    const double decodes = fmax(1, floor(t->arrivals.rate / way->most));
+    if (fmax(prefills, decodes) > ROOF_RATE_COPIES_MAX) {
+        return ROOF_OK;
+    }
+    p->prefill.copies = (int64_t)prefills;
+    p->dp = (int64_t)decodes;
+    TRY(try_copies(&way->at, &way->excess, t, p->dp, p->prefill.copies, error));
+    for (int i = 0; i < TRIES_MAX && way->excess > 1; i++) {
+        struct roof_plan grown = *p;
+        grow(&grown, &way->at, t->inputs.limit);
+        if (grown.dp > ROOF_RATE_COPIES_MAX || grown.prefill.copies > ROOF_RATE_COPIES_MAX) {
+            return ROOF_OK;
+        }
+        *p = grown;
+        TRY(try_copies(&way->at, &way->excess, t, p->dp, p->prefill.copies, error));
+    }
+    way->serves = way->excess <= 1;
+    if (way->serves) {
+        TRY(shrink(way, &p->dp, t, error));
+        TRY(shrink(way, &p->prefill.copies, t, error));
+    }
+    return ROOF_OK;
+}
+
+/* --- a way --------------------------------------------------------------------------------- */
+
 /* Works out what follows from the number of copies. */
 static void count_devices(struct roof_rate_plan *way, const struct roof_plan_problem *problem)
 {
     const double price = problem->price == NULL ? ROOF_UNKNOWN : problem->price[way->plan.hardware];
-    way->plan.devices *= way->plan.dp;
-    way->plan.watt *= (double)way->plan.dp;
+    struct roof_plan *const p = &way->plan;
+    const double watt = p->watt / (double)p->devices;
+    p->devices = p->dp * roof_split_devices(&p->split) +
+                 (is_apart(p) ? p->prefill.copies * roof_split_devices(&p->prefill.split) : 0);
+    p->watt = watt * (double)p->devices;
     way->price = price * (double)way->plan.devices;
     way->cost = way->price / 3600 / way->at.tokens_per_s * 1e6;
     way->joule = way->plan.watt / way->at.tokens_per_s;
@@ -240,14 +370,19 @@ static void count_devices(struct roof_rate_plan *way, const struct roof_plan_pro
 static enum roof_status serve(struct roof_rate_plan *way, const struct roof_rate_problem *problem,
                               double rate, struct roof_error *error)
 {
-    struct trial trial = {.deployment = {.parts = NULL}};
-    enum roof_status status = open_trial(&trial, problem, &way->plan, rate, error);
+    struct trial trial = {.arrivals = {.rate = 0}};
+    enum roof_status status = open_trial(&trial, problem, way, rate, error);
     way->rate = rate;
     way->serves = false;
-    if (status == ROOF_OK && trial.deployment.parts != NULL) {
-        status = least_copies(way, &trial, error);
+    if (status == ROOF_OK && trial.deployments.copy.parts != NULL) {
+        status = is_apart(&way->plan) ? least_halves(way, &trial, error)
+                                      : least_copies(way, &trial, error);
     }
-    roof_deployment_close(&trial.deployment);
+    roof_deployments_close(&trial.deployments);
+    if (status == ROOF_USAGE) { /* so many devices have a link that is not known */
+        way->serves = false;
+        status = ROOF_OK;
+    }
     if (status == ROOF_OK && way->at.steps > 0) {
         count_devices(way, &problem->answer->problem);
     }
@@ -260,8 +395,8 @@ static enum roof_status serve(struct roof_rate_plan *way, const struct roof_rate
 static bool is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
                       const struct roof_plan_problem *problem)
 {
-    const double x = score_of(&a->plan, problem, 1);
-    const double y = score_of(&b->plan, problem, 1);
+    const double x = score_of(&a->plan, problem, (double)a->plan.devices);
+    const double y = score_of(&b->plan, problem, (double)b->plan.devices);
     if (a->plan.basis != b->plan.basis) {
         return a->plan.basis == ROOF_PLAN_EXPECTED;
     }
@@ -291,10 +426,12 @@ static void sort_ways(struct roof_rate_plans *out, size_t count,
 
 /* Keeps the ways that serve the rate, and the one that comes nearest where none does. */
 static enum roof_status serve_all(struct roof_rate_plans *out,
-                                  const struct roof_rate_problem *problem, struct roof_error *error)
+                                  const struct roof_rate_problem *problem, int64_t chunk,
+                                  struct roof_error *error)
 {
     for (size_t i = 0; i < out->tried; i++) {
         struct roof_rate_plan way = out->way[i];
+        way.chunk = chunk;
         TRY(serve(&way, problem, problem->load->arrivals->rate, error));
         if (way.serves) {
             out->way[out->count++] = way;
@@ -307,19 +444,66 @@ static enum roof_status serve_all(struct roof_rate_plans *out,
     return ROOF_OK;
 }
 
+/* Leaves out copies of a way that a smaller budget makes up for. */
+static enum roof_status try_chunk(struct roof_rate_plan *way,
+                                  const struct roof_rate_problem *problem, int64_t chunk,
+                                  struct roof_error *error)
+{
+    struct trial trial = {.arrivals = {.rate = 0}};
+    struct roof_rate_plan less = *way;
+    bool kept = true;
+    less.chunk = chunk;
+    less.fewer = (struct roof_simulation){.steps = 0};
+    enum roof_status status = open_trial(&trial, problem, &less, way->rate, error);
+    while (status == ROOF_OK && trial.deployments.copy.parts != NULL && kept && less.plan.dp > 1) {
+        status = try_copies(&less.at, &less.excess, &trial, --less.plan.dp, 0, error);
+        kept = less.excess <= 1;
+        if (status == ROOF_OK && kept) {
+            *way = less;
+        } else if (way->chunk == chunk) {
+            way->fewer = less.at;
+        }
+    }
+    roof_deployments_close(&trial.deployments);
+    if (status == ROOF_OK && way->chunk == chunk) {
+        count_devices(way, &problem->answer->problem);
+    }
+    return status;
+}
+
+/* Tries smaller budgets: for the best ways that serve, and for all where none does. */
+static enum roof_status try_chunks(struct roof_rate_plans *out,
+                                   const struct roof_rate_problem *problem,
+                                   struct roof_error *error)
+{
+    const struct roof_plan_problem *const q = &problem->answer->problem;
+    for (size_t c = 0; c < COUNT(chunks) && out->count == 0; c++) {
+        TRY(serve_all(out, problem, chunks[c], error));
+    }
+    for (size_t i = 0; i < out->count && i < WAYS_CHUNKED; i++) {
+        for (size_t c = 0; c < COUNT(chunks) && !is_apart(&out->way[i].plan); c++) {
+            TRY(try_chunk(&out->way[i], problem, chunks[c], error));
+        }
+    }
+    sort_ways(out, out->count, q);
+    return ROOF_OK;
+}
+
 /* Searches the greatest rate of a way with its copies. */
 static enum roof_status find_greatest(struct roof_rate_plan *way,
                                       const struct roof_rate_problem *problem,
                                       struct roof_error *error)
 {
-    struct trial trial = {.deployment = {.parts = NULL}};
+    struct trial trial = {.arrivals = {.rate = 0}};
     struct roof_capacity found;
-    enum roof_status status = open_trial(&trial, problem, &way->plan, way->rate, error);
-    trial.inputs.copies = (uint64_t)way->plan.dp;
+    enum roof_status status = open_trial(&trial, problem, way, way->rate, error);
+    if (status == ROOF_OK) {
+        status = set_copies(&trial, way->plan.dp, way->plan.prefill.copies, error);
+    }
     if (status == ROOF_OK) {
         status = roof_capacity_find(&found, &trial.inputs, error);
     }
-    roof_deployment_close(&trial.deployment);
+    roof_deployments_close(&trial.deployments);
     if (status == ROOF_OK) {
         way->max_rate = found.rate;
         way->max_rate_low = found.low;
@@ -341,8 +525,6 @@ static enum roof_status serve_others(struct roof_rate_plans *out,
     for (size_t i = 0; i < problem->others; i++) {
         struct roof_rate_plan *const way = &out->other[out->others];
         *way = out->way[0];
-        way->plan.devices /= way->plan.dp; /* those of one copy */
-        way->plan.watt /= (double)way->plan.dp;
         TRY(serve(way, problem, problem->other[i], error));
         out->others += way->serves;
     }
@@ -372,7 +554,10 @@ static enum roof_status find_serving(struct roof_rate_plans *out,
     for (int round = 0; round < ROUNDS; round++) {
         *out = (struct roof_rate_plans){.requests = load.requests};
         TRY(find_ways(out, problem->answer, load.arrivals->rate, error));
-        TRY(serve_all(out, &longer, error));
+        TRY(serve_all(out, &longer, load.limits.budget, error));
+        if (!problem->chunk_given) {
+            TRY(try_chunks(out, &longer, error));
+        }
         flight = in_flight(out);
         if (problem->requests_given || (double)load.requests >= PER_FLIGHT_LEAST * flight) {
             return ROOF_OK;

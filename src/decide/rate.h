@@ -3,19 +3,20 @@
  * The copies of a model that serve a rate of requests within limits on percentiles. The closed form
  * of the plans chooses which ways to serve are tried, and simulations decide.
  */
-#ifndef ROOF_RATE_H
-#define ROOF_RATE_H
+#ifndef ROOF_DECIDE_RATE_H
+#define ROOF_DECIDE_RATE_H
 
 #include "decide/plan_inputs.h"
 #include "simulate/capacity.h"
 
 /* The most copies of a way that are tried, and ways of which copies are searched. */
 #define ROOF_RATE_COPIES_MAX 1024
-#define ROOF_RATE_WAYS_MAX 24
+#define ROOF_RATE_WAYS_MAX 48
 
 /* A way to serve the rate. */
 struct roof_rate_plan {
     struct roof_plan plan;        /* with the copies that the rate needs, and their devices */
+    int64_t chunk;                /* most tokens of prompts in a step, or ROOF_BUDGET_WHOLE */
     bool serves;                  /* they keep the limits; else they are the most that were tried */
     double rate;                  /* requests per second */
     struct roof_simulation at;    /* of these copies at the rate */
@@ -35,6 +36,7 @@ struct roof_rate_problem {
     const struct roof_simulation_inputs *load; /* the rate is that of its arrivals; the table, the
                                                   copies and the cache are those of each way */
     bool requests_given; /* as many are simulated as the load has; else more where it takes more */
+    bool chunk_given;    /* steps have the budget of the load; else smaller ones are tried, too */
     const double *other; /* other rates, of which the best way says its copies */
     size_t others;
     size_t wanted; /* ways whose greatest rate is wanted, the best first */

@@ -7,7 +7,7 @@
 
 /* The parts of a row: the plan, which is read as a row of plans, and the way. */
 enum rate_part { RATE_PLAN, RATE_WAY };
-enum rate_value { RATE_SCHEMA = 1, RATE_BOTTLENECK };
+enum rate_value { RATE_SCHEMA = 1, RATE_BOTTLENECK, RATE_CHUNK };
 
 #define AT(member) .offset = offsetof(struct roof_rate_plan, member)
 #define NUMBER(member, unit_) .unit = ROOF_UNIT_##unit_, AT(member)
@@ -21,14 +21,38 @@ enum rate_value { RATE_SCHEMA = 1, RATE_BOTTLENECK };
     }
 
 /* These keys of a plan do not depend on its batch. */
-static const char *const plan_keys[] = {"rank",    "basis",   "model",   "hardware",
-                                        "formats", "layout",  "weights", "activations",
-                                        "kv",      "engines", "stack",   "dp",
-                                        "tp",      "pp",      "ep",      "attention_dp",
-                                        "moe_tp",  "moe_ep",  "devices", "accuracy_loss",
+static const char *const plan_keys[] = {"rank",
+                                        "basis",
+                                        "model",
+                                        "hardware",
+                                        "formats",
+                                        "layout",
+                                        "copies",
+                                        "weights",
+                                        "activations",
+                                        "kv",
+                                        "engines",
+                                        "stack",
+                                        "dp",
+                                        "tp",
+                                        "pp",
+                                        "ep",
+                                        "attention_dp",
+                                        "prefill_copies",
+                                        "prefill_tp",
+                                        "prefill_pp",
+                                        "prefill_ep",
+                                        "prefill_attention_dp",
+                                        "prefill_moe_tp",
+                                        "prefill_moe_ep",
+                                        "moe_tp",
+                                        "moe_ep",
+                                        "devices",
+                                        "accuracy_loss",
                                         "tdp_w"};
 
 static const struct roof_field way_fields[] = {
+    {.key = "chunk", .derived = RATE_CHUNK},
     {.key = "rate_per_s", NUMBER(rate, NONE)},
     TIMES(ttft, ROOF_LATENCY_TTFT, "TTFT p99"),
     TIMES(tpot, ROOF_LATENCY_TPOT, "TPOT p99"),
@@ -40,8 +64,10 @@ static const struct roof_field way_fields[] = {
     {.key = "goodput_per_s", NUMBER(at.goodput_per_s, NONE)},
     {.key = "tokens_per_s", NUMBER(at.tokens_per_s, NONE)},
     {.key = "running", NUMBER(at.running, NONE)},
-    {.key = "kv_use", NUMBER(at.kv_use, FRACTION)},
-    {.key = "busy", NUMBER(at.busy, FRACTION)},
+    {.key = "kv_use", NUMBER(at.kv_use, NONE)},
+    {.key = "busy", NUMBER(at.busy, NONE)},
+    {.key = "prefill_busy", NUMBER(at.prefill_busy, NONE)},
+    {.key = "link_busy", NUMBER(at.link_busy, NONE)},
     {.key = "bottleneck", .type = ROOF_TYPE_TEXT, .derived = RATE_BOTTLENECK},
     {.key = "price_per_hour", NUMBER(price, NONE), .width = 8, .label = "per hour"},
     {.key = "cost_per_million_tokens", NUMBER(cost, NONE), .width = 8, .label = "per Mtok"},
@@ -72,6 +98,8 @@ void roof_rate_values(struct roof_value *out, const struct roof_fields *fields,
         }
         if (fields->field[i].derived == RATE_SCHEMA) {
             out[i].text = ROOF_RATE_SCHEMA;
+        } else if (fields->field[i].derived == RATE_CHUNK) {
+            out[i].number = row->way->chunk == ROOF_BUDGET_WHOLE ? 0 : (double)row->way->chunk;
         } else if (fields->field[i].derived == RATE_BOTTLENECK) {
             out[i].text = roof_simulation_bottleneck(&row->way->at);
         }

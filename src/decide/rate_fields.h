@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The fields of a way to serve a rate. */
-#ifndef ROOF_RATE_FIELDS_H
-#define ROOF_RATE_FIELDS_H
+#ifndef ROOF_DECIDE_RATE_FIELDS_H
+#define ROOF_DECIDE_RATE_FIELDS_H
 
 #include "catalog/field.h"
 #include "decide/rate.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "decide/read.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -28,6 +29,17 @@ enum roof_status roof_read_operator(enum roof_operator *out, const struct roof_q
             "n") " 4096 " ROOF_KEY("k") " 4096, or: model llama-3-8b");
 }
 
+/* Tells whether a text looks like a number whose thousands are set apart: "4,000". */
+static bool has_thousands(const char *text)
+{
+    const size_t first = strspn(text, "0123456789");
+    const char *rest = text + first;
+    while (*rest == ',' && strspn(rest + 1, "0123456789") == 3) {
+        rest += 4;
+    }
+    return first > 0 && first < 4 && text[first] == ',' && *rest == '\0';
+}
+
 /* Reads one input that is a field of the scenario. */
 static enum roof_status read_field(struct roof_scenario *out, size_t number, const char *text,
                                    struct roof_error *error)
@@ -40,10 +52,12 @@ static enum roof_status read_field(struct roof_scenario *out, size_t number, con
     if (input->kind != ROOF_INPUT_FLAG) {
         const enum roof_status status = roof_input_parse(&value, input, text, error);
         if (status != ROOF_OK) {
-            return strpbrk(text, ",:") == NULL
+            const bool one = input->kind == ROOF_INPUT_OFFLOAD && strchr(text, ',') == NULL;
+            return one || strpbrk(text, ",:") == NULL
                        ? status
                        : roof_error_set(error, ROOF_USAGE,
-                                        "'%s': lists and ranges go with roofline sweep", text);
+                                        "'%s': lists and ranges go with roofline sweep%s", text,
+                                        has_thousands(text) ? "; a number has no commas" : "");
         }
     }
     roof_input_put(out, input, value);
@@ -153,12 +167,30 @@ enum roof_status roof_read_integer(int64_t *out, const struct roof_question *que
                : ROOF_OK;
 }
 
+void roof_read_kept_columns(struct roof_kept_columns *out, const struct roof_question *question)
+{
+    out->all = roof_asked(question, ROOF_INPUT_COLUMNS) || roof_asked(question, ROOF_INPUT_WIDE);
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        out->input[i] = roof_asked(question, i) && strpbrk(question->value[i], ",:") != NULL;
+    }
+}
+
 /* --- devices and models -------------------------------------------------------------------- */
 
-enum roof_status roof_read_hardware(const struct roof_hardware **out, struct roof_loans *loans,
-                                    const struct roof_question *question, const char *name,
-                                    bool bounds_only, struct roof_error *error)
+struct roof_device_wish roof_read_device_wish(const struct roof_question *question,
+                                              bool bounds_only)
 {
+    return (struct roof_device_wish){.name = question->value[ROOF_INPUT_HARDWARE],
+                                     .set = &question->set,
+                                     .power_cap = question->value[ROOF_INPUT_POWER_CAP],
+                                     .calibration = question->value[ROOF_INPUT_CALIBRATION],
+                                     .bounds_only = bounds_only};
+}
+
+enum roof_status roof_borrow_hardware(const struct roof_hardware **out, struct roof_loans *loans,
+                                      const struct roof_device_wish *wish, struct roof_error *error)
+{
+    const char *const name = wish->name;
     *out = NULL;
     if (name != NULL && !roof_registry_document(name) && strchr(name, ',') != NULL &&
         strchr(name, '/') == NULL) {
@@ -166,11 +198,16 @@ enum roof_status roof_read_hardware(const struct roof_hardware **out, struct roo
                               "'%s': one device here; lists of devices go with roofline sweep",
                               name);
     }
-    const struct roof_device_wish wish = {.name = name,
-                                          .set = &question->set,
-                                          .calibration = question->value[ROOF_INPUT_CALIBRATION],
-                                          .bounds_only = bounds_only};
-    return roof_loan_hardware(out, loans, &wish, error);
+    return roof_loan_hardware(out, loans, wish, error);
+}
+
+enum roof_status roof_read_hardware(const struct roof_hardware **out, struct roof_loans *loans,
+                                    const struct roof_question *question, const char *name,
+                                    bool bounds_only, struct roof_error *error)
+{
+    struct roof_device_wish wish = roof_read_device_wish(question, bounds_only);
+    wish.name = name;
+    return roof_borrow_hardware(out, loans, &wish, error);
 }
 
 enum roof_status roof_read_product(const struct roof_hardware **out, struct roof_loans *loans,
@@ -184,16 +221,74 @@ enum roof_status roof_read_product(const struct roof_hardware **out, struct roof
     return roof_loan_hardware(out, loans, &wish, error);
 }
 
+struct roof_model_wish roof_read_model_wish(const struct roof_question *question)
+{
+    return (struct roof_model_wish){.name = question->model_name,
+                                    .layout = question->value[ROOF_INPUT_LAYOUT],
+                                    .forget_formats =
+                                        roof_asked(question, ROOF_INPUT_WEIGHTS) ||
+                                        roof_asked(question, ROOF_INPUT_PRECISION_BOTH)};
+}
+
 enum roof_status roof_read_model(const struct roof_model **out, struct roof_loans *loans,
                                  const struct roof_question *question, const char *name,
                                  struct roof_error *error)
 {
-    const struct roof_model_wish wish = {.name = name,
-                                         .layout = question->value[ROOF_INPUT_LAYOUT],
-                                         .forget_formats =
-                                             roof_asked(question, ROOF_INPUT_WEIGHTS) ||
-                                             roof_asked(question, ROOF_INPUT_PRECISION_BOTH)};
+    struct roof_model_wish wish = roof_read_model_wish(question);
+    wish.name = name;
     return roof_loan_model(out, loans, &wish, error);
+}
+
+/* The figures that a question may give of the host. */
+static const struct {
+    size_t input;
+    enum roof_figure_id figure;
+} host_figures[] = {{ROOF_INPUT_HOST_BANDWIDTH, ROOF_FIGURE_BANDWIDTH},
+                    {ROOF_INPUT_HOST_MEMORY, ROOF_FIGURE_MEMORY_NOMINAL}};
+
+/* Writes an assignment of a figure of the host. */
+static enum roof_status set_host(char out[64], size_t number, const char *text,
+                                 struct roof_error *error)
+{
+    const struct roof_figure_key *const row = roof_figure_key(host_figures[number].figure);
+    char name[ROOF_INPUT_NAME_SIZE];
+    double value = 0;
+    (void)roof_input_marked(name, roof_input(host_figures[number].input));
+    TRY(roof_parse_quantity(&value, text, name, row->unit, row->min, row->max, error));
+    snprintf(out, 64, "%s=%.17g", row->key, value);
+    return ROOF_OK;
+}
+
+enum roof_status roof_read_host(struct roof_scenario *scenario, struct roof_loans *loans,
+                                const struct roof_question *question, bool offloads_elsewhere,
+                                struct roof_error *error)
+{
+    char set[COUNT(host_figures)][64];
+    struct roof_texts texts = {.count = 0};
+    const char *const name = question->value[ROOF_INPUT_HOST];
+    size_t asked = name != NULL ? ROOF_INPUT_HOST : ROOF_INPUT_COUNT;
+    for (size_t i = 0; i < COUNT(host_figures); i++) {
+        const char *const text = question->value[host_figures[i].input];
+        if (text != NULL) {
+            TRY(set_host(set[i], i, text, error));
+            asked = host_figures[i].input;
+            texts.value[texts.count++] = set[i];
+        }
+    }
+    if (asked == ROOF_INPUT_COUNT) {
+        return ROOF_OK;
+    }
+    if (!roof_asked(question, ROOF_INPUT_OFFLOADED) && !offloads_elsewhere) {
+        char key[ROOF_INPUT_NAME_SIZE];
+        return roof_error_set(error, ROOF_USAGE, "%s goes with " ROOF_KEY("offload"),
+                              roof_input_marked(key, roof_input(asked)));
+    }
+    if (name == NULL && !roof_asked(question, ROOF_INPUT_HOST_BANDWIDTH)) {
+        return ROOF_OK; /* the scenario tells what is missing */
+    }
+    const struct roof_device_wish wish = {
+        .name = name, .set = &texts, .bounds_only = true, .host = true};
+    return roof_loan_hardware(&scenario->host, loans, &wish, error);
 }
 
 enum roof_status roof_read_draft(const struct roof_model **out, struct roof_scenario *scenario,
@@ -215,4 +310,28 @@ enum roof_status roof_read_draft(const struct roof_model **out, struct roof_scen
     }
     scenario->draft = *out;
     return ROOF_OK;
+}
+
+enum roof_status roof_read_subject(struct roof_subject *out, const struct roof_hardware **hardware,
+                                   const char *const *name, size_t count, struct roof_loans *loans,
+                                   const struct roof_question *question, bool bounds_only,
+                                   struct roof_error *error)
+{
+    out->model = out->draft = NULL;
+    if (question->model && question->model_name == NULL) {
+        return roof_which_model(error);
+    }
+    TRY(roof_read_scenario(&out->scenario, question, error));
+    for (size_t i = 0; i < count; i++) {
+        TRY(roof_read_hardware(&hardware[i], loans, question,
+                               name[i] == NULL ? question->value[ROOF_INPUT_HARDWARE] : name[i],
+                               bounds_only, error));
+    }
+    if (!question->model) {
+        return ROOF_OK;
+    }
+    TRY(roof_read_model(&out->model, loans, question, question->model_name, error));
+    TRY(roof_read_draft(&out->draft, &out->scenario, loans, question, false, error));
+    TRY(roof_read_host_time(&out->scenario, question, false, error));
+    return roof_read_host(&out->scenario, loans, question, false, error);
 }

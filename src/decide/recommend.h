@@ -3,8 +3,8 @@
  * Which format to run an operator in: candidates ranked under constraints, and a reason for each,
  * chosen or rejected.
  */
-#ifndef ROOFLINE_RECOMMEND_H
-#define ROOFLINE_RECOMMEND_H
+#ifndef ROOF_DECIDE_RECOMMEND_H
+#define ROOF_DECIDE_RECOMMEND_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** The formats that are recommended for an operator, with the reasons that a document gives. */
-#ifndef ROOF_RECOMMEND_ANSWER_H
-#define ROOF_RECOMMEND_ANSWER_H
+#ifndef ROOF_DECIDE_RECOMMEND_ANSWER_H
+#define ROOF_DECIDE_RECOMMEND_ANSWER_H
 
 #include "decide/crossover.h"
 #include "decide/recommend.h"

@@ -185,7 +185,7 @@ enum roof_status roof_column_add(struct roof_records *r, const char *name, size_
     if (copy == NULL) {
         return roof_no_memory(error);
     }
-    p->name[i] = copy;
+    p->name[i] = p->owned[i] = copy;
     p->cell[i] = "";
     r->columns++;
     column->name_length = length;
@@ -194,7 +194,7 @@ enum roof_status roof_column_add(struct roof_records *r, const char *name, size_
     if (column->role == ROOF_COLUMN_INPUT) {
         column->input = roof_input(input);
         p->input[p->inputs++] = i;
-        r->dimensions |= input < ROOF_DIM_COUNT ? UINT32_C(1) << input : 0;
+        r->dimensions |= input < ROOF_DIM_COUNT ? UINT64_C(1) << input : 0;
     } else if (column->role == ROOF_COLUMN_CARRIED) {
         column->carried = r->carried_count;
         p->carried[r->carried_count++] = (struct roof_carried){.name = copy, .text = ""};

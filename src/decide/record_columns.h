@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The columns of an open file of records: what each is for, and the words in their cells. Only the
  * files that read and predict records use this. */
-#ifndef ROOF_RECORD_COLUMNS_H
-#define ROOF_RECORD_COLUMNS_H
+#ifndef ROOF_DECIDE_RECORD_COLUMNS_H
+#define ROOF_DECIDE_RECORD_COLUMNS_H
 
 #include "base/csv.h"
 #include "base/json.h"
@@ -57,8 +57,9 @@ struct roof_records_private {
     struct roof_records_options options;
     struct roof_csv csv;
     struct roof_record_column column[ROOF_RECORD_COLUMNS_MAX];
-    const char *name[ROOF_RECORD_COLUMNS_MAX]; /* owned */
-    size_t input[ROOF_RECORD_COLUMNS_MAX];     /* columns that are inputs */
+    const char *name[ROOF_RECORD_COLUMNS_MAX];
+    char *owned[ROOF_RECORD_COLUMNS_MAX];  /* the same names */
+    size_t input[ROOF_RECORD_COLUMNS_MAX]; /* columns that are inputs */
     size_t inputs;
     size_t of_role[ROOF_COLUMN_ROLES]; /* the column of each other role; ROOF_NO_COLUMN: none */
     struct roof_text trimmed[ROOF_COLUMN_ROLES]; /* its text, where blanks stand behind it */

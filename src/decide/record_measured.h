@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The measured values of a record, and the request behind the result of a serving benchmark. */
-#ifndef ROOF_RECORD_MEASURED_H
-#define ROOF_RECORD_MEASURED_H
+#ifndef ROOF_DECIDE_RECORD_MEASURED_H
+#define ROOF_DECIDE_RECORD_MEASURED_H
 
 #include "decide/record_columns.h"
 

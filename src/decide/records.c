@@ -307,7 +307,7 @@ void roof_records_close(struct roof_records *records)
     }
     roof_csv_close(&p->csv);
     for (size_t i = 0; i < records->columns; i++) {
-        free((char *)p->name[i]);
+        free(p->owned[i]);
     }
     for (size_t i = 0; i < ROOF_COLUMN_ROLES; i++) {
         roof_text_free(&p->trimmed[i]);

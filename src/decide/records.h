@@ -4,8 +4,8 @@
  * docs/formats.md ("Records") has the columns. A record is bad or good by itself: bad ones are told
  * and counted, and the next is read. Memory does not grow with the number of records.
  */
-#ifndef ROOFLINE_RECORDS_H
-#define ROOFLINE_RECORDS_H
+#ifndef ROOF_DECIDE_RECORDS_H
+#define ROOF_DECIDE_RECORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ struct roof_records {
     size_t columns;
     const struct roof_carried *carried; /**< columns that are no input and not predicted */
     size_t carried_count;
-    uint32_t dimensions;                  /**< among the columns; bits (1 << dimension) */
+    uint64_t dimensions;                  /**< among the columns; bits (1 << dimension) */
     const char *hardware;                 /**< the device of the record */
     double measured_s[ROOF_METRIC_COUNT]; /**< with roof_records_predict; NAN: none */
     /** The prediction of a record of a model (roof_records_predict); NULL for an operator. */

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "base/nearest.h"
 #include "decide/engine.h"
+#include "decide/hint.h"
 #include "model/layout.h"
 #include "model/load.h"
 
@@ -104,7 +105,7 @@ static enum roof_status is_published(bool *out, const struct roof_question *ques
     return ROOF_OK;
 }
 
-/* Gives a question the formats of an engine, whose texts do not outlive it. */
+/* Gives a question the formats of an engine, and copies their texts: the engines are freed. */
 static enum roof_status take_serving(struct roof_question *question,
                                      const struct roof_serving *serving, struct roof_loans *loans,
                                      struct roof_error *error)
@@ -236,6 +237,26 @@ static enum roof_status resolve_formats(struct roof_question *question, struct r
     return status;
 }
 
+/* Refuses a layout in place of a format, also one of the user's own. */
+static enum roof_status check_formats(const struct roof_question *question,
+                                      const struct roof_loans *loans, struct roof_error *error)
+{
+    static const size_t formats[] = {ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_WEIGHTS,
+                                     ROOF_INPUT_ACTIVATIONS, ROOF_INPUT_KV, ROOF_INPUT_OUT};
+    const char *const *const folders = roof_store_folders(loans->store);
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        const char *const name = question->value[formats[i]];
+        enum roof_precision precision = ROOF_PRECISION_AUTO;
+        if (name != NULL && roof_precision_find(&precision, name, NULL) != ROOF_OK &&
+            roof_layout_known(name, folders)) {
+            const enum roof_status status = roof_precision_find(&precision, name, error);
+            roof_hint_format(error, name, folders);
+            return status;
+        }
+    }
+    return ROOF_OK;
+}
+
 enum roof_status roof_question_resolve(struct roof_question *out, struct roof_error *note,
                                        const struct roof_question *question,
                                        struct roof_loans *loans, struct roof_error *error)
@@ -243,5 +264,6 @@ enum roof_status roof_question_resolve(struct roof_question *out, struct roof_er
     *note = (struct roof_error){.status = ROOF_OK};
     roof_question_borrow(out, question);
     TRY(resolve_workload(out, loans, error));
-    return resolve_formats(out, note, loans, error);
+    TRY(resolve_formats(out, note, loans, error));
+    return check_formats(out, loans, error);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Finds out which input a name stands for: operators and models, precisions and other formats. */
-#ifndef ROOF_RESOLVE_H
-#define ROOF_RESOLVE_H
+#ifndef ROOF_DECIDE_RESOLVE_H
+#define ROOF_DECIDE_RESOLVE_H
 
 #include "decide/question.h"
 #include "decide/store.h"

@@ -59,8 +59,11 @@ struct sides {
 static void bound_times(double time[SETS], const struct roof_part *from, const struct roof_part *to)
 {
     for (unsigned set = 0; set < SETS; set++) {
+        const struct roof_part *const compute = set & BIT(COMPUTE) ? to : from;
+        /* A power cap slows computing down. */
         const double of[] = {(set & BIT(MEMORY) ? to : from)->memory_time_s,
-                             (set & BIT(COMPUTE) ? to : from)->compute_time_s,
+                             compute->bottleneck == ROOF_BOTTLENECK_POWER ? compute->time_s
+                                                                          : compute->compute_time_s,
                              (set & BIT(NETWORK) ? to : from)->network_time_s};
         time[set] = fmax(of[0], fmax(of[1], of[2])); /* fmax leaves out what is unknown */
     }
@@ -92,6 +95,7 @@ static void change(struct roof_hardware *device, const struct roof_part *own,
         const double faster = factor(own->network_time_s, other->network_time_s);
         figure[ROOF_FIGURE_LINK].value *= faster;
         figure[ROOF_FIGURE_NETWORK].value *= faster;
+        figure[ROOF_FIGURE_PEER_LINK].value *= faster;
         figure[ROOF_FIGURE_LINK_LATENCY].value /= faster;
         figure[ROOF_FIGURE_NETWORK_LATENCY].value /= faster;
     }

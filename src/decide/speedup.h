@@ -9,8 +9,8 @@
  * difference, over causes and over operators, and no order is preferred. docs/formulas.md
  * ("Speedups") derives it. Nothing here allocates, locks or writes anything but its result.
  */
-#ifndef ROOFLINE_SPEEDUP_H
-#define ROOFLINE_SPEEDUP_H
+#ifndef ROOF_DECIDE_SPEEDUP_H
+#define ROOF_DECIDE_SPEEDUP_H
 
 #include <stddef.h>
 

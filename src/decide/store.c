@@ -101,14 +101,23 @@ void roof_store_free(struct roof_store *store)
 static enum roof_status load_hardware(struct roof_stored *out, const char *const *folders,
                                       const struct roof_device_wish *wish, struct roof_error *error)
 {
-    const bool by_default = wish->name == NULL;
+    const bool by_default = wish->name == NULL && !wish->host;
     const char *const name = by_default ? ROOF_DEFAULT_HARDWARE : wish->name;
-    TRY(roof_hardware_load(&out->hardware, name, folders, error));
+    TRY(name == NULL ? roof_hardware_blank(&out->hardware, ROOF_HOST_ID, error)
+                     : roof_hardware_load(&out->hardware, name, folders, error));
     out->hardware->by_default = by_default;
-    out->hardware->by_path = roof_registry_path(name);
+    out->hardware->by_path = name != NULL && roof_registry_path(name);
+    out->hardware->bounds_only = wish->bounds_only;
+    if (wish->host) {
+        roof_hardware_forget_peaks(out->hardware);
+    }
     for (int i = 0; wish->set != NULL && i < wish->set->count; i++) {
         TRY(roof_hardware_set(out->hardware, wish->set->value[i], error));
     }
+    if (wish->host && wish->name == NULL) {
+        out->hardware->figure[ROOF_FIGURE_BANDWIDTH].source = "given for the host";
+    }
+    TRY(roof_hardware_cap(out->hardware, wish->power_cap, error));
     return wish->bounds_only
                ? ROOF_OK
                : roof_hardware_calibrate(out->hardware, wish->calibration, folders, error);
@@ -125,7 +134,7 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
         const enum roof_status status = roof_layout_apply(out->model, wish->layout, folders, error);
         if (status != ROOF_OK) {
             if (status == ROOF_USAGE && !roof_layout_known(wish->layout, folders)) {
-                roof_hint_format(error, wish->layout);
+                roof_hint_format(error, wish->layout, folders);
             }
             return status;
         }
@@ -136,24 +145,24 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
     return ROOF_OK;
 }
 
-/* A name that may be a file can mean something else next time. A document may never come again. */
-static bool is_file_name(const char *name)
+/* Tells whether a loaded device stays: a file that is named by its path may say something else next
+ * time, and a document may never come again. */
+static bool stays_device(const struct roof_device_wish *wish, const struct roof_hardware *loaded)
 {
-    return roof_registry_document(name) || strpbrk(name, "/.") != NULL;
+    return !wish->once && wish->power_cap == NULL && (wish->set == NULL || wish->set->count == 0) &&
+           wish->calibration == NULL && !roof_registry_document(loaded->reference) &&
+           !roof_registry_path(loaded->reference);
 }
 
-/* True for a built-in device as it is. */
-static bool stays_device(const struct roof_device_wish *wish)
+/* Tells whether a loaded model stays: one of the program does, and of others a name that is no
+ * path. */
+static bool stays_model(const struct roof_model_wish *wish, const struct roof_model *loaded)
 {
-    return !wish->once && (wish->set == NULL || wish->set->count == 0) &&
-           wish->calibration == NULL && (wish->name == NULL || !is_file_name(wish->name));
-}
-
-/* True for a built-in model, in a built-in layout or none. */
-static bool stays_model(const struct roof_model_wish *wish)
-{
-    return !wish->once && !is_file_name(wish->name) &&
-           (wish->layout == NULL || !is_file_name(wish->layout));
+    return !wish->once &&
+           (loaded->reference == NULL ||
+            (!roof_registry_document(wish->name) && strpbrk(wish->name, "/.") == NULL)) &&
+           (wish->layout == NULL ||
+            (!roof_registry_document(wish->layout) && !roof_registry_path(wish->layout)));
 }
 
 static struct roof_stored *find(const struct roof_store *store, const char *key)
@@ -165,23 +174,11 @@ static struct roof_stored *find(const struct roof_store *store, const char *key)
     return stored;
 }
 
-/* Takes a loaded object into the store; the lock is held. */
-static struct roof_stored *add(struct roof_store *store, struct roof_stored *loaded)
+/* Loads what a wish asks for, without the lock: a file may be slow. One of the wishes is NULL. */
+static enum roof_status load(struct roof_stored **out, const struct roof_store *store,
+                             const char *key, const struct roof_device_wish *device,
+                             const struct roof_model_wish *model, struct roof_error *error)
 {
-    loaded->next = store->first;
-    store->first = loaded;
-    return loaded;
-}
-
-/* Finds what a wish asks for, or loads it; the lock is held. One of the wishes is NULL. */
-static enum roof_status obtain(struct roof_stored **out, struct roof_store *store, const char *key,
-                               const struct roof_device_wish *device,
-                               const struct roof_model_wish *model, struct roof_error *error)
-{
-    *out = find(store, key);
-    if (*out != NULL) {
-        return ROOF_OK;
-    }
     struct roof_stored *const loaded = calloc(1, sizeof *loaded);
     if (loaded == NULL) {
         return roof_no_memory(error);
@@ -197,31 +194,55 @@ static enum roof_status obtain(struct roof_stored **out, struct roof_store *stor
         free_stored(loaded);
         return status;
     }
-    loaded->stays = device != NULL ? stays_device(device) : stays_model(model);
-    *out = add(store, loaded);
+    loaded->stays =
+        device != NULL ? stays_device(device, loaded->hardware) : stays_model(model, loaded->model);
+    *out = loaded;
     return ROOF_OK;
 }
 
 /* --- lending ------------------------------------------------------------------------------- */
 
+/* Lends what the store has under a key; NULL: nothing. What was loaded for the key in the meantime
+ * (NULL: nothing) joins the store, unless another answer was faster: then it is given back. */
+static struct roof_stored *take(struct roof_store *store, const char *key,
+                                struct roof_stored *loaded)
+{
+    (void)pthread_mutex_lock(&store->lock);
+    struct roof_stored *found = find(store, key);
+    struct roof_stored *const twin = found != NULL ? loaded : NULL;
+    if (found == NULL && loaded != NULL) {
+        loaded->next = store->first;
+        store->first = loaded;
+        found = loaded;
+    }
+    if (found != NULL) {
+        found->lent++;
+    }
+    (void)pthread_mutex_unlock(&store->lock);
+    if (twin != NULL) {
+        free_stored(twin);
+    }
+    return found;
+}
+
 static enum roof_status lend(const struct roof_stored **out, struct roof_loans *loans,
                              const struct roof_text *key, const struct roof_device_wish *device,
                              const struct roof_model_wish *model, struct roof_error *error)
 {
-    struct roof_stored *stored = NULL;
     struct roof_loan *const loan = key->failed ? NULL : calloc(1, sizeof *loan);
     if (loan == NULL) {
         return roof_no_memory(error);
     }
-    (void)pthread_mutex_lock(&loans->store->lock);
-    const enum roof_status status = obtain(&stored, loans->store, key->data, device, model, error);
-    if (status == ROOF_OK) {
-        stored->lent++;
-    }
-    (void)pthread_mutex_unlock(&loans->store->lock);
-    if (status != ROOF_OK) {
-        free(loan);
-        return status;
+    struct roof_stored *stored = take(loans->store, key->data, NULL);
+    if (stored == NULL) {
+        struct roof_stored *loaded = NULL;
+        const enum roof_status status =
+            load(&loaded, loans->store, key->data, device, model, error);
+        if (status != ROOF_OK) {
+            free(loan);
+            return status;
+        }
+        stored = take(loans->store, key->data, loaded);
     }
     *loan = (struct roof_loan){.stored = stored, .next = loans->first};
     loans->first = loan;
@@ -229,14 +250,24 @@ static enum roof_status lend(const struct roof_stored **out, struct roof_loans *
     return ROOF_OK;
 }
 
+/* Adds a text to a key, with its length, so that no two lists of texts have the same key. */
+static void add_part(struct roof_text *key, const char *text)
+{
+    roof_text_printf(key, "\n%zu %s", text == NULL ? 0 : strlen(text), text == NULL ? "" : text);
+}
+
 enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roof_loans *loans,
                                     const struct roof_device_wish *wish, struct roof_error *error)
 {
     struct roof_text key = ROOF_TEXT_INIT;
-    roof_text_printf(&key, "hardware\n%s\n%s\n%d", wish->name == NULL ? "" : wish->name,
-                     wish->calibration == NULL ? "" : wish->calibration, wish->bounds_only);
+    roof_text_printf(&key, "%s %d", wish->host ? "host" : "hardware", wish->bounds_only);
+    add_part(&key, wish->name);
+    add_part(&key, wish->calibration);
     for (int i = 0; wish->set != NULL && i < wish->set->count; i++) {
-        roof_text_printf(&key, "\n%s", wish->set->value[i]);
+        add_part(&key, wish->set->value[i]);
+    }
+    if (wish->power_cap != NULL) {
+        roof_text_printf(&key, "\ncap %s", wish->power_cap);
     }
     const struct roof_stored *stored = NULL;
     const enum roof_status status = lend(&stored, loans, &key, wish, NULL, error);
@@ -249,8 +280,9 @@ enum roof_status roof_loan_model(const struct roof_model **out, struct roof_loan
                                  const struct roof_model_wish *wish, struct roof_error *error)
 {
     struct roof_text key = ROOF_TEXT_INIT;
-    roof_text_printf(&key, "model\n%s\n%s\n%d", wish->name,
-                     wish->layout == NULL ? "" : wish->layout, wish->forget_formats);
+    roof_text_printf(&key, "model %d", wish->forget_formats);
+    add_part(&key, wish->name);
+    add_part(&key, wish->layout);
     const struct roof_stored *stored = NULL;
     const enum roof_status status = lend(&stored, loans, &key, NULL, wish, error);
     *out = stored == NULL ? NULL : stored->model;

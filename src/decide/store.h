@@ -27,9 +27,12 @@ struct roof_loans {
 struct roof_device_wish {
     const char *name;             /* NULL: the default device */
     const struct roof_texts *set; /* KEY=VALUE; NULL: none */
+    const char *power_cap;        /* W; NULL: that of the device, if any */
     const char *calibration;      /* a file; NULL: the device's own */
     bool bounds_only;             /* no expected time is asked for: no calibration is loaded */
     bool once;                    /* the store need not keep it: a list passes all devices */
+    bool host;                    /* it is a host: its memory alone counts, and without a name
+                                     nothing else is known */
 };
 /* Lends a device with its calibration; the loans return it. */
 enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roof_loans *loans,

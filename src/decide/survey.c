@@ -547,7 +547,7 @@ static enum roof_status survey_all(struct builder *b, const struct roof_scenario
         return roof_error_set(
             b->error, ROOF_USAGE,
             b->levers ? ROOF_KEY("%s") " is about decode and prefill, not " ROOF_KEY("%s") " mixed"
-                      : "a report is of decode and prefill: " ROOF_KEY(
+                      : "a report covers decode and prefill: " ROOF_KEY(
                             "%s") " mixed goes with the other formats, and with " ROOF_KEY("%s"),
             b->levers ? "advise" : "phase", b->levers ? "phase" : "columns");
     }

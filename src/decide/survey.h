@@ -6,8 +6,8 @@
  * Every time in it is a field of a struct roof_model_prediction (roof_predict_model), or a sum or
  * ratio of such. A survey owns its predictions; it takes some milliseconds.
  */
-#ifndef ROOFLINE_SURVEY_H
-#define ROOFLINE_SURVEY_H
+#ifndef ROOF_DECIDE_SURVEY_H
+#define ROOF_DECIDE_SURVEY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * A grid of predictions: axes, their ordered product, one callback per point. Memory does not grow
  * with the number of points.
  */
-#ifndef ROOFLINE_SWEEP_H
-#define ROOFLINE_SWEEP_H
+#ifndef ROOF_DECIDE_SWEEP_H
+#define ROOF_DECIDE_SWEEP_H
 
 #include <stdint.h>
 

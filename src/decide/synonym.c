@@ -36,6 +36,8 @@ static const struct roof_synonym synonyms[] = {
     {"num-speculative-tokens", ROOF_INPUT_DRAFT_TOKENS, ANY, false},
 };
 
+_Static_assert(COUNT(synonyms) <= ROOF_SYNONYMS_MAX, "callers have room for all of them");
+
 /* Words that are not taken, as they may mean several things, and what they most likely mean. The
  * first row whose option the command takes counts. */
 static const struct {

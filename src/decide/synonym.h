@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* Other words for options: those that serving engines and benchmarks use for them. */
-#ifndef ROOF_SYNONYM_H
-#define ROOF_SYNONYM_H
+#ifndef ROOF_DECIDE_SYNONYM_H
+#define ROOF_DECIDE_SYNONYM_H
 
 #include "base/text.h"
 #include "decide/input.h"
+
+/* The table has at most as many rows. */
+#define ROOF_SYNONYMS_MAX 32
 
 /* One word for an option. */
 struct roof_synonym {

@@ -7,15 +7,11 @@
 
 #include "base/base.h"
 #include "base/quantity.h"
-#include "measure/cpu_job.h"
+#include "measure/cpu_step.h"
 #include "measure/timing.h"
 
 /* A sample takes about as long as this, in seconds. */
 #define SAMPLE_S 2e-3
-
-/* Calls from this length on are timed by the clocks of the threads. Shorter ones by that on the
- * wall: other processes disturb few of their samples, and medians leave those out. */
-#define RAN_S 5e-5
 
 struct roof_bench {
     struct roof_cpu_topology topology;
@@ -23,10 +19,11 @@ struct roof_bench {
     struct roof_cpu_team *team;
     size_t threads;
     struct roof_cpu_job job;
-    int64_t calls; /* of a sample; 0: unknown yet */
-    bool ran;      /* they are timed by the clocks of the threads */
-    double waited; /* share of the last sample */
-    int64_t next;  /* number of the next call */
+    int64_t calls;              /* of a sample; 0: unknown yet */
+    bool ran;                   /* they are timed by the clocks of the threads */
+    double waited;              /* share of the last sample */
+    int64_t next;               /* number of the next call */
+    struct roof_cpu_step *step; /* owned; NULL: none is begun */
 };
 
 /* --- the device ---------------------------------------------------------------------------- */
@@ -34,6 +31,7 @@ struct roof_bench {
 static void cpu_close(struct roof_bench *bench)
 {
     if (bench != NULL) {
+        roof_cpu_step_free(bench->step);
         free(bench->job.data);
         roof_cpu_team_free(bench->team);
         roof_cpu_topology_free(&bench->topology);
@@ -148,9 +146,7 @@ static enum roof_status cpu_begin(double *amount, struct roof_bench *bench,
         TRY(roof_cpu_peak_begin(job, bench->threads, error));
         break;
     case ROOF_PROBE_OPERATOR:
-        TRY(roof_cpu_vector_able(task)
-                ? roof_cpu_vector_begin(job, bench->threads, last_cache(bench), error)
-                : roof_cpu_product_begin(job, last_cache(bench), error));
+        TRY(roof_cpu_operator_begin(job, bench->threads, last_cache(bench), error));
         break;
     default:
         job->share = share_nothing;
@@ -175,7 +171,7 @@ static enum roof_status cpu_sample(double *seconds, struct roof_bench *bench,
     /* Samples become as long as they should be while a task warms up. */
     const double wanted = SAMPLE_S / (*seconds > 1e-8 ? *seconds : 1e-8);
     bench->calls = wanted < 1 ? 1 : (int64_t)wanted;
-    bench->ran = *seconds > RAN_S * (double)phases;
+    bench->ran = *seconds > ROOF_CPU_RAN_S * (double)phases;
     return ROOF_OK;
 }
 
@@ -188,6 +184,35 @@ static double cpu_waited(const struct roof_bench *bench)
 static void cpu_end(struct roof_bench *bench)
 {
     (void)bench;
+}
+
+/* --- steps --------------------------------------------------------------------------------- */
+
+static double cpu_room(const struct roof_bench *bench)
+{
+    const double available = roof_cpu_memory_free("");
+    return isnan(available) ? bench->topology.memory_bytes : available;
+}
+
+static void cpu_step_end(struct roof_bench *bench)
+{
+    roof_cpu_step_free(bench->step);
+    bench->step = NULL;
+}
+
+static enum roof_status cpu_step_begin(struct roof_bench *bench, const struct roof_meter_step *step,
+                                       struct roof_error *error)
+{
+    return roof_cpu_step_new(&bench->step, step, &bench->features, bench->threads,
+                             last_cache(bench), error);
+}
+
+static enum roof_status cpu_step_sample(double *seconds, double *each, struct roof_bench *bench,
+                                        struct roof_error *error)
+{
+    (void)error;
+    *seconds = roof_cpu_step_run(each, &bench->waited, bench->step, bench->team);
+    return ROOF_OK;
 }
 
 /* Returns the clock of the processor: additions that wait for one another take a cycle each. */
@@ -228,6 +253,10 @@ const struct roof_meter roof_meter_cpu = {.name = "cpu",
                                           .sample = cpu_sample,
                                           .waited = cpu_waited,
                                           .end = cpu_end,
+                                          .room = cpu_room,
+                                          .step_begin = cpu_step_begin,
+                                          .step_sample = cpu_step_sample,
+                                          .step_end = cpu_step_end,
                                           .clocks = cpu_clocks,
                                           .energy = cpu_energy,
                                           .close = cpu_close};

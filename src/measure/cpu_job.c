@@ -54,10 +54,10 @@ void roof_cpu_repeat(struct roof_cpu_job *job)
     }
 }
 
-int64_t roof_cpu_copies(const struct roof_meter_task *task, int64_t bytes, int64_t cache_bytes)
+int64_t roof_cpu_copies(const struct roof_cpu_job *job, int64_t bytes, int64_t cache_bytes)
 {
-    const bool warm = task->workload.cache == ROOF_CACHE_WARM;
-    return warm ? 1 : 1 + 3 * cache_bytes / (bytes < 1 ? 1 : bytes);
+    const bool warm = job->task.workload.cache == ROOF_CACHE_WARM;
+    return job->runs > 0 ? job->runs : warm ? 1 : 1 + 3 * cache_bytes / (bytes < 1 ? 1 : bytes);
 }
 
 /* Returns the next of a sequence of random numbers (xorshift64*). */

@@ -27,6 +27,7 @@ struct roof_cpu_job {
     int64_t repeats; /* of a stream in one call */
     int64_t phases;  /* calls of the team that make a call of the task, one after another */
     int64_t copies;  /* of the data that calls rotate through */
+    int64_t runs;    /* of a step, each on weights or a cache of its own; 0: this is no step */
     int64_t stride;  /* bytes from one copy to the next */
     unsigned char
         *scratch; /* a part of data that all calls share: inputs, quantised inputs, output */
@@ -52,9 +53,9 @@ bool roof_cpu_product_able(const struct roof_cpu_features *features,
 
 bool roof_cpu_vector_able(const struct roof_meter_task *task);
 
-/* Returns how many copies of data a task rotates through: with those, a cold task finds nothing of
- * a copy in caches of cache_bytes when it comes to it again. */
-int64_t roof_cpu_copies(const struct roof_meter_task *task, int64_t bytes, int64_t cache_bytes);
+/* Returns how many copies of data a job rotates through: those of a step, or so many that a cold
+ * task finds nothing of a copy in caches of cache_bytes when it comes to it again. */
+int64_t roof_cpu_copies(const struct roof_cpu_job *job, int64_t bytes, int64_t cache_bytes);
 
 /* Gives a job so many bytes in large pages where the system has them, or those that it has. */
 enum roof_status roof_cpu_allocate(struct roof_cpu_job *job, int64_t bytes,

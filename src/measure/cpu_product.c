@@ -120,7 +120,7 @@ enum roof_status roof_cpu_product_begin(struct roof_cpu_job *job, int64_t cache_
     job->phases = 2;
     job->share = share_product;
     job->stride = (weights + 63) / 64 * 64;
-    job->copies = roof_cpu_copies(&job->task, job->stride, cache_bytes);
+    job->copies = roof_cpu_copies(job, job->stride, cache_bytes);
     const int64_t scratch =
         s->m * (s->k + s->n) * (int64_t)sizeof(float) + s->m * row_bytes(kernels.inputs, s->k) + 64;
     TRY(roof_cpu_allocate(job, job->copies * job->stride + scratch, error));

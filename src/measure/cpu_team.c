@@ -36,7 +36,8 @@ struct roof_cpu_team {
     void *context;
     int64_t first;
     int64_t calls;
-    bool ran; /* time in which a thread waits for its processor does not count */
+    struct roof_cpu_call *each; /* NULL: calls are not timed one by one */
+    bool ran;                   /* time in which a thread waits for its processor does not count */
     double seconds;
     double wall_s; /* by the clock on the wall */
     /* The barrier between calls. */
@@ -118,6 +119,25 @@ static double run_calls_ran(struct roof_cpu_team *team, size_t index)
     return seconds;
 }
 
+/* Runs the calls and times each of them. */
+static double run_each(struct roof_cpu_team *team, size_t index)
+{
+    const double begin = roof_seconds();
+    double wall = begin;
+    for (int64_t call = 0; call < team->calls; call++) {
+        const double start = roof_thread_seconds();
+        team->share(team->context, index, team->threads, call);
+        team->member[index].ran_s[call % 2] = roof_thread_seconds() - start;
+        barrier(team);
+        if (index == 0) {
+            const double now = roof_seconds();
+            team->each[call] = (struct roof_cpu_call){longest(team, call), now - wall};
+            wall = now;
+        }
+    }
+    return wall - begin;
+}
+
 static void *work(void *argument)
 {
     const struct member *const member = argument;
@@ -139,8 +159,9 @@ static void *work(void *argument)
         (void)pthread_mutex_unlock(&team->lock);
         barrier(team);
         const double start = roof_seconds();
-        const double seconds =
-            team->ran ? run_calls_ran(team, member->index) : run_calls(team, member->index);
+        const double seconds = team->each != NULL ? run_each(team, member->index)
+                               : team->ran        ? run_calls_ran(team, member->index)
+                                                  : run_calls(team, member->index);
         const double wall_s = roof_seconds() - start;
         (void)pthread_mutex_lock(&team->lock);
         team->seconds = member->index == 0 ? seconds : team->seconds;
@@ -151,6 +172,14 @@ static void *work(void *argument)
     }
     (void)pthread_mutex_unlock(&team->lock);
     return NULL;
+}
+
+void roof_cpu_team_time(struct roof_cpu_team *team, roof_cpu_share *share, void *context,
+                        struct roof_cpu_call *call, int64_t calls)
+{
+    team->each = call; /* all threads sleep */
+    (void)roof_cpu_team_run(team, share, context, 0, calls, false);
+    team->each = NULL;
 }
 
 double roof_cpu_team_run(struct roof_cpu_team *team, roof_cpu_share *share, void *context,
@@ -176,11 +205,6 @@ double roof_cpu_team_run(struct roof_cpu_team *team, roof_cpu_share *share, void
 double roof_cpu_team_wall(const struct roof_cpu_team *team)
 {
     return team->wall_s;
-}
-
-size_t roof_cpu_team_threads(const struct roof_cpu_team *team)
-{
-    return team->threads;
 }
 
 /* Starts the threads of a team; those that were started are counted also where one fails. */

@@ -122,6 +122,15 @@ static bool find_value(char *out, size_t size, const char *text, const char *key
     return false;
 }
 
+/* Returns the bytes of a key of /proc/meminfo; NAN if it has none. */
+static double memory_figure(const char *root, const char *key)
+{
+    char text[8192];
+    char line[ROOF_METER_TEXT];
+    (void)read_file(text, sizeof text, root, "/proc/meminfo");
+    return find_value(line, sizeof line, text, key) ? strtod(line, NULL) * 1024 : ROOF_UNKNOWN;
+}
+
 static void read_identity(struct roof_cpu_topology *t, const char *root)
 {
     char text[8192]; /* the first processor of the file has room */
@@ -140,9 +149,12 @@ static void read_identity(struct roof_cpu_topology *t, const char *root)
                   "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")) {
         t->clock_hz = strtod(line, NULL) * 1e3;
     }
-    (void)read_file(text, sizeof text, root, "/proc/meminfo");
-    t->memory_bytes =
-        find_value(line, sizeof line, text, "MemTotal") ? strtod(line, NULL) * 1024 : ROOF_UNKNOWN;
+    t->memory_bytes = memory_figure(root, "MemTotal");
+}
+
+double roof_cpu_memory_free(const char *root)
+{
+    return memory_figure(root, "MemAvailable");
 }
 
 /* Leaves the numbers of processors that this process may use. */

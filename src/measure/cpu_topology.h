@@ -37,6 +37,9 @@ enum roof_status roof_cpu_topology_read(struct roof_cpu_topology *out, const cha
                                         struct roof_error *error);
 void roof_cpu_topology_free(struct roof_cpu_topology *topology);
 
+/* Returns the bytes of memory that are free now; NAN if the system does not tell. */
+double roof_cpu_memory_free(const char *root);
+
 /* Returns the bytes of all caches of an index that the first `threads` processors have. */
 int64_t roof_cpu_cache_total(const struct roof_cpu_topology *topology, size_t index,
                              size_t threads);

@@ -165,7 +165,8 @@ static enum roof_status begin_rows(struct roof_cpu_job *job, int64_t cache_bytes
     uint64_t state = 1;
     job->share = share_rows;
     job->stride = 3 * w->shape.tokens * row_length(w) * (int64_t)sizeof(float);
-    job->copies = roof_cpu_copies(&job->task, job->stride, cache_bytes);
+    /* In a step the activations are those that the operator before has just written. */
+    job->copies = job->runs > 0 ? 1 : roof_cpu_copies(job, job->stride, cache_bytes);
     TRY(roof_cpu_allocate(job, job->copies * job->stride, error));
     roof_cpu_random((float *)(void *)job->data, job->stride / (int64_t)sizeof(float), &state);
     roof_cpu_repeat(job);
@@ -256,7 +257,7 @@ static enum roof_status begin_attention(struct roof_cpu_job *job, size_t threads
     uint64_t state = 1;
     job->share = share_attention;
     job->stride = s->batch * s->kv_heads * s->kv_len * s->head_dim * 2 * (int64_t)sizeof(uint16_t);
-    job->copies = roof_cpu_copies(&job->task, job->stride, cache_bytes);
+    job->copies = roof_cpu_copies(job, job->stride, cache_bytes);
     const int64_t data = job->copies * job->stride;
     const int64_t queries = heads * (int64_t)(sizeof(uint16_t) + sizeof(float));
     TRY(roof_cpu_allocate(job, data + queries + (int64_t)threads * scores_bytes(s->kv_len), error));
@@ -274,7 +275,8 @@ bool roof_cpu_vector_able(const struct roof_meter_task *task)
     const struct roof_workload *const w = &task->workload;
     return w->op == ROOF_OPERATOR_FLASH_ATTENTION
                ? w->formats.kv == ROOF_PRECISION_FP16 && w->shape.head_dim % ROOF_BLOCK == 0 &&
-                     w->shape.kv_len % ROOF_BLOCK == 0
+                     w->shape.kv_len % ROOF_BLOCK == 0 &&
+                     (w->shape.window == 0 || w->shape.window >= w->shape.kv_len)
                : find_row(w->op, ROOF_ISA_BASE) != NULL && row_length(w) % LANES == 0 &&
                      (w->op != ROOF_OPERATOR_ROPE || w->shape.head_dim % ((int64_t)2 * LANES) == 0);
 }

@@ -11,6 +11,7 @@
 #include "measure/cpu_dot.h"
 #include "measure/cuda_kernels.h"
 #include "measure/cuda_product.h"
+#include "measure/cuda_vector.h"
 #include "measure/gpus.h"
 #include "measure/meter.h"
 
@@ -20,7 +21,7 @@
 #define CALLS_MAX 4096
 /* The sides of the product that the peak of a matrix unit is measured with: 4096^3 FLOPs fill any
  * GPU, and take 0.1 to 20 ms. */
-#define PEAK_SIDE 4096
+#define PEAK_SIDE ((int64_t)4096)
 /* Buffers begin at multiples of this, as cuBLASLt's fastest kernels ask for. */
 #define ALIGNED 256
 /* Data is made on the host in pieces of this size, and copied on the device. */
@@ -28,8 +29,10 @@
 
 /* A task that is begun; zeroed, none is. */
 struct job {
-    enum roof_cuda_kernel kernel; /* unless it is a product */
+    enum roof_cuda_kernel kernel; /* of a probe */
     bool is_product;
+    bool is_vector; /* of `workload` */
+    struct roof_workload workload;
     struct roof_cuda_product product;
     uint64_t data;  /* memory of the device: the copies, one after another */
     int64_t stride; /* bytes from one copy to the next */
@@ -44,21 +47,59 @@ struct job {
 struct roof_bench {
     struct roof_cuda cuda;
     struct roof_cuda_kernels kernels;
+    struct roof_cuda_vectors vectors;
     struct roof_cublaslt products; /* its handle is NULL where the library is missing */
     struct roof_error lacks;       /* says why */
     struct roof_gpus *sensors;     /* NULL where NVML is missing */
     enum roof_status free;         /* ROOF_OK: no other process computes on the device */
     struct roof_error others;
-    struct job job;
+    struct job job; /* the task */
+    /* A step. */
+    struct roof_meter_step step;
+    struct job *part; /* owned; NULL: no step is begun */
+    int64_t *next;    /* owned: the number of the next run of each part, while they are queued */
+    struct cuda_graph_run *graph; /* all runs in their order */
+    struct job *queued;           /* the job whose calls are queued */
+    double busy_s;                /* of the last sample */
 };
 
 /* --- the device ---------------------------------------------------------------------------- */
 
+/* Releases what a job holds. */
+static void release(struct job *job, const struct roof_bench *bench)
+{
+    if (job->graph != NULL) {
+        (void)bench->cuda.call.cuGraphExecDestroy(job->graph);
+    }
+    roof_cuda_product_end(&job->product);
+    if (job->data != 0) {
+        (void)bench->cuda.call.cuMemFree_v2(job->data);
+    }
+    *job = (struct job){.data = 0};
+}
+
+static void cuda_step_end(struct roof_bench *bench)
+{
+    for (size_t i = 0; i < bench->step.count && bench->part != NULL; i++) {
+        release(&bench->part[i], bench);
+    }
+    if (bench->graph != NULL) {
+        (void)bench->cuda.call.cuGraphExecDestroy(bench->graph);
+    }
+    free(bench->part);
+    free(bench->next);
+    bench->part = NULL;
+    bench->next = NULL;
+    bench->graph = NULL;
+}
+
 static void cuda_close(struct roof_bench *bench)
 {
     if (bench != NULL) {
+        cuda_step_end(bench);
         roof_gpus_close(bench->sensors);
         roof_cublaslt_close(&bench->products);
+        roof_cuda_vectors_close(&bench->vectors, &bench->cuda);
         roof_cuda_kernels_close(&bench->kernels, &bench->cuda);
         roof_cuda_close(&bench->cuda);
         free(bench);
@@ -84,6 +125,7 @@ static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_o
         bench->sensors == NULL ? ROOF_OK : roof_nvml_check_free(bench->sensors, &bench->others);
     TRY(roof_cuda_start(&bench->cuda, error));
     TRY(roof_cuda_kernels_open(&bench->kernels, &bench->cuda, error));
+    TRY(roof_cuda_vectors_open(&bench->vectors, &bench->cuda, error));
     const enum roof_status status = roof_cublaslt_open(&bench->products, &bench->lacks);
     if (status != ROOF_OK) {
         roof_cublaslt_close(&bench->products);
@@ -196,7 +238,9 @@ static bool product_of(struct roof_cuda_shape *out, const struct roof_meter_task
 {
     const struct roof_workload *const w = &task->workload;
     if (task->probe == ROOF_PROBE_MULTIPLY) {
-        *out = (struct roof_cuda_shape){task->format, 1, PEAK_SIDE, PEAK_SIDE, PEAK_SIDE};
+        /* Formats of 4 bits are so fast that a launch would show. */
+        const int64_t side = roof_precision_bits(task->format) < 8 ? 2 * PEAK_SIDE : PEAK_SIDE;
+        *out = (struct roof_cuda_shape){task->format, 1, side, side, side};
         /* A product of fp32 runs on the vector unit. */
         return task->unit == ROOF_COMPUTE_MATRIX && task->format != ROOF_PRECISION_FP32;
     }
@@ -208,11 +252,16 @@ static bool product_of(struct roof_cuda_shape *out, const struct roof_meter_task
            w->formats.weights == w->formats.activations;
 }
 
+static bool is_vector(const struct roof_meter_task *task)
+{
+    return task->probe == ROOF_PROBE_OPERATOR && roof_cuda_vector_able(&task->workload);
+}
+
 static bool cuda_able(const struct roof_bench *bench, const struct roof_meter_task *task)
 {
     enum roof_cuda_kernel kernel = ROOF_CUDA_NOTHING;
     struct roof_cuda_shape shape;
-    return kernel_of(&kernel, task) ||
+    return kernel_of(&kernel, task) || is_vector(task) ||
            (bench->products.handle != NULL && product_of(&shape, task) &&
             roof_cuda_product_able(&bench->cuda, &shape));
 }
@@ -225,9 +274,11 @@ static void fill_piece(unsigned char *out, enum roof_precision format)
     static const int64_t step = 4096;
     float values[4096];
     uint64_t state = 1;
-    if (format == ROOF_PRECISION_FP8_E4M3 || format == ROOF_PRECISION_INT8) {
+    const bool fp8 = format == ROOF_PRECISION_FP8_E4M3 || format == ROOF_PRECISION_MXFP8_E4M3;
+    /* All bits of int8 and of the elements of nvfp4 are numbers. */
+    if (fp8 || format == ROOF_PRECISION_INT8 || format == ROOF_PRECISION_NVFP4) {
         roof_cpu_noise(out, PIECE_BYTES, &state);
-        for (int64_t i = 0; i < PIECE_BYTES && format == ROOF_PRECISION_FP8_E4M3; i++) {
+        for (int64_t i = 0; i < PIECE_BYTES && fp8; i++) {
             out[i] = (unsigned char)((out[i] & 0x80) | (out[i] & 0x7f) % 0x39); /* up to 1 */
         }
         return;
@@ -250,10 +301,9 @@ static void fill_piece(unsigned char *out, enum roof_precision format)
 
 /* Allocates the copies of a task and fills them: the first piece from the host, and then twice as
  * much each time from what is there. */
-static enum roof_status make_data(struct roof_bench *bench, enum roof_precision format,
-                                  struct roof_error *error)
+static enum roof_status make_data(struct job *job, struct roof_bench *bench,
+                                  enum roof_precision format, struct roof_error *error)
 {
-    struct job *const job = &bench->job;
     const int64_t bytes = job->stride * job->copies;
     unsigned char *const piece = malloc(PIECE_BYTES);
     if (piece == NULL) {
@@ -284,32 +334,43 @@ static enum roof_status make_data(struct roof_bench *bench, enum roof_precision 
                : status;
 }
 
+/* Makes all scales of an operand 1. */
+static enum roof_status fill_scales(const struct roof_bench *bench, uint64_t operand,
+                                    const struct roof_cuda_operand *parts, struct roof_error *error)
+{
+    unsigned char ones[4096];
+    memset(ones, parts->one, sizeof ones);
+    for (int64_t done = 0; done < parts->scales; done += (int64_t)sizeof ones) {
+        const int64_t left = parts->scales - done;
+        ROOF_CUDA(&bench->cuda, cuMemcpyHtoD_v2, operand + (uint64_t)(parts->scales_at + done),
+                  ones, left < (int64_t)sizeof ones ? (size_t)left : sizeof ones);
+    }
+    return ROOF_OK;
+}
+
 static int64_t aligned(int64_t bytes)
 {
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/* Returns how many copies a task needs, so that a cold call touches no bytes of the cache. */
+/* Returns how many copies a task needs, so that a cold call touches no bytes of the cache, and each
+ * of so many runs of a step (0: it is none) has its own. In a step the activations are those that
+ * the operator before has just written. */
 static int64_t copies_of(const struct roof_bench *bench, const struct roof_meter_task *task,
-                         int64_t bytes)
+                         int64_t bytes, int64_t runs)
 {
     const bool warm = task->probe != ROOF_PROBE_OPERATOR || task->workload.cache == ROOF_CACHE_WARM;
-    return warm || bytes <= 0 ? 1 : 1 + 3 * bench->cuda.l2_bytes / bytes;
+    const bool written =
+        runs > 0 && task->workload.op != ROOF_OPERATOR_FLASH_ATTENTION && is_vector(task);
+    const int64_t cold = bytes <= 0 ? 1 : 1 + 3 * bench->cuda.l2_bytes / bytes;
+    return warm || written ? 1 : cold > runs ? cold : runs;
 }
 
 /* --- tasks --------------------------------------------------------------------------------- */
 
 static void cuda_end(struct roof_bench *bench)
 {
-    struct job *const job = &bench->job;
-    if (job->graph != NULL) {
-        (void)bench->cuda.call.cuGraphExecDestroy(job->graph);
-    }
-    roof_cuda_product_end(&job->product);
-    if (job->data != 0) {
-        (void)bench->cuda.call.cuMemFree_v2(job->data);
-    }
-    *job = (struct job){.data = 0};
+    release(&bench->job, bench);
 }
 
 /* Points a product to the operands of a call. */
@@ -321,67 +382,100 @@ static void point(struct job *job, int64_t call)
     job->product.out_at = job->product.inputs_at + (uint64_t)job->inputs_bytes;
 }
 
-static enum roof_status begin_product(double *amount, struct roof_bench *bench,
+static enum roof_status begin_product(struct job *job, double *amount, struct roof_bench *bench,
                                       const struct roof_meter_task *task,
-                                      const struct roof_cuda_shape *s, struct roof_error *error)
+                                      const struct roof_cuda_shape *s, int64_t runs,
+                                      struct roof_error *error)
 {
-    struct job *const job = &bench->job;
-    const double width = (double)roof_precision_bits(s->format) / 8;
+    const struct roof_cuda_operand weights = roof_cuda_operand(s, s->n);
+    const struct roof_cuda_operand inputs = roof_cuda_operand(s, s->m);
     job->is_product = true;
-    job->weights_bytes = aligned((int64_t)(width * (double)(s->batch * s->n * s->k)));
-    job->inputs_bytes = aligned((int64_t)(width * (double)(s->batch * s->m * s->k)));
+    job->weights_bytes = weights.bytes;
+    job->inputs_bytes = inputs.bytes;
     job->stride = job->weights_bytes + job->inputs_bytes +
                   aligned(roof_cuda_out_bytes(s->format) * s->batch * s->m * s->n);
-    job->copies = copies_of(bench, task, job->stride);
+    job->copies = copies_of(bench, task, job->stride, runs);
     *amount =
         task->probe == ROOF_PROBE_MULTIPLY ? 2.0 * (double)s->m * (double)s->n * (double)s->k : 0;
-    TRY(make_data(bench, s->format, error));
+    TRY(make_data(job, bench, s->format, error));
+    for (int64_t copy = 0; copy < job->copies; copy++) {
+        const uint64_t at = job->data + (uint64_t)(copy * job->stride);
+        TRY(fill_scales(bench, at, &weights, error));
+        TRY(fill_scales(bench, at + (uint64_t)job->weights_bytes, &inputs, error));
+    }
     point(job, 0);
     return roof_cuda_product_begin(&job->product, &bench->products, &bench->cuda, s, error);
 }
 
-static enum roof_status begin_kernel(double *amount, struct roof_bench *bench,
+static enum roof_status begin_vector(struct job *job, struct roof_bench *bench,
+                                     const struct roof_meter_task *task, int64_t runs,
+                                     struct roof_error *error)
+{
+    job->is_vector = true;
+    job->workload = task->workload;
+    job->stride = roof_cuda_vector_bytes(&bench->cuda, &task->workload);
+    job->copies = copies_of(bench, task, job->stride, runs);
+    return make_data(job, bench, ROOF_PRECISION_FP16, error);
+}
+
+static enum roof_status begin_kernel(struct job *job, double *amount, struct roof_bench *bench,
                                      const struct roof_meter_task *task, struct roof_error *error)
 {
-    struct job *const job = &bench->job;
     (void)kernel_of(&job->kernel, task);
     job->bytes = task->bytes;
     job->stride = aligned(task->bytes > 0 ? task->bytes : 1);
     job->copies = 1;
     *amount = roof_cuda_kernel_amount(&bench->cuda, job->kernel, task->bytes);
-    return make_data(bench, ROOF_PRECISION_FP32, error);
+    return make_data(job, bench, ROOF_PRECISION_FP32, error);
+}
+
+/* Prepares a task, or one that a step runs so often; runs is 0 where it is none of a step. */
+static enum roof_status begin(struct job *job, double *amount, struct roof_bench *bench,
+                              const struct roof_meter_task *task, int64_t runs,
+                              struct roof_error *error)
+{
+    struct roof_cuda_shape shape;
+    *job = (struct job){.data = 0};
+    *amount = 0;
+    const enum roof_status status =
+        product_of(&shape, task) ? begin_product(job, amount, bench, task, &shape, runs, error)
+        : is_vector(task)        ? begin_vector(job, bench, task, runs, error)
+                                 : begin_kernel(job, amount, bench, task, error);
+    if (status != ROOF_OK) {
+        release(job, bench);
+    }
+    return status;
 }
 
 static enum roof_status cuda_begin(double *amount, struct roof_bench *bench,
                                    const struct roof_meter_task *task, struct roof_error *error)
 {
-    struct roof_cuda_shape shape;
-    bench->job = (struct job){.data = 0};
-    const enum roof_status status = product_of(&shape, task)
-                                        ? begin_product(amount, bench, task, &shape, error)
-                                        : begin_kernel(amount, bench, task, error);
-    if (status != ROOF_OK) {
-        cuda_end(bench);
-    }
-    return status;
+    return begin(&bench->job, amount, bench, task, 0, error);
 }
 
 /* --- samples ------------------------------------------------------------------------------- */
 
+/* Queues one call of a job. */
+static enum roof_status queue_call(struct job *job, const struct roof_bench *bench, int64_t call,
+                                   struct roof_error *error)
+{
+    const uint64_t data = job->data + (uint64_t)(call % job->copies * job->stride);
+    if (job->is_product) {
+        point(job, call);
+        return roof_cuda_product_run(&job->product, error);
+    }
+    return job->is_vector
+               ? roof_cuda_vector_run(&bench->cuda, &bench->vectors, &job->workload, data, error)
+               : roof_cuda_launch(&bench->cuda, &bench->kernels, job->kernel, data, job->bytes,
+                                  error);
+}
+
 /* Queues all calls of a sample. */
 static enum roof_status queue_calls(void *context, struct roof_error *error)
 {
-    struct roof_bench *const bench = context;
-    struct job *const job = &bench->job;
-    for (int64_t call = 0; call < job->calls; call++) {
-        if (job->is_product) {
-            point(job, call);
-            TRY(roof_cuda_product_run(&job->product, error));
-        } else {
-            TRY(roof_cuda_launch(&bench->cuda, &bench->kernels, job->kernel,
-                                 job->data + (uint64_t)(call % job->copies * job->stride),
-                                 job->bytes, error));
-        }
+    const struct roof_bench *const bench = context;
+    for (int64_t call = 0; call < bench->queued->calls; call++) {
+        TRY(queue_call(bench->queued, bench, call, error));
     }
     return ROOF_OK;
 }
@@ -389,14 +483,14 @@ static enum roof_status queue_calls(void *context, struct roof_error *error)
 static enum roof_status replay(void *context, struct roof_error *error)
 {
     struct roof_bench *const bench = context;
-    ROOF_CUDA(&bench->cuda, cuGraphLaunch, bench->job.graph, bench->cuda.stream);
+    ROOF_CUDA(&bench->cuda, cuGraphLaunch, bench->queued->graph, bench->cuda.stream);
     return ROOF_OK;
 }
 
 /* Makes the graph of as many calls as a sample needs, each copy the same number of times. */
-static enum roof_status make_graph(struct roof_bench *bench, struct roof_error *error)
+static enum roof_status make_graph(struct job *job, struct roof_bench *bench,
+                                   struct roof_error *error)
 {
-    struct job *const job = &bench->job;
     double took = 0;
     job->calls = 2;
     TRY(roof_cuda_run(&bench->cuda, queue_calls, bench, error));
@@ -409,15 +503,96 @@ static enum roof_status make_graph(struct roof_bench *bench, struct roof_error *
     return roof_cuda_run(&bench->cuda, replay, bench, error);
 }
 
+/* Times a job: the seconds of one call. */
+static enum roof_status time_job(double *seconds, struct job *job, struct roof_bench *bench,
+                                 struct roof_error *error)
+{
+    bench->queued = job;
+    if (job->graph == NULL) {
+        TRY(make_graph(job, bench, error));
+    }
+    TRY(roof_cuda_time(seconds, &bench->cuda, replay, bench, error));
+    bench->busy_s = *seconds;
+    *seconds /= (double)job->calls;
+    return ROOF_OK;
+}
+
 static enum roof_status cuda_sample(double *seconds, struct roof_bench *bench,
                                     struct roof_error *error)
 {
-    if (bench->job.graph == NULL) {
-        TRY(make_graph(bench, error));
+    return time_job(seconds, &bench->job, bench, error);
+}
+
+/* --- steps --------------------------------------------------------------------------------- */
+
+/* Returns the memory that is free, of the whole where the driver does not say. */
+static double cuda_room(const struct roof_bench *bench)
+{
+    size_t available = 0;
+    size_t all = 0;
+    return bench->cuda.call.cuMemGetInfo_v2(&available, &all) == 0 ? (double)available
+                                                                   : bench->cuda.memory_bytes;
+}
+
+/* Queues all runs of a step in their order. */
+static enum roof_status queue_step(void *context, struct roof_error *error)
+{
+    const struct roof_bench *const bench = context;
+    for (size_t i = 0; i < bench->step.count; i++) {
+        bench->next[i] = 0;
     }
-    TRY(roof_cuda_time(seconds, &bench->cuda, replay, bench, error));
-    *seconds /= (double)bench->job.calls;
+    for (size_t i = 0; i < bench->step.runs; i++) {
+        const size_t part = bench->step.order[i];
+        TRY(queue_call(&bench->part[part], bench, bench->next[part]++, error));
+    }
     return ROOF_OK;
+}
+
+static enum roof_status replay_step(void *context, struct roof_error *error)
+{
+    const struct roof_bench *const bench = context;
+    ROOF_CUDA(&bench->cuda, cuGraphLaunch, bench->graph, bench->cuda.stream);
+    return ROOF_OK;
+}
+
+static enum roof_status begin_parts(struct roof_bench *bench, struct roof_error *error)
+{
+    const struct roof_meter_step *const step = &bench->step;
+    bench->part = calloc(step->count, sizeof *bench->part);
+    bench->next = calloc(step->count, sizeof *bench->next);
+    if (bench->part == NULL || bench->next == NULL) {
+        return roof_no_memory(error);
+    }
+    for (size_t i = 0; i < step->count; i++) {
+        double amount = 0;
+        TRY(begin(&bench->part[i], &amount, bench, &step->part[i].task, step->part[i].runs, error));
+    }
+    TRY(roof_cuda_run(&bench->cuda, queue_step, bench, error)); /* kernels are loaded now */
+    TRY(roof_cuda_capture(&bench->graph, &bench->cuda, queue_step, bench, error));
+    return roof_cuda_run(&bench->cuda, replay_step, bench, error);
+}
+
+static enum roof_status cuda_step_begin(struct roof_bench *bench,
+                                        const struct roof_meter_step *step,
+                                        struct roof_error *error)
+{
+    bench->step = *step;
+    const enum roof_status status = begin_parts(bench, error);
+    if (status != ROOF_OK) {
+        cuda_step_end(bench);
+    }
+    return status;
+}
+
+/* The step is one graph. Each part has a graph of its own, too: events within one would take as
+ * long as short kernels. */
+static enum roof_status cuda_step_sample(double *seconds, double *each, struct roof_bench *bench,
+                                         struct roof_error *error)
+{
+    for (size_t i = 0; i < bench->step.count; i++) {
+        TRY(time_job(&each[i], &bench->part[i], bench, error));
+    }
+    return roof_cuda_time(seconds, &bench->cuda, replay_step, bench, error);
 }
 
 /* --- sensors ------------------------------------------------------------------------------- */
@@ -441,6 +616,11 @@ static void cuda_clocks(struct roof_meter_clocks *out, struct roof_bench *bench)
                                                    strstr(sample.throttle, "power_cap") != NULL};
 }
 
+static double cuda_busy(const struct roof_bench *bench)
+{
+    return bench->busy_s;
+}
+
 static double cuda_energy(struct roof_bench *bench)
 {
     struct roof_sample sample;
@@ -449,7 +629,7 @@ static double cuda_energy(struct roof_bench *bench)
 }
 
 const struct roof_meter roof_meter_cuda = {.name = "cuda",
-                                           .formats = "bf16,fp16,fp8_e4m3,int8",
+                                           .formats = "bf16,fp16,fp8_e4m3,int8,mxfp8_e4m3,nvfp4",
                                            .open = cuda_open,
                                            .check = cuda_check,
                                            .describe = cuda_describe,
@@ -457,6 +637,11 @@ const struct roof_meter roof_meter_cuda = {.name = "cuda",
                                            .begin = cuda_begin,
                                            .sample = cuda_sample,
                                            .end = cuda_end,
+                                           .room = cuda_room,
+                                           .step_begin = cuda_step_begin,
+                                           .step_sample = cuda_step_sample,
+                                           .step_end = cuda_step_end,
                                            .clocks = cuda_clocks,
+                                           .busy = cuda_busy,
                                            .energy = cuda_energy,
                                            .close = cuda_close};

@@ -33,6 +33,7 @@ static const struct roof_symbol symbols[] = {
     ROOF_SYMBOL(roof_cuda_calls, cuCtxSetCurrent),
     ROOF_SYMBOL(roof_cuda_calls, cuMemAlloc_v2),
     ROOF_SYMBOL(roof_cuda_calls, cuMemFree_v2),
+    ROOF_SYMBOL(roof_cuda_calls, cuMemGetInfo_v2),
     ROOF_SYMBOL(roof_cuda_calls, cuMemAllocHost_v2),
     ROOF_SYMBOL(roof_cuda_calls, cuMemFreeHost),
     ROOF_SYMBOL(roof_cuda_calls, cuMemHostGetDevicePointer_v2),
@@ -71,6 +72,28 @@ enum roof_status roof_cuda_check(const struct roof_cuda *cuda, int status, const
         return roof_error_set(error, ROOF_IO, "%s: CUDA error %d", call, status);
     }
     return roof_error_set(error, ROOF_IO, "%s: %s", call, name);
+}
+
+enum roof_status roof_cuda_load(struct cuda_module **module, struct cuda_function **function,
+                                const struct roof_cuda *cuda, const struct roof_text *ptx,
+                                const char *const *name, size_t count, struct roof_error *error)
+{
+    *module = NULL;
+    if (ptx->failed) {
+        return roof_no_memory(error);
+    }
+    ROOF_CUDA(cuda, cuModuleLoadDataEx, module, ptx->data, 0, NULL, NULL);
+    for (size_t i = 0; i < count; i++) {
+        ROOF_CUDA(cuda, cuModuleGetFunction, &function[i], *module, name[i]);
+    }
+    return ROOF_OK;
+}
+
+void roof_cuda_unload(const struct roof_cuda *cuda, struct cuda_module *module)
+{
+    if (module != NULL) {
+        (void)cuda->call.cuModuleUnload(module);
+    }
 }
 
 enum roof_status roof_cuda_allocate(uint64_t *out, const struct roof_cuda *cuda, int64_t bytes,

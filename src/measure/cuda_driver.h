@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "measure/library.h"
 
 /* Opaque: CUcontext, CUstream, CUevent, CUmodule, CUfunction, CUgraph and CUgraphExec point to
@@ -35,6 +36,7 @@ struct roof_cuda_calls {
     int (*cuCtxSetCurrent)(struct cuda_context *context);
     int (*cuMemAlloc_v2)(uint64_t *address, size_t bytes);
     int (*cuMemFree_v2)(uint64_t address);
+    int (*cuMemGetInfo_v2)(size_t *available, size_t *all);
     int (*cuMemAllocHost_v2)(void **memory, size_t bytes);
     int (*cuMemFreeHost)(void *memory);
     int (*cuMemHostGetDevicePointer_v2)(uint64_t *address, void *memory, unsigned flags);
@@ -107,6 +109,14 @@ enum roof_status roof_cuda_check(const struct roof_cuda *cuda, int status, const
 /* Makes a call and returns from the calling function, which has `error`, where it failed. */
 #define ROOF_CUDA(cuda_, call_, ...)                                                               \
     TRY(roof_cuda_check((cuda_), (cuda_)->call.call_(__VA_ARGS__), #call_, error))
+
+/* Loads a module from a text of PTX, and finds `count` functions in it by their names; the caller
+ * unloads *module (roof_cuda_unload), also after a failure. */
+enum roof_status roof_cuda_load(struct cuda_module **module, struct cuda_function **function,
+                                const struct roof_cuda *cuda, const struct roof_text *ptx,
+                                const char *const *name, size_t count, struct roof_error *error);
+/* Unloads a module; accepts NULL. */
+void roof_cuda_unload(const struct roof_cuda *cuda, struct cuda_module *module);
 
 /* Allocates memory of the device; the message names how much. */
 enum roof_status roof_cuda_allocate(uint64_t *out, const struct roof_cuda *cuda, int64_t bytes,

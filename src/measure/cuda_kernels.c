@@ -181,27 +181,20 @@ enum roof_status roof_cuda_kernels_open(struct roof_cuda_kernels *out, const str
                                         struct roof_error *error)
 {
     struct roof_text text = ROOF_TEXT_INIT;
-    *out = (struct roof_cuda_kernels){.module = NULL};
+    const char *names[ROOF_CUDA_KERNELS];
+    for (size_t i = 0; i < ROOF_CUDA_KERNELS; i++) {
+        names[i] = rows[i].name;
+    }
     roof_cuda_ptx(&text);
     const enum roof_status status =
-        text.failed
-            ? roof_no_memory(error)
-            : roof_cuda_check(cuda,
-                              cuda->call.cuModuleLoadDataEx(&out->module, text.data, 0, NULL, NULL),
-                              "cuModuleLoadDataEx", error);
+        roof_cuda_load(&out->module, out->function, cuda, &text, names, ROOF_CUDA_KERNELS, error);
     roof_text_free(&text);
-    TRY(status);
-    for (size_t i = 0; i < ROOF_CUDA_KERNELS; i++) {
-        ROOF_CUDA(cuda, cuModuleGetFunction, &out->function[i], out->module, rows[i].name);
-    }
-    return ROOF_OK;
+    return status;
 }
 
 void roof_cuda_kernels_close(struct roof_cuda_kernels *kernels, const struct roof_cuda *cuda)
 {
-    if (kernels->module != NULL) {
-        (void)cuda->call.cuModuleUnload(kernels->module);
-    }
+    roof_cuda_unload(cuda, kernels->module);
     *kernels = (struct roof_cuda_kernels){.module = NULL};
 }
 

@@ -14,16 +14,23 @@ enum {
     TYPE_32I = 10,
     TYPE_16BF = 14,
     TYPE_8F_E4M3 = 28,
+    TYPE_4F_E2M1 = 33,
     COMPUTE_32F = 68,
     COMPUTE_32I = 72,
     COMPUTE_32F_FAST_TF32 = 77,
     OPERATION_TRANSPOSE = 1
 };
-/* cublasLtMatmulDescAttributes_t, cublasLtMatrixLayoutAttribute_t,
+/* cublasLtMatmulDescAttributes_t, cublasLtMatmulMatrixScale_t, cublasLtMatrixLayoutAttribute_t,
  * cublasLtMatmulPreferenceAttributes_t */
 enum {
     DESC_TRANSA = 3,
+    DESC_A_SCALE_POINTER = 17,
+    DESC_B_SCALE_POINTER = 18,
     DESC_FAST_ACCUM = 25,
+    DESC_A_SCALE_MODE = 31,
+    DESC_B_SCALE_MODE = 32,
+    SCALE_VEC16_UE4M3 = 1,
+    SCALE_VEC32_UE8M0 = 2,
     LAYOUT_BATCH_COUNT = 5,
     LAYOUT_STRIDED_BATCH_OFFSET = 6,
     PREFERENCE_MAX_WORKSPACE_BYTES = 1
@@ -42,18 +49,33 @@ static const struct type {
     int out;
     int compute;
     int scale;
-    int bytes;     /* of an element of the operands */
-    int out_bytes; /* of the output */
-    int since;     /* 10 major + minor: the first device that multiplies it */
-    int multiple;  /* of which sizes must be */
+    int bits;          /* of an element of the operands */
+    int out_bytes;     /* of the output */
+    int since;         /* 10 major + minor: the first device that multiplies it */
+    int multiple;      /* of which sizes must be */
+    int block;         /* elements along k that share a scale of one byte; 0: there are no scales */
+    int mode;          /* of the scales */
+    unsigned char one; /* the scale of 1 */
 } types[] = {
-    {ROOF_PRECISION_FP32, TYPE_32F, TYPE_32F, COMPUTE_32F, TYPE_32F, 4, 4, 0, 1},
-    {ROOF_PRECISION_TF32, TYPE_32F, TYPE_32F, COMPUTE_32F_FAST_TF32, TYPE_32F, 4, 4, 80, 1},
-    {ROOF_PRECISION_BF16, TYPE_16BF, TYPE_16BF, COMPUTE_32F, TYPE_32F, 2, 2, 80, 1},
-    {ROOF_PRECISION_FP16, TYPE_16F, TYPE_16F, COMPUTE_32F, TYPE_32F, 2, 2, 70, 1},
-    {ROOF_PRECISION_FP8_E4M3, TYPE_8F_E4M3, TYPE_16BF, COMPUTE_32F, TYPE_32F, 1, 2, 89, 16},
-    {ROOF_PRECISION_INT8, TYPE_8I, TYPE_32I, COMPUTE_32I, TYPE_32I, 1, 4, 75, 4},
+    {ROOF_PRECISION_FP32, TYPE_32F, TYPE_32F, COMPUTE_32F, TYPE_32F, 32, 4, 0, 1, 0, 0, 0},
+    {ROOF_PRECISION_TF32, TYPE_32F, TYPE_32F, COMPUTE_32F_FAST_TF32, TYPE_32F, 32, 4, 80, 1, 0, 0,
+     0},
+    {ROOF_PRECISION_BF16, TYPE_16BF, TYPE_16BF, COMPUTE_32F, TYPE_32F, 16, 2, 80, 1, 0, 0, 0},
+    {ROOF_PRECISION_FP16, TYPE_16F, TYPE_16F, COMPUTE_32F, TYPE_32F, 16, 2, 70, 1, 0, 0, 0},
+    {ROOF_PRECISION_FP8_E4M3, TYPE_8F_E4M3, TYPE_16BF, COMPUTE_32F, TYPE_32F, 8, 2, 89, 16, 0, 0,
+     0},
+    {ROOF_PRECISION_INT8, TYPE_8I, TYPE_32I, COMPUTE_32I, TYPE_32I, 8, 4, 75, 4, 0, 0, 0},
+    {ROOF_PRECISION_MXFP8_E4M3, TYPE_8F_E4M3, TYPE_16BF, COMPUTE_32F, TYPE_32F, 8, 2, 100, 32, 32,
+     SCALE_VEC32_UE8M0, 0x7f},
+    {ROOF_PRECISION_NVFP4, TYPE_4F_E2M1, TYPE_16BF, COMPUTE_32F, TYPE_32F, 4, 2, 100, 32, 16,
+     SCALE_VEC16_UE4M3, 0x38},
 };
+
+/* Scales stand in tiles of 128 rows and 4 blocks ("1D block scaling" in the documentation of
+ * cuBLAS), and begin at a multiple of 256 bytes behind the elements. */
+#define TILE_ROWS 128
+#define TILE_BLOCKS 4
+#define ALIGNED 256
 
 static const struct type *type_of(enum roof_precision format)
 {
@@ -69,7 +91,27 @@ bool roof_cuda_product_able(const struct roof_cuda *cuda, const struct roof_cuda
 {
     const struct type *const type = type_of(shape->format);
     return type != NULL && 10 * cuda->major + cuda->minor >= type->since &&
-           shape->n % type->multiple == 0 && shape->k % type->multiple == 0;
+           shape->n % type->multiple == 0 && shape->k % type->multiple == 0 &&
+           (type->block == 0 || shape->batch == 1);
+}
+
+static int64_t rounded(int64_t value, int64_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+struct roof_cuda_operand roof_cuda_operand(const struct roof_cuda_shape *shape, int64_t rows)
+{
+    const struct type *const type = type_of(shape->format);
+    struct roof_cuda_operand out = {
+        .scales_at = rounded(shape->batch * rows * shape->k * type->bits / 8, ALIGNED),
+        .one = type->one};
+    out.scales = type->block == 0
+                     ? 0
+                     : rounded(rows, TILE_ROWS) *
+                           rounded((shape->k + type->block - 1) / type->block, TILE_BLOCKS);
+    out.bytes = out.scales_at + rounded(out.scales, ALIGNED);
+    return out;
 }
 
 int64_t roof_cuda_out_bytes(enum roof_precision format)
@@ -149,6 +191,33 @@ static enum roof_status make_layout(struct cublaslt_layout **out,
     return ROOF_OK;
 }
 
+/* Tells the library where the scales of the operands are. */
+static enum roof_status point_scales(const struct roof_cuda_product *product,
+                                     struct roof_error *error)
+{
+    const struct roof_cublaslt *const library = product->library;
+    const struct roof_cuda_shape *const s = &product->shape;
+    const uint64_t weights = product->weights_at + (uint64_t)roof_cuda_operand(s, s->n).scales_at;
+    const uint64_t inputs = product->inputs_at + (uint64_t)roof_cuda_operand(s, s->m).scales_at;
+    LT(library, cublasLtMatmulDescSetAttribute, product->operation, DESC_A_SCALE_POINTER, &weights,
+       sizeof weights);
+    LT(library, cublasLtMatmulDescSetAttribute, product->operation, DESC_B_SCALE_POINTER, &inputs,
+       sizeof inputs);
+    return ROOF_OK;
+}
+
+static enum roof_status describe_scales(const struct roof_cuda_product *product,
+                                        struct roof_error *error)
+{
+    const struct roof_cublaslt *const library = product->library;
+    const int32_t mode = type_of(product->shape.format)->mode;
+    LT(library, cublasLtMatmulDescSetAttribute, product->operation, DESC_A_SCALE_MODE, &mode,
+       sizeof mode);
+    LT(library, cublasLtMatmulDescSetAttribute, product->operation, DESC_B_SCALE_MODE, &mode,
+       sizeof mode);
+    return point_scales(product, error);
+}
+
 /* Describes the product. out = inputs x weights^T by rows is out^T = weights x inputs^T by columns;
  * the weights, whose columns run along k, are transposed, which is what fp8 asks for. */
 static enum roof_status describe(struct roof_cuda_product *product, struct roof_error *error)
@@ -165,6 +234,7 @@ static enum roof_status describe(struct roof_cuda_product *product, struct roof_
         LT(library, cublasLtMatmulDescSetAttribute, product->operation, DESC_FAST_ACCUM, &fast,
            sizeof fast);
     }
+    TRY(type->block > 0 ? describe_scales(product, error) : ROOF_OK);
     TRY(make_layout(&product->weights, product, type->type, s->n, s->k, error));
     TRY(make_layout(&product->inputs, product, type->type, s->m, s->k, error));
     return make_layout(&product->out, product, type->out, s->m, s->n, error);
@@ -179,6 +249,7 @@ enum roof_status roof_cuda_product_run(const struct roof_cuda_product *product,
     const int32_t whole_one = 1;
     const int32_t whole_zero = 0;
     const bool whole = product->shape.format == ROOF_PRECISION_INT8;
+    TRY(type_of(product->shape.format)->block > 0 ? point_scales(product, error) : ROOF_OK);
     LT(library, cublasLtMatmul, library->handle, product->operation,
        whole ? (const void *)&whole_one : &one, product->weights_at, product->weights,
        product->inputs_at, product->inputs, whole ? (const void *)&whole_zero : &zero,

@@ -82,8 +82,17 @@ struct roof_cuda_shape {
     int64_t k;
 };
 
+/* An operand has its elements first, and the scales of its blocks behind them. */
+struct roof_cuda_operand {
+    int64_t scales_at; /* bytes from the first element */
+    int64_t scales;    /* bytes of the scales; 0: there are none */
+    int64_t bytes;     /* of all */
+    unsigned char one; /* the scale of 1 */
+};
+struct roof_cuda_operand roof_cuda_operand(const struct roof_cuda_shape *shape, int64_t rows);
+
 /* Tells if the device can multiply a format by this backend; fp8 needs sizes that are multiples of
- * 16, int8 of 4. */
+ * 16, int8 of 4, formats with blocks of 32. */
 bool roof_cuda_product_able(const struct roof_cuda *cuda, const struct roof_cuda_shape *shape);
 /* The bytes of an element of the output. */
 int64_t roof_cuda_out_bytes(enum roof_precision format);

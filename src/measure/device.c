@@ -122,6 +122,37 @@ static void put_peaks(struct roof_text *out, const struct roof_measured *m,
     roof_text_put(out, any ? "\n  }" : "");
 }
 
+/* Writes what work costs in energy, as far as it is known. */
+static void put_power(struct roof_text *out, const struct roof_power_term *power)
+{
+    char how[64];
+    bool any = false;
+    if (isnan(power->constant_w)) {
+        return;
+    }
+    snprintf(how, sizeof how, "kernels that ran for long, %.1f%% off", 100 * power->error);
+    roof_text_put(out, ",\n  ");
+    put_measured(out, roof_figure_key(ROOF_FIGURE_CONSTANT_POWER)->key, power->constant_w, how,
+                 false);
+    roof_text_put(out, ",\n  ");
+    put_measured(out, roof_figure_key(ROOF_FIGURE_BYTE_ENERGY)->key,
+                 roof_to_unit(power->byte_j, ROOF_UNIT_PICOJOULES), how, false);
+    for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
+        if (isnan(power->flop_j[format])) {
+            continue;
+        }
+        if (any) {
+            roof_text_put(out, ",\n    ");
+        } else {
+            roof_text_printf(out, ",\n  \"%s\": {\n    ", roof_peak_table_key(ROOF_FLOP_ENERGY));
+        }
+        any = true;
+        put_measured(out, roof_precision_name((enum roof_precision)format),
+                     roof_to_unit(power->flop_j[format], ROOF_UNIT_PICOJOULES), how, false);
+    }
+    roof_text_put(out, any ? "\n  }" : "");
+}
+
 /* Returns the bytes of a level; NAN if there is none of this name, or if they are unknown. */
 static double level_bytes(const struct roof_meter_device *device, const char *name)
 {
@@ -201,6 +232,7 @@ void roof_device_write(struct roof_text *out, const struct roof_measured *m, con
     put_told(out, ROOF_FIGURE_DEVICES_PER_NODE, 1);
     put_peaks(out, m, ROOF_COMPUTE_MATRIX);
     put_peaks(out, m, ROOF_COMPUTE_VECTOR);
+    put_power(out, &m->power);
     if (d->host && !isnan(peak_of(m, ROOF_COMPUTE_VECTOR, ROOF_PRECISION_INT8))) {
         put_word(out, "weight_only_compute", "int8");
     }

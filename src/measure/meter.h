@@ -50,6 +50,21 @@ struct roof_meter_task {
     struct roof_workload workload; /* operator: resolved (roof_workload_resolve) */
 };
 
+/* An operator of a step of a model: a task that runs several times, each time on weights, or on a
+ * cache of keys and values, of its own. */
+struct roof_meter_part {
+    struct roof_meter_task task;
+    int64_t runs;
+};
+
+/* A step: its operators, and the order in which they run one after another. */
+struct roof_meter_step {
+    const struct roof_meter_part *part;
+    size_t count;
+    const size_t *order; /* the part of each run */
+    size_t runs;
+};
+
 /* The state of a device at one moment. Unknown figures are NAN. */
 struct roof_meter_clocks {
     double sm_hz;         /* the clock of the units that compute */
@@ -132,8 +147,21 @@ struct roof_meter {
     double (*waited)(const struct roof_bench *bench);
     /* Releases what begin made. */
     void (*end)(struct roof_bench *bench);
+    /* Returns the bytes that data of a step may take. */
+    double (*room)(const struct roof_bench *bench);
+    /* Prepares a step; no task is begun meanwhile. After an error the step is not begun. */
+    enum roof_status (*step_begin)(struct roof_bench *bench, const struct roof_meter_step *step,
+                                   struct roof_error *error);
+    /* Runs the step once; *seconds becomes its time, and each[i] that of one run of part i. */
+    enum roof_status (*step_sample)(double *seconds, double *each, struct roof_bench *bench,
+                                    struct roof_error *error);
+    /* Releases what step_begin made. */
+    void (*step_end)(struct roof_bench *bench);
     /* Reads clocks, power and temperature; what cannot be read is NAN. */
     void (*clocks)(struct roof_meter_clocks *out, struct roof_bench *bench);
+    /* Returns the seconds that the device worked for the last sample. NULL: energy is never known.
+     */
+    double (*busy)(const struct roof_bench *bench);
     /* Returns the joules that the device has used since some moment; NAN if it does not count. */
     double (*energy)(struct roof_bench *bench);
     /* Releases all. Accepts NULL. */

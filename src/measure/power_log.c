@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/date.h"
 
 #define NAMES_MAX 6
 
@@ -142,16 +143,6 @@ static bool read_digits(int *out, const char **at, int count, const char *ends)
     return true;
 }
 
-/* Counts the days from 1970-01-01 to a day of the Gregorian calendar. Years begin with March, so
- * that the leap day is the last of a year. */
-static int days_of(int year, int month, int day)
-{
-    const int from_march = (month + 9) % 12;
-    const int years = year - (month < 3);
-    return 365 * years + years / 4 - years / 100 + years / 400 + (153 * from_march + 2) / 5 + day -
-           1 - 719468;
-}
-
 /* Reads "2024/01/31 12:34:56.789". */
 static bool read_date(double *out_s, const char *text)
 {
@@ -174,7 +165,7 @@ static bool read_date(double *out_s, const char *text)
         fraction += (*at - '0') * place;
         place /= 10;
     }
-    *out_s = 86400.0 * days_of(year, month, day) + 3600 * hour + 60 * minute + second + fraction;
+    *out_s = 86400.0 * roof_days(year, month, day) + 3600 * hour + 60 * minute + second + fraction;
     return *at == '\0';
 }
 

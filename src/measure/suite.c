@@ -89,10 +89,9 @@ static const struct sizes sizes_of_gpus = {
     (const int64_t[]){1, 4096, 256, 16, 1024, 64, 512, 4, 2048, 128, 32, 8, 8192, 2, 0},
     sides_of_gpus, COUNT(sides_of_gpus)};
 
-/* A product of the formats that kernels of the device have: on a CPU all convert the inputs of
- * weights up to 16 bits, on a GPU both operands have one format. */
-static struct roof_meter_task product(const struct roof_meter_device *device,
-                                      enum roof_precision weights, int64_t m, int64_t n, int64_t k)
+struct roof_meter_task roof_suite_product(const struct roof_meter_device *device,
+                                          enum roof_precision weights, int64_t m, int64_t n,
+                                          int64_t k)
 {
     struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
     const bool converted = device->host && roof_precision_bits(weights) <= 16;
@@ -105,12 +104,14 @@ static struct roof_meter_task product(const struct roof_meter_device *device,
     return task;
 }
 
-static struct roof_meter_task rows(enum roof_operator op, int64_t tokens, int64_t hidden)
+/* An operator that streams rows: of fp32 on a CPU, of 16 bits on a GPU. */
+static struct roof_meter_task rows(const struct roof_meter_device *device, enum roof_operator op,
+                                   int64_t tokens, int64_t hidden)
 {
     struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
     struct roof_shape *const s = &task.workload.shape;
     task.workload.op = op;
-    task.workload.formats.precision = ROOF_PRECISION_FP32;
+    task.workload.formats.precision = device->host ? ROOF_PRECISION_FP32 : ROOF_PRECISION_FP16;
     s->tokens = tokens;
     if (op == ROOF_OPERATOR_ROPE) {
         s->head_dim = 64;
@@ -144,19 +145,20 @@ bool roof_suite_able(const struct roof_meter *meter, const struct roof_bench *be
     struct roof_meter_device device;
     meter->describe(&device, bench);
     struct roof_meter_task task =
-        product(&device, format, 1, sides_of_hosts[0].n, sides_of_hosts[0].k);
+        roof_suite_product(&device, format, 1, sides_of_hosts[0].n, sides_of_hosts[0].k);
     return roof_workload_resolve(&task.workload, NULL) == ROOF_OK && meter->able(bench, &task);
 }
 
 /* Adds operators that stream rows, and attention, of a number of tokens. */
 static void add_others(struct suite *out, const struct roof_meter *meter,
-                       const struct roof_bench *bench, int64_t tokens, bool first)
+                       const struct roof_bench *bench, const struct roof_meter_device *device,
+                       int64_t tokens, bool first)
 {
     static const enum roof_operator ops[] = {ROOF_OPERATOR_RMSNORM, ROOF_OPERATOR_ADD,
                                              ROOF_OPERATOR_SILU_MUL, ROOF_OPERATOR_ROPE};
     struct roof_meter_task task;
     for (size_t i = 0; i < COUNT(ops); i++) {
-        task = rows(ops[i], tokens, first ? 2048 : 4096);
+        task = rows(device, ops[i], tokens, first ? 2048 : 4096);
         add(out, meter, bench, &task);
     }
     /* Decode has one query whatever the tokens are: its length varies instead. */
@@ -190,11 +192,11 @@ static void make(struct suite *out, const struct roof_meter *meter, const struct
             const int64_t tokens = number < count ? sizes->tokens[number] : 0;
             for (size_t i = 0; i < formats->count && tokens > 0; i++) {
                 const struct roof_meter_task task =
-                    product(device, formats->format[i], tokens, s->n, s->k);
+                    roof_suite_product(device, formats->format[i], tokens, s->n, s->k);
                 add(out, meter, bench, &task);
             }
             if (tokens > 0 && side < 2) {
-                add_others(out, meter, bench, tokens, side == 0);
+                add_others(out, meter, bench, device, tokens, side == 0);
             }
         }
     }
@@ -376,6 +378,7 @@ enum roof_status roof_suite_run(struct roof_measured *out, const struct roof_met
                                 struct roof_error *error)
 {
     struct run run = {.meter = meter, .bench = bench};
+    struct roof_meter_clocks idle;
     struct suite *const suite = calloc(1, sizeof *suite);
     *out = (struct roof_measured){.row = calloc(TASKS_MAX, sizeof *out->row)};
     if (suite == NULL || out->row == NULL) {
@@ -383,6 +386,8 @@ enum roof_status roof_suite_run(struct roof_measured *out, const struct roof_met
         return roof_no_memory(error);
     }
     meter->describe(&out->device, bench);
+    meter->clocks(&idle, bench);
+    out->power = (struct roof_power_term){.idle_w = idle.power_w, .constant_w = ROOF_UNKNOWN};
     make(suite, meter, bench, &out->device, formats);
     out->planned = suite->count;
     const double start = roof_seconds();

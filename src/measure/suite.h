@@ -12,9 +12,20 @@ struct roof_suite_formats {
     size_t count;
 };
 
+/* The energy of work (docs/formulas.md, "Power") is known where constant_w is; a format that did
+ * not run has NAN. */
+struct roof_power_term {
+    double idle_w;     /* drawn before the first kernel */
+    double constant_w; /* drawn whatever the device does */
+    double byte_j;     /* per byte of device memory */
+    double flop_j[ROOF_PRECISION_COUNT];
+    double error; /* mean of |fitted / measured - 1| of the kernels that ran */
+};
+
 /* Everything that was measured of a device. */
 struct roof_measured {
     struct roof_meter_device device;
+    struct roof_power_term power;
     struct roof_meter_row *row; /* owned, in the order of the suite */
     size_t count;
     size_t planned; /* tasks of the suite that the device can run */
@@ -33,6 +44,11 @@ struct roof_suite_calls {
     bool (*known)(void *context, struct roof_meter_row *row, const struct roof_meter_task *task);
 };
 
+/* A product of the formats that kernels of the device have: on a CPU all convert the inputs of
+ * weights up to 16 bits, on a GPU both operands have one format. */
+struct roof_meter_task roof_suite_product(const struct roof_meter_device *device,
+                                          enum roof_precision weights, int64_t m, int64_t n,
+                                          int64_t k);
 /* Tells if products with weights of a format are measured on an opened device. */
 bool roof_suite_able(const struct roof_meter *meter, const struct roof_bench *bench,
                      enum roof_precision format);
@@ -44,8 +60,9 @@ bool roof_suite_able(const struct roof_meter *meter, const struct roof_bench *be
 
 /* Measures an opened device for about so many seconds: the probes first, then operators, the most
  * telling ones first. The rates that bounds are made of are looked at again at the end, and the
- * faster look counts: others only slow a rate down. The caller owns the content of *out:
- * roof_measured_free, also after a failure. */
+ * faster look counts: others only slow a rate down. The energy of work stays unknown
+ * (measure/power.h finds it). The caller owns the content of *out: roof_measured_free, also after a
+ * failure. */
 enum roof_status roof_suite_run(struct roof_measured *out, const struct roof_meter *meter,
                                 struct roof_bench *bench, const struct roof_suite_formats *formats,
                                 double seconds, const struct roof_suite_calls *calls,

@@ -2,32 +2,51 @@
 /* The cache of keys and values: its bytes by tokens. */
 #include "model/graph.h"
 
-int64_t roof_kv_heads(const struct roof_model *model, const struct roof_layer *layer, int64_t tp)
-{
-    const int64_t heads =
-        layer->windowed && model->window_kv_heads > 0 ? model->window_kv_heads : model->kv_heads;
-    return heads >= tp ? heads / tp : 1;
-}
-
-int64_t roof_value_dim(const struct roof_model *model)
-{
-    return model->v_head_dim > 0 ? model->v_head_dim : model->head_dim;
-}
-
 /* Returns the elements of the cache per token of a layer, on one device. */
-static double kv_elements(const struct roof_model *m, int64_t kv_heads)
+static double kv_elements(const struct roof_model *m, const struct roof_layer *layer,
+                          int64_t kv_heads)
 {
-    return m->kv_lora_rank > 0 ? (double)(m->kv_lora_rank + m->qk_rope_head_dim)
-                               : (double)kv_heads * (double)(m->head_dim + roof_value_dim(m));
+    return m->key_is_value ? (double)m->head_dim
+           : m->kv_lora_rank > 0
+               ? (double)(m->kv_lora_rank + m->qk_rope_head_dim)
+               : (double)kv_heads * (double)(roof_head_dim(m, layer) + roof_value_dim(m, layer));
 }
 
-double roof_kv_bytes(const struct roof_model *m, enum roof_precision format, int64_t kv_heads,
-                     double tokens)
+double roof_kv_bytes(const struct roof_model *m, const struct roof_layer *layer,
+                     enum roof_precision format, int64_t tp, double tokens)
 {
-    const double vectors = m->kv_lora_rank > 0 ? 1 : 2 * (double)kv_heads;
-    const double index = m->index_topk > 0 ? tokens * (double)m->index_head_dim : 0;
-    return roof_tensor_bytes(format, tokens * kv_elements(m, kv_heads), 0, tokens * vectors) +
+    if (layer->no_attention || layer->keyless) {
+        return 0;
+    }
+    const int64_t kv_heads = roof_kv_heads(m, layer, tp);
+    const double vectors = m->kv_lora_rank > 0 || m->key_is_value ? 1 : 2 * (double)kv_heads;
+    const double index =
+        m->index_topk > 0 && !m->key_is_value ? tokens * (double)m->index_head_dim : 0;
+    return roof_tensor_bytes(format, tokens * kv_elements(m, layer, kv_heads), 0,
+                             tokens * vectors) +
            roof_tensor_bytes(ROOF_INDEX_KEYS, index, 0, tokens);
+}
+
+bool roof_chooses_compressed(const struct roof_layer *layer)
+{
+    return layer->ratio == ROOF_RATIO_CHOSEN;
+}
+
+double roof_compressed_bytes(const struct roof_model *m, const struct roof_layer *layer,
+                             enum roof_precision format, double keys)
+{
+    const double index = roof_chooses_compressed(layer) ? keys * (double)m->index_head_dim : 0;
+    return roof_tensor_bytes(format, keys * (double)m->head_dim, 0, keys) +
+           roof_tensor_bytes(ROOF_INDEX_KEYS, index, 0, keys);
+}
+
+double roof_compressor_bytes(const struct roof_model *m, const struct roof_layer *layer,
+                             enum roof_precision format)
+{
+    const double ratio = (double)layer->ratio;
+    const bool chooses = roof_chooses_compressed(layer);
+    const double width = (double)(m->head_dim + (chooses ? m->index_head_dim : 0));
+    return roof_tensor_bytes(format, ratio * 2 * width * (chooses ? 3 : 1), 0, ratio);
 }
 
 double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof_scenario *scenario)
@@ -37,17 +56,22 @@ double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof
         const struct roof_layer *const layer = &model->layer[c];
         int64_t layers = 0;
         for (int64_t i = 0; i < model->layers; i++) {
-            layers += model->layer_class[i] == c && !layer->no_attention;
+            layers += model->layer_class[i] == c;
         }
-        bytes += (double)layers * roof_kv_bytes(model, scenario->common.formats.kv,
-                                                roof_kv_heads(model, layer, 1), 1);
+        bytes += (double)layers * roof_kv_bytes(model, layer, scenario->common.formats.kv, 1, 1);
+        bytes +=
+            layer->ratio == 0
+                ? 0
+                : (double)layers * roof_compressed_bytes(model, layer, scenario->common.formats.kv,
+                                                         1 / (double)layer->ratio);
     }
     return bytes;
 }
 
 int64_t roof_mixer_channels(const struct roof_mixer *mixer, int64_t tp)
 {
-    const int64_t keys = 2 * roof_mixer_key_heads(mixer, tp) * mixer->key_dim;
+    const bool alone = mixer->kind == ROOF_MIXER_SELECTIVE; /* B and C come after it */
+    const int64_t keys = alone ? 0 : 2 * roof_mixer_key_heads(mixer, tp) * mixer->key_dim;
     return keys + mixer->heads / tp * mixer->value_dim;
 }
 
@@ -61,8 +85,9 @@ double roof_state_bytes(const struct roof_model *model, enum roof_precision inpu
     const struct roof_mixer *const x = &model->mixer;
     const int64_t share = x->heads / tp; /* heads of a device */
     const double heads = (double)share;
-    const double conv = (double)(x->taps - 1) * (double)roof_mixer_channels(x, tp);
+    const double before = x->taps > 0 ? (double)(x->taps - 1) : 0; /* tokens that are kept */
+    const double conv = before * (double)roof_mixer_channels(x, tp);
     return roof_tensor_bytes(x->state, heads * (double)x->key_dim * (double)x->value_dim, 0,
                              heads) +
-           roof_tensor_bytes(inputs, conv, 0, (double)(x->taps - 1));
+           roof_tensor_bytes(inputs, conv, 0, before);
 }

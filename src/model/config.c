@@ -51,7 +51,7 @@ static enum roof_status read_about(struct config *c)
             continue;
         }
         TRY(roof_json_lines(&list, c->json, value, c->error));
-        if (roof_model_own(m, (char *)list) == NULL) {
+        if (roof_model_own(m, list) == NULL) {
             return roof_no_memory(c->error);
         }
         *lists[i].list = list;

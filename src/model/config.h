@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A model from a Hugging Face config.json. */
-#ifndef ROOF_CONFIG_H
-#define ROOF_CONFIG_H
+#ifndef ROOF_MODEL_CONFIG_H
+#define ROOF_MODEL_CONFIG_H
 
 #include "base/json.h"
 #include "model/model.h"

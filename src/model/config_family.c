@@ -25,6 +25,14 @@ static const struct family families[] = {
     {.type = "gemma2", .flags = TIED | POST_NORMS, .window_pattern = 2},
     {.type = "gemma3", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 6},
     {.type = "gemma3_text", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 6},
+    {.type = "gemma4",
+     .flags = TIED | POST_NORMS | QK_NORM | ROUTER_BIAS | GEMMA4,
+     .window_pattern = 6},
+    {.type = "gemma4_text",
+     .flags = TIED | POST_NORMS | QK_NORM | ROUTER_BIAS | GEMMA4,
+     .window_pattern = 6},
+    {.type = "deepseek_v4", .flags = ROUTER_BIAS | SINKS | COMPRESSED},
+    {.type = "laguna", .flags = QK_NORM | ROUTER_BIAS | HEAD_LISTS},
     {.type = "phi3"},
     {.type = "phi", .flags = BIASES | HEAD_BIAS | LAYERNORM | UNGATED | PARALLEL},
     {.type = "gpt_neox", .flags = BIASES | LAYERNORM | UNGATED | PARALLEL | OWN_NORMS},
@@ -86,6 +94,10 @@ static const struct family families[] = {
     {.type = "llama4", .flags = QK_NORM | CHUNKS},
     {.type = "llama4_text", .flags = QK_NORM | CHUNKS},
     {.type = "falcon_h1", .flags = BESIDE, .mixer = ROOF_MIXER_SSD},
+    {.type = "minimax", .mixer = ROOF_MIXER_LIGHTNING},
+    {.type = "minimax_text_01", .mixer = ROOF_MIXER_LIGHTNING},
+    {.type = "minimax_m1", .mixer = ROOF_MIXER_LIGHTNING},
+    {.type = "jamba", .flags = NO_ROPE, .mixer = ROOF_MIXER_SELECTIVE},
 };
 
 /* --- the architecture ---------------------------------------------------------------------- */
@@ -164,21 +176,17 @@ static const struct {
     {"mamba", "its layers are Mamba-1"},
     {"mamba2", "it has no attention"},
     {"rwkv", "it has no attention"},
-    {"jamba", "most of its layers are Mamba-1"},
     {"zamba2", "its attention layers share weights"},
-    {"minimax", "most of its layers have lightning attention"},
-    {"minimax_m1", "most of its layers have lightning attention"},
-    {"minimax_text_01", "most of its layers have lightning attention"},
     {"minimax_m3", "a query attends to chosen blocks of keys"},
     {"minimax_m3_vl", "a query attends to chosen blocks of keys"},
-    {"deepseek_v4", "keys and values are compressed, and the residual has several streams"},
     {"kimi_k3",
      "routed experts work on a latent, and blocks of layers have residuals of their own"},
+    {"step3p5", "layers with a window have heads of their own"},
+    {"step3p7", "layers with a window have heads of their own, which its config leaves out"},
     {"openelm", "its layers differ in their heads and widths"},
     {"deci", "its layers differ in their heads and widths"},
     {"nemotron-nas", "its layers differ in their heads and widths"},
     {"gemma3n", "layers have embeddings of their own, and share keys and values"},
-    {"gemma4", "layers differ in the size of their heads, and share keys and values"},
     {"gemma4_unified", "layers differ in the size of their heads, and share keys and values"}};
 
 static enum roof_status refuse_type(const struct config *c, const roof_json_value *value)
@@ -217,7 +225,8 @@ enum roof_status roof_config_check(const struct reading *r, const struct config 
         return roof_json_error(c->json, roof_config_member(c, "word_embed_proj_dim"), c->error,
                                "word_embed_proj_dim other than hidden_size is not known");
     }
-    if ((m->q_lora_rank > 0 || m->qk_nope_head_dim > 0) && m->kv_lora_rank == 0) {
+    const bool compressed = (c->family->flags & COMPRESSED) != 0;
+    if (!compressed && (m->q_lora_rank > 0 || m->qk_nope_head_dim > 0) && m->kv_lora_rank == 0) {
         return roof_json_error(c->json, c->text, c->error,
                                "latent attention without kv_lora_rank is not known");
     }
@@ -226,8 +235,9 @@ enum roof_status roof_config_check(const struct reading *r, const struct config 
         return roof_json_error(c->json, roof_config_member(c, "v_head_dim"), c->error,
                                "v_head_dim other than head_dim is not known with this model_type");
     }
-    if (m->experts > 1 && (c->family->flags & ONE_PART) != 0) {
-        return roof_json_error(c->json, c->text, c->error, "experts without a gate are not known");
+    if (m->expert_latent > 0 && (c->family->flags & ONE_PART) == 0) {
+        return roof_json_error(c->json, roof_config_member(c, "moe_latent_size"), c->error,
+                               "moe_latent_size is not known with this model_type");
     }
     if (m->index_topk > 0 && (m->q_lora_rank == 0 || m->index_heads == 0 ||
                               m->index_head_dim == 0 || m->index_head_dim % 2 != 0)) {
@@ -277,6 +287,18 @@ void roof_config_architecture(struct roof_model *m, struct config *c)
     m->query_gate = roof_config_flag(c, "attn_output_gate", (flags & QUERY_GATE) != 0);
     m->parallel = (flags & PARALLEL) != 0 && roof_config_flag(c, "use_parallel_residual", true);
     m->own_norms = m->parallel && (flags & OWN_NORMS) != 0;
+}
+
+void roof_config_drop_predictors(struct reading *r, struct config *c)
+{
+    if (r->model.predict_layers > 0) {
+        r->model.predict_layers = 0;
+        if (*c->model->notes != NULL) {
+            return; /* the registry says it in its own words */
+        }
+        roof_model_note(c->model, "the layers for multi-token prediction, which differ from the "
+                                  "others, are not counted");
+    }
 }
 
 enum roof_status roof_config_positions(struct roof_model *m, const struct config *c)

@@ -120,6 +120,23 @@ static const char *const state_keys[] = {"chunk_size",
                                          "attn_layer_indices",
                                          "mlp_expansion_factor"};
 
+/* Keys that are read where a family has states of one kind alone. */
+static const struct {
+    enum roof_mixer_kind mixer;
+    const char *key;
+} mixer_keys[] = {{ROOF_MIXER_LIGHTNING, "attn_type_list"},
+                  {ROOF_MIXER_LIGHTNING, "block_size"},
+                  {ROOF_MIXER_LIGHTNING, "postnorm"}, /* the residual is the normed input */
+                  {ROOF_MIXER_LIGHTNING, "shared_moe_mode"},
+                  {ROOF_MIXER_LIGHTNING, "*_alpha_factor"},
+                  {ROOF_MIXER_LIGHTNING, "*_beta_factor"},
+                  {ROOF_MIXER_SELECTIVE, "attn_layer_period"},
+                  {ROOF_MIXER_SELECTIVE, "attn_layer_offset"},
+                  {ROOF_MIXER_SELECTIVE, "expert_layer_period"},
+                  {ROOF_MIXER_SELECTIVE, "expert_layer_offset"},
+                  {ROOF_MIXER_SELECTIVE, "mamba_dt_rank"},
+                  {ROOF_MIXER_SSD, "moe_latent_size"}};
+
 /* Keys that are read where a family has KV heads of its own in layers with a window, or that change
  * no shape there. */
 static const char *const window_keys[] = {"hybrid_layer_pattern",
@@ -223,10 +240,15 @@ bool roof_config_key_in(const char *key, const char *const *patterns, size_t cou
 
 static bool passes(const struct config *c, const char *key)
 {
+    for (size_t i = 0; i < COUNT(mixer_keys); i++) {
+        if (matches(mixer_keys[i].key, key)) {
+            return c->family->mixer == mixer_keys[i].mixer;
+        }
+    }
     if (roof_config_key_in(key, state_keys, COUNT(state_keys))) {
         return c->family->mixer != ROOF_MIXER_NONE;
     }
-    if (roof_config_is_size(key) ||
+    if (roof_config_is_size(key) || roof_config_own_key(c, key) ||
         ((c->family->flags & OWN_WINDOWS) != 0 &&
          roof_config_key_in(key, window_keys, COUNT(window_keys))) ||
         ((c->family->flags & CHUNKS) != 0 &&

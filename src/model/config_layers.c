@@ -76,6 +76,7 @@ static enum roof_status read_own_windows(struct roof_layer *layer, struct readin
     struct roof_model *const m = &r->model;
     const roof_json_value *const pattern = roof_config_member(c, "hybrid_layer_pattern");
     const roof_json_value *const kv_heads = roof_config_member(c, "swa_num_key_value_heads");
+    int64_t own = 0;
     int64_t i = 0;
     if (!roof_json_is_array(pattern) || roof_json_count(pattern) != (size_t)m->layers) {
         return roof_json_error(c->json, pattern == NULL ? c->text : pattern, c->error,
@@ -88,8 +89,7 @@ static enum roof_status read_own_windows(struct roof_layer *layer, struct readin
                                "hybrid_layer_pattern needs swa_num_key_value_heads, "
                                "sliding_window and head_dim");
     }
-    TRY(roof_config_integer(&m->window_kv_heads, c, kv_heads, "swa_num_key_value_heads", 1,
-                            m->heads));
+    TRY(roof_config_integer(&own, c, kv_heads, "swa_num_key_value_heads", 1, m->heads));
     TRY(check_window_sizes(m, c));
     m->sinks = roof_config_flag(c, "add_full_attention_sink_bias", false);
     m->window_sinks = roof_config_flag(c, "add_swa_attention_sink_bias", false);
@@ -98,12 +98,9 @@ static enum roof_status read_own_windows(struct roof_layer *layer, struct readin
         int64_t windowed = 0;
         TRY(roof_config_integer(&windowed, c, item, "hybrid_layer_pattern", 0, 1));
         layer[i].windowed = windowed > 0;
+        layer[i].kv_heads = windowed > 0 ? (int32_t)own : 0;
     }
-    if (m->predict_layers > 0) {
-        m->predict_layers = 0;
-        roof_model_note(c->model, "the layers for multi-token prediction, which differ from the "
-                                  "others, are not counted");
-    }
+    roof_config_drop_predictors(r, c);
     return ROOF_OK;
 }
 
@@ -165,6 +162,7 @@ static enum roof_status put_experts(struct roof_layer *layer, struct reading *r,
                        (x->last_moe <= 0 || i <= x->last_moe) &&
                        (x->sparse_step == 0 || (i + 1) % x->sparse_step == 0) &&
                        (x->interleave == 0 || (i + 1) % x->interleave == 0) &&
+                       (x->expert_period == 0 || i % x->expert_period == x->expert_offset) &&
                        (x->moe_frequency == 0 || i % x->moe_frequency == 0);
     }
     return ROOF_OK;
@@ -191,7 +189,7 @@ static enum roof_status read_dense_layers(struct roof_layer *layer, const struct
 static enum roof_status read_experts(struct roof_layer *layer, struct reading *r, struct config *c)
 {
     struct roof_model *const m = &r->model;
-    if (m->top_k > 0 && !roof_config_has_size(c, M(experts))) {
+    if (m->top_k > 0 && m->experts == 0 && !roof_config_has_size(c, M(experts))) {
         return roof_json_error(c->json, c->text, c->error,
                                "each token chooses %" PRId64 " experts, and how many there are is "
                                "missing (num_local_experts)",
@@ -217,6 +215,7 @@ static enum roof_status read_experts(struct roof_layer *layer, struct reading *r
     if ((c->family->flags & CHUNKS) != 0) {
         return roof_config_chunk_experts(layer, m, c);
     }
+    TRY(roof_config_own_experts(layer, m, c));
     return read_dense_layers(layer, m, c);
 }
 
@@ -226,6 +225,13 @@ static enum roof_status put_layers(struct roof_layer *layer, struct reading *r, 
     roof_layers_clear(layer, r->model.layers);
     TRY(roof_config_mixer(layer, r, c));
     TRY(read_windows(layer, r, c));
+    if ((c->family->flags & COMPRESSED) != 0) {
+        TRY(roof_config_compressed(layer, r, c));
+    } else if ((c->family->flags & GEMMA4) != 0) {
+        TRY(roof_config_gemma4(layer, r, c));
+    } else if ((c->family->flags & HEAD_LISTS) != 0) {
+        TRY(roof_config_head_lists(layer, r, c));
+    }
     if (c->no_flag != NULL) {
         return roof_json_error(c->json, c->no_flag, c->error, "%s must be true or false",
                                roof_json_key(c->no_flag));

@@ -85,6 +85,32 @@ static enum roof_status read_kimi(struct roof_layer *layer, struct reading *r,
     return read_kimi_layers(layer, r, c, roof_json_get(object, "kda_layers"));
 }
 
+/* --- lightning attention ------------------------------------------------------------------- */
+
+/* Reads which layers attend: a 1 for each, a 0 for one with lightning attention. */
+static enum roof_status read_lightning(struct roof_layer *layer, const struct reading *r,
+                                       const struct config *c)
+{
+    const roof_json_value *const list = roof_config_member(c, "attn_type_list");
+    int64_t i = 0;
+    if (list == NULL && roof_config_member(c, "layer_types") != NULL) {
+        return ROOF_OK;
+    }
+    if (!roof_json_is_array(list) || roof_json_count(list) != (size_t)r->model.layers) {
+        return roof_json_error(c->json, list == NULL ? c->text : list, c->error,
+                               "attn_type_list must be an array with a number for each of the "
+                               "%" PRId64 " layers",
+                               r->model.layers);
+    }
+    for (const roof_json_value *item = roof_json_first(list); item != NULL;
+         item = roof_json_next(item), i++) {
+        int64_t attends = 0;
+        TRY(roof_config_integer(&attends, c, item, "attn_type_list", 0, 1));
+        layer[i].stateful = layer[i].no_attention = attends == 0;
+    }
+    return ROOF_OK;
+}
+
 /* --- patterns ------------------------------------------------------------------------------ */
 
 /* Reads a letter for each layer. */
@@ -116,6 +142,12 @@ enum roof_status roof_config_mixer(struct roof_layer *layer, struct reading *r, 
     if (m->mixer.kind == ROOF_MIXER_KIMI_DELTA) {
         return read_kimi(layer, r, c);
     }
+    if (m->mixer.kind == ROOF_MIXER_LIGHTNING) {
+        return read_lightning(layer, r, c);
+    }
+    if ((c->family->flags & ONE_PART) != 0) {
+        roof_config_drop_predictors(r, c); /* attention and experts: two parts */
+    }
     if (letters != NULL && (c->family->flags & ONE_PART) != 0) {
         return read_letters(layer, r, c, letters);
     }
@@ -128,7 +160,10 @@ enum roof_status roof_config_mixer(struct roof_layer *layer, struct reading *r, 
     }
     for (int64_t i = 0; i < m->layers && m->mixer.kind != ROOF_MIXER_NONE; i++) {
         const bool beside = (c->family->flags & BESIDE) != 0;
-        layer[i].stateful = beside || (i + 1) % r->extra.interval != 0;
+        layer[i].stateful =
+            beside || (m->mixer.kind == ROOF_MIXER_SELECTIVE
+                           ? i % r->extra.attention_period != r->extra.attention_offset
+                           : (i + 1) % r->extra.interval != 0);
         layer[i].no_attention = layer[i].stateful && !beside;
     }
     return ROOF_OK;
@@ -162,6 +197,27 @@ static enum roof_status read_state_format(struct roof_mixer *x, const struct con
     return ROOF_OK;
 }
 
+/*
+ * Fills in what follows for states of two kinds from the other sizes. Engines keep these states in
+ * the model's format: huggingface/transformers, modeling_minimax.py and modeling_jamba.py; vLLM,
+ * model_executor/layers/mamba/mamba_utils.py (MambaStateDtypeCalculator).
+ */
+static void put_kind(struct roof_model *m, const struct reading *r)
+{
+    struct roof_mixer *const x = &m->mixer;
+    if (x->kind == ROOF_MIXER_LIGHTNING) {
+        x->heads = x->key_heads = m->heads;
+        x->key_dim = x->value_dim = m->head_dim > 0 ? m->head_dim : m->hidden / m->heads;
+        x->state = ROOF_PRECISION_BF16;
+    } else if (x->kind == ROOF_MIXER_SELECTIVE) {
+        x->heads = r->extra.state_expand * m->hidden;
+        x->key_heads = x->value_dim = 1;
+        x->rank = x->rank > 0 ? x->rank : (m->hidden + 15) / 16; /* "auto" */
+        x->plain = true;
+        x->state = ROOF_PRECISION_BF16;
+    }
+}
+
 enum roof_status roof_config_mixer_sizes(struct roof_model *m, const struct reading *r,
                                          struct config *c)
 {
@@ -170,8 +226,9 @@ enum roof_status roof_config_mixer_sizes(struct roof_model *m, const struct read
         return ROOF_OK;
     }
     x->plain = !roof_config_flag(c, "mamba_rms_norm", true);
+    put_kind(m, r);
     x->conv_bias =
-        x->kind == ROOF_MIXER_SSD &&
+        (x->kind == ROOF_MIXER_SSD || x->kind == ROOF_MIXER_SELECTIVE) &&
         roof_config_flag(c, "use_conv_bias", roof_config_flag(c, "mamba_conv_bias", true));
     x->proj_bias = roof_config_flag(c, "mamba_proj_bias", false);
     if (x->kind == ROOF_MIXER_SSD && x->value_dim == 0 && x->heads > 0) {
@@ -180,7 +237,7 @@ enum roof_status roof_config_mixer_sizes(struct roof_model *m, const struct read
         x->value_dim = inner / x->heads;
     }
     if (x->heads == 0 || x->key_heads == 0 || x->key_dim == 0 || x->value_dim == 0 ||
-        x->taps == 0 || x->heads % x->key_heads != 0) {
+        (x->taps == 0 && x->kind != ROOF_MIXER_LIGHTNING) || x->heads % x->key_heads != 0) {
         return roof_json_error(c->json, c->text, c->error,
                                "layers with a state need heads (a multiple of their key heads or "
                                "groups), the sizes of keys and values, and a convolution");

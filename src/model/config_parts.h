@@ -3,8 +3,8 @@
  * How a config.json is read, in parts: its values, sizes, family, layers, and keys that no part
  * knows. config.h is the reader.
  */
-#ifndef ROOF_CONFIG_PARTS_H
-#define ROOF_CONFIG_PARTS_H
+#ifndef ROOF_MODEL_CONFIG_PARTS_H
+#define ROOF_MODEL_CONFIG_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +41,9 @@ enum {
     POST_ONLY = 1 << 23,    /* norms behind attention and MLP alone */
     OWN_WINDOWS = 1 << 24, /* layers with a window have KV heads of their own, and V its own size */
     CHUNKS = 1 << 25,      /* layers attend within chunks, and MLPs have two widths (Llama 4) */
+    GEMMA4 = 1 << 26,      /* layers without a window have heads of another size (Gemma 4) */
+    HEAD_LISTS = 1 << 27,  /* layers differ in their heads, each with a gate (Laguna) */
+    COMPRESSED = 1 << 28,  /* keys are compressed, and the residual has streams (DeepSeek-V4) */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
 
@@ -61,9 +64,13 @@ struct extra {
     int64_t interleave;
     int64_t window_pattern;
     int64_t max_window_layers;
-    int64_t interval;     /* every n-th layer has attention, the others a state */
-    int64_t last_moe;     /* the last layer that may have experts; -1 or 0: the last of all */
-    int64_t rotary_dim;   /* elements of a head that are rotated; 0: by their fraction */
+    int64_t interval;         /* every n-th layer has attention, the others a state */
+    int64_t last_moe;         /* the last layer that may have experts; -1 or 0: the last of all */
+    int64_t rotary_dim;       /* elements of a head that are rotated; 0: by their fraction */
+    int64_t attention_period; /* layers with attention: the offset, and every period behind it */
+    int64_t attention_offset;
+    int64_t expert_period; /* layers with experts */
+    int64_t expert_offset;
     int64_t state_width;  /* of all heads with a state */
     int64_t state_expand; /* that width over hidden */
     int64_t projection;   /* word_embed_proj_dim */
@@ -131,12 +138,27 @@ void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
 /* Reads the layers, one by one, and puts all that was read into the model. */
 enum roof_status roof_config_layers(struct reading *r, struct config *c);
 
+/* Leaves out layers for multi-token prediction that are not like the last layer, with a note. */
+void roof_config_drop_predictors(struct reading *r, struct config *c);
+
 /* Reads which layers attend within chunks, and the widths of MLPs and experts. */
 enum roof_status roof_config_chunks(struct roof_layer *layer, struct reading *r,
                                     const struct config *c);
 /* Puts experts into the layers that moe_layers names, where a config has it. */
 enum roof_status roof_config_chunk_experts(struct roof_layer *layer, const struct roof_model *m,
                                            const struct config *c);
+
+/* Tells whether a key is read where layers have sizes of their own, in the family of a config. */
+bool roof_config_own_key(const struct config *c, const char *key);
+/* Each reads the sizes that layers have of their own in a family: DeepSeek-V4, Gemma 4, Laguna. */
+enum roof_status roof_config_compressed(struct roof_layer *layer, struct reading *r,
+                                        struct config *c);
+enum roof_status roof_config_gemma4(struct roof_layer *layer, struct reading *r, struct config *c);
+enum roof_status roof_config_head_lists(struct roof_layer *layer, struct reading *r,
+                                        const struct config *c);
+/* Takes experts away from layers that such a family says to be dense. */
+enum roof_status roof_config_own_experts(struct roof_layer *layer, const struct roof_model *m,
+                                         const struct config *c);
 
 /* Tells which layers have a state, where no list of types does. */
 enum roof_status roof_config_mixer(struct roof_layer *layer, struct reading *r, struct config *c);

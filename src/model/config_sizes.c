@@ -10,7 +10,7 @@
 #include "model/config_parts.h"
 #include "model/model_make.h"
 
-#define KEYS_MAX 6
+#define KEYS_MAX 7
 #define X(field) (sizeof(struct roof_model) + offsetof(struct extra, field))
 #define SIZE_MAX_VALUE 1000000000
 
@@ -71,7 +71,12 @@ static const struct key {
      SIZE_MAX_VALUE,
      {"linear_value_head_dim", "mamba_head_dim", "mamba_d_head"}},
     {M(mixer.taps), false, 0, 1000, {"linear_conv_kernel_dim", "conv_kernel", "mamba_d_conv"}},
-    {M(mixer.chunk), false, 0, SIZE_MAX_VALUE, {"chunk_size", "mamba_chunk_size"}},
+    {M(mixer.chunk), false, 0, SIZE_MAX_VALUE, {"chunk_size", "mamba_chunk_size", "block_size"}},
+    {M(mixer.rank), false, 0, SIZE_MAX_VALUE, {"mamba_dt_rank"}},
+    {X(attention_period), false, 1, ROOF_LAYERS_MAX, {"attn_layer_period"}},
+    {X(attention_offset), false, 0, ROOF_LAYERS_MAX, {"attn_layer_offset"}},
+    {X(expert_period), false, 1, ROOF_LAYERS_MAX, {"expert_layer_period"}},
+    {X(expert_offset), false, 0, ROOF_LAYERS_MAX, {"expert_layer_offset"}},
     {X(last_moe), false, -1, ROOF_LAYERS_MAX, {"moe_layer_end_index"}},
     {X(rotary_dim), false, 0, SIZE_MAX_VALUE, {"rotary_dim"}},
     {X(state_width), false, 0, SIZE_MAX_VALUE, {"mamba_d_ssm"}},
@@ -87,12 +92,13 @@ static const struct key {
      0,
      SIZE_MAX_VALUE,
      {"num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_top_k",
-      "moe_k"}},
+      "moe_k", "top_k_experts"}},
     {M(expert_intermediate),
      false,
      0,
      SIZE_MAX_VALUE,
      {"moe_intermediate_size", "expert_ffn_hidden_size"}},
+    {M(expert_latent), false, 0, SIZE_MAX_VALUE, {"moe_latent_size"}},
     {M(shared_intermediate),
      false,
      0,
@@ -119,7 +125,8 @@ static const struct key {
 
 /* Classes set these values when published configs leave them out: huggingface/transformers,
  * configuration_gemma3.py (Gemma3TextConfig), configuration_qwen2.py and its siblings,
- * configuration_glm_moe_dsa.py; deepseek-ai/DeepSeek-V3.2-Exp, inference/model.py (ModelArgs). */
+ * configuration_glm_moe_dsa.py, configuration_jamba.py; MiniMax's modeling_minimax_m1.py
+ * (BLOCK); deepseek-ai/DeepSeek-V3.2-Exp, inference/model.py (ModelArgs). */
 static const struct {
     const char *type;
     size_t offset;
@@ -135,6 +142,19 @@ static const struct {
                 {"qwen3_5_text", X(interval), 4},
                 {"qwen3_5_moe", X(interval), 4},
                 {"qwen3_5_moe_text", X(interval), 4},
+                {"minimax", M(mixer.chunk), 256},
+                {"minimax_text_01", M(mixer.chunk), 256},
+                {"minimax_m1", M(mixer.chunk), 256},
+                {"jamba", X(attention_period), 8},
+                {"jamba", X(attention_offset), 4},
+                {"jamba", X(expert_period), 2},
+                {"jamba", X(expert_offset), 1},
+                {"jamba", M(kv_heads), 8},
+                {"jamba", M(experts), 16},
+                {"jamba", M(top_k), 2},
+                {"jamba", M(mixer.key_dim), 16},
+                {"jamba", M(mixer.taps), 4},
+                {"jamba", X(state_expand), 2},
                 {"granitemoehybrid", X(interval), ROOF_LAYERS_MAX + 1},
                 {"qwen2", X(max_window_layers), 28},
                 {"qwen2_moe", X(max_window_layers), 28},
@@ -232,10 +252,23 @@ static enum roof_status read_key(int64_t *out, const struct config *c, const str
                                            roof_json_key(other), name, *out);
 }
 
+/* Returns how many layers a config lists, where the class counts them by its list (Nemotron-H); 0
+ * otherwise. */
+static int64_t listed_layers(const struct config *c)
+{
+    const char *const letters = roof_json_string(roof_config_member(c, "hybrid_override_pattern"));
+    const roof_json_value *const list = roof_config_member(c, "layers_block_type");
+    const size_t count = letters != NULL            ? strlen(letters)
+                         : roof_json_is_array(list) ? roof_json_count(list)
+                                                    : 0;
+    return (c->family->flags & ONE_PART) != 0 && count <= ROOF_LAYERS_MAX ? (int64_t)count : 0;
+}
+
 enum roof_status roof_config_sizes(struct reading *out, const struct config *c)
 {
     char missing[256] = "";
     size_t used = 0;
+    out->model.layers = listed_layers(c);
     for (size_t i = 0; i < COUNT(defaults); i++) {
         if (strcmp(defaults[i].type, c->family->type) == 0) {
             *field(out, defaults[i].offset) = defaults[i].value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The headers of the files of a GGUF model: its sizes and formats, without its weights. */
-#ifndef ROOF_GGUF_H
-#define ROOF_GGUF_H
+#ifndef ROOF_MODEL_GGUF_H
+#define ROOF_MODEL_GGUF_H
 
 #include "model/model.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The metadata of a GGUF file: keys and values. */
-#ifndef ROOF_GGUF_METADATA_H
-#define ROOF_GGUF_METADATA_H
+#ifndef ROOF_MODEL_GGUF_METADATA_H
+#define ROOF_MODEL_GGUF_METADATA_H
 
 #include "model/gguf_stream.h"
 #include "model/model.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How the metadata and the tensors of a GGUF file become a model. */
-#ifndef ROOF_GGUF_MODEL_H
-#define ROOF_GGUF_MODEL_H
+#ifndef ROOF_MODEL_GGUF_MODEL_H
+#define ROOF_MODEL_GGUF_MODEL_H
 
 #include "model/gguf_tensors.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The bytes of a GGUF header, read once from front to back through one small buffer. What is not
  * needed, such as the vocabulary, is passed over. */
-#ifndef ROOF_GGUF_STREAM_H
-#define ROOF_GGUF_STREAM_H
+#ifndef ROOF_MODEL_GGUF_STREAM_H
+#define ROOF_MODEL_GGUF_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The tensors of a GGUF file: their names, shapes, types and places, and what they say of the
  * model. */
-#ifndef ROOF_GGUF_TENSORS_H
-#define ROOF_GGUF_TENSORS_H
+#ifndef ROOF_MODEL_GGUF_TENSORS_H
+#define ROOF_MODEL_GGUF_TENSORS_H
 
 #include "model/gguf_metadata.h"
 #include "model/model.h"

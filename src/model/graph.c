@@ -25,6 +25,9 @@ int64_t roof_block_layers(const struct roof_model *model, enum roof_block block)
     return layers;
 }
 
+/* Names the sum that ends a layer which has an embedding of its own. */
+#define LAYER_ADD "embedding_out_add"
+
 /* Adds the quantisation of what mixes the tokens of a layer reads; where the MLP reads the same
  * norm, for both. */
 static void quantize_mixed(struct builder *b)
@@ -32,7 +35,13 @@ static void quantize_mixed(struct builder *b)
     const struct roof_model *const m = b->model;
     enum roof_weight readers[8];
     int count = 0;
-    if (!b->layer->no_attention && m->kv_lora_rank > 0) {
+    if (m->key_is_value) {
+        readers[count++] = ROOF_WEIGHT_Q_A;
+        readers[count++] = ROOF_WEIGHT_KV_A;
+        if (b->layer->ratio > 0) {
+            readers[count++] = ROOF_WEIGHT_INDEX;
+        }
+    } else if (!b->layer->no_attention && m->kv_lora_rank > 0) {
         readers[count++] = m->q_lora_rank > 0 ? ROOF_WEIGHT_Q_A : ROOF_WEIGHT_Q;
         readers[count++] = ROOF_WEIGHT_KV_A;
         if (m->index_topk > 0) {
@@ -40,8 +49,10 @@ static void quantize_mixed(struct builder *b)
         }
     } else if (!b->layer->no_attention) {
         readers[count++] = ROOF_WEIGHT_Q;
-        readers[count++] = ROOF_WEIGHT_K;
-        readers[count++] = ROOF_WEIGHT_V;
+        if (!b->layer->keyless) {
+            readers[count++] = ROOF_WEIGHT_K;
+            readers[count++] = ROOF_WEIGHT_V;
+        }
     }
     if (b->layer->stateful) {
         readers[count++] = ROOF_WEIGHT_MIXER_IN;
@@ -62,13 +73,16 @@ static struct roof_reads mix(struct builder *b)
     const struct roof_model *const m = b->model;
     const struct roof_reads stream = b->from;
     b->block = ROOF_BLOCK_ATTENTION;
+    roof_graph_collapse(b, "attn_collapse");
     if (!m->no_pre_norms) {
         roof_graph_norm(b, "attn_norm", b->tokens, m->hidden);
     }
     quantize_mixed(b);
     const struct roof_reads input = b->from;
     if (!b->layer->no_attention) {
-        if (m->kv_lora_rank > 0) {
+        if (m->key_is_value) {
+            roof_graph_compressed(b);
+        } else if (m->kv_lora_rank > 0) {
             roof_graph_mla(b);
         } else {
             roof_graph_gqa(b);
@@ -94,11 +108,76 @@ static struct roof_reads mix(struct builder *b)
     return input;
 }
 
-static void layers(struct builder *b)
+/* Adds the dense MLP of a layer; quantizes: what it reads may have to be quantised first. */
+static void dense_mlp(struct builder *b, bool quantizes)
 {
     static const struct mlp_names dense = {
         "gate_up_proj", "gate_proj", "up_proj",
         "mlp_act",      "down_proj", {ROOF_WEIGHT_GATE, ROOF_WEIGHT_UP, ROOF_WEIGHT_DOWN}};
+    const struct roof_model *const m = b->model;
+    if (quantizes) {
+        roof_graph_quantize(b, "mlp_quantize", b->tokens, m->hidden,
+                            &dense.weight[m->gated ? 0 : 1], m->gated ? 2 : 1);
+    }
+    roof_graph_mlp(b, &dense, roof_intermediate(m, b->layer));
+}
+
+/*
+ * Adds the dense MLP beside the experts, both of the hidden states `mixed`, each with a norm before
+ * and behind it (Gemma 4): huggingface/transformers, modeling_gemma4.py (Gemma4TextDecoderLayer).
+ * The norm before the MLP is there already. The router has a norm of its own, with a gain.
+ */
+static void mlp_beside_experts(struct builder *b, const struct roof_reads *mixed)
+{
+    const struct roof_model *const m = b->model;
+    dense_mlp(b, true);
+    roof_graph_tp_sum(b, "dense_all_reduce");
+    roof_graph_norm(b, "dense_post_norm", b->tokens, m->hidden);
+    const struct roof_reads dense = b->from;
+    b->from = *mixed;
+    roof_graph_norm(b, "router_norm", b->tokens, m->hidden);
+    const struct roof_reads router = b->from;
+    b->from = *mixed;
+    roof_graph_norm(b, "experts_norm", b->tokens, m->hidden);
+    roof_graph_moe(b, &router);
+    roof_graph_tp_sum(b, "mlp_all_reduce");
+    roof_graph_norm(b, "experts_post_norm", b->tokens, m->hidden);
+    roof_reads_join(&b->from, &dense);
+    roof_graph_residual(b, "dense_add");
+}
+
+/*
+ * Adds what a layer does with the embedding that it has of its own: a gate from the hidden states,
+ * the product with the embedding, and the way back, with a norm. Every device has the two narrow
+ * matrices whole, as engines do.
+ */
+static void layer_embedding(struct builder *b)
+{
+    static const enum roof_weight weight[] = {ROOF_WEIGHT_UP, ROOF_WEIGHT_DOWN};
+    const struct roof_model *const m = b->model;
+    const struct roof_reads stream = b->from;
+    if (m->layer_embedding == 0) {
+        return;
+    }
+    roof_graph_quantize(b, "embedding_gate_quantize", b->tokens, m->hidden, &weight[0], 1);
+    roof_graph_product(b, "embedding_gate_proj", weight[0], b->tokens, m->layer_embedding,
+                       m->hidden, false);
+    const struct roof_reads own = {.count = 1,
+                                   .name = {b->stage.begin == 0 ? "layer_embedding_add" : "send"},
+                                   .before = {b->stage.begin > 0}};
+    roof_reads_join(&b->from, &own);
+    roof_graph_vector(b, "embedding_gate", ROOF_OPERATOR_SILU_MUL,
+                      (struct roof_shape){.tokens = b->tokens, .hidden = m->layer_embedding}, 0);
+    roof_graph_quantize(b, "embedding_out_quantize", b->tokens, m->layer_embedding, &weight[1], 1);
+    roof_graph_product(b, "embedding_out_proj", weight[1], b->tokens, m->hidden, m->layer_embedding,
+                       false);
+    roof_graph_norm(b, "embedding_out_norm", b->tokens, m->hidden);
+    roof_reads_join(&b->from, &stream);
+    roof_graph_residual(b, LAYER_ADD);
+}
+
+static void layers(struct builder *b)
+{
     const struct roof_model *const m = b->model;
     const struct roof_reads stream = b->from;
     struct roof_reads input = stream;
@@ -115,19 +194,19 @@ static void layers(struct builder *b)
         roof_graph_flush(b);
         b->from = m->own_norms ? stream : input;
     }
+    roof_graph_collapse(b, "mlp_collapse");
     if ((!m->parallel || m->own_norms) && !m->no_pre_norms) {
         roof_graph_norm(b, "mlp_norm", b->tokens, m->hidden);
     }
-    if (b->layer->moe) {
-        roof_graph_moe(b);
+    const bool beside = b->layer->moe && m->mlp_beside;
+    if (beside) {
+        mlp_beside_experts(b, &mixed);
+    } else if (b->layer->moe) {
+        roof_graph_moe(b, NULL);
     } else {
-        if (!m->parallel || m->own_norms) {
-            roof_graph_quantize(b, "mlp_quantize", b->tokens, m->hidden,
-                                &dense.weight[m->gated ? 0 : 1], m->gated ? 2 : 1);
-        }
-        roof_graph_mlp(b, &dense, m->intermediate);
+        dense_mlp(b, !m->parallel || m->own_norms);
     }
-    if (!m->parallel) {
+    if (!m->parallel && !beside) {
         roof_graph_tp_sum(b, "mlp_all_reduce");
     }
     if (m->post_norms) {
@@ -138,12 +217,12 @@ static void layers(struct builder *b)
     if (m->parallel) { /* one of the devices has added the residual */
         roof_graph_tp_sum(b, "mlp_all_reduce");
     }
+    layer_embedding(b);
     roof_graph_end_layer(b);
 }
 
-static void embedding_node(struct builder *b, const char *name, int64_t table_rows)
+static void embedding_node(struct builder *b, const char *name, int64_t table_rows, int64_t hidden)
 {
-    const int64_t hidden = b->model->hidden;
     struct roof_formats f = roof_graph_formats(b, ROOF_WEIGHT_EMBEDDING);
     f.activations = f.out;
     f.compute = ROOF_PRECISION_AUTO;
@@ -160,18 +239,62 @@ static void embedding_node(struct builder *b, const char *name, int64_t table_ro
 
 static void token_embedding(struct builder *b)
 {
-    embedding_node(b, "embedding", roof_graph_divide_up(b->model->vocab, b->s->tp));
+    embedding_node(b, "embedding", roof_graph_divide_up(b->model->vocab, b->s->tp),
+                   b->model->hidden);
     roof_graph_tp_sum(b, "embedding_all_reduce");
+}
+
+/* Returns the elements of the embeddings of some layers. */
+static int64_t embedded(const struct builder *b, int64_t layers)
+{
+    return b->tokens * b->model->layer_embedding * layers;
+}
+
+/*
+ * Adds the embeddings that the layers have of their own: rows of a second table, and a projection
+ * of the usual embedding with a norm for each layer, added up. As engines do, the table is cut by
+ * rows and the projection by columns: vLLM, model_executor/models/gemma4.py.
+ */
+static void layer_embeddings(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const struct roof_reads tokens = b->from;
+    const int64_t width = m->layer_embedding * m->layers;
+    if (width == 0) {
+        return;
+    }
+    b->from.count = 0;
+    embedding_node(b, "layer_embedding", roof_graph_divide_up(m->layer_vocab, b->s->tp), width);
+    if (b->s->tp > 1) {
+        roof_graph_collective(b, "layer_embedding_all_reduce", ROOF_OPERATOR_ALL_REDUCE,
+                              b->s->common.formats.out, embedded(b, m->layers), b->s->tp,
+                              b->stage.tp_within);
+    }
+    const struct roof_reads rows = b->from;
+    b->from = tokens;
+    roof_graph_product(b, "layer_embedding_proj", ROOF_WEIGHT_EMBEDDING, b->tokens,
+                       roof_graph_divide_up(width, b->s->tp), m->hidden, false);
+    if (b->s->tp > 1) {
+        roof_graph_collective(b, "layer_embedding_all_gather", ROOF_OPERATOR_ALL_GATHER,
+                              b->s->common.formats.out, embedded(b, m->layers), b->s->tp,
+                              b->stage.tp_within);
+    }
+    roof_graph_norm(b, "layer_embedding_norm", b->tokens * m->layers, m->layer_embedding);
+    roof_reads_join(&b->from, &rows);
+    roof_graph_vector(b, "layer_embedding_add", ROOF_OPERATOR_ADD,
+                      (struct roof_shape){.tokens = b->tokens, .hidden = width}, 0);
+    b->from = tokens;
 }
 
 static void first_stage(struct builder *b)
 {
     const struct roof_model *const m = b->model;
     token_embedding(b);
+    layer_embeddings(b);
     if (m->position_rows > 0) {
         const struct roof_reads tokens = b->from;
         b->from.count = 0;
-        embedding_node(b, "position", m->position_rows);
+        embedding_node(b, "position", m->position_rows, m->hidden);
         roof_reads_join(&b->from, &tokens);
         roof_graph_residual(b, "position_add");
     }
@@ -182,6 +305,10 @@ static void last_stage(struct builder *b)
     const struct roof_model *const m = b->model;
     const int64_t vocab = roof_graph_divide_up(m->vocab, b->s->tp);
     static const enum roof_weight readers[] = {ROOF_WEIGHT_LM_HEAD};
+    if (m->streams > 0) { /* makes the weights of their sum */
+        roof_graph_product(b, "final_collapse", ROOF_WEIGHT_NORM, b->rows, m->streams,
+                           m->streams * m->hidden, true);
+    }
     roof_graph_norm(b, "final_norm", b->rows, m->hidden);
     roof_graph_quantize(b, "head_quantize", b->rows, m->hidden, readers, 1);
     struct roof_node head = roof_graph_make_product(b, "lm_head", ROOF_WEIGHT_LM_HEAD, b->rows,
@@ -236,6 +363,7 @@ static double cache_bytes(const struct builder *b, const struct roof_layer *laye
     const struct roof_scenario *const s = b->s;
     double tokens = 0;
     double all = 0;
+    double compressed = 0;
     for (int i = 0; i < b->groups; i++) {
         const int64_t sequences = i == 0 ? s->common.shape.batch : s->prefill_batch;
         const int64_t held = s->held > b->group[i].kv_len ? s->held : b->group[i].kv_len;
@@ -243,20 +371,31 @@ static double cache_bytes(const struct builder *b, const struct roof_layer *laye
         const double here = (double)roof_graph_divide_up(sequences, s->attention_dp);
         tokens += here * (double)kept;
         all += here;
+        compressed += layer->ratio > 0 ? here * floor((double)held / (double)layer->ratio) : 0;
     }
-    const double cache = layer->no_attention
-                             ? 0
-                             : roof_kv_bytes(b->model, s->common.formats.kv, b->kv_heads, tokens);
+    const double cache = roof_kv_bytes(b->model, layer, s->common.formats.kv, s->tp, tokens);
     const double states =
         layer->stateful ? all * roof_state_bytes(b->model, s->common.formats.out, s->tp) : 0;
-    return cache + states;
+    return cache + states +
+           (layer->ratio == 0
+                ? 0
+                : roof_compressed_bytes(b->model, layer, s->common.formats.kv, compressed) +
+                      all * roof_compressor_bytes(b->model, layer, s->common.formats.out));
 }
 
-/* Adds the send of the hidden states to the next stage. */
+static int64_t stream_count(const struct roof_model *model)
+{
+    return model->streams > 0 ? model->streams : 1;
+}
+
+/* Adds the send of the hidden states, and of the embeddings of the layers there, to the next stage.
+ */
 static void send_node(struct builder *b)
 {
     roof_graph_collective(b, "send", ROOF_OPERATOR_SEND, b->s->common.formats.out,
-                          b->tokens * b->model->hidden, 0, b->stage.send_within);
+                          b->tokens * b->model->hidden * stream_count(b->model) +
+                              embedded(b, b->model->layers - b->stage.end),
+                          0, b->stage.send_within);
 }
 
 enum roof_status roof_graph_full(const struct roof_model *model, struct roof_error *error)
@@ -272,12 +411,12 @@ static struct builder begin(struct roof_graph *out, const struct roof_model *mod
 {
     struct builder b = {.graph = out, .model = model, .s = scenario};
     out->count = 0;
-    out->kv_bytes = 0;
+    out->kv_bytes = out->host_kv_bytes = 0;
     set_groups(&b);
     b.stage = roof_stage_of(scenario, model->layers, stage, node_size);
-    out->residual_bytes =
-        roof_tensor_bytes(scenario->common.formats.out, (double)b.tokens * (double)model->hidden, 1,
-                          (double)b.tokens);
+    out->residual_bytes = roof_tensor_bytes(
+        scenario->common.formats.out,
+        (double)(b.tokens * stream_count(model)) * (double)model->hidden, 1, (double)b.tokens);
     return b;
 }
 
@@ -322,32 +461,49 @@ static struct roof_reads behind(const struct builder *b, unsigned kinds,
     if ((kinds & BEHIND_MLP) != 0) {
         const bool summed = b->model->parallel && b->s->tp > 1;
         reads.before[reads.count] = before;
-        reads.name[reads.count++] = summed ? "mlp_all_reduce" : "mlp_add";
+        reads.name[reads.count++] = b->model->layer_embedding > 0 ? LAYER_ADD
+                                    : summed                      ? "mlp_all_reduce"
+                                                                  : "mlp_add";
     }
     return reads;
 }
 
-/* Adds the layers of a class that are in the stage. */
-static void layers_of_class(struct builder *b, int64_t number, const struct roof_reads *start)
+/* Tells whether a layer is among the first ones, which are offloaded or have offloaded experts. */
+static bool is_offloaded(const struct builder *b, int64_t layer)
+{
+    return layer < roof_offload_layers(b->s->offload);
+}
+
+/* Adds the layers of a class that are in the stage, and offloaded or not. */
+static void layers_of_class(struct builder *b, int64_t number, bool offloaded,
+                            const struct roof_reads *start)
 {
     const struct roof_model *const m = b->model;
+    const bool cached_there = offloaded && roof_offload_part(b->s->offload) == ROOF_OFFLOAD_LAYERS;
     unsigned before = 0;
     roof_graph_enter(b, &m->layer[number]);
     b->count = 0;
+    b->offloaded = offloaded;
     for (int64_t i = b->stage.begin; i < b->stage.end; i++) {
-        if (m->layer_class[i] == number) {
+        if (m->layer_class[i] == number && is_offloaded(b, i) == offloaded) {
             b->count++;
             before |= i == b->stage.begin ? BEHIND_START : end_of(m, i - 1);
         }
     }
     if (b->count > 0) {
         b->from = behind(b, before, start, true);
-        roof_graph_open_layers(b, m->layer_class[b->stage.begin] == number,
-                               m->layer_class[b->stage.end - 1] == number);
+        const int64_t last = b->stage.end - 1;
+        roof_graph_open_layers(b,
+                               m->layer_class[b->stage.begin] == number &&
+                                   is_offloaded(b, b->stage.begin) == offloaded,
+                               m->layer_class[last] == number &&
+                                   is_offloaded(b, last) == offloaded);
         layers(b);
         roof_graph_flush(b);
-        b->graph->kv_bytes += (double)b->count * cache_bytes(b, b->layer);
+        double *const cached = cached_there ? &b->graph->host_kv_bytes : &b->graph->kv_bytes;
+        *cached += (double)b->count * cache_bytes(b, b->layer);
     }
+    b->offloaded = false;
 }
 
 enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_model *model,
@@ -362,7 +518,9 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     }
     const struct roof_reads start = b.from;
     for (int64_t c = 0; c < model->layer_classes; c++) {
-        layers_of_class(&b, c, &start);
+        for (int there = scenario->offload == ROOF_OFFLOAD_NONE ? 0 : 1; there >= 0; there--) {
+            layers_of_class(&b, c, there > 0, &start);
+        }
     }
     roof_graph_enter(&b, NULL);
     b.from = behind(&b, end_of(model, b.stage.end - 1), &start, false);

@@ -5,8 +5,8 @@
  *
  * Nothing here allocates or locks; all functions may run in any number of threads.
  */
-#ifndef ROOFLINE_GRAPH_H
-#define ROOFLINE_GRAPH_H
+#ifndef ROOF_MODEL_GRAPH_H
+#define ROOF_MODEL_GRAPH_H
 
 #include "model/scenario.h"
 
@@ -57,7 +57,8 @@ struct roof_node {
     double vectors;
     enum roof_precision vector_format;
     bool borrowed; /**< the elements are another node's (tied embeddings); vectors are its own */
-    bool routed;   /**< experts: a token uses top_k / experts of the resident weights */
+    const struct roof_hardware *host; /**< computes it, from its memory; NULL: the device */
+    bool routed; /**< experts: a token uses top_k / experts of the resident weights */
     /** The operators whose results it reads, in any of the layers that have it. */
     struct roof_reads reads;
 };
@@ -67,6 +68,7 @@ struct roof_graph {
     struct roof_node node[ROOF_GRAPH_MAX];
     size_t count;
     double kv_bytes;       /**< the cache of all sequences, on one device */
+    double host_kv_bytes;  /**< that of the layers on the host */
     double residual_bytes; /**< the hidden states of all tokens of a pass */
 };
 
@@ -110,13 +112,19 @@ double roof_node_bytes(const struct roof_node *node);
  * may have. NAN when the model has too many different layers. */
 double roof_model_bytes(const struct roof_model *model);
 
-/** Returns the bytes that tokens take in the cache of a layer with so many KV heads. */
-/* Returns the KV heads of a layer on one of tp devices. */
-int64_t roof_kv_heads(const struct roof_model *model, const struct roof_layer *layer, int64_t tp);
-/* Returns the elements of a head of V, where the attention is not MLA. */
-int64_t roof_value_dim(const struct roof_model *model);
-double roof_kv_bytes(const struct roof_model *model, enum roof_precision format, int64_t kv_heads,
-                     double tokens);
+/** Returns the bytes that tokens take in the cache of a layer on one of tp devices. */
+double roof_kv_bytes(const struct roof_model *model, const struct roof_layer *layer,
+                     enum roof_precision format, int64_t tp, double tokens);
+
+/** Tokens for each compressed key where an indexer chooses among them; others attend to all. */
+#define ROOF_RATIO_CHOSEN 4
+bool roof_chooses_compressed(const struct roof_layer *layer);
+/** Returns the bytes of compressed keys in a layer, with their index keys. */
+double roof_compressed_bytes(const struct roof_model *model, const struct roof_layer *layer,
+                             enum roof_precision format, double keys);
+/** Returns the bytes that a sequence keeps of tokens that are not compressed yet. */
+double roof_compressor_bytes(const struct roof_model *model, const struct roof_layer *layer,
+                             enum roof_precision format);
 
 /** Returns the heads of keys of a mixer on one of `tp` devices; where there are fewer, they are
  * repeated. */

@@ -26,20 +26,26 @@ static struct made qkv(struct builder *b)
     const struct roof_model *const m = b->model;
     const struct roof_reads input = b->from;
     struct made made;
-    const int64_t q = (m->query_gate ? 2 : 1) * (m->heads / b->s->tp) * m->head_dim;
-    const int64_t k = b->kv_heads * m->head_dim;
-    const int64_t v = b->kv_heads * roof_value_dim(m);
-    if (roof_graph_fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_K) &&
+    const int64_t q = (m->query_gate ? 2 : 1) * b->heads * roof_head_dim(m, b->layer);
+    const int64_t k = b->kv_heads * roof_head_dim(m, b->layer);
+    const int64_t v = b->layer->value_is_key ? 0 : b->kv_heads * roof_value_dim(m, b->layer);
+    if (!b->layer->keyless && roof_graph_fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_K) &&
         roof_graph_fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_V)) {
         roof_graph_product(b, "qkv_proj", ROOF_WEIGHT_Q, b->tokens, q + k + v, m->hidden,
                            m->qkv_bias);
         return (struct made){b->from, b->from, b->from};
     }
     roof_graph_product(b, "q_proj", ROOF_WEIGHT_Q, b->tokens, q, m->hidden, m->qkv_bias);
-    made.q = b->from;
+    made.q = made.k = made.v = b->from;
+    if (b->layer->keyless) {
+        return made;
+    }
     b->from = input;
     roof_graph_product(b, "k_proj", ROOF_WEIGHT_K, b->tokens, k, m->hidden, m->qkv_bias);
-    made.k = b->from;
+    made.k = made.v = b->from;
+    if (b->layer->value_is_key) {
+        return made;
+    }
     b->from = input;
     roof_graph_product(b, "v_proj", ROOF_WEIGHT_V, b->tokens, v, m->hidden, m->qkv_bias);
     made.v = b->from;
@@ -50,7 +56,7 @@ struct roof_node roof_graph_attention_node(struct builder *b, const struct group
                                            enum roof_operator op)
 {
     const struct roof_model *const m = b->model;
-    const int64_t heads = m->heads / b->s->tp;
+    const int64_t heads = b->heads;
     const bool sinks = m->sinks || (m->window_sinks && b->layer->windowed);
     struct roof_formats f = b->s->common.formats;
     f.activations = f.out;
@@ -127,38 +133,61 @@ static void norm_heads(struct builder *b, const char *name, int64_t rows, int64_
     }
 }
 
-/* Adds what is done to Q and K before they are used: norms, rotation. */
-static void prepare_qk(struct builder *b, struct made *made)
+/* Adds the norms over the heads of Q, K and V. */
+static void norm_qkv(struct builder *b, struct made *made)
 {
     const struct roof_model *const m = b->model;
-    const int64_t heads = m->heads / b->s->tp;
-    const int64_t rows = m->wide_norm ? 1 : heads; /* of Q that are normed apart */
+    const int64_t head_dim = roof_head_dim(m, b->layer);
+    const int64_t rows = m->wide_norm ? 1 : b->heads; /* of Q that are normed apart */
     const int64_t kv_rows = m->wide_norm ? 1 : b->kv_heads;
     if (m->qk_norm && !b->layer->no_rope) {
         b->from = made->q;
-        norm_heads(b, "q_norm", b->tokens * rows, heads / rows * m->head_dim);
+        norm_heads(b, "q_norm", b->tokens * rows, b->heads / rows * head_dim);
         made->q = b->from;
+        if (b->layer->keyless) {
+            return;
+        }
         b->from = made->k;
-        norm_heads(b, "k_norm", b->tokens * kv_rows, b->kv_heads / kv_rows * m->head_dim);
+        norm_heads(b, "k_norm", b->tokens * kv_rows, b->kv_heads / kv_rows * head_dim);
         made->k = b->from;
     }
-    if (m->rotary_dim > 0 && !b->layer->no_rope) {
-        b->from = both(made->q, &made->k);
-        roof_graph_vector(b, "rope", ROOF_OPERATOR_ROPE,
-                          (struct roof_shape){.tokens = b->tokens,
-                                              .heads = heads,
-                                              .kv_heads = b->kv_heads,
-                                              .head_dim = m->rotary_dim},
-                          0);
-        made->q = made->k = b->from;
+    if (m->value_norm && !b->layer->keyless) {
+        b->from = made->v;
+        roof_graph_vector(
+            b, "v_norm", ROOF_OPERATOR_RMSNORM,
+            (struct roof_shape){.tokens = b->tokens * b->kv_heads, .hidden = head_dim}, 0);
+        made->v = b->from;
     }
+}
+
+/* Adds what is done to Q and K before they are used: norms, rotation. */
+static void prepare_qk(struct builder *b, struct made *made)
+{
+    const struct roof_layer *const layer = b->layer;
+    const int64_t rotated = layer->rotary_dim > 0 ? layer->rotary_dim : b->model->rotary_dim;
+    struct roof_shape shape = {
+        .tokens = b->tokens, .heads = b->heads, .kv_heads = b->kv_heads, .head_dim = rotated};
+    norm_qkv(b, made);
+    if (rotated == 0 || layer->no_rope) {
+        return;
+    }
+    b->from = made->q;
+    if (layer->keyless) { /* the operator rotates Q and K: here two halves of Q */
+        shape.tokens = roof_graph_divide_up(b->tokens * b->heads, 2);
+        shape.heads = shape.kv_heads = 1;
+    } else {
+        roof_reads_join(&b->from, &made->k);
+    }
+    roof_graph_vector(b, "rope", ROOF_OPERATOR_ROPE, shape, 0);
+    made->q = b->from;
+    made->k = layer->keyless ? made->k : b->from;
 }
 
 /* Returns the mean of the sizes of K and V. FLOPs and elements are linear in both, so that
  * operators with one size count both by it. */
-static int64_t mean_head_dim(const struct roof_model *m)
+static int64_t mean_head_dim(const struct builder *b)
 {
-    return (m->head_dim + roof_value_dim(m)) / 2;
+    return (roof_head_dim(b->model, b->layer) + roof_value_dim(b->model, b->layer)) / 2;
 }
 
 /* Adds a part of the attention of a group. */
@@ -169,7 +198,7 @@ static void add_attention(struct builder *b, const struct group *g, int group, i
         b, g,
         b->s->unfused_attention > 0 ? ROOF_OPERATOR_ATTENTION : ROOF_OPERATOR_FLASH_ATTENTION);
     node.workload.shape.kv_heads = b->kv_heads;
-    node.workload.shape.head_dim = mean_head_dim(m);
+    node.workload.shape.head_dim = mean_head_dim(b);
     if (b->layer->windowed) {
         node.name = windowed_name(g, m->chunked, part);
         node.workload.shape.window = m->chunked ? 0 : m->window;
@@ -178,23 +207,11 @@ static void add_attention(struct builder *b, const struct group *g, int group, i
     roof_graph_add(b, &node);
 }
 
-void roof_graph_gqa(struct builder *b)
+/* Adds the attention of all kinds of sequences to what is in the cache and *inputs. */
+static void attend(struct builder *b, const struct roof_reads *inputs)
 {
     const struct roof_model *const m = b->model;
-    const int64_t heads = m->heads / b->s->tp;
-    const int64_t width = heads * roof_value_dim(m);
-    const int64_t head_dim = mean_head_dim(m);
-    struct made made = qkv(b);
-    const struct roof_reads gate = made.q; /* a half of the product that makes Q */
     struct roof_reads attended = {.count = 0};
-    prepare_qk(b, &made);
-    b->from = both(made.k, &made.v);
-    roof_graph_vector(
-        b, "kv_append", ROOF_OPERATOR_KV_APPEND,
-        (struct roof_shape){
-            .tokens = b->tokens, .heads = heads, .kv_heads = b->kv_heads, .head_dim = head_dim},
-        0);
-    const struct roof_reads inputs = both(made.q, &b->from);
     for (int i = 0; i < b->groups; i++) {
         struct group parts[PARTS_MAX] = {b->group[i]};
         const bool chunked = b->layer->windowed && m->chunked;
@@ -203,19 +220,57 @@ void roof_graph_gqa(struct builder *b)
         }
         for (int p = 0; p < PARTS_MAX; p++) {
             if (parts[p].batch > 0) {
-                b->from = inputs;
+                b->from = *inputs;
                 add_attention(b, &parts[p], i, p);
                 roof_reads_join(&attended, &b->from);
             }
         }
     }
-    static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
     b->from = attended;
-    if (m->query_gate) {
-        roof_reads_join(&b->from, &gate);
-        roof_graph_vector(b, "attn_gate", ROOF_OPERATOR_SILU_MUL,
-                          (struct roof_shape){.tokens = b->tokens, .hidden = width}, 0);
+}
+
+/* Adds the gate on the output of attention, which a half of the product of Q has made, or a product
+ * of its own makes for each head from the input of the layer. */
+static void gate_output(struct builder *b, const struct roof_reads *input,
+                        const struct roof_reads *made)
+{
+    const int64_t width = b->heads * roof_value_dim(b->model, b->layer);
+    const struct roof_reads attended = b->from;
+    const struct roof_shape shape = {.tokens = b->tokens, .hidden = width};
+    if (b->model->query_gate) {
+        roof_reads_join(&b->from, made);
+        roof_graph_vector(b, "attn_gate", ROOF_OPERATOR_SILU_MUL, shape, 0);
+    } else if (b->model->head_gate) { /* one gate for a head: the operator with one input */
+        b->from = *input;
+        roof_graph_product(b, "head_gate_proj", ROOF_WEIGHT_Q, b->tokens, b->heads,
+                           b->model->hidden, false);
+        roof_reads_join(&b->from, &attended);
+        roof_graph_vector(b, "attn_gate", ROOF_OPERATOR_GELU, shape, 0);
     }
+}
+
+void roof_graph_gqa(struct builder *b)
+{
+    static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
+    const struct roof_model *const m = b->model;
+    const struct roof_reads input = b->from;
+    const int64_t width = b->heads * roof_value_dim(m, b->layer);
+    struct made made = qkv(b);
+    const struct roof_reads gate = made.q; /* a half of the product that makes Q */
+    prepare_qk(b, &made);
+    struct roof_reads inputs = made.q;
+    if (!b->layer->keyless) {
+        b->from = both(made.k, &made.v);
+        roof_graph_vector(b, "kv_append", ROOF_OPERATOR_KV_APPEND,
+                          (struct roof_shape){.tokens = b->tokens,
+                                              .heads = b->heads,
+                                              .kv_heads = b->kv_heads,
+                                              .head_dim = mean_head_dim(b)},
+                          0);
+        roof_reads_join(&inputs, &b->from);
+    }
+    attend(b, &inputs);
+    gate_output(b, &input, &gate);
     roof_graph_quantize(b, "o_quantize", b->tokens, width, readers, 1);
     roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, width, m->o_bias);
 }
@@ -304,18 +359,23 @@ static double pairs_within(const struct group *g, double span)
 /*
  * Tells how a prefill attends: with K and V expanded for every head, over all keys with the others
  * masked, or on the latent, over the chosen keys alone. It takes what needs fewer FLOPs, as
- * DeepSeek's prefill does (arXiv 2512.02556, section 2.1).
+ * DeepSeek's prefill does (arXiv 2512.02556, section 2.1). kv_b multiplies each key in the first
+ * case, and each query in the second: behind a long prefix, few new tokens attend on the latent.
  */
 static bool expands(const struct builder *b, const struct group *g)
 {
     const struct roof_model *const m = b->model;
-    if (!g->expanded || m->index_topk == 0 || g->kv_len <= m->index_topk) {
-        return g->expanded;
-    }
-    const double whole = pairs_within(g, (double)g->kv_len) * (double)(m->head_dim + m->v_head_dim);
-    const double chosen = pairs_within(g, (double)m->index_topk) *
-                          (double)(2 * m->kv_lora_rank + m->qk_rope_head_dim);
-    return whole < chosen;
+    const bool chosen = m->index_topk > 0 && g->kv_len > m->index_topk;
+    const double span = (double)(chosen ? m->index_topk : g->kv_len);
+    const double kv_b =
+        (double)m->kv_lora_rank * (double)(m->head_dim - m->qk_rope_head_dim + m->v_head_dim);
+    const double expanded =
+        pairs_within(g, (double)g->kv_len) * (double)(m->head_dim + m->v_head_dim) +
+        (double)g->kv_len * kv_b;
+    const double absorbed =
+        pairs_within(g, span) * (double)(2 * m->kv_lora_rank + m->qk_rope_head_dim) +
+        (double)g->query_len * kv_b;
+    return g->expanded && expanded < absorbed;
 }
 
 /* --- latent attention ---------------------------------------------------------------------- */
@@ -393,7 +453,8 @@ struct latent {
 /*
  * Adds the attention of one kind of sequences. Decode works on the latent itself, with two matrices
  * of kv_b absorbed; prefill expands K and V of every head from the latents of all tokens that are
- * attended to. Keys are chosen where there are more of them than are attended to.
+ * attended to, unless that takes more FLOPs. Keys are chosen where there are more of them than are
+ * attended to.
  */
 static void mla_attention(struct builder *b, const struct group *g, const struct latent *from)
 {

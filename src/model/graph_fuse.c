@@ -126,14 +126,16 @@ bool roof_same_workload(const struct roof_workload *a, const struct roof_workloa
            memcmp(&a->formats, &b->formats, sizeof a->formats) == 0;
 }
 
-/* Adds a node that is run so often, as it is. */
+/* Adds a node that is run so often, as it is. Nodes are one where their vectors are, too: the count
+ * multiplies these, and a second kind of sequences brings none. */
 static void append(struct builder *b, const struct roof_node *node, int64_t count)
 {
     struct roof_graph *const g = b->graph;
-    const bool alone = b->layer != NULL && b->model->layer_classes == 1;
+    const bool alone =
+        b->layer != NULL && b->model->layer_classes == 1 && b->s->offload == ROOF_OFFLOAD_NONE;
     for (size_t i = 0; i < g->count && !alone; i++) {
-        if (g->node[i].workload.op == node->workload.op &&
-            strcmp(g->node[i].name, node->name) == 0 &&
+        if (g->node[i].workload.op == node->workload.op && g->node[i].host == node->host &&
+            strcmp(g->node[i].name, node->name) == 0 && g->node[i].vectors == node->vectors &&
             roof_same_workload(&g->node[i].workload, &node->workload)) {
             g->node[i].count += count;
             roof_reads_join(&g->node[i].reads, &node->reads);
@@ -209,12 +211,20 @@ static void fuse(struct builder *b, const struct roof_node *node, int64_t count)
     }
 }
 
+/* Tells whether a node of the layers that are being built is on the host. */
+static bool on_host(const struct builder *b, const struct roof_node *node)
+{
+    return b->offloaded &&
+           (node->routed || roof_offload_part(b->s->offload) == ROOF_OFFLOAD_LAYERS);
+}
+
 /* The operators that a fused one reads are not known: those that it joins have other names. */
 void roof_graph_add(struct builder *b, struct roof_node *node)
 {
     const int64_t count = b->layer != NULL ? b->count : 1;
     node->reads = b->from;
     node->block = b->block;
+    node->host = on_host(b, node) ? b->s->host : NULL;
     b->from = (struct roof_reads){.count = 1, .name = {node->name}};
     if (b->s->fuse == ROOF_FUSE_ALL) {
         node->reads.count = 0;
@@ -224,10 +234,11 @@ void roof_graph_add(struct builder *b, struct roof_node *node)
     }
 }
 
-/* Tells whether each layer begins with a norm, and so has an addition at its end, too. */
+/* Tells whether each layer begins with a norm of the residual, and so has an addition at its end,
+ * too. */
 static bool chained(const struct roof_model *m)
 {
-    bool all = !m->no_pre_norms;
+    bool all = !m->no_pre_norms && m->streams == 0;
     for (int64_t c = 0; c < m->layer_classes; c++) {
         const struct roof_layer *const layer = &m->layer[c];
         const bool mixes = !layer->no_attention || layer->stateful;
@@ -250,8 +261,10 @@ void roof_graph_open_layers(struct builder *b, bool begins, bool ends)
 void roof_graph_end_layer(struct builder *b)
 {
     if (b->chained && b->holds == 1) {
-        b->tail = b->held[0];
-        b->tailed = b->tailed || b->ends;
+        if (b->ends) { /* other kinds of layers may be on the host, or end differently */
+            b->tail = b->held[0];
+            b->tailed = true;
+        }
         b->holds = 0;
     }
 }

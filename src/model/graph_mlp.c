@@ -33,6 +33,12 @@ void roof_graph_mlp(struct builder *b, const struct mlp_names *names, int64_t in
     roof_graph_product(b, names->down, names->weight[2], b->tokens, m->hidden, width, m->mlp_bias);
 }
 
+/* Returns the elements of a token that routed experts work on. */
+static int64_t expert_hidden(const struct roof_model *m)
+{
+    return m->expert_latent > 0 ? m->expert_latent : m->hidden;
+}
+
 /* Adds an operator of the experts with 1, 2 or 3 of their matrices, in the format of a class. */
 static void experts_node(struct builder *b, const char *name, enum roof_operator op,
                          enum roof_weight weight, double matrices, double outputs)
@@ -46,7 +52,7 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
                              .weight = weight,
                              .workload = {.op = op,
                                           .shape = {.tokens = b->moe_tokens,
-                                                    .hidden = m->hidden,
+                                                    .hidden = expert_hidden(m),
                                                     .intermediate = width,
                                                     .experts = m->experts,
                                                     .top_k = m->top_k,
@@ -55,7 +61,8 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
                                                     .bias = m->expert_bias},
                                           .formats = roof_graph_formats(b, weight),
                                           .sparse = roof_graph_sparse(b, weight)},
-                             .elements = matrices * experts * (double)m->hidden * (double)width,
+                             .elements =
+                                 matrices * experts * (double)expert_hidden(m) * (double)width,
                              .tensors = matrices * experts,
                              .channels = experts * outputs,
                              .vectors = m->expert_bias ? experts * outputs : 0,
@@ -67,25 +74,32 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
 /* Gate and up share a kernel; where their formats differ, the kernel has the wider one. */
 static enum roof_weight gate_up_weight(struct builder *b)
 {
+    if (!b->model->gated) {
+        return ROOF_WEIGHT_EXPERT_UP;
+    }
     const enum roof_precision gate = roof_graph_formats(b, ROOF_WEIGHT_EXPERT_GATE).weights;
     const enum roof_precision up = roof_graph_formats(b, ROOF_WEIGHT_EXPERT_UP).weights;
     return roof_graph_wider(gate, up) == gate ? ROOF_WEIGHT_EXPERT_GATE : ROOF_WEIGHT_EXPERT_UP;
 }
 
-/* Adds all three matrices as one operator where their formats allow it. */
+/* Adds all matrices as one operator where their formats allow it. */
 static void experts(struct builder *b)
 {
+    const bool gated = b->model->gated;
+    const double inputs = gated ? 2 : 1; /* matrices before the activation */
     const int64_t width = b->model->expert_intermediate / b->s->moe_tp;
-    const double up = 2 * (double)width;
-    const double down = (double)b->model->hidden;
+    const double up = inputs * (double)width;
+    const double down = (double)expert_hidden(b->model);
     const enum roof_weight first = gate_up_weight(b);
     const struct roof_formats first_formats = roof_graph_formats(b, first);
     const struct roof_formats down_formats = roof_graph_formats(b, ROOF_WEIGHT_EXPERT_DOWN);
     if (memcmp(&first_formats, &down_formats, sizeof down_formats) == 0) {
-        experts_node(b, "experts", ROOF_OPERATOR_MOE, first, 3, up + down);
+        experts_node(b, "experts", gated ? ROOF_OPERATOR_MOE : ROOF_OPERATOR_MOE_UNGATED, first,
+                     inputs + 1, up + down);
         return;
     }
-    experts_node(b, "experts_gate_up", ROOF_OPERATOR_MOE_GATE_UP, first, 2, up);
+    experts_node(b, gated ? "experts_gate_up" : "experts_up",
+                 gated ? ROOF_OPERATOR_MOE_GATE_UP : ROOF_OPERATOR_MOE_UP, first, inputs, up);
     experts_node(b, "experts_down", ROOF_OPERATOR_MOE_DOWN, ROOF_WEIGHT_EXPERT_DOWN, 1, down);
 }
 
@@ -121,7 +135,7 @@ static void exchange(struct builder *b, bool before)
     const char *const name = before ? "dispatch" : "combine";
     const enum roof_precision sent =
         before ? roof_graph_formats(b, gate_up_weight(b)).activations : b->s->common.formats.out;
-    const int64_t held = b->tokens * b->model->hidden;
+    const int64_t held = b->tokens * expert_hidden(b->model);
     if (groups == 1) { /* each device has all tokens, and the sum over tp adds what it makes */
         return;
     }
@@ -137,7 +151,25 @@ static void exchange(struct builder *b, bool before)
                           (int64_t)ceil(given * (1 - 1e-14)), ep, b->stage.within);
 }
 
-void roof_graph_moe(struct builder *b)
+/*
+ * Adds a projection into the latent that routed experts work on, or out of it. Every device has it
+ * whole, as engines do; behind the experts it multiplies the part of the sum that the device has.
+ */
+static void latent_product(struct builder *b, bool in)
+{
+    static const enum roof_weight weight[] = {ROOF_WEIGHT_SHARED_DOWN, ROOF_WEIGHT_SHARED_UP};
+    const struct roof_model *const m = b->model;
+    if (m->expert_latent > 0) {
+        const int64_t from = in ? m->hidden : m->expert_latent;
+        const int64_t to = in ? m->expert_latent : m->hidden;
+        roof_graph_quantize(b, in ? "latent_in_quantize" : "latent_out_quantize", b->tokens, from,
+                            &weight[in], 1);
+        roof_graph_product(b, in ? "latent_in_proj" : "latent_out_proj", weight[in], b->tokens, to,
+                           from, m->mlp_bias);
+    }
+}
+
+void roof_graph_moe(struct builder *b, const struct roof_reads *router)
 {
     static const struct mlp_names shared = {
         "shared_gate_up_proj",
@@ -148,15 +180,22 @@ void roof_graph_moe(struct builder *b)
         {ROOF_WEIGHT_SHARED_GATE, ROOF_WEIGHT_SHARED_UP, ROOF_WEIGHT_SHARED_DOWN}};
     const struct roof_model *const m = b->model;
     const struct roof_reads input = b->from;
+    b->from = router == NULL ? input : *router;
     roof_graph_product(b, "router", ROOF_WEIGHT_ROUTER, b->tokens, m->experts, m->hidden,
                        m->router_bias);
     roof_graph_vector(
         b, "top_k", ROOF_OPERATOR_ROUTER,
         (struct roof_shape){.tokens = b->tokens, .experts = m->experts, .top_k = m->top_k}, 0);
-    roof_reads_join(&b->from, &input);
+    const struct roof_reads chosen = b->from;
+    b->from = input;
+    latent_product(b, true);
+    const struct roof_reads tokens = b->from;
+    b->from = chosen;
+    roof_reads_join(&b->from, &tokens);
     exchange(b, true);
     experts(b);
     exchange(b, false);
+    latent_product(b, false);
     if (m->shared_intermediate > 0) {
         const struct roof_reads routed = b->from;
         b->from = input;

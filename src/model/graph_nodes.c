@@ -67,6 +67,7 @@ void roof_graph_enter(struct builder *b, const struct roof_layer *layer)
 {
     b->layer = layer;
     b->block = ROOF_BLOCK_ENDS;
+    b->heads = layer == NULL ? 0 : roof_heads(b->model, layer) / b->s->tp;
     b->kv_heads = layer == NULL ? 0 : roof_kv_heads(b->model, layer, b->s->tp);
     memset(b->known, 0, sizeof b->known);
 }
@@ -149,8 +150,37 @@ void roof_graph_tp_sum(struct builder *b, const char *name)
     }
 }
 
+void roof_graph_collapse(struct builder *b, const char *name)
+{
+    const struct roof_model *const m = b->model;
+    const double mixes = (double)(m->streams * (m->streams + 2));
+    struct roof_node node = {
+        .name = name,
+        .weight = ROOF_WEIGHT_ROUTER,
+        .workload = {.op = ROOF_OPERATOR_HYPER_COLLAPSE,
+                     .shape = {.tokens = b->tokens, .hidden = m->hidden, .streams = m->streams},
+                     .formats = roof_graph_formats(b, ROOF_WEIGHT_ROUTER)},
+        .elements = mixes * (double)m->streams * (double)m->hidden,
+        .tensors = 1,
+        .channels = mixes,
+        .vectors = mixes + 3, /* biases, and three scales */
+        .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
+    if (m->streams > 0) {
+        node.workload.formats.activations = b->s->common.formats.out;
+        roof_graph_add(b, &node);
+    }
+}
+
 void roof_graph_residual(struct builder *b, const char *name)
 {
+    if (b->model->streams > 0) {
+        roof_graph_vector(b, name, ROOF_OPERATOR_HYPER_EXPAND,
+                          (struct roof_shape){.tokens = b->tokens,
+                                              .hidden = b->model->hidden,
+                                              .streams = b->model->streams},
+                          0);
+        return;
+    }
     roof_graph_vector(b, name, ROOF_OPERATOR_ADD,
                       (struct roof_shape){.tokens = b->tokens, .hidden = b->model->hidden}, 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The making of a graph, in parts: nodes, attention and MLP. graph.h is the result. */
-#ifndef ROOF_GRAPH_PARTS_H
-#define ROOF_GRAPH_PARTS_H
+#ifndef ROOF_MODEL_GRAPH_PARTS_H
+#define ROOF_MODEL_GRAPH_PARTS_H
 
 #include "model/graph.h"
 #include "model/stage.h"
@@ -20,14 +20,16 @@ struct builder {
     const struct roof_model *model;
     const struct roof_scenario *s;
     const struct roof_layer *layer; /* the class that is being built; NULL outside layers */
-    int64_t count;                  /* of the layers of that class in the stage */
+    int64_t count;                  /* of the layers of that class and place in the stage */
+    bool offloaded;                 /* they are among the first layers, which offload is about */
     enum roof_block block;          /* that of the next node */
     struct group group[2];
     int groups;
     int64_t tokens;     /* of a pass, on this device */
     int64_t moe_tokens; /* of a pass, over all devices of the expert group */
     int64_t rows;       /* tokens whose logits are wanted */
-    int64_t kv_heads;   /* on this device */
+    int64_t heads;      /* of the layer, on this device */
+    int64_t kv_heads;
     struct roof_stage stage;
     struct roof_reads from; /* what the next node reads: by itself, the node before it */
     struct roof_formats formats[ROOF_WEIGHT_COUNT]; /* of the classes that are known */
@@ -98,12 +100,17 @@ bool roof_graph_fuses(struct builder *b, enum roof_weight first, enum roof_weigh
 struct roof_node roof_graph_attention_node(struct builder *b, const struct group *g,
                                            enum roof_operator op);
 void roof_graph_gqa(struct builder *b);
+/* Attention over compressed keys, from the hidden states to the output. */
+void roof_graph_compressed(struct builder *b);
+/* Adds what makes one of the streams of the residual, where it has several. */
+void roof_graph_collapse(struct builder *b, const char *name);
 /* Latent attention, from the hidden states to the output. */
 void roof_graph_mla(struct builder *b);
 /* A layer with a state, from the hidden states to the output. */
 void roof_graph_mixer(struct builder *b);
 /* An MLP; its operators read b->from, and its result is b->from then, as of all parts above. */
 void roof_graph_mlp(struct builder *b, const struct mlp_names *names, int64_t intermediate);
-void roof_graph_moe(struct builder *b);
+/* Experts; the router reads *router, or with NULL what they read. */
+void roof_graph_moe(struct builder *b, const struct roof_reads *router);
 
 #endif

@@ -3,8 +3,8 @@
  * Layouts: the weights that each kind of quantised checkpoint really quantises, and in which
  * format. All of data/layouts is embedded in the library; docs/formats.md has the file format.
  */
-#ifndef ROOFLINE_LAYOUT_H
-#define ROOFLINE_LAYOUT_H
+#ifndef ROOF_MODEL_LAYOUT_H
+#define ROOF_MODEL_LAYOUT_H
 
 #include "base/error.h"
 #include "base/text.h"

@@ -127,6 +127,18 @@ struct paths {
     char *single;
 };
 
+/* Tells whether layers differ in more than formats, experts and windows. */
+static bool has_own_sizes(const struct roof_model *m)
+{
+    bool own = m->head_gate || m->key_is_value;
+    for (int64_t c = 0; c < m->layer_classes && !own; c++) {
+        const struct roof_layer *const layer = &m->layer[c];
+        own = layer->heads > 0 || layer->kv_heads > 0 || layer->head_dim > 0 ||
+              layer->intermediate > 0 || layer->keyless || layer->value_is_key;
+    }
+    return own;
+}
+
 static enum roof_status load_paths(struct roof_model **out, const struct paths *paths,
                                    const char *weights, struct roof_error *error)
 {
@@ -145,7 +157,7 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
                                           : NULL;
     }
     if (weights != NULL && ((*out)->index_topk > 0 || (*out)->mixer.kind != ROOF_MIXER_NONE ||
-                            (*out)->window_kv_heads > 0 || (*out)->chunked)) {
+                            has_own_sizes(*out) || (*out)->chunked)) {
         roof_model_note(*out, "the headers of its weights are not read, since some of their names "
                               "are not known: formats are those of the request");
         return ROOF_OK;

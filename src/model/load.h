@@ -7,8 +7,8 @@
  * All of data/models is embedded in the library. A user's file, which is named by its path or lies
  * in a search directory, wins.
  */
-#ifndef ROOFLINE_CONFIG_H
-#define ROOFLINE_CONFIG_H
+#ifndef ROOF_MODEL_LOAD_H
+#define ROOF_MODEL_LOAD_H
 
 #include <stddef.h>
 

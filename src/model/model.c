@@ -116,15 +116,15 @@ const roof_json_value *roof_model_quantization(const struct roof_model *model)
     return owned_by(model)->quantization;
 }
 
-const char *roof_model_own(struct roof_model *model, char *string)
+void *roof_model_own(struct roof_model *model, void *memory)
 {
     struct owned *const owned = owned_by(model);
-    if (string == NULL || owned->strings == OWNED_MAX) {
-        free(string);
+    if (memory == NULL || owned->strings == OWNED_MAX) {
+        free(memory);
         return NULL;
     }
-    owned->string[owned->strings++] = string;
-    return string;
+    owned->string[owned->strings++] = memory;
+    return memory;
 }
 
 bool roof_model_set_layout(struct roof_model *model, const char *name)
@@ -188,11 +188,42 @@ void roof_model_forget_formats(struct roof_model *model)
     model->file_bytes = ROOF_UNKNOWN;
 }
 
+int64_t roof_heads(const struct roof_model *model, const struct roof_layer *layer)
+{
+    return layer->heads > 0 ? layer->heads : model->heads;
+}
+
+int64_t roof_kv_heads(const struct roof_model *model, const struct roof_layer *layer, int64_t tp)
+{
+    const int64_t heads = layer->kv_heads > 0 ? layer->kv_heads : model->kv_heads;
+    return heads >= tp ? heads / tp : 1;
+}
+
+int64_t roof_head_dim(const struct roof_model *model, const struct roof_layer *layer)
+{
+    return layer->head_dim > 0 ? layer->head_dim : model->head_dim;
+}
+
+int64_t roof_value_dim(const struct roof_model *model, const struct roof_layer *layer)
+{
+    return layer->head_dim == 0 && model->v_head_dim > 0 ? model->v_head_dim
+                                                         : roof_head_dim(model, layer);
+}
+
+int64_t roof_intermediate(const struct roof_model *model, const struct roof_layer *layer)
+{
+    return layer->intermediate > 0 ? layer->intermediate : model->intermediate;
+}
+
 static bool equal_layers(const struct roof_layer *a, const struct roof_layer *b)
 {
     return a->windowed == b->windowed && a->moe == b->moe && a->stateful == b->stateful &&
            a->no_attention == b->no_attention && a->no_mlp == b->no_mlp &&
-           a->no_rope == b->no_rope && memcmp(a->format, b->format, sizeof a->format) == 0;
+           a->no_rope == b->no_rope && a->keyless == b->keyless &&
+           a->value_is_key == b->value_is_key && a->heads == b->heads &&
+           a->kv_heads == b->kv_heads && a->head_dim == b->head_dim &&
+           a->rotary_dim == b->rotary_dim && a->intermediate == b->intermediate &&
+           a->ratio == b->ratio && memcmp(a->format, b->format, sizeof a->format) == 0;
 }
 
 void roof_model_classes(struct roof_model *model, const struct roof_layer layer[ROOF_LAYERS_MAX])
@@ -251,6 +282,24 @@ static enum roof_status put_heads(struct roof_model *m, struct roof_error *error
     return ROOF_OK;
 }
 
+/* Checks the layers whose heads are other than the model's. */
+static enum roof_status check_layer_heads(const struct roof_model *m, struct roof_error *error)
+{
+    for (int64_t c = 0; c < m->layer_classes; c++) {
+        const struct roof_layer *const layer = &m->layer[c];
+        const int64_t heads = roof_heads(m, layer);
+        const int64_t kv_heads = roof_kv_heads(m, layer, 1);
+        if (!layer->no_attention && heads % kv_heads != 0) {
+            return roof_error_set(error, ROOF_INVALID,
+                                  "%" PRId64
+                                  " attention heads of a layer must be a multiple of its "
+                                  "%" PRId64 " KV heads",
+                                  heads, kv_heads);
+        }
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status check_heads(const struct roof_model *m, struct roof_error *error)
 {
     if ((double)m->heads * (double)m->head_dim > WIDTH_MAX) {
@@ -258,12 +307,6 @@ static enum roof_status check_heads(const struct roof_model *m, struct roof_erro
                               "%" PRId64 " attention heads of %" PRId64
                               " are wider than the %.0e that are possible",
                               m->heads, m->head_dim, WIDTH_MAX);
-    }
-    if (m->window_kv_heads > 0 && m->heads % m->window_kv_heads != 0) {
-        return roof_error_set(error, ROOF_INVALID,
-                              "num_attention_heads %" PRId64
-                              " must be a multiple of swa_num_key_value_heads %" PRId64,
-                              m->heads, m->window_kv_heads);
     }
     if (m->kv_lora_rank == 0 && m->v_head_dim > 0 && (m->head_dim + m->v_head_dim) % 2 != 0) {
         return roof_error_set(error, ROOF_INVALID, "head_dim + v_head_dim must be even");
@@ -274,7 +317,7 @@ static enum roof_status check_heads(const struct roof_model *m, struct roof_erro
                               " must be a multiple of num_key_value_heads %" PRId64,
                               m->heads, m->kv_heads);
     }
-    return ROOF_OK;
+    return check_layer_heads(m, error);
 }
 
 static enum roof_status check_mlp(struct roof_model *m, struct roof_error *error)
@@ -289,7 +332,7 @@ static enum roof_status check_mlp(struct roof_model *m, struct roof_error *error
     }
     for (int64_t c = 0; c < m->layer_classes; c++) {
         if (!m->layer[c].no_mlp &&
-            (m->layer[c].moe ? m->expert_intermediate : m->intermediate) == 0) {
+            (m->layer[c].moe ? m->expert_intermediate : roof_intermediate(m, &m->layer[c])) == 0) {
             return roof_error_set(error, ROOF_INVALID, "%s is missing",
                                   m->layer[c].moe ? "moe_intermediate_size" : "intermediate_size");
         }

@@ -69,17 +69,20 @@ enum roof_mixer_kind {
     ROOF_MIXER_GATED_DELTA, /**< gated delta rule (Qwen3-Next) */
     ROOF_MIXER_KIMI_DELTA,  /**< Kimi delta attention */
     ROOF_MIXER_SSD,         /**< Mamba-2 */
+    ROOF_MIXER_LIGHTNING,   /**< lightning attention (MiniMax-01, M1) */
+    ROOF_MIXER_SELECTIVE,   /**< Mamba-1 */
     ROOF_MIXER_COUNT
 };
 
 /** The parts that keep a state, which are alike in all layers that have one. */
 struct roof_mixer {
     int64_t kind;      /**< enum roof_mixer_kind */
-    int64_t heads;     /**< each has a state of key_dim x value_dim elements */
+    int64_t heads;     /**< each has a state of key_dim x value_dim elements; Mamba-1: channels */
     int64_t key_heads; /**< heads of keys and queries, which several of `heads` share */
     int64_t key_dim;
     int64_t value_dim;
-    int64_t taps;  /**< tokens that the convolution before it spans */
+    int64_t taps;  /**< tokens that the convolution before it spans; 0: there is none */
+    int64_t rank;  /**< Mamba-1: elements from which the steps of all channels are made */
     int64_t chunk; /**< tokens that a prefill takes through the state at once; 0: by default */
     bool plain;    /**< no norm behind it */
     bool conv_bias;
@@ -95,6 +98,15 @@ struct roof_layer {
     bool stateful; /**< it has the model's mixer, in place of attention or beside it */
     bool no_attention;
     bool no_mlp;
+    bool keyless; /**< attention reads what an earlier layer has cached: no K and V of its own */
+    bool value_is_key; /**< V is what the projection of K makes, before norm and rotation */
+    /** Sizes that are other than the model's; 0: the model's. */
+    int32_t heads;
+    int32_t kv_heads;
+    int32_t head_dim; /**< of K and V */
+    int32_t rotary_dim;
+    int32_t intermediate; /**< width of the dense MLP */
+    int32_t ratio;        /**< tokens for each compressed key; 0: there are none */
     /** The format of each weight; ROOF_PRECISION_AUTO leaves it to the request. */
     int8_t format[ROOF_WEIGHT_COUNT];
 };
@@ -122,14 +134,19 @@ struct roof_model {
     int64_t heads;
     int64_t kv_heads;
     int64_t head_dim;
-    int64_t rotary_dim;      /**< elements of a head that are rotated; 0: none */
-    int64_t intermediate;    /**< width of the dense MLP */
-    int64_t positions;       /**< the longest context that the model was made for; 0: unknown */
-    int64_t position_rows;   /**< rows of a learned table of positions */
-    int64_t window;          /**< keys that windowed layers see, at most */
-    int64_t window_kv_heads; /**< KV heads of layers with a window; 0: as many as others have */
-    int64_t q_lora_rank;     /**< MLA; 0 also when Q is projected directly */
-    int64_t kv_lora_rank;    /**< above 0: the attention is MLA */
+    int64_t rotary_dim;    /**< elements of a head that are rotated; 0: none */
+    int64_t intermediate;  /**< width of the dense MLP */
+    int64_t positions;     /**< the longest context that the model was made for; 0: unknown */
+    int64_t position_rows; /**< rows of a learned table of positions */
+    int64_t streams;       /**< of the residual; 0: it is one */
+    int64_t out_groups;    /**< groups of heads that O maps apart first; 0: there are none */
+    int64_t out_rank;      /**< elements that it maps each group to */
+    int64_t
+        layer_embedding;  /**< elements of an embedding that each layer has of its own; 0: none */
+    int64_t layer_vocab;  /**< rows of the table of these embeddings */
+    int64_t window;       /**< keys that windowed layers see, at most */
+    int64_t q_lora_rank;  /**< MLA; 0 also when Q is projected directly */
+    int64_t kv_lora_rank; /**< above 0: the attention is MLA */
     int64_t qk_nope_head_dim;
     int64_t qk_rope_head_dim;
     int64_t v_head_dim;     /**< elements of a head of V; without MLA, 0: as many as of K */
@@ -140,6 +157,7 @@ struct roof_model {
     int64_t experts;
     int64_t top_k;
     int64_t expert_intermediate;
+    int64_t expert_latent;       /**< elements of a token that routed experts work on; 0: hidden */
     int64_t shared_intermediate; /**< width of all shared experts together */
     bool tied;                   /**< lm_head is the table of the embedding */
     bool gated;                  /**< the MLP has a gate (SwiGLU, GeGLU) */
@@ -154,7 +172,12 @@ struct roof_model {
     bool qk_norm;      /**< a norm over each head of Q and K */
     bool bare_qk_norm; /**< that norm has no gain, and is in layers that rotate heads alone */
     bool wide_norm;    /**< that norm is over all heads at once */
+    bool mlp_beside; /**< layers with experts have the dense MLP beside them, with norms of its own
+                      */
     bool no_pre_norms; /**< no norms before attention and MLP */
+    bool key_is_value; /**< one head of K, which is V, too (DeepSeek-V4) */
+    bool value_norm;   /**< a norm without gain over each head of V */
+    bool head_gate;    /**< a gate per head, from the hidden states, on the output of attention */
     bool query_gate;   /**< Q has as many gates, which multiply the output of the attention */
     bool post_norms;   /**< norms after the attention and the MLP too */
     /** Attention and MLP have the same input, and their results are added at once. */
@@ -178,6 +201,14 @@ struct roof_model {
     double file_bytes; /**< bytes of all tensors that belong to the graph; NAN: no file was read */
     void *private_data;
 };
+
+/* Each returns a size of a layer: heads of Q; KV heads on one of tp devices; elements of a head of
+ * K, and of V where the attention is not MLA; the width of the dense MLP. */
+int64_t roof_heads(const struct roof_model *model, const struct roof_layer *layer);
+int64_t roof_kv_heads(const struct roof_model *model, const struct roof_layer *layer, int64_t tp);
+int64_t roof_head_dim(const struct roof_model *model, const struct roof_layer *layer);
+int64_t roof_value_dim(const struct roof_model *model, const struct roof_layer *layer);
+int64_t roof_intermediate(const struct roof_model *model, const struct roof_layer *layer);
 
 /** Releases a model; NULL is fine. */
 void roof_model_free(struct roof_model *model);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The fields of models and layouts, as `list models` and `list layouts` print them. */
-#ifndef ROOF_MODEL_FIELDS_H
-#define ROOF_MODEL_FIELDS_H
+#ifndef ROOF_MODEL_MODEL_FIELDS_H
+#define ROOF_MODEL_MODEL_FIELDS_H
 
 #include "catalog/field.h"
 #include "model/layout.h"

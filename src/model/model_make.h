@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How a struct roof_model is made. The readers of config.json, GGUF and safetensors share this. */
-#ifndef ROOF_MODEL_H
-#define ROOF_MODEL_H
+#ifndef ROOF_MODEL_MODEL_MAKE_H
+#define ROOF_MODEL_MODEL_MAKE_H
 
 #include "base/json.h"
 #include "model/model.h"
@@ -24,9 +24,9 @@ void roof_model_set_quantization(struct roof_model *model, const struct roof_jso
 const struct roof_json *roof_model_quantizer(const struct roof_model *model);
 const roof_json_value *roof_model_quantization(const struct roof_model *model);
 
-/* Takes a string from malloc over, so that it lives as long as the model. Returns it, or NULL when
- * string is NULL, or when out of memory. */
-const char *roof_model_own(struct roof_model *model, char *string);
+/* Takes memory from malloc over, so that it lives as long as the model. Returns it, or NULL when it
+ * is NULL, or when out of memory. */
+void *roof_model_own(struct roof_model *model, void *memory);
 /* Sets the name of the layout that the formats come from; false when out of memory. */
 bool roof_model_set_layout(struct roof_model *model, const char *name);
 /* Adds a remark; the string must live as long as the model. */

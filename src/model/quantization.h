@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The quantization_config of a Hugging Face config.json: in which formats a quantised checkpoint
  * stores its weights. */
-#ifndef ROOF_QUANTIZATION_H
-#define ROOF_QUANTIZATION_H
+#ifndef ROOF_MODEL_QUANTIZATION_H
+#define ROOF_MODEL_QUANTIZATION_H
 
 #include "model/model.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How a quantization_config is read, in parts: its methods, and the modules that they are for. */
-#ifndef ROOF_QUANTIZATION_PARTS_H
-#define ROOF_QUANTIZATION_PARTS_H
+#ifndef ROOF_MODEL_QUANTIZATION_PARTS_H
+#define ROOF_MODEL_QUANTIZATION_PARTS_H
 
 #include "base/json.h"
 #include "model/model.h"

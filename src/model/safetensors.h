@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The headers of safetensors files: what the weights of a model are stored in. */
-#ifndef ROOF_SAFETENSORS_H
-#define ROOF_SAFETENSORS_H
+#ifndef ROOF_MODEL_SAFETENSORS_H
+#define ROOF_MODEL_SAFETENSORS_H
 
 #include "model/model.h"
 

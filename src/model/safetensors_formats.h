@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The formats of weights. A weight may consist of several tensors (values, scales, zero points),
  * which tell its format together. */
-#ifndef ROOF_SAFETENSORS_FORMATS_H
-#define ROOF_SAFETENSORS_FORMATS_H
+#ifndef ROOF_MODEL_SAFETENSORS_FORMATS_H
+#define ROOF_MODEL_SAFETENSORS_FORMATS_H
 
 #include "model/safetensors_names.h"
 #include "model/weights.h"
@@ -28,8 +28,7 @@ enum roof_dtype {
     ROOF_DTYPE_C64,
     ROOF_DTYPE_F4,
     ROOF_DTYPE_F6_E2M3,
-    ROOF_DTYPE_F6_E3M2,
-    ROOF_DTYPE_COUNT
+    ROOF_DTYPE_F6_E3M2
 };
 const char *roof_dtype_name(enum roof_dtype dtype);
 int roof_dtype_bits(enum roof_dtype dtype);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The names of tensors in checkpoints: in which layer a tensor is, of which module, and what it is
  * there. */
-#ifndef ROOF_SAFETENSORS_NAMES_H
-#define ROOF_SAFETENSORS_NAMES_H
+#ifndef ROOF_MODEL_SAFETENSORS_NAMES_H
+#define ROOF_MODEL_SAFETENSORS_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/grow.h"
 #include "model/model_make.h"
 
 #define TENSORS_MAX 2000000
@@ -23,13 +24,12 @@ static enum roof_status add_part(struct roof_safetensors *r, const struct roof_s
         if (r->parts >= TENSORS_MAX) {
             return BAD(r, "the files have more than %d tensors", TENSORS_MAX);
         }
-        const size_t capacity = r->capacity == 0 ? 1024 : 2 * r->capacity;
-        struct roof_stored_part *const grown = realloc(r->part, capacity * sizeof *grown);
+        struct roof_stored_part *const grown =
+            roof_grow(r->part, &r->capacity, 1024, sizeof *grown);
         if (grown == NULL) {
             return roof_no_memory(r->error);
         }
         r->part = grown;
-        r->capacity = capacity;
     }
     r->part[r->parts++] = *part;
     return ROOF_OK;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Tensors of safetensors files become the weights of a model. They are gathered first, from all
  * files, because the tensors of a weight need not be in the same. */
-#ifndef ROOF_SAFETENSORS_WEIGHTS_H
-#define ROOF_SAFETENSORS_WEIGHTS_H
+#ifndef ROOF_MODEL_SAFETENSORS_WEIGHTS_H
+#define ROOF_MODEL_SAFETENSORS_WEIGHTS_H
 
 #include "model/safetensors_formats.h"
 

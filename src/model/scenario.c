@@ -34,6 +34,15 @@ void roof_scenario_init(struct roof_scenario *scenario)
     }
 }
 
+double roof_scenario_host_s(const struct roof_scenario *s, enum roof_stack stack)
+{
+    const struct roof_host_time *const host = &s->host_time[stack];
+    const int64_t others = s->phase == ROOF_PHASE_MIXED ? s->prefill_batch : 0;
+    const int64_t groups = roof_microbatches(s) * (s->attention_dp > 0 ? s->attention_dp : 1);
+    const int64_t sequences = (s->common.shape.batch + others + groups - 1) / groups;
+    return host->step_s + host->sequence_s * (double)sequences;
+}
+
 /* Reads "NAME=P" into the bits of the classes and their format. */
 static enum roof_status read_class(unsigned *classes, enum roof_precision *format,
                                    const char *assignment, struct roof_error *error)
@@ -187,18 +196,37 @@ static enum roof_status check_experts(const struct roof_scenario *s, const struc
                              s->moe_ep, error);
 }
 
+/* Checks that tensor parallelism divides a layer. */
+static enum roof_status check_layer_split(const struct roof_scenario *s, const struct roof_model *m,
+                                          const struct roof_layer *layer, struct roof_error *error)
+{
+    const int64_t heads = roof_heads(m, layer);
+    const int64_t kv_heads = roof_kv_heads(m, layer, 1);
+    const int64_t width = roof_intermediate(m, layer);
+    if (heads % s->tp != 0) {
+        return indivisible(m, "attention heads", heads, "tp", s->tp, error);
+    }
+    if (m->kv_lora_rank == 0 && kv_heads % s->tp != 0 && s->tp % kv_heads != 0) {
+        return indivisible(m,
+                           layer->windowed && layer->kv_heads > 0
+                               ? "KV heads in layers with a window"
+                               : "KV heads",
+                           kv_heads, "tp", s->tp, error);
+    }
+    return !layer->no_mlp && !layer->moe && width % s->tp != 0
+               ? indivisible(m, "elements between the products of the MLP", width, "tp", s->tp,
+                             error)
+               : ROOF_OK;
+}
+
 static enum roof_status check_split(const struct roof_scenario *s, const struct roof_model *m,
                                     struct roof_error *error)
 {
-    if (m->heads % s->tp != 0) {
-        return indivisible(m, "attention heads", m->heads, "tp", s->tp, error);
+    for (int64_t c = 0; c < m->layer_classes; c++) {
+        TRY(check_layer_split(s, m, &m->layer[c], error));
     }
-    if (m->kv_lora_rank == 0 && m->kv_heads % s->tp != 0 && s->tp % m->kv_heads != 0) {
-        return indivisible(m, "KV heads", m->kv_heads, "tp", s->tp, error);
-    }
-    if (m->window_kv_heads > 0 && m->window_kv_heads % s->tp != 0 &&
-        s->tp % m->window_kv_heads != 0) {
-        return indivisible(m, "KV heads in layers with a window", m->window_kv_heads, "tp", s->tp,
+    if (m->out_groups % s->tp != 0) {
+        return indivisible(m, "groups of the output of attention", m->out_groups, "tp", s->tp,
                            error);
     }
     if (m->mixer.heads % s->tp != 0) {
@@ -206,12 +234,6 @@ static enum roof_status check_split(const struct roof_scenario *s, const struct 
     }
     if (m->mixer.heads > 0 && m->mixer.key_heads % s->tp != 0 && s->tp % m->mixer.key_heads != 0) {
         return indivisible(m, "key heads of a state", m->mixer.key_heads, "tp", s->tp, error);
-    }
-    for (int64_t c = 0; c < m->layer_classes; c++) {
-        if (!m->layer[c].no_mlp && !m->layer[c].moe && m->intermediate % s->tp != 0) {
-            return indivisible(m, "elements between the products of the MLP", m->intermediate, "tp",
-                               s->tp, error);
-        }
     }
     if (m->shared_intermediate % s->tp != 0) {
         return indivisible(m, "elements between the products of the shared experts",
@@ -524,6 +546,45 @@ static enum roof_status resolve_drafts(struct roof_scenario *s, const struct roo
     return ROOF_OK;
 }
 
+/* Takes "experts" as those of all layers. The host is that of one device, and computes. */
+static enum roof_status resolve_offload(struct roof_scenario *s, const struct roof_model *m,
+                                        struct roof_error *error)
+{
+    const enum roof_offload_part part = roof_offload_part(s->offload);
+    const int64_t layers = roof_offload_layers(s->offload);
+    if (part == ROOF_OFFLOAD_NONE) {
+        return ROOF_OK;
+    }
+    if (part == ROOF_OFFLOAD_EXPERTS && m->experts == 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s has no experts for " ROOF_KEY("offload") " experts: " ROOF_KEY(
+                                  "offload") " layers:N offloads layers",
+                              m->id);
+    }
+    if (roof_scenario_devices(s) > 1) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("offload") " is for one device, not %" PRId64,
+                              roof_scenario_devices(s));
+    }
+    if (s->host == NULL) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("offload") " needs the memory bandwidth of the host: " ROOF_KEY(
+                "host_bandwidth") " in GB/s (two channels of DDR5-5600 have "
+                                  "89.6), or " ROOF_KEY("host") " with a CPU");
+    }
+    if (layers > m->layers && layers < ROOF_LAYERS_MAX) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s has %" PRId64
+                              " layers, too few for " ROOF_KEY("offload") " of %" PRId64,
+                              m->id, m->layers, layers);
+    }
+    if (layers == ROOF_LAYERS_MAX) {
+        s->offload = roof_offload_pack(part, m->layers);
+    }
+    return ROOF_OK;
+}
+
 enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
                                        const struct roof_model *model, struct roof_error *error)
 {
@@ -547,6 +608,7 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     TRY(check_split(&s, model, error));
     TRY(resolve_kernels(&s, error));
     TRY(resolve_drafts(&s, model, error));
+    TRY(resolve_offload(&s, model, error));
     TRY(resolve_formats(&s, model, error));
     *scenario = s;
     return ROOF_OK;

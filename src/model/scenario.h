@@ -4,11 +4,13 @@
  *
  * Nothing here allocates or locks; all functions may run in any number of threads.
  */
-#ifndef ROOFLINE_SCENARIO_H
-#define ROOFLINE_SCENARIO_H
+#ifndef ROOF_MODEL_SCENARIO_H
+#define ROOF_MODEL_SCENARIO_H
 
 #include "model/model.h"
 #include "operator/operator.h"
+
+struct roof_hardware;
 
 /** The phases, which have the numbers of the choices of the input "phase". */
 enum roof_phase {
@@ -41,6 +43,33 @@ enum roof_fuse {
 };
 /** Their names, in their order, with a NULL behind them. */
 extern const char *const roof_fuse_names[ROOF_FUSE_COUNT + 1];
+
+/** Says which part of a model the memory of the host holds, and the host computes. */
+enum roof_offload_part {
+    ROOF_OFFLOAD_NONE,
+    ROOF_OFFLOAD_LAYERS,  /**< the first layers, with their cache: "layers:N" */
+    ROOF_OFFLOAD_EXPERTS, /**< the routed experts of the first layers: "experts:N", or "experts" */
+    ROOF_OFFLOAD_PARTS
+};
+/** Names a part: "layers". */
+const char *roof_offload_part_name(enum roof_offload_part part);
+/** In place of a number of layers: the fewest with which the device has room for the rest. */
+#define ROOF_OFFLOAD_FIT (ROOF_LAYERS_MAX + 1)
+#define ROOF_OFFLOAD_NAME_SIZE 24
+/** Packs a part and a number of layers into the input "offload"; and the inverse of it. */
+int64_t roof_offload_pack(enum roof_offload_part part, int64_t layers);
+enum roof_offload_part roof_offload_part(int64_t offload);
+int64_t roof_offload_layers(int64_t offload);
+/** Reads "none", "experts", "experts:N", "layers:N" or one of both with ":fit"; and writes it. */
+enum roof_status roof_offload_read(int64_t *out, const char *text, struct roof_error *error);
+const char *roof_offload_name(char out[ROOF_OFFLOAD_NAME_SIZE], int64_t offload);
+
+/** Holds what an engine does on the host, in seconds. No kernel runs beside it. */
+struct roof_host_time {
+    double step_s;     /**< of each step */
+    double sequence_s; /**< of each sequence in a step */
+    double request_s;  /**< of each request, before its first step */
+};
 
 /**
  * The question about a model. Start with roof_scenario_init; 0 means not given. A model uses these
@@ -85,7 +114,12 @@ struct roof_scenario {
     double host_gap_s; /**< seconds between two kernels in which the device waits for the host */
     double serial_s;   /**< seconds of a pass that are not split over devices, beside the graph */
     int64_t launches;  /**< waits of a pass; 0: one for each of its kernels */
-    enum roof_drafting drafting;    /**< resolved where there are drafts */
+    /** The engine of each stack adds these to expected times. */
+    struct roof_host_time host_time[ROOF_STACK_COUNT];
+    const char *host_time_said; /**< as a question gives it, which must outlive this; or NULL */
+    int64_t offload;            /**< as roof_offload_pack packs it; 0: all is on the device */
+    const struct roof_hardware *host; /**< what computes the part on the host, or NULL */
+    enum roof_drafting drafting;      /**< resolved where there are drafts */
     const struct roof_model *draft; /**< the model that proposes, maybe the model itself, or NULL */
 };
 /** The chunk of a request by default. */
@@ -97,6 +131,11 @@ struct roof_scenario {
 #define ROOF_SCENARIO_RESERVE 0.1
 #define ROOF_SCENARIO_ACCEPTANCE 0.7
 void roof_scenario_init(struct roof_scenario *scenario);
+
+/** Returns what the engine of a stack does on the host in a pass of a resolved scenario: the
+ * sequences of a microbatch are dealt out evenly to the groups of the attention, each of which has
+ * a host process of its own. */
+double roof_scenario_host_s(const struct roof_scenario *scenario, enum roof_stack stack);
 
 /**
  * Fills in every default in place and checks the scenario against the model: sizes in range, a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Pipeline stages: the layers and the places of the devices of each. */
-#ifndef ROOF_STAGE_H
-#define ROOF_STAGE_H
+#ifndef ROOF_MODEL_STAGE_H
+#define ROOF_MODEL_STAGE_H
 
 #include "model/scenario.h"
 

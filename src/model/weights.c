@@ -116,6 +116,7 @@ int64_t roof_times(int64_t a, int64_t b)
 static struct roof_matrix shape_of(const struct roof_model *m, enum roof_weight weight)
 {
     const int64_t h = m->hidden;
+    const int64_t e = m->expert_latent > 0 ? m->expert_latent : h;
     const int64_t q = roof_times(m->heads, m->head_dim);
     const int64_t kv = roof_times(m->kv_heads, m->head_dim);
     const int64_t o = m->kv_lora_rank > 0 ? roof_times(m->heads, m->v_head_dim) : q;
@@ -135,9 +136,9 @@ static struct roof_matrix shape_of(const struct roof_model *m, enum roof_weight 
         [ROOF_WEIGHT_UP] = {m->intermediate, h},
         [ROOF_WEIGHT_DOWN] = {h, m->intermediate},
         [ROOF_WEIGHT_ROUTER] = {m->experts, h},
-        [ROOF_WEIGHT_EXPERT_GATE] = {m->expert_intermediate, h},
-        [ROOF_WEIGHT_EXPERT_UP] = {m->expert_intermediate, h},
-        [ROOF_WEIGHT_EXPERT_DOWN] = {h, m->expert_intermediate},
+        [ROOF_WEIGHT_EXPERT_GATE] = {m->expert_intermediate, e},
+        [ROOF_WEIGHT_EXPERT_UP] = {m->expert_intermediate, e},
+        [ROOF_WEIGHT_EXPERT_DOWN] = {e, m->expert_intermediate},
         [ROOF_WEIGHT_SHARED_GATE] = {m->shared_intermediate, h},
         [ROOF_WEIGHT_SHARED_UP] = {m->shared_intermediate, h},
         [ROOF_WEIGHT_SHARED_DOWN] = {h, m->shared_intermediate},

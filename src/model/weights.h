@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The kinds of weights: sets of them, the shapes of their matrices, and which of them a layer
  * needs. */
-#ifndef ROOF_WEIGHTS_H
-#define ROOF_WEIGHTS_H
+#ifndef ROOF_MODEL_WEIGHTS_H
+#define ROOF_MODEL_WEIGHTS_H
 
 #include "model/model.h"
 

@@ -8,34 +8,98 @@
 static_assert(sizeof(struct roof_shape) == (ROOF_DIM_COUNT + 1) * sizeof(int64_t),
               "struct roof_shape has the dimensions, then bias, and nothing between them");
 
-static const char *const routings[] = {
-    [ROOF_ROUTING_UNIFORM] = "uniform", [ROOF_ROUTING_BALANCED] = "balanced", NULL};
+static const char *const routings[] = {[ROOF_ROUTING_UNIFORM] = "uniform",
+                                       [ROOF_ROUTING_BALANCED] = "balanced",
+                                       [ROOF_ROUTING_FEWEST] = "fewest",
+                                       NULL};
 static const char *const algorithms[] = {
     [ROOF_ALGORITHM_RING] = "ring", [ROOF_ALGORITHM_ONE_SHOT] = "one-shot", NULL};
 
-/* The values that a dimension takes, by the fourth column of ROOF_DIMENSIONS. */
+/* The values that a dimension takes, by the third column of ROW. */
 #define TAKES_SIZE .kind = ROOF_INPUT_INTEGER, .min = 1, .max = ROOF_DIMENSION_MAX, .value = "N"
 #define TAKES_SIZE_OR_0 .kind = ROOF_INPUT_INTEGER, .max = ROOF_DIMENSION_MAX, .value = "N"
 #define TAKES_FLAG .kind = ROOF_INPUT_FLAG, .max = 1
 #define TAKES_ROUTING                                                                              \
-    .kind = ROOF_INPUT_CHOICE, .max = 1, .choices = routings, .value = "uniform|balanced"
+    .kind = ROOF_INPUT_CHOICE, .max = ROOF_ROUTING_FEWEST, .choices = routings,                    \
+    .value = "uniform|balanced|fewest"
 #define TAKES_ALGORITHM                                                                            \
     .kind = ROOF_INPUT_CHOICE, .max = 1, .choices = algorithms, .value = "ring|one-shot"
 
-const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
-#define ROW(name, field_, option_, letter_, values, taker, help_)                                  \
-    [ROOF_DIM_##name] = {.key = #field_,                                                           \
+#define ROW(name, option_, letter_, values, taker, help_)                                          \
+    [ROOF_DIM_##name] = {.key = key_##name,                                                        \
                          .option = (option_),                                                      \
                          .letter = (letter_),                                                      \
                          TAKES_##values,                                                           \
                          .help = (help_),                                                          \
-                         .offset = offsetof(struct roof_workload, shape.field_),                   \
+                         .offset = offset_##name,                                                  \
                          .field = true,                                                            \
                          .of = ROOF_OF_##taker,                                                    \
-                         .group = ROOF_GROUP_WORKLOAD},
-    ROOF_DIMENSIONS(ROW)
-#undef ROW
+                         .group = ROOF_GROUP_WORKLOAD}
+
+/* Each row has the key and the place of its field. */
+enum {
+#define OFFSET(name, field) offset_##name = offsetof(struct roof_workload, shape.field),
+    ROOF_DIMENSIONS(OFFSET)
+#undef OFFSET
 };
+#define KEY(name, field) static const char key_##name[] = #field;
+ROOF_DIMENSIONS(KEY)
+#undef KEY
+
+/* The columns are the constant, option, letter or 0, values, workloads that take it (enum
+ * roof_taker), and help. */
+const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
+    ROW(M, "m", 'm', SIZE, OPERATORS, "rows of the output (tokens)"),
+    ROW(N, "n", 'n', SIZE, OPERATORS, "columns of the output (output features)"),
+    ROW(K, "k", 'k', SIZE, OPERATORS, "summed dimension (input features)"),
+    ROW(BATCH, "batch", 0, SIZE, ALL, "independent products, or sequences of a model (default 1)"),
+    ROW(HEADS, "heads", 0, SIZE, OPERATORS, "query heads"),
+    ROW(KV_HEADS, "kv-heads", 0, SIZE, OPERATORS, "key and value heads (default: --heads)"),
+    ROW(HEAD_DIM, "head-dim", 0, SIZE, OPERATORS, "elements per head"),
+    ROW(QUERY_LEN, "query-len", 0, SIZE, OPERATORS, "query tokens (default 1: decode)"),
+    ROW(KV_LEN, "kv-len", 0, SIZE, OPERATORS, "key and value tokens, the new ones included"),
+    ROW(CAUSAL, "causal", 0, FLAG, OPERATORS, "mask keys behind a query's own position"),
+    ROW(WINDOW, "window", 0, SIZE_OR_0, OPERATORS,
+        "sliding window: keys per query at most (default 0: all)"),
+    ROW(KV_LORA_RANK, "kv-lora-rank", 0, SIZE, OPERATORS,
+        "elements of the MLA latent (default 512)"),
+    ROW(QK_NOPE_HEAD_DIM, "qk-nope-head-dim", 0, SIZE, OPERATORS,
+        "elements of Q and K without RoPE (default 128)"),
+    ROW(QK_ROPE_HEAD_DIM, "qk-rope-head-dim", 0, SIZE, OPERATORS,
+        "elements of Q and K with RoPE (default 64; of rope-append: --head-dim)"),
+    ROW(V_HEAD_DIM, "v-head-dim", 0, SIZE, OPERATORS, "elements of V (default 128)"),
+    ROW(TOKENS, "tokens", 0, SIZE, OPERATORS, "tokens (rows)"),
+    ROW(HIDDEN, "hidden", 0, SIZE, OPERATORS, "elements per token (of the output)"),
+    ROW(GAIN, "gain", 0, FLAG, OPERATORS,
+        "count the read of the norm's gain (and bias) vector as weights"),
+    ROW(INTERMEDIATE, "intermediate", 0, SIZE, OPERATORS, "intermediate size of an expert"),
+    ROW(EXPERTS, "experts", 0, SIZE, OPERATORS, "routed experts"),
+    ROW(TOP_K, "top-k", 0, SIZE, OPERATORS, "experts per token"),
+    ROW(ROUTING, "routing", 0, ROUTING, ALL,
+        "how tokens choose experts (default uniform: at random; fewest: all the same)"),
+    ROW(EP, "ep", 0, SIZE, ALL,
+        "expert-parallel size (default 1); of a model --attention-dp N --moe-ep N: tp x N devices"),
+    ROW(ELEMENTS, "elements", 0, SIZE, OPERATORS,
+        "elements of the whole tensor (all-to-all: per device)"),
+    ROW(DEVICES, "devices", 0, SIZE, OPERATORS, "devices in the group"),
+    ROW(WITHIN, "within", 0, SIZE, OPERATORS,
+        "consecutive devices that the group lies within (default: the group)"),
+    ROW(ALGORITHM, "algorithm", 0, ALGORITHM, OPERATORS,
+        "algorithm of the collective (default ring)"),
+    ROW(SELECTED, "selected", 0, SIZE, OPERATORS,
+        "keys that each query attends to at most (default 2048)"),
+    ROW(TAPS, "taps", 0, SIZE, OPERATORS,
+        "positions that a convolution spans (default 4 tokens; conv2d 9, conv3d 27)"),
+    ROW(STATE_SIZE, "state-size", 0, SIZE, OPERATORS,
+        "elements of the state per element of a head (default 128; selective-scan 16)"),
+    ROW(SCAN_CHUNK, "scan-chunk", 0, SIZE, OPERATORS,
+        "tokens that pass through a state at once (default 64)"),
+    ROW(SUBSAMPLE, "subsample", 0, SIZE, OPERATORS,
+        "input positions per output position (default 1; stride 2: 4, in 3D 8)"),
+    ROW(COMPRESSION, "compression", 0, SIZE, OPERATORS, "tokens for each compressed key (0: none)"),
+    ROW(STREAMS, "streams", 0, SIZE, OPERATORS, "streams of the residual (default 4)"),
+};
+#undef ROW
 
 /* The bits of a size. */
 #define SIZE_BITS 20

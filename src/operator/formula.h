@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How formulas of operators are written, and their names. */
-#ifndef ROOF_FORMULA_H
-#define ROOF_FORMULA_H
+#ifndef ROOF_OPERATOR_FORMULA_H
+#define ROOF_OPERATOR_FORMULA_H
 
 #include <math.h>
 #include <stdbool.h>
@@ -48,7 +48,7 @@ static inline void tensor(const struct roof_formula *c, enum roof_role role, con
 
 /* The index of a dimension by the name that it has in formulas. */
 enum {
-#define INDEX(name, field, ...) index_##field = ROOF_DIM_##name,
+#define INDEX(name, field) index_##field = ROOF_DIM_##name,
     ROOF_DIMENSIONS(INDEX)
 #undef INDEX
 };
@@ -133,6 +133,8 @@ static inline void bias_vectors(const struct roof_formula *c, const char *text, 
     X(moe)                                                                                         \
     X(moe_gate_up)                                                                                 \
     X(moe_down)                                                                                    \
+    X(moe_ungated)                                                                                 \
+    X(moe_up)                                                                                      \
     X(router)                                                                                      \
     X(all_reduce)                                                                                  \
     X(all_gather)                                                                                  \
@@ -142,10 +144,15 @@ static inline void bias_vectors(const struct roof_formula *c, const char *text, 
     X(index_scores)                                                                                \
     X(index_top_k)                                                                                 \
     X(sparse_mla)                                                                                  \
+    X(compressed_attention)                                                                        \
+    X(hyper_collapse)                                                                              \
+    X(hyper_expand)                                                                                \
     X(short_conv)                                                                                  \
     X(gated_delta)                                                                                 \
     X(kimi_delta)                                                                                  \
     X(ssd)                                                                                         \
+    X(lightning)                                                                                   \
+    X(selective_scan)                                                                              \
     X(add_rmsnorm)                                                                                 \
     X(add_layernorm)                                                                               \
     X(rmsnorm_quantize)                                                                            \

@@ -251,7 +251,8 @@ FORMULA(embedding)
  * per token and expert. A token leaves an expert untouched with probability 1 - k/E, so T tokens
  * routed at random touch E (1 - (1 - k/E)^T) of them in expectation, written so that it does not
  * cancel. The gated activation is stored and read once per token and expert. Spread over ep
- * devices, each has its share of the experts and, in expectation, of the routed tokens.
+ * devices, each has its share of the experts and, in expectation, of the routed tokens. A batch
+ * touches top_k experts at least, of which ceil(top_k / ep) are on one of the devices.
  */
 #define MOE_ROWS                                                                                   \
     DIM(tokens);                                                                                   \
@@ -261,10 +262,11 @@ FORMULA(embedding)
     DIM(top_k);                                                                                    \
     DIM(routing);                                                                                  \
     DIM(ep);                                                                                       \
-    LET(touched, (routing > 0  ? fmin(experts, tokens * top_k)                                     \
-                  : tokens > 1 ? experts * -expm1(tokens * log1p(-top_k / experts))                \
-                               : top_k) /                                                          \
-                     ep);                                                                          \
+    LET(touched, routing > 1 ? ceil(top_k / ep)                                                    \
+                             : (routing > 0  ? fmin(experts, tokens * top_k)                       \
+                                : tokens > 1 ? experts * -expm1(tokens * log1p(-top_k / experts))  \
+                                             : top_k) /                                            \
+                                   ep);                                                            \
     LET(routed, (tokens * top_k) / ep);                                                            \
     LET(rows, fmin(tokens, routed))
 
@@ -299,6 +301,28 @@ FORMULA(moe_down)
     BIAS(touched * hidden);
     TENSOR(ACTIVATIONS, routed * intermediate, 1, routed);
     TENSOR(OUT, rows * hidden, 1, rows);
+}
+
+/* Experts of an MLP without a gate have two matrices; moe_up and moe_down are their halves. */
+FORMULA(moe_ungated)
+{
+    MOE_ROWS;
+    FLOPS(4 * routed * hidden * intermediate);
+    TENSOR(WEIGHTS, 2 * touched * hidden * intermediate, 2 * touched,
+           touched * (intermediate + hidden));
+    BIAS(touched * (intermediate + hidden));
+    TENSOR(ACTIVATIONS, 2 * routed * intermediate + rows * hidden, 3, 2 * routed + rows);
+    TENSOR(OUT, rows * hidden, 1, rows);
+}
+
+FORMULA(moe_up)
+{
+    MOE_ROWS;
+    FLOPS(2 * routed * hidden * intermediate);
+    TENSOR(WEIGHTS, touched * hidden * intermediate, touched, touched * intermediate);
+    BIAS(touched * intermediate);
+    TENSOR(ACTIVATIONS, rows * hidden, 1, rows);
+    TENSOR(OUT, routed * intermediate, 1, routed);
 }
 
 /* The router takes the softmax over the experts, then sums and divides the weights of the chosen

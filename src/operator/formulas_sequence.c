@@ -55,6 +55,72 @@ FORMULA(sparse_mla)
     TENSOR(OUT, batch * query_len * heads * kv_lora_rank, 1, batch * query_len);
 }
 
+/* --- compressed keys ----------------------------------------------------------------------- */
+
+/*
+ * A query attends to the last `window` tokens, and to what stands for every `compression` tokens
+ * before it: to all of these or, where `selected` is given, at most to so many. A key is its value,
+ * too. The queries, which are the last tokens (more than there are tokens see nothing), up to
+ * position `reach` see floor(p / compression) compressed keys, those beyond it `chosen`; the sum of
+ * the former over p = 1 to n is compression q (q - 1) / 2 + q (n - q compression + 1), with q =
+ * floor(n / compression).
+ */
+FORMULA(compressed_attention)
+{
+    DIM(batch);
+    DIM(heads);
+    DIM(head_dim);
+    DIM(query_len);
+    DIM(kv_len);
+    DIM(window);
+    DIM(compression);
+    DIM(selected);
+    LET(queries, fmin(query_len, kv_len));
+    LET(before, kv_len - queries);
+    LET(span, window > 0 ? fmin(window, kv_len) : kv_len);
+    LET(ramp, fmax(0, span - (before + 1)));
+    LET(near, queries * span - ramp * (ramp + 1) / 2);
+    LET(chosen, compression > 0 ? selected : 0);
+    LET(reach, chosen > 0 ? fmin(kv_len, chosen * compression) : kv_len);
+    LET(start, fmin(before, reach));
+    LET(all, compression > 0 ? ceil((kv_len + 1) / compression) - 1 : 0);
+    LET(last, compression > 0 ? ceil((reach + 1) / compression) - 1 : 0);
+    LET(first, compression > 0 ? ceil((start + 1) / compression) - 1 : 0);
+    LET(upto, compression * last * (last - 1) / 2 + last * (reach - last * compression + 1));
+    LET(without, compression * first * (first - 1) / 2 + first * (start - first * compression + 1));
+    LET(far, upto - without + chosen * (queries - (reach - start)));
+    LET(keys, fmin(kv_len, span + queries - 1) + (chosen > 0 ? fmin(chosen, all) : all));
+    FLOPS(4 * batch * heads * head_dim * (near + far));
+    TENSOR(ACTIVATIONS, batch * query_len * heads * head_dim, 1, batch * query_len);
+    TENSOR(KV, batch * keys * head_dim, 1, batch * keys);
+    TENSOR(OUT, batch * query_len * heads * head_dim, 1, batch * query_len);
+}
+
+/* All streams of a token make the weights by which they become one, are mixed, and take a result
+ * in: one, one and `streams` for each stream. */
+FORMULA(hyper_collapse)
+{
+    DIM(tokens);
+    DIM(hidden);
+    DIM(streams);
+    LET(mixes, streams * (streams + 2));
+    FLOPS(2 * tokens * hidden * streams * (mixes + 1));
+    TENSOR(WEIGHTS, mixes * streams * hidden, 1, mixes);
+    TENSOR(ACTIVATIONS, tokens * streams * hidden, 1, tokens * streams);
+    TENSOR(OUT, tokens * hidden, 1, tokens);
+}
+
+/* Each new stream is a sum of all streams and of the result, each with a weight. */
+FORMULA(hyper_expand)
+{
+    DIM(tokens);
+    DIM(hidden);
+    DIM(streams);
+    FLOPS(2 * tokens * hidden * streams * (streams + 1));
+    TENSOR(ACTIVATIONS, tokens * hidden * (streams + 1), 2, tokens * (streams + 1));
+    TENSOR(OUT, tokens * hidden * streams, 1, tokens * streams);
+}
+
 /* --- states -------------------------------------------------------------------------------- */
 
 /* A depthwise convolution over the last `taps` tokens multiplies and adds once per tap; the inputs
@@ -143,4 +209,46 @@ FORMULA(ssd)
            4, 4 * batch * query_len);
     TENSOR(KV, 2 * batch * heads * head_dim * state_size, 2, 2 * batch * heads);
     TENSOR(OUT, batch * query_len * heads * head_dim, 1, batch * query_len);
+}
+
+/*
+ * Linear attention with a fixed decay per head: per token and head two products of head_dim x
+ * v_head_dim (keys and values into the state, queries with the state), and per pair of a chunk
+ * queries with keys, and scores with values.
+ */
+FORMULA(lightning)
+{
+    DIM(batch);
+    DIM(heads);
+    DIM(head_dim);
+    DIM(v_head_dim);
+    DIM(query_len);
+    DIM(scan_chunk);
+    CHUNK_PAIRS;
+    FLOPS(batch * heads *
+          (4 * query_len * head_dim * v_head_dim + 2 * pairs * (head_dim + v_head_dim)));
+    TENSOR(ACTIVATIONS, batch * query_len * heads * (2 * head_dim + v_head_dim), 3,
+           3 * batch * query_len);
+    TENSOR(KV, 2 * batch * heads * head_dim * v_head_dim, 2, 2 * batch * heads);
+    TENSOR(OUT, batch * query_len * heads * v_head_dim, 1, batch * query_len);
+}
+
+/*
+ * The selective scan of Mamba-1. Each channel has state_size elements with decays of their own, so
+ * tokens pass one after another and no product of matrices takes their place. Per element: the step
+ * times A, the decayed state, the input times B, the sum of both, and the product with C with its
+ * sum. Per channel: the step times the input, and D times the input with its sum. Exponentials are
+ * not counted.
+ */
+FORMULA(selective_scan)
+{
+    DIM(batch);
+    DIM(query_len);
+    DIM(hidden);
+    DIM(state_size);
+    FLOPS(batch * query_len * hidden * (6 * state_size + 3));
+    TENSOR(WEIGHTS, hidden * (state_size + 1), 2, 2 * hidden);
+    TENSOR(ACTIVATIONS, 2 * batch * query_len * (hidden + state_size), 4, 4 * batch * query_len);
+    TENSOR(KV, 2 * batch * hidden * state_size, 2, 2 * batch * hidden);
+    TENSOR(OUT, batch * query_len * hidden, 1, batch * query_len);
 }

@@ -26,10 +26,10 @@ enum roof_precision roof_role_format(const struct roof_formats *formats, enum ro
 /* --- the table ----------------------------------------------------------------------------- */
 
 #define D(name) ROOF_DIM_##name
-static_assert(ROOF_DIM_COUNT <= 32, "required is a set of 32 bits");
-#define BIT(name) (1U << ROOF_DIM_##name)
+static_assert(ROOF_DIM_COUNT < 64, "required is a set of 64 bits");
+#define BIT(name) (UINT64_C(1) << ROOF_DIM_##name)
 /* The bits of up to nine dimensions; that of a place that is left has none. */
-#define ONE(dimension) (unsigned)(UINT64_C(1) << (dimension))
+#define ONE(dimension) ((dimension) < ROOF_DIM_COUNT ? UINT64_C(1) << (dimension) : 0)
 #define NONE ROOF_DIM_COUNT
 #define BITS(a, b, c, d, e, f, g, h, i, ...)                                                       \
     (ONE(a) | ONE(b) | ONE(c) | ONE(d) | ONE(e) | ONE(f) | ONE(g) | ONE(h) | ONE(i))
@@ -182,6 +182,14 @@ const struct roof_operator_row roof_operator_rows[ROOF_OPERATOR_COUNT] = {
                                 .summary = "the down product of routed experts",
                                 EXPERT_DIMS,
                                 .formula = roof_formula_moe_down},
+    [ROOF_OPERATOR_MOE_UNGATED] = {.name = "moe-ungated",
+                                   .summary = "routed experts of an MLP without a gate",
+                                   EXPERT_DIMS,
+                                   .formula = roof_formula_moe_ungated},
+    [ROOF_OPERATOR_MOE_UP] = {.name = "moe-up",
+                              .summary = "the up product of routed experts without a gate",
+                              EXPERT_DIMS,
+                              .formula = roof_formula_moe_up},
     [ROOF_OPERATOR_ROUTER] = {.name = "router",
                               .summary = "top-k softmax over the experts",
                               .kind = ROOF_KIND_VECTOR,
@@ -234,6 +242,25 @@ const struct roof_operator_row roof_operator_rows[ROOF_OPERATOR_COUNT] = {
                                   .required = BIT(HEADS) | BIT(KV_LEN),
                                   .other = ROOF_ROLE_KV,
                                   .formula = roof_formula_sparse_mla},
+    [ROOF_OPERATOR_COMPRESSED_ATTENTION] =
+        {.name = "compressed-attention",
+         .summary = "attention over a window and compressed keys, which are values too",
+         DIMS(D(BATCH), D(HEADS), D(HEAD_DIM), D(QUERY_LEN), D(KV_LEN), D(WINDOW), D(COMPRESSION),
+              D(SELECTED)),
+         .required = BIT(HEADS) | BIT(HEAD_DIM) | BIT(KV_LEN),
+         .other = ROOF_ROLE_KV,
+         .formula = roof_formula_compressed_attention},
+    [ROOF_OPERATOR_HYPER_COLLAPSE] = {.name = "hyper-collapse",
+                                      .summary = "streams of the residual into one, with weights",
+                                      DIMS(D(TOKENS), D(HIDDEN), D(STREAMS)),
+                                      .required = BIT(TOKENS) | BIT(HIDDEN),
+                                      .formula = roof_formula_hyper_collapse},
+    [ROOF_OPERATOR_HYPER_EXPAND] = {.name = "hyper-expand",
+                                    .summary = "a result added to mixed streams of the residual",
+                                    .kind = ROOF_KIND_VECTOR,
+                                    DIMS(D(TOKENS), D(HIDDEN), D(STREAMS)),
+                                    .required = BIT(TOKENS) | BIT(HIDDEN),
+                                    .formula = roof_formula_hyper_expand},
     [ROOF_OPERATOR_SHORT_CONV] = {.name = "short-conv",
                                   .summary = "causal convolution of each channel over a few tokens",
                                   .kind = ROOF_KIND_VECTOR,
@@ -328,6 +355,21 @@ const struct roof_operator_row roof_operator_rows[ROOF_OPERATOR_COUNT] = {
                                  .kind = ROOF_KIND_VECTOR,
                                  NORM_ROWS,
                                  .formula = roof_formula_layernorm},
+    [ROOF_OPERATOR_LIGHTNING] = {.name = "lightning",
+                                 .summary = "linear attention with a decay per head, a state each",
+                                 DIMS(D(BATCH), D(HEADS), D(HEAD_DIM), D(V_HEAD_DIM), D(QUERY_LEN),
+                                      D(SCAN_CHUNK)),
+                                 .required = BIT(HEADS) | BIT(HEAD_DIM),
+                                 .other = ROOF_ROLE_ACTIVATIONS,
+                                 .stateful = true,
+                                 .formula = roof_formula_lightning},
+    [ROOF_OPERATOR_SELECTIVE_SCAN] = {.name = "selective-scan",
+                                      .summary = "state-space scan of Mamba-1, a state per channel",
+                                      .kind = ROOF_KIND_VECTOR,
+                                      DIMS(D(BATCH), D(QUERY_LEN), D(HIDDEN), D(STATE_SIZE)),
+                                      .required = BIT(HIDDEN),
+                                      .stateful = true,
+                                      .formula = roof_formula_selective_scan},
 };
 
 const char *roof_operator_name(enum roof_operator op)

@@ -6,8 +6,8 @@
  * derivations. All tables are const; all functions may run in any number of threads and allocate
  * nothing.
  */
-#ifndef ROOFLINE_OPERATOR_H
-#define ROOFLINE_OPERATOR_H
+#ifndef ROOF_OPERATOR_OPERATOR_H
+#define ROOF_OPERATOR_OPERATOR_H
 
 #include <assert.h>
 #include <stdbool.h>
@@ -27,6 +27,7 @@ enum roof_input_kind {
     ROOF_INPUT_PRECISION, /**< enum roof_precision by name */
     ROOF_INPUT_NUMBER,    /**< double in min..max; one value only */
     ROOF_INPUT_SIZES,     /**< int64_t with several sizes of min..max, as roof_sizes_pack packs */
+    ROOF_INPUT_OFFLOAD,   /**< int64_t as roof_offload_pack packs it */
     ROOF_INPUT_TEXT       /**< anything else; its command reads it */
 };
 
@@ -84,6 +85,8 @@ struct roof_input {
     enum roof_taker of; /**< the workloads that take it */
     unsigned commands;  /**< the commands that take it (input.h); 0 for dimensions */
     bool many;          /**< may be given several times */
+    bool own;           /**< of the program that asks, and no key of questions: how an answer is
+                             written, or what the service does */
     enum roof_group group;
 };
 
@@ -92,7 +95,7 @@ struct roof_input {
 
 /** The dimensions; each is the index of its row in roof_dimensions. */
 enum roof_dimension {
-#define ROOF_DIMENSION_CONSTANT(name, ...) ROOF_DIM_##name,
+#define ROOF_DIMENSION_CONSTANT(name, field) ROOF_DIM_##name,
     ROOF_DIMENSIONS(ROOF_DIMENSION_CONSTANT)
 #undef ROOF_DIMENSION_CONSTANT
         ROOF_DIM_COUNT
@@ -137,8 +140,8 @@ struct roof_operator_row {
     enum roof_operator_kind kind;
     enum roof_dimension dims[ROOF_OPERATOR_DIMS_MAX]; /**< in the order of sweep axes and columns */
     int dim_count;
-    unsigned takes;       /**< bits (1 << dimension) of dims */
-    unsigned required;    /**< of those that have no default */
+    uint64_t takes;       /**< bits (1 << dimension) of dims */
+    uint64_t required;    /**< of those that have no default */
     enum roof_role other; /**< role that meets the activations in the product */
     bool stateful;        /**< the KV role is a state that is read and written */
     enum roof_operator parts[ROOF_OPERATOR_PARTS_MAX]; /**< of a composite */

@@ -33,7 +33,7 @@ static const char *put_dimensions(char list[ROOF_DIMENSION_LIST_SIZE],
     size_t used = 0;
     list[0] = '\0';
     for (int i = 0; i < row->dim_count; i++) {
-        const bool required = (row->required & (1U << row->dims[i])) != 0;
+        const bool required = (row->required >> row->dims[i] & 1U) != 0;
         char name[ROOF_INPUT_NAME_SIZE];
         used += (size_t)snprintf(list + used, ROOF_DIMENSION_LIST_SIZE - used, "%s%s%s%s",
                                  i == 0 ? "" : " ", required ? "" : "[",

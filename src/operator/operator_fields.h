@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The fields of operators, as `list operators` prints them, and those of dimensions, which the
  * results of many kinds have. */
-#ifndef ROOF_OPERATOR_FIELDS_H
-#define ROOF_OPERATOR_FIELDS_H
+#ifndef ROOF_OPERATOR_OPERATOR_FIELDS_H
+#define ROOF_OPERATOR_OPERATOR_FIELDS_H
 
 #include "catalog/field.h"
 #include "operator/operator.h"

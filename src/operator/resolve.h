@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The parts of operators and workloads that only the library needs. */
-#ifndef ROOF_OPERATOR_PRIVATE_H
-#define ROOF_OPERATOR_PRIVATE_H
+#ifndef ROOF_OPERATOR_RESOLVE_H
+#define ROOF_OPERATOR_RESOLVE_H
 
 #include "operator/operator.h"
 

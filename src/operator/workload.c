@@ -35,11 +35,13 @@ static int64_t dimension_default(enum roof_dimension dimension, enum roof_operat
     case ROOF_DIM_SCAN_CHUNK: /* what kernels of flash-linear-attention take */
         return 64;
     case ROOF_DIM_SELECTED: /* as in DeepSeek-V3.2 */
-        return 2048;
+        return op == ROOF_OPERATOR_COMPRESSED_ATTENTION ? 0 : 2048;
+    case ROOF_DIM_STREAMS: /* as in DeepSeek-V4 */
+        return 4;
     case ROOF_DIM_TAPS: /* 3 x 3, 3 x 3 x 3 */
         return op == ROOF_OPERATOR_CONV2D ? 9 : op == ROOF_OPERATOR_CONV3D ? 27 : 4;
-    case ROOF_DIM_STATE_SIZE:
-        return 128;
+    case ROOF_DIM_STATE_SIZE: /* of Mamba-1 and Mamba-2 */
+        return op == ROOF_OPERATOR_SELECTIVE_SCAN ? 16 : 128;
     default:
         return 0;
     }
@@ -53,7 +55,7 @@ static enum roof_status missing_dimensions(const struct roof_workload *w, struct
     size_t used = 0;
     for (int i = 0; i < row->dim_count; i++) {
         const struct roof_input *const input = &roof_dimensions[row->dims[i]];
-        if ((row->required & (1U << row->dims[i])) != 0 && roof_input_get(w, input) == 0) {
+        if ((row->required >> row->dims[i] & 1U) != 0 && roof_input_get(w, input) == 0) {
             char name[ROOF_INPUT_NAME_SIZE];
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s N",
                                      used == 0 ? "" : ", ", roof_input_marked(name, input));
@@ -137,7 +139,7 @@ enum roof_status roof_sizes_resolve(struct roof_workload *workload, struct roof_
         const struct roof_input *const input = &roof_dimensions[dimension];
         const int64_t value = size[dimension];
         if (value == 0 && input->min > 0) {
-            if ((row->required & (1U << dimension)) != 0) {
+            if ((row->required >> dimension & 1U) != 0) {
                 return missing_dimensions(workload, error);
             }
             size[dimension] = dimension_default(dimension, workload->op, &workload->shape);
@@ -234,11 +236,23 @@ static enum roof_status check_sparse(const struct roof_workload *w, struct roof_
 
 /* --- both ---------------------------------------------------------------------------------- */
 
+/* Only products of two matrices are cut along K. */
+static enum roof_status check_split_k(const struct roof_workload *w, struct roof_error *error)
+{
+    return w->split_k == 0 || roof_operator_has(w->op, ROOF_DIM_K)
+               ? ROOF_OK
+               : roof_error_set(
+                     error, ROOF_USAGE,
+                     ROOF_KEY("split_k") " is for products such as gemm, and %s has no K",
+                     roof_operator_row(w->op)->name);
+}
+
 enum roof_status roof_resolve(struct roof_workload *workload, struct roof_error *error)
 {
     TRY(check_dimensions(workload, error));
     TRY(roof_sizes_resolve(workload, error));
     TRY(check_formats(workload, error));
+    TRY(check_split_k(workload, error));
     return check_sparse(workload, error);
 }
 
@@ -336,6 +350,7 @@ int roof_workload_apart(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
         if (!roof_has_weights(op)) {
             parts[i].sparse = 0;
         }
+        parts[i].split_k = roof_operator_has(op, ROOF_DIM_K) ? workload->split_k : 0;
     }
     return row->fuse_count;
 }

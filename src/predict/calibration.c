@@ -114,7 +114,8 @@ static const char *const numerics_names[ROOF_NUMERICS_COUNT] = {
     [ROOF_NUMERICS_W8A16] = "w8a16",  [ROOF_NUMERICS_W4A16] = "w4a16",
     [ROOF_NUMERICS_W4A8] = "w4a8",    [ROOF_NUMERICS_32BIT] = "32bit",
     [ROOF_NUMERICS_MX4A16] = "mx4a16"};
-const char *const roof_stack_names[ROOF_STACK_COUNT + 1] = {"best", "trtllm", "vllm", "sglang"};
+const char *const roof_stack_names[ROOF_STACK_COUNT + 1] = {"best",   "trtllm", "vllm",
+                                                            "sglang", "aiter",  "llama.cpp"};
 const char *const roof_quantize_names[ROOF_QUANTIZE_COUNT + 1] = {"none", "static", "dynamic",
                                                                   "block"};
 
@@ -159,6 +160,7 @@ enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_preci
 /* --- reading ------------------------------------------------------------------------------- */
 
 struct owned {
+    struct roof_calibration *joined; /* whose fits are among these; or NULL */
     struct roof_json *json;
     struct roof_kernel_fit *fit; /* grouped by kernel and numerics */
     /* where the fits of each kernel for each numerics begin */
@@ -279,6 +281,7 @@ void roof_calibration_free(struct roof_calibration *calibration)
 {
     if (calibration != NULL) {
         struct owned *const owned = calibration->private_data;
+        roof_calibration_free(owned->joined);
         roof_json_free(owned->json);
         free(owned->fit);
         free(owned->attributions);
@@ -409,11 +412,46 @@ static const struct roof_registry registry = {.folder = "calibration", .noun = "
 static const struct {
     const char *architecture; /* the beginning of its name */
     const char *id;
-} families[] = {{"Ampere", "a100-sxm-80gb"},
-                {"Hopper", "h100-sxm"},
-                {"Ada Lovelace", "l40s"},
-                {"Blackwell (SM12", "rtx-pro-6000"},
-                {"Blackwell", "hgx-b200"}};
+} families[] = {{"Ampere", "a100-sxm-80gb"}, {"Hopper", "h100-sxm"},
+                {"Ada Lovelace", "l40s"},    {"Blackwell (SM12", "rtx-pro-6000"},
+                {"Blackwell", "hgx-b200"},   {"CDNA3", "mi300x"},
+                {"CDNA4", "mi355x"}};
+
+/* The beginnings of the architectures with the same SM as a measured device; other SMs have other
+ * kernels and limits. */
+static const struct {
+    const char *id;
+    const char *architecture;
+} same_sms[] = {{"a100-sxm-80gb", "Ampere (SM80)"},
+                {"h100-sxm", "Hopper"},
+                {"l40s", "Ada Lovelace"},
+                {"rtx-4090", "Ada Lovelace"},
+                {"hgx-b200", "Blackwell (SM100)"},
+                {"rtx-pro-6000", "Blackwell (SM12"},
+                {"dgx-spark", "Blackwell (SM12"},
+                {"mi300x", "CDNA3"},
+                {"mi355x", "CDNA4"},
+                {"strix-halo", "RDNA 3.5"}};
+
+static bool has_same_sm(const char *id, const char *architecture)
+{
+    size_t i = 0;
+    while (i < COUNT(same_sms) && strcmp(same_sms[i].id, id) != 0) {
+        i++;
+    }
+    const char *const begin = i < COUNT(same_sms) ? same_sms[i].architecture : NULL;
+    return begin != NULL && strncmp(architecture, begin, strlen(begin)) == 0;
+}
+
+/* Marks the fits of devices with the same SM as one of an architecture. */
+static void mark_same_sms(struct roof_calibration *c, const char *architecture)
+{
+    struct owned *const owned = c->private_data;
+    for (size_t n = 0; n < c->count; n++) {
+        struct roof_kernel_fit *const fit = &owned->fit[n];
+        fit->same_sm = has_same_sm(fit->lent != NULL ? fit->lent : c->id, architecture);
+    }
+}
 
 static enum roof_status load_id(struct roof_calibration **out, const char *id,
                                 const char *const *directories, struct roof_error *error)
@@ -522,6 +560,63 @@ static enum roof_status load_like(struct roof_calibration **out,
     return status;
 }
 
+/* The parameters of the kernels of llama.cpp are shares of a device's own figures: each device has
+ * those of one that was measured. The first row that fits counts. */
+static const struct {
+    const char *architecture; /* the beginning of its name */
+    const char *id;
+} local_families[] = {{"Ada Lovelace", "llama.cpp-rtx-4090"}, {"Volta", "llama.cpp-dgx-spark"},
+                      {"Turing", "llama.cpp-dgx-spark"},      {"Ampere", "llama.cpp-dgx-spark"},
+                      {"Hopper", "llama.cpp-dgx-spark"},      {"Blackwell", "llama.cpp-dgx-spark"},
+                      {"RDNA", "llama.cpp-strix-halo"},       {"Apple", "llama.cpp-strix-halo"}};
+
+/* Joins the fits of another calibration, which it takes over, to those of a device. */
+static enum roof_status join_fits(struct roof_calibration *c, struct roof_calibration *other,
+                                  const char *id, struct roof_error *error)
+{
+    struct owned *const owned = c->private_data;
+    const bool own = strcmp(other->id, id) == 0;
+    struct roof_kernel_fit *const all = calloc(c->count + other->count + 1, sizeof *all);
+    owned->joined = other;
+    if (all == NULL) {
+        return roof_no_memory(error);
+    }
+    memcpy(all, owned->fit, c->count * sizeof *all);
+    for (size_t n = 0; n < other->count; n++) {
+        struct roof_kernel_fit *const fit = &all[c->count++];
+        *fit = other->fit[n];
+        fit->own = own;
+        fit->lent = own ? NULL : other->id;
+    }
+    free(owned->fit);
+    owned->fit = all;
+    memset(owned->first, 0, sizeof owned->first);
+    const enum roof_status status = group_fits(owned, c->count, error);
+    c->fit = owned->fit;
+    return status;
+}
+
+/* Adds the kernels of llama.cpp to the calibration of a device, which may be none. */
+static enum roof_status add_local(struct roof_calibration **out,
+                                  const struct roof_hardware *hardware,
+                                  const char *const *directories, struct roof_error *error)
+{
+    struct roof_calibration *local = NULL;
+    for (size_t i = 0; i < COUNT(local_families) && local == NULL; i++) {
+        const char *const begin = local_families[i].architecture;
+        if (strncmp(hardware->architecture, begin, strlen(begin)) == 0) {
+            TRY(load_known(&local, local_families[i].id, directories, error));
+        }
+    }
+    if (local == NULL || *out != NULL) {
+        return local == NULL ? ROOF_OK : join_fits(*out, local, hardware->id, error);
+    }
+    *out = local;
+    local->local = true;
+    local->inherited = strcmp(local->id, hardware->id) != 0;
+    return ROOF_OK;
+}
+
 static bool contradicts(double said, double measured)
 {
     return fabs(said / measured - 1) > 0.01; /* false where one is unknown */
@@ -586,6 +681,12 @@ enum roof_status roof_calibration_load(struct roof_calibration **out,
     *out = NULL;
     TRY(path != NULL ? load_path(out, hardware, path, directories, error)
                      : load_nearest(out, hardware, directories, error));
+    if (path == NULL && !roof_registry_path(hardware->reference)) {
+        TRY(add_local(out, hardware, directories, error));
+    }
+    if (*out != NULL) {
+        mark_same_sms(*out, hardware->architecture);
+    }
     const bool lent_rows = hardware->like != NULL && *hardware->architecture == '\0';
     if (*out != NULL && !lent_rows) {
         set_matrix_rows(*out, hardware->architecture);

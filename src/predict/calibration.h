@@ -5,8 +5,8 @@
  *
  * A loaded calibration is read only: any number of threads may use it.
  */
-#ifndef ROOFLINE_CALIBRATION_H
-#define ROOFLINE_CALIBRATION_H
+#ifndef ROOF_PREDICT_CALIBRATION_H
+#define ROOF_PREDICT_CALIBRATION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,6 +91,8 @@ struct roof_kernel_fit {
     int64_t rows;
     double mape;      /**< on rows no fit saw */
     const char *lent; /**< the device that was measured; NULL: the calibration's own */
+    bool own;         /**< measured on the device itself, whose calibration may be another's */
+    bool same_sm;     /**< what was measured has the same SM as the device, if it is another */
 };
 /** Returns the parameters of the formula of a fit. */
 const struct roof_parameter *roof_fit_parameters(const struct roof_kernel_fit *fit, size_t *count);
@@ -98,6 +100,7 @@ const struct roof_parameter *roof_fit_parameters(const struct roof_kernel_fit *f
 struct roof_calibration {
     const char *id;                  /**< the device that was measured */
     bool inherited;                  /**< the device is another of its architecture */
+    bool local;                      /**< it has kernels of llama.cpp alone */
     const char *const *attributions; /**< NULL-terminated: what the licences of the data ask for */
     const struct roof_kernel_fit *fit; /**< grouped by kernel in a loaded one: not to be changed */
     size_t count;

@@ -56,9 +56,10 @@ static void add_waiting(struct roof_step_times *sum, double without, double chun
 }
 
 /*
- * Works out the time of the K chunks of a prompt, one in a step. In a pipeline the next chunk
- * begins when the slowest stage is free, in the microbatch of whichever lane comes next. Where
- * nobody decodes, all lanes have chunks of their own.
+ * Works out the time of the K chunks of a prompt, one in a step. In a pipeline the first one takes
+ * as long as its way through the stages, and the next one begins when the slowest stage is free, in
+ * the microbatch of whichever lane comes next. Where nobody decodes, all lanes have chunks of their
+ * own, which take turns.
  */
 static void add_chunks(struct roof_step_times *sum, const struct roof_loop *loop,
                        const struct roof_step_times *heavy)
@@ -66,9 +67,12 @@ static void add_chunks(struct roof_step_times *sum, const struct roof_loop *loop
     const bool follow = loop->pipeline && (loop->steps > 0 || loop->lanes == 1);
     const double *const v = heavy->value;
     for (int i = 0; i < ROOF_STEP_VALUES; i++) {
-        const double turn = is_expected(i) ? v[ROOF_STEP_EXPECTED_TURN] / v[ROOF_STEP_EXPECTED]
-                                           : v[ROOF_STEP_TURN] / v[ROOF_STEP_BOUND];
-        sum->value[i] += (1 + (loop->chunks - 1) * (follow ? turn : 1)) * v[i];
+        const bool expected = is_expected(i);
+        const double path = v[expected ? ROOF_STEP_EXPECTED_PATH : ROOF_STEP_PATH];
+        const double turn = v[expected ? ROOF_STEP_EXPECTED_TURN : ROOF_STEP_TURN];
+        const double steps =
+            (path + (loop->chunks - 1) * turn) / v[expected ? ROOF_STEP_EXPECTED : ROOF_STEP_BOUND];
+        sum->value[i] += (follow ? steps : loop->chunks) * v[i];
     }
 }
 

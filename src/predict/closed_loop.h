@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The closed loop: requests in flight of which each is followed by another one when it ends, so
  * that prefills of some and decode steps of others share the steps of an engine. */
-#ifndef ROOF_CLOSED_LOOP_H
-#define ROOF_CLOSED_LOOP_H
+#ifndef ROOF_PREDICT_CLOSED_LOOP_H
+#define ROOF_PREDICT_CLOSED_LOOP_H
 
 #include "roofline/error.h"
 #include "roofline/predict.h"

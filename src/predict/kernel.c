@@ -4,7 +4,9 @@
 
 #include <math.h>
 
+#include "base/base.h"
 #include "predict/kernel_task.h"
+#include "predict/power.h"
 
 /* --- limits -------------------------------------------------------------------------------- */
 
@@ -32,10 +34,9 @@ enum roof_bottleneck roof_kernel_limit_bottleneck(enum roof_kernel_limit limit)
 const char *roof_bottleneck_name(enum roof_bottleneck bottleneck)
 {
     static const char *const names[ROOF_BOTTLENECK_COUNT] = {
-        [ROOF_BOTTLENECK_MEMORY] = "memory",
-        [ROOF_BOTTLENECK_COMPUTE] = "compute",
-        [ROOF_BOTTLENECK_NETWORK] = "network",
-        [ROOF_BOTTLENECK_OVERHEAD] = "overhead",
+        [ROOF_BOTTLENECK_MEMORY] = "memory",   [ROOF_BOTTLENECK_COMPUTE] = "compute",
+        [ROOF_BOTTLENECK_NETWORK] = "network", [ROOF_BOTTLENECK_OVERHEAD] = "overhead",
+        [ROOF_BOTTLENECK_POWER] = "power",
     };
     return names[bottleneck];
 }
@@ -79,6 +80,8 @@ static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
     [ROOF_OPERATOR_MOE] = ROOF_KERNEL_MOE + 1,
     [ROOF_OPERATOR_MOE_GATE_UP] = ROOF_KERNEL_MOE + 1,
     [ROOF_OPERATOR_MOE_DOWN] = ROOF_KERNEL_MOE + 1,
+    [ROOF_OPERATOR_MOE_UNGATED] = ROOF_KERNEL_MOE + 1,
+    [ROOF_OPERATOR_MOE_UP] = ROOF_KERNEL_MOE + 1,
     [ROOF_OPERATOR_RMSNORM] = ROOF_KERNEL_NORM + 1,
     [ROOF_OPERATOR_LAYERNORM] = ROOF_KERNEL_ACTIVATION + 1,
     [ROOF_OPERATOR_ROUTER] = ROOF_KERNEL_ACTIVATION + 1,
@@ -101,6 +104,8 @@ static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
     [ROOF_OPERATOR_GATED_DELTA] = ROOF_KERNEL_ADD + 1,
     [ROOF_OPERATOR_KIMI_DELTA] = ROOF_KERNEL_ADD + 1,
     [ROOF_OPERATOR_SSD] = ROOF_KERNEL_ADD + 1,
+    [ROOF_OPERATOR_LIGHTNING] = ROOF_KERNEL_ADD + 1,
+    [ROOF_OPERATOR_SELECTIVE_SCAN] = ROOF_KERNEL_ADD + 1,
     [ROOF_OPERATOR_ADD_RMSNORM] = ROOF_KERNEL_NORM + 1,
     [ROOF_OPERATOR_ADD_LAYERNORM] = ROOF_KERNEL_ACTIVATION + 1,
     [ROOF_OPERATOR_RMSNORM_QUANTIZE] = ROOF_KERNEL_NORM + 1,
@@ -166,10 +171,27 @@ static const enum roof_numerics stand_ins[ROOF_NUMERICS_COUNT][6] = {
 };
 #undef LIST
 
-/* Bands are this much wider on either side where a kernel was not measured itself, and where it
- * runs between nodes, of which nothing was measured. */
+/* Bands are this much wider on either side, so that eight of ten rows of what was left out lie in
+ * them: docs/accuracy.md ("The band"). A kernel of another stack, or of an operator that was not
+ * measured; of other formats; of another device with the same SM; between nodes, of which nothing
+ * was measured. */
 #define NEAR_BAND 1.25
+#define FORMAT_BAND 1.5
+#define SAME_SM_BAND 1.15
 #define NODES_BAND 2.0
+
+/* A kernel of a device with another SM, in 16 bits and in fewer. */
+static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
+    [ROOF_KERNEL_GEMM] = {1.2, 1.65},      [ROOF_KERNEL_BMM] = {1.2, 1.65},
+    [ROOF_KERNEL_DECODE] = {1.4, 1.4},     [ROOF_KERNEL_PREFILL] = {1.25, 1.6},
+    [ROOF_KERNEL_MLA_DECODE] = {2.2, 2.4}, [ROOF_KERNEL_MLA_PREFILL] = {1.2, 1.4},
+    [ROOF_KERNEL_MOE] = {1.2, 1.55},       [ROOF_KERNEL_NORM] = {1.7, 1.7},
+    [ROOF_KERNEL_ADD] = {1.7, 1.7},        [ROOF_KERNEL_ACTIVATION] = {1.7, 1.7},
+    [ROOF_KERNEL_ROPE] = {1.7, 1.7},       [ROOF_KERNEL_QUANTIZE] = {1.7, 1.7},
+    [ROOF_KERNEL_ALL_REDUCE] = {1.9, 1.9}, [ROOF_KERNEL_ONE_SHOT] = {1.9, 1.9},
+    [ROOF_KERNEL_ALL_GATHER] = {1.9, 1.9}, [ROOF_KERNEL_REDUCE_SCATTER] = {1.9, 1.9},
+    [ROOF_KERNEL_ALL_TO_ALL] = {1.9, 1.9},
+};
 
 /* Collectives of more devices than these have no expected time: eight of one node were measured,
  * and what so many add to it would be all of the estimate. */
@@ -192,6 +214,8 @@ static bool stands_in(enum roof_operator op)
         [ROOF_OPERATOR_ROUTER] = true,
         [ROOF_OPERATOR_MOE_GATE_UP] = true,
         [ROOF_OPERATOR_MOE_DOWN] = true,
+        [ROOF_OPERATOR_MOE_UNGATED] = true,
+        [ROOF_OPERATOR_MOE_UP] = true,
         [ROOF_OPERATOR_INDEX_SCORES] = true,
         [ROOF_OPERATOR_INDEX_TOP_K] = true,
         [ROOF_OPERATOR_SPARSE_MLA] = true,
@@ -199,6 +223,8 @@ static bool stands_in(enum roof_operator op)
         [ROOF_OPERATOR_GATED_DELTA] = true,
         [ROOF_OPERATOR_KIMI_DELTA] = true,
         [ROOF_OPERATOR_SSD] = true,
+        [ROOF_OPERATOR_LIGHTNING] = true,
+        [ROOF_OPERATOR_SELECTIVE_SCAN] = true,
         [ROOF_OPERATOR_ADD_RMSNORM] = true,
         [ROOF_OPERATOR_ADD_LAYERNORM] = true,
         [ROOF_OPERATOR_RMSNORM_QUANTIZE] = true,
@@ -246,11 +272,27 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     /* All measured times of experts include their quantisation; those of products do not. */
     const bool other_quantize = fit->quantize != task->quantize &&
                                 (task->quantize != ROOF_QUANTIZE_NONE || kernel == ROOF_KERNEL_MOE);
-    out->near = task->nodes > 1 || task->calibration->inherited || fit->lent != NULL ||
-                stands_in(w->op) || is_short(w, out) || fit->numerics != task->numerics ||
-                other_quantize;
+    out->otherwise = task->nodes > 1 || stands_in(w->op) || w->split_k > 0 || is_short(w, out) ||
+                     fit->numerics != task->numerics || other_quantize;
+    out->near = out->otherwise || (task->calibration->inherited && !fit->own) || fit->lent != NULL;
     out->time_s += out->launch_s;
     out->fit = fit;
+}
+
+/* Returns how much wider the band of a kernel is: the widest of its reasons. */
+static double wider_band(const struct roof_expected *e, const struct roof_kernel_task *task)
+{
+    const struct roof_kernel_fit *const fit = e->fit;
+    const bool lent = (task->calibration->inherited && !fit->own) || fit->lent != NULL;
+    const bool narrow = task->numerics != ROOF_NUMERICS_16BIT;
+    double wider = !e->near ? 1 : lent && !e->otherwise ? SAME_SM_BAND : NEAR_BAND;
+    if (lent && !fit->same_sm) {
+        wider = roof_larger(lent_bands[fit->kernel][narrow], e->otherwise ? NEAR_BAND : 1);
+    }
+    if (fit->numerics != task->numerics) {
+        wider = roof_larger(wider, FORMAT_BAND);
+    }
+    return task->nodes > 1 ? roof_larger(wider, NODES_BAND) : wider;
 }
 
 /* Fills in the band of a kernel for the stack that was asked for: a kernel of another stack is less
@@ -259,9 +301,11 @@ static void set_band(struct roof_expected *out, const struct roof_kernel_task *t
                      enum roof_stack asked)
 {
     const struct roof_kernel_fit *const fit = out->fit;
-    out->near = out->near ||
-                (asked != ROOF_STACK_BEST && fit->stack != ROOF_STACK_BEST && fit->stack != asked);
-    const double wider = task->nodes > 1 ? NODES_BAND : out->near ? NEAR_BAND : 1;
+    const bool other =
+        asked != ROOF_STACK_BEST && fit->stack != ROOF_STACK_BEST && fit->stack != asked;
+    out->otherwise = out->otherwise || other;
+    out->near = out->near || other;
+    const double wider = wider_band(out, task);
     out->low_s = out->time_s * fit->low / wider;
     out->high_s = out->time_s * fit->high * wider;
     if (task->cold && out->low_s < task->bound) {
@@ -269,10 +313,11 @@ static void set_band(struct roof_expected *out, const struct roof_kernel_task *t
     }
 }
 
-/* The kernels that were tried for a pair of formats, by their fits. A stack tries two at most. */
+/* The kernels that were tried for a pair of formats, by their fits. A stack tries two at most, and
+ * llama.cpp those of the formats that stand in. */
 struct tries {
     size_t count;
-    struct roof_expected kernel[2 * ROOF_STACK_COUNT];
+    struct roof_expected kernel[2 * ROOF_STACK_COUNT + COUNT(*stand_ins)];
 };
 
 /* Works out the time of a kernel with a fit, once. */
@@ -312,19 +357,34 @@ static const struct roof_expected *try_stack(struct tries *tries,
     return NULL;
 }
 
-/* Takes the fastest of all stacks for a pair of formats. */
+/* Works out the time of a kernel of llama.cpp, whose own kernels of other formats stand in before
+ * those of other stacks. */
+static const struct roof_expected *
+try_local(struct tries *tries, const struct roof_kernel_task *task, enum roof_kernel kernel)
+{
+    const struct roof_expected *one = NULL;
+    for (const enum roof_numerics *n = stand_ins[task->numerics];
+         one == NULL && *n != ROOF_NUMERICS_COUNT; n++) {
+        one = try_stack(tries, task, kernel, ROOF_STACK_LLAMA_CPP, *n);
+    }
+    return one;
+}
+
+/* Takes the fastest of all stacks for a pair of formats; llama.cpp, whose kernels have formats of
+ * their own, only where no other stack has one. */
 static const struct roof_expected *try_all(struct tries *tries, const struct roof_kernel_task *task,
                                            enum roof_kernel kernel, enum roof_numerics numerics)
 {
     const struct roof_expected *fastest = NULL;
-    for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_COUNT; stack++) {
+    for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_LLAMA_CPP; stack++) {
         const struct roof_expected *const one =
             try_stack(tries, task, kernel, (enum roof_stack)stack, numerics);
         if (one != NULL && (fastest == NULL || one->time_s < fastest->time_s)) {
             fastest = one;
         }
     }
-    return fastest;
+    return fastest != NULL ? fastest
+                           : try_stack(tries, task, kernel, ROOF_STACK_LLAMA_CPP, numerics);
 }
 
 /*
@@ -348,7 +408,9 @@ static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
         for (size_t i = 0; i < asked->count; i++) {
             const enum roof_stack stack = asked->stack[i];
             const struct roof_expected *one =
-                stack == ROOF_STACK_BEST ? NULL : try_stack(&tries, task, kernel, stack, *numerics);
+                stack == ROOF_STACK_BEST        ? NULL
+                : stack == ROOF_STACK_LLAMA_CPP ? try_local(&tries, task, kernel)
+                                                : try_stack(&tries, task, kernel, stack, *numerics);
             one = one != NULL ? one : try_all(&tries, task, kernel, *numerics);
             if (one != NULL) {
                 out[i] = *one;
@@ -359,11 +421,29 @@ static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
     }
 }
 
+static bool is_vector(enum roof_kernel kernel)
+{
+    return formulas[kernel == ROOF_KERNEL_COUNT ? 0 : kernel] == roof_expect_vector;
+}
+
 /* Returns the bytes of the cache before the memory. */
 static double last_cache(const struct roof_hardware *hardware)
 {
     const double llc = hardware->figure[ROOF_FIGURE_LLC].value;
     return isnan(llc) ? hardware->figure[ROOF_FIGURE_L2].value : llc;
+}
+
+/* Attention of a prefill takes no less than one query over the same cache. */
+static void raise_to_decode(struct roof_expected out[ROOF_STACK_COUNT],
+                            const struct roof_kernel_task *task, const struct roof_stacks *asked)
+{
+    struct roof_expected decode[ROOF_STACK_COUNT];
+    expect_asked(decode, task, ROOF_KERNEL_DECODE, asked);
+    for (size_t i = 0; i < asked->count; i++) {
+        if (decode[i].time_s > out[i].time_s) {
+            out[i] = decode[i];
+        }
+    }
 }
 
 void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
@@ -382,7 +462,8 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
     for (size_t i = 0; i < asked->count; i++) {
         out[i] = (struct roof_expected){.time_s = ROOF_UNKNOWN};
     }
-    if (hardware->calibration == NULL || workload->sparse > 0) { /* no sparse kernel was measured */
+    if (hardware->calibration == NULL || workload->sparse > 0 ||
+        roof_power_capped(hardware)) { /* no kernel was measured with pruned weights or a cap */
         return;
     }
     const enum roof_kernel kernel = roof_kernel_of(workload);
@@ -397,6 +478,7 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         /* There are no more nodes than members; an unknown size counts as inside. */
         .nodes = within > node ? fmin(ceil(within / node), members) : 1,
         .hop = isnan(latency) ? HOP_S : latency,
+        .mesh = !isnan(hardware->figure[ROOF_FIGURE_PEER_LINK].value),
         .kernel = kernel,
         .workload = workload,
         .work = work,
@@ -414,22 +496,15 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         .numerics =
             kernel == ROOF_KERNEL_COUNT ? ROOF_NUMERICS_COUNT : roof_workload_numerics(workload),
     };
-    const bool vector = formulas[kernel == ROOF_KERNEL_COUNT ? 0 : kernel] == roof_expect_vector;
     if (fmax(members, within) > COLLECTIVE_DEVICES_MAX) {
         return;
     }
-    if (task.numerics == ROOF_NUMERICS_COUNT || (isnan(task.peak) && !vector) || isnan(task.sms) ||
-        isnan(task.clock) || isnan(task.l2)) {
+    if (task.numerics == ROOF_NUMERICS_COUNT || (isnan(task.peak) && !is_vector(kernel)) ||
+        isnan(task.sms) || isnan(task.clock) || isnan(task.l2)) {
         return;
     }
     expect_asked(out, &task, kernel, asked);
-    if (kernel == ROOF_KERNEL_PREFILL) { /* takes no less than one query over the same cache */
-        struct roof_expected decode[ROOF_STACK_COUNT];
-        expect_asked(decode, &task, ROOF_KERNEL_DECODE, asked);
-        for (size_t i = 0; i < asked->count; i++) {
-            if (decode[i].time_s > out[i].time_s) {
-                out[i] = decode[i];
-            }
-        }
+    if (kernel == ROOF_KERNEL_PREFILL) {
+        raise_to_decode(out, &task, asked);
     }
 }

@@ -3,8 +3,8 @@
  * The time to expect of a kernel: closed formulas with fitted parameters (calibration.h).
  * docs/accuracy.md derives them. Nothing here allocates, locks or writes anything but its result.
  */
-#ifndef ROOFLINE_KERNEL_H
-#define ROOFLINE_KERNEL_H
+#ifndef ROOF_PREDICT_KERNEL_H
+#define ROOF_PREDICT_KERNEL_H
 
 #include "predict/calibration.h"
 #include "roofline/predict.h"

@@ -7,6 +7,8 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
+#define RING 0.75 /* from two to eight devices: 2 (n - 1) / n */
+
 /*
  * Between two devices all-reduce sends its buffer, the others half of theirs; more devices take
  * more time per byte as their links are laid out. Short messages go at once with a flag in every
@@ -26,7 +28,9 @@ void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_
     const double more = (1 - 2 / devices) / 0.75; /* 0 for two devices, 1 for eight */
     const double wire = sent / (p[C_LINK] * t->peak);
     const double brief = wire * (1 + p[C_SHORT_GROWTH] * more) / p[C_SHORT];
-    const double bulk = wire * (1 + p[C_GROWTH] * more);
+    /* No switch adds up what passes: the time grows as in a ring, at least. */
+    const double growth = t->mesh && p[C_GROWTH] < RING ? RING : p[C_GROWTH];
+    const double bulk = wire * (1 + growth * more);
     const double chunked = p[C_LONG] / t->clock + bulk + sqrt(p[C_PIPE] / t->clock * bulk);
     const double moved = brief < chunked ? brief : chunked;
     /* Sends that do not wait for data wait for each other, as deep as a tree. */

@@ -24,6 +24,7 @@ struct product {
     double x_element, w_element, y_element;
     double peak, bandwidth, sms, clock, l2;
     double working_set; /* bytes; infinite when the data is cold */
+    double split_k;     /* the parts of K; 0: any number */
     bool vector;        /* a matrix-vector kernel may be taken */
 };
 
@@ -111,7 +112,7 @@ static double vector_time(struct roof_tiling *out, const struct product *g, cons
                                 .utilisation = 1,
                                 .l2_hit = c->weights_hit,
                                 .limit = ROOF_KERNEL_LIMIT_MEMORY};
-    if (!g->vector) {
+    if (!g->vector || g->split_k > 1) {
         return ROOF_UNBOUNDED;
     }
     const double sm = roof_larger(roof_larger(g->k * c->step, g->w * c->feed / g->sms),
@@ -129,6 +130,8 @@ static double vector_time(struct roof_tiling *out, const struct product *g, cons
 static double gemm_time(struct roof_expected *out, const struct product *g, const double *p)
 {
     const struct gemm c = gemm_costs(g, p);
+    const bool any = g->split_k == 0;
+    const double *const split = any ? splits : &g->split_k;
     double best = vector_time(&out->tiling, g, &c, p[P_OVERLAP]);
     for (size_t q = 0; q < COUNT(tiles); q++) {
         /* Likely winners first; the order does not change the result. */
@@ -145,14 +148,14 @@ static double gemm_time(struct roof_expected *out, const struct product *g, cons
         if (least >= best) {
             continue; /* no split of this tile can be faster */
         }
-        for (size_t j = 0; j < COUNT(splits); j++) {
-            const double full = load * splits[j];
-            const double reduce = j == 0 ? 0 : c.split + splits[j] * c.reduce;
+        for (size_t j = 0; j < (any ? COUNT(splits) : 1); j++) {
+            const double full = load * split[j];
+            const double reduce = split[j] == 1 ? 0 : c.split + split[j] * c.reduce;
             if (j > 0 && (full > 2 || least + reduce >= best)) {
                 break;
             }
             const double waves = full <= 1 ? 1 : full + p[P_WAVE] * (round_up(full) - full);
-            const double depth = round_up(g->k / (c.k_block * splits[j])) * c.k_block;
+            const double depth = round_up(g->k / (c.k_block * split[j])) * c.k_block;
             const double sm = waves * (ends + depth * inner);
             const double memory = roof_larger(c.bytes, depth * (t->n * c.lone_w + t->m * c.lone_x));
             const double time = roof_overlap(sm, memory, p[P_OVERLAP]) + reduce;
@@ -161,8 +164,8 @@ static double gemm_time(struct roof_expected *out, const struct product *g, cons
                 out->tiling = (struct roof_tiling){
                     .tile_m = (int)t->m,
                     .tile_n = (int)t->n,
-                    .split_k = (int)splits[j],
-                    .grid = grid * splits[j],
+                    .split_k = (int)split[j],
+                    .grid = grid * split[j],
                     .waves = waves,
                     .utilisation = full / round_up(full),
                     .l2_hit = c.weights_hit,
@@ -221,6 +224,7 @@ void roof_expect_gemm(struct roof_expected *out, const struct roof_kernel_task *
         .sms = t->sms,
         .clock = t->clock,
         .l2 = t->l2,
+        .split_k = (double)w->split_k,
     };
     g.vector = g.m == 1;
     if (roof_operator_row(w->op)->other == ROOF_ROLE_KV) {
@@ -258,12 +262,13 @@ void roof_expect_moe(struct roof_expected *out, const struct roof_kernel_task *t
     const struct roof_workload *const w = t->workload;
     const double hidden = (double)w->shape.hidden;
     const double inner = (double)w->shape.intermediate;
-    /* Gate, up and down, or some of them where their formats differ. */
-    const double matrices = w->op == ROOF_OPERATOR_MOE           ? 3
-                            : w->op == ROOF_OPERATOR_MOE_GATE_UP ? 2
-                                                                 : 1;
+    /* Gate, up and down, or some of them where their formats differ or there is no gate. */
+    const bool in = w->op != ROOF_OPERATOR_MOE_DOWN;
+    const bool down = w->op != ROOF_OPERATOR_MOE_GATE_UP && w->op != ROOF_OPERATOR_MOE_UP;
+    const bool gate = w->op == ROOF_OPERATOR_MOE || w->op == ROOF_OPERATOR_MOE_GATE_UP;
+    const double matrices = (in ? 1 : 0) + (gate ? 1 : 0) + (down ? 1 : 0);
     const double part = matrices / 3;
-    const double depth = (matrices > 1 ? hidden : 0) + (matrices != 2 ? inner : 0);
+    const double depth = (in ? hidden : 0) + (down ? inner : 0);
     const double element = roof_precision_bits(w->formats.weights) / 8;
     const double weights = t->work->bytes[ROOF_ROLE_WEIGHTS];
     const double touched = weights / (matrices * hidden * inner * element);

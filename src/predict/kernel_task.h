@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The shared pieces of the formulas of kernels: what they take, and the arithmetic of caches and of
  * times that overlap. Each family of kernels has a file of its own. */
-#ifndef ROOF_KERNEL_PRIVATE_H
-#define ROOF_KERNEL_PRIVATE_H
+#ifndef ROOF_PREDICT_KERNEL_TASK_H
+#define ROOF_PREDICT_KERNEL_TASK_H
 
 #include <math.h>
 
@@ -28,6 +28,7 @@ struct roof_kernel_task {
     double last_cache; /* bytes of the cache before the memory */
     double nodes;      /* that a collective spans */
     double hop;        /* s: how long a collective waits for another node */
+    bool mesh;         /* the devices of a node have links to each other, and no switch */
     const struct roof_calibration *calibration;
     bool cold; /* no kernel takes less than the bound */
     enum roof_numerics numerics;

@@ -108,7 +108,7 @@ static bool exceeds_at(void *context, int64_t size, double *excess)
         roof_memory_needed(&memory, model, &s, hardware, NULL) != ROOF_OK) {
         return true;
     }
-    *excess = memory.weights + memory.kv + memory.activations - memory.capacity + memory.reserve;
+    *excess = -roof_memory_room(&memory);
     return memory.fits != ROOF_FIT_YES;
 }
 
@@ -178,7 +178,7 @@ static double kv_crossover(const struct roof_model_prediction *prediction)
     double bytes = 0;
     double slope = 0;
     double weights = 0;
-    if (s.phase != ROOF_PHASE_DECODE || s.draft_tokens > 0 ||
+    if (s.phase != ROOF_PHASE_DECODE || s.draft_tokens > 0 || m->key_is_value ||
         !kv_reads(&bytes, &slope, &weights, &s, prediction, 1)) {
         return ROOF_UNKNOWN;
     }
@@ -225,10 +225,11 @@ static bool compute_bound(void *context, int64_t batch, double *excess)
     }
     for (size_t k = 0; k < graph.count; k++) {
         const struct roof_node *const node = &graph.node[k];
-        if (strcmp(node->name, wanted->name) == 0 &&
+        if (strcmp(node->name, wanted->name) == 0 && node->host == wanted->host &&
             memcmp(&node->workload.formats, &wanted->workload.formats,
                    sizeof node->workload.formats) == 0) {
-            if (roof_predict(&p, &node->workload, &hardware, NULL) != ROOF_OK) {
+            if (roof_predict(&p, &node->workload, roof_node_hardware(node, &hardware), NULL) !=
+                ROOF_OK) {
                 return false;
             }
             *excess = p.compute_time_s - p.memory_time_s;
@@ -322,7 +323,8 @@ static bool peaks_known(const struct roof_model_prediction *prediction,
         const struct roof_workload *const work = &graph.node[i].workload;
         struct roof_prediction p;
         if (roof_is_product(work->op) &&
-            (roof_predict(&p, work, prediction->total.hardware, NULL) != ROOF_OK ||
+            (roof_predict(&p, work, roof_node_hardware(&graph.node[i], prediction->total.hardware),
+                          NULL) != ROOF_OK ||
              isnan(p.compute_time_s))) {
             return false;
         }
@@ -357,12 +359,23 @@ static double most_sequences(const struct roof_model_prediction *prediction,
 /* The next tensor parallelism is looked for up to so many times that of the scenario. */
 #define TP_FACTOR 8
 
-/* Finds which changes let more sequences fit: fewer bits in the cache, or more devices. */
+/* Finds which changes let more sequences fit: fewer bits in the cache, more devices, or fewer bits
+ * in the weights of what does not fit as it is. */
 static void find_levers(struct roof_limits *out, const struct roof_model_prediction *prediction,
                         const struct roof_scenario *scenario)
 {
+    const struct roof_formats *const formats = &prediction->scenario.common.formats;
     struct roof_scenario changed = *scenario;
-    if (roof_precision_bits(prediction->scenario.common.formats.kv) > 8) {
+    if (prediction->fits == ROOF_FIT_NO && prediction->model->layout == NULL &&
+        roof_precision_bits(formats->weights) > 8) {
+        struct roof_formats *const said = &changed.common.formats;
+        said->weights = said->activations = said->out = ROOF_PRECISION_AUTO;
+        said->precision = ROOF_PRECISION_FP8_E4M3;
+        const double most = most_sequences(prediction, &changed);
+        out->max_batch_fp8 = most > out->max_batch ? most : ROOF_UNKNOWN;
+    }
+    changed = *scenario;
+    if (roof_precision_bits(formats->kv) > 8) {
         changed.common.formats.kv = ROOF_PRECISION_FP8_E4M3;
         const double most = most_sequences(prediction, &changed);
         out->max_batch_kv_fp8 = most > out->max_batch ? most : ROOF_UNKNOWN;
@@ -379,15 +392,57 @@ static void find_levers(struct roof_limits *out, const struct roof_model_predict
     }
 }
 
+/* Offloads as few layers as make room on the device; 0: that does not help. The host is any. */
+static int64_t offload_that_fits(const struct roof_model_prediction *prediction,
+                                 const struct roof_scenario *scenario, enum roof_offload_part part)
+{
+    const struct roof_model *const model = prediction->model;
+    const struct roof_hardware *const hardware = prediction->total.hardware;
+    struct roof_scenario s = *scenario;
+    struct roof_memory m;
+    s.offload = roof_offload_pack(part, ROOF_OFFLOAD_FIT);
+    s.host = hardware;
+    return roof_scenario_resolve(&s, model, NULL) == ROOF_OK &&
+                   roof_offload_solve(&s, model, hardware, NULL) == ROOF_OK &&
+                   roof_memory_needed(&m, model, &s, hardware, NULL) == ROOF_OK &&
+                   m.weights + m.kv + m.activations <= m.capacity - m.reserve
+               ? s.offload
+               : 0;
+}
+
+/* Finds what would make room for a scenario that does not fit: a smaller reserve, or a host. */
+static void find_room(struct roof_limits *out, const struct roof_model_prediction *prediction,
+                      const struct roof_scenario *scenario)
+{
+    const double needed = prediction->weights_memory_bytes + prediction->kv_cache_bytes +
+                          prediction->activation_memory_bytes;
+    const double spare = floor(100 * (1 - needed / prediction->memory_capacity_bytes)) / 100;
+    out->fit_reserve = spare > 0 && spare < prediction->scenario.reserve ? spare : ROOF_UNKNOWN;
+    if (scenario->offload == ROOF_OFFLOAD_NONE) {
+        out->fit_offload = offload_that_fits(prediction, scenario, ROOF_OFFLOAD_EXPERTS);
+        if (out->fit_offload == 0) {
+            out->fit_offload = offload_that_fits(prediction, scenario, ROOF_OFFLOAD_LAYERS);
+        }
+    }
+}
+
 enum roof_status roof_model_limits(struct roof_limits *out,
                                    const struct roof_model_prediction *prediction,
                                    const struct roof_scenario *scenario, struct roof_error *error)
 {
+    struct roof_scenario fixed = *scenario;
+    fixed.offload = prediction->scenario.offload; /* not more of it for more sequences */
+    scenario = &fixed;
     out->fusion.known = out->blocks.known = false;
     TRY(roof_model_parameters(&out->parameters, &out->active_parameters, prediction->model, error));
     struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
     out->max_batch = out->max_context = ROOF_UNKNOWN;
-    out->max_batch_kv_fp8 = out->max_batch_next_tp = out->next_tp = ROOF_UNKNOWN;
+    out->max_batch_fp8 = out->max_batch_kv_fp8 = out->max_batch_next_tp = out->next_tp =
+        out->fit_reserve = ROOF_UNKNOWN;
+    out->fit_offload = 0;
+    if (prediction->fits == ROOF_FIT_NO) {
+        find_room(out, prediction, scenario);
+    }
     if (prediction->fits != ROOF_FIT_UNKNOWN) {
         out->max_batch = most_sequences(prediction, scenario);
         if (!isnan(out->max_batch) && scenario->phase != ROOF_PHASE_PREFILL) {

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "predict/pass.h"
+#include "predict/predict_sizes.h"
 
 /* Clears the totals: sums begin at 0, what a model does not have is unknown. */
 static void clear_total(struct roof_prediction *total, const struct roof_scenario *s,
@@ -36,6 +37,21 @@ double roof_model_time(const struct roof_node_prediction *node)
     return (double)node->node.count * node->prediction.time_s;
 }
 
+double roof_model_least_time(const struct roof_model_prediction *prediction)
+{
+    double least = prediction->total.time_s;
+    bool routed = false;
+    for (size_t i = 0; i < prediction->count; i++) {
+        const struct roof_node_prediction *const n = &prediction->node[i];
+        const double time_s = roof_least_time(&n->prediction);
+        if (!isnan(time_s)) {
+            least += (double)n->node.count * (time_s - n->prediction.time_s);
+            routed = true;
+        }
+    }
+    return routed ? least : ROOF_UNKNOWN;
+}
+
 enum roof_status roof_predict_model(struct roof_model_prediction *out,
                                     const struct roof_model *model,
                                     const struct roof_scenario *scenario,
@@ -50,12 +66,12 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
     out->expected_tokens_per_s = out->expected_tokens_per_s_per_user = ROOF_UNKNOWN;
     out->expected_near = ROOF_UNKNOWN;
     TRY(roof_scenario_resolve(&out->scenario, model, error));
+    TRY(roof_offload_solve(&out->scenario, model, hardware, error));
     out->devices = (double)roof_scenario_devices(&out->scenario);
-    out->draft_s = ROOF_UNKNOWN;
+    out->draft_s = out->offloaded_s = out->joule_per_token = ROOF_UNKNOWN;
+    out->power_time_s = out->energy_j = out->power_w = ROOF_UNKNOWN;
     out->launches = out->host_s = ROOF_UNKNOWN;
     out->slowest_stage_s = ROOF_UNKNOWN;
-    out->time_us = out->memory_time_us = out->compute_time_us = 0;
-    out->network_time_us = ROOF_UNKNOWN;
     out->phase = roof_phase_name((enum roof_phase)out->scenario.phase);
     out->kv_bytes_per_token = roof_kv_bytes_per_token(model, &out->scenario);
     clear_total(&out->total, &out->scenario, hardware);

@@ -6,8 +6,8 @@
  * allocates or locks; all functions may run in any number of threads. docs/formulas.md ("Models")
  * has the formulas.
  */
-#ifndef ROOFLINE_MODEL_PREDICTION_H
-#define ROOFLINE_MODEL_PREDICTION_H
+#ifndef ROOF_PREDICT_MODEL_PREDICTION_H
+#define ROOF_PREDICT_MODEL_PREDICTION_H
 
 #include "model/graph.h"
 #include "predict/kernel.h"
@@ -39,27 +39,30 @@ struct roof_model_prediction {
     double kv_cache_bytes;          /**< of all sequences */
     double activation_memory_bytes; /**< the hidden states and the largest operator beside them */
     double memory_capacity_bytes;
-    double memory_reserve_bytes; /**< kept free */
-    enum roof_fit fits;
+    double memory_reserve_bytes;          /**< kept free */
+    char offload[ROOF_OFFLOAD_NAME_SIZE]; /**< "experts:25"; "": nothing */
+    double host_memory_bytes;             /**< what lies in the memory of the host; NAN: nothing */
+    double host_capacity_bytes;
+    enum roof_fit fits;        /**< in both memories */
     double kv_bytes_per_token; /**< of the whole model */
-    /** Sums of the operators' times in the unit that is printed, equal to the last bit. */
-    double time_us;
-    double memory_time_us;
-    double compute_time_us;
-    double network_time_us;
-    double devices;         /**< tp x attention_dp x pp x dp */
-    double launches;        /**< waits for the host of a pass, over all stages; NAN: none */
-    double host_s;          /**< what these and the serial part of a pass take; NAN: nothing */
-    double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
-    double slowest_stage_s; /**< one pass of the slowest pipeline stage */
-    double step_s;          /**< one step of the whole: all stages, all microbatches, drafts */
-    double tokens_per_step; /**< per sequence: 1, or the expected number with drafts */
-    double ttft_s;          /**< prefill of a whole prompt */
-    double tpot_s;          /**< per token of a sequence: the inter-token latency */
-    bool prompts_wait;      /**< ttft_s has the time in which a prompt waits for those of others */
-    double e2e_s;           /**< request: from the prompt to the last token */
-    double tokens_per_s;    /**< all sequences of all copies; NAN where it does not fit */
+    double devices;            /**< tp x attention_dp x pp x dp */
+    double launches;           /**< waits for the host of a pass, over all stages; NAN: none */
+    double host_s;             /**< what these and the serial part of a pass take; NAN: nothing */
+    double offloaded_s;        /**< of a pass, what the host computes; NAN: nothing, or a request */
+    double draft_s;            /**< of a step, the passes of the draft model; NAN: no drafts */
+    double slowest_stage_s;    /**< one pass of the slowest pipeline stage */
+    double step_s;             /**< one step of the whole: all stages, all microbatches, drafts */
+    double tokens_per_step;    /**< per sequence: 1, or the expected number with drafts */
+    double ttft_s;             /**< prefill of a whole prompt */
+    double tpot_s;             /**< per token of a sequence: the inter-token latency */
+    bool prompts_wait;   /**< ttft_s has the time in which a prompt waits for those of others */
+    double e2e_s;        /**< request: from the prompt to the last token */
+    double tokens_per_s; /**< all sequences of all copies; NAN where it does not fit */
     double tokens_per_s_per_user;
+    double power_time_s;    /**< what a power cap demands of the operators; NAN: no cap */
+    double energy_j;        /**< of a device in a step at the bound */
+    double power_w;         /**< of a device on average at the bound */
+    double joule_per_token; /**< of all devices at the bound; NAN: unknown */
     /** The times that real kernels are expected to take; NAN where one operator has none. */
     bool fallback;        /**< a product runs at another format than its own, for lack of a unit */
     double expected_near; /**< fraction of it that other devices, stacks or formats stand in for */
@@ -83,8 +86,18 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
                                     const struct roof_scenario *scenario,
                                     const struct roof_hardware *hardware, struct roof_error *error);
 
+/** Replaces ROOF_OFFLOAD_FIT in a resolved scenario by the fewest layers with which the memory of
+ * the device has room for the rest, or by all layers where none leave it enough. ROOF_USAGE when
+ * its capacity is unknown. */
+enum roof_status roof_offload_solve(struct roof_scenario *scenario, const struct roof_model *model,
+                                    const struct roof_hardware *hardware, struct roof_error *error);
+
 /** Returns the bound time of all instances of an operator; those of all sum to total.time_s. */
 double roof_model_time(const struct roof_node_prediction *node);
+
+/** Returns total.time_s if the tokens chose as few experts as they can (roof_least_time); NAN: no
+ * operator has experts, or that is what was predicted. */
+double roof_model_least_time(const struct roof_model_prediction *prediction);
 
 /** The work and times of a block of the model, over all its layers: what one device of each stage
  * does in a pass. */
@@ -126,12 +139,18 @@ struct roof_fusion {
 struct roof_limits {
     double parameters;
     double active_parameters;
-    double max_batch;         /**< the most sequences that fit; 0: not even one */
+    double max_batch;     /**< the most sequences that fit; 0: not even one */
+    double max_batch_fp8; /**< max_batch with precision fp8, where the prediction does not fit and
+                               has weights of 16 bits or more; NAN: it does, or that is no more */
     double max_batch_kv_fp8;  /**< max_batch with a KV cache in fp8; NAN where that is no more */
     double max_batch_next_tp; /**< max_batch with the next larger tp that the model and the links of
                                    the device allow and that fits more; NAN: none */
     double next_tp;           /**< that tp */
-    double max_context;       /**< the longest context that fits; 0: none */
+    double fit_reserve;       /**< the largest reserve, in hundredths, with which fits what does not
+                                   as it is; NAN: none of 1% or more */
+    int64_t fit_offload; /**< the fewest layers whose offload lets it fit, as offload is packed;
+                              0: it fits, or that does not help */
+    double max_context;  /**< the longest context that fits; 0: none */
     /** Decode: context at which reading the KV cache takes as many bytes as reading weights. */
     double kv_crossover_context;
     double decode_compute_bound; /**< roof_decode_compute_bound */

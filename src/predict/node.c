@@ -5,11 +5,18 @@
 #include "base/base.h"
 #include "predict/pass.h"
 
+const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
+                                               const struct roof_hardware *device)
+{
+    return node->host != NULL ? node->host : device;
+}
+
 /* An all-reduce has the faster bound of its two algorithms, which without a latency is that of the
  * ring, and the faster expected time. */
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
                                    const struct roof_hardware *hardware, struct roof_error *error)
 {
+    hardware = roof_node_hardware(node, hardware);
     TRY(roof_predict(out, &node->workload, hardware, error));
     if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
         return ROOF_OK;
@@ -38,6 +45,7 @@ enum roof_status roof_predict_node_in(struct roof_prediction *out,
                                       const struct roof_hardware *hardware,
                                       const struct roof_stacks *stacks, struct roof_error *error)
 {
+    hardware = roof_node_hardware(node, hardware);
     TRY(roof_predict_bound(out, &node->workload, hardware, error));
     roof_expect_in(expected, out, stacks);
     if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {

@@ -98,21 +98,34 @@ struct stage {
     double time_s;
     double weights_bytes;
     double live_bytes;
+    double host_weights_bytes;
+    double host_live_bytes;
 };
+
+static void add_weights(struct stage *stage, const struct roof_node *node, double live_bytes)
+{
+    const bool host = node->host != NULL;
+    double *const live = host ? &stage->host_live_bytes : &stage->live_bytes;
+    *(host ? &stage->host_weights_bytes : &stage->weights_bytes) += roof_node_bytes(node);
+    *live = fmax(*live, live_bytes);
+}
 
 static void add_to_stage(struct stage *stage, struct roof_pass *pass, const struct roof_node *node,
                          const struct roof_node_cost *c)
 {
     const double count = (double)node->count;
     stage->time_s += count * c->time_s;
-    stage->weights_bytes += roof_node_bytes(node);
-    stage->live_bytes = fmax(stage->live_bytes, c->live_bytes);
+    add_weights(stage, node, c->live_bytes);
     pass->share_s[c->bottleneck] += count * c->time_s;
+    pass->weights_read_bytes += count * c->weights_bytes;
+    pass->kv_read_bytes += count * c->kv_bytes;
+    if (node->host != NULL) { /* which units the device has does not matter to it */
+        pass->offloaded_s += count * c->time_s;
+        return;
+    }
     pass->native = pass->native && c->native;
     pass->fallback = pass->fallback || c->fallback;
     pass->as_stored = pass->as_stored && c->as_stored;
-    pass->weights_read_bytes += count * c->weights_bytes;
-    pass->kv_read_bytes += count * c->kv_bytes;
 }
 
 /* Adds the time of a stage; an unknown one makes both times unknown. */
@@ -127,6 +140,9 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
 {
     const double activations = graph->residual_bytes + stage->live_bytes;
     add_times(&pass->bound, stage->time_s);
+    pass->host_weights_bytes += stage->host_weights_bytes; /* there is one stage then */
+    pass->host_kv_bytes += graph->host_kv_bytes;
+    pass->host_live_bytes += stage->host_live_bytes;
     if (stage->weights_bytes + graph->kv_bytes + activations >
         pass->weights_bytes + pass->kv_bytes + pass->activation_bytes) {
         pass->weights_bytes = stage->weights_bytes;
@@ -186,7 +202,7 @@ static struct roof_formats plain_formats(const struct roof_workload *w,
     if (row->other == ROOF_ROLE_KV || row->kind == ROOF_KIND_COLLECTIVE) {
         plain.weights = plain.activations;
     }
-    if (row->other != ROOF_ROLE_KV) {
+    if (row->other != ROOF_ROLE_KV && !row->stateful) {
         plain.kv = plain.out;
     }
     return plain;
@@ -247,6 +263,7 @@ static enum roof_status recall(struct roof_remembered **out, const struct roof_n
     const struct roof_operator_row *const row = roof_operator_row(w->op);
     const struct roof_formats formats = plain_formats(w, row);
     struct roof_remembered *const at = &memo->entry[hash_of(w, row, &formats) % memo->size];
+    hardware = roof_node_hardware(node, hardware);
     if (at->hardware != hardware || !is_cost_of(at, w, &formats)) {
         at->stacks = 0;
         at->workload = *w;
@@ -374,9 +391,9 @@ static double add_host(struct roof_pass *pass, const struct costed *stage,
 }
 
 /* Adds a stage to a pass of each stack, all of which are one but for what is expected; returns its
- * bound. */
+ * bound. Without stacks there is that of the scenario. */
 static double add_costed(struct roof_pass *pass, const struct costed *stage,
-                         const struct roof_scenario *s)
+                         const struct roof_scenario *s, const struct roof_stacks *stacks)
 {
     struct stage sum = {.time_s = add_host(pass, stage, s)};
     const double host_s = sum.time_s;
@@ -385,7 +402,9 @@ static double add_costed(struct roof_pass *pass, const struct costed *stage,
     }
     end_stage(pass, &sum, &stage->graph);
     for (size_t n = 0; n < stage->stacks; n++) {
-        add_expected(&pass[n].expected, stage, n, host_s);
+        const int64_t stack = stacks == NULL ? s->common.stack : (int64_t)stacks->stack[n];
+        const double engine_s = roof_scenario_host_s(s, (enum roof_stack)stack) / (double)s->pp;
+        add_expected(&pass[n].expected, stage, n, host_s + engine_s);
     }
     return sum.time_s;
 }
@@ -417,7 +436,7 @@ static enum roof_status run_stages(struct roof_pass *out, const struct roof_mode
             TRY(find_costs(&here, from, error));
         }
         const double slowest = out->bound.slowest_s;
-        const double time = add_costed(out, &here, s);
+        const double time = add_costed(out, &here, s, from->memo == NULL ? NULL : from->stacks);
         if (kept != NULL && (stage == 0 || time > slowest)) {
             count_for_device(kept, &here.graph, here.index);
         }
@@ -442,11 +461,36 @@ enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model
         for (size_t i = 0; i < graph.count; i++) {
             double live = 0;
             TRY(find_live_bytes(&live, &graph.node[i], error));
-            sum.weights_bytes += roof_node_bytes(&graph.node[i]);
-            sum.live_bytes = fmax(sum.live_bytes, live);
+            add_weights(&sum, &graph.node[i], live);
         }
         end_stage(out, &sum, &graph);
     }
+    return ROOF_OK;
+}
+
+/* Adds the microbatches of a prefill that follow the first: the batch is dealt out evenly, so that
+ * they are as large, or smaller by one sequence. */
+static enum roof_status add_behind(struct roof_pass *pass, const struct roof_model *model,
+                                   const struct roof_scenario *s,
+                                   const struct roof_hardware *hardware, struct roof_error *error)
+{
+    const int64_t parts = roof_microbatches(s);
+    const int64_t larger = s->common.shape.batch % parts;
+    struct roof_pass smaller = *pass;
+    if (s->phase != ROOF_PHASE_PREFILL || parts == 1) {
+        return ROOF_OK;
+    }
+    if (larger > 0) {
+        const struct source from = {.hardware = hardware};
+        struct roof_scenario even = *s;
+        even.common.shape.batch -= larger;
+        TRY(run_stages(&smaller, model, &even, &from, error));
+    }
+    const double as_large = larger > 0 ? (double)(larger - 1) : 0;
+    const double others = (double)(parts - 1) - as_large;
+    struct roof_pass_times *const expected = &pass->expected.times;
+    pass->bound.behind_s = as_large * pass->bound.slowest_s + others * smaller.bound.slowest_s;
+    expected->behind_s = as_large * expected->slowest_s + others * smaller.expected.times.slowest_s;
     return ROOF_OK;
 }
 
@@ -455,7 +499,8 @@ enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *m
                                struct roof_model_prediction *kept, struct roof_error *error)
 {
     const struct source from = {.hardware = hardware, .kept = kept};
-    return run_stages(out, model, s, &from, error);
+    TRY(run_stages(out, model, s, &from, error));
+    return add_behind(out, model, s, hardware, error);
 }
 
 enum roof_status roof_pass_recall(struct roof_pass out[ROOF_STACK_COUNT],
@@ -469,14 +514,14 @@ enum roof_status roof_pass_recall(struct roof_pass out[ROOF_STACK_COUNT],
 
 /*
  * A batch runs in m parts, one per stage at a time. In decode a part comes round again when it has
- * passed all stages, and not before the slowest stage has served all parts; in prefill the last
- * part follows the first by m - 1 times the slowest stage.
+ * passed all stages, and not before the slowest stage has served all parts; in prefill the slowest
+ * stage serves the other parts when the first one has passed all stages.
  */
 double roof_pass_step_s(const struct roof_pass_times *pass, const struct roof_scenario *s)
 {
-    const double parts = (double)roof_microbatches(s);
-    return s->phase == ROOF_PHASE_PREFILL ? pass->path_s + (parts - 1) * pass->slowest_s
-                                          : fmax(pass->path_s, parts * pass->slowest_s);
+    return s->phase == ROOF_PHASE_PREFILL
+               ? pass->path_s + pass->behind_s
+               : fmax(pass->path_s, (double)roof_microbatches(s) * pass->slowest_s);
 }
 
 /* --- speculative decoding ------------------------------------------------------------------ */
@@ -500,8 +545,10 @@ static struct roof_scenario without_drafts(const struct roof_scenario *s)
     d.drafting = ROOF_DRAFTING_DEFAULT;
     d.draft = NULL;
     d.draft_tokens = 0;
+    d.offload = 0;  /* it is on the device */
     d.launches = 0; /* each of its kernels has a wait of its own */
     d.serial_s = 0;
+    memset(d.host_time, 0, sizeof d.host_time);
     return d;
 }
 
@@ -525,7 +572,7 @@ static enum roof_status run_predictor(struct roof_pass *out, const struct roof_s
     const struct source from = {.hardware = hardware};
     TRY(roof_graph_predictor(&module.graph, s->draft, &d, node_size(hardware), error));
     TRY(find_costs(&module, &from, error));
-    add_costed(out, &module, &d);
+    add_costed(out, &module, &d, NULL);
     out->kv_bytes = modules * graph->kv_bytes;
     out->weights_bytes = 0;
     for (size_t i = 0; i < graph->count; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The parts of the prediction of a model: passes, memory, phases and requests. */
-#ifndef ROOF_PASS_H
-#define ROOF_PASS_H
+#ifndef ROOF_PREDICT_PASS_H
+#define ROOF_PREDICT_PASS_H
 
 #include "predict/model_prediction.h"
 #include "predict/predict_sizes.h"
@@ -10,6 +10,7 @@
 struct roof_pass_times {
     double path_s;    /* the sum of all stages */
     double slowest_s; /* the longest stage */
+    double behind_s;  /* of a prefill: the longest stage with the microbatches behind the first */
 };
 
 /* The expected times of a pass. */
@@ -28,6 +29,10 @@ struct roof_pass {
     double weights_bytes; /* memory, of the stage that needs most */
     double kv_bytes;
     double activation_bytes;
+    double host_weights_bytes; /* memory of the host */
+    double host_kv_bytes;
+    double host_live_bytes;
+    double offloaded_s;   /* of the path, on the host */
     double launches;      /* waits for the host, of all stages */
     double host_s;        /* what they and the serial part take */
     double kv_read_bytes; /* over all stages */
@@ -67,6 +72,10 @@ struct roof_pass_memo {
     size_t size;
 };
 
+/* Returns what computes an operator: the host or the device. */
+const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
+                                               const struct roof_hardware *device);
+
 /* Predicts one instance of an operator of a graph; all-reduces take the faster of their
  * algorithms. Fails as roof_predict does. */
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
@@ -81,15 +90,15 @@ enum roof_status roof_predict_node_in(struct roof_prediction *out,
                                       const struct roof_hardware *hardware,
                                       const struct roof_stacks *stacks, struct roof_error *error);
 
-/* Runs all stages of a resolved scenario; kept receives the operators; it
- * may be NULL. */
+/* Runs all stages of a resolved scenario, with the microbatches behind the first of a prefill; kept
+ * receives the operators; it may be NULL. */
 enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *model,
                                const struct roof_scenario *scenario,
                                const struct roof_hardware *hardware,
                                struct roof_model_prediction *kept, struct roof_error *error);
 
 /* Runs all stages as roof_pass_run does, with the costs in a memo, and with the kernels of each of
- * some stacks: one pass for each, in their order. */
+ * some stacks: one pass for each, in their order. Nothing is behind its first microbatch. */
 enum roof_status roof_pass_recall(struct roof_pass out[ROOF_STACK_COUNT],
                                   const struct roof_model *model,
                                   const struct roof_scenario *scenario,
@@ -120,8 +129,15 @@ struct roof_memory {
     double activations;
     double capacity;
     double reserve;
-    enum roof_fit fits;
+    double host_weights; /* in the memory of the host, of which nothing is kept free; 0: nothing */
+    double host_kv;
+    double host_activations;
+    double host_capacity;
+    enum roof_fit fits; /* both memories */
 };
+/* Returns the bytes that a need leaves free, in the memory that has the least room: below 0 it does
+ * not fit, NAN where that is unknown. */
+double roof_memory_room(const struct roof_memory *memory);
 
 struct roof_memory roof_memory_of(const struct roof_pass *pass, const struct roof_pass *draft,
                                   const struct roof_model *model,

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "predict/pass.h"
+#include "predict/power.h"
 #include "predict/predict_sizes.h"
 
 /* Adds a value that may be unknown to a sum that is unknown until a known one comes. */
@@ -19,7 +20,7 @@ static void add_total(struct roof_prediction *total, const struct roof_node_pred
     const struct roof_prediction *const p = &n->prediction;
     const double device = (double)n->device_count;
     const double path = (double)n->node.count;
-    total->native = total->native && p->native;
+    total->native = total->native && (p->native || n->node.host != NULL);
     total->flops += device * p->flops;
     total->bytes += device * p->bytes;
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
@@ -38,25 +39,11 @@ static void add_total(struct roof_prediction *total, const struct roof_node_pred
     total->expected_high_s += path * p->expected_high_s;
 }
 
-/* Adds the times in the unit that is printed, so that sums equal those of printed operators. */
-static void add_microseconds(struct roof_model_prediction *out,
-                             const struct roof_node_prediction *n)
-{
-    const struct roof_prediction *const p = &n->prediction;
-    const double path = (double)n->node.count;
-    const enum roof_unit us = ROOF_UNIT_MICROSECONDS;
-    out->time_us += path * roof_to_unit(p->time_s, us);
-    out->memory_time_us += path * roof_to_unit(p->memory_time_s, us);
-    out->compute_time_us += path * roof_to_unit(p->compute_time_s, us);
-    add_known(&out->network_time_us, path * roof_to_unit(p->network_time_s, us));
-}
-
 static void finish_total(struct roof_model_prediction *out, const struct roof_pass *pass)
 {
     struct roof_prediction *const total = &out->total;
     for (size_t i = 0; i < out->count; i++) {
         add_total(total, &out->node[i]);
-        add_microseconds(out, &out->node[i]);
     }
     out->fallback = pass->fallback;
     total->bottleneck = roof_largest_share(pass->share_s);
@@ -77,23 +64,48 @@ static double file_share(const struct roof_model *model)
     return formula > 0 ? model->file_bytes / formula : 1;
 }
 
+/* Returns the bytes of memory that a device has; the GB that are printed on memory chips are GiB.
+ */
+static double capacity_of(const struct roof_hardware *hardware)
+{
+    const double usable = hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value;
+    const double nominal =
+        hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value / 1e9 * (1024. * 1024 * 1024);
+    return isnan(usable) ? nominal : usable;
+}
+
+double roof_memory_room(const struct roof_memory *m)
+{
+    const double device = m->capacity - m->reserve - (m->weights + m->kv + m->activations);
+    const double needed = m->host_weights + m->host_kv + m->host_activations;
+    const double host = m->host_capacity - needed;
+    return needed > 0 && !(host >= device) ? host : device;
+}
+
+static enum roof_fit fit_of(const struct roof_memory *m)
+{
+    const double device = m->capacity - m->reserve;
+    const double host = m->host_weights + m->host_kv + m->host_activations;
+    return m->weights + m->kv + m->activations > device || host > m->host_capacity ? ROOF_FIT_NO
+           : isnan(device) || (host > 0 && isnan(m->host_capacity)) ? ROOF_FIT_UNKNOWN
+                                                                    : ROOF_FIT_YES;
+}
+
 struct roof_memory roof_memory_of(const struct roof_pass *pass, const struct roof_pass *draft,
                                   const struct roof_model *model, const struct roof_scenario *s,
                                   const struct roof_hardware *hardware)
 {
-    const double usable = hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value;
-    /* The GB that are printed on memory chips are GiB. */
-    const double nominal =
-        hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value / 1e9 * (1024. * 1024 * 1024);
-    struct roof_memory m = {.weights =
-                                pass->weights_bytes * file_share(model) + draft->weights_bytes,
+    const double share = file_share(model);
+    struct roof_memory m = {.weights = pass->weights_bytes * share + draft->weights_bytes,
                             .kv = pass->kv_bytes + draft->kv_bytes,
                             .activations = pass->activation_bytes,
-                            .capacity = isnan(usable) ? nominal : usable};
+                            .capacity = capacity_of(hardware),
+                            .host_weights = pass->host_weights_bytes * share,
+                            .host_kv = pass->host_kv_bytes,
+                            .host_activations = pass->host_live_bytes,
+                            .host_capacity = s->host == NULL ? ROOF_UNKNOWN : capacity_of(s->host)};
     m.reserve = s->reserve * m.capacity;
-    m.fits = isnan(m.capacity)                                            ? ROOF_FIT_UNKNOWN
-             : m.weights + m.kv + m.activations <= m.capacity - m.reserve ? ROOF_FIT_YES
-                                                                          : ROOF_FIT_NO;
+    m.fits = fit_of(&m);
     return m;
 }
 
@@ -105,6 +117,13 @@ void roof_memory_put(struct roof_model_prediction *out, const struct roof_memory
     out->memory_capacity_bytes = memory->capacity;
     out->memory_reserve_bytes = memory->reserve;
     out->fits = memory->fits;
+    out->host_memory_bytes = out->host_capacity_bytes = ROOF_UNKNOWN;
+    out->offload[0] = '\0';
+    if (out->scenario.offload != ROOF_OFFLOAD_NONE) {
+        roof_offload_name(out->offload, out->scenario.offload);
+        out->host_memory_bytes = memory->host_weights + memory->host_kv + memory->host_activations;
+        out->host_capacity_bytes = memory->host_capacity;
+    }
 }
 
 /* A request has hundreds of passes, so the totals of one pass are unknown. */
@@ -117,7 +136,6 @@ void roof_request_clear_totals(struct roof_model_prediction *out)
     }
     total->intensity = total->attainable_flops_per_s = ROOF_UNKNOWN;
     total->memory_time_s = total->compute_time_s = ROOF_UNKNOWN;
-    out->memory_time_us = out->compute_time_us = ROOF_UNKNOWN;
 }
 
 void roof_request_put_rates(struct roof_model_prediction *out)
@@ -163,6 +181,24 @@ static struct service service_of(const struct roof_model_prediction *out, double
     return r;
 }
 
+/* Fills in the energy of a device in a step, and of all devices for a token. The constant power
+ * flows for the whole step. Stages and drafts are not told apart here, so it needs one stage and no
+ * draft. */
+static void put_energy(struct roof_model_prediction *out)
+{
+    const struct roof_scenario *const s = &out->scenario;
+    double energy_j = out->total.hardware->figure[ROOF_FIGURE_CONSTANT_POWER].value * out->step_s;
+    out->power_time_s = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        const struct roof_power power = roof_power_of(&out->node[i].prediction);
+        energy_j += (double)out->node[i].device_count * power.dynamic_j;
+        out->power_time_s += (double)out->node[i].node.count * power.power_time_s;
+    }
+    out->energy_j = s->pp == 1 && s->draft_tokens == 0 ? energy_j : ROOF_UNKNOWN;
+    out->power_w = out->energy_j / out->step_s;
+    out->joule_per_token = out->devices * out->power_w / out->tokens_per_s;
+}
+
 enum roof_status roof_predict_phase(struct roof_model_prediction *out, struct roof_error *error)
 {
     const struct roof_scenario *const s = &out->scenario;
@@ -180,6 +216,7 @@ enum roof_status roof_predict_phase(struct roof_model_prediction *out, struct ro
         out->launches = s->host_gap_s > 0 ? pass.launches : ROOF_UNKNOWN;
         out->host_s = pass.host_s;
     }
+    out->offloaded_s = s->offload != ROOF_OFFLOAD_NONE ? pass.offloaded_s : ROOF_UNKNOWN;
     out->draft_s = s->draft_tokens > 0 ? draft.bound.path_s : ROOF_UNKNOWN;
     out->step_s = roof_pass_step_s(&pass.bound, s) + draft.bound.path_s;
     out->expected_step_s = roof_pass_step_s(&pass.expected.times, s) + draft.expected.times.path_s;
@@ -189,6 +226,7 @@ enum roof_status roof_predict_phase(struct roof_model_prediction *out, struct ro
     out->tpot_s = bound.tpot_s;
     out->tokens_per_s = bound.tokens_per_s;
     out->tokens_per_s_per_user = bound.tokens_per_s_per_user;
+    put_energy(out);
     out->expected_ttft_s = expected.ttft_s;
     out->expected_tpot_s = expected.tpot_s;
     out->expected_tokens_per_s = expected.tokens_per_s;

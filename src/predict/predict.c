@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "operator/resolve.h"
 #include "predict/kernel.h"
+#include "predict/power.h"
 #include "predict/predict_sizes.h"
 
 enum roof_peak_table roof_part_peaks(const struct roof_part *part)
@@ -149,9 +150,12 @@ static enum roof_status predict_part(struct roof_prediction *whole, int number,
     out->peak_flops_per_s = limits.peak;
     roof_operator_work(&out->work, part, NULL);
     if (out->work.network_bytes > 0) {
-        TRY(roof_hardware_link(&whole->link, hardware, (double)part->shape.within, error));
+        const bool send = part->op == ROOF_OPERATOR_SEND;
+        TRY(roof_hardware_link(&whole->link, hardware, (double)part->shape.within,
+                               send ? 2 : (double)part->shape.devices, error));
     }
     bound_part(out, limits.bandwidth, &whole->link);
+    TRY(roof_power_part(out, hardware, error));
     if (limits.matrix || whole->part_count == 1) {
         whole->compute = limits.compute.precision;
         whole->wanted = limits.wanted;
@@ -288,6 +292,20 @@ enum roof_status roof_predict_bound(struct roof_prediction *out,
     out->workload = *workload;
     TRY(roof_sizes_resolve(&out->workload, error));
     return predict_resolved(out, hardware, false, error);
+}
+
+double roof_least_time(const struct roof_prediction *prediction)
+{
+    struct roof_prediction least;
+    struct roof_workload workload = prediction->workload;
+    if (!roof_operator_has(workload.op, ROOF_DIM_ROUTING) ||
+        workload.shape.routing == ROOF_ROUTING_FEWEST) {
+        return ROOF_UNKNOWN;
+    }
+    workload.shape.routing = ROOF_ROUTING_FEWEST;
+    return roof_predict_bound(&least, &workload, prediction->hardware, NULL) == ROOF_OK
+               ? least.time_s
+               : ROOF_UNKNOWN;
 }
 
 /* Adds what is expected of a part in each of some stacks; share is that of each bottleneck. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The parts of predictions that only the library needs. */
-#ifndef ROOF_PREDICT_PRIVATE_H
-#define ROOF_PREDICT_PRIVATE_H
+#ifndef ROOF_PREDICT_PREDICT_SIZES_H
+#define ROOF_PREDICT_PREDICT_SIZES_H
 
 #include "predict/kernel.h"
 
@@ -23,6 +23,10 @@ struct roof_expected_sum {
 enum roof_status roof_predict_bound(struct roof_prediction *out,
                                     const struct roof_workload *workload,
                                     const struct roof_hardware *hardware, struct roof_error *error);
+
+/* Returns the bound of a prediction if its tokens chose as few experts as they can, which is a
+ * bound however they choose; NAN: it has no experts, or that is what was predicted. */
+double roof_least_time(const struct roof_prediction *prediction);
 
 /* Predicts the operators that do the work of a fused one when each is a kernel of its own, as the
  * parts of *out. The operator must be one that is fused. */

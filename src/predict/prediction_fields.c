@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 #include "operator/operator_fields.h"
+#include "predict/power.h"
+#include "predict/predict_sizes.h"
 
 /* --- predictions of operators -------------------------------------------------------------- */
 
@@ -18,6 +20,10 @@ enum prediction_value {
     EXPECTED_BOTTLENECK,
     EXPECTED_BASIS,
     SPARSE,
+    LEAST_TIME,
+    POWER_TIME,
+    ENERGY,
+    POWER,
     DIMENSION /* this and the following numbers: the dimension of that number */
 };
 
@@ -86,7 +92,13 @@ static const struct roof_field prediction_fields[] = {
     {.key = "achieved_gb_s", NUMBER(achieved_bytes_per_s, GB_PER_S)},
     {.key = "fraction_of_bound", NUMBER(fraction_of_bound, NONE)},
     {.key = "sparse", .type = ROOF_TYPE_FLAG, .derived = SPARSE},
+    {.key = "power_time_us", .unit = ROOF_UNIT_MICROSECONDS, .derived = POWER_TIME},
+    {.key = "energy_j", .unit = ROOF_UNIT_JOULES, .derived = ENERGY},
+    {.key = "power_w", .unit = ROOF_UNIT_WATTS, .derived = POWER},
 };
+
+/* Operators with routed experts have it. */
+static const struct roof_field least_field = {.key = "least_time_us", .derived = LEAST_TIME};
 
 /* The roles whose formats people want to see in a table, as bits. */
 static unsigned shown_roles(enum roof_operator op)
@@ -133,6 +145,9 @@ static void add_operator_fields(struct roof_fields *out, enum roof_operator op, 
         roof_fields_add(out, &field, 1, part);
     }
     roof_fields_add(out, prediction_fields, COUNT(prediction_fields), part);
+    if (op == ROOF_OPERATOR_COUNT || roof_operator_has(op, ROOF_DIM_ROUTING)) {
+        roof_fields_add(out, &least_field, 1, part);
+    }
 }
 
 void roof_prediction_fields(struct roof_fields *out, enum roof_operator op, int part)
@@ -170,6 +185,18 @@ static void derive(struct roof_value *out, enum prediction_value wanted,
     case SPARSE: /* shown only if it was asked for */
         out->number = p->workload.sparse == 0 ? ROOF_UNKNOWN : p->sparse ? 1 : 0;
         break;
+    case LEAST_TIME:
+        out->number = roof_to_unit(roof_least_time(p), ROOF_UNIT_MICROSECONDS);
+        break;
+    case POWER_TIME:
+        out->number = roof_power_of(p).power_time_s;
+        break;
+    case ENERGY:
+        out->number = roof_power_of(p).energy_j;
+        break;
+    case POWER:
+        out->number = roof_power_of(p).power_w;
+        break;
     case DIMENSION:
         break;
     }
@@ -206,6 +233,7 @@ bool roof_prediction_has_key(const char *key)
 
 /* --- the operators of a model -------------------------------------------------------------- */
 
+#define NODE_HOST 1
 #define NODE 0 /* the parts of a node's prediction */
 #define NODE_PREDICTION 1
 #define AT(member) .offset = offsetof(struct roof_node_prediction, member)
@@ -214,6 +242,7 @@ static const struct roof_field node_fields[] = {
     {.key = "name", .type = ROOF_TYPE_TEXT, AT(node.name)},
     {.key = "count", .type = ROOF_TYPE_INTEGER, AT(node.count)},
     {.key = "device_count", .type = ROOF_TYPE_INTEGER, AT(device_count)},
+    {.key = "host", DERIVED_TEXT(NODE_HOST)},
 };
 
 void roof_node_fields(struct roof_fields *out, enum roof_operator op)
@@ -226,6 +255,11 @@ void roof_node_values(struct roof_value *out, const struct roof_fields *fields,
                       const struct roof_node_prediction *node)
 {
     roof_fields_read(out, fields, NODE, (const char *)node);
+    for (size_t i = 0; i < fields->count; i++) {
+        if (fields->field[i].part == NODE && fields->field[i].derived == NODE_HOST) {
+            out[i].text = node->node.host != NULL ? node->node.host->id : NULL;
+        }
+    }
     roof_prediction_values(out, fields, NODE_PREDICTION, &node->prediction);
 }
 
@@ -244,10 +278,24 @@ enum model_prediction_value {
     FUSE,
     HOST_GAP,
     SERIAL,
+    ENGINE_STEP,
+    ENGINE_REQUEST,
     STEP_SCALE,
     LAYOUT,
     WEIGHTS,
+    MODEL_LEAST_TIME,
+    HOST_ID,
+    HOST_BANDWIDTH,
+    HOST_FITS,
     FITS
+};
+
+/* The times that are sums over operators. */
+enum printed_time {
+    MODEL_MEMORY_TIME = FITS + 1,
+    MODEL_COMPUTE_TIME,
+    MODEL_NETWORK_TIME,
+    MODEL_TIME
 };
 
 #define AT(member) .offset = offsetof(struct roof_model_prediction, member)
@@ -284,8 +332,14 @@ static const struct roof_field model_prediction_fields[] = {
     {.key = "host_gap_us", .derived = HOST_GAP},
     {.key = "launches", NUMBER(launches, NONE)},
     {.key = "serial_ms", .derived = SERIAL},
+    {.key = "engine_host_ms", .derived = ENGINE_STEP},
+    {.key = "engine_request_ms", .derived = ENGINE_REQUEST},
     {.key = "step_scale", .derived = STEP_SCALE},
     {.key = "host_ms", NUMBER(host_s, MILLISECONDS)},
+    {.key = "offload", .type = ROOF_TYPE_CHARS, AT(offload)},
+    {.key = "host", DERIVED_TEXT(HOST_ID)},
+    {.key = "host_bandwidth_gb_s", .derived = HOST_BANDWIDTH},
+    {.key = "offloaded_ms", NUMBER(offloaded_s, MILLISECONDS)},
     {.key = "layout", DERIVED_TEXT(LAYOUT)},
     {.key = "weights", DERIVED_TEXT(WEIGHTS), .width = -8},
     {.key = "activations",
@@ -303,10 +357,11 @@ static const struct roof_field model_prediction_fields[] = {
     {.key = "kv_bytes", NUMBER(total.role_bytes[ROOF_ROLE_KV], BYTES)},
     {.key = "network_bytes", NUMBER(total.network_bytes, BYTES)},
     {.key = "arithmetic_intensity", NUMBER(total.intensity, FLOP_PER_BYTE)},
-    {.key = "memory_time_us", NUMBER(memory_time_us, NONE)},
-    {.key = "compute_time_us", NUMBER(compute_time_us, NONE)},
-    {.key = "network_time_us", NUMBER(network_time_us, NONE)},
-    {.key = "time_us", NUMBER(time_us, NONE)},
+    {.key = "memory_time_us", .derived = MODEL_MEMORY_TIME},
+    {.key = "compute_time_us", .derived = MODEL_COMPUTE_TIME},
+    {.key = "network_time_us", .derived = MODEL_NETWORK_TIME},
+    {.key = "power_time_us", NUMBER(power_time_s, MICROSECONDS)},
+    {.key = "time_us", .derived = MODEL_TIME},
     {.key = "bottleneck", DERIVED_TEXT(BOTTLENECK), .width = -7, .label = "bound"},
     {.key = "attainable_tflops", NUMBER(total.attainable_flops_per_s, TFLOPS)},
     {.key = "bandwidth_gb_s", GIVEN(total.bandwidth_bytes_per_s, GB_PER_S)},
@@ -316,6 +371,9 @@ static const struct roof_field model_prediction_fields[] = {
     {.key = "activation_memory_bytes", NUMBER(activation_memory_bytes, CAPACITY)},
     {.key = "memory_capacity_bytes", NUMBER(memory_capacity_bytes, CAPACITY)},
     {.key = "memory_reserve_bytes", NUMBER(memory_reserve_bytes, CAPACITY)},
+    {.key = "host_memory_bytes", NUMBER(host_memory_bytes, CAPACITY)},
+    {.key = "host_capacity_bytes", NUMBER(host_capacity_bytes, CAPACITY)},
+    {.key = "host_fits", .type = ROOF_TYPE_FLAG, .derived = HOST_FITS},
     {.key = "fits", .type = ROOF_TYPE_FLAG, .derived = FITS, .width = -4},
     {.key = "ttft_ms", NUMBER(ttft_s, MILLISECONDS), .width = 8},
     {.key = "tpot_ms", NUMBER(tpot_s, MILLISECONDS), .width = 8},
@@ -328,6 +386,9 @@ static const struct roof_field model_prediction_fields[] = {
      NUMBER(tokens_per_s_per_user, NONE),
      .width = 9,
      .label = "per user"},
+    {.key = "energy_j", NUMBER(energy_j, JOULES)},
+    {.key = "power_w", NUMBER(power_w, WATTS)},
+    {.key = "joule_per_token", NUMBER(joule_per_token, NONE)},
     {.key = "expected_time_us", NUMBER(total.expected_s, MICROSECONDS)},
     {.key = "expected_low_us", NUMBER(total.expected_low_s, MICROSECONDS)},
     {.key = "expected_high_us", NUMBER(total.expected_high_s, MICROSECONDS)},
@@ -349,11 +410,70 @@ static const struct roof_field model_prediction_fields[] = {
      .width = 9,
      .label = "exp_tok/s"},
     {.key = "expected_tokens_per_s_per_user", NUMBER(expected_tokens_per_s_per_user, NONE)},
+    {.key = "least_time_us", .derived = MODEL_LEAST_TIME},
 };
 
 void roof_model_prediction_fields(struct roof_fields *out)
 {
     roof_fields_add(out, model_prediction_fields, COUNT(model_prediction_fields), 0);
+}
+
+/* Derives a time of the engine on the host, where there is one. */
+static double engine_ms(enum model_prediction_value wanted, const struct roof_scenario *s)
+{
+    const enum roof_stack stack = (enum roof_stack)s->common.stack;
+    const double time_s =
+        wanted == ENGINE_STEP ? roof_scenario_host_s(s, stack) : s->host_time[stack].request_s;
+    return time_s > 0 ? roof_to_unit(time_s, ROOF_UNIT_MILLISECONDS) : ROOF_UNKNOWN;
+}
+
+/* Derives a value of the host, where something is offloaded to it. */
+static void derive_host(struct roof_value *out, enum model_prediction_value wanted,
+                        const struct roof_model_prediction *p)
+{
+    const struct roof_hardware *const host = p->scenario.host;
+    const bool used = p->scenario.offload != ROOF_OFFLOAD_NONE;
+    const bool known = !isnan(p->host_memory_bytes) && !isnan(p->host_capacity_bytes);
+    if (wanted == ENGINE_STEP || wanted == ENGINE_REQUEST) {
+        out->number = engine_ms(wanted, &p->scenario);
+    } else if (wanted == HOST_ID) {
+        out->text = used ? host->id : NULL;
+    } else if (wanted == HOST_BANDWIDTH) {
+        out->number =
+            used ? roof_to_unit(host->figure[ROOF_FIGURE_BANDWIDTH].value, ROOF_UNIT_GB_PER_S)
+                 : ROOF_UNKNOWN;
+    } else {
+        out->number = !known                                           ? ROOF_UNKNOWN
+                      : p->host_memory_bytes <= p->host_capacity_bytes ? 1
+                                                                       : 0;
+    }
+}
+
+/* Returns a time of a prediction in the unit that is printed. */
+static double printed_us(const struct roof_prediction *p, enum printed_time wanted)
+{
+    const double time_s = wanted == MODEL_MEMORY_TIME    ? p->memory_time_s
+                          : wanted == MODEL_COMPUTE_TIME ? p->compute_time_s
+                          : wanted == MODEL_NETWORK_TIME ? p->network_time_s
+                                                         : p->time_s;
+    return roof_to_unit(time_s, ROOF_UNIT_MICROSECONDS);
+}
+
+/* Adds up a time of the operators as it is printed, so that the sum equals that of printed
+ * operators to the last bit. Most operators have no time of the network. A request has no
+ * operators, but times of its own. */
+static double sum_us(const struct roof_model_prediction *p, enum printed_time wanted)
+{
+    const bool absent = wanted == MODEL_NETWORK_TIME;
+    double sum = absent ? ROOF_UNKNOWN : 0;
+    for (size_t i = 0; i < p->count; i++) {
+        const double us =
+            (double)p->node[i].node.count * printed_us(&p->node[i].prediction, wanted);
+        if (!absent || !isnan(us)) {
+            sum = absent && isnan(sum) ? us : sum + us;
+        }
+    }
+    return p->count > 0 ? sum : printed_us(&p->total, wanted);
 }
 
 static void derive_of_model(struct roof_value *out, enum model_prediction_value wanted,
@@ -404,8 +524,14 @@ static void derive_of_model(struct roof_value *out, enum model_prediction_value 
         out->text =
             p->model->layout != NULL ? NULL : roof_format(p->total.workload.formats.weights)->name;
         break;
+    case MODEL_LEAST_TIME:
+        out->number = roof_to_unit(roof_model_least_time(p), ROOF_UNIT_MICROSECONDS);
+        break;
     case FITS:
         out->number = p->fits == ROOF_FIT_UNKNOWN ? ROOF_UNKNOWN : p->fits == ROOF_FIT_YES ? 1 : 0;
+        break;
+    default:
+        derive_host(out, wanted, p);
         break;
     }
 }
@@ -416,7 +542,9 @@ void roof_model_prediction_values(struct roof_value *out, const struct roof_fiel
     roof_fields_read(out, fields, 0, (const char *)prediction);
     for (size_t i = 0; i < fields->count; i++) {
         const int derived = fields->field[i].derived;
-        if (derived > DIMENSION) {
+        if (derived > FITS) {
+            out[i].number = sum_us(prediction, (enum printed_time)derived);
+        } else if (derived > DIMENSION) {
             derive_of_model(&out[i], (enum model_prediction_value)derived, prediction);
         } else if (derived != 0) {
             derive(&out[i], (enum prediction_value)derived, &prediction->total);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The fields of predictions: of operators, of models, and of the operators of a model. */
-#ifndef ROOF_PREDICTION_FIELDS_H
-#define ROOF_PREDICTION_FIELDS_H
+#ifndef ROOF_PREDICT_PREDICTION_FIELDS_H
+#define ROOF_PREDICT_PREDICTION_FIELDS_H
 
 #include <stdbool.h>
 

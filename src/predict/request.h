@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A request in a closed loop, worked out from passes. */
-#ifndef ROOF_REQUEST_H
-#define ROOF_REQUEST_H
+#ifndef ROOF_PREDICT_REQUEST_H
+#define ROOF_PREDICT_REQUEST_H
 
 #include "predict/closed_loop.h"
 #include "predict/pass.h"

@@ -190,7 +190,6 @@ static void put_bounds(struct roof_model_prediction *out, const struct request *
     out->e2e_s = out->ttft_s + r->decode_s;
     out->total.time_s = out->e2e_s;
     out->step_s = r->step.bound_s;
-    out->time_us = roof_to_unit(out->e2e_s, ROOF_UNIT_MICROSECONDS);
     if (r->steps > 0) {
         out->tpot_s = r->decode_s / r->steps;
     }
@@ -201,14 +200,16 @@ static void put_expected(struct roof_model_prediction *out, const struct request
                          const struct roof_scenario *prefill)
 {
     struct roof_prediction *const total = &out->total;
-    out->expected_ttft_s = roof_pass_step_s(&r->prefill.expected.times, prefill);
+    const double host_s = prefill->host_time[prefill->common.stack].request_s;
+    const double prefill_s = roof_pass_step_s(&r->prefill.expected.times, prefill);
+    out->expected_ttft_s = host_s + prefill_s;
     out->expected_e2e_s = out->expected_ttft_s + r->expected_decode_s;
     total->expected_s = out->expected_e2e_s;
     out->expected_step_s = r->step.expected_s;
     const double first_s = r->prefill.expected.times.path_s;
-    total->expected_low_s = out->expected_ttft_s * r->prefill.expected.low_s / first_s;
-    total->expected_high_s = out->expected_ttft_s * r->prefill.expected.high_s / first_s;
-    double near_s = out->expected_ttft_s * r->prefill.expected.near_s / first_s;
+    total->expected_low_s = host_s + prefill_s * r->prefill.expected.low_s / first_s;
+    total->expected_high_s = host_s + prefill_s * r->prefill.expected.high_s / first_s;
+    double near_s = prefill_s * r->prefill.expected.near_s / first_s;
     if (r->steps > 0) {
         const double last_s = r->last.expected.times.path_s;
         out->expected_tpot_s = r->expected_decode_s / r->steps;

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "catalog/hardware.h"
+#include "predict/power.h"
 
 /* A lane of the tensor memory has this many columns of 32 bits, and there are so many lanes. */
 #define TENSOR_LANES 128
@@ -447,6 +448,19 @@ static double fill_clocks(const struct tensor *x)
     return x->tile_bytes / smaller(WARP_THREADS * load, BANK_BYTES);
 }
 
+/* Returns the bytes, 16 at most, at whose multiples rows of so many bits begin. */
+static double alignment(double row_bits)
+{
+    return common_bits(row_bits, row_bits, LOAD_BITS) / BYTE_BITS;
+}
+
+double roof_tile_k_alignment(const struct roof_workload *workload)
+{
+    const double k = (double)workload->shape.k;
+    return smaller(alignment(k * stored_bits(workload->formats.activations)),
+                   alignment(k * stored_bits(workload->formats.weights)));
+}
+
 static void find_shared(struct roof_tile *tile, const struct task *t)
 {
     const double clock = figure(t, ROOF_FIGURE_BOOST_CLOCK);
@@ -456,10 +470,8 @@ static void find_shared(struct roof_tile *tile, const struct task *t)
     tile->bytes[ROOF_TILE_SHARED_MEMORY] = tiles * t->steps * step;
     tile->time_s[ROOF_TILE_SHARED_MEMORY] =
         rounds(t) * t->steps * (fill_clocks(&t->a) + fill_clocks(&t->b)) / clock;
-    tile->k_alignment = smaller(common_bits(t->a.row_bits, t->a.row_bits, LOAD_BITS),
-                                common_bits(t->b.row_bits, t->b.row_bits, LOAD_BITS)) /
-                        BYTE_BITS;
-    tile->n_alignment = common_bits(t->c.row_bits, t->c.row_bits, LOAD_BITS) / BYTE_BITS;
+    tile->k_alignment = smaller(alignment(t->a.row_bits), alignment(t->b.row_bits));
+    tile->n_alignment = alignment(t->c.row_bits);
     tile->bytes_in_flight =
         smaller(tiles, active * tile->blocks_per_sm) * (double)(tile->stages - 1) * step;
     tile->hidden_s = tile->bytes_in_flight / t->p->bandwidth_bytes_per_s;
@@ -486,6 +498,9 @@ enum roof_status roof_tile_predict(struct roof_tile *out, const struct roof_pred
 {
     struct task task;
     TRY(check_product(prediction, error));
+    if (roof_power_capped(prediction->hardware)) {
+        return roof_error_set(error, ROOF_USAGE, "the analysis of a tile knows no power cap");
+    }
     TRY(check_figures(prediction->hardware, error));
     TRY(read_choice(out, choice, prediction->hardware, error));
     open_task(&task, out, prediction);
@@ -520,7 +535,7 @@ int roof_tile_compare(const void *a, const void *b)
 bool roof_tile_best(struct roof_tile *out, const struct roof_prediction *prediction)
 {
     struct roof_tile_choice choice = {0};
-    struct roof_tile tile;
+    struct roof_tile tile = {0};
     bool found = false;
     for (size_t i = 0; roof_tile_candidate(i) != 0; i++) {
         choice.tile = roof_tile_candidate(i);

@@ -84,6 +84,10 @@ struct roof_tile {
  * through the L2, then through the shared memories, then shorter steps. */
 int roof_tile_compare(const void *a, const void *b);
 
+/* Returns the bytes, 16 at most, at whose multiples the rows of both operands of a product begin.
+ */
+double roof_tile_k_alignment(const struct roof_workload *workload);
+
 /* Analyses every candidate; *out becomes the first of them by roof_tile_compare. False where none
  * can be analysed. */
 bool roof_tile_best(struct roof_tile *out, const struct roof_prediction *prediction);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "predict/power.h"
 #include "predict/predict_sizes.h"
 #include "predict/tile.h"
 
@@ -16,7 +17,7 @@
  * grows. The names known so far (dimensions and earlier results) turn a formula into numbers.
  */
 #define STRINGS 6 /* per step, in the order of struct roof_step */
-#define NAMES_MAX 64
+#define NAMES_MAX 96
 
 struct builder {
     struct roof_text text;
@@ -216,6 +217,31 @@ static void put_figure(struct builder *b, const char *name, const struct roof_fi
     roof_text_free(&source);
 }
 
+/* Adds the figures of energy; a format that several parts run at stands once. */
+static void put_power_figures(struct builder *b)
+{
+    static const enum roof_figure_id ids[] = {ROOF_FIGURE_POWER_CAP, ROOF_FIGURE_CONSTANT_POWER,
+                                              ROOF_FIGURE_BYTE_ENERGY};
+    const struct roof_prediction *const p = b->prediction;
+    bool shown[ROOF_PRECISION_COUNT] = {false};
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        const struct roof_figure_key *const key = roof_figure_key(ids[i]);
+        if (!isnan(p->hardware->figure[ids[i]].value)) {
+            put_figure(b, key->label, &p->hardware->figure[ids[i]], key->unit);
+        }
+    }
+    for (int i = 0; i < p->part_count; i++) {
+        const enum roof_precision format = p->part[i].compute;
+        if (!shown[format] && p->part[i].work.flops > 0) {
+            char name[80];
+            snprintf(name, sizeof name, "energy per FLOP, %s", roof_format(format)->name);
+            put_figure(b, name, &p->hardware->peak[ROOF_FLOP_ENERGY][format],
+                       roof_peak_table_unit(ROOF_FLOP_ENERGY));
+            shown[format] = true;
+        }
+    }
+}
+
 static void put_figures(struct builder *b)
 {
     const struct roof_prediction *const p = b->prediction;
@@ -236,6 +262,9 @@ static void put_figures(struct builder *b)
     if (b->tiled) {
         put_figure(b, "L2 bandwidth", &hardware->figure[ROOF_FIGURE_L2_BANDWIDTH],
                    ROOF_UNIT_GB_PER_S);
+    }
+    if (!isnan(roof_power_of(p).dynamic_j)) {
+        put_power_figures(b);
     }
     if (p->link.figure != NULL) {
         put_figure(b, "link", p->link.figure, ROOF_UNIT_GB_PER_S);
@@ -348,17 +377,40 @@ static void put_network_time(struct builder *b, const struct roof_part *part)
     }
 }
 
+/* Adds the energy of a part, and what a power cap demands. */
+static void put_power(struct builder *b, const struct roof_part *part)
+{
+    const struct roof_hardware *const hardware = b->prediction->hardware;
+    const struct roof_power power = roof_power_of_part(part, hardware);
+    if (isnan(power.dynamic_j)) {
+        return;
+    }
+    know(b, "flop_energy", hardware->peak[ROOF_FLOP_ENERGY][part->compute].value);
+    know(b, "byte_energy", hardware->figure[ROOF_FIGURE_BYTE_ENERGY].value);
+    put_computed(b, "dynamic_energy",
+                 part->work.flops == 0 ? "bytes * byte_energy"
+                                       : "flops * flop_energy + bytes * byte_energy",
+                 power.dynamic_j, ROOF_UNIT_JOULES);
+    if (!isnan(power.power_time_s)) {
+        know(b, "power_cap", hardware->figure[ROOF_FIGURE_POWER_CAP].value);
+        know(b, "constant_power", hardware->figure[ROOF_FIGURE_CONSTANT_POWER].value);
+        put_computed(b, "power_time", "dynamic_energy / (power_cap - constant_power)",
+                     power.power_time_s, ROOF_UNIT_MICROSECONDS);
+    }
+}
+
 /* Adds the bound of a part: the longest of its times, and which one that is. */
 static void put_bound_time(struct builder *b, const struct roof_part *part)
 {
     struct roof_text result = ROOF_TEXT_INIT;
+    char formula[80];
     result_text(&result, part->time_s, ROOF_UNIT_MICROSECONDS);
     roof_text_printf(&result, ", %s-bound", roof_bottleneck_name(part->bottleneck));
+    snprintf(formula, sizeof formula, "max(memory_time, compute_time%s%s)",
+             isnan(part->network_time_s) ? "" : ", network_time",
+             roof_power_capped(b->prediction->hardware) ? ", power_time" : "");
     b->text.failed = b->text.failed || result.failed;
-    put_step(b, "time",
-             isnan(part->network_time_s) ? "max(memory_time, compute_time)"
-                                         : "max(memory_time, compute_time, network_time)",
-             "", result.data == NULL ? "" : result.data, "");
+    put_step(b, "time", formula, "", result.data == NULL ? "" : result.data, "");
     roof_text_free(&result);
 }
 
@@ -407,6 +459,7 @@ static void put_times(struct builder *b, const struct roof_part *part)
                  ROOF_UNIT_MICROSECONDS);
     put_compute_time(b, part);
     put_network_time(b, part);
+    put_power(b, part);
     put_bound_time(b, part);
     if (b->tiled) {
         put_l2(b);

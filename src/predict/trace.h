@@ -2,8 +2,8 @@
 /**
  * A prediction taken apart: every formula with the numbers put in, and the source of every figure.
  */
-#ifndef ROOFLINE_TRACE_H
-#define ROOFLINE_TRACE_H
+#ifndef ROOF_PREDICT_TRACE_H
+#define ROOF_PREDICT_TRACE_H
 
 #include <stddef.h>
 

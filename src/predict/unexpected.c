@@ -5,7 +5,10 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "model/graph.h"
 #include "predict/calibration.h"
+#include "predict/kernel.h"
+#include "predict/power.h"
 
 const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
                                    const struct roof_hardware *hardware)
@@ -13,9 +16,22 @@ const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
     /* The formulas of all kernels use these figures. */
     static const enum roof_figure_id needed[] = {ROOF_FIGURE_SM_COUNT, ROOF_FIGURE_BOOST_CLOCK,
                                                  ROOF_FIGURE_L2};
+    if (hardware->unmeasured != NULL) {
+        snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernel of %s was measured for %s",
+                 hardware->unmeasured, hardware->id);
+        return out;
+    }
+    if (hardware->bounds_only) {
+        snprintf(out, ROOF_UNEXPECTED_SIZE, "lower bounds alone were asked for");
+        return out;
+    }
     if (hardware->calibration == NULL) {
         snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernels of a device like %s were measured",
                  hardware->like != NULL ? hardware->like : hardware->id);
+        return out;
+    }
+    if (roof_power_capped(hardware)) {
+        snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernel was measured under a power cap");
         return out;
     }
     const char *unknown[COUNT(needed)] = {""};
@@ -34,8 +50,8 @@ const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
                            i + 1 < count ? ", " : " and ", unknown[i]);
     }
     snprintf(out + length, ROOF_UNEXPECTED_SIZE - (size_t)length,
-             " of %s %s unknown (--set %s=VALUE)", hardware->id, count == 1 ? "is" : "are",
-             unknown[0]);
+             " of %s %s unknown (%s--set %s=VALUE)", hardware->id, count == 1 ? "is" : "are",
+             count == 1 ? "" : "give each: ", unknown[0]);
     return out;
 }
 
@@ -67,4 +83,37 @@ const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
     }
     snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernel like this was measured");
     return out;
+}
+
+/* Tells whether kernels like that of an operator were measured. */
+static bool measured(const struct roof_calibration *calibration, enum roof_kernel kernel)
+{
+    size_t i = 0;
+    while (i < calibration->count && calibration->fit[i].kernel != kernel) {
+        i++;
+    }
+    return i < calibration->count;
+}
+
+const char *roof_unexpected_operator(const struct roof_model *model,
+                                     const struct roof_hardware *hardware)
+{
+    static const enum roof_phase phases[] = {ROOF_PHASE_PREFILL, ROOF_PHASE_DECODE};
+    struct roof_graph graph = {.count = 0};
+    for (size_t p = 0; p < COUNT(phases) && hardware->calibration != NULL; p++) {
+        struct roof_scenario s;
+        roof_scenario_init(&s);
+        s.phase = phases[p];
+        if (roof_scenario_resolve(&s, model, NULL) != ROOF_OK ||
+            roof_graph_build(&graph, model, &s, 0, 0, NULL) != ROOF_OK) {
+            return NULL; /* the search refuses it, too */
+        }
+        for (size_t i = 0; i < graph.count; i++) {
+            const struct roof_workload *const w = &graph.node[i].workload;
+            if (!measured(hardware->calibration, roof_kernel_of(w))) {
+                return roof_operator_row(w->op)->name;
+            }
+        }
+    }
+    return NULL;
 }

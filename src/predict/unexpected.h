@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /** Why a prediction has no expected time. */
-#ifndef ROOF_UNEXPECTED_H
-#define ROOF_UNEXPECTED_H
+#ifndef ROOF_PREDICT_UNEXPECTED_H
+#define ROOF_PREDICT_UNEXPECTED_H
 
 #include <stdbool.h>
 
 #include "catalog/hardware.h"
+#include "model/model.h"
 #include "roofline/predict.h"
 
 /** The reasons fit into this; a long name of a device is cut. */
@@ -24,5 +25,14 @@ bool roof_expects_times(const struct roof_hardware *hardware);
  * boost_clock_mhz=VALUE)". Returns out. */
 const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
                             const struct roof_prediction *prediction);
+
+/** Returns an operator, in the prefill or the decode steps of a model, for which a device has no
+ * kernels that were measured, so that the model has no expected time on it. NULL: it has all, or
+ * none for any model. */
+const char *roof_unexpected_operator(const struct roof_model *model,
+                                     const struct roof_hardware *hardware);
+
+/* Says why nothing that is offloaded has an expected time. */
+#define ROOF_UNEXPECTED_HOST "what the host computes has a lower bound only"
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/quantity.h"
+#include "report/change_words.h"
 #include "report/survey.h"
 
 /* One line of advice: the texts are made for it, and cleared for the next. */
@@ -110,16 +111,13 @@ static void free_line(struct line *l)
 /* --- operators ----------------------------------------------------------------------------- */
 
 /* The kinds of levers that are called the same each time, and what they mean. */
-static const struct {
-    const char *change;
-    const char *note;
-} fixed[ROOF_LEVER_KIND_COUNT] = {
-    [ROOF_LEVER_SPARSE] = {"weights pruned 2:4", "half of the values, and places"},
-    [ROOF_LEVER_LAUNCH] = {"no launch overhead", "launched ahead, as by a captured graph"},
+static const struct roof_change_words fixed[ROOF_LEVER_KIND_COUNT] = {
+    [ROOF_LEVER_SPARSE] = ROOF_WORDS_SPARSE,
+    [ROOF_LEVER_LAUNCH] = ROOF_WORDS_LAUNCH(""),
     [ROOF_LEVER_KERNEL] = {"a kernel at the bound", "no kernel is faster"},
-    [ROOF_LEVER_BANDWIDTH] = {"twice the memory bandwidth", "would be another device"},
-    [ROOF_LEVER_PEAKS] = {"twice the peaks", "would be another device"},
-    [ROOF_LEVER_LINKS] = {"twice the link bandwidth", "would be another device"},
+    [ROOF_LEVER_BANDWIDTH] = ROOF_WORDS_BANDWIDTH,
+    [ROOF_LEVER_PEAKS] = ROOF_WORDS_PEAKS,
+    [ROOF_LEVER_LINKS] = ROOF_WORDS_LINKS,
 };
 
 void roof_report_lever(struct roof_text *out, const struct roof_lever *lever)
@@ -136,6 +134,9 @@ void roof_report_lever(struct roof_text *out, const struct roof_lever *lever)
     case ROOF_LEVER_ROWS:
         roof_text_printf(out, "%s %" PRId64, roof_dimensions[lever->along].option, lever->size);
         break;
+    case ROOF_LEVER_SPLIT_K:
+        roof_text_printf(out, "split-K %" PRId64, lever->size);
+        break;
     case ROOF_LEVER_FUSE:
         roof_text_printf(out, "fused into %s", roof_operator_row(lever->op)->name);
         break;
@@ -149,6 +150,10 @@ static void put_note(struct roof_text *out, const struct roof_lever *lever)
 {
     const struct roof_operator_row *const row = roof_operator_row(lever->op);
     const double best = roof_lever_best(lever->gain, lever->expected_gain);
+    if (lever->kind == ROOF_LEVER_SPLIT_K) {
+        roof_text_printf(out, "the estimate has %" PRId64 "%s", lever->was,
+                         best >= ROOF_LEVER_NO_GAIN ? "" : ": ");
+    }
     if (!(best >= ROOF_LEVER_NO_GAIN)) {
         roof_text_put(out, best * ROOF_LEVER_NO_GAIN < 1 ? "slower" : "does nothing");
         return;
@@ -167,6 +172,7 @@ static void put_note(struct roof_text *out, const struct roof_lever *lever)
         }
         break;
     case ROOF_LEVER_KV_FORMAT:
+    case ROOF_LEVER_SPLIT_K:
         break;
     default:
         roof_text_put(out, fixed[lever->kind].note);

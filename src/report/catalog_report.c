@@ -7,6 +7,7 @@
 #include "report/model_report.h"
 #include "report/render.h"
 #include "report/report.h"
+#include "report/rows.h"
 
 /* Writes a figure, with the published one beside it when they differ. */
 static void put_figure(struct roof_text *out, const char *label, const struct roof_figure *figure,
@@ -71,7 +72,8 @@ static void hardware_text(struct roof_text *out, const struct roof_hardware *h,
             snprintf(label, sizeof label, "%s, %s", roof_format((enum roof_precision)p)->name,
                      roof_peak_table_label((enum roof_peak_table)t));
             put_figure(out, label, &h->peak[t][p], product == NULL ? NULL : &product->peak[t][p],
-                       product == NULL ? "" : product->id, ROOF_UNIT_TFLOPS);
+                       product == NULL ? "" : product->id,
+                       roof_peak_table_unit((enum roof_peak_table)t));
         }
     }
     roof_text_put(out, "\nRidge points (FLOP/byte)\n");
@@ -170,7 +172,8 @@ static void hardware_json(struct roof_text *out, const struct roof_hardware *h,
                 }
                 roof_text_put(out, begun ? ",\n  " : "\n  ");
                 json_figure(out, roof_format((enum roof_precision)p)->name, &h->peak[t][p],
-                            product == NULL ? NULL : &product->peak[t][p], ROOF_UNIT_TFLOPS);
+                            product == NULL ? NULL : &product->peak[t][p],
+                            roof_peak_table_unit((enum roof_peak_table)t));
                 begun = true;
             }
         }

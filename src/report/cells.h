@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* The cells of a row for programs, as CSV and as members of a JSON object. */
-#ifndef ROOF_CELLS_H
-#define ROOF_CELLS_H
+#ifndef ROOF_REPORT_CELLS_H
+#define ROOF_REPORT_CELLS_H
 
-#include "report/table.h"
+#include "report/rows.h"
 
 /* A value as it is printed: numbers have the unit of their field. */
 struct roof_value roof_printed(const struct roof_field *field, const struct roof_value *value);

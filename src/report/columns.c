@@ -3,6 +3,7 @@
 #include "catalog/catalog_fields.h"
 #include "decide/decision_fields.h"
 #include "decide/rate_fields.h"
+#include "measure/energy.h"
 #include "model/model_fields.h"
 #include "operator/operator_fields.h"
 #include "predict/prediction_fields.h"

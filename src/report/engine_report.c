@@ -35,7 +35,7 @@ static void put_words(struct roof_text *out, const struct roof_engine_words *wor
 /* Writes what a format is in precisions, as a row of a table. */
 static void put_precisions(struct roof_text *out, const struct roof_engine_format *f)
 {
-    roof_text_printf(out, "  %-13s %-13s %-12s ", f->id, roof_format(f->weights)->name,
+    roof_text_printf(out, "  %-15s %-13s %-12s ", f->id, roof_format(f->weights)->name,
                      roof_format(f->activations)->name);
     for (size_t i = 0; i < f->kvs; i++) {
         roof_text_printf(out, "%s%s", i == 0 ? "" : " or ", roof_format(f->kv[i])->name);
@@ -103,9 +103,56 @@ static void put_lines(struct roof_text *out, const char *title, const char *cons
     }
 }
 
+/* Writes what the scheduler does, and with which sizes. */
+static void put_scheduler(struct roof_text *out, const struct roof_engine_scheduler *s)
+{
+    if (!s->known) {
+        return;
+    }
+    roof_text_printf(out, "\nscheduler, unless it is told otherwise\n  %s\n  %s\n  %s\n  %s\n",
+                     s->mixes ? "prompts share steps with sequences that decode"
+                              : "prompts have steps of their own",
+                     s->counts_decode ? "the budget of a step counts all tokens"
+                                      : "the budget of a step counts tokens of prompts",
+                     s->preempts ? "without room the last sequence is put back, and computed again"
+                                 : "a request waits until there is room for it to its end",
+                     s->keeps_prefixes ? "prefixes are kept" : "prefixes are not kept");
+    for (size_t i = 0; i < s->count; i++) {
+        const struct roof_engine_defaults *const d = &s->defaults[i];
+        char memory[ROOF_QUANTITY_SIZE];
+        roof_text_printf(out, "  chunk %" PRId64 ", max-num-seqs %" PRId64, d->chunk,
+                         d->max_num_seqs);
+        if (d->memory_from > 0) {
+            roof_text_printf(out, " on devices with %s or more",
+                             roof_format_quantity(memory, d->memory_from, ROOF_UNIT_CAPACITY));
+        }
+        roof_text_printf(out, "%s%s\n", d->except == NULL ? "" : ", but not ",
+                         d->except == NULL ? "" : d->except);
+    }
+}
+
+/* Writes what each version does on the host. */
+static void put_hosts(struct roof_text *out, const struct roof_engine *e)
+{
+    char step[ROOF_QUANTITY_SIZE];
+    char sequence[ROOF_QUANTITY_SIZE];
+    char request[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, e->hosts == 0 ? "" : "\nhost time, by version (--host-time)\n");
+    for (size_t i = 0; i < e->hosts; i++) {
+        const struct roof_engine_host *const h = &e->host[i];
+        roof_text_printf(out, "  %-8s %s a step, %s a sequence in it, %s a request\n", h->version,
+                         roof_format_quantity(step, h->time.step_s, ROOF_UNIT_MICROSECONDS),
+                         roof_format_quantity(sequence, h->time.sequence_s, ROOF_UNIT_MICROSECONDS),
+                         roof_format_quantity(request, h->time.request_s, ROOF_UNIT_MILLISECONDS));
+        const size_t from = out->length;
+        roof_text_printf(out, "    %s\n", h->source);
+        roof_text_fold(out, from, 4);
+    }
+}
+
 static void put_text(struct roof_text *out, const struct roof_engine *e)
 {
-    roof_text_printf(out, "\n  %-13s %-13s %-12s %s\n", "format", "weights", "activations",
+    roof_text_printf(out, "\n  %-15s %-13s %-12s %s\n", "format", "weights", "activations",
                      "KV cache");
     for (size_t i = 0; i < e->formats; i++) {
         put_precisions(out, &e->format[i]);
@@ -127,6 +174,8 @@ static void put_text(struct roof_text *out, const struct roof_engine *e)
     if (e->disaggregated != NULL) {
         roof_text_printf(out, "  %s\n", e->disaggregated);
     }
+    put_scheduler(out, &e->scheduler);
+    put_hosts(out, e);
     roof_text_put(out, "\nscript\n");
     for (size_t i = 0; i < e->steps; i++) {
         put_step(out, &e->step[i]);
@@ -184,6 +233,28 @@ static void json_formats(struct roof_text *out, const struct roof_engine *e)
     }
 }
 
+/* Writes the words for what is offloaded, of an engine that has them. */
+static void json_offload(struct roof_text *out, const struct roof_engine *e)
+{
+    const char *separator = "";
+    if (e->offload[ROOF_OFFLOAD_LAYERS].command[0] == NULL) {
+        return;
+    }
+    roof_text_put(out, ",\"offload\":{");
+    for (int i = 0; i < ROOF_OFFLOAD_PARTS; i++) {
+        const char *const *l = e->offload[i].command;
+        roof_text_printf(out, "%s\"%s\":[", separator,
+                         roof_offload_part_name((enum roof_offload_part)i));
+        for (; *l != NULL; l++) {
+            roof_text_put(out, l == e->offload[i].command ? "" : ",");
+            roof_json_quote(out, *l);
+        }
+        roof_text_put(out, "]");
+        separator = ",";
+    }
+    roof_text_put(out, "}");
+}
+
 static void json_splits(struct roof_text *out, const struct roof_engine *e)
 {
     for (size_t i = 0; i < e->splits; i++) {
@@ -200,12 +271,58 @@ static void json_splits(struct roof_text *out, const struct roof_engine *e)
     }
 }
 
+static void json_flag(struct roof_text *out, const char *key, bool flag)
+{
+    roof_text_printf(out, "\"%s\": %s, ", key, flag ? "true" : "false");
+}
+
+static void json_scheduler(struct roof_text *out, const struct roof_engine_scheduler *s)
+{
+    if (!s->known) {
+        return;
+    }
+    roof_text_put(out, ",\n  \"scheduler\": {");
+    json_flag(out, "counts_decode", s->counts_decode);
+    json_flag(out, "mixes", s->mixes);
+    json_flag(out, "preempts", s->preempts);
+    json_flag(out, "keeps_prefixes", s->keeps_prefixes);
+    roof_text_put(out, "\"defaults\": [");
+    for (size_t i = 0; i < s->count; i++) {
+        const struct roof_engine_defaults *const d = &s->defaults[i];
+        roof_text_printf(out,
+                         "%s{\"memory_bytes_from\": %.0f, \"chunk\": %" PRId64
+                         ", \"max_num_seqs\": %" PRId64,
+                         i == 0 ? "" : ", ", d->memory_from, d->chunk, d->max_num_seqs);
+        json_text(out, "except", d->except);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "]}");
+}
+
+static void json_hosts(struct roof_text *out, const struct roof_engine *e)
+{
+    for (size_t i = 0; i < e->hosts; i++) {
+        const struct roof_engine_host *const h = &e->host[i];
+        roof_text_put(out,
+                      i == 0 ? ",\n  \"host\": [\n    {\"version\": " : ",\n    {\"version\": ");
+        roof_json_quote(out, h->version);
+        roof_text_put(out, ", \"step_us\": ");
+        roof_text_number(out, roof_given(h->time.step_s, ROOF_UNIT_MICROSECONDS));
+        roof_text_put(out, ", \"sequence_us\": ");
+        roof_text_number(out, roof_given(h->time.sequence_s, ROOF_UNIT_MICROSECONDS));
+        roof_text_put(out, ", \"request_ms\": ");
+        roof_text_number(out, roof_given(h->time.request_s, ROOF_UNIT_MILLISECONDS));
+        json_text(out, "source", h->source);
+        roof_text_put(out, i + 1 == e->hosts ? "}]" : "}");
+    }
+}
+
 static void put_json(struct roof_text *out, const struct roof_engine *e)
 {
     roof_text_put(out, "{\"id\": ");
     roof_json_quote(out, e->id);
     json_text(out, "name", e->name);
-    json_text(out, "stack", e->beware != NULL ? NULL : roof_stack_name(e->stack));
+    json_text(out, "stack", e->stack == ROOF_STACK_BEST ? NULL : roof_stack_name(e->stack));
     roof_text_put(out, ",\n  \"formats\": [");
     json_formats(out, e);
     roof_text_put(out, "],\n  \"kv\": [");
@@ -218,9 +335,12 @@ static void put_json(struct roof_text *out, const struct roof_engine *e)
     roof_text_put(out, "],\n  \"splits\": [");
     json_splits(out, e);
     roof_text_printf(out, "],\n  \"several_nodes\": %s", e->nodes == NULL ? "false" : "true");
+    json_offload(out, e);
     json_text(out, "nodes", e->nodes);
     json_text(out, "disaggregated", e->disaggregated);
     json_text(out, "beware", e->beware);
+    json_scheduler(out, &e->scheduler);
+    json_hosts(out, e);
     roof_text_put(out, ",\n  \"run\": [");
     for (size_t i = 0; i < e->steps; i++) {
         roof_text_printf(out, "%s\n    {\"order\": %zu", i == 0 ? "" : ",", i + 1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /** A report about an engine, for people and for programs. It computes nothing. */
-#ifndef ROOFLINE_ENGINE_REPORT_H
-#define ROOFLINE_ENGINE_REPORT_H
+#ifndef ROOF_REPORT_ENGINE_REPORT_H
+#define ROOF_REPORT_ENGINE_REPORT_H
 
 #include "base/text.h"
-#include "report/table.h"
+#include "report/rows.h"
 
 /** Makes a row of the table of engines; it borrows from the engine. */
 void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_engine *engine);

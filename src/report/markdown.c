@@ -129,3 +129,63 @@ void roof_markdown_put_rate(struct roof_text *out, double flops_per_s)
     roof_markdown_put_quantity(out, some ? flops_per_s : ROOF_UNKNOWN, ROOF_UNIT_FLOPS);
     roof_text_put(out, some ? "/s" : "");
 }
+
+/* Returns how many bytes a text begins with that mean nothing to Markdown in a link. */
+static size_t plain_length(const char *text, bool slashes)
+{
+    return strspn(text, slashes
+                            ? "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/"
+                            : "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+}
+
+/* Writes the link that a source begins with, and returns the bytes that it stands for; 0: none. */
+static size_t put_link(struct roof_text *out, const char *source)
+{
+    const size_t owner = plain_length(source, false);
+    const size_t name = source[owner] == '/' ? plain_length(source + owner + 1, false) : 0;
+    const char *const at = source + owner + 1 + name;
+    if (owner == 0 || name == 0 || *at != '@') {
+        return 0;
+    }
+    const size_t commit = strspn(at + 1, "0123456789abcdef");
+    const char *const end = at + 1 + commit;
+    if (commit < 7 || strchr(" ;,", *end) == NULL) {
+        return 0;
+    }
+    const size_t path = *end == ' ' ? plain_length(end + 1, true) : 0;
+    const bool file = path > 0 && strchr(" ;,", end[1 + path]) != NULL;
+    const size_t length = (size_t)(end - source) + (file ? 1 + path : 0);
+    struct roof_text label = ROOF_TEXT_INIT;
+    roof_text_add(&label, source, length);
+    roof_text_put(out, "[");
+    roof_markdown_put_made(out, &label);
+    roof_text_printf(out, "](https://github.com/%.*s/%s/%.*s%s%.*s)", (int)(owner + 1 + name),
+                     source, file ? "blob" : "tree", (int)commit, at + 1, file ? "/" : "",
+                     file ? (int)path : 0, end + 1);
+    return length;
+}
+
+void roof_markdown_put_sources(struct roof_text *out, const char *sources)
+{
+    while (*sources != '\0') {
+        sources += put_link(out, sources);
+        const char *const next = strstr(sources, "; ");
+        const size_t length = next == NULL ? strlen(sources) : (size_t)(next - sources) + 2;
+        if (length > 0) {
+            struct roof_text rest = ROOF_TEXT_INIT;
+            roof_text_add(&rest, sources, length);
+            roof_markdown_put_made(out, &rest);
+        }
+        sources += length;
+    }
+}
+
+void roof_markdown_fold(struct roof_text *out, const char *line)
+{
+    roof_text_printf(out, "\n<details>\n<summary>%s</summary>\n", line);
+}
+
+void roof_markdown_unfold(struct roof_text *out)
+{
+    roof_text_put(out, "\n</details>\n");
+}

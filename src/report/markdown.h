@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Markdown that reads well as plain text too: tables with padded cells, fences, and values. */
-#ifndef ROOF_MARKDOWN_H
-#define ROOF_MARKDOWN_H
+#ifndef ROOF_REPORT_MARKDOWN_H
+#define ROOF_REPORT_MARKDOWN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +43,12 @@ void roof_markdown_number(struct roof_markdown_table *g, double value);
 void roof_markdown_put_made(struct roof_text *out, struct roof_text *made);
 /* Writes lines as they are, in a fence that none of them ends. */
 void roof_markdown_put_block(struct roof_text *out, const char *kind, const char *lines);
+/* Writes sources as their authors give them, separated by "; ": those like "owner/repository@commit
+ * path" are links to GitHub. */
+void roof_markdown_put_sources(struct roof_text *out, const char *sources);
+/* Begins what GitHub shows when a reader opens it, under a line of text that needs no escapes. */
+void roof_markdown_fold(struct roof_text *out, const char *line);
+void roof_markdown_unfold(struct roof_text *out);
 void roof_markdown_put_quantity(struct roof_text *out, double value, enum roof_unit unit);
 /* Writes FLOP/s with the prefix that they need; "-" when there are none. */
 void roof_markdown_put_rate(struct roof_text *out, double flops_per_s);

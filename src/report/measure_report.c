@@ -81,6 +81,35 @@ static void put_peaks(struct roof_text *out, const struct roof_measured *m)
     }
 }
 
+static void put_energy(struct roof_text *out, const char *what, double joules, const char *each)
+{
+    char cell[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "  energy   %-10s %-12s %s\n", what,
+                     roof_format_quantity(cell, joules, ROOF_UNIT_PICOJOULES), each);
+}
+
+/* Says what the device draws and what work costs in energy, as far as it is known. */
+static void put_power(struct roof_text *out, const struct roof_power_term *power)
+{
+    char cell[ROOF_QUANTITY_SIZE];
+    if (!isnan(power->idle_w)) {
+        roof_text_printf(out, "  power    %-10s %s\n", "idle",
+                         roof_format_quantity(cell, power->idle_w, ROOF_UNIT_WATTS));
+    }
+    if (isnan(power->constant_w)) {
+        return;
+    }
+    roof_text_printf(out, "  power    %-10s %-12s whatever the device does\n", "constant",
+                     roof_format_quantity(cell, power->constant_w, ROOF_UNIT_WATTS));
+    put_energy(out, "memory", power->byte_j, "per byte");
+    for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
+        if (!isnan(power->flop_j[format])) {
+            put_energy(out, roof_precision_name((enum roof_precision)format), power->flop_j[format],
+                       "per FLOP");
+        }
+    }
+}
+
 /* Tells if a kernel was faster than its bound, by more than the noise of sure rows. */
 static bool beyond_bound(const struct roof_judged *kernel)
 {
@@ -136,6 +165,7 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
     }
     put_levels(out, m);
     put_peaks(out, m);
+    put_power(out, &m->power);
     if (report->judgement != NULL) {
         put_kernels(out, report);
     }
@@ -175,6 +205,30 @@ static void put_judgement(struct roof_text *out, const struct roof_measure_repor
     roof_text_printf(out, ",\n  \"agrees\": %s", roof_agrees(j) ? "true" : "false");
 }
 
+/* Writes the power term as an object; nothing where none of it is known. */
+static void put_power_term(struct roof_text *out, const struct roof_power_term *power)
+{
+    bool any = false;
+    if (isnan(power->constant_w)) {
+        return;
+    }
+    roof_text_put(out, ",\n  \"power\": {\"constant_w\": ");
+    roof_text_number(out, power->constant_w);
+    put_member(out, "idle_w", power->idle_w);
+    put_member(out, "byte_pj", roof_to_unit(power->byte_j, ROOF_UNIT_PICOJOULES));
+    put_member(out, "fit_error", power->error);
+    roof_text_put(out, ", \"flop_pj\": {");
+    for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
+        if (!isnan(power->flop_j[format])) {
+            roof_text_printf(out, "%s\"%s\": ", any ? ", " : "",
+                             roof_precision_name((enum roof_precision)format));
+            roof_text_number(out, roof_to_unit(power->flop_j[format], ROOF_UNIT_PICOJOULES));
+            any = true;
+        }
+    }
+    roof_text_put(out, "}}");
+}
+
 void roof_report_measured_json(struct roof_text *out, const struct roof_measure_report *report)
 {
     const struct roof_measured *const m = report->measured;
@@ -205,6 +259,7 @@ void roof_report_measured_json(struct roof_text *out, const struct roof_measure_
         roof_text_printf(out, ", \"noisy\": %s}", row->noisy ? "true" : "false");
     }
     roof_text_put(out, "\n  ]");
+    put_power_term(out, &m->power);
     if (report->judgement != NULL) {
         put_judgement(out, report);
     }

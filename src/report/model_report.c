@@ -33,7 +33,7 @@ size_t roof_model_report_order(size_t *order, const struct roof_model_prediction
 static void put_line(struct roof_text *out, const char *label, const char *value,
                      const char *detail)
 {
-    roof_report_line(out, 20, label, value, detail);
+    roof_report_line(out, ROOF_MODEL_REPORT_LABEL, label, value, detail);
 }
 
 /* A size of a scenario, which stands in its line or not. */
@@ -103,6 +103,9 @@ void roof_model_report_scenario(struct roof_text *out,
     put_sizes(out, sizes, COUNT(sizes));
     put_drafter(out, r);
     put_sizes(out, splits, COUNT(splits));
+    if (s->offload != ROOF_OFFLOAD_NONE) {
+        roof_text_printf(out, ", offload %s", r->offload);
+    }
     if (s->fuse != ROOF_FUSE_DEFAULT) {
         roof_text_printf(out, ", fuse %s", roof_fuse_names[s->fuse]);
     }
@@ -134,6 +137,10 @@ void roof_model_report_unexpected(struct roof_text *out,
                                   const struct roof_model_prediction *model_prediction)
 {
     char why[ROOF_UNEXPECTED_SIZE];
+    if (model_prediction->scenario.offload != ROOF_OFFLOAD_NONE) {
+        roof_text_put(out, ROOF_UNEXPECTED_HOST);
+        return;
+    }
     if (roof_unexpected_device(why, model_prediction->total.hardware) != NULL) {
         roof_text_put(out, why);
         return;
@@ -202,6 +209,17 @@ static const char *with_expected(char *out, size_t size, double expected_s)
     return out;
 }
 
+/* Writes the least time of a pass with experts, where its tokens may choose fewer of them. */
+static void put_least(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    const double least_s = roof_model_least_time(r);
+    if (least_s < r->total.time_s && r->scenario.pp == 1 && r->scenario.draft_tokens == 0) {
+        put_line(out, "  least", roof_format_quantity(value, least_s, ROOF_UNIT_MILLISECONDS),
+                 ROOF_LEAST_NOTE);
+    }
+}
+
 static void put_prefill(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -212,6 +230,7 @@ static void put_prefill(struct roof_text *out, const struct roof_model_predictio
              chunk ? "; a chunk on top of an earlier one" : "");
     put_line(out, chunk ? "time" : "time to first token",
              roof_format_quantity(value, r->step_s, ROOF_UNIT_MILLISECONDS), detail);
+    put_least(out, r);
     put_expected(out, r, r->expected_step_s);
 }
 
@@ -274,6 +293,7 @@ static void put_decode(struct roof_text *out, const struct roof_model_prediction
              r->scenario.phase == ROOF_PHASE_MIXED ? "; of the sequences in decode" : "");
     put_line(out, "time per token", roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS),
              detail);
+    put_least(out, r);
     put_expected(out, r, r->expected_tpot_s);
 }
 
@@ -354,6 +374,7 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
         put_decode(out, r);
         break;
     }
+    roof_model_report_below(out, r);
     put_drafts(out, r);
     put_stage(out, r);
     if (!isnan(r->host_s)) {
@@ -366,26 +387,6 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
         snprintf(detail, sizeof detail, "upper bound; %s per user",
                  roof_model_report_rate(user, r->tokens_per_s_per_user));
         put_line(out, "tokens/s", roof_model_report_rate(value, r->tokens_per_s), detail);
-    }
-}
-
-void roof_model_report_levers(struct roof_text *out,
-                              const struct roof_model_prediction *model_prediction,
-                              const struct roof_limits *limits)
-{
-    const char *separator = "; ";
-    const char *verb = " would";
-    if (!isnan(limits->max_batch_kv_fp8)) {
-        roof_text_printf(out, "; %.0f would with --kv fp8", limits->max_batch_kv_fp8);
-        separator = ", ";
-        verb = "";
-    }
-    if (!isnan(limits->max_batch_next_tp)) {
-        const double more = (double)model_prediction->devices *
-                            (limits->next_tp / (double)model_prediction->scenario.tp - 1);
-        roof_text_printf(out, "%s%.0f%s with --tp %.0f (%.0f more device%s)", separator,
-                         limits->max_batch_next_tp, verb, limits->next_tp, more,
-                         more == 1 ? "" : "s");
     }
 }
 
@@ -438,7 +439,7 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
     int64_t windowed = 0;
     for (int64_t i = 0; i < model->layers; i++) {
         const struct roof_layer *const layer = &model->layer[model->layer_class[i]];
-        windowed += layer->windowed && !layer->no_attention;
+        windowed += layer->windowed && !layer->no_attention && !layer->keyless && layer->ratio == 0;
     }
     const int length =
         snprintf(detail, sizeof detail, "%s of KV cache per token of the whole model",
@@ -459,11 +460,12 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
     char c[ROOF_QUANTITY_SIZE];
     char detail[256];
     const double needed = r->weights_memory_bytes + r->kv_cache_bytes + r->activation_memory_bytes;
-    if (r->fits == ROOF_FIT_UNKNOWN) {
+    if (isnan(r->memory_capacity_bytes)) {
         snprintf(detail, sizeof detail, "the capacity of %s is unknown", r->total.hardware->id);
     } else {
         snprintf(detail, sizeof detail, "%s: %s, of which %s is kept free%s",
-                 r->fits == ROOF_FIT_YES ? "fits" : "does not fit",
+                 needed <= r->memory_capacity_bytes - r->memory_reserve_bytes ? "fits"
+                                                                              : "does not fit",
                  roof_format_quantity(b, r->memory_capacity_bytes, ROOF_UNIT_CAPACITY),
                  roof_format_quantity(c, r->scenario.reserve, ROOF_UNIT_FRACTION),
                  r->devices > 1 ? ", on each device" : "");
@@ -475,8 +477,10 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
              roof_format_quantity(c, r->activation_memory_bytes, ROOF_UNIT_CAPACITY));
     put_line(out, "", detail, "");
     put_cache(out, r);
+    roof_model_report_host_memory(out, r);
     if (r->fits != ROOF_FIT_UNKNOWN) {
         put_batch_room(out, r, limits);
+        roof_model_report_room(out, false, limits);
         put_context_room(out, r, limits);
     }
     if (r->model->positions > 0 && r->scenario.context > r->model->positions) {
@@ -562,12 +566,15 @@ static void put_operator(struct roof_text *out, const struct roof_model_predicti
     const bool product = roof_is_product(p->workload.op);
     char time[ROOF_QUANTITY_SIZE];
     char percent[ROOF_QUANTITY_SIZE];
-    char from[32] = "never";
-    if (!isnan(batch)) {
+    char from[32] = "never", name[ROOF_MODEL_REPORT_NAME];
+    if (isnan(p->compute_time_s)) {
+        snprintf(from, sizeof from, "unknown");
+    } else if (!isnan(batch)) {
         snprintf(from, sizeof from, "%.0f", batch);
     }
     snprintf(percent, sizeof percent, "%.1f%%", 100 * roof_model_share(r, node));
-    roof_text_printf(out, "  %-24s %5" PRId64 "  %10s  %6s  %s", n->node.name, n->node.count,
+    roof_text_printf(out, "  %-24s %5" PRId64 "  %10s  %6s  %s",
+                     roof_model_report_operator(name, &n->node), n->node.count,
                      roof_time_text(time, roof_model_time(n), look), percent, bound);
     if (expected || wide || product) { /* no blanks stand at the end of a line */
         roof_text_fill(out, ' ', strlen(bound) < BOUND_WIDTH ? BOUND_WIDTH - strlen(bound) : 0);
@@ -733,9 +740,11 @@ void roof_model_report_json(struct roof_text *out,
     put_number(out, "", "parameters", limits->parameters);
     put_number(out, ",", "active_parameters", limits->active_parameters);
     put_number(out, ",", "max_batch", limits->max_batch);
+    put_number(out, ",", "max_batch_fp8", limits->max_batch_fp8);
     put_number(out, ",", "max_batch_kv_fp8", limits->max_batch_kv_fp8);
     put_number(out, ",", "max_batch_next_tp", limits->max_batch_next_tp);
     put_number(out, ",", "next_tp", limits->next_tp);
+    roof_model_report_room(out, true, limits);
     put_number(out, ",", "max_context", limits->max_context);
     put_number(out, ",", "kv_crossover_context", limits->kv_crossover_context);
     put_number(out, ",", "compute_bound_batch",

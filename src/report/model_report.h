@@ -3,8 +3,8 @@
  * Documents about a model: a prediction with its operators, and what is known of the model.
  * Reports compute nothing.
  */
-#ifndef ROOFLINE_MODEL_REPORT_H
-#define ROOFLINE_MODEL_REPORT_H
+#ifndef ROOF_REPORT_MODEL_REPORT_H
+#define ROOF_REPORT_MODEL_REPORT_H
 
 #include "decide/survey.h"
 #include "predict/model_prediction.h"
@@ -31,6 +31,22 @@ void roof_model_report_levers(struct roof_text *out,
                               const struct roof_limits *limits);
 /** Formats roof_decode_compute_bound, which is known: "from batch 613 on" or "never". */
 const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch);
+/** Columns of the labels. */
+#define ROOF_MODEL_REPORT_LABEL 20
+
+/** Writes what would make room for what does not fit, as a line or as members. */
+void roof_model_report_room(struct roof_text *out, bool json, const struct roof_limits *limits);
+/** Write what the host computes, which is in the times as its bound, with what the engine does
+ * there and the energy of a token, and what lies in its memory; nothing where nothing is offloaded.
+ */
+void roof_model_report_below(struct roof_text *out, const struct roof_model_prediction *r);
+void roof_model_report_host_memory(struct roof_text *out, const struct roof_model_prediction *r);
+
+#define ROOF_MODEL_REPORT_NAME 64
+/** Formats the name of an operator, and where it is: "experts (host)". Returns out. */
+const char *roof_model_report_operator(char out[ROOF_MODEL_REPORT_NAME],
+                                       const struct roof_node *node);
+
 /** Says why there is no expected time: "rope: no kernel like this was
  * measured". */
 void roof_model_report_unexpected(struct roof_text *out,

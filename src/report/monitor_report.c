@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "report/table.h"
+#include "report/rows.h"
 
 static void put_quantity(struct roof_text *out, double value, enum roof_unit unit)
 {

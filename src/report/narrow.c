@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "decide/question.h"
+#include "decide/read.h"
 #include "predict/prediction_fields.h"
 #include "predict/tile_fields.h"
 #include "report/render.h"
+#include "report/rows.h"
 
 #define LEFT_OUT_MAX 20
 
@@ -35,13 +36,7 @@ static const struct {
     {ROOF_TABLE_MODELS, {"window", "positions", "vocab", "head_dim", "top_k", "kv_heads"}},
 };
 
-/* Tells if a question gives an input several values. */
-static bool is_list(const struct roof_question *question, size_t input)
-{
-    return roof_asked(question, input) && strpbrk(question->value[input], ",:") != NULL;
-}
-
-/* The columns whose formats come of one precision. */
+/* Tells if the key precision sets this column. */
 static bool is_format(const char *key)
 {
     return strcmp(key, "weights") == 0 || strcmp(key, "activations") == 0 || strcmp(key, "kv") == 0;
@@ -53,11 +48,11 @@ static bool is_input(const char *key)
 }
 
 /* Tells if a column differs from row to row because the question asks for it. */
-static bool is_asked(const struct roof_question *question, const char *key)
+static bool is_kept(const struct roof_kept_columns *kept, const char *key)
 {
     const size_t input = roof_input_number(key);
-    return (input < ROOF_INPUT_COUNT && is_list(question, input)) ||
-           (is_format(key) && is_list(question, ROOF_INPUT_PRECISION_BOTH));
+    return (input < ROOF_INPUT_COUNT && kept->input[input]) ||
+           (is_format(key) && kept->input[ROOF_INPUT_PRECISION_BOTH]);
 }
 
 /* --- what rows have in common -------------------------------------------------------------- */
@@ -153,41 +148,40 @@ void roof_table_hide(struct roof_table *table, const char *key)
 }
 
 /* Leaves out a column that is worth no more than this, while the table is too wide. */
-static void spare(struct roof_table *table, const struct roof_question *question,
+static void spare(struct roof_table *table, const struct roof_kept_columns *kept,
                   const struct roof_variety *variety, enum worth most, const char *key)
 {
     const enum worth is = worth(variety, key);
     if (roof_table_width(table) > ROOF_PAGE_WIDTH && is <= most &&
-        (is < WORTH_MUCH || !is_asked(question, key))) {
+        (is < WORTH_MUCH || !is_kept(kept, key))) {
         roof_table_hide(table, key);
     }
 }
 
 /* Leaves out columns that are worth no more than this: those of the list in its order, then inputs
  * from the last one on. */
-static void spare_all(struct roof_table *table, const struct roof_question *question,
+static void spare_all(struct roof_table *table, const struct roof_kept_columns *kept,
                       const struct roof_variety *variety, enum worth most)
 {
     for (size_t i = 0; i < COUNT(left_out); i++) {
         const char *const *const key = left_out[i].key;
         for (size_t k = 0; left_out[i].kind == table->kind && k < LEFT_OUT_MAX && key[k] != NULL;
              k++) {
-            spare(table, question, variety, most, key[k]);
+            spare(table, kept, variety, most, key[k]);
         }
     }
     for (size_t i = table->columns.count; i > 0 && most < WORTH_MUCH; i--) {
         const char *const key = table->columns.field[i - 1].key;
         if (is_input(key)) {
-            spare(table, question, variety, most, key);
+            spare(table, kept, variety, most, key);
         }
     }
 }
 
-void roof_table_narrow(struct roof_table *table, const struct roof_question *question,
+void roof_table_narrow(struct roof_table *table, const struct roof_kept_columns *kept,
                        const struct roof_variety *variety)
 {
-    if (table->output != ROOF_OUTPUT_TEXT || roof_asked(question, ROOF_INPUT_COLUMNS) ||
-        roof_asked(question, ROOF_INPUT_WIDE)) {
+    if (table->output != ROOF_OUTPUT_TEXT || kept->all) {
         return;
     }
     if (variety == NULL && table->kind == ROOF_TABLE_MODEL_PREDICTIONS &&
@@ -195,7 +189,7 @@ void roof_table_narrow(struct roof_table *table, const struct roof_question *que
         roof_table_hide(table, "expected_tokens_per_s"); /* it is in the expected time, too */
     }
     for (int most = WORTH_NOTHING; most <= WORTH_MOST; most++) {
-        spare_all(table, question, variety, (enum worth)most);
+        spare_all(table, kept, variety, (enum worth)most);
     }
 }
 

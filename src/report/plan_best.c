@@ -4,10 +4,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "base/shell.h"
 #include "decide/input.h"
+#include "predict/pass.h"
+#include "predict/power.h"
 #include "predict/unexpected.h"
 #include "report/cells.h"
 #include "report/plan_parts.h"
@@ -26,7 +29,7 @@ static void put_band(struct roof_text *out, double value, double low, double hig
 
 static void put_near(struct roof_text *out, double part, const char *what)
 {
-    if (part > 0.1) {
+    if (part > ROOF_PLAN_NEAR) {
         roof_text_printf(out,
                          "  note:        %.0f%% of the %s is estimated from other devices, "
                          "libraries or formats\n",
@@ -68,7 +71,9 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
                        const struct roof_hardware *hardware, const char *note)
 {
     char why[ROOF_UNEXPECTED_SIZE];
-    if (roof_unexpected_device(why, hardware) != NULL) {
+    if (plan->offload != ROOF_OFFLOAD_NONE) {
+        roof_text_put(out, "  expected:    -, " ROOF_UNEXPECTED_HOST "\n");
+    } else if (roof_unexpected_device(why, hardware) != NULL) {
         roof_text_printf(out, "  expected:    -, %s\n", why);
     }
     char ttft[ROOF_QUANTITY_SIZE];
@@ -100,12 +105,13 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan)
         (void)snprintf(together, sizeof together, " (%" PRId64 " at once)", way->batch);
     }
     roof_text_printf(out,
-                     "  first token: prefill %s%s, then %s of KV cache in %s, then a step\n"
+                     "  first token: prefill %s%s, then %s of KV cache in %s%s\n"
                      "  link:        %s per device %s\n"
                      "  capacity:    %s requests/s in prefill, %s in decode\n",
                      roof_format_quantity(prefill, way->prefill_s, ROOF_UNIT_MILLISECONDS),
                      together, roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
                      roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
+                     plan->basis == ROOF_PLAN_BOUND ? "" : ", then a step",
                      roof_format_quantity(link, way->link, ROOF_UNIT_GB_PER_S),
                      way->network ? "between nodes (network_gb_s): the devices are more than a node"
                                   : "inside a node (link_gb_s), which has all devices",
@@ -113,14 +119,81 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan)
                      roof_format_short(served, way->served));
 }
 
+/* Writes the times of a plan with fewer requests than it serves: as many as were asked for. */
+static void put_asked(struct roof_text *out, const struct roof_plan *plan,
+                      const struct roof_plan *asked)
+{
+    char ttft[ROOF_QUANTITY_SIZE];
+    char tpot[ROOF_QUANTITY_SIZE];
+    char all[ROOF_QUANTITY_SIZE];
+    if (asked->batch > 0) {
+        roof_text_printf(out,
+                         "  concurrency: %" PRId64 "; with %" PRId64
+                         ": first token %s, %s per token, %s tokens/s\n",
+                         plan->dp * plan->batch, asked->dp * asked->batch,
+                         roof_format_quantity(ttft, asked->ttft_s, ROOF_UNIT_MILLISECONDS),
+                         roof_format_quantity(tpot, asked->tpot_s, ROOF_UNIT_MILLISECONDS),
+                         roof_format_short(all, asked->tokens_per_s));
+    }
+}
+
+/* Returns what else is in the time per token. */
+static const char *note_of(const struct roof_plan *plan, bool requests)
+{
+    return plan->prefill.copies > 0 ? "; other copies prefill the prompts"
+           : !requests              ? "; --prompt and --generate would count prompts, too"
+           : plan->waits ? "; most steps also prefill other prompts, which wait for each other"
+                         : "; some steps also prefill other prompts";
+}
+
+/* Says what the times owe to drafts and to a prefix cache, where the question has them. */
+static void put_assumed(struct roof_text *out, const struct roof_plan_problem *problem)
+{
+    const struct roof_scenario *const s = &problem->base;
+    char share[ROOF_QUANTITY_SIZE];
+    char tokens[ROOF_QUANTITY_SIZE];
+    if (s->draft_tokens > 0) {
+        const bool own = s->drafting != ROOF_DRAFTING_FREE && problem->model->predict_layers > 0;
+        roof_text_printf(
+            out, "  drafts:      %" PRId64 " a step, %s accepted each: %s tokens a step\n",
+            s->draft_tokens, roof_format_quantity(share, s->acceptance, ROOF_UNIT_FRACTION),
+            roof_format_short(tokens, roof_tokens_per_step(s)));
+        roof_text_put(out, s->draft != NULL || own
+                               ? ""
+                               : "               to propose them takes no time here: --draft-model "
+                                 "MODEL counts it\n");
+    }
+    if (s->prefix_hit > 0 && s->generate > 0) {
+        roof_text_printf(out, "  prefix hit:  %s of each prompt is in the cache\n",
+                         roof_format_quantity(share, s->prefix_hit, ROOF_UNIT_FRACTION));
+    }
+}
+
+/* Names what a device draws at most, where that is known. */
+static const char *most_drawn(const struct roof_hardware *hardware)
+{
+    return roof_power_most(hardware) == hardware->figure[ROOF_FIGURE_TDP].value ? "TDP"
+                                                                                : "power cap";
+}
+
+/* Says that a batch was chosen for its throughput alone. */
+static void put_unlimited(struct roof_text *out, const struct roof_plan *plan,
+                          const struct roof_plan_problem *problem)
+{
+    if (problem->largest != ROOF_BATCHES_GIVEN && plan->batch > 1 &&
+        problem->objective != ROOF_PLAN_LATENCY && isnan(problem->limit[ROOF_PLAN_LIMIT_TPOT])) {
+        roof_text_put(out,
+                      "  note:        no limit on the time per token was given: --max-tpot 30ms "
+                      "finds smaller batches\n");
+    }
+}
+
 void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
-                        const struct roof_plan_problem *problem)
+                        const struct roof_plan *asked, const struct roof_plan_problem *problem)
 {
     const bool requests = problem->base.generate > 0;
     const bool bound = plan->basis == ROOF_PLAN_BOUND;
-    const char *const note = plan->prefill.copies > 0 ? ": steps alone, prompts are elsewhere"
-                             : requests ? ": steps, some with prompts of others in them"
-                                        : ", without prompts: --prompt and --generate count them";
+    const char *const note = note_of(plan, requests);
     char number[ROOF_QUANTITY_SIZE];
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
@@ -134,17 +207,20 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     } else {
         put_expected(out, plan, note);
     }
+    put_asked(out, plan, asked);
     put_way(out, plan);
     if (requests) {
         roof_text_printf(out, "  arrivals:    %s; for random ones: roofline simulate\n",
-                         plan->prefill.copies > 0 ? "even, so that no prompt waits"
-                                                  : "one whenever a request ends");
+                         plan->prefill.copies > 0 ? "evenly spaced, so that no prompt waits"
+                                                  : "a request starts when another one ends");
     }
+    put_assumed(out, problem);
     roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
                      roof_format_quantity(number, plan->memory_bytes, ROOF_UNIT_CAPACITY),
                      roof_accuracy_name(plan->loss));
     put_near(out, plan->ttft_near, "first token");
     put_near(out, plan->near, "step");
+    put_unlimited(out, plan, problem);
     const struct roof_hardware *const hardware = problem->hardware[plan->hardware];
     if (*hardware->architecture == '\0') {
         roof_text_printf(
@@ -162,8 +238,9 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
                          problem->model->positions);
     }
     if (!isnan(plan->joule)) {
-        roof_text_printf(out, "  energy:      %s%s J per token, were every device at its TDP\n",
-                         bound ? "" : "at most ", roof_format_short(number, plan->joule));
+        roof_text_printf(out, "  energy:      %s%s J per token, were every device at its %s\n",
+                         bound ? "" : "at most ", roof_format_short(number, plan->joule),
+                         most_drawn(hardware));
     }
     if (!isnan(plan->cost)) {
         roof_text_printf(out, "  cost:        %s%s per million generated tokens%s\n",
@@ -218,6 +295,27 @@ static void put_field(struct roof_text *out, const struct roof_input *input,
     }
 }
 
+/* Writes the options that give the host. */
+static void put_host(struct roof_text *out, const struct roof_hardware *host)
+{
+    static const struct {
+        enum roof_figure_id figure;
+        const char *option;
+    } given[] = {{ROOF_FIGURE_BANDWIDTH, "host-bandwidth"},
+                 {ROOF_FIGURE_MEMORY_NOMINAL, "host-memory"}};
+    if (strcmp(host->id, ROOF_HOST_ID) != 0) {
+        roof_text_put(out, " --host ");
+        roof_text_shell_word(out, host->reference);
+    }
+    for (size_t i = 0; i < COUNT(given); i++) {
+        const double value = host->figure[given[i].figure].value;
+        if (!isnan(value)) {
+            roof_text_printf(out, " --%s ", given[i].option);
+            roof_text_number(out, value / 1e9);
+        }
+    }
+}
+
 /* Writes all inputs of a scenario that a command takes and that are not the usual ones: those that
  * are its fields, and the two that are texts. */
 static void put_inputs(struct roof_text *out, const struct roof_scenario *s,
@@ -241,6 +339,13 @@ static void put_inputs(struct roof_text *out, const struct roof_scenario *s,
         } else {
             roof_text_put(out, s->drafting == ROOF_DRAFTING_OWN ? "mtp" : "none");
         }
+    }
+    if (s->offload != ROOF_OFFLOAD_NONE) {
+        put_host(out, s->host);
+    }
+    if (s->host_time_said != NULL) {
+        roof_text_put(out, " --host-time ");
+        roof_text_shell_word(out, s->host_time_said);
     }
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
         if (s->weight[w] != ROOF_PRECISION_AUTO) {
@@ -276,6 +381,24 @@ static void put_command(struct roof_text *out, const struct roof_plan_row *row,
     roof_text_put(out, "\n");
 }
 
+/* Writes the copies that prefill, with their split where it is another one. */
+static void put_prefills(struct roof_text *out, const struct roof_plan *plan)
+{
+    const struct roof_split *const s = &plan->prefill.split;
+    roof_text_printf(out, " --prefill-copies %" PRId64, plan->prefill.copies);
+    if (memcmp(s, &plan->split, sizeof *s) == 0) {
+        return;
+    }
+    roof_text_printf(out, " --prefill-split tp=%" PRId64, s->tp);
+    if (s->pp > 1) {
+        roof_text_printf(out, ",pp=%" PRId64, s->pp);
+    }
+    if (s->attention_dp > 1 || s->moe_ep > 1) {
+        roof_text_printf(out, ",attention-dp=%" PRId64 ",moe-tp=%" PRId64 ",moe-ep=%" PRId64,
+                         s->attention_dp, s->moe_tp, s->moe_ep);
+    }
+}
+
 void roof_plan_put_simulation(struct roof_text *out, const struct roof_plan *plan,
                               const struct roof_plan_problem *problem)
 {
@@ -285,6 +408,9 @@ void roof_plan_put_simulation(struct roof_text *out, const struct roof_plan *pla
     roof_plan_scenario(&scenario, plan, problem);
     begin_command(out, "simulate", ROOF_COMMAND_SIMULATE, &row, problem, &scenario);
     roof_text_put(out, plan->basis == ROOF_PLAN_BOUND ? " --by ideal" : "");
+    if (plan->prefill.copies > 0) {
+        put_prefills(out, plan);
+    }
 }
 
 /* Writes the predictions of the two kinds of copies of a disaggregated plan. */
@@ -373,6 +499,9 @@ static const struct roof_gain *gain_of(const struct roof_speedup_row *row,
     return is_bound(speedup) ? &row->bound : &row->expected;
 }
 
+/* The bottlenecks of an operator stand in this column. */
+#define OPERATOR_BOUND 51
+
 /* Writes an operator of the step: "  gate_up_proj  9.175 -> 4.897 ms  1.87x; lower bound: compute
  * from batch 389". */
 static void put_operator(struct roof_text *out, const struct roof_plan_speedup *speedup, size_t i)
@@ -384,6 +513,7 @@ static void put_operator(struct roof_text *out, const struct roof_plan_speedup *
     const enum roof_bottleneck after =
         is_bound(speedup) ? row->to_bottleneck : row->expected_to_bottleneck;
     const double batch = speedup->compute_bound_batch[i];
+    const size_t start = out->length;
     char from[ROOF_QUANTITY_SIZE];
     char to[ROOF_QUANTITY_SIZE];
     const struct roof_time_look look = look_of(gain_of(&speedup->decode.total, speedup));
@@ -400,6 +530,7 @@ static void put_operator(struct roof_text *out, const struct roof_plan_speedup *
         roof_text_put(out, "; lower bound: compute");
     }
     roof_text_put(out, "\n");
+    roof_text_fold(out, start, OPERATOR_BOUND);
 }
 
 /* Writes the operators that save most of a step, and those whose bottleneck changed. */
@@ -438,7 +569,8 @@ void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *sp
 {
     roof_text_printf(out, "\nWhy %s: against %s,\nwith the same split and batch%s\n",
                      speedup->to_name, speedup->from_name,
-                     speedup->from_fits == ROOF_FIT_NO ? ", which does not fit there" : "");
+                     speedup->from_fits == ROOF_FIT_NO ? ", as if memory sufficed: it does not"
+                                                       : "");
     put_phase(out, "first token", gain_of(&speedup->prefill.total, speedup));
     put_phase(out, speedup->to.split.pp > 1 ? "a pass" : "a step",
               gain_of(&speedup->decode.total, speedup));

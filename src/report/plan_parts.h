@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 /* Parts of the reports on plans. */
-#ifndef ROOFLINE_PLAN_PARTS_H
-#define ROOFLINE_PLAN_PARTS_H
+#ifndef ROOF_REPORT_PLAN_PARTS_H
+#define ROOF_REPORT_PLAN_PARTS_H
 
 #include "base/text.h"
 #include "decide/plan_speedup.h"
-#include "roofline/question.h"
+#include "decide/read.h"
 
-/* Writes the figures of the best plan, expected ones or its bounds. */
+/* A report tells of a part of a time that is estimated from other devices where it is more. */
+#define ROOF_PLAN_NEAR 0.1
+
+/* Writes the figures of the best plan, expected ones or its bounds, and those that it has with as
+ * many requests as were asked for, unless the batch of `asked` is 0. */
 void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
-                        const struct roof_plan_problem *problem);
+                        const struct roof_plan *asked, const struct roof_plan_problem *problem);
 
 /* Writes the prediction that is the plan, or without prompts the two of them. */
 void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
@@ -23,13 +27,18 @@ void roof_plan_put_simulation(struct roof_text *out, const struct roof_plan *pla
 /* Writes against which other plan the best one was taken apart, and what it gains. */
 void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *speedup);
 
+/* Writes the best plan on each device, where there are several. */
+void roof_plan_put_devices(struct roof_text *out, const struct roof_plans *plans,
+                           const struct roof_plan_problem *problem,
+                           const struct roof_kept_columns *kept);
+
 /* Returns the place of the best plan on a device; the number of plans where there is none. */
 size_t roof_plan_first_on(const struct roof_plans *plans, size_t hardware);
 
 /* Writes the best plans and the Pareto front: those with expected times, then those of bounds. They
- * are at most as wide as a page, unless the question wants them wide. */
+ * are at most as wide as a page, unless all columns are kept. */
 void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
                           const struct roof_plan_problem *problem, size_t top,
-                          const struct roof_question *question);
+                          const struct roof_kept_columns *kept);
 
 #endif

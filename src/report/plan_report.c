@@ -8,11 +8,10 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "decide/question.h"
 #include "predict/unexpected.h"
 #include "report/plan_parts.h"
+#include "report/rows.h"
 #include "report/speedup_report.h"
-#include "report/table.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
 
@@ -225,9 +224,20 @@ static const char *reason_of(char out[REASON_SIZE], enum roof_plan_rejection rea
     return out;
 }
 
-static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
-                         const struct roof_plan_problem *problem)
+/* Tells whether a candidate is the one that serves the most requests, of which put_changes tells.
+ */
+static bool is_told(const struct roof_plan *plan, const struct roof_plan_answer *answer)
 {
+    const struct roof_plan *const most = &answer->shortage.most;
+    return answer->shortage.served > 0 && plan->hardware == most->hardware &&
+           plan->serving == most->serving && plan->devices == most->devices &&
+           plan->batch == most->batch && plan->tpot_s == most->tpot_s;
+}
+
+static void put_rejected(struct roof_text *out, const struct roof_plan_answer *answer)
+{
+    const struct roof_plans *const plans = &answer->plans;
+    const struct roof_plan_problem *const problem = &answer->problem;
     char reason[REASON_SIZE];
     bool begun = false;
     for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
@@ -240,8 +250,13 @@ static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         if (plans->missed[i] > 0) {
-            roof_text_printf(out, "  %8zu  of these miss the %s alone; nearest, with ",
-                             plans->missed[i], roof_plan_limit_name(limit));
+            roof_text_printf(out, "  %8zu  of these miss the %s alone", plans->missed[i],
+                             roof_plan_limit_name(limit));
+            if (is_told(&plans->nearest[i], answer)) {
+                roof_text_put(out, "\n");
+                continue;
+            }
+            roof_text_put(out, "; nearest, with ");
             put_limit(out, limit, plans->nearest[i].value[i]);
             roof_text_put(out, " for ");
             put_limit(out, limit, problem->limit[i]);
@@ -268,6 +283,12 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
     const struct roof_plan_problem *const problem = &answer->problem;
     const struct roof_plan_shortage *const s = &answer->shortage;
     if (s->wanted == 0) {
+        return;
+    }
+    if (s->served == 0 && answer->plans.rejected[ROOF_REJECTED_UNKNOWN] > 0) {
+        roof_text_put(out,
+                      "Operators of the model have no expected time here: --by ideal ranks plans "
+                      "by lower bounds.\n\n");
         return;
     }
     if (s->served == 0) {
@@ -297,7 +318,7 @@ static void put_lacking(struct roof_text *out, const struct roof_plan_answer *an
         roof_text_printf(out, "The memory of %s is unknown: --set memory_gb=VALUE\n", hardware->id);
     }
     if (answer->plans.rejected[ROOF_REJECTED_SPLIT] > 0 &&
-        roof_hardware_link(&link, hardware, 2, NULL) != ROOF_OK) {
+        roof_hardware_link(&link, hardware, 2, 2, NULL) != ROOF_OK) {
         roof_text_printf(out,
                          "The link of %s is unknown, and splits need it: --set link_gb_s=VALUE\n",
                          hardware->id);
@@ -306,12 +327,10 @@ static void put_lacking(struct roof_text *out, const struct roof_plan_answer *an
 
 /* Says which formats the published checkpoint has, where those that are asked for are not smaller.
  */
-static void put_published(struct roof_text *out, const struct roof_plan_answer *answer,
-                          const struct roof_question *question)
+static void put_published(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_engines *const engines = answer->problem.engines;
-    if (answer->plans.rejected[ROOF_REJECTED_WIDER] == 0 ||
-        !roof_asked(question, ROOF_INPUT_FORMATS)) {
+    if (answer->plans.rejected[ROOF_REJECTED_WIDER] == 0 || !answer->formats_named) {
         return;
     }
     for (size_t i = 0; i < engines->servings; i++) {
@@ -324,16 +343,55 @@ static void put_published(struct roof_text *out, const struct roof_plan_answer *
     }
 }
 
+/* Tells whether memory is what a plan on one device lacks: candidates did not fit, or the model
+ * does not in 4 bits, which are the fewest that engines serve. */
+static bool lacks_memory(const struct roof_plan_answer *answer)
+{
+    const struct roof_plan_problem *const problem = &answer->problem;
+    const struct roof_plan_shortage *const s = &answer->shortage;
+    double room = 0;
+    double parameters = 0;
+    double active = 0;
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        const struct roof_figure *const figure = problem->hardware[h]->figure;
+        room = fmax(room, figure[ROOF_FIGURE_MEMORY_NOMINAL].value); /* not of what is unknown */
+        room = fmax(room, figure[ROOF_FIGURE_MEMORY_CAPACITY].value);
+    }
+    return (s->wanted > 0 && s->served == 0 && answer->plans.rejected[ROOF_REJECTED_MEMORY] > 0) ||
+           (roof_model_parameters(&parameters, &active, problem->model, NULL) == ROOF_OK &&
+            parameters / 2 > room && room > 0);
+}
+
+/* Names the way out of one device whose memory is too small, where an engine knows it. */
+static void put_host(struct roof_text *out, const struct roof_plan_answer *answer)
+{
+    const struct roof_plan_problem *const problem = &answer->problem;
+    const struct roof_engines *const engines = problem->engines;
+    const bool alone = problem->devices[0] == 1 && problem->base.offload == ROOF_OFFLOAD_NONE;
+    if (!alone || !lacks_memory(answer)) {
+        return;
+    }
+    for (size_t i = 0; i < engines->count; i++) {
+        if ((engines->offload >> i & 1U) != 0) {
+            roof_text_printf(
+                out,
+                "With one device the host may compute what does not fit:\n  --engine %s "
+                "--offload %s:fit --host-bandwidth GB/S --host-memory GB\n",
+                engines->engine[i].id, problem->model->experts > 0 ? "experts" : "layers");
+            return;
+        }
+    }
+}
+
 /* Writes, when no plan is left, how near the closest candidate comes to all limits, and what was
  * not measured. */
-static void put_nothing(struct roof_text *out, const struct roof_plan_answer *answer,
-                        const struct roof_question *question)
+static void put_nothing(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plans *const plans = &answer->plans;
     const struct roof_plan_problem *const problem = &answer->problem;
     roof_text_put(out, "Nothing satisfies the constraints.\n");
     put_changes(out, answer);
-    if (isfinite(plans->closest_excess)) {
+    if (isfinite(plans->closest_excess) && !is_told(&plans->closest, answer)) {
         const char *separator = "Nearest to all limits: ";
         roof_text_put(out, separator);
         put_candidate(out, &plans->closest, problem);
@@ -358,7 +416,7 @@ static void put_nothing(struct roof_text *out, const struct roof_plan_answer *an
             roof_text_put(out, "\n");
         }
     }
-    put_published(out, answer, question);
+    put_published(out, answer);
     size_t candidates = 0;
     for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
         candidates += plans->rejected[i];
@@ -366,6 +424,7 @@ static void put_nothing(struct roof_text *out, const struct roof_plan_answer *an
     if (candidates == 0) {
         roof_text_put(out, "None of the formats that were asked for is one of this model.\n");
     }
+    put_host(out, answer);
     const char *separator = "Engines left out, which --engine would take: ";
     for (size_t i = 0; i < problem->engines->count && engines_chosen(problem); i++) {
         if ((problem->by >> i & 1U) == 0) {
@@ -377,7 +436,7 @@ static void put_nothing(struct roof_text *out, const struct roof_plan_answer *an
 }
 
 void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer *answer, size_t top,
-                           const struct roof_question *question)
+                           const struct roof_kept_columns *kept)
 {
     const struct roof_plans *const plans = &answer->plans;
     const struct roof_plan_problem *const problem = &answer->problem;
@@ -393,17 +452,18 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer 
     }
     roof_text_put(out, "\n\n");
     if (plans->count == 0) {
-        put_nothing(out, answer, question);
+        put_nothing(out, answer);
     } else {
-        roof_plan_put_best(out, &plans->plan[0], problem);
+        roof_plan_put_best(out, &plans->plan[0], &answer->asked, problem);
         if (answer->explained) {
             roof_plan_put_why(out, &answer->speedup);
         }
+        roof_plan_put_devices(out, plans, problem, kept);
         put_alternatives(out, plans, problem);
         put_by_batch(out, plans, problem);
-        roof_plan_put_tables(out, plans, problem, top, question);
+        roof_plan_put_tables(out, plans, problem, top, kept);
     }
-    put_rejected(out, plans, problem);
+    put_rejected(out, answer);
     if (plans->count > 0) {
         roof_plan_put_commands(out, &plans->plan[0], problem);
         roof_text_put(out,
@@ -593,6 +653,10 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer 
         put_object(out, &plans->closest, 0, problem);
     }
     put_shortage(out, &answer->shortage, problem);
+    if (answer->asked.batch > 0) {
+        roof_text_put(out, ",\n  \"asked\": ");
+        put_object(out, &answer->asked, 0, problem);
+    }
     if (plans->beyond.batch > 0) {
         roof_text_put(out, ",\n  \"beyond\": ");
         put_object(out, &plans->beyond, 0, problem);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /** Reports about what a search of plans found, for people and for programs. */
-#ifndef ROOFLINE_PLAN_REPORT_H
-#define ROOFLINE_PLAN_REPORT_H
+#ifndef ROOF_REPORT_PLAN_REPORT_H
+#define ROOF_REPORT_PLAN_REPORT_H
 
 #include "base/text.h"
 #include "decide/plan_inputs.h"
-#include "roofline/question.h"
+#include "decide/read.h"
 
 /** Each writes the best plans (at most top), why the first is first, those that no other beats in
  * both rates, what was left out and how near it came. Where there is no plan, it says how many
  * requests fit and which changes of the question would help. The question says which columns of the
  * text there have to be. */
 void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer *answer, size_t top,
-                           const struct roof_question *question);
+                           const struct roof_kept_columns *kept);
 void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer *answer,
                            size_t top);
 

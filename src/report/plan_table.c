@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "decide/question.h"
 #include "predict/unexpected.h"
 #include "report/plan_parts.h"
 #include "report/render.h"
+#include "report/rows.h"
 
 size_t roof_plan_first_on(const struct roof_plans *plans, size_t hardware)
 {
@@ -17,6 +17,9 @@ size_t roof_plan_first_on(const struct roof_plans *plans, size_t hardware)
     }
     return i;
 }
+
+/* Tables stand in this order. */
+static const enum roof_plan_basis bases[] = {ROOF_PLAN_EXPECTED, ROOF_PLAN_BOUND};
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
@@ -39,7 +42,8 @@ static bool same_copies(const struct roof_plan *a, const struct roof_plan *b)
            a->prefill.copies == 0 && b->prefill.copies == 0;
 }
 
-/* Finds the place of the next row; false at the end. Each device has a row among the best plans. */
+/* Finds the place of the next row; false at the end. After the best plans, or instead of them where
+ * none is asked for, each device has a row. */
 static bool next_row(size_t *out, struct rows *r)
 {
     const struct roof_plan *const plan = r->plans->plan;
@@ -70,7 +74,7 @@ static struct rows rows_of(const struct roof_plans *plans, const struct roof_pla
                          .basis = basis,
                          .pareto = pareto,
                          .top = pareto ? plans->count : top,
-                         .devices = problem->hardware_count};
+                         .devices = top > 0 && !pareto ? 0 : problem->hardware_count};
 }
 
 /* Tells whether two tables have the same rows. */
@@ -189,7 +193,7 @@ static void show_bounds(struct roof_fields *columns)
 
 static void put_rows(struct roof_text *out, struct rows rows,
                      const struct roof_plan_problem *problem, const struct common *common,
-                     const struct roof_question *question)
+                     const struct roof_kept_columns *kept)
 {
     struct roof_table table;
     (void)roof_table_open(&table, ROOF_OUTPUT_TEXT, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, NULL,
@@ -197,10 +201,10 @@ static void put_rows(struct roof_text *out, struct rows rows,
     if (rows.basis == ROOF_PLAN_BOUND) {
         show_bounds(&table.columns);
     }
-    if (!roof_asked(question, ROOF_INPUT_WIDE)) {
+    if (!kept->all) {
         hide_common(&table, common);
     }
-    roof_table_narrow(&table, question, NULL);
+    roof_table_narrow(&table, kept, NULL);
     roof_table_begin(&table, out);
     for (size_t i = 0; next_row(&i, &rows);) {
         struct roof_plan_row row;
@@ -260,26 +264,69 @@ static void put_order(struct roof_text *out, struct rows rows,
     }
 }
 
-/* Says which figures of devices are missing, without which kernels that were measured give no
- * expected times, and ends the heading. */
+/* Says what is missing, without which kernels that were measured give no expected times: figures of
+ * devices, or kernels of an operator; and ends the heading. */
 static void put_unexpected(struct roof_text *out, enum roof_plan_basis basis,
                            const struct roof_plan_problem *problem)
 {
     for (size_t h = 0; h < problem->hardware_count && basis == ROOF_PLAN_BOUND; h++) {
         char why[ROOF_UNEXPECTED_SIZE];
-        if (problem->hardware[h]->calibration != NULL &&
-            roof_unexpected_device(why, problem->hardware[h]) != NULL) {
+        const struct roof_hardware *const hardware = problem->hardware[h];
+        if ((hardware->unmeasured != NULL || hardware->calibration != NULL) &&
+            roof_unexpected_device(why, hardware) != NULL) {
             roof_text_printf(out, "(%s)\n", why);
         }
     }
     roof_text_put(out, "\n");
 }
 
+/* Says how much of the times of the best plans on devices is estimated from others. */
+static void put_near(struct roof_text *out, struct rows rows,
+                     const struct roof_plan_problem *problem)
+{
+    for (size_t i = 0; next_row(&i, &rows);) {
+        const struct roof_plan *const p = &rows.plans->plan[i];
+        const double most = fmax(p->near, p->ttft_near);
+        if (most > ROOF_PLAN_NEAR) {
+            roof_text_printf(
+                out,
+                "(%s: up to %.0f%% of a time is estimated from other devices, libraries "
+                "or formats)\n",
+                problem->hardware[p->hardware]->id, 100 * most);
+        }
+    }
+}
+
+void roof_plan_put_devices(struct roof_text *out, const struct roof_plans *plans,
+                           const struct roof_plan_problem *problem,
+                           const struct roof_kept_columns *kept)
+{
+    struct common common = {0};
+    for (size_t b = 0; b < COUNT(bases) && problem->hardware_count > 1; b++) {
+        const struct rows rows = rows_of(plans, problem, bases[b], 0, false);
+        add_common(&common, rows, problem);
+    }
+    for (size_t b = 0; b < COUNT(bases) && problem->hardware_count > 1; b++) {
+        const struct rows rows = rows_of(plans, problem, bases[b], 0, false);
+        size_t i = 0;
+        struct rows look = rows;
+        if (next_row(&i, &look)) {
+            roof_text_printf(
+                out, "\nBest plan on each device%s\n",
+                bases[b] == ROOF_PLAN_BOUND ? ", by lower bounds (real kernels are slower)" : "");
+            if (bases[b] == ROOF_PLAN_EXPECTED) {
+                put_near(out, rows, problem);
+            }
+            roof_text_put(out, "\n");
+            put_rows(out, rows, problem, &common, kept);
+        }
+    }
+}
+
 void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
                           const struct roof_plan_problem *problem, size_t top,
-                          const struct roof_question *question)
+                          const struct roof_kept_columns *kept)
 {
-    static const enum roof_plan_basis bases[] = {ROOF_PLAN_EXPECTED, ROOF_PLAN_BOUND};
     for (size_t b = 0; b < COUNT(bases); b++) {
         const size_t count = count_basis(plans, bases[b]);
         const struct rows best = rows_of(plans, problem, bases[b], top, false);
@@ -293,16 +340,18 @@ void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
         put_heading(out, bases[b], count, &common);
         put_order(out, best, problem);
         put_unexpected(out, bases[b], problem);
-        put_rows(out, best, problem, &common, question);
+        put_rows(out, best, problem, &common, kept);
         if (same_rows(best, front)) {
             roof_text_put(out, "\nThese are the Pareto front");
         } else {
             roof_text_put(out, "\nPareto front");
         }
-        roof_text_put(out, ": no plan has both more tokens/s per user and per device\n");
+        roof_text_put(out, plans->priced
+                               ? ": no plan has both more tokens/s per user and a lower cost\n"
+                               : ": no plan has both more tokens/s per user and per device\n");
         if (!same_rows(best, front)) {
             roof_text_put(out, "\n");
-            put_rows(out, front, problem, &common, question);
+            put_rows(out, front, problem, &common, kept);
         }
     }
 }

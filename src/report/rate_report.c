@@ -8,10 +8,13 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/shell.h"
-#include "decide/question.h"
 #include "report/plan_parts.h"
 #include "report/render.h"
+#include "report/rows.h"
 #include "report/simulation_report.h"
+
+/* The next of several values is on a line of its own. */
+#define BELOW ",\n               "
 
 /* --- for people ---------------------------------------------------------------------------- */
 
@@ -23,15 +26,16 @@ static void put_load(struct roof_text *out, const struct roof_rate_answer *a)
                      roof_format_short(rate, a->problem->load->arrivals->rate));
     roof_text_plain(out, a->arrivals);
     roof_text_put(out, "; prompt ");
-    roof_text_plain(out, a->question->value[ROOF_INPUT_PROMPT]);
+    roof_text_plain(out, a->prompt);
     roof_text_put(out, ", generate ");
-    roof_text_plain(out, a->question->value[ROOF_INPUT_GENERATE]);
+    roof_text_plain(out, a->generate);
     roof_text_put(out, "\n\n");
 }
 
 /* Writes what a simulation has for each limit: "p99 of time to first token 890 ms (limit 1 s)". */
 static void put_latencies(struct roof_text *out, const struct roof_simulation *s,
-                          const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+                          const struct roof_latency_limit limit[ROOF_LATENCY_COUNT],
+                          const char *between)
 {
     const char *separator = "";
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
@@ -45,11 +49,21 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
                 roof_report_latency((enum roof_latency)i),
                 roof_format_quantity(time, s->latency[i].limited_s, ROOF_UNIT_MILLISECONDS),
                 roof_format_quantity(most, limit[i].time_s, ROOF_UNIT_MILLISECONDS));
-            separator = ",\n               ";
+            separator = between;
         }
     }
     roof_text_put(out, *separator == '\0' ? "no limits" : "");
     roof_text_put(out, s->saturated ? "; saturated: more and more requests wait\n" : "\n");
+}
+
+void roof_rate_report_remark(struct roof_text *out, const struct roof_rate_answer *answer)
+{
+    const struct roof_rate_plan *const way = &answer->found->way[0];
+    char rate[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "for %s requests/s, %s, simulated: ", roof_format_short(rate, way->rate),
+                     answer->arrivals);
+    put_latencies(out, &way->at, answer->problem->load->limit, ", ");
+    out->length -= out->failed ? 0 : 1; /* the end of the line */
 }
 
 static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way)
@@ -81,9 +95,13 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     roof_text_printf(out, "  engines:     %s%s\n", row.engines,
                      way->plan.basis == ROOF_PLAN_BOUND ? "; steps take their lower bounds" : "");
     roof_text_put(out, "  simulated:   ");
-    put_latencies(out, &way->at, limit);
-    if (way->plan.dp > 1) {
+    put_latencies(out, &way->at, limit, BELOW);
+    if (way->plan.dp > 1 || way->plan.prefill.copies > 1) {
         roof_text_printf(out, "  router:      %s\n", roof_router_names[a->problem->load->router]);
+    }
+    if (way->chunk != a->problem->load->limits.budget) {
+        roof_text_printf(out, "  chunk:       %" PRId64 " tokens of prompts in a step\n",
+                         way->chunk);
     }
     if (bottleneck != NULL) {
         roof_text_printf(out, "  bottleneck:  %s\n", bottleneck);
@@ -92,8 +110,11 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
         put_greatest(out, way);
     }
     if (way->plan.dp > 1 && way->fewer.steps > 0) {
-        roof_text_put(out, "  one less:    ");
-        put_latencies(out, &way->fewer, limit);
+        const size_t from = out->length;
+        roof_text_printf(out, "  %" PRId64 " cop%s:", way->plan.dp - 1,
+                         way->plan.dp == 2 ? "y" : "ies");
+        roof_text_fill(out, ' ', from + 15 - out->length);
+        put_latencies(out, &way->fewer, limit, BELOW);
     }
     if (!isnan(way->cost)) {
         roof_text_printf(out, "  cost:        %s per hour", roof_format_short(number, way->price));
@@ -116,7 +137,9 @@ static void fit_column(struct roof_table *table, const char *key, size_t width)
 struct common {
     bool one_device;
     bool priced;
-    bool apart; /* experts are split unlike attention */
+    bool apart;  /* experts are split unlike attention */
+    bool halves; /* some copies prefill, others decode */
+    size_t copies;
     size_t hardware;
     size_t formats; /* widths of the longest names */
 };
@@ -137,6 +160,8 @@ static struct common common_of(const struct roof_rate_answer *a)
         c.one_device = c.one_device && way->plan.hardware == a->found->way[0].plan.hardware;
         c.priced = c.priced || !isnan(way->price);
         c.apart = c.apart || way->plan.split.attention_dp > 1 || way->plan.split.moe_ep > 1;
+        c.halves = c.halves || way->plan.prefill.copies > 0;
+        c.copies = longer(c.copies, row.copies);
         c.hardware = longer(c.hardware, row.hardware);
         c.formats = longer(c.formats, row.formats);
     }
@@ -154,6 +179,9 @@ static void hide_columns(struct roof_table *table, const struct roof_rate_answer
                    {"price_per_hour", !c.priced},
                    {"cost_per_million_tokens", !c.priced},
                    {"pp", true},
+                   {"copies", !c.halves},
+                   {"dp", c.halves},
+                   {"tp", c.halves},
                    {"attention_dp", !c.apart},
                    {"moe_ep", !c.apart},
                    {"ep", true},
@@ -164,6 +192,7 @@ static void hide_columns(struct roof_table *table, const struct roof_rate_answer
         }
     }
     fit_column(table, "hardware", c.hardware);
+    fit_column(table, "copies", c.copies > strlen("copies") ? c.copies : strlen("copies"));
     fit_column(table, "formats", c.formats);
 }
 
@@ -184,16 +213,27 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
 {
     struct roof_table table;
     const struct roof_simulation_inputs *const load = a->problem->load;
+    const struct roof_plan_problem *const problem = &a->problem->answer->problem;
     roof_text_printf(out,
-                     "\n%zu of %zu ways, those that need least by the closed form, were simulated "
-                     "with\n%" PRIu64 " requests each (seed %" PRIu64 "); times in ms\n\n",
-                     a->found->tried, a->found->ways, a->found->requests, load->seed);
+                     "\nThe closed form ranks %zu way%s to serve; the best %zu %s simulated, with "
+                     "%" PRIu64 " requests each\n(seed %" PRIu64 "). Times are in ms. A copy has ",
+                     a->found->ways, a->found->ways == 1 ? "" : "s", a->found->tried,
+                     a->found->tried == 1 ? "was" : "were", a->found->requests, load->seed);
+    for (size_t i = 0; i < problem->device_counts; i++) {
+        const bool last = i + 1 == problem->device_counts;
+        roof_text_printf(out, "%s%" PRId64,
+                         i == 0 ? ""
+                         : last ? " or "
+                                : ", ",
+                         problem->devices[i]);
+    }
+    roof_text_put(out, " devices (--devices).\n\n");
     (void)roof_table_open(&table, ROOF_OUTPUT_TEXT, ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM, NULL,
                           NULL); /* fails for columns only */
-    if (!roof_asked(a->question, ROOF_INPUT_WIDE)) {
+    if (!a->kept->all) {
         hide_columns(&table, a);
     }
-    roof_table_narrow(&table, a->question, NULL);
+    roof_table_narrow(&table, a->kept, NULL);
     roof_rate_report_rows(out, &table, a, top);
 }
 
@@ -207,34 +247,37 @@ static void put_others(struct roof_text *out, const struct roof_rate_answer *a)
     for (size_t i = 0; i < found->others; i++) {
         char rate[ROOF_QUANTITY_SIZE];
         const struct roof_rate_plan *const way = &found->other[i];
-        roof_text_printf(out, "  %10s  %6" PRId64 "  %7" PRId64 "\n",
-                         roof_format_short(rate, way->rate), way->plan.dp, way->plan.devices);
+        struct roof_plan_row row;
+        roof_plan_name(&row, &way->plan, 1, &a->problem->answer->problem);
+        roof_text_printf(out, "  %10s  ", roof_format_short(rate, way->rate));
+        if (way->plan.prefill.copies > 0) {
+            roof_text_printf(out, "%6s", row.copies);
+        } else {
+            roof_text_printf(out, "%6" PRId64, way->plan.dp);
+        }
+        roof_text_printf(out, "  %7" PRId64 "\n", way->plan.devices);
     }
 }
 
 /* Writes the simulation of the best way. */
 static void put_command(struct roof_text *out, const struct roof_rate_answer *a)
 {
-    static const size_t load[] = {
-        ROOF_INPUT_PROMPT,   ROOF_INPUT_GENERATE,   ROOF_INPUT_ARRIVALS,
-        ROOF_INPUT_REQUESTS, ROOF_INPUT_SEED,       ROOF_INPUT_WARM_UP,
-        ROOF_INPUT_ROUTER,   ROOF_INPUT_STEP_SCALE, ROOF_INPUT_REQUEST_OVERHEAD,
-        ROOF_INPUT_MAX_TTFT, ROOF_INPUT_MAX_TPOT,   ROOF_INPUT_MAX_E2E};
     const struct roof_plan *const plan = &a->found->way[0].plan;
     roof_text_put(out, "\nReproduce (with the same --set and --calibration, if you gave any):\n");
     roof_plan_put_simulation(out, plan, &a->problem->answer->problem);
+    if (a->found->way[0].chunk != a->problem->load->limits.budget) {
+        roof_text_printf(out, " --chunk %" PRId64, a->found->way[0].chunk);
+    }
     roof_text_put(out, " --rate ");
     roof_text_number(out, a->found->way[0].rate);
-    if (a->question->value[ROOF_INPUT_REQUESTS] == NULL &&
-        a->found->requests != a->problem->load->requests) {
+    if (!a->problem->requests_given && a->found->requests != a->problem->load->requests) {
         roof_text_printf(out, " --requests %" PRIu64, a->found->requests);
     }
-    for (size_t i = 0; i < COUNT(load); i++) {
+    for (size_t i = 0; i < a->said_count; i++) {
         char name[ROOF_INPUT_NAME_SIZE];
-        const char *const value = a->question->value[load[i]];
-        if (value != NULL && (load[i] != ROOF_INPUT_ROUTER || plan->dp > 1)) {
-            roof_text_printf(out, " %s ", roof_input_name(name, roof_input(load[i])));
-            roof_text_shell_word(out, value);
+        if (a->said[i].input != ROOF_INPUT_ROUTER || plan->dp > 1 || plan->prefill.copies > 1) {
+            roof_text_printf(out, " %s ", roof_input_name(name, roof_input(a->said[i].input)));
+            roof_text_shell_word(out, a->said[i].text);
         }
     }
     roof_text_put(out, "\n");
@@ -256,7 +299,7 @@ static void put_nothing(struct roof_text *out, const struct roof_rate_answer *a)
     roof_plan_describe_place(out, &nearest->plan, &a->problem->answer->problem);
     roof_text_printf(out, ", %s, KV cache %s\n  simulated:   ", row.formats,
                      roof_format(row.kv)->name);
-    put_latencies(out, &nearest->at, a->problem->load->limit);
+    put_latencies(out, &nearest->at, a->problem->load->limit, BELOW);
 }
 
 void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer *answer, size_t top)
@@ -284,9 +327,9 @@ static void put_request(struct roof_text *out, const struct roof_rate_answer *a)
     roof_text_put(out, ", \"arrivals\": ");
     roof_json_quote(out, a->arrivals);
     roof_text_put(out, ", \"prompt\": ");
-    roof_json_quote(out, a->question->value[ROOF_INPUT_PROMPT]);
+    roof_json_quote(out, a->prompt);
     roof_text_put(out, ", \"generate\": ");
-    roof_json_quote(out, a->question->value[ROOF_INPUT_GENERATE]);
+    roof_json_quote(out, a->generate);
     roof_text_printf(out, ", \"requests\": %" PRIu64 ", \"seed\": %" PRIu64 "}", a->found->requests,
                      load->seed);
 }

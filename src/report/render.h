@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The renderer of tables: it writes values under the columns of a table, whatever they describe. */
-#ifndef ROOF_TABLE_PRIVATE_H
-#define ROOF_TABLE_PRIVATE_H
+#ifndef ROOF_REPORT_RENDER_H
+#define ROOF_REPORT_RENDER_H
 
 #include "report/table.h"
 

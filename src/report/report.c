@@ -9,6 +9,9 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/shell.h"
+#include "predict/power.h"
+#include "predict/predict_sizes.h"
+#include "predict/tile.h"
 #include "predict/unexpected.h"
 #include "report/advice_report.h"
 
@@ -488,6 +491,11 @@ static void put_time(struct roof_text *out, const struct roof_prediction *p)
     snprintf(detail, sizeof detail, "lower bound; %s",
              isnan(p->compute_time_s) ? "of the memory alone: the peak is unknown" : bound);
     line(out, "time", roof_format_quantity(value, p->time_s, ROOF_UNIT_MICROSECONDS), detail);
+    const double least_s = roof_least_time(p);
+    if (least_s < p->time_s) {
+        line(out, "  least", roof_format_quantity(value, least_s, ROOF_UNIT_MICROSECONDS),
+             ROOF_LEAST_NOTE);
+    }
     snprintf(detail, sizeof detail, "%s at %s",
              roof_format_quantity(bytes, p->bytes, ROOF_UNIT_BYTES),
              roof_format_quantity(rate, p->bandwidth_bytes_per_s, ROOF_UNIT_GB_PER_S));
@@ -518,6 +526,28 @@ static void put_network(struct roof_text *out, const struct roof_prediction *p)
     }
     line(out, "network time",
          roof_format_quantity(value, p->network_time_s, ROOF_UNIT_MICROSECONDS), detail);
+}
+
+/* Writes the energy where it is known, and what a power cap makes of the time. */
+static void put_power(struct roof_text *out, const struct roof_prediction *p)
+{
+    const struct roof_power power = roof_power_of(p);
+    char value[ROOF_QUANTITY_SIZE];
+    char other[ROOF_QUANTITY_SIZE];
+    char detail[300];
+    if (!isnan(power.power_time_s)) {
+        snprintf(detail, sizeof detail, "%s for FLOPs and bytes, under a cap of %s",
+                 roof_format_quantity(value, power.dynamic_j, ROOF_UNIT_JOULES),
+                 roof_format_quantity(other, p->hardware->figure[ROOF_FIGURE_POWER_CAP].value,
+                                      ROOF_UNIT_WATTS));
+        line(out, "power time",
+             roof_format_quantity(value, power.power_time_s, ROOF_UNIT_MICROSECONDS), detail);
+    }
+    if (!isnan(power.energy_j)) {
+        snprintf(detail, sizeof detail, "at the bound: %s on average",
+                 roof_format_quantity(other, power.power_w, ROOF_UNIT_WATTS));
+        line(out, "energy", roof_format_quantity(value, power.energy_j, ROOF_UNIT_JOULES), detail);
+    }
 }
 
 /* Writes the intensity, and the FLOP/s that follow from the time. */
@@ -570,6 +600,14 @@ static void put_notes(struct roof_text *out, const struct roof_prediction *p)
         roof_text_printf(out, "\n%s has no sparse peak for %s: the dense one is used.\n",
                          p->hardware->id, roof_format(p->compute)->name);
     }
+    const bool tiled = p->workload.op == ROOF_OPERATOR_GEMM || p->workload.op == ROOF_OPERATOR_BMM;
+    if (tiled && !isnan(p->expected_s) && roof_tile_k_alignment(&p->workload) < 16) {
+        roof_text_printf(out,
+                         "\nK is misaligned: its rows begin at multiples of %g bytes, not of 16. "
+                         "The estimate does\nnot count what narrow loads cost; --tile "
+                         "128x128x64 does.\n",
+                         roof_tile_k_alignment(&p->workload));
+    }
     if (!isnan(p->fraction_of_bound) && p->fraction_of_bound > 1) {
         roof_text_put(out,
                       "\nThe measured time is below the lower bound: data stayed in a cache, or "
@@ -593,6 +631,7 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     put_time(out, p);
     put_compute(out, p);
     put_network(out, p);
+    put_power(out, p);
     put_rates(out, p);
     put_expected(out, p, b->tiling);
     if (b->apart != NULL) {

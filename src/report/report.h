@@ -3,8 +3,8 @@
  * Documents about one result: a prediction, a recommendation, a device, a format, an operator.
  * Reports compute nothing.
  */
-#ifndef ROOFLINE_REPORT_H
-#define ROOFLINE_REPORT_H
+#ifndef ROOF_REPORT_REPORT_H
+#define ROOF_REPORT_REPORT_H
 
 #include <stdbool.h>
 
@@ -17,7 +17,10 @@
 #include "decide/recommend.h"
 #include "predict/kernel.h"
 #include "predict/trace.h"
-#include "report/table.h"
+#include "report/rows.h"
+
+/* The words beside a least time. */
+#define ROOF_LEAST_NOTE "if all tokens of a pass choose the same experts"
 
 /** A document about a prediction has these beside it; NULL: nothing of the kind. */
 struct roof_report_beside {
@@ -84,6 +87,9 @@ void roof_report_recommendation_text(struct roof_text *out,
 void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns,
                                  bool metrics, bool lost);
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row);
+/** Writes a row as a line for people, and the heading of such lines. */
+void roof_report_compared_line(struct roof_text *out, const struct roof_compared *row);
+void roof_report_compared_heading(struct roof_text *out);
 
 /** A row that loses time, kept until all rows are read. */
 struct roof_lost_row {

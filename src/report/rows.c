@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Writes a row of each kind of result that tables have. */
-#include "report/render.h"
+#include "report/rows.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +13,45 @@
 #include "operator/operator_fields.h"
 #include "predict/prediction_fields.h"
 #include "predict/tile_fields.h"
+#include "report/render.h"
+
+void roof_table_show(struct roof_table *table, const char *key)
+{
+    struct roof_fields all;
+    roof_table_fields(&all, table->kind, table->op, false);
+    const struct roof_field *const field = roof_fields_find(&all, key);
+    if (table->kind == ROOF_TABLE_MODEL_PREDICTIONS && field != NULL &&
+        roof_fields_find(&table->columns, key) == NULL) {
+        roof_fields_add(&table->columns, field, 1, field->part);
+    }
+}
+
+/* Returns the bit of the dimension with a key; 0: none has it. */
+static uint64_t dimension_bit(const char *key)
+{
+    for (size_t i = 0; i < ROOF_DIM_COUNT; i++) {
+        if (strcmp(roof_dimensions[i].key, key) == 0) {
+            return UINT64_C(1) << i;
+        }
+    }
+    return 0;
+}
+
+void roof_table_keep_dimensions(struct roof_table *table, uint64_t dimensions)
+{
+    struct roof_fields *const columns = &table->columns;
+    if (table->kind != ROOF_TABLE_PREDICTIONS || table->op != ROOF_OPERATOR_COUNT) {
+        return;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < columns->count; i++) {
+        const uint64_t bit = dimension_bit(columns->field[i].key);
+        if (bit == 0 || (dimensions & bit) != 0) {
+            columns->field[kept++] = columns->field[i];
+        }
+    }
+    columns->count = kept;
+}
 
 void roof_table_prediction(struct roof_table *table, struct roof_text *out,
                            const struct roof_prediction *prediction)

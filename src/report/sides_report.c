@@ -19,6 +19,7 @@ struct figure {
 };
 static const struct figure of_operators[] = {{"lower bound", "time_us"},
                                              {"expected", "expected_time_us"},
+                                             {"  kernels", "expected_basis"},
                                              {"limited by", "bottleneck"},
                                              {"expected limit", "expected_bottleneck"},
                                              {"memory time", "memory_time_us"},
@@ -38,6 +39,7 @@ static const struct figure of_models[] = {{"time to first token", "ttft_ms"},
                                           {"  expected", "expected_e2e_ms"},
                                           {"tokens/s", "tokens_per_s"},
                                           {"  expected", "expected_tokens_per_s"},
+                                          {"  from other devices", "expected_near_fraction"},
                                           {"limited by", "bottleneck"},
                                           {"expected limit", "expected_bottleneck"},
                                           {"weights", "weights_memory_bytes"},
@@ -66,6 +68,8 @@ static void show(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
         out[0] = '\0';
     } else if (field->type == ROOF_TYPE_FLAG) {
         snprintf(out, ROOF_QUANTITY_SIZE, "%s", value->number > 0 ? "yes" : "no");
+    } else if (field->unit == ROOF_UNIT_NONE && strstr(field->key, "fraction") != NULL) {
+        snprintf(out, ROOF_QUANTITY_SIZE, "%.0f%%", 100 * value->number);
     } else if (field->unit == ROOF_UNIT_NONE) {
         roof_model_report_rate(out, value->number);
     } else {
@@ -176,6 +180,7 @@ static void put_unexpected(struct roof_text *out, const struct roof_side *side)
 void roof_report_sides(struct roof_text *out, const struct roof_side *sides, size_t count)
 {
     struct sides s = {.count = count};
+    const size_t from = out->length;
     const struct roof_model_prediction *const model = sides[0].of_model;
     for (size_t i = 0; i < count; i++) {
         fill(&s, i, &sides[i]);
@@ -191,7 +196,9 @@ void roof_report_sides(struct roof_text *out, const struct roof_side *sides, siz
         roof_text_put(out, ": ");
         roof_report_formats(out, sides[0].prediction);
     }
-    roof_text_put(out, "\n\n");
+    roof_text_put(out, "\n");
+    roof_text_fold(out, from, 4);
+    roof_text_put(out, "\n");
     put_rows(out, &s);
     for (size_t i = 0; i < count; i++) {
         put_unexpected(out, &sides[i]);

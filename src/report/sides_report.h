@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** Predictions of one question on several devices, side by side for people. */
-#ifndef ROOFLINE_SIDES_REPORT_H
-#define ROOFLINE_SIDES_REPORT_H
+#ifndef ROOF_REPORT_SIDES_REPORT_H
+#define ROOF_REPORT_SIDES_REPORT_H
 
 #include "predict/model_prediction.h"
 

@@ -30,11 +30,45 @@ static const char *short_time(char out[ROOF_QUANTITY_SIZE], double time_s)
     return roof_format_quantity(out, time_s, ROOF_UNIT_MILLISECONDS);
 }
 
+/* Writes "tp 4, 2 copies", and how many devices there are. */
+static void put_copies(struct roof_text *out, const struct roof_scenario *s)
+{
+    roof_text_printf(out, "tp %" PRId64, s->tp);
+    if (s->pp > 1) {
+        roof_text_printf(out, ", pp %" PRId64, s->pp);
+    }
+    if (s->attention_dp > 1) {
+        roof_text_printf(out, ", attention-dp %" PRId64, s->attention_dp);
+    }
+    if (s->dp > 1) {
+        roof_text_printf(out, ", %" PRId64 " copies", s->dp);
+    }
+}
+
+static void put_split(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const double devices = roof_simulation_devices(row);
+    if (!(devices > 1)) {
+        return;
+    }
+    if (row->prefill != NULL) {
+        roof_text_put(out, "; prefill ");
+        put_copies(out, &row->prefill->scenario);
+        roof_text_put(out, "; decode ");
+    } else {
+        roof_text_put(out, "; ");
+    }
+    put_copies(out, &row->deployment->scenario);
+    if (row->router != NULL) {
+        roof_text_printf(out, " (%s)", row->router);
+    }
+    roof_text_printf(out, ", devices %.0f", devices);
+}
+
 static void put_heading(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_deployment *const d = row->deployment;
-    const struct roof_scenario *const s = &d->scenario;
-    const struct roof_formats *const f = &s->common.formats;
+    const struct roof_formats *const f = &d->scenario.common.formats;
     char rate[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "%s on ", d->model->id);
     roof_report_device(out, d->hardware);
@@ -50,18 +84,10 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
         roof_text_put(out, ", generate ");
         roof_text_plain(out, row->generate);
     }
-    if (d->devices > 1) {
-        roof_text_printf(out, "; tp %" PRId64, s->tp);
-        if (s->pp > 1) {
-            roof_text_printf(out, ", pp %" PRId64, s->pp);
-        }
-        if (s->attention_dp > 1) {
-            roof_text_printf(out, ", attention-dp %" PRId64, s->attention_dp);
-        }
-        if (s->dp > 1) {
-            roof_text_printf(out, ", %" PRId64 " copies (%s)", s->dp, row->router);
-        }
-        roof_text_printf(out, ", devices %.0f", d->devices);
+    put_split(out, row);
+    if (row->engine != NULL) {
+        roof_text_put(out, "; engine ");
+        roof_text_plain(out, row->engine);
     }
     roof_text_printf(out, "; weights %s, activations %s, kv %s\n\n", roof_format(f->weights)->name,
                      roof_format(f->activations)->name, roof_format(f->kv)->name);
@@ -100,8 +126,12 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
         char name[ROOF_INPUT_NAME_SIZE];
         const struct roof_input *const input = roof_input_find(raise->key);
         put_line(out, i == 0 ? "raised by" : "", roof_input_name(name, input));
-        roof_text_printf(out, " %" PRId64, raise->value);
-        if ((double)raise->devices > row->deployment->devices) {
+        if (raise->format != NULL) {
+            roof_text_printf(out, " %s", raise->format);
+        } else {
+            roof_text_printf(out, " %" PRId64, raise->value);
+        }
+        if ((double)raise->devices > roof_simulation_devices(row)) {
             roof_text_printf(out, " (%" PRId64 " devices)", raise->devices);
         }
         roof_text_printf(out, ": about x%.2g\n", raise->factor);
@@ -138,14 +168,26 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     put_line(out, "completed", roof_format_short(a, s->completed_per_s));
     roof_text_printf(out, " requests/s, %s tokens/s\n", roof_format_short(b, s->tokens_per_s));
     put_line(out, "running", roof_format_short(a, s->running));
-    roof_text_printf(out, " requests in the mean, %s waiting\n", roof_format_short(b, s->waiting));
-    put_line(out, "engine", roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
+    roof_text_printf(out, " requests on average, %s waiting\n", roof_format_short(b, s->waiting));
+    if (!isnan(s->prefill_busy)) {
+        put_line(out, "prefill", roof_format_quantity(a, s->prefill_busy, ROOF_UNIT_FRACTION));
+        roof_text_put(out, " of the time in steps\n");
+        put_line(out, "link", roof_format_quantity(a, s->link_busy, ROOF_UNIT_FRACTION));
+        roof_text_printf(out, " of the time busy; a cache takes %s with its wait\n",
+                         short_time(b, s->transfer_s));
+    }
+    put_line(out, isnan(s->prefill_busy) ? "engine" : "decode",
+             roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
     roof_text_printf(out, " of the time in steps, %s each\n",
                      roof_format_quantity(b, s->step_s, ROOF_UNIT_MILLISECONDS));
     if (!isnan(s->kv_use)) {
         put_line(out, "KV cache", roof_format_quantity(a, s->kv_use, ROOF_UNIT_FRACTION));
         roof_text_printf(out, " of room for %.0f tokens; %" PRIu64 " preemptions\n",
                          (double)row->deployment->blocks * ROOF_BLOCK_TOKENS, s->preemptions);
+    }
+    if (!isnan(s->prefix_hit)) {
+        put_line(out, "prefix cache", roof_format_quantity(a, s->prefix_hit, ROOF_UNIT_FRACTION));
+        roof_text_put(out, " of the tokens of prompts were there\n");
     }
     if (row->bottleneck != NULL) {
         put_line(out, "bottleneck", row->bottleneck);
@@ -209,7 +251,7 @@ static void put_fit(struct roof_text *out, const struct roof_simulation_row *row
         char time[ROOF_QUANTITY_SIZE];
         if (!isnan(fit->error[i])) {
             put_line(out, i == 0 ? "measured" : "", latency_names[i]);
-            roof_text_printf(out, " %s in the mean of %s%" PRIu64 " requests: error %+.1f%%\n",
+            roof_text_printf(out, " %s on average of %s%" PRIu64 " requests: error %+.1f%%\n",
                              short_time(time, fit->measured_s[i]), row->fitted ? "the other " : "",
                              fit->requests, 100 * fit->error[i]);
         }
@@ -303,8 +345,13 @@ void roof_simulation_report_json(struct roof_text *out, const struct roof_simula
     roof_report_limits_json(out, &row->result, limit);
     for (size_t i = 0; i < row->raises; i++) {
         const struct roof_raise *const raise = &row->raise[i];
-        roof_text_printf(out, "%s{\"key\": \"%s\", \"value\": %" PRId64,
-                         i == 0 ? ",\n  \"raises\": [\n    " : ",\n    ", raise->key, raise->value);
+        roof_text_printf(out, "%s{\"key\": \"%s\", \"value\": ",
+                         i == 0 ? ",\n  \"raises\": [\n    " : ",\n    ", raise->key);
+        if (raise->format != NULL) {
+            roof_text_printf(out, "\"%s\"", raise->format);
+        } else {
+            roof_text_printf(out, "%" PRId64, raise->value);
+        }
         put_number(out, "devices", (double)raise->devices);
         put_number(out, "factor", raise->factor);
         roof_text_put(out, i + 1 == row->raises ? "}\n  ]" : "}");

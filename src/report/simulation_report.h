@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /** Documents about one simulation. Reports compute nothing. */
-#ifndef ROOF_SIMULATION_REPORT_H
-#define ROOF_SIMULATION_REPORT_H
+#ifndef ROOF_REPORT_SIMULATION_REPORT_H
+#define ROOF_REPORT_SIMULATION_REPORT_H
 
-#include "report/table.h"
+#include "report/rows.h"
 
 /** Each writes a simulation, and whether its limits were met: for people, or as a JSON object. */
 void roof_simulation_report_text(struct roof_text *out, const struct roof_simulation_row *row,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "report/cells.h"
-#include "report/table.h"
+#include "report/rows.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
 

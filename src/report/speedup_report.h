@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** Reports about why one side is faster than another, for people and for programs. */
-#ifndef ROOFLINE_SPEEDUP_REPORT_H
-#define ROOFLINE_SPEEDUP_REPORT_H
+#ifndef ROOF_REPORT_SPEEDUP_REPORT_H
+#define ROOF_REPORT_SPEEDUP_REPORT_H
 
 #include "base/text.h"
 #include "decide/speedup.h"

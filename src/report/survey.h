@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The sections of the report about a model on a device that have a file of their own. */
-#ifndef ROOF_SURVEY_SECTIONS_H
-#define ROOF_SURVEY_SECTIONS_H
+#ifndef ROOF_REPORT_SURVEY_H
+#define ROOF_REPORT_SURVEY_H
 
 #include "report/survey_report.h"
 

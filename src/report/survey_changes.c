@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "report/change_words.h"
 #include "report/markdown.h"
 
 const char *roof_survey_phase_name(const struct roof_survey_phase *phase)
@@ -12,17 +13,14 @@ const char *roof_survey_phase_name(const struct roof_survey_phase *phase)
 }
 
 /* The kinds of changes that are called the same each time, and what they mean. */
-static const struct {
-    const char *change;
-    const char *note;
-} fixed[ROOF_SURVEY_CHANGE_KIND_COUNT] = {
-    [ROOF_SURVEY_LAUNCH] = {"no launch overhead", "kernels launched ahead, as by a captured graph"},
+static const struct roof_change_words fixed[ROOF_SURVEY_CHANGE_KIND_COUNT] = {
+    [ROOF_SURVEY_LAUNCH] = ROOF_WORDS_LAUNCH("kernels "),
     [ROOF_SURVEY_FUSE] = {"all operators fused", "norms, RoPE and activations in other kernels"},
-    [ROOF_SURVEY_SPARSE] = {"weights pruned 2:4", "half of the values, and places"},
+    [ROOF_SURVEY_SPARSE] = ROOF_WORDS_SPARSE,
     [ROOF_SURVEY_HOST] = {"no host gap", "the device never waits for the host"},
-    [ROOF_SURVEY_BANDWIDTH] = {"twice the memory bandwidth", "would be another device"},
-    [ROOF_SURVEY_PEAKS] = {"twice the peaks", "would be another device"},
-    [ROOF_SURVEY_LINKS] = {"twice the link bandwidth", "would be another device"},
+    [ROOF_SURVEY_BANDWIDTH] = ROOF_WORDS_BANDWIDTH,
+    [ROOF_SURVEY_PEAKS] = ROOF_WORDS_PEAKS,
+    [ROOF_SURVEY_LINKS] = ROOF_WORDS_LINKS,
 };
 
 void roof_survey_put_change(struct roof_text *out, const struct roof_survey_phase *phase,

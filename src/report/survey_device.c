@@ -38,7 +38,7 @@ static bool usual(enum roof_peak_table table, int format)
 static void put_source(struct roof_text *out, const char *what, const struct roof_figure *figure)
 {
     roof_text_printf(out, "- %s: ", what);
-    roof_text_markdown(out, figure->source == NULL ? "no source given" : figure->source);
+    roof_markdown_put_sources(out, figure->source == NULL ? "no source given" : figure->source);
     if (figure->confidence != ROOF_CONFIDENCE_UNKNOWN) {
         roof_text_printf(out, "; %s confidence", roof_confidence_name(figure->confidence));
     }
@@ -142,9 +142,11 @@ void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
                            "at, so their compute time is unknown, and memory alone bounds them.\n");
     }
     put_difference(out, r, about);
-    roof_text_put(out, "\nSources of the figures used:\n\n");
+    roof_markdown_fold(out, "Sources of these figures");
+    roof_text_put(out, "\n");
     put_source(out, "memory bandwidth", bandwidth);
     roof_text_put(out, peaks.sources.data == NULL ? "" : peaks.sources.data);
+    roof_markdown_unfold(out);
     out->failed = out->failed || peaks.sources.failed;
     roof_text_free(&peaks.sources);
 }

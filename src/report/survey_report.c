@@ -47,59 +47,63 @@ static void put_names(struct roof_text *out, const struct roof_model_prediction 
 
 /* --- the summary --------------------------------------------------------------------------- */
 
-static void put_expected(struct roof_text *out, const struct roof_model_prediction *r)
+/* Writes a row of the summary: a time at the bound and as estimated, and what bounds it. */
+static void put_summary_row(struct roof_markdown_table *g, double bound_s, double expected_s,
+                            const char *bound_by)
 {
-    const double expected_s = roof_survey_expected(r);
-    if (isnan(expected_s)) {
-        roof_text_put(out, ", without an estimate");
-        return;
-    }
-    roof_text_put(out, ", ");
-    roof_markdown_put_quantity(out, expected_s, ROOF_UNIT_MILLISECONDS);
-    roof_text_put(out, " expected");
+    roof_markdown_end_cell(g); /* what the row is about is written before */
+    roof_markdown_quantity(g, bound_s, ROOF_UNIT_MILLISECONDS);
+    roof_markdown_quantity(g, expected_s, ROOF_UNIT_MILLISECONDS);
+    roof_markdown_cell(g, bound_by);
 }
 
 /* Says what the time of a phase is the time of. Beside requests in flight, whose own times count
  * the prompts and tokens of others, it is that of the pass alone. */
 static const char *time_of(const struct roof_survey_phase *phase, bool in_flight)
 {
-    return is_prefill(phase) ? isnan(phase->base->ttft_s) ? " for the chunk"
-                               : in_flight                ? " for a prompt alone"
-                                                          : " to the first token"
-           : in_flight       ? " per token without prompts"
-                             : " per token";
+    return is_prefill(phase) ? isnan(phase->base->ttft_s) ? "a chunk"
+                               : in_flight                ? "a prompt alone"
+                                                          : "time to first token"
+           : in_flight       ? "time per token without prompts"
+                             : "time per token";
 }
 
-static void put_summary_of(struct roof_text *out, const struct roof_survey_phase *phase,
+/* Writes the rows of a phase: its time, tokens/s, and what takes most of it. */
+static void put_summary_of(struct roof_markdown_table *g, const struct roof_survey_phase *phase,
                            bool in_flight)
 {
     const struct roof_model_prediction *const r = phase->base;
-    size_t order[ROOF_GRAPH_MAX];
-    const size_t count = roof_model_report_order(order, r);
     const struct roof_scenario *const s = &r->scenario;
-    roof_text_printf(out, "%s (batch %" PRId64 ", context %" PRId64, roof_survey_phase_name(phase),
+    size_t order[ROOF_GRAPH_MAX];
+    char by[ROOF_MODEL_REPORT_NAME + 64];
+    char name[ROOF_MODEL_REPORT_NAME];
+    roof_text_printf(&g->text, "%s (%s, batch %" PRId64 ", context %" PRId64,
+                     time_of(phase, in_flight), is_prefill(phase) ? "prefill" : "decode",
                      s->common.shape.batch, s->context);
     if (is_prefill(phase) && s->chunk != s->context) {
-        roof_text_printf(out, ", %" PRId64 " of it new", s->chunk);
+        roof_text_printf(&g->text, ", %" PRId64 " of it new", s->chunk);
     }
-    roof_text_printf(out, ") is %s-bound: at least ", roof_bottleneck_name(r->total.bottleneck));
-    roof_markdown_put_quantity(out, roof_survey_time(r), ROOF_UNIT_MILLISECONDS);
-    roof_text_put(out, time_of(phase, in_flight));
-    put_expected(out, r);
+    roof_text_put(&g->text, ")");
+    (void)snprintf(by, sizeof by, "%s", roof_bottleneck_name(r->total.bottleneck));
+    if (roof_model_report_order(order, r) > 0) {
+        (void)snprintf(by, sizeof by, "%s; %s takes %.0f%%",
+                       roof_bottleneck_name(r->total.bottleneck),
+                       roof_model_report_operator(name, &r->node[order[0]].node),
+                       100 * roof_model_share(r, order[0]));
+    }
+    put_summary_row(g, roof_survey_time(r), roof_survey_expected(r), by);
     if (!isnan(r->tokens_per_s)) {
-        char rate[ROOF_QUANTITY_SIZE];
-        roof_text_printf(out, ", at most %s tokens/s", roof_format_short(rate, r->tokens_per_s));
+        roof_text_printf(&g->text, "tokens/s (%s)", is_prefill(phase) ? "prefill" : "decode");
+        roof_markdown_end_cell(g);
+        roof_markdown_number(g, r->tokens_per_s);
+        roof_markdown_number(g, r->expected_tokens_per_s);
+        roof_markdown_cell(g, "");
     }
-    if (count > 0) {
-        roof_text_printf(out, "; %s has %.1f%% of the bound time", r->node[order[0]].node.name,
-                         100 * roof_model_share(r, order[0]));
-    }
-    roof_text_put(out, ".\n");
 }
 
 static void put_memory(struct roof_text *out, const struct roof_model_prediction *r)
 {
-    roof_text_put(out, "Memory");
+    roof_text_put(out, "- Memory");
     roof_text_put(out, r->devices > 1 ? " on each device: " : ": ");
     roof_markdown_put_quantity(out, r->weights_memory_bytes, ROOF_UNIT_CAPACITY);
     roof_text_put(out, " of weights, ");
@@ -125,59 +129,62 @@ static void put_expected_note(struct roof_text *out, const struct roof_model_pre
     if (isnan(r->total.expected_s)) {
         struct roof_text why = ROOF_TEXT_INIT;
         roof_model_report_unexpected(&why, r);
-        roof_text_put(out, "Expected times are unknown (\"-\"): ");
+        roof_text_put(out, "- Expected times are unknown (\"-\"): ");
         roof_markdown_put_made(out, &why);
         roof_text_put(out, ".\n");
     } else if (r->expected_near > 0.01) {
         roof_text_printf(out,
-                         "%.0f%% of the expected time is estimated from other devices, libraries "
+                         "- %.0f%% of the expected time is estimated from other devices, libraries "
                          "or formats.\n",
                          100 * r->expected_near);
     }
 }
 
-static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
+/* Writes the rows of a request: its first token, its other tokens, and all of it. */
+static void put_request(struct roof_markdown_table *g, const struct roof_model_prediction *r)
 {
-    const struct roof_scenario *const s = &r->scenario;
-    if (s->static_batch > 0) {
-        roof_text_printf(out,
-                         "A static batch of %" PRId64 " requests of %" PRId64 " prompt and %" PRId64
-                         " generated tokens takes at least ",
-                         s->common.shape.batch, s->prompt, s->generate);
-    } else {
-        roof_text_printf(out,
-                         "With %" PRId64 " request%s of %" PRId64 " prompt and %" PRId64
-                         " generated tokens in flight, chunks of up to %" PRId64
-                         " tokens, each takes at least ",
-                         s->common.shape.batch, s->common.shape.batch == 1 ? "" : "s", s->prompt,
-                         s->generate, s->chunk);
-    }
-    roof_markdown_put_quantity(out, r->e2e_s, ROOF_UNIT_MILLISECONDS);
-    if (!isnan(r->expected_e2e_s)) {
-        roof_text_put(out, ", ");
-        roof_markdown_put_quantity(out, r->expected_e2e_s, ROOF_UNIT_MILLISECONDS);
-        roof_text_put(out, " expected");
-    }
-    roof_text_put(out, ": ");
-    roof_markdown_put_quantity(out, r->ttft_s, ROOF_UNIT_MILLISECONDS);
-    roof_text_put(out, " to the first token");
+    roof_text_put(&g->text, "time to first token");
+    put_summary_row(g, r->ttft_s, r->expected_ttft_s, "");
     if (!isnan(r->tpot_s)) {
-        roof_text_put(out, " and ");
-        roof_markdown_put_quantity(out, r->tpot_s, ROOF_UNIT_MILLISECONDS);
-        roof_text_put(out, " per token at best");
+        roof_text_put(&g->text, "time per token");
+        put_summary_row(g, r->tpot_s, r->expected_tpot_s, "");
     }
-    roof_text_put(out, ". Below are its prompt, and the decode step at its end.\n");
+    roof_text_put(&g->text, "end to end");
+    put_summary_row(g, r->e2e_s, r->expected_e2e_s, "");
 }
 
-static void put_summaries(struct roof_text *out, const struct roof_survey *s)
+/* Says which requests there are. */
+static void put_asked(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    const struct roof_scenario *const s = &r->scenario;
+    const char *const many = s->common.shape.batch == 1 ? "" : "s";
+    roof_text_printf(
+        out, "- %" PRId64 " request%s of %" PRId64 " prompt and %" PRId64 " generated tokens, ",
+        s->common.shape.batch, many, s->prompt, s->generate);
+    if (s->static_batch > 0) {
+        roof_text_put(out, "as a static batch.");
+    } else {
+        roof_text_printf(out, "in flight, with chunks of up to %" PRId64 " tokens.", s->chunk);
+    }
+    roof_text_put(
+        out, " The operators below are those of its prompt, and of the decode step at its end.\n");
+}
+
+static void put_summary_table(struct roof_text *out, const struct roof_survey *s)
 {
     const bool in_flight = s->request != NULL && s->request->scenario.static_batch == 0;
+    struct roof_markdown_table g;
+    ROOF_GRID_BEGIN(&g, "", ">lower bound", ">expected", "bound by");
+    if (s->request != NULL) {
+        put_request(&g, s->request);
+    }
     if (s->decode.base != NULL) {
-        put_summary_of(out, &s->decode, in_flight);
+        put_summary_of(&g, &s->decode, in_flight);
     }
     if (s->prefill.base != NULL) {
-        put_summary_of(out, &s->prefill, in_flight);
+        put_summary_of(&g, &s->prefill, in_flight);
     }
+    roof_markdown_put(out, &g);
 }
 
 static void put_summary(struct roof_text *out, const struct roof_survey *s)
@@ -190,7 +197,8 @@ static void put_summary(struct roof_text *out, const struct roof_survey *s)
     roof_text_put(out, "\n\n");
     struct roof_text formats = ROOF_TEXT_INIT;
     roof_model_report_formats(&formats, r);
-    roof_text_put(out, "Formats: ");
+    put_summary_table(out, s);
+    roof_text_put(out, "\n- Formats: ");
     roof_markdown_put_made(out, &formats);
     if (r->devices > 1) {
         roof_text_printf(out, "; %.0f devices (tp %" PRId64 ", pp %" PRId64 ", ep %" PRId64,
@@ -206,9 +214,8 @@ static void put_summary(struct roof_text *out, const struct roof_survey *s)
     }
     roof_text_put(out, ".\n");
     if (s->request != NULL) {
-        put_request(out, s->request);
+        put_asked(out, s->request);
     }
-    put_summaries(out, s);
     put_memory(out, s->request != NULL ? s->request : r);
     put_expected_note(out, r);
     if (s->decode.base != NULL && s->prefill.base != NULL &&
@@ -292,49 +299,100 @@ static void put_compute(struct roof_text *out, const struct roof_prediction *p)
                      p->part[0].unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
 }
 
-static void kernel_row(struct roof_markdown_table *g, const struct roof_model_prediction *r,
-                       size_t node)
+/* Operators that take less than this share of the time, both at the bound and as estimated, are
+ * folded. */
+#define SMALL_SHARE 0.01
+
+static bool is_small(const struct roof_model_prediction *r, size_t node)
 {
     const struct roof_node_prediction *const n = &r->node[node];
-    const struct roof_prediction *const p = &n->prediction;
-    roof_markdown_cell(g, n->node.name);
-    roof_markdown_integer(g, n->node.count);
-    put_shape(&g->text, &p->workload);
-    roof_markdown_end_cell(g);
-    put_formats(&g->text, p);
-    roof_markdown_end_cell(g);
-    put_compute(&g->text, p);
-    roof_markdown_end_cell(g);
-    roof_markdown_number(g, p->intensity);
-    roof_markdown_number(g, p->ridge);
-    roof_markdown_cell(g, roof_bottleneck_name(p->bottleneck));
-    roof_markdown_put_rate(&g->text, p->attainable_flops_per_s);
-    roof_markdown_end_cell(g);
-    roof_markdown_share(g, roof_model_share(r, node));
-    roof_markdown_time(g, roof_model_time(n));
-    roof_markdown_time(g, (double)n->node.count * p->expected_s);
+    const double expected =
+        (double)n->node.count * n->prediction.expected_s / roof_survey_expected(r);
+    return roof_model_share(r, node) < SMALL_SHARE && !(expected >= SMALL_SHARE);
 }
 
-static void put_kernels(struct roof_text *out, const struct roof_survey_phase *phase, size_t top)
+/* Writes where the time of a phase goes: the operators that take most of it. */
+static void put_times(struct roof_text *out, const struct roof_survey_phase *phase, size_t top)
 {
     const struct roof_model_prediction *const r = phase->base;
-    struct roof_text title = ROOF_TEXT_INIT;
     struct roof_markdown_table g;
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, r);
-    roof_model_report_scenario(&title, r);
-    roof_text_put(out, "\n### Kernels: ");
-    roof_markdown_put_made(out, &title);
-    roof_text_put(out, "\n\n");
-    ROOF_GRID_BEGIN(&g, "operator", ">count", "operation", "formats", "runs at", ">FLOP/byte",
-                    ">ridge", "bound by", ">attainable", ">share", ">bound", ">expected");
+    size_t left_out = 0;
+    double rest = 0;
+    ROOF_GRID_BEGIN(&g, "operator", ">count", "runs at", ">FLOP/byte", "bound by", ">share",
+                    ">bound", ">expected");
+    for (size_t i = 0; i < count; i++) {
+        const struct roof_node_prediction *const n = &r->node[order[i]];
+        const struct roof_prediction *const p = &n->prediction;
+        char name[ROOF_MODEL_REPORT_NAME];
+        if (i >= top || (i > 0 && is_small(r, order[i]))) {
+            left_out++;
+            rest += roof_model_share(r, order[i]);
+            continue;
+        }
+        roof_markdown_cell(&g, roof_model_report_operator(name, &n->node));
+        roof_markdown_integer(&g, n->node.count);
+        put_compute(&g.text, p);
+        roof_markdown_end_cell(&g);
+        roof_markdown_number(&g, p->intensity);
+        roof_markdown_cell(&g, roof_bottleneck_name(p->bottleneck));
+        roof_markdown_share(&g, roof_model_share(r, order[i]));
+        roof_markdown_time(&g, roof_model_time(n));
+        roof_markdown_time(&g, (double)n->node.count * p->expected_s);
+    }
+    roof_markdown_put(out, &g);
+    if (left_out > 0) {
+        roof_text_printf(out, "\n%zu more operator%s take%s %.1f%% of the bound%s.\n", left_out,
+                         left_out == 1 ? "" : "s", left_out == 1 ? "s" : "", 100 * rest,
+                         left_out == 1 ? "" : " together");
+    }
+}
+
+/* Writes what each operator computes and in which formats. */
+static void put_operations(struct roof_text *out, const struct roof_model_prediction *r, size_t top)
+{
+    struct roof_markdown_table g;
+    size_t order[ROOF_GRAPH_MAX];
+    const size_t count = roof_model_report_order(order, r);
+    ROOF_GRID_BEGIN(&g, "operator", "operation", "formats", "runs at", ">FLOP/byte", ">ridge",
+                    "bound by", ">attainable");
     for (size_t i = 0; i < count && i < top; i++) {
-        kernel_row(&g, r, order[i]);
+        const struct roof_node_prediction *const n = &r->node[order[i]];
+        const struct roof_prediction *const p = &n->prediction;
+        char name[ROOF_MODEL_REPORT_NAME];
+        roof_markdown_cell(&g, roof_model_report_operator(name, &n->node));
+        put_shape(&g.text, &p->workload);
+        roof_markdown_end_cell(&g);
+        put_formats(&g.text, p);
+        roof_markdown_end_cell(&g);
+        put_compute(&g.text, p);
+        roof_markdown_end_cell(&g);
+        roof_markdown_number(&g, p->intensity);
+        roof_markdown_number(&g, p->ridge);
+        roof_markdown_cell(&g, roof_bottleneck_name(p->bottleneck));
+        roof_markdown_put_rate(&g.text, p->attainable_flops_per_s);
+        roof_markdown_end_cell(&g);
     }
     roof_markdown_put(out, &g);
     if (count > top) {
         roof_text_printf(out, "\n%zu more operators take less (--top shows more).\n", count - top);
     }
+}
+
+static void put_kernels(struct roof_text *out, const struct roof_survey_phase *phase, size_t top)
+{
+    struct roof_text title = ROOF_TEXT_INIT;
+    roof_model_report_scenario(&title, phase->base);
+    roof_text_put(out, "\n### Kernels: ");
+    roof_markdown_put_made(out, &title);
+    roof_text_put(out, "\n\n");
+    put_times(out, phase, top);
+    roof_markdown_fold(out, is_prefill(phase) ? "All operators of the prefill, with shapes"
+                                              : "All operators of the decode step, with shapes");
+    roof_text_put(out, "\n");
+    put_operations(out, phase->base, top);
+    roof_markdown_unfold(out);
 }
 
 /* --- formulas ------------------------------------------------------------------------------ */
@@ -369,6 +427,7 @@ static void put_formulas(struct roof_text *out, const struct roof_survey *s)
 {
     roof_text_put(out, "\n## Arithmetic intensity\n\nFor each kind of operator, as the largest of "
                        "its kind here has it; bits(format) include block scales.\n");
+    roof_markdown_fold(out, "Formulas");
     for (size_t i = 0; i < s->formulas; i++) {
         const struct roof_survey_formula *const f = &s->formula[i];
         roof_text_printf(out, "\n### %s\n\n",
@@ -383,6 +442,7 @@ static void put_formulas(struct roof_text *out, const struct roof_survey *s)
     put_shape(out, &f->node->prediction.workload);
     roof_text_printf(out, ", %s-bound:\n\n", roof_bottleneck_name(f->node->prediction.bottleneck));
     put_steps(out, &f->explanation, true);
+    roof_markdown_unfold(out);
 }
 
 /* --- bottlenecks --------------------------------------------------------------------------- */
@@ -437,10 +497,16 @@ static void put_bounds(struct roof_text *out, const struct roof_survey_phase *ph
         const struct roof_node_prediction *const n = &r->node[order[i]];
         const double batch = phase->limits.compute_bound_batch[order[i]];
         if (roof_is_product(n->prediction.workload.op)) {
-            roof_markdown_cell(&g, n->node.name);
+            const char *const none = isnan(n->prediction.compute_time_s) ? "unknown" : "never";
+            char name[ROOF_MODEL_REPORT_NAME];
+            roof_markdown_cell(&g, roof_model_report_operator(name, &n->node));
             roof_markdown_number(&g, n->prediction.intensity);
             roof_markdown_number(&g, n->prediction.ridge);
-            roof_text_printf(&g.text, isnan(batch) ? "never" : "%.0f", batch);
+            if (isnan(batch)) {
+                roof_text_put(&g.text, none);
+            } else {
+                roof_text_printf(&g.text, "%.0f", batch);
+            }
             roof_markdown_end_cell(&g);
         }
     }
@@ -454,8 +520,9 @@ static void put_bounds(struct roof_text *out, const struct roof_survey_phase *ph
 
 static void put_bottlenecks(struct roof_text *out, const struct roof_survey *s)
 {
-    roof_text_put(out, "\n## Bottlenecks\n\nShares are of the bound time; operators are named "
+    roof_text_put(out, "\n## Bottlenecks\n\nShares refer to the bound time; operators are named "
                        "with the most time first.\n");
+    roof_markdown_fold(out, "By batch and by context");
     if (s->decode.base != NULL) {
         put_bottlenecks_of(out, &s->decode);
         put_bounds(out, &s->decode);
@@ -463,6 +530,7 @@ static void put_bottlenecks(struct roof_text *out, const struct roof_survey *s)
     if (s->prefill.base != NULL) {
         put_bottlenecks_of(out, &s->prefill);
     }
+    roof_markdown_unfold(out);
 }
 
 /* --- scaling ------------------------------------------------------------------------------- */
@@ -519,14 +587,15 @@ static void begin_scaling(struct roof_markdown_table *g, const struct roof_surve
 static void put_scaling_decode(struct roof_text *out, const struct roof_survey_phase *phase)
 {
     static const char *const title[] = {
-        ">batch", ">bound",   ">expected", ">tokens/s",    ">expected tokens/s", "bound by",
-        "fits",   ">weights", ">KV cache", ">activations", ">compute",           ">network"};
+        ">batch",  ">bound",   ">expected", ">tokens/s",    ">expected tokens/s",
+        "fits",    ">weights", ">KV cache", ">activations", ">compute",
+        ">network"};
     const int causes =
         ROOF_SURVEY_CAUSE_COUNT - (phase->base->devices > (double)phase->base->scenario.dp ? 0 : 1);
     struct roof_markdown_table g;
     roof_text_printf(out, "\n### Decode over batch, context %" PRId64 "\n\n",
                      phase->base->scenario.context);
-    roof_markdown_begin(&g, title, 7 + (size_t)causes);
+    roof_markdown_begin(&g, title, 6 + (size_t)causes);
     for (size_t i = 0; i < phase->points; i++) {
         const struct roof_survey_point *const p = &phase->point[i];
         if (!p->scaling) {
@@ -534,7 +603,6 @@ static void put_scaling_decode(struct roof_text *out, const struct roof_survey_p
         }
         begin_scaling(&g, p);
         roof_markdown_number(&g, p->model_prediction->expected_tokens_per_s);
-        roof_markdown_cell(&g, roof_bottleneck_name(p->model_prediction->total.bottleneck));
         roof_markdown_cell(&g, fits(p->model_prediction));
         for (int cause = 0; cause < causes; cause++) {
             roof_markdown_share(&g, p->share.cause[cause]);
@@ -590,6 +658,10 @@ void roof_survey_report(struct roof_text *out, const struct roof_survey *study,
     put_summary(out, study);
     roof_survey_put_device(out, study, about);
     put_law(out);
+    if (about->chart != NULL) {
+        roof_text_put(out, "\n");
+        roof_markdown_put_block(out, "text", about->chart);
+    }
     roof_text_put(out, "\n## Kernel placement\n");
     if (study->decode.base != NULL) {
         put_kernels(out, &study->decode, about->top);

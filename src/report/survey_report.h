@@ -3,8 +3,8 @@
  * The document about a survey: a model on a device, in Markdown. Reports compute nothing but ratios
  * of what they print.
  */
-#ifndef ROOFLINE_SURVEY_REPORT_H
-#define ROOFLINE_SURVEY_REPORT_H
+#ifndef ROOF_REPORT_SURVEY_REPORT_H
+#define ROOF_REPORT_SURVEY_REPORT_H
 
 #include "base/text.h"
 #include "catalog/hardware.h"
@@ -15,6 +15,7 @@ struct roof_survey_about {
     const struct roof_hardware *product; /**< as in roof_report_text; NULL: none */
     const char *command;                 /**< that prints it again */
     const char *version;                 /**< of the program */
+    const char *chart;                   /**< a roofline chart of characters; NULL: none */
     size_t top;                          /**< operators of a table of kernels at most */
 };
 

@@ -104,44 +104,6 @@ void roof_table_open_lines(struct roof_table *out, enum roof_table_kind kind)
     out->form = ROOF_FORM_LINES;
 }
 
-void roof_table_show(struct roof_table *table, const char *key)
-{
-    struct roof_fields all;
-    roof_table_fields(&all, table->kind, table->op, false);
-    const struct roof_field *const field = roof_fields_find(&all, key);
-    if (table->kind == ROOF_TABLE_MODEL_PREDICTIONS && field != NULL &&
-        roof_fields_find(&table->columns, key) == NULL) {
-        roof_fields_add(&table->columns, field, 1, field->part);
-    }
-}
-
-/* Returns the bit of the dimension with a key; 0: none has it. */
-static uint32_t dimension_bit(const char *key)
-{
-    for (size_t i = 0; i < ROOF_DIM_COUNT; i++) {
-        if (strcmp(roof_dimensions[i].key, key) == 0) {
-            return UINT32_C(1) << i;
-        }
-    }
-    return 0;
-}
-
-void roof_table_keep_dimensions(struct roof_table *table, uint32_t dimensions)
-{
-    struct roof_fields *const columns = &table->columns;
-    if (table->kind != ROOF_TABLE_PREDICTIONS || table->op != ROOF_OPERATOR_COUNT) {
-        return;
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < columns->count; i++) {
-        const uint32_t bit = dimension_bit(columns->field[i].key);
-        if (bit == 0 || (dimensions & bit) != 0) {
-            columns->field[kept++] = columns->field[i];
-        }
-    }
-    columns->count = kept;
-}
-
 void roof_table_carry(struct roof_table *table, const struct roof_carried *carried, size_t count)
 {
     table->carried = carried;

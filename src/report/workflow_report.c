@@ -148,7 +148,7 @@ static void put_expected(struct roof_text *out, const struct roof_workflow *w)
     struct roof_text detail = ROOF_TEXT_INIT;
     const struct roof_workflow_sum *const t = &w->total;
     if (isnan(t->expected_s)) {
-        roof_text_put(&detail, "with the bounds of what was not measured: ");
+        roof_text_put(&detail, "with the bounds of stages that were not measured: ");
         put_unexpected(&detail, w);
     } else {
         roof_text_printf(&detail, "range %s",

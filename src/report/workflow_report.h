@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What `predict graph` writes. */
-#ifndef ROOF_WORKFLOW_REPORT_H
-#define ROOF_WORKFLOW_REPORT_H
+#ifndef ROOF_REPORT_WORKFLOW_REPORT_H
+#define ROOF_REPORT_WORKFLOW_REPORT_H
 
 #include "base/text.h"
 #include "decide/workflow.h"

@@ -32,7 +32,8 @@ static void put_choices(struct roof_text *out, const char *const *choices)
 static bool is_list(const struct roof_input *input, enum roof_command command)
 {
     const bool axis = input->kind == ROOF_INPUT_INTEGER || input->kind == ROOF_INPUT_PRECISION ||
-                      input->kind == ROOF_INPUT_CHOICE || input->kind == ROOF_INPUT_SIZES;
+                      input->kind == ROOF_INPUT_CHOICE || input->kind == ROOF_INPUT_SIZES ||
+                      input->kind == ROOF_INPUT_OFFLOAD;
     return axis && (command == ROOF_COMMAND_SWEEP || command == ROOF_COMMAND_PLOT ||
                     command == ROOF_COMMAND_RECOMMEND);
 }
@@ -42,10 +43,11 @@ static const char *types_of(const struct roof_input *input, bool list)
 {
     const bool document = input->many || input == roof_input(ROOF_INPUT_HARDWARE) ||
                           input == roof_input(ROOF_INPUT_LAYOUT) ||
+                          input == roof_input(ROOF_INPUT_HOST) ||
                           input == roof_input(ROOF_INPUT_DRAFT_MODEL);
     const bool word =
         !list && (input->kind == ROOF_INPUT_CHOICE || input->kind == ROOF_INPUT_PRECISION ||
-                  input->kind == ROOF_INPUT_SIZES);
+                  input->kind == ROOF_INPUT_SIZES || input->kind == ROOF_INPUT_OFFLOAD);
     return input->kind == ROOF_INPUT_FLAG               ? "\"boolean\""
            : document                                   ? "[\"string\",\"array\",\"object\"]"
            : word                                       ? "\"string\""

@@ -61,7 +61,7 @@ bool roof_route_writes(const struct roof_route *route, const struct roof_media *
 
 bool roof_input_remote(size_t input, enum roof_command command)
 {
-    static const size_t own[] = {ROOF_INPUT_THREADS, ROOF_INPUT_RESUME, ROOF_INPUT_LIVE};
+    static const size_t own[] = {ROOF_INPUT_THREADS, ROOF_INPUT_LIVE};
     const struct roof_input *const row = roof_input(input);
     for (size_t i = 0; i < COUNT(own); i++) {
         if (own[i] == input) {
@@ -69,6 +69,5 @@ bool roof_input_remote(size_t input, enum roof_command command)
         }
     }
     const bool file = row->value != NULL && strcmp(row->value, "FILE") == 0;
-    const bool format = strcmp(row->option, "format") == 0;
-    return !file && !format && roof_input_allowed(input, command);
+    return !file && !row->own && roof_input_allowed(input, command);
 }

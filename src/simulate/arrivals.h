@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Requests that arrive over time: random ones, or those of a trace. */
-#ifndef ROOF_ARRIVALS_H
-#define ROOF_ARRIVALS_H
+#ifndef ROOF_SIMULATE_ARRIVALS_H
+#define ROOF_SIMULATE_ARRIVALS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +17,11 @@ struct roof_arrival {
     double time_s; /* not less than that of the one before */
     int64_t prompt;
     int64_t generate;
+    /* A prefix cache knows the prompt by these, one for each part of so many tokens (of the last
+     * part there may be fewer): equal ids mean equal tokens, from the first one to the end of the
+     * part. Borrowed; NULL: unknown. */
+    const uint64_t *ids;
+    int64_t elsewhere; /* tokens that another copy generates after these */
 };
 
 /* The way in which requests follow each other. */

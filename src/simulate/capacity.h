@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The greatest rate of requests at which a deployment keeps its limits and is not saturated. */
-#ifndef ROOF_CAPACITY_H
-#define ROOF_CAPACITY_H
+#ifndef ROOF_SIMULATE_CAPACITY_H
+#define ROOF_SIMULATE_CAPACITY_H
 
 #include "simulate/simulation.h"
 

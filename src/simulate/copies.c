@@ -10,6 +10,7 @@
 
 const char *const roof_router_names[] = {[ROOF_ROUTER_ROUND_ROBIN] = "round-robin",
                                          [ROOF_ROUTER_LEAST_LOADED] = "least-loaded",
+                                         [ROOF_ROUTER_PREFIX_AWARE] = "prefix-aware",
                                          [ROOF_ROUTER_COUNT] = NULL};
 
 struct roof_copies {
@@ -61,10 +62,19 @@ bool roof_copies_fits(const struct roof_copies *c, int64_t prompt, int64_t gener
     return roof_scheduler_fits(c->copy[0], prompt, generate);
 }
 
-/* Returns the copy that gets the next request. */
-static size_t route(struct roof_copies *c)
+/* Returns what a router weighs that does not give out requests in turn. */
+static int64_t burden_of(const struct roof_copies *c, size_t copy,
+                         const struct roof_arrival *request)
 {
-    size_t least = 0;
+    return c->router == ROOF_ROUTER_PREFIX_AWARE ? roof_scheduler_burden(c->copy[copy], request)
+                                                 : (int64_t)roof_scheduler_present(c->copy[copy]);
+}
+
+/* Returns the copy that gets the next request. */
+static size_t route(struct roof_copies *c, const struct roof_arrival *request)
+{
+    size_t found = 0;
+    int64_t least = INT64_MAX;
     if (c->steps != NONE) {
         return c->steps;
     }
@@ -73,18 +83,36 @@ static size_t route(struct roof_copies *c)
         c->next = (next + 1) % c->count;
         return next;
     }
-    for (size_t i = 1; i < c->count; i++) {
-        if (roof_scheduler_present(c->copy[i]) < roof_scheduler_present(c->copy[least])) {
-            least = i;
+    for (size_t i = 0; i < c->count; i++) {
+        const int64_t burden = burden_of(c, i, request);
+        if (burden < least) {
+            least = burden;
+            found = i;
         }
     }
-    return least;
+    return found;
 }
 
-enum roof_status roof_copies_push(struct roof_copies *c, uint64_t number, double arrival_s,
-                                  int64_t prompt, int64_t generate, struct roof_error *error)
+enum roof_status roof_copies_push(struct roof_copies *c, uint64_t number,
+                                  const struct roof_arrival *request, struct roof_error *error)
 {
-    return roof_scheduler_push(c->copy[route(c)], number, arrival_s, prompt, generate, error);
+    return roof_scheduler_push(c->copy[route(c, request)], number, request, error);
+}
+
+enum roof_status roof_copies_put(struct roof_copies *c, size_t copy,
+                                 const struct roof_served *request, struct roof_error *error)
+{
+    return roof_scheduler_put(c->copy[copy], request, error);
+}
+
+size_t roof_copies_stepping(const struct roof_copies *c)
+{
+    return c->steps;
+}
+
+size_t roof_copies_present(const struct roof_copies *c, size_t copy)
+{
+    return roof_scheduler_present(c->copy[copy]);
 }
 
 static enum roof_status run_copy(struct roof_copies *c, size_t copy, double until_s,
@@ -117,6 +145,13 @@ static size_t first_to_wake(double *next_s, const struct roof_copies *c)
         }
     }
     return found;
+}
+
+double roof_copies_wakes(const struct roof_copies *c)
+{
+    double next = 0;
+    const size_t first = first_to_wake(&next, c);
+    return first == NONE ? HUGE_VAL : roof_scheduler_wakes(c->copy[first]);
 }
 
 enum roof_status roof_copies_run(struct roof_copies *c, double until_s, struct roof_error *error)

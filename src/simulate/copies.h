@@ -2,14 +2,15 @@
 /*
  * Copies of an engine behind a router, which gives each request to one of them when it arrives.
  */
-#ifndef ROOF_COPIES_H
-#define ROOF_COPIES_H
+#ifndef ROOF_SIMULATE_COPIES_H
+#define ROOF_SIMULATE_COPIES_H
 
 #include "simulate/scheduler.h"
 
 enum roof_router {
     ROOF_ROUTER_ROUND_ROBIN,  /* one copy after another */
     ROOF_ROUTER_LEAST_LOADED, /* the first of those with the fewest requests */
+    ROOF_ROUTER_PREFIX_AWARE, /* the first of those with the least burden, with what it found */
     ROOF_ROUTER_COUNT
 };
 /* The words of the input, with NULL at the end. */
@@ -28,8 +29,18 @@ void roof_copies_free(struct roof_copies *copies);
 bool roof_copies_fits(const struct roof_copies *copies, int64_t prompt, int64_t generate);
 
 /* Lets a request arrive. One that is pushed when another ends goes to the copy of that one. */
-enum roof_status roof_copies_push(struct roof_copies *copies, uint64_t number, double arrival_s,
-                                  int64_t prompt, int64_t generate, struct roof_error *error);
+enum roof_status roof_copies_push(struct roof_copies *copies, uint64_t number,
+                                  const struct roof_arrival *request, struct roof_error *error);
+
+/* Lets a request that another engine has begun arrive at a copy, at its ready_s. */
+enum roof_status roof_copies_put(struct roof_copies *copies, size_t copy,
+                                 const struct roof_served *request, struct roof_error *error);
+/* Returns the copy whose step has just ended, for what is told of a request. */
+size_t roof_copies_stepping(const struct roof_copies *copies);
+/* Returns the requests of a copy that did not end. */
+size_t roof_copies_present(const struct roof_copies *copies, size_t copy);
+/* Returns when the first of the copies has something to do; HUGE_VAL: none has requests. */
+double roof_copies_wakes(const struct roof_copies *copies);
 
 /* Runs all steps that begin before a time. Without end (INFINITY) the copy whose clock is behind
  * goes first, so that requests end in the order of their times, but for those of a step. */

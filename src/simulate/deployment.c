@@ -122,4 +122,120 @@ void roof_deployment_limit(struct roof_scheduler_limits *limits,
     limits->blocks = deployment->blocks;
     limits->stages = deployment->scenario.pp;
     limits->path = deployment->path;
+    if (limits->engine_overhead) {
+        const struct roof_scenario *const s = &deployment->scenario;
+        limits->overhead_s = deployment->bound ? 0 : s->host_time[s->common.stack].request_s;
+    }
+}
+
+/* --- the link ------------------------------------------------------------------------------ */
+
+double roof_transfer_time(double part_bytes, int64_t receivers, int64_t senders, double link)
+{
+    return part_bytes * fmax(1, (double)receivers / (double)senders) / link;
+}
+
+/* Finds the bytes of the cache of one prompt of mean length on the device that has most of it. */
+static enum roof_status find_part(double *bytes, const struct roof_deployment *d,
+                                  struct roof_error *error)
+{
+    struct roof_scenario one = d->scenario;
+    struct roof_memory memory;
+    one.phase = ROOF_PHASE_DECODE;
+    one.context = one.prompt;
+    one.prompt = one.generate = one.chunk = 0;
+    one.prefix_hit = 0;
+    one.common.shape.batch = 1;
+    TRY(roof_scenario_resolve(&one, d->model, error));
+    TRY(roof_memory_needed(&memory, d->model, &one, d->hardware, error));
+    *bytes = memory.kv;
+    return ROOF_OK;
+}
+
+enum roof_status roof_deployment_transfer(struct roof_transfer *out,
+                                          const struct roof_deployment *prefill,
+                                          const struct roof_deployment *decode,
+                                          struct roof_error *error)
+{
+    const struct roof_scenario *const from = &prefill->scenario;
+    const struct roof_scenario *const to = &decode->scenario;
+    struct roof_link link;
+    double part = 0;
+    TRY(roof_hardware_link(&link, decode->hardware, prefill->devices + decode->devices, 2, error));
+    TRY(find_part(&part, decode, error));
+    const double tokens = (double)to->prompt;
+    *out = (struct roof_transfer){
+        .send_s = roof_transfer_time(part, to->tp * to->pp, from->tp * from->pp, link.bytes_per_s) /
+                  tokens,
+        .receive_s = part / link.bytes_per_s / tokens,
+        .senders = (size_t)from->attention_dp,
+        .receivers = (size_t)to->attention_dp,
+        .again = !decode->bound};
+    return ROOF_OK;
+}
+
+/* --- both kinds ---------------------------------------------------------------------------- */
+
+enum roof_status roof_deployments_open(struct roof_deployments *out, const struct roof_model *model,
+                                       const struct roof_scenario *scenario,
+                                       const struct roof_scenario *prefill,
+                                       const struct roof_hardware *hardware, bool bound,
+                                       struct roof_error *error)
+{
+    out->prefill = (struct roof_deployment){.parts = NULL};
+    TRY(roof_deployment_open(&out->copy, model, scenario, hardware, bound, error));
+    if (prefill == NULL) {
+        return ROOF_OK;
+    }
+    struct roof_scenario first = *prefill;
+    first.generate = 1;
+    TRY(roof_deployment_open(&out->prefill, model, &first, hardware, bound, error));
+    return roof_deployment_transfer(&out->prefills.transfer, &out->prefill, &out->copy, error);
+}
+
+static void scale(struct roof_deployment *d, int64_t copies)
+{
+    d->scenario.dp = copies;
+    d->devices = (double)roof_scenario_devices(&d->scenario);
+}
+
+enum roof_status roof_deployments_scale(struct roof_deployments *out, int64_t copies,
+                                        int64_t prefills, struct roof_error *error)
+{
+    scale(&out->copy, copies);
+    if (out->prefill.parts == NULL) {
+        return ROOF_OK;
+    }
+    scale(&out->prefill, prefills);
+    return roof_deployment_transfer(&out->prefills.transfer, &out->prefill, &out->copy, error);
+}
+
+void roof_deployments_close(struct roof_deployments *d)
+{
+    roof_deployment_close(&d->copy);
+    roof_deployment_close(&d->prefill);
+}
+
+void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_deployments *of)
+{
+    const struct roof_prefills *const had = inputs->prefills;
+    inputs->prefills = NULL;
+    inputs->table = of->copy.table;
+    if (of->prefill.parts != NULL) {
+        struct roof_prefills *const p = &of->prefills;
+        struct roof_scheduler_limits limits = inputs->limits;
+        if (had != NULL) {
+            limits.part_blocks = had->limits.part_blocks;
+            limits.prefix_hit = had->limits.prefix_hit;
+        }
+        p->copies = (size_t)of->prefill.scenario.dp;
+        p->table = of->prefill.table;
+        p->limits = limits;
+        roof_deployment_limit(&p->limits, &of->prefill);
+        inputs->limits.separates = false; /* what is computed again there shares steps */
+        inputs->limits.part_blocks = 0;
+        inputs->limits.prefix_hit = 0;
+        inputs->prefills = p;
+    }
+    roof_deployment_limit(&inputs->limits, &of->copy);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* A copy of an engine that serves a model on devices: the times of its steps, and its cache. */
-#ifndef ROOF_DEPLOYMENT_H
-#define ROOF_DEPLOYMENT_H
+#ifndef ROOF_SIMULATE_DEPLOYMENT_H
+#define ROOF_SIMULATE_DEPLOYMENT_H
 
-#include "simulate/scheduler.h"
+#include "simulate/simulation.h"
 
 struct roof_deployment {
     struct roof_scenario scenario; /* resolved: a request of mean lengths */
@@ -30,8 +30,45 @@ enum roof_status roof_deployment_open(struct roof_deployment *out, const struct 
                                       const struct roof_hardware *hardware, bool bound,
                                       struct roof_error *error);
 void roof_deployment_close(struct roof_deployment *deployment);
-/* Sets what a deployment says of a scheduler: blocks and stages. */
+/* Sets what a deployment says of a scheduler: blocks, stages and what its engine does on the host.
+ */
 void roof_deployment_limit(struct roof_scheduler_limits *limits,
                            const struct roof_deployment *deployment);
+
+/* Returns the time of a prompt over the link: each device of the copy that decodes gets its part,
+ * and those of the copy that prefills send an equal part of all of that. */
+double roof_transfer_time(double part_bytes, int64_t receivers, int64_t senders, double link);
+
+/* Works out the way of a prompt from a copy that prefills to one that decodes, whose caches are of
+ * one format. ROOF_USAGE where the link between all of their devices is not known. */
+enum roof_status roof_deployment_transfer(struct roof_transfer *out,
+                                          const struct roof_deployment *prefill,
+                                          const struct roof_deployment *decode,
+                                          struct roof_error *error);
+
+/* The deployments of copies that serve: one kind, or those that decode and those that prefill. */
+struct roof_deployments {
+    struct roof_deployment copy;    /* of every copy, or of those that decode */
+    struct roof_deployment prefill; /* no parts: there is none */
+    struct roof_prefills prefills;
+};
+
+/* Opens both; `prefill` is the scenario of a copy that prefills, whose dp are its copies, or NULL.
+ * The errors are those of roof_deployment_open and roof_deployment_transfer. The caller releases
+ * *out by roof_deployments_close, also after a failure; it must not move while it is used. */
+enum roof_status roof_deployments_open(struct roof_deployments *out, const struct roof_model *model,
+                                       const struct roof_scenario *scenario,
+                                       const struct roof_scenario *prefill,
+                                       const struct roof_hardware *hardware, bool bound,
+                                       struct roof_error *error);
+/* Changes the numbers of copies; `prefills` has no effect where none only prefill. The link may
+ * then be another one. ROOF_USAGE where it is not known. */
+enum roof_status roof_deployments_scale(struct roof_deployments *out, int64_t copies,
+                                        int64_t prefills, struct roof_error *error);
+void roof_deployments_close(struct roof_deployments *deployments);
+/* Lets a simulation be one of these, whose limits of the scheduler are those of a copy of any kind:
+ * what finds tokens of prompts in a cache, and gives prompts steps of their own, is then at the
+ * copies that prefill. */
+void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_deployments *of);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Percentiles of many times: exact up to a number of them, and by a histogram beyond. */
-#ifndef ROOF_DISTRIBUTION_H
-#define ROOF_DISTRIBUTION_H
+#ifndef ROOF_SIMULATE_DISTRIBUTION_H
+#define ROOF_SIMULATE_DISTRIBUTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

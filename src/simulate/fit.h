@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The simulation of a trace against what was measured of its requests. */
-#ifndef ROOF_SIMULATION_FIT_H
-#define ROOF_SIMULATION_FIT_H
+#ifndef ROOF_SIMULATE_FIT_H
+#define ROOF_SIMULATE_FIT_H
 
 #include "simulate/trace.h"
 

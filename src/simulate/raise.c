@@ -8,37 +8,46 @@
 /* A smaller gain is within the noise of so few requests. */
 #define GAIN_LEAST 1.1
 #define CHUNK_LEAST 256
+#define FP8 ROOF_PRECISION_FP8_E4M3
 
 /* The engine with a change. */
 struct changed {
     struct roof_scenario scenario;
+    struct roof_scenario prefill; /* of the copies that prefill, where there are some */
     struct roof_scheduler_limits limits;
-    uint64_t copies;
     struct roof_raise raise;
 };
 
+static struct changed unchanged(const struct roof_deployments *d,
+                                const struct roof_simulation_inputs *inputs)
+{
+    return (struct changed){
+        .scenario = d->copy.scenario, .prefill = d->prefill.scenario, .limits = inputs->limits};
+}
+
 /* Finds the greatest rate of a changed engine; 0 where the change is not valid for the model. */
 static enum roof_status rate_of(double *out, const struct changed *c,
-                                const struct roof_deployment *d,
+                                const struct roof_deployments *d,
                                 const struct roof_simulation_inputs *inputs,
                                 struct roof_error *error)
 {
-    struct roof_deployment changed;
+    struct roof_deployments changed;
+    const struct roof_deployment *const copy = &d->copy;
     struct roof_capacity found = {.rate = 0};
     struct roof_simulation_inputs shorter = *inputs;
-    enum roof_status status =
-        roof_deployment_open(&changed, d->model, &c->scenario, d->hardware, d->bound, error);
+    enum roof_status status = roof_deployments_open(&changed, copy->model, &c->scenario,
+                                                    d->prefill.parts == NULL ? NULL : &c->prefill,
+                                                    copy->hardware, copy->bound, error);
     *out = 0;
     if (status == ROOF_OK) {
         shorter.requests = shorter.requests < REQUESTS ? shorter.requests : REQUESTS;
         shorter.limits = c->limits;
-        shorter.copies = c->copies;
-        roof_deployment_limit(&shorter.limits, &changed);
-        shorter.table = changed.table;
+        shorter.copies = (uint64_t)c->scenario.dp;
+        roof_deployments_use(&shorter, &changed);
         status = roof_capacity_find(&found, &shorter, error);
         *out = found.rate;
     }
-    roof_deployment_close(&changed);
+    roof_deployments_close(&changed);
     /* A split that is not valid is no change. */
     return status == ROOF_MEMORY || status == ROOF_IO ? status : ROOF_OK;
 }
@@ -68,25 +77,44 @@ static bool change_chunk(struct changed *c, int64_t chunk, int64_t longest)
         (chunk > c->limits.budget && c->limits.budget >= longest)) {
         return false;
     }
-    c->scenario.chunk = c->limits.budget = chunk;
+    c->scenario.chunk = c->prefill.chunk = c->limits.budget = chunk;
     c->raise = (struct roof_raise){.key = "chunk", .value = chunk};
     return true;
 }
 
+/* Stores what has 16 bits or more in FP8; false where it is narrower already. */
+static bool narrow(struct changed *c, bool cache)
+{
+    struct roof_formats *const formats = &c->scenario.common.formats;
+    const enum roof_precision now = cache ? formats->kv : formats->weights;
+    if (roof_precision_bits(now) < 16) {
+        return false;
+    }
+    if (cache) {
+        formats->kv = FP8;
+    } else {
+        formats->weights = formats->activations = FP8;
+    }
+    c->prefill.common.formats = *formats;
+    c->raise =
+        (struct roof_raise){.key = cache ? "kv" : "precision", .format = roof_format(FP8)->name};
+    return true;
+}
+
 /* Makes change number `index` of an engine; false where it does not apply. */
-static bool make_change(struct changed *c, size_t index, const struct roof_deployment *d,
+static bool make_change(struct changed *c, size_t index, const struct roof_deployments *d,
                         const struct roof_simulation_inputs *inputs)
 {
-    *c = (struct changed){
-        .scenario = d->scenario, .limits = inputs->limits, .copies = inputs->copies};
+    const int64_t prompt = d->copy.scenario.prompt;
+    *c = unchanged(d, inputs);
     const int64_t chunk = c->limits.budget;
     switch (index) {
     case 0:
-        return change_chunk(c, chunk / 4, d->scenario.prompt);
+        return change_chunk(c, chunk / 4, prompt);
     case 1:
-        return change_chunk(c, chunk / 2, d->scenario.prompt);
+        return change_chunk(c, chunk / 2, prompt);
     case 2:
-        return change_chunk(c, chunk < INT64_MAX / 2 ? 2 * chunk : chunk, d->scenario.prompt);
+        return change_chunk(c, chunk < INT64_MAX / 2 ? 2 * chunk : chunk, prompt);
     case 3:
         c->limits.sequences *= 2;
         c->scenario.common.shape.batch = c->limits.sequences;
@@ -99,31 +127,37 @@ static bool make_change(struct changed *c, size_t index, const struct roof_deplo
         return c->scenario.common.shape.ep == 1 && c->scenario.attention_dp == 1;
     case 5:
         c->scenario.dp *= 2;
-        c->copies = (uint64_t)c->scenario.dp;
         c->raise = (struct roof_raise){.key = "dp", .value = c->scenario.dp};
         return true;
+    case 6:
+        c->prefill.dp *= 2;
+        c->raise = (struct roof_raise){.key = "prefill_copies", .value = c->prefill.dp};
+        return d->prefill.parts != NULL;
+    case 7:
+        return narrow(c, true);
     default:
-        return false;
+        return narrow(c, false);
     }
 }
-#define CHANGES 6
+#define CHANGES 9
 
 enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,
-                                  const struct roof_deployment *deployment,
+                                  const struct roof_deployments *deployments,
                                   const struct roof_simulation_inputs *inputs,
                                   struct roof_error *error)
 {
-    struct changed c = {
-        .scenario = deployment->scenario, .limits = inputs->limits, .copies = inputs->copies};
+    struct changed c = unchanged(deployments, inputs);
     double base = 0;
     *count = 0;
-    TRY(rate_of(&base, &c, deployment, inputs, error));
+    TRY(rate_of(&base, &c, deployments, inputs, error));
     for (size_t i = 0; i < CHANGES; i++) {
         double rate = 0;
-        if (make_change(&c, i, deployment, inputs)) {
-            TRY(rate_of(&rate, &c, deployment, inputs, error));
+        if (make_change(&c, i, deployments, inputs)) {
+            TRY(rate_of(&rate, &c, deployments, inputs, error));
         }
-        c.raise.devices = roof_scenario_devices(&c.scenario);
+        c.raise.devices =
+            roof_scenario_devices(&c.scenario) +
+            (deployments->prefill.parts == NULL ? 0 : roof_scenario_devices(&c.prefill));
         c.raise.factor = base > 0 ? rate / base : 0;
         if (c.raise.factor > GAIN_LEAST) {
             keep(out, count, &c.raise);

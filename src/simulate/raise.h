@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Changes of a deployment that raise the greatest rate that keeps its limits. */
-#ifndef ROOF_RAISE_H
-#define ROOF_RAISE_H
+#ifndef ROOF_SIMULATE_RAISE_H
+#define ROOF_SIMULATE_RAISE_H
 
 #include "simulate/capacity.h"
 #include "simulate/deployment.h"
@@ -10,15 +10,16 @@
 struct roof_raise {
     const char *key; /* of the input */
     int64_t value;
-    int64_t devices; /* in all, with it */
-    double factor;   /* of the greatest rate, more than 1 */
+    const char *format; /* the value is this number format; NULL: it is that number */
+    int64_t devices;    /* in all, with it */
+    double factor;      /* of the greatest rate, more than 1 */
 };
 #define ROOF_RAISES_MAX 3
 
 /* Finds the changes that raise the rate by more than a tenth, the best first. Both rates of a
  * factor come from shorter simulations than those of roof_capacity_find. */
 enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,
-                                  const struct roof_deployment *deployment,
+                                  const struct roof_deployments *deployments,
                                   const struct roof_simulation_inputs *inputs,
                                   struct roof_error *error);
 

@@ -45,7 +45,8 @@ uint64_t roof_random_bits(struct roof_random *random)
     return out;
 }
 
-double roof_random_unit(struct roof_random *random)
+/* Draws from (0, 1], evenly. */
+static double draw_unit(struct roof_random *random)
 {
     return (double)((roof_random_bits(random) >> 11) + 1) * 0x1p-53;
 }
@@ -54,7 +55,7 @@ int64_t roof_random_integer(struct roof_random *random, int64_t low, int64_t hig
 {
     /* The unit lies in (0, 1], so that the product lies in (0, count]. */
     const double count = (double)(high - low + 1);
-    return low + (int64_t)ceil(roof_random_unit(random) * count) - 1;
+    return low + (int64_t)ceil(draw_unit(random) * count) - 1;
 }
 
 /* log(m 2^e) = e ln 2 + 2 atanh((m - 1) / (m + 1)), for m between the roots of 1/2 and 2. */
@@ -89,7 +90,7 @@ double roof_exact_exp(double x)
 
 double roof_random_exponential(struct roof_random *random)
 {
-    return -roof_exact_log(roof_random_unit(random));
+    return -roof_exact_log(draw_unit(random));
 }
 
 /* The polar method of Marsaglia; the second number of each pair is not used, so that the state is
@@ -99,8 +100,8 @@ double roof_random_normal(struct roof_random *random)
     double x = 0;
     double s = 0;
     do {
-        x = 2 * roof_random_unit(random) - 1;
-        const double y = 2 * roof_random_unit(random) - 1;
+        x = 2 * draw_unit(random) - 1;
+        const double y = 2 * draw_unit(random) - 1;
         s = x * x + y * y;
     } while (s >= 1 || s == 0);
     return x * sqrt(-2 * roof_exact_log(s) / s);
@@ -122,10 +123,9 @@ double roof_random_gamma(struct roof_random *random, double shape)
             v = 1 + c * x;
         } while (v <= 0);
         v = v * v * v;
-        u = roof_random_unit(random);
+        u = draw_unit(random);
     } while (roof_exact_log(u) >= 0.5 * x * x + d * (1 - v + roof_exact_log(v)));
     const double power =
-        shape < 1 ? roof_exact_exp(fmax(-700, roof_exact_log(roof_random_unit(random)) / shape))
-                  : 1;
+        shape < 1 ? roof_exact_exp(fmax(-700, roof_exact_log(draw_unit(random)) / shape)) : 1;
     return d * v * power;
 }

@@ -4,8 +4,8 @@
  * them that use exact arithmetic and square roots alone, since the last bit of a logarithm differs
  * among C libraries.
  */
-#ifndef ROOF_RANDOM_H
-#define ROOF_RANDOM_H
+#ifndef ROOF_SIMULATE_RANDOM_H
+#define ROOF_SIMULATE_RANDOM_H
 
 #include <stdint.h>
 
@@ -17,8 +17,6 @@ struct roof_random {
 void roof_random_seed(struct roof_random *out, uint64_t seed, uint64_t stream);
 
 uint64_t roof_random_bits(struct roof_random *random);
-/* Draws from (0, 1], evenly. */
-double roof_random_unit(struct roof_random *random);
 /* Draws from low..high, evenly. */
 int64_t roof_random_integer(struct roof_random *random, int64_t low, int64_t high);
 /* Draws from the exponential distribution of mean 1. */

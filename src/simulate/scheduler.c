@@ -3,234 +3,76 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/quantity.h"
+#include "simulate/scheduler_parts.h"
 
-#define NONE SIZE_MAX
 /* Steps between two questions whether the work is to end. */
 #define STEPS_UNASKED 1024
 
-/* A sequence that runs. */
-struct sequence {
-    struct roof_served request;
-    int64_t prefill;   /* tokens that this run of it prefills, cached ones included */
-    int64_t prefilled; /* of these so far */
-    int64_t begun;     /* the round of its first decode step */
-    int64_t end;       /* the round after its last one */
-    size_t group;      /* the one in which it decodes; NONE: its prompt is prefilled in part */
-    size_t heap;       /* its place in the heap; NONE: it does not decode */
-    size_t before;     /* the sequence that was admitted before it; NONE: it is the first */
-    size_t after;
+/* --- a step -------------------------------------------------------------------------------- */
+
+/* The prompts of a step. */
+struct prompts {
+    int64_t budget; /* tokens that may still be added */
+    int64_t tokens;
+    double contexts; /* of all these tokens */
+    double decoding; /* sequences that came with their cache, and decode at once */
+    double decode_contexts;
+    bool preempted;
+    bool memory; /* the cache had no room for more */
 };
 
-/* Requests that wait, in a ring: those that were preempted are put at its front. */
-struct queue {
-    struct roof_served *request;
-    size_t room; /* a power of two */
-    size_t first;
-    size_t count;
-};
-
-/* Sequences that decode together, in a microbatch of their own. */
-struct group {
-    size_t *heap; /* those that decode, by their ends */
-    size_t decoding;
-    size_t *complete; /* those whose prompt ends in the step */
-    size_t completes;
-    int64_t round;                       /* steps with sequences that decode, so far */
-    double contexts;                     /* of the next decode step, over all sequences */
-    int64_t boundary[ROOF_BLOCK_TOKENS]; /* sequences that need a block in round r, by r mod 16 */
-    bool flies;                          /* its step is under way, until */
-    double exit_s;
-};
-
-/* The state of the engine until the next step begins. */
-struct now {
-    bool tokens;   /* it has tokens of prompts */
-    double *limit; /* the sum of what keeps requests waiting; NULL: nothing does */
-};
-
-struct roof_scheduler {
-    struct roof_scheduler_limits limits;
-    struct roof_step_table *table;
-    roof_on_served *on_served;
-    void *context;
-    struct roof_scheduler_sums sums;
-    struct now now;
-    double clock_s;
-    double wakes_s; /* when there is something to do again */
-    uint64_t asked; /* calls of step */
-    int64_t free;   /* blocks */
-    struct sequence *sequence;
-    size_t *spare; /* numbers of sequences that do not run */
-    size_t spares;
-    struct group *group; /* one for each stage */
-    size_t stages;
-    double *free_s; /* from when on each stage is free */
-    size_t *flight; /* a ring of the groups whose steps are under way, in their order */
-    size_t first_flight;
-    size_t next_flight;
-    size_t flights;
-    size_t turn; /* the group that comes next */
-    size_t running;
-    size_t last;    /* the sequence that was admitted last */
-    size_t partial; /* the one whose prompt is prefilled in part; NONE: none is */
-    struct queue queue;
-};
-
-/* --- the queue ----------------------------------------------------------------------------- */
-
-static enum roof_status grow_queue(struct queue *q, struct roof_error *error)
+static int64_t least(int64_t a, int64_t b)
 {
-    const size_t room = q->room == 0 ? 64 : 2 * q->room;
-    struct roof_served *const more = malloc(room * sizeof *more);
-    if (more == NULL) {
-        return roof_no_memory(error);
+    return a < b ? a : b;
+}
+
+/* Names the whole blocks of a prompt that are computed now, gives back those that another sequence
+ * has as well, and evicts what there is no room for. */
+static enum roof_status name_blocks(struct roof_scheduler *s, struct sequence *q,
+                                    struct roof_error *error)
+{
+    const int64_t whole = least(q->prefilled, q->request.prompt) / ROOF_BLOCK_TOKENS;
+    int64_t others = 0;
+    if (q->request.ids != NULL) {
+        TRY(roof_prefix_cache_use(&others, s->cache, q->request.ids, q->named, whole, error));
+        q->named = whole;
+        s->free += others;
     }
-    for (size_t i = 0; i < q->count; i++) {
-        more[i] = q->request[(q->first + i) & (q->room - 1)];
-    }
-    free(q->request);
-    q->request = more;
-    q->room = room;
-    q->first = 0;
+    roof_prefix_cache_evict(s->cache, s->free);
     return ROOF_OK;
 }
 
-static enum roof_status put_last(struct queue *q, const struct roof_served *request,
-                                 struct roof_error *error)
-{
-    if (q->count == q->room) {
-        TRY(grow_queue(q, error));
-    }
-    q->request[(q->first + q->count++) & (q->room - 1)] = *request;
-    return ROOF_OK;
-}
-
-static enum roof_status put_first(struct queue *q, const struct roof_served *request,
-                                  struct roof_error *error)
-{
-    if (q->count == q->room) {
-        TRY(grow_queue(q, error));
-    }
-    q->first = (q->first - 1) & (q->room - 1);
-    q->request[q->first] = *request;
-    q->count++;
-    return ROOF_OK;
-}
-
-/* --- the heap of ends ---------------------------------------------------------------------- */
-
-static void place(struct roof_scheduler *s, struct group *g, size_t at, size_t sequence)
-{
-    g->heap[at] = sequence;
-    s->sequence[sequence].heap = at;
-}
-
-static int64_t end_at(const struct roof_scheduler *s, const struct group *g, size_t at)
-{
-    return s->sequence[g->heap[at]].end;
-}
-
-static void sift_up(struct roof_scheduler *s, struct group *g, size_t at)
-{
-    const size_t moved = g->heap[at];
-    while (at > 0 && end_at(s, g, (at - 1) / 2) > s->sequence[moved].end) {
-        place(s, g, at, g->heap[(at - 1) / 2]);
-        at = (at - 1) / 2;
-    }
-    place(s, g, at, moved);
-}
-
-static void sift_down(struct roof_scheduler *s, struct group *g, size_t at)
-{
-    const size_t moved = g->heap[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child + 1 < g->decoding && end_at(s, g, child + 1) < end_at(s, g, child)) {
-            child++;
-        }
-        if (child >= g->decoding || end_at(s, g, child) >= s->sequence[moved].end) {
-            break;
-        }
-        place(s, g, at, g->heap[child]);
-        at = child;
-    }
-    place(s, g, at, moved);
-}
-
-static void remove_from_heap(struct roof_scheduler *s, struct group *g, size_t sequence)
-{
-    const size_t at = s->sequence[sequence].heap;
-    const size_t moved = g->heap[--g->decoding];
-    s->sequence[sequence].heap = NONE;
-    if (at < g->decoding) {
-        place(s, g, at, moved);
-        sift_up(s, g, at);
-        sift_down(s, g, s->sequence[moved].heap);
-    }
-}
-
-/* --- the cache ----------------------------------------------------------------------------- */
-
-static int64_t blocks_of(int64_t tokens)
-{
-    return (tokens + ROOF_BLOCK_TOKENS - 1) / ROOF_BLOCK_TOKENS;
-}
-
-/* Returns the tokens of a sequence that the cache holds. */
-static int64_t held(const struct roof_scheduler *s, const struct sequence *q)
-{
-    return q->heap == NONE ? q->prefilled : q->prefilled + s->group[q->group].round - q->begun;
-}
-
-/* Returns the rounds, modulo a block, in which a sequence that decodes begins a block. */
-static size_t boundary_of(const struct sequence *q)
-{
-    return (size_t)((q->begun - q->prefilled) & (ROOF_BLOCK_TOKENS - 1));
-}
-
-/* --- sequences ----------------------------------------------------------------------------- */
-
-/* Takes a sequence out of all lists. */
-static void release(struct roof_scheduler *s, size_t number)
+/* Adds the next tokens of a prompt to the step of a group. */
+static enum roof_status add_chunk(struct roof_scheduler *s, struct group *g, struct prompts *p,
+                                  size_t number, int64_t tokens, struct roof_error *error)
 {
     struct sequence *const q = &s->sequence[number];
-    const int64_t tokens = held(s, q);
-    s->free += blocks_of(tokens);
-    if (q->heap != NONE) {
-        struct group *const g = &s->group[q->group];
-        g->contexts -= (double)(tokens + 1);
-        g->boundary[boundary_of(q)]--;
-        remove_from_heap(s, g, number);
+    s->free -= blocks_of(q->prefilled + tokens) - blocks_of(q->prefilled);
+    if (q->request.has_cache) { /* its one token is that of a sequence that decodes */
+        p->decoding++;
+        p->decode_contexts += (double)(q->prefilled + tokens);
+        p->budget -= s->limits.budget_has_decode ? tokens : 0;
+    } else {
+        p->contexts += (double)tokens * ((double)q->prefilled + ((double)tokens + 1) / 2);
+        p->tokens += tokens;
+        p->budget -= tokens;
     }
-    if (q->before != NONE) {
-        s->sequence[q->before].after = q->after;
+    q->prefilled += tokens;
+    s->partial = q->prefilled < q->prefill ? number : NONE;
+    if (s->partial == NONE) {
+        q->group = (size_t)(g - s->group);
+        g->complete[g->completes++] = number;
     }
-    if (q->after != NONE) {
-        s->sequence[q->after].before = q->before;
-    }
-    s->last = s->last == number ? q->before : s->last;
-    s->partial = s->partial == number ? NONE : s->partial;
-    s->running--;
-    s->spare[s->spares++] = number;
+    return s->cache == NULL ? ROOF_OK : name_blocks(s, q, error);
 }
 
-/* Puts a sequence back to the front of the queue: it is computed again, with the tokens that it has
- * generated. */
-static enum roof_status preempt(struct roof_scheduler *s, size_t number, struct roof_error *error)
+/* fmax is a call, which takes as long as the rest of a step. */
+static inline double later(double a, double b)
 {
-    struct sequence *const q = &s->sequence[number];
-    if (q->heap != NONE) {
-        q->request.done += s->group[q->group].round - q->begun;
-    }
-    q->request.preemptions++;
-    s->sums.preemptions++;
-    const struct roof_served request = q->request;
-    release(s, number);
-    return put_first(&s->queue, &request, error);
+    return a > b ? a : b;
 }
 
 /* Returns the sequence that was admitted last of those that a group may put back: its own, and the
@@ -244,94 +86,6 @@ static size_t last_of(const struct roof_scheduler *s, const struct group *g)
     return number;
 }
 
-static enum roof_status finish(struct roof_scheduler *s, size_t number, struct roof_error *error)
-{
-    struct roof_served served = s->sequence[number].request;
-    served.last_s = s->clock_s;
-    served.done = served.generate;
-    release(s, number);
-    s->sums.finished++;
-    return s->on_served(s->context, &served, error);
-}
-
-/* Lets a sequence decode from the next step of its group on. */
-static void begin_decode(struct roof_scheduler *s, size_t number)
-{
-    struct sequence *const q = &s->sequence[number];
-    struct group *const g = &s->group[q->group];
-    q->begun = g->round;
-    q->end = g->round + q->request.generate - q->request.done;
-    g->contexts += (double)(q->prefilled + 1);
-    g->boundary[boundary_of(q)]++;
-    place(s, g, g->decoding++, number);
-    sift_up(s, g, g->decoding - 1);
-}
-
-/* Takes the first request of the queue into the list of those that run. */
-static size_t admit(struct roof_scheduler *s, int64_t cached)
-{
-    const size_t number = s->spare[--s->spares];
-    struct sequence *const q = &s->sequence[number];
-    struct queue *const queue = &s->queue;
-    *q = (struct sequence){.request = queue->request[queue->first],
-                           .prefilled = cached,
-                           .group = NONE,
-                           .heap = NONE,
-                           .before = s->last,
-                           .after = NONE};
-    q->prefill = q->request.prompt + q->request.done;
-    queue->first = (queue->first + 1) & (queue->room - 1);
-    queue->count--;
-    if (isnan(q->request.scheduled_s)) {
-        q->request.scheduled_s = s->clock_s;
-    }
-    if (s->last != NONE) {
-        s->sequence[s->last].after = number;
-    }
-    s->last = number;
-    s->running++;
-    return number;
-}
-
-/* --- a step -------------------------------------------------------------------------------- */
-
-/* The prompts of a step. */
-struct prompts {
-    int64_t budget; /* tokens that may still be added */
-    int64_t tokens;
-    double contexts; /* of all these tokens */
-    bool preempted;
-    bool memory; /* the cache had no room for more */
-};
-
-/* Adds the next tokens of a prompt to the step of a group. */
-static void add_chunk(struct roof_scheduler *s, struct group *g, struct prompts *p, size_t number,
-                      int64_t tokens)
-{
-    struct sequence *const q = &s->sequence[number];
-    s->free -= blocks_of(q->prefilled + tokens) - blocks_of(q->prefilled);
-    p->contexts += (double)tokens * ((double)q->prefilled + ((double)tokens + 1) / 2);
-    p->tokens += tokens;
-    p->budget -= tokens;
-    q->prefilled += tokens;
-    s->partial = q->prefilled < q->prefill ? number : NONE;
-    if (s->partial == NONE) {
-        q->group = (size_t)(g - s->group);
-        g->complete[g->completes++] = number;
-    }
-}
-
-/* fmax is a call, which takes as long as the rest of a step. */
-static inline double later(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Makes room for the next token of all sequences of a group that decode. */
 static enum roof_status make_room(struct roof_scheduler *s, struct group *g, struct prompts *p,
                                   struct roof_error *error)
@@ -339,9 +93,12 @@ static enum roof_status make_room(struct roof_scheduler *s, struct group *g, str
     const size_t here = (size_t)(g->round & (ROOF_BLOCK_TOKENS - 1));
     while (g->boundary[here] > s->free) {
         p->preempted = true;
-        TRY(preempt(s, last_of(s, g), error));
+        TRY(roof_sequence_preempt(s, last_of(s, g), error));
     }
     s->free -= g->boundary[here];
+    if (s->cache != NULL) {
+        roof_prefix_cache_evict(s->cache, s->free);
+    }
     return ROOF_OK;
 }
 
@@ -358,15 +115,24 @@ static enum roof_status go_on(struct roof_scheduler *s, struct group *g, struct 
     const int64_t tokens = least(q->prefill - q->prefilled, p->budget);
     if (blocks_of(q->prefilled + tokens) - blocks_of(q->prefilled) > s->free) {
         p->preempted = true;
-        return preempt(s, s->partial, error); /* it was admitted last */
+        return roof_sequence_preempt(s, s->partial, error); /* it was admitted last */
     }
-    add_chunk(s, g, p, s->partial, tokens);
-    return ROOF_OK;
+    return add_chunk(s, g, p, s->partial, tokens, error);
 }
 
-static int64_t cached_of(const struct roof_scheduler *s, int64_t prompt)
+/* Returns the tokens of a request that need no prefill; *used are the blocks of them that other
+ * sequences use. Its last token is always computed. */
+static int64_t cached_of(int64_t *used, const struct roof_scheduler *s, const struct roof_served *r)
 {
-    return prompt - roof_uncached(prompt, s->limits.prefix_hit);
+    *used = 0;
+    if (r->has_cache) {
+        return r->prompt + r->done - 1;
+    }
+    if (s->cache == NULL || r->ids == NULL) {
+        return r->prompt - roof_uncached(r->prompt, s->limits.prefix_hit);
+    }
+    const int64_t whole = least(r->prompt, r->prompt + r->done - 1) / ROOF_BLOCK_TOKENS;
+    return ROOF_BLOCK_TOKENS * roof_prefix_cache_find(used, s->cache, r->ids, whole);
 }
 
 /* Returns the most sequences that a group may have: its part of all that are there, so that no
@@ -380,24 +146,28 @@ static size_t share_of(const struct roof_scheduler *s)
 }
 
 /* Admits requests into the step of a group while all limits allow it. */
-static void admit_all(struct roof_scheduler *s, struct group *g, struct prompts *p)
+static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, struct prompts *p,
+                                  struct roof_error *error)
 {
     const size_t share = share_of(s);
+    int64_t used = 0;
     while (!p->preempted && s->partial == NONE && s->queue.count > 0 && p->budget > 0 &&
            s->spares > 0 && g->decoding + g->completes < share) {
         const struct roof_served *const next = &s->queue.request[s->queue.first];
-        if (next->arrival_s + s->limits.overhead_s > s->clock_s) {
-            return;
+        if (next->ready_s > s->clock_s) {
+            return ROOF_OK;
         }
-        const int64_t cached = cached_of(s, next->prompt);
+        const int64_t cached = cached_of(&used, s, next);
         const int64_t tokens = least(next->prompt + next->done - cached, p->budget);
-        if (blocks_of(cached + tokens) > s->free) {
+        if (blocks_of(cached + tokens) - used > s->free ||
+            (s->limits.reserves && s->promised + blocks_at_end(next) > s->blocks)) {
             p->memory = true;
-            return;
+            return ROOF_OK;
         }
         s->free -= blocks_of(cached);
-        add_chunk(s, g, p, admit(s, cached), tokens);
+        TRY(add_chunk(s, g, p, roof_sequence_admit(s, cached), tokens, error));
     }
+    return ROOF_OK;
 }
 
 /* Adds time that passes while a step is under way to the sums. */
@@ -427,23 +197,24 @@ static void pass_time(struct roof_scheduler *s, double until_s)
 static enum roof_status end_step(struct roof_scheduler *s, struct group *g,
                                  struct roof_error *error)
 {
-    if (g->decoding > 0) {
+    if (g->decoding > 0 && !g->rests) {
         g->round++;
         g->contexts += (double)g->decoding;
     }
     while (g->decoding > 0 && end_at(s, g, 0) <= g->round) {
-        TRY(finish(s, g->heap[0], error));
+        TRY(roof_sequence_finish(s, g->heap[0], error));
     }
     for (size_t i = 0; i < g->completes; i++) {
         struct roof_served *const request = &s->sequence[g->complete[i]].request;
         request->first_s = isnan(request->first_s) ? s->clock_s : request->first_s;
         if (++request->done >= request->generate) {
-            TRY(finish(s, g->complete[i], error));
+            TRY(roof_sequence_finish(s, g->complete[i], error));
         } else {
-            begin_decode(s, g->complete[i]);
+            roof_sequence_decode(s, g->complete[i]);
         }
     }
     g->completes = 0;
+    roof_sequences_settle(s);
     return ROOF_OK;
 }
 
@@ -501,19 +272,39 @@ static bool does_nothing(const struct roof_step_load *load)
     return load->decoding <= 0 && load->tokens <= 0;
 }
 
+/* Lets the sequences of a group decode in its next step, or rest where prompts have it alone. */
+static enum roof_status decode(struct roof_step_load *out, struct roof_scheduler *s,
+                               struct group *g, struct prompts *p, struct roof_error *error)
+{
+    g->rests = s->limits.separates && p->tokens > 0;
+    if (g->rests) {
+        return ROOF_OK;
+    }
+    if (s->limits.blocks > 0) {
+        TRY(make_room(s, g, p, error));
+    }
+    p->budget -= s->limits.budget_has_decode ? (int64_t)g->decoding : 0;
+    out->decoding = (double)g->decoding;
+    return ROOF_OK;
+}
+
 /* Gives a group what it does in its next step. */
 static enum roof_status load_step(struct roof_step_load *out, struct roof_scheduler *s,
                                   struct group *g, struct roof_error *error)
 {
-    const int64_t decode = s->limits.budget_has_decode ? (int64_t)g->decoding : 0;
-    struct prompts p = {.budget = s->limits.budget - decode};
-    if (s->limits.blocks > 0) {
-        TRY(make_room(s, g, &p, error));
+    struct prompts p = {.budget = s->limits.budget};
+    *out = (struct roof_step_load){.decoding = 0};
+    if (!s->limits.separates) {
+        TRY(decode(out, s, g, &p, error));
     }
     TRY(go_on(s, g, &p, error));
-    admit_all(s, g, &p);
-    out->decoding = (double)g->decoding;
-    out->context = g->decoding > 0 ? g->contexts / out->decoding : 0;
+    TRY(admit_all(s, g, &p, error));
+    if (s->limits.separates) {
+        TRY(decode(out, s, g, &p, error));
+    }
+    const double contexts = out->decoding > 0 ? g->contexts : 0;
+    out->decoding += p.decoding;
+    out->context = out->decoding > 0 ? (contexts + p.decode_contexts) / out->decoding : 0;
     out->tokens = (double)p.tokens;
     out->prompt_context = p.tokens > 0 ? p.contexts / out->tokens : 0;
     if (!does_nothing(out)) {
@@ -582,7 +373,7 @@ static double end_of_first(const struct roof_scheduler *s)
 /* Returns when the first request of the queue reaches the engine. */
 static double first_comes(const struct roof_scheduler *s)
 {
-    return s->queue.request[s->queue.first].arrival_s + s->limits.overhead_s;
+    return s->queue.request[s->queue.first].ready_s;
 }
 
 /* Returns when a step ends or a request comes, whichever is first: HUGE_VAL if neither does. */
@@ -687,8 +478,11 @@ enum roof_status roof_scheduler_open(struct roof_scheduler **out,
     s->context = context;
     s->last = s->partial = NONE;
     s->stages = limits->stages > 1 ? (size_t)limits->stages : 1;
-    s->free = limits->blocks > 0 ? limits->blocks : INT64_MAX / 2;
-    const enum roof_status status = allocate(s, error);
+    s->blocks = s->free = limits->blocks > 0 ? limits->blocks : INT64_MAX / 2;
+    enum roof_status status = allocate(s, error);
+    if (status == ROOF_OK && limits->part_blocks > 0) {
+        status = roof_prefix_cache_open(&s->cache, limits->part_blocks, limits->sequences, error);
+    }
     if (status != ROOF_OK) {
         roof_scheduler_free(s);
         return status;
@@ -712,6 +506,7 @@ void roof_scheduler_free(struct roof_scheduler *s)
     free(s->free_s);
     free(s->flight);
     free(s->queue.request);
+    roof_prefix_cache_free(s->cache);
     free(s);
 }
 
@@ -720,21 +515,42 @@ bool roof_scheduler_fits(const struct roof_scheduler *s, int64_t prompt, int64_t
     return s->limits.blocks == 0 || blocks_of(prompt + generate - 1) <= s->limits.blocks;
 }
 
-enum roof_status roof_scheduler_push(struct roof_scheduler *s, uint64_t number, double arrival_s,
-                                     int64_t prompt, int64_t generate, struct roof_error *error)
+enum roof_status roof_scheduler_put(struct roof_scheduler *s, const struct roof_served *request,
+                                    struct roof_error *error)
+{
+    const double came_s = request->has_cache ? request->ready_s : request->arrival_s;
+    /* Time that has passed, or that still counts as passing, without it, or before it came. */
+    s->sums.waiting_s += s->flights > 0 ? s->clock_s - came_s : fmax(0, s->clock_s - came_s);
+    const double begin = fmax(fmax(s->clock_s, s->free_s[0]), request->ready_s);
+    s->wakes_s = roof_scheduler_present(s) == 0 ? begin : fmin(s->wakes_s, begin);
+    s->waiting_blocks += blocks_of(request->prompt);
+    return roof_request_queue_put_last(&s->queue, request, error);
+}
+
+enum roof_status roof_scheduler_push(struct roof_scheduler *s, uint64_t number,
+                                     const struct roof_arrival *arrival, struct roof_error *error)
 {
     const struct roof_served request = {.number = number,
-                                        .arrival_s = arrival_s,
-                                        .prompt = prompt,
-                                        .generate = generate,
+                                        .arrival_s = arrival->time_s,
+                                        .prompt = arrival->prompt,
+                                        .generate = arrival->generate,
+                                        .elsewhere = arrival->elsewhere,
+                                        .ids = arrival->ids,
+                                        .ready_s = arrival->time_s + s->limits.overhead_s,
                                         .scheduled_s = ROOF_UNKNOWN,
+                                        .prefilled_s = ROOF_UNKNOWN,
+                                        .moved_s = ROOF_UNKNOWN,
                                         .first_s = ROOF_UNKNOWN,
                                         .last_s = ROOF_UNKNOWN};
-    /* Time that has passed, or that still counts as passing, without it, or before it came. */
-    s->sums.waiting_s += s->flights > 0 ? s->clock_s - arrival_s : fmax(0, s->clock_s - arrival_s);
-    const double begin = fmax(fmax(s->clock_s, s->free_s[0]), arrival_s + s->limits.overhead_s);
-    s->wakes_s = roof_scheduler_present(s) == 0 ? begin : fmin(s->wakes_s, begin);
-    return put_last(&s->queue, &request, error);
+    return roof_scheduler_put(s, &request, error);
+}
+
+int64_t roof_scheduler_burden(const struct roof_scheduler *s, const struct roof_arrival *request)
+{
+    const struct roof_served served = {.prompt = request->prompt, .ids = request->ids};
+    int64_t used = 0;
+    return s->blocks - s->free + s->waiting_blocks + blocks_of(request->prompt) -
+           cached_of(&used, s, &served) / ROOF_BLOCK_TOKENS;
 }
 
 size_t roof_scheduler_waiting(const struct roof_scheduler *s)

@@ -10,14 +10,15 @@
  * With the S stages of a pipeline there are S groups of sequences, which take turns: a step is that
  * of one group, and as many are under way.
  */
-#ifndef ROOF_SCHEDULER_H
-#define ROOF_SCHEDULER_H
+#ifndef ROOF_SIMULATE_SCHEDULER_H
+#define ROOF_SIMULATE_SCHEDULER_H
 
 #include "base/halt.h"
+#include "simulate/arrivals.h"
+#include "simulate/prefix_cache.h"
+#include "simulate/served.h"
 #include "simulate/step_table.h"
 
-/* Tokens of a block of the KV cache. */
-#define ROOF_BLOCK_TOKENS 16
 /* The budget of an engine that prefills whole prompts. */
 #define ROOF_BUDGET_WHOLE INT64_MAX
 
@@ -28,25 +29,16 @@ struct roof_scheduler_limits {
     struct roof_step_table *path;
     int64_t budget;         /* most tokens of prompts in a step, or ROOF_BUDGET_WHOLE */
     bool budget_has_decode; /* the tokens of sequences that decode count, too */
-    int64_t sequences;      /* most that run at once */
-    int64_t blocks;         /* of the KV cache; 0: without end */
-    double prefix_hit;      /* fraction of a prompt that needs no prefill */
-    double scale;           /* of the times of steps */
-    struct roof_halt halt;  /* asked now and then */
-    double overhead_s;      /* from the arrival of a request to the engine */
-};
-
-/* A request on its way through an engine. Times are NAN until they come. */
-struct roof_served {
-    uint64_t number;
-    double arrival_s;
-    int64_t prompt;
-    int64_t generate;
-    double scheduled_s; /* when the first step with a part of it began */
-    double first_s;     /* its first token */
-    double last_s;      /* its last token */
-    int64_t preemptions;
-    int64_t done; /* tokens generated so far */
+    bool separates;         /* prompts have steps of their own, before all that decode */
+    bool reserves;       /* a request is admitted only with room for all of its tokens to its end */
+    int64_t sequences;   /* most that run at once */
+    int64_t blocks;      /* of the KV cache; 0: without end */
+    double prefix_hit;   /* fraction of a prompt that needs no prefill */
+    int64_t part_blocks; /* prefix cache: blocks for each id of a prompt; 0: there is none */
+    double scale;        /* of the times of steps */
+    struct roof_halt halt; /* asked now and then */
+    double overhead_s;     /* from the arrival of a request to the engine */
+    bool engine_overhead;  /* that is what the engine does on the host, in expected times */
 };
 
 /* Sums over all steps, weighted with their times. */
@@ -80,10 +72,17 @@ void roof_scheduler_free(struct roof_scheduler *scheduler);
 /* Returns true if a request fits the cache when it is alone. Others must not be pushed. */
 bool roof_scheduler_fits(const struct roof_scheduler *scheduler, int64_t prompt, int64_t generate);
 
-/* Lets a request arrive, not before one that arrived earlier. */
+/* Lets a request that another engine has begun arrive, or a new one, at its ready_s: not before one
+ * that came earlier. */
+enum roof_status roof_scheduler_put(struct roof_scheduler *scheduler,
+                                    const struct roof_served *request, struct roof_error *error);
+/* Lets a new request arrive, not before one that came earlier. */
 enum roof_status roof_scheduler_push(struct roof_scheduler *scheduler, uint64_t number,
-                                     double arrival_s, int64_t prompt, int64_t generate,
-                                     struct roof_error *error);
+                                     const struct roof_arrival *arrival, struct roof_error *error);
+/* Returns the blocks that are in use, that prompts which wait will have, and that this one would
+ * add: what a router weighs that knows the caches of its copies. */
+int64_t roof_scheduler_burden(const struct roof_scheduler *scheduler,
+                              const struct roof_arrival *request);
 
 /* Runs all steps that begin before a time. */
 enum roof_status roof_scheduler_run(struct roof_scheduler *scheduler, double until_s,

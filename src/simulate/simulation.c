@@ -79,13 +79,14 @@ static uint64_t copies_of(const struct roof_simulation_inputs *inputs)
 /* The state of the engine when the measurement began, or ended. */
 struct mark {
     struct roof_scheduler_sums sums;
+    struct roof_prefill_sums prefills;
     double time_s;
     size_t waiting;
 };
 
 struct run {
     const struct roof_simulation_inputs *inputs;
-    struct roof_copies *copies;
+    struct roof_fleet *fleet;
     struct roof_arrivals arrivals;
     struct roof_distribution times[ROOF_LATENCY_COUNT][BATCHES];
     struct mark begin;
@@ -98,14 +99,17 @@ struct run {
     double completed;
     double good;
     double tokens;
+    double prompts; /* tokens of those that are measured */
+    double cached;  /* tokens of these that needed no prefill */
     struct roof_simulation *out;
 };
 
-static void set_mark(struct mark *mark, const struct roof_copies *copies, double time_s)
+static void set_mark(struct mark *mark, const struct roof_fleet *fleet, double time_s)
 {
-    roof_copies_sums(&mark->sums, copies);
+    roof_fleet_sums(&mark->sums, fleet);
+    roof_fleet_prefill_sums(&mark->prefills, fleet);
     mark->time_s = time_s;
-    mark->waiting = roof_copies_waiting(copies);
+    mark->waiting = roof_fleet_waiting(fleet);
 }
 
 /* Cuts what the first requests of a closed loop generate, so that their ends are spread evenly and
@@ -133,20 +137,20 @@ static void next_arrival(struct roof_arrival *out, struct run *run)
 }
 
 /* Lets the next request arrive, at a time. A request that never fits is turned away. */
-static enum roof_status issue(struct run *run, const struct roof_arrival *arrival, double time_s,
-                              bool *taken, struct roof_error *error)
+static enum roof_status issue(struct run *run, const struct roof_arrival *arrival, bool *taken,
+                              struct roof_error *error)
 {
     const uint64_t number = run->issued++;
     if (number == run->warm) {
-        set_mark(&run->begin, run->copies, time_s);
+        set_mark(&run->begin, run->fleet, arrival->time_s);
         run->measures = true;
     }
-    *taken = roof_copies_fits(run->copies, arrival->prompt, arrival->generate);
+    *taken = roof_fleet_fits(run->fleet, arrival->prompt, arrival->generate);
     if (!*taken) {
         run->out->rejected++;
         return ROOF_OK;
     }
-    return roof_copies_push(run->copies, number, time_s, arrival->prompt, arrival->generate, error);
+    return roof_fleet_push(run->fleet, number, arrival, error);
 }
 
 /* Lets requests arrive until one is taken: the closed loop keeps its number. */
@@ -156,7 +160,8 @@ static enum roof_status issue_one(struct run *run, double time_s, struct roof_er
     while (!taken && run->issued < run->inputs->requests) {
         struct roof_arrival arrival = {0};
         next_arrival(&arrival, run);
-        TRY(issue(run, &arrival, time_s, &taken, error));
+        arrival.time_s = time_s;
+        TRY(issue(run, &arrival, &taken, error));
     }
     return ROOF_OK;
 }
@@ -178,6 +183,8 @@ static enum roof_status measure(struct run *run, const struct roof_served *serve
     const uint64_t of = run->inputs->requests - run->warm;
     const uint64_t batch = (served->number - run->warm) * BATCHES / of;
     run->out->requests++;
+    run->prompts += (double)served->prompt;
+    run->cached += (double)served->cached;
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         const double time = roof_served_latency(served, (enum roof_latency)i);
         if (!isnan(time)) {
@@ -207,7 +214,7 @@ static enum roof_status on_served(void *context, const struct roof_served *serve
     }
     TRY(issue_one(run, served->last_s, error));
     if (run->issued == run->inputs->requests) {
-        set_mark(&run->end, run->copies, served->last_s);
+        set_mark(&run->end, run->fleet, served->last_s);
         run->measures = false;
     }
     return ROOF_OK;
@@ -231,16 +238,16 @@ static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
         struct roof_arrival arrival = {0};
         bool taken = false;
         next_arrival(&arrival, run);
-        TRY(roof_copies_run(run->copies, arrival.time_s, error));
+        TRY(roof_fleet_run(run->fleet, arrival.time_s, error));
         run->first_s = run->issued == 0 ? arrival.time_s : run->first_s;
-        TRY(issue(run, &arrival, arrival.time_s, &taken, error));
-        set_mark(&run->end, run->copies, arrival.time_s);
+        TRY(issue(run, &arrival, &taken, error));
+        set_mark(&run->end, run->fleet, arrival.time_s);
     }
     /* A trace, and a queue that only grows, are measured to their ends. */
     run->out->saturated = is_saturated(run);
     run->whole = run->out->saturated || run->inputs->trace != NULL;
     run->measures = run->whole;
-    return roof_copies_run(run->copies, HUGE_VAL, error);
+    return roof_fleet_run(run->fleet, HUGE_VAL, error);
 }
 
 static enum roof_status run_closed_loop(struct run *run, struct roof_error *error)
@@ -248,7 +255,7 @@ static enum roof_status run_closed_loop(struct run *run, struct roof_error *erro
     for (uint64_t i = 0; i < run->inputs->concurrency; i++) {
         TRY(issue_one(run, 0, error));
     }
-    return roof_copies_run(run->copies, HUGE_VAL, error);
+    return roof_fleet_run(run->fleet, HUGE_VAL, error);
 }
 
 /* --- results ------------------------------------------------------------------------------- */
@@ -274,12 +281,14 @@ static double statistic(struct roof_distribution *values, double percent)
                        : roof_distribution_mean(values);
 }
 
-/* Returns the confidence interval of a statistic by its values in the batches. */
+/* Returns the confidence interval of a statistic by its values in the batches. Of fewer values than
+ * have one beyond a percentile it would be that of their maximum, which is another. */
 static double interval(struct roof_distribution batch[BATCHES], double percent)
 {
+    const double least = fmax(BATCH_LEAST, 100 / (100 - percent));
     double value[BATCHES];
     for (int i = 0; i < BATCHES; i++) {
-        if (batch[i].count < BATCH_LEAST) {
+        if ((double)batch[i].count < least) {
             return ROOF_UNKNOWN;
         }
         value[i] = statistic(&batch[i], percent);
@@ -309,6 +318,29 @@ static enum roof_status put_latency(struct roof_latency_result *out,
     return ROOF_OK;
 }
 
+/* Works out what the copies that prefill do with a time, and the link. */
+static void put_prefills(struct roof_simulation *out, const struct run *run, double time)
+{
+    const struct roof_prefills *const p = run->inputs->prefills;
+    const struct roof_prefill_sums *const a = &run->begin.prefills;
+    struct roof_prefill_sums b = run->end.prefills;
+    out->prefill_busy = out->prefill_full_budget = out->link_busy = out->transfer_s = ROOF_UNKNOWN;
+    if (p == NULL) {
+        return;
+    }
+    if (run->whole) {
+        roof_fleet_prefill_sums(&b, run->fleet);
+    }
+    const double copy_time = time * (double)p->copies;
+    const double sends = (b.sends_s - a->sends_s) / copy_time / (double)p->transfer.senders;
+    const double receives = (b.receives_s - a->receives_s) / time / (double)copies_of(run->inputs) /
+                            (double)p->transfer.receivers;
+    out->prefill_busy = fmin(1, (b.busy_s - a->busy_s) / copy_time);
+    out->prefill_full_budget = (b.budget_s - a->budget_s) / copy_time;
+    out->link_busy = fmin(1, fmax(sends, receives));
+    out->transfer_s = (b.transfer_s - a->transfer_s) / (double)(b.transfers - a->transfers);
+}
+
 /* Works out the rates and the means over the time that was measured. Requests are those of all
  * copies; what a copy does with its time is the mean of them. */
 static void put_rates(struct roof_simulation *out, const struct run *run)
@@ -318,8 +350,8 @@ static void put_rates(struct roof_simulation *out, const struct run *run)
     struct roof_scheduler_sums b = run->end.sums;
     double end = run->end.time_s;
     if (run->whole) {
-        roof_copies_sums(&b, run->copies);
-        end = fmax(end, roof_copies_clock(run->copies));
+        roof_fleet_sums(&b, run->fleet);
+        end = fmax(end, roof_fleet_clock(run->fleet));
     }
     const double time = end - run->begin.time_s;
     const double copy_time = time * (double)copies_of(in);
@@ -344,6 +376,11 @@ static void put_rates(struct roof_simulation *out, const struct run *run)
     out->full_memory = (b.memory_s - a->memory_s) / copy_time;
     out->full_sequences = (b.sequences_s - a->sequences_s) / copy_time;
     out->growth_per_s = backlog(run) / waited;
+    put_prefills(out, run, time);
+    const struct roof_scheduler_limits *const first =
+        in->prefills == NULL ? &in->limits : &in->prefills->limits;
+    const bool caches = first->part_blocks > 0 || first->prefix_hit > 0;
+    out->prefix_hit = caches ? run->cached / run->prompts : ROOF_UNKNOWN;
 }
 
 static enum roof_status put_results(struct roof_simulation *out, struct run *run,
@@ -372,8 +409,13 @@ static enum roof_status run_all(struct run *run, struct roof_error *error)
             return roof_no_memory(error);
         }
     }
-    TRY(roof_copies_open(&run->copies, (size_t)copies_of(in), in->router, &in->limits, in->table,
-                         on_served, run, error));
+    const struct roof_fleet_inputs fleet = {.copies = (size_t)copies_of(in),
+                                            .router = in->router,
+                                            .limits = &in->limits,
+                                            .table = in->table,
+                                            .prefills = in->prefills,
+                                            .closed = in->concurrency > 0};
+    TRY(roof_fleet_open(&run->fleet, &fleet, on_served, run, error));
     TRY(in->concurrency > 0 ? run_closed_loop(run, error) : run_open_loop(run, error));
     return put_results(run->out, run, error);
 }
@@ -400,7 +442,7 @@ enum roof_status roof_simulate(struct roof_simulation *out,
         }
     }
     const enum roof_status status = run_all(run, error);
-    roof_copies_free(run->copies);
+    roof_fleet_free(run->fleet);
     for (int i = 0; i < ROOF_LATENCY_COUNT * BATCHES; i++) {
         roof_distribution_free(&run->times[i / BATCHES][i % BATCHES]);
     }

@@ -3,12 +3,12 @@
  * A simulation: requests arrive, copies of an engine serve them, and the times that they took
  * become means, percentiles and confidence intervals. docs/simulation.md has the definitions.
  */
-#ifndef ROOF_SIMULATION_H
-#define ROOF_SIMULATION_H
+#ifndef ROOF_SIMULATE_SIMULATION_H
+#define ROOF_SIMULATE_SIMULATION_H
 
 #include "simulate/arrivals.h"
-#include "simulate/copies.h"
 #include "simulate/distribution.h"
+#include "simulate/fleet.h"
 
 /* The times of a request. */
 enum roof_latency { ROOF_LATENCY_TTFT, ROOF_LATENCY_TPOT, ROOF_LATENCY_E2E, ROOF_LATENCY_COUNT };
@@ -28,9 +28,10 @@ typedef enum roof_status roof_arrival_source(struct roof_arrival *out, bool *mor
                                              struct roof_error *error);
 
 struct roof_simulation_inputs {
-    struct roof_step_table *table;       /* borrowed, as all here */
-    struct roof_scheduler_limits limits; /* of a copy */
-    uint64_t copies;                     /* 0: one */
+    struct roof_step_table *table;        /* borrowed, as all here */
+    struct roof_scheduler_limits limits;  /* of a copy */
+    uint64_t copies;                      /* 0: one; those that decode, where others prefill */
+    const struct roof_prefills *prefills; /* NULL: there is one kind of copies */
     enum roof_router router;
     const struct roof_arrivals *arrivals; /* random requests, when there is no trace */
     const struct roof_arrival *trace;     /* NULL: none */
@@ -65,13 +66,19 @@ struct roof_simulation {
     struct roof_latency_result latency[ROOF_LATENCY_COUNT];
     double running; /* means over time, of all copies */
     double waiting;
-    double kv_use; /* NAN: the memory is unknown */
-    double busy;   /* fraction of the time in which steps run, mean of the copies */
-    double step_s; /* mean of all steps */
+    double kv_use;     /* NAN: the memory is unknown */
+    double prefix_hit; /* tokens of prompts that needed no prefill, over all; NAN: no cache */
+    double busy;       /* fraction of the time in which steps run, mean of the copies */
+    double step_s;     /* mean of all steps */
     uint64_t steps;
     uint64_t preemptions;
     double growth_per_s; /* of the requests that wait */
     bool saturated;
+    double prefill_busy; /* fraction of the time in which copies that prefill have a step; NAN: none
+                            only prefill, as for the next three */
+    double prefill_full_budget;
+    double link_busy;   /* fraction of the time of the lanes at the end that is busier */
+    double transfer_s;  /* mean time from the end of a prefill to the arrival of its cache */
     double full_budget; /* fractions of the time in which a limit kept prompts waiting */
     double full_memory;
     double full_sequences;

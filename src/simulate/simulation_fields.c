@@ -21,6 +21,12 @@ enum simulation_value {
     PP,
     DP,
     ATTENTION_DP,
+    PREFILL_COPIES,
+    PREFILL_TP,
+    PREFILL_PP,
+    PREFILL_ATTENTION_DP,
+    PREFILL_MOE_EP,
+    PREFILL_KV_TOKENS,
     WEIGHTS,
     ACTIVATIONS,
     KV,
@@ -55,6 +61,11 @@ static const struct roof_field simulation_fields[] = {
     {.key = "pp", COUNT_OF(PP)},
     {.key = "dp", COUNT_OF(DP)},
     {.key = "attention_dp", COUNT_OF(ATTENTION_DP)},
+    {.key = "prefill_copies", COUNT_OF(PREFILL_COPIES)},
+    {.key = "prefill_tp", COUNT_OF(PREFILL_TP)},
+    {.key = "prefill_pp", COUNT_OF(PREFILL_PP)},
+    {.key = "prefill_attention_dp", COUNT_OF(PREFILL_ATTENTION_DP)},
+    {.key = "prefill_moe_ep", COUNT_OF(PREFILL_MOE_EP)},
     {.key = "weights", DERIVED_TEXT(WEIGHTS)},
     {.key = "activations", DERIVED_TEXT(ACTIVATIONS)},
     {.key = "kv", DERIVED_TEXT(KV)},
@@ -64,9 +75,11 @@ static const struct roof_field simulation_fields[] = {
     {.key = "generate", .type = ROOF_TYPE_TEXT, AT(generate)},
     {.key = "concurrency", .type = ROOF_TYPE_POSITIVE, AT(concurrency)},
     {.key = "router", .type = ROOF_TYPE_TEXT, AT(router)},
+    {.key = "engine", .type = ROOF_TYPE_TEXT, AT(engine)},
     {.key = "chunk", COUNT_OF(CHUNK)},
     {.key = "max_num_seqs", .type = ROOF_TYPE_INTEGER, AT(max_num_seqs)},
     {.key = "kv_cache_tokens", COUNT_OF(KV_TOKENS)},
+    {.key = "prefill_kv_cache_tokens", COUNT_OF(PREFILL_KV_TOKENS)},
     {.key = "step_scale", NUMBER(step_scale, NONE)},
     {.key = "request_overhead_ms", NUMBER(request_overhead_s, MILLISECONDS)},
     {.key = "seed", .type = ROOF_TYPE_INTEGER, AT(seed)},
@@ -85,8 +98,12 @@ static const struct roof_field simulation_fields[] = {
     TIMES(e2e, ROOF_LATENCY_E2E),
     {.key = "running", NUMBER(result.running, NONE), .width = 8},
     {.key = "waiting", NUMBER(result.waiting, NONE), .width = 8},
-    {.key = "kv_use", NUMBER(result.kv_use, FRACTION), .width = 8},
-    {.key = "busy", NUMBER(result.busy, FRACTION)},
+    {.key = "kv_use", NUMBER(result.kv_use, NONE), .width = 8},
+    {.key = "prefix_hit", NUMBER(result.prefix_hit, NONE)},
+    {.key = "busy", NUMBER(result.busy, NONE)},
+    {.key = "prefill_busy", NUMBER(result.prefill_busy, NONE)},
+    {.key = "link_busy", NUMBER(result.link_busy, NONE)},
+    {.key = "transfer_ms", NUMBER(result.transfer_s, MILLISECONDS)},
     {.key = "step_ms", NUMBER(result.step_s, MILLISECONDS)},
     {.key = "steps", COUNT_OF(STEPS)},
     {.key = "preemptions", COUNT_OF(PREEMPTIONS), .width = 11},
@@ -125,12 +142,36 @@ static const char *text_of(int value, const struct roof_simulation_row *row)
     }
 }
 
+double roof_simulation_devices(const struct roof_simulation_row *row)
+{
+    return row->deployment->devices + (row->prefill == NULL ? 0 : row->prefill->devices);
+}
+
+/* Returns a size of the split of copies that prefill, or how many there are. */
+static double prefill_of(enum simulation_value value, const struct roof_deployment *prefill)
+{
+    const struct roof_scenario *const s = prefill == NULL ? NULL : &prefill->scenario;
+    return s == NULL                       ? ROOF_UNKNOWN
+           : value == PREFILL_COPIES       ? (double)s->dp
+           : value == PREFILL_TP           ? (double)s->tp
+           : value == PREFILL_PP           ? (double)s->pp
+           : value == PREFILL_ATTENTION_DP ? (double)s->attention_dp
+           : s->moe_ep > 0                 ? (double)s->moe_ep
+                                           : ROOF_UNKNOWN;
+}
+
+/* Returns the tokens that the cache of a copy has room for. */
+static double cache_of(const struct roof_deployment *d)
+{
+    return d->blocks > 0 ? (double)d->blocks * ROOF_BLOCK_TOKENS : ROOF_UNKNOWN;
+}
+
 static double number_of(int value, const struct roof_simulation_row *row)
 {
     const struct roof_deployment *const d = row->deployment;
     switch ((enum simulation_value)value) {
     case DEVICES:
-        return d->devices;
+        return roof_simulation_devices(row);
     case TP:
         return (double)d->scenario.tp;
     case PP:
@@ -140,7 +181,9 @@ static double number_of(int value, const struct roof_simulation_row *row)
     case ATTENTION_DP:
         return (double)d->scenario.attention_dp;
     case KV_TOKENS:
-        return d->blocks > 0 ? (double)d->blocks * ROOF_BLOCK_TOKENS : ROOF_UNKNOWN;
+        return cache_of(d);
+    case PREFILL_KV_TOKENS:
+        return row->prefill == NULL ? ROOF_UNKNOWN : cache_of(row->prefill);
     case CHUNK:
         return row->chunk == ROOF_CHUNK_WHOLE ? 0 : (double)row->chunk;
     case REQUESTS:
@@ -152,7 +195,7 @@ static double number_of(int value, const struct roof_simulation_row *row)
     case PREEMPTIONS:
         return (double)row->result.preemptions;
     default:
-        return ROOF_UNKNOWN;
+        return prefill_of((enum simulation_value)value, row->prefill);
     }
 }
 
@@ -173,6 +216,9 @@ void roof_simulation_values(struct roof_value *out, const struct roof_fields *fi
 #define FULL 0.25
 /* Steps that take so much of the time leave no room for more. */
 #define BUSY 0.9
+/* Random requests wait for what is busy for so much of the time as long as it takes, in the mean:
+ * rho / (2 (1 - rho)) = 1. */
+#define QUEUED (2. / 3)
 
 const char *roof_simulation_bottleneck(const struct roof_simulation *s)
 {
@@ -180,6 +226,10 @@ const char *roof_simulation_bottleneck(const struct roof_simulation *s)
         const char *name;
         double full;
     } limits[] = {{"kv memory", s->full_memory}, {"sequences", s->full_sequences}};
+    const double shared = fmax(s->link_busy, s->prefill_busy);
+    if (shared >= QUEUED) {
+        return shared == s->link_busy ? "link" : "prefill";
+    }
     for (size_t i = 0; i < COUNT(limits); i++) {
         if (limits[i].full >= FULL) {
             return limits[i].name;
@@ -201,12 +251,15 @@ static const struct roof_field served_fields[] = {
     {.key = "prompt", .type = ROOF_TYPE_INTEGER, AT(prompt), .width = 7},
     {.key = "generate", .type = ROOF_TYPE_INTEGER, AT(generate), .width = 8},
     {.key = "scheduled_s", NUMBER(scheduled_s, NONE), .width = 11},
+    {.key = "prefilled_s", NUMBER(prefilled_s, NONE), .width = 11},
+    {.key = "moved_s", NUMBER(moved_s, NONE), .width = 11},
     {.key = "first_token_s", NUMBER(first_s, NONE), .width = 13},
     {.key = "last_token_s", NUMBER(last_s, NONE), .width = 12},
     {.key = "ttft_ms", .unit = ROOF_UNIT_MILLISECONDS, .derived = TTFT, .width = 8},
     {.key = "tpot_ms", .unit = ROOF_UNIT_MILLISECONDS, .derived = TPOT, .width = 8},
     {.key = "e2e_ms", .unit = ROOF_UNIT_MILLISECONDS, .derived = E2E, .width = 8},
     {.key = "preemptions", .type = ROOF_TYPE_INTEGER, AT(preemptions), .width = 11},
+    {.key = "cached", .type = ROOF_TYPE_INTEGER, AT(cached), .width = 7},
 };
 
 void roof_served_fields(struct roof_fields *out)

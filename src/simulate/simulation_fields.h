@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The fields of a simulation, and of the requests that it served. */
-#ifndef ROOF_SIMULATION_FIELDS_H
-#define ROOF_SIMULATION_FIELDS_H
+#ifndef ROOF_SIMULATE_SIMULATION_FIELDS_H
+#define ROOF_SIMULATE_SIMULATION_FIELDS_H
 
 #include "catalog/field.h"
 #include "simulate/fit.h"
@@ -13,10 +13,12 @@
 /* A simulation with what was asked. Texts are borrowed; NULL and 0: not given. */
 struct roof_simulation_row {
     const struct roof_deployment *deployment;
+    const struct roof_deployment *prefill; /* of the copies that prefill; NULL: none only do that */
     const char *arrivals;
     const char *trace;
     const char *prompt;
     const char *generate;
+    const char *engine; /* whose scheduler it is; NULL: none was named */
     const char *router; /* NULL: there is one copy */
     int64_t concurrency;
     int64_t chunk; /* ROOF_CHUNK_WHOLE: whole prompts */
@@ -46,9 +48,13 @@ void roof_served_fields(struct roof_fields *out);
 void roof_served_values(struct roof_value *out, const struct roof_fields *fields,
                         const struct roof_served *served);
 
+/* Returns the devices of all copies. */
+double roof_simulation_devices(const struct roof_simulation_row *row);
+
 /* Names what limits an engine that is as busy as this one: "compute" where its steps take all the
  * time without a full limit, "kv memory", "sequences" or "budget" where that kept requests waiting
- * most of the time, and NULL where nothing is full. */
+ * most of the time, "link" or "prefill" where caches or copies that prefill take all of it, and
+ * NULL where nothing is full. */
 const char *roof_simulation_bottleneck(const struct roof_simulation *simulation);
 
 #endif

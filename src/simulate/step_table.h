@@ -8,8 +8,8 @@
  * save because they share the weights. Each of the three is a table over two axes, whose cells are
  * predicted when they are first asked for, and a line between them: docs/simulation.md.
  */
-#ifndef ROOF_STEP_TABLE_H
-#define ROOF_STEP_TABLE_H
+#ifndef ROOF_SIMULATE_STEP_TABLE_H
+#define ROOF_SIMULATE_STEP_TABLE_H
 
 #include "predict/request.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "simulate/trace.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/csv.h"
+#include "base/date.h"
 #include "base/json.h"
 #include "base/quantity.h"
 
@@ -58,6 +60,9 @@ struct reader {
     bool known[ROLES];
     double value[ROLES]; /* of the line; NAN: it has none */
     size_t room;
+    int64_t part_tokens; /* that have an id in the line; 0: ids are passed over */
+    size_t ids_room;
+    size_t ids; /* of the line */
 };
 
 /* Finds the row of a name; COUNT(columns) for other names. */
@@ -72,16 +77,6 @@ static size_t column_of(const char *name, size_t length)
 }
 
 /* --- values -------------------------------------------------------------------------------- */
-
-/* Returns the days from 1970 to a date of the Gregorian calendar. */
-static double days_of(int year, int month, int day)
-{
-    const int shifted = month > 2 ? year : year - 1; /* the year begins in March */
-    const int part = (month + 9) % 12;
-    const int leap = shifted / 4 - shifted / 100 + shifted / 400;
-    const int before = (153 * part + 2) / 5; /* days of the months before */
-    return 365. * shifted + leap + before + day - 1 - 719468;
-}
 
 /* Reads "2023-11-16 18:17:03.9799600", perhaps with a zone behind it, which is passed over. */
 static bool read_date(double *out, const char *text)
@@ -103,7 +98,7 @@ static bool read_date(double *out, const char *text)
     if (roof_parse_number(&second, rest, "", 0, 61, NULL) != ROOF_OK) {
         return false;
     }
-    *out = days_of(year, month, day) * 86400 + hour * 3600. + minute * 60. + second;
+    *out = roof_days(year, month, day) * 86400 + hour * 3600. + minute * 60. + second;
     return true;
 }
 
@@ -169,9 +164,55 @@ static enum roof_status read_row(struct reader *r, bool *more, struct roof_error
     return ROOF_OK;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == ',' || c == '[' || c == ']';
+}
+
+/* Reads the ids of the parts of a prompt, an array of whole numbers, behind those of the requests
+ * before it. */
+static enum roof_status read_ids(struct roof_request_trace *t, struct reader *r, const char *text,
+                                 size_t length, struct roof_error *error)
+{
+    size_t i = 0;
+    r->ids = 0;
+    while (i < length) {
+        if (is_blank(text[i])) {
+            i++;
+            continue;
+        }
+        uint64_t id = 0;
+        const size_t begin = i;
+        for (; i < length && text[i] >= '0' && text[i] <= '9' && id < UINT64_MAX / 10 - 1; i++) {
+            id = 10 * id + (uint64_t)(text[i] - '0');
+        }
+        if (i == begin || (i < length && !is_blank(text[i]))) {
+            return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
+                                 "hash_ids are whole numbers below 10^18, in an array");
+        }
+        if (t->id_count + r->ids == r->ids_room) {
+            r->ids_room = r->ids_room == 0 ? 1024 : 2 * r->ids_room;
+            uint64_t *const ids = realloc(t->ids, r->ids_room * sizeof *ids);
+            if (ids == NULL) {
+                return roof_no_memory(error);
+            }
+            t->ids = ids;
+        }
+        t->ids[t->id_count + r->ids++] = id;
+    }
+    return ROOF_OK;
+}
+
+static bool names_ids(const char *key, size_t length)
+{
+    static const char name[] = "hash_ids";
+    return length == sizeof name - 1 && strncasecmp(key, name, length) == 0;
+}
+
 /* Reads a line of JSON. Timestamps of milliseconds come with lengths that have names of their own.
  */
-static enum roof_status read_object(struct reader *r, bool *more, struct roof_error *error)
+static enum roof_status read_object(struct roof_request_trace *t, struct reader *r, bool *more,
+                                    struct roof_error *error)
 {
     struct roof_json_member member[MEMBERS_MAX];
     size_t count = 0;
@@ -188,6 +229,9 @@ static enum roof_status read_object(struct reader *r, bool *more, struct roof_er
         const size_t column = column_of(line + member[i].key, member[i].key_length);
         const bool quoted = line[member[i].value] == '"';
         char text[NUMBER_SIZE];
+        if (r->part_tokens > 0 && names_ids(line + member[i].key, member[i].key_length)) {
+            TRY(read_ids(t, r, line + member[i].value, member[i].length, error));
+        }
         if (column == COUNT(columns) || best[columns[column].role] > COUNT(columns) - column) {
             continue;
         }
@@ -223,6 +267,23 @@ static enum roof_status grow(struct roof_request_trace *t, struct reader *r,
     return ROOF_OK;
 }
 
+/* Keeps the ids of a line, which has one for each part of its prompt. */
+static enum roof_status keep_ids(struct roof_request_trace *t, const struct reader *r,
+                                 int64_t prompt, struct roof_error *error)
+{
+    const int64_t parts = (prompt + r->part_tokens - 1) / r->part_tokens;
+    if (r->ids != (size_t)parts) {
+        (void)roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
+                            "a prompt of %" PRId64 " tokens has %" PRId64 " hash_ids, one for each "
+                            "%" PRId64 " tokens",
+                            prompt, parts, r->part_tokens);
+        roof_error_append(error, " (" ROOF_KEY("hash_tokens") "); here are %zu", r->ids);
+        return ROOF_INVALID;
+    }
+    t->id_count += r->ids;
+    return ROOF_OK;
+}
+
 /* Adds the request of a line. One that an engine measured arrives when it was queued there. */
 static enum roof_status add(struct roof_request_trace *t, struct reader *r,
                             struct roof_error *error)
@@ -243,6 +304,9 @@ static enum roof_status add(struct roof_request_trace *t, struct reader *r,
         t->empty++;
         return ROOF_OK;
     }
+    if (r->part_tokens > 0) {
+        TRY(keep_ids(t, r, (int64_t)v[PROMPT], error));
+    }
     if (t->count == r->room) {
         TRY(grow(t, r, error));
     }
@@ -251,8 +315,19 @@ static enum roof_status add(struct roof_request_trace *t, struct reader *r,
     m[ROOF_LATENCY_E2E] = v[LAST] - time;
     m[ROOF_LATENCY_TPOT] =
         v[GENERATE] > 1 ? (v[LAST] - v[FIRST]) / (v[GENERATE] - 1) : ROOF_UNKNOWN;
-    t->arrival[t->count++] = (struct roof_arrival){time, (int64_t)v[PROMPT], (int64_t)v[GENERATE]};
+    t->arrival[t->count++] = (struct roof_arrival){
+        .time_s = time, .prompt = (int64_t)v[PROMPT], .generate = (int64_t)v[GENERATE]};
     return ROOF_OK;
+}
+
+/* Gives each request its ids, which do not move any more. */
+static void point_to_ids(struct roof_request_trace *t, const struct reader *r)
+{
+    const uint64_t *ids = t->ids;
+    for (size_t i = 0; i < t->count && r->part_tokens > 0; i++) {
+        t->arrival[i].ids = ids;
+        ids += (t->arrival[i].prompt + r->part_tokens - 1) / r->part_tokens;
+    }
 }
 
 static enum roof_status read_lines(struct roof_request_trace *t, struct reader *r, uint64_t most,
@@ -268,11 +343,13 @@ static enum roof_status read_lines(struct roof_request_trace *t, struct reader *
         for (int i = 0; i < ROLES; i++) {
             r->value[i] = ROOF_UNKNOWN;
         }
-        TRY(r->json ? read_object(r, &more, error) : read_row(r, &more, error));
+        r->ids = 0;
+        TRY(r->json ? read_object(t, r, &more, error) : read_row(r, &more, error));
         if (more) {
             TRY(add(t, r, error));
         }
     }
+    point_to_ids(t, r);
     return t->count > 0 ? ROOF_OK
                         : roof_error_at(error, ROOF_INVALID, r->csv.name, 0, 0,
                                         "there is no request in this file");
@@ -326,12 +403,14 @@ static void sum_up(struct roof_request_trace *t)
     for (size_t i = 0; i < t->count; i++) {
         struct roof_arrival *const a = &t->arrival[i];
         a->time_s -= first;
-        t->mean_prompt += (double)a->prompt / (double)t->count;
-        t->mean_generate += (double)a->generate / (double)t->count;
+        t->mean_prompt += (double)a->prompt;
+        t->mean_generate += (double)a->generate;
         t->longest_prompt = a->prompt > t->longest_prompt ? a->prompt : t->longest_prompt;
         t->longest_generate = a->generate > t->longest_generate ? a->generate : t->longest_generate;
         measured = measured || !isnan(t->measured[i][ROOF_LATENCY_E2E]);
     }
+    t->mean_prompt /= (double)t->count;
+    t->mean_generate /= (double)t->count;
     if (!measured) {
         free(t->measured);
         t->measured = NULL;
@@ -339,13 +418,15 @@ static void sum_up(struct roof_request_trace *t)
 }
 
 enum roof_status roof_request_trace_read(struct roof_request_trace *out, const char *path,
-                                         uint64_t most, struct roof_error *error)
+                                         uint64_t most, int64_t part_tokens,
+                                         struct roof_error *error)
 {
     struct reader *const r = calloc(1, sizeof *r);
     *out = (struct roof_request_trace){.count = 0};
     if (r == NULL) {
         return roof_no_memory(error);
     }
+    r->part_tokens = part_tokens;
     enum roof_status status = roof_csv_open(&r->csv, path, error);
     if (status == ROOF_OK) {
         status = read_lines(out, r, most, error);
@@ -364,6 +445,7 @@ enum roof_status roof_request_trace_read(struct roof_request_trace *out, const c
 void roof_request_trace_free(struct roof_request_trace *trace)
 {
     free(trace->arrival);
+    free(trace->ids);
     free(trace->measured);
     *trace = (struct roof_request_trace){.count = 0};
 }

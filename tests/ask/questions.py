@@ -21,6 +21,7 @@ OPERATORS = {
     "index-scores": "batch? heads head_dim query_len? kv_len causal?",
     "sparse-mla": "batch? heads query_len? kv_len causal? selected?", "short-conv": "batch? hidden taps?",
     "gated-delta": "batch? heads kv_heads? head_dim query_len? scan_chunk?", "ssd": "heads head_dim state_size?",
+    "moe-ungated": "tokens hidden intermediate experts top_k", "lightning": "heads head_dim query_len?", "selective-scan": "batch? query_len? hidden state_size?",
     "all-to-all": "elements devices within?", "moe-down": "tokens hidden intermediate experts top_k"}
 CHOSEN = {
     "heads": [8, 16, 32, 64], "kv_heads": [1, 4, 8, 6], "head_dim": [64, 80, 128, 256],

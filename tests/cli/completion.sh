@@ -62,7 +62,7 @@ lines() {
     offers "$1" 'predict' pre
     offers "$1" 'bash zsh fish' completion ''
     offers "$1" 'recommend' help rec
-    offers "$1" '--head-dim --help --hardware --heads --hidden --host-gap' predict --h
+    offers "$1" '--head-dim --help --hardware --heads --hidden --host --host-bandwidth --host-gap --host-memory --host-time' predict --h
     offers "$1" '--batch' predict gemm --b # and no other operator's options
     offers "$1" "$(help_of predict model)" predict model -
     offers "$1" 'softmax' predict sof

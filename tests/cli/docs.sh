@@ -9,7 +9,7 @@
 # any number of lines. A command that needs a tool of $optional that is not there is not run.
 # BLESS=1 writes the output anew, except in blocks that have a line of dots.
 set -eu
-optional='jq python3 gnuplot curl'
+optional='jq python3 gnuplot curl parallel'
 
 [ $# -ge 2 ] || { echo "usage: sh docs.sh PROGRAM FILE.md..." >&2; exit 2; }
 # shellcheck source=tests/cli/program.sh

@@ -29,10 +29,10 @@ without_gnuplot() {
     mkdir -p "$scratch/empty"
     ln -sf "$(command -v sh)" "$scratch/empty/sh"
     # Not under the wrapper, which is not there either.
-    run 'no gnuplot' "PATH=$scratch/empty exec $program plot -o x.svg"
+    run 'no gnuplot' "PATH=$scratch/empty exec '$program' plot -o x.svg"
     refused 4 'gnuplot-nox'
     left
-    run 'no gnuplot is needed' "PATH=$scratch/empty exec $program plot -o x.gp"
+    run 'no gnuplot is needed' "PATH=$scratch/empty exec '$program' plot -o x.gp"
     accepted
     left x.gp
 
@@ -90,7 +90,7 @@ documented() {
     [ $count -ge 3 ] || fail "only $count charts"
 }
 
-# A chart of text is as wide as the terminal, if it has one.
+# A chart of text is as wide as the terminal, if it has one, and has colours where it has them.
 terminal() {
     if ! script --version 2> /dev/null | grep -q util-linux; then
         skipped=$((skipped + 1))
@@ -98,10 +98,19 @@ terminal() {
     fi
     for columns in 70 140; do
         run "a terminal of $columns columns" \
-            "script -qefc 'stty cols $columns; roofline plot' typed < /dev/null > /dev/null"
+            "script -qefc 'stty cols $columns; NO_COLOR=1 roofline plot' typed < /dev/null > /dev/null"
         accepted
         widest=$(tr -d '\r' < typed | awk '/TFLOPS/ && length > most { most = length } END { print most }')
         [ "$widest" = $columns ] || fail "the chart has $widest columns"
+    done
+    for setting in 'TERM=xterm' 'TERM=dumb' 'TERM=xterm NO_COLOR=1'; do
+        run "a terminal with $setting" \
+            "script -qefc 'unset NO_COLOR; $setting roofline plot -H h100-sxm,l40s' typed < /dev/null > /dev/null"
+        accepted
+        colours=$(grep -c "$(printf '\033\\[38;5;')" typed || :)
+        case $setting:$colours in
+        TERM=xterm:0 | TERM=dumb:[1-9]* | *NO_COLOR*:[1-9]*) fail "$colours lines have colours" ;;
+        esac
     done
 }
 
@@ -118,7 +127,10 @@ with_gnuplot() {
             grep -q 'width="800" height="600"' x || fail 'its size'
             ;;
         png) begins x 89504e470d0a1a0a0000000d4948445200000320 ;;
-        pdf) begins x 255044462d ;;
+        pdf)
+            begins x 255044462d
+            [ "$(grep -a -c '/Title <FEFF[0-9A-F]*>' x)" -eq 1 ] || fail 'it has no title'
+            ;;
         esac
     done
     run 'a full disk' 'roofline plot -f png > /dev/full'

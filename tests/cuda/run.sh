@@ -3,8 +3,8 @@
 # The CUDA backend against a CUDA toolkit, where one is installed: CC=cc sh tests/cuda/run.sh PTX
 #
 # PTX is the program that prints our kernels. Declarations are compared with the headers, kernels are
-# assembled for every GPU that ptxas knows, and the functions are looked up in the libraries. No GPU is
-# needed. CUDA_HOME is the folder of the toolkit (default /usr/local/cuda).
+# assembled for every GPU that ptxas knows, those for operators are interpreted and their results compared
+# with plain formulas, and the functions are looked up in the libraries. No GPU is needed. CUDA_HOME is the folder of the toolkit (default /usr/local/cuda).
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -34,9 +34,11 @@ assembler=$toolkit/bin/ptxas
 [ -x "$assembler" ] || assembler=$(command -v ptxas) || assembler=
 if [ -n "$assembler" ]; then
     "$ptx" > "$scratch/kernels.ptx"
+    "$ptx" operators > "$scratch/operators.ptx"
     targets=0
     for target in 70 72 75 80 86 87 88 89 90 100 101 103 110 120 121; do
-        if "$assembler" -arch=sm_$target -o "$scratch/kernels" "$scratch/kernels.ptx" 2> "$scratch/log"; then
+        if "$assembler" -arch=sm_$target -o "$scratch/kernels" "$scratch/kernels.ptx" 2> "$scratch/log" &&
+            "$assembler" -arch=sm_$target -o "$scratch/kernels" "$scratch/operators.ptx" 2> "$scratch/log"; then
             targets=$((targets + 1))
         elif ! grep -q 'is not defined for option' "$scratch/log"; then
             cat "$scratch/log"
@@ -53,6 +55,21 @@ if [ -n "$assembler" ]; then
     done="$done kernels for $targets targets,"
 else
     skipped="$skipped kernels (no ptxas),"
+fi
+
+# The kernels for operators compute what they should, instruction by instruction.
+if command -v python3 > /dev/null; then
+    "$ptx" operators > "$scratch/operators.ptx"
+    python3 tests/cuda/interpret.py "$scratch/operators.ptx" > "$scratch/log" || { cat "$scratch/log"; exit 1; }
+    done="$done results of kernels,"
+    # It notices a kernel that is wrong.
+    sed 's/add.u32 %r16, %r16, 4/add.u32 %r16, %r16, 5/' "$scratch/operators.ptx" > "$scratch/bad.ptx"
+    if python3 tests/cuda/interpret.py "$scratch/bad.ptx" > "$scratch/log" 2>&1; then
+        echo "a kernel that leaves out keys is taken for right"
+        exit 1
+    fi
+else
+    skipped="$skipped results of kernels (no python3),"
 fi
 
 # exported LIBRARY PATTERN FILE: the library exports each function that the file looks up.

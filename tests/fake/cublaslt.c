@@ -2,8 +2,8 @@
 /*
  * A libcublasLt.so.13 whose kernels run on the planted GPU of cuda.c: tiles of 128 rows of inputs
  * and 256 of weights, at FAKE_TENSOR (900e12) FLOP/s for 16 bits, twice that for 8, half of it for
- * tf32, and at FAKE_FP32 for fp32. Of the eight kernels that it proposes the third is the fastest,
- * and the sixth does not run.
+ * tf32, four times for 4 bits, and at FAKE_FP32 for fp32. Scales of blocks are read, too. Of the
+ * eight kernels that it proposes the third is the fastest, and the sixth does not run.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -15,6 +15,8 @@
 struct operation {
     int compute;
     int transposed;
+    int mode; /* of scales: 1 for blocks of 16, 2 for blocks of 32 */
+    uint64_t scales[2];
 };
 
 struct layout {
@@ -85,6 +87,10 @@ CALL(cublasLtMatmulDescSetAttribute, struct operation *operation, int attribute,
 {
     if (attribute == 3 && size == 4) {
         operation->transposed = *(const int32_t *)value;
+    } else if ((attribute == 31 || attribute == 32) && size == 4) {
+        operation->mode = *(const int32_t *)value;
+    } else if ((attribute == 17 || attribute == 18) && size == 8) {
+        operation->scales[attribute - 17] = *(const uint64_t *)value;
     }
     return 0;
 }
@@ -152,10 +158,18 @@ CALL(cublasLtMatmulAlgoGetHeuristic, void *handle, struct operation *operation, 
 
 static double bytes_of(const struct layout *layout)
 {
-    const double width = layout->type == 28 || layout->type == 3   ? 1
+    const double width = layout->type == 33                        ? 0.5
+                         : layout->type == 28 || layout->type == 3 ? 1
                          : layout->type == 2 || layout->type == 14 ? 2
                                                                    : 4;
     return width * (double)layout->rows * (double)layout->columns * layout->batch;
+}
+
+/* Returns the bytes of the scales of an operand. */
+static double scales_of(const struct operation *operation, const struct layout *layout)
+{
+    const double elements = (double)layout->rows * (double)layout->columns;
+    return operation->mode == 1 ? elements / 16 : operation->mode == 2 ? elements / 32 : 0;
 }
 
 static double tiles(uint64_t size, uint64_t tile)
@@ -168,10 +182,11 @@ CALL(cublasLtMatmul, void *handle, struct operation *operation, const void *alph
      struct layout *c_layout, uint64_t d, struct layout *d_layout, const uint64_t *algorithm,
      uint64_t workspace, size_t workspace_bytes, void *stream)
 {
-    static int (*queue)(int, uint64_t, double, double, double, double);
+    static int (*queue)(int, uint64_t, double, double, double, double, double);
     const double tensor = fake_item("FAKE_TENSOR", 0, 900e12);
-    const double peak = a_layout->type == 28 || a_layout->type == 3 ? 2 * tensor
-                        : operation->compute == 77                  ? tensor / 2
+    const double peak = a_layout->type == 33                          ? 4 * tensor
+                        : a_layout->type == 28 || a_layout->type == 3 ? 2 * tensor
+                        : operation->compute == 77                    ? tensor / 2
                         : a_layout->type == 0 ? fake_item("FAKE_FP32", 0, 60e12)
                                               : tensor;
     (void)handle;
@@ -188,12 +203,26 @@ CALL(cublasLtMatmul, void *handle, struct operation *operation, const void *alph
         (void)dlclose(driver);
     }
     const int failed = fake_failure("cublasLtMatmul", calls++, 0);
-    if (failed != 0 || *algorithm == 5 || b < a || d < b || c != d) {
+    /* Scales stand behind their operands. */
+    const int scaled =
+        operation->mode == 0 ||
+        (operation->scales[0] >= a + (uint64_t)bytes_of(a_layout) && operation->scales[0] < b &&
+         operation->scales[1] >= b + (uint64_t)bytes_of(b_layout) && operation->scales[1] < d);
+    if (failed != 0 || *algorithm == 5 || b < a || d < b || c != d || !scaled) {
         return failed != 0 ? failed : 15;
     }
-    return queue((operation->compute == 77 ? 29 : a_layout->type) * PROPOSED + (int)*algorithm, a,
-                 bytes_of(a_layout) + bytes_of(b_layout) + bytes_of(d_layout),
+    return queue((operation->compute == 77 ? 29
+                  : operation->mode == 2   ? 30
+                  : a_layout->type == 33   ? 31
+                                           : a_layout->type) *
+                         PROPOSED +
+                     (int)*algorithm,
+                 a,
+                 bytes_of(a_layout) + bytes_of(b_layout) + bytes_of(d_layout) +
+                     scales_of(operation, a_layout) + scales_of(operation, b_layout),
                  2 * tiles(a_layout->columns, 256) * tiles(b_layout->columns, 128) *
+                     (double)a_layout->rows * a_layout->batch,
+                 2 * (double)a_layout->columns * (double)b_layout->columns *
                      (double)a_layout->rows * a_layout->batch,
                  peak, slower[*algorithm]);
 }

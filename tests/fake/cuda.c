@@ -7,7 +7,9 @@
  *
  *   FAKE_SMS (100) FAKE_L2 (50e6 bytes) FAKE_BANDWIDTH (3e12 bytes/s) FAKE_L2_BANDWIDTH (8e12)
  *   FAKE_LAUNCH (1.2e-6 s) FAKE_FP32 (60e12 FLOP/s; fp16 twice, fp64 half) FAKE_CAPABILITY (90)
+ *   FAKE_ENERGY=W,J,J: watts whatever it does, joules per byte and per FLOP, for NVML's counter
  *   FAKE_NOISE (0): each queue of work takes so much longer or shorter, at most
+ *   FAKE_FREE (80 GiB): the bytes that are free
  *   FAKE_NO_MEMORY=K: the K-th allocation fails, from 1
  *   FAKE_NO_WAITS=1: streams cannot wait for a value
  *   and FAKE_GPUS and FAKE_FAIL as in fake.h
@@ -25,14 +27,30 @@
 
 #define NO_MEMORY 2
 #define UNKNOWN 999
-#define BUFFERS_MAX 8192
+#define BUFFERS_MAX 16384 /* a power of two */
 #define WORK_MAX 8192
 #define LIBRARY_KERNELS_MAX 256
 
-enum kernel { READ, COPY, TRIAD, FP32, FP16, FP64, NOTHING, KERNELS };
+enum kernel {
+    READ,
+    COPY,
+    TRIAD,
+    FP32,
+    FP16,
+    FP64,
+    NOTHING,
+    NORM,
+    ADD,
+    GATE,
+    ROTATE,
+    ATTEND,
+    MERGE,
+    KERNELS
+};
 static const char *const names[KERNELS] = {
-    "roof_read",          "roof_copy",          "roof_triad",  "roof_multiply_fp32",
-    "roof_multiply_fp16", "roof_multiply_fp64", "roof_nothing"};
+    "roof_read",          "roof_copy",    "roof_triad", "roof_multiply_fp32", "roof_multiply_fp16",
+    "roof_multiply_fp64", "roof_nothing", "roof_norm",  "roof_add",           "roof_gate",
+    "roof_rotate",        "roof_attend",  "roof_merge"};
 
 /* Work of the stream: bytes at an address, FLOPs, and the rate of these. */
 struct work {
@@ -40,6 +58,7 @@ struct work {
     double bytes;
     double passes;
     double flops;
+    double useful; /* the FLOPs of them that are none of padding */
     double peak;
     double slower; /* a factor */
 };
@@ -51,11 +70,21 @@ struct graph {
 
 static double now_s;
 static double touched;
+static double joules;
+static struct {
+    double l2;
+    double l2_bandwidth;
+    double bandwidth;
+    double launch;
+    double watts;
+    double byte_j;
+    double flop_j;
+} planted; /* what every kernel asks for, read once */
+/* Buffers stand here by a hash of their addresses; of two in one place the later one stays. */
 static struct buffer {
-    uint64_t address;
+    uint64_t address; /* 0: none */
     double touched;
 } buffers[BUFFERS_MAX];
-static int buffer_count;
 static struct graph *captured;
 static uint64_t top = 1 << 20;
 static long allocations;
@@ -120,19 +149,13 @@ __attribute__((destructor)) static void tell_held(void)
 /* Returns the bandwidth for operands at an address, and notes their use. */
 static double bandwidth_of(const struct work *work)
 {
-    const double l2 = fake_item("FAKE_L2", 0, 50e6);
-    int i = 0;
-    while (i < buffer_count && buffers[i].address != work->address) {
-        i++;
-    }
-    const bool there = i < buffer_count && touched - buffers[i].touched + work->bytes <= l2;
-    if (i == BUFFERS_MAX) {
-        i = 0;
-    }
-    buffer_count = i == buffer_count ? i + 1 : buffer_count;
+    struct buffer *const last =
+        &buffers[(work->address / 512 * 0x9E3779B97F4A7C15U >> 32) % BUFFERS_MAX];
+    const bool there =
+        last->address == work->address && touched - last->touched + work->bytes <= planted.l2;
     touched += work->bytes;
-    buffers[i] = (struct buffer){work->address, touched};
-    return there ? fake_item("FAKE_L2_BANDWIDTH", 0, 8e12) : fake_item("FAKE_BANDWIDTH", 0, 3e12);
+    *last = (struct buffer){work->address, touched};
+    return there ? planted.l2_bandwidth : planted.bandwidth;
 }
 
 static double random_share(void)
@@ -148,8 +171,10 @@ static void run(const struct work *work)
         moving += work->bytes / bandwidth_of(work);
     }
     const double computing = work->flops > 0 ? work->flops / work->peak : 0;
-    now_s += fake_item("FAKE_LAUNCH", 0, 1.2e-6) +
-             (moving > computing ? moving : computing) * work->slower;
+    const double took = planted.launch + (moving > computing ? moving : computing) * work->slower;
+    now_s += took;
+    joules += planted.watts * took + planted.byte_j * work->bytes * work->passes +
+              planted.flop_j * work->useful;
 }
 
 static int queue(int kernel, const struct work *work)
@@ -170,12 +195,20 @@ static int queue(int kernel, const struct work *work)
     return 0;
 }
 
-/* For the fake cuBLASLt and its kernels. */
-int fake_queue(int kernel, uint64_t address, double bytes, double flops, double peak,
-               double slower);
-int fake_queue(int kernel, uint64_t address, double bytes, double flops, double peak, double slower)
+/* The energy of all work so far, for the fake NVML. */
+double fake_joules(void);
+double fake_joules(void)
 {
-    return queue(KERNELS + kernel, &(struct work){address, bytes, 1, flops, peak, slower});
+    return joules;
+}
+
+/* For the fake cuBLASLt and its kernels. */
+int fake_queue(int kernel, uint64_t address, double bytes, double flops, double useful, double peak,
+               double slower);
+int fake_queue(int kernel, uint64_t address, double bytes, double flops, double useful, double peak,
+               double slower)
+{
+    return queue(KERNELS + kernel, &(struct work){address, bytes, 1, flops, useful, peak, slower});
 }
 
 /* --- the ABI of src/measure/cuda_driver.h --------------------------------------------------- */
@@ -188,7 +221,14 @@ CALL(cuInit, unsigned flags)
 {
     (void)flags;
     allocations = launches = replays = 0;
-    buffer_count = 0;
+    memset(buffers, 0, sizeof buffers);
+    planted.l2 = fake_item("FAKE_L2", 0, 50e6);
+    planted.l2_bandwidth = fake_item("FAKE_L2_BANDWIDTH", 0, 8e12);
+    planted.bandwidth = fake_item("FAKE_BANDWIDTH", 0, 3e12);
+    planted.launch = fake_item("FAKE_LAUNCH", 0, 1.2e-6);
+    planted.watts = fake_item("FAKE_ENERGY", 0, 0);
+    planted.byte_j = fake_item("FAKE_ENERGY", 1, 0);
+    planted.flop_j = fake_item("FAKE_ENERGY", 2, 0);
     memset(loaded, 0, sizeof loaded);
     random_state = 1;
     gate = awaited = 0;
@@ -279,6 +319,13 @@ CALL(cuMemFree_v2, uint64_t address)
 {
     (void)address;
     return take_back();
+}
+
+CALL(cuMemGetInfo_v2, size_t *available, size_t *all)
+{
+    *all = (size_t)80 << 30;
+    *available = (size_t)fake_item("FAKE_FREE", 0, 80.0 * (1 << 30));
+    return fail("cuMemGetInfo_v2", 0);
 }
 
 CALL(cuMemAllocHost_v2, void **memory, size_t bytes)
@@ -423,9 +470,17 @@ CALL(cuLaunchKernel, const char *const *function, unsigned grid_x, unsigned grid
     if (kernel <= TRIAD) {
         work.bytes = (double)*(const uint64_t *)parameters[1] * 16 * (1 + (int)kernel);
         work.passes = (double)*(const uint32_t *)parameters[2];
-    } else if (kernel <= FP64) {
+    } else if (kernel >= NORM && kernel <= ROTATE) { /* rows of halves: two arrays, or three */
+        const double arrays = kernel == ADD || kernel == GATE ? 3 : 2;
+        work.bytes = 2 * arrays * *(const uint32_t *)parameters[3] *
+                     (double)*(const uint32_t *)parameters[4];
+    } else if (kernel == ATTEND) { /* keys and values of heads */
+        work.bytes = 4.0 * *(const uint32_t *)parameters[3] * *(const uint32_t *)parameters[4] *
+                     (double)*(const uint32_t *)parameters[5];
+    } else if (kernel >= FP32 && kernel <= FP64) {
         const double each = kernel == FP16 ? 4 : 2;
         work.flops = threads * (double)*(const uint32_t *)parameters[1] * 64 * each;
+        work.useful = work.flops;
         work.peak = fake_item("FAKE_FP32", 0, 60e12) * (kernel == FP16   ? 2
                                                         : kernel == FP64 ? 0.5
                                                                          : 1);

@@ -157,8 +157,9 @@ EOF
 }
 
 mkdir "$scratch/files" "$scratch/home"
+ln -s "$library" "$scratch/preload.so" # LD_PRELOAD ends a name at a blank
 cd "$scratch/files"
 PATH=$scratch/bin:$PATH HOME=$scratch/home XDG_DATA_HOME='' ROOFLINE_DATA=''
 export PATH HOME XDG_DATA_HOME ROOFLINE_DATA
 files
-"$driver" "$program" "$library" "$here/commands" "$scratch" "$@"
+"$driver" "$program" "$scratch/preload.so" "$here/commands" "$scratch" "$@"

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     status = roof_predict_model(&model_prediction, model, &scenario, device, &error);
     if (status == ROOF_OK) {
         struct roof_text report = ROOF_TEXT_INIT;
-        CHECK(model_prediction.time_us > 0);
+        CHECK(model_prediction.total.time_s > 0);
         roof_model_report_about(&report, true, &(struct roof_model_entry){.model = model});
         fuzz_json(&report);
     } else {

@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         open = true;
     }
     fuzz_fill(&file, data, size, 0);
-    const enum roof_status status = roof_request_trace_read(&trace, file.path, 1000, &error);
+    const enum roof_status status =
+        roof_request_trace_read(&trace, file.path, 1000, (int64_t)(size % 2) * 512, &error);
     if (status != ROOF_OK) {
         fuzz_refused(status, &error);
     }
@@ -25,6 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK(isfinite(a->time_s) && a->time_s >= (i == 0 ? 0 : a[-1].time_s));
         CHECK(a->prompt >= 1 && a->prompt <= ROOF_LENGTH_MAX);
         CHECK(a->generate >= 1 && a->generate <= ROOF_LENGTH_MAX);
+        CHECK((a->ids != NULL) == (size % 2 == 1));
     }
     roof_request_trace_free(&trace);
     return 0;

@@ -22,6 +22,17 @@ def chance(random, probability):
     return random.random() < probability
 
 
+def energies(random, data, figure, units):
+    """What a device draws, and often a cap; a few figures are missing, or leave nothing of it."""
+    if chance(random, 0.5):
+        data.update(constant_w=figure(10, 200), byte_pj=figure(5, 300),
+                    flop_pj={name: figure(1, 20) for name in units if chance(random, 0.95)})
+        if chance(random, 0.5):
+            data["power_cap_w"] = round(data["constant_w"] * random.uniform(0.9, 6), 2)
+    elif chance(random, 0.1):
+        data.update(power_cap_w=300, byte_pj=figure(5, 300))
+
+
 def device_file(random, folder, number):
     """A device with figures that no real one has, but could; some are unknown."""
     def figure(low, high):
@@ -39,10 +50,12 @@ def device_file(random, folder, number):
     for key, value in (("memory_capacity_bytes", random.randint(10 ** 9, 3 * 10 ** 11)),
                        ("memory_nominal_gb", random.choice((8, 24, 80, 192))),
                        ("devices_per_node", random.choice((1, 2, 4, 8, 72))),
-                       ("link_gb_s", figure(10, 900)), ("network_gb_s", figure(5, 100)),
+                       ("link_gb_s", figure(10, 900)),
+                       ("peer_link_gb_s", figure(5, 200)), ("network_gb_s", figure(5, 100)),
                        ("link_latency_us", figure(0.5, 5)), ("network_latency_us", figure(1, 20))):
         if chance(random, 0.7):
             data[key] = value
+    energies(random, data, figure, units)
     path = os.path.join(folder, f"device-{number}.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(data, file)
@@ -91,11 +104,11 @@ def operator(random, op):
     elif op in operators.CHOSEN + operators.STATES + ["index-top-k", "short-conv"]:
         maybe(6, "batch")
         maybe(12, "query_len")
-        if op in operators.CHOSEN + operators.STATES:
+        if op in operators.CHOSEN + operators.STATES and op != "selective-scan":
             draw(6, "heads")
         if op in operators.CHOSEN + ["index-top-k"]:
             draw(15, "kv_len")
-        if op in ("index-scores", "gated-delta", "kimi-delta", "ssd"):
+        if op in ("index-scores", "gated-delta", "kimi-delta", "ssd", "lightning"):
             draw(8, "head_dim")
         if op in operators.CHOSEN and chance(random, 0.6):
             d["causal"] = random.choice((0, 1, 1))
@@ -105,10 +118,22 @@ def operator(random, op):
         sizes = {"index-top-k": ("selected",), "sparse-mla": ("selected", "kv_lora_rank",
                                                              "qk_rope_head_dim"),
                  "short-conv": ("taps",), "gated-delta": ("v_head_dim", "scan_chunk"),
-                 "kimi-delta": ("v_head_dim", "scan_chunk"), "ssd": ("state_size", "scan_chunk")}
+                 "kimi-delta": ("v_head_dim", "scan_chunk"), "ssd": ("state_size", "scan_chunk"),
+                 "lightning": ("v_head_dim", "scan_chunk"), "selective-scan": ("state_size",)}
         maybe(9, *sizes.get(op, ()))
-        if op == "short-conv":
+        if op in ("short-conv", "selective-scan"):
             draw(12, "hidden")
+    elif op == "compressed-attention":
+        maybe(6, "batch")
+        draw(7, "heads")
+        draw(8, "head_dim")
+        draw(15, "kv_len")
+        maybe(9, "window", "compression", "selected")
+        if chance(random, 0.7):
+            d["query_len"] = random.choice((1, d["kv_len"], random.randint(1, d["kv_len"]), size(random, 15)))
+    elif op.startswith("hyper-"):
+        draw(12, "tokens", "hidden")
+        maybe(3, "streams")
     elif op in operators.ROWS:
         draw(14, "tokens", "hidden")
         if op in operators.NORMS and chance(random, 0.6):
@@ -132,7 +157,7 @@ def operator(random, op):
         if op != "router":
             draw(12, "hidden", "intermediate")
             if chance(random, 0.5):
-                d["routing"] = random.choice(("uniform", "balanced"))
+                d["routing"] = random.choice(("uniform", "balanced", "fewest"))
             if chance(random, 0.5):
                 d["ep"] = random.choice([x for x in range(1, d["experts"] + 1)
                                          if d["experts"] % x == 0] + [size(random, 3)])
@@ -229,6 +254,8 @@ def config(random):
                  qk_rope_head_dim=2 * random.randint(1, 40), v_head_dim=8 * random.randint(1, 20))
         if chance(random, 0.6):
             c["q_lora_rank"] = 16 * random.randint(1, 100)
+    if kind == "deepseek_v3" and chance(random, 0.4):
+        return compressed(random, c, heads)
     if chance(random, 0.3):
         c["num_nextn_predict_layers"] = random.randint(0, 3)
     if kind in ("mixtral", "qwen3_moe", "qwen2_moe", "gpt_oss") or kind.startswith("deepseek"):
@@ -258,7 +285,52 @@ def config(random):
                 c["mlp_only_layers"] = [random.randrange(c["num_hidden_layers"])]
     if kind in ("qwen3_moe", "qwen3", "mixtral") and chance(random, 0.35):
         stateful(random, c)
+    elif kind in ("qwen3_moe", "gemma3_text") and chance(random, 0.4):
+        uneven(random, c)
     return c
+
+
+def compressed(random, c, heads):
+    """Turns a drawn config into one of a model with compressed keys and streams."""
+    for key in ("kv_lora_rank", "qk_nope_head_dim", "v_head_dim", "intermediate_size"):
+        c.pop(key, None)
+    experts = random.choice((4, 8, 16, 64))
+    c.update(model_type="deepseek_v4", num_key_value_heads=1, head_dim=2 * random.randint(20, 128),
+             q_lora_rank=16 * random.randint(1, 60), sliding_window=size(random, 8),
+             index_topk=size(random, 8), index_n_heads=random.randint(1, 64),
+             index_head_dim=2 * random.randint(1, 80), hc_mult=random.randint(1, 4),
+             o_groups=random.choice([x for x in range(1, heads + 1) if heads % x == 0]),
+             o_lora_rank=8 * random.randint(1, 40), n_routed_experts=experts, n_shared_experts=1,
+             num_experts_per_tok=random.randint(1, 4), moe_intermediate_size=16 * size(random, 6),
+             compress_ratios=[random.choice((0, 4, 4, 128)) for _ in range(c["num_hidden_layers"] + 1)])
+    return c
+
+
+def uneven(random, c):
+    """Turns a drawn config into one of a family whose layers differ in their sizes."""
+    layers, heads = c["num_hidden_layers"], c["num_attention_heads"]
+    for key in ("use_sliding_window", "max_window_layers", "sliding_window_pattern", "mlp_only_layers",
+                "decoder_sparse_step", "attention_bias", "mlp_bias", "num_nextn_predict_layers"):
+        c.pop(key, None)
+    c.update(sliding_window=size(random, 10), head_dim=c.get("head_dim", 64),
+             layer_types=[random.choice(("sliding_attention", "full_attention")) for _ in range(layers)])
+    if c["model_type"] == "qwen3_moe":
+        c.update(model_type="laguna", gating=random.choice((True, "per-head")),
+                 num_attention_heads_per_layer=[heads * random.randint(1, 2) for _ in range(layers)],
+                 shared_expert_intermediate_size=16 * size(random, 5))
+        if chance(random, 0.5):
+            c["mlp_layer_types"] = [random.choice(("dense", "sparse")) for _ in range(layers)]
+        return
+    c.update(model_type="gemma4_text", global_head_dim=8 * random.randint(1, 64),
+             num_kv_shared_layers=random.randrange(layers), use_double_wide_mlp=chance(random, 0.5),
+             hidden_size_per_layer_input=random.choice((0, 16, 96)),
+             vocab_size_per_layer_input=size(random, 12))
+    if chance(random, 0.5):
+        c.update(attention_k_eq_v=True, num_global_key_value_heads=random.choice(
+            [x for x in range(1, heads + 1) if heads % x == 0]))
+    if chance(random, 0.4):
+        c.update(enable_moe_block=True, num_experts=8, top_k_experts=random.randint(1, 4),
+                 moe_intermediate_size=16 * size(random, 5))
 
 
 def stateful(random, c):
@@ -269,6 +341,19 @@ def stateful(random, c):
     layers, groups = c["num_hidden_layers"], random.choice((1, 2, 4))
     heads = groups * random.choice((1, 2, 4))
     sizes = [8 * random.randint(1, 16), 8 * random.randint(1, 16)]
+    if c["model_type"] == "mixtral" and chance(random, 0.3):
+        c.update(model_type="minimax_m1", attn_type_list=[random.choice((0, 0, 1)) for _ in range(layers)])
+        if chance(random, 0.5):
+            c["block_size"] = size(random, 8)
+        return
+    if c["model_type"] == "mixtral" and chance(random, 0.4):
+        c.update(model_type="jamba", mamba_d_state=sizes[0], mamba_d_conv=random.randint(2, 5),
+                 mamba_expand=random.randint(1, 3), mamba_dt_rank=random.choice(("auto", sizes[1])),
+                 mamba_conv_bias=chance(random, 0.5), attn_layer_period=random.randint(1, 4),
+                 expert_layer_period=random.choice((1, 2, 4)), intermediate_size=16 * size(random, 7))
+        c["attn_layer_offset"] = random.randrange(c["attn_layer_period"])
+        c["expert_layer_offset"] = random.randrange(c["expert_layer_period"])
+        return
     if c["model_type"] == "mixtral":
         c.update(model_type="granitemoehybrid", mamba_n_heads=heads, mamba_n_groups=groups,
                  mamba_d_state=sizes[0], mamba_d_head=sizes[1], mamba_d_conv=random.randint(2, 5),
@@ -284,6 +369,14 @@ def stateful(random, c):
         c.update(model_type="nemotron_h", mamba_num_heads=heads, n_groups=groups, conv_kernel=4,
                  ssm_state_size=sizes[0], mamba_head_dim=sizes[1], chunk_size=size(random, 8),
                  hybrid_override_pattern="".join(random.choice("M*-") for _ in range(layers)))
+        if chance(random, 0.6):
+            c.update(n_routed_experts=4 * random.randint(1, 8), num_experts_per_tok=random.randint(1, 4),
+                     moe_intermediate_size=16 * size(random, 6),
+                     hybrid_override_pattern="".join(random.choice("M*EE-") for _ in range(layers)))
+            if chance(random, 0.6):
+                c["moe_shared_expert_intermediate_size"] = 16 * size(random, 6)
+            if chance(random, 0.6):
+                c["moe_latent_size"] = 8 * size(random, 5)
         return
     c.update(model_type="qwen3_next", linear_num_value_heads=heads, linear_num_key_heads=groups,
              linear_key_head_dim=sizes[0], linear_value_head_dim=sizes[1],
@@ -337,7 +430,7 @@ def scenario(random, model):
     if chance(random, 0.2):
         d["reserve"] = round(random.random() * 0.99, 2)
     if model.experts > 1 and chance(random, 0.3):
-        d["routing"] = random.choice(("uniform", "balanced"))
+        d["routing"] = random.choice(("uniform", "balanced", "fewest"))
     return d
 
 

@@ -318,7 +318,7 @@ def figures(check):
         def figure(low, high):
             return digits(random, low, high)
         device = {"id": "any", "bandwidth_gb_s": figure(0.1, 1e5), "link_gb_s": figure(1, 1e3),
-                  "network_gb_s": figure(1, 1e3), "link_latency_us": figure(0.01, 10),
+                  "network_gb_s": figure(1, 1e3), "peer_link_gb_s": figure(1, 1e3), "link_latency_us": figure(0.01, 10),
                   "network_latency_us": figure(0.01, 10), "tdp_w": figure(1, 1e3),
                   "memory_capacity_bytes": random.randint(1, 10 ** 12)}
         # Sparse peaks below dense ones, and narrow formats far below wide ones, are refused.
@@ -383,7 +383,8 @@ def updates(check):
                    dict(other, expect=0) and list(one["expect"]) == list(other["expect"]), one)
 
 
-FUNCTIONS = dict(fmin=min, fmax=max, max=max, ceil=math.ceil, floor=math.floor, expm1=math.expm1,
+FUNCTIONS = dict(fmin=min, fmax=max, max=max, ceil=lambda x: x if math.isinf(x) else math.ceil(x),
+                 floor=lambda x: x if math.isinf(x) else math.floor(x), expm1=math.expm1,
                  log1p=lambda x: math.log1p(x) if x > -1 else -math.inf)
 TOKEN = re.compile(r"\s*(\d[\d.]*(?:e[+-]?\d+)?|\w+|[><=]=|\S)")
 
@@ -422,7 +423,11 @@ class Expression:
     def product(self):
         value = self.factor()
         while self.tokens[0] in ("*", "/"):
-            value = value * self.factor() if self.tokens.pop(0) == "*" else value / self.factor()
+            if self.tokens.pop(0) == "*":
+                value *= self.factor()
+            else:  # the side of a condition that does not hold may divide by zero
+                other = self.factor()
+                value = value / other if other else math.inf
         return value
 
     def factor(self):

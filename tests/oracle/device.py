@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Hardware files, read for themselves, and docs/formulas.md ("Units and peaks", "Collectives")."""
+import copy
 import glob
 import json
 import os
@@ -10,6 +11,7 @@ from formats import BROKEN, FORMATS, Refused
 _BOTH = {"fp8": ("fp8_e4m3", "fp8_e5m2"), "mxfp8": ("mxfp8_e4m3", "mxfp8_e5m2"),
          "mxfp6": ("mxfp6_e3m2", "mxfp6_e2m3")}
 GIGA, TERA, MICRO = 10 ** 9, 10 ** 12, Fraction(1, 10 ** 6)
+PICO = Fraction(1, TERA)
 
 
 class Device:
@@ -22,12 +24,12 @@ class Device:
             value = value.get("value") if isinstance(value, dict) else value
             return None if value is None else Fraction(value) * unit
 
-        def peaks(key):
+        def peaks(key, unit=TERA):
             table = {}
             for name, value in data.get(key, {}).items():
                 value = value["value"] if isinstance(value, dict) else value
                 for one in _BOTH.get(name, (name,)):
-                    table[one] = Fraction(value) * TERA
+                    table[one] = Fraction(value) * unit
             return table
 
         self.figures = {key: figure(key) for key in (
@@ -38,14 +40,26 @@ class Device:
         self.bandwidth = figure("bandwidth_gb_s", GIGA)
         self.matrix, self.sparse = peaks("peak_tflops"), peaks("sparse_tflops")
         self.vector = peaks("vector_tflops")
+        self.cap, self.constant = figure("power_cap_w"), figure("constant_w")
+        self.byte_energy, self.flop_energy = figure("byte_pj", PICO), peaks("flop_pj", PICO)
         self.weight_only = data.get("weight_only_compute")
         self.capacity = figure("memory_capacity_bytes")
         if self.capacity is None:
             self.capacity = figure("memory_nominal_gb", 2 ** 30)
         self.node = figure("devices_per_node")
         self.link, self.network = figure("link_gb_s", GIGA), figure("network_gb_s", GIGA)
+        self.peer = figure("peer_link_gb_s", GIGA)
         self.link_latency = figure("link_latency_us", MICRO) or Fraction(0)
         self.network_latency = figure("network_latency_us", MICRO) or Fraction(0)
+
+    def beside(self, bandwidth, capacity):
+        """The same device, with a host that is known by its memory alone."""
+        one, host = copy.copy(self), copy.copy(self)
+        host.matrix, host.sparse, host.vector, host.weight_only = {}, {}, {}, None
+        host.cap, host.constant, host.byte_energy, host.flop_energy = None, None, None, {}
+        host.bandwidth, host.capacity = Fraction(bandwidth) * GIGA, Fraction(capacity) * 2 ** 30
+        one.host = host
+        return one
 
     def unit(self, name, sparse):
         """Format that a product asked for in `name` runs at, peak, and whether it is sparse."""
@@ -59,12 +73,13 @@ class Device:
                 return one, self.vector[one], False
         return name, None, False
 
-    def joined(self, within):
-        """Bandwidth and latency between devices that lie within so many consecutive ones."""
+    def joined(self, within, members):
+        """Bandwidth and latency between members that lie within so many consecutive devices."""
         if self.node is None or within <= self.node:
             if self.link is None:
                 raise Refused("link")
-            return self.link, self.link_latency
+            mesh = self.peer is not None and self.peer * (members - 1) < self.link
+            return self.peer * (members - 1) if mesh else self.link, self.link_latency
         # A node of one device has no link of its own.
         link = self.link if self.link is not None or self.node > 1 else self.network
         if link is None or self.network is None:

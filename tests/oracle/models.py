@@ -27,6 +27,9 @@ FAMILIES = {
     "deepseek_v32": dict(router_bias=1), "glm_moe_dsa": dict(router_bias=1),
     "kimi_k2": dict(router_bias=1), "glm4_moe_lite": dict(router_bias=1),
     "hunyuan_v1_moe": dict(qk_norm=1),
+    "laguna": dict(qk_norm=1, router_bias=1),
+    "deepseek_v4": dict(router_bias=1, sinks=1),
+    "gemma4_text": dict(tied=1, post_norms=1, qk_norm=1, router_bias=1, pattern=6),
     "mimo_v2_flash": dict(router_bias=1),
     "olmo2": dict(wide_norm=1, post_only=1), "olmo3": dict(wide_norm=1, post_only=1, pattern=4),
     "minimax_m2": dict(wide_norm=1, router_bias=1),
@@ -38,6 +41,8 @@ FAMILIES = {
     "nemotron_h": dict(ungated=1, router_bias=1, state="ssd", no_rope=1),
     "llama4": dict(qk_norm=1, chunked=1), "llama4_text": dict(qk_norm=1, chunked=1),
     "granitemoehybrid": dict(state="ssd", no_rope=1), "falcon_h1": dict(state="ssd", beside=1),
+    "minimax": dict(state="lightning"), "minimax_m1": dict(state="lightning"),
+    "jamba": dict(state="selective-scan", no_rope=1),
 }
 # 8 bits and, for the 128 elements of a published key, 4 bytes of scale.
 INDEX_KEYS = "mxfp8_e4m3"
@@ -125,18 +130,25 @@ class Model:
         self.v = get("v_head_dim")
         self.chosen = get("index_topk", default=0)
         self.index = get("index_n_heads", default=0), get("index_head_dim", default=0)
+        self.compressed, self.streams, self.top = kind == "deepseek_v4", 1, 0
+        if self.compressed:
+            self.top, self.chosen = self.chosen, 0
+            self.streams, self.out = get("hc_mult", default=4), get("o_lora_rank", default=1024)
+            self.out_groups = get("o_groups", default=8)
         # Layers with a window may have KV heads of their own, and heads of V a size of their own.
         self.window_kv = get("swa_num_key_value_heads", default=0)
         self.value_dim = self.v if self.window_kv else self.head_dim
         self.window_sinks = self.window_kv and get("add_swa_attention_sink_bias", default=False)
         self.predictors = get("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules",
                               default=0)
-        self.predictors *= not self.window_kv  # those differ from its other layers
+        self.predictors *= not self.window_kv and not self.compressed  # those differ from its other layers
         self.experts = get("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts",
                            default=0)
-        self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_k")
+        self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_k", "top_k_experts")
         self.expert_inner = get("moe_intermediate_size", default=self.inner)
+        self.expert_hidden = get("moe_latent_size", default=0)
         self.shared = get("shared_expert_intermediate_size", "shared_intermediate_size",
+                          "moe_shared_expert_intermediate_size",
                           default=get("n_shared_experts", "num_shared_experts",
                                       "moe_num_shared_experts", "num_shared_expert", default=0)
                           * (self.expert_inner or 0))
@@ -144,6 +156,8 @@ class Model:
         windowed = [False] * count
         if get("layer_types") and not self.state:
             windowed = [x == "sliding_attention" and self.window > 0 for x in get("layer_types")]
+        elif self.compressed:
+            windowed = [True] * count
         elif self.window_kv:
             windowed = [x == 1 for x in get("hybrid_layer_pattern")]
         elif self.window and get("use_sliding_window", default=not family.get("window_asked")):
@@ -155,10 +169,27 @@ class Model:
         dense = get("mlp_only_layers", default=[])
         routed = [self.experts > 1 and i >= first and (i + 1) % step == 0 and i not in dense
                   and every_layer(get("moe_layer_freq", default=1), i) for i in range(count)]
+        if get("hybrid_override_pattern"):
+            routed = [self.experts > 1 and x == "E" for x in get("hybrid_override_pattern")]
+            self.predictors = 0  # they have two parts, its layers one
+        if kind == "jamba":
+            period, offset = get("expert_layer_period", default=2), get("expert_layer_offset", default=1)
+            routed = [self.experts > 1 and i % period == offset for i in range(count)]
         self.chunked, self.still = bool(family.get("chunked")), [False] * count
         if self.chunked:
             windowed, routed = self.read_chunks(get, count)
+        self.head_gate, self.value_norm = kind == "laguna", kind == "gemma4_text"
+        self.ple, self.ple_rows = 0, 0
+        if self.value_norm:
+            self.ple = get("hidden_size_per_layer_input",
+                           default=0 if "hidden_size_per_layer_input" in text else 256)
+            self.ple_rows = get("vocab_size_per_layer_input", default=262144)
+            if not get("enable_moe_block", default=False):
+                self.experts, self.shared, routed = 0, 0, [False] * count
+        if get("mlp_layer_types"):
+            routed = [routed[i] and x == "sparse" for i, x in enumerate(get("mlp_layer_types"))]
         self.layers = [(windowed[i], routed[i]) + self.parts(i, get, family) for i in range(count)]
+        self.own = [self.sizes_of(i, windowed[i], count, get) for i in range(count)]
         self.gqa = self.heads // self.kv_heads
 
     def read_chunks(self, get, count):
@@ -175,9 +206,28 @@ class Model:
         routed = get("moe_layers", default=list(range(step - 1, count, step)))
         return [x == 1 for x in rotated], [i in routed for i in range(count)]
 
-    def groups_of(self, windowed):
-        """KV heads of a layer."""
-        return self.window_kv if windowed and self.window_kv else self.kv_heads
+    def sizes_of(self, i, windowed, count, get):
+        """Of layer i: heads, KV heads, elements of a head of K and of V, those that are rotated, the
+        width of a dense MLP; whether K and V are those of an earlier layer, or V is made with K."""
+        one = dict(heads=self.heads, kv=self.kv_heads, key=self.head_dim, value=self.value_dim,
+                   rotated=self.rotated, inner=self.inner, late=False, same=False, ratio=0)
+        if self.compressed:
+            one["ratio"] = get("compress_ratios")[i]
+        if windowed and self.window_kv:
+            one["kv"] = self.window_kv
+        if get("num_attention_heads_per_layer"):
+            one["heads"] = get("num_attention_heads_per_layer")[i]
+        if self.value_norm:
+            one["late"] = i >= count - get("num_kv_shared_layers", default=0)
+            if one["late"] and get("use_double_wide_mlp", default=False):
+                one["inner"] *= 2
+            if not windowed:
+                one["key"] = one["value"] = get("global_head_dim", default=512)
+                one["rotated"] = one["key"] // 4 or self.rotated
+                if get("attention_k_eq_v", default=False):
+                    one["same"] = True
+                    one["kv"] = get("num_global_key_value_heads", default=self.kv_heads)
+        return one
 
     def read_state(self, get, family):
         """Heads with a state, heads of keys, and the sizes of both; taps of the convolution."""
@@ -187,6 +237,14 @@ class Model:
             size = config["head_dim"]
             self.sizes = (config["num_heads"], config["num_heads"], size, size)
             self.taps = config["short_conv_kernel_size"]
+        elif self.state == "lightning":
+            self.sizes = (self.heads, self.heads, self.head_dim, self.head_dim)
+            self.taps = 0
+        elif self.state == "selective-scan":
+            # Every channel is a head of one element, and all share B and C.
+            self.sizes = (get("mamba_expand", default=2) * self.hidden, 1, get("mamba_d_state", default=16), 1)
+            self.taps, rank = get("mamba_d_conv", default=4), get("mamba_dt_rank", default="auto")
+            self.rank = ceil_div(self.hidden, 16) if rank == "auto" else rank
         elif self.state:
             self.sizes = tuple(get(*keys) for keys in (
                 ("linear_num_value_heads", "mamba_num_heads", "mamba_n_heads"),
@@ -194,9 +252,11 @@ class Model:
                 ("linear_key_head_dim", "ssm_state_size", "mamba_d_state"),
                 ("linear_value_head_dim", "mamba_head_dim", "mamba_d_head")))
             self.taps = get("linear_conv_kernel_dim", "conv_kernel", "mamba_d_conv")
-        self.scan = get("chunk_size", "mamba_chunk_size", default=64)
-        self.conv_bias = self.state == "ssd" and get("use_conv_bias", "mamba_conv_bias", default=True)
-        self.bare_state = not get("mamba_rms_norm", default=True)
+        self.scan = get("chunk_size", "mamba_chunk_size", "block_size",
+                        default=256 if self.state == "lightning" else 64)
+        self.state_format = "bf16" if self.state in ("lightning", "selective-scan") else "fp32"
+        self.conv_bias = self.state in ("ssd", "selective-scan") and get("use_conv_bias", "mamba_conv_bias", default=True)
+        self.bare_state = self.state == "selective-scan" or not get("mamba_rms_norm", default=True)
 
     def parts(self, i, get, family):
         """Of layer i: a state, attention, an MLP."""
@@ -204,10 +264,14 @@ class Model:
             return False, True, True
         letters = get("hybrid_override_pattern")
         if letters:
-            return letters[i] == "M", letters[i] == "*", letters[i] == "-"
+            return letters[i] == "M", letters[i] == "*", letters[i] in "-E"
         if family.get("beside"):
             return True, True, True
-        if get("linear_attn_config"):
+        if get("attn_type_list"):
+            state = get("attn_type_list")[i] == 0
+        elif self.state == "selective-scan":
+            state = i % get("attn_layer_period", default=8) != get("attn_layer_offset", default=4)
+        elif get("linear_attn_config"):
             state = i + 1 in get("linear_attn_config")["kda_layers"]
         elif get("layer_types"):
             state = get("layer_types")[i] in ("linear_attention", "mamba")
@@ -294,6 +358,7 @@ class Node:
         if dims.get("bias"):
             self.dims["bias"] = 1
         self.resident, self.routed, self.borrowed = list(resident), routed, False
+        self.away = False
         self.linear = linear and formats["weights"] in PRUNED
 
     def own(self):
@@ -326,6 +391,13 @@ class Scenario:
         self.tp, self.pp = get("tp", 1), get("pp", 1)
         self.split_experts(model, asked)
         self.routing = get("routing", "uniform")
+        part, _, layers = get("offload", "none").partition(":")
+        self.offload = part
+        self.away = 0 if part == "none" else int(layers or len(model.layers))
+        if self.away and self.tp * self.pp * self.groups * get("dp", 1) > 1:
+            raise Refused("offload of several devices")
+        if self.away > len(model.layers) or part == "experts" and self.away and model.experts <= 1:
+            raise Refused("offload")
         self.drafts, self.acceptance = get("draft_tokens", 0), Fraction(str(get("acceptance", 0.7)))
         self.reserve = Fraction(str(get("reserve", 0.1)))
         if self.reserve > Fraction(99, 100):
@@ -400,12 +472,16 @@ class Scenario:
 
 def check_split(m, s):
     t = s.tp
-    if m.heads % t or any(x % t and t % x for x in (m.kv_heads, m.groups_of(True))):
-        raise Refused("heads")
-    dense = any(layer[4] and not layer[1] for layer in m.layers)
+    for own, layer in zip(m.own, m.layers):
+        if own["heads"] % t or (not m.latent and own["kv"] % t and t % own["kv"]):
+            raise Refused("heads")
+        if layer[4] and not layer[1] and own["inner"] % t:
+            raise Refused("width")
+    if m.compressed and m.out_groups % t:
+        raise Refused("groups of heads")
     if m.state and (m.sizes[0] % t or (m.sizes[1] % t and t % m.sizes[1])):
         raise Refused("state")
-    if (dense and m.inner % t) or s.pp > len(m.layers):
+    if s.pp > len(m.layers):
         raise Refused("split")
     if m.experts > 1:
         if m.expert_inner % s.cut or m.shared % t or m.experts % s.parts:
@@ -430,6 +506,7 @@ class Graph:
         m, s, f, h = self.m, self.s, self.f, self.m.hidden
         if self.stage == 0:
             self.embed()
+            self.embed_layers()
             if m.learned:
                 self.vector("position", "embedding", dict(tokens=self.n, hidden=h),
                             weights="embedding",
@@ -438,22 +515,25 @@ class Graph:
                 self.vector("position_add", "add", dict(tokens=self.n, hidden=h))
         if s.fuse == "all":  # layer by layer, since the ends of layers join
             for i in layers:
+                self.away = i < s.away
                 self.layer(i)
         seen = {}
         for i in layers if s.fuse != "all" else []:
-            key = m.layers[i] + (m.still[i],) + f.signature(i)
+            key = m.layers[i] + (m.still[i], i < s.away) + tuple(m.own[i].values()) + f.signature(i)
             if key not in seen:
                 seen[key] = [i, 0]
             seen[key][1] += 1
         for i, count in seen.values():
             self.count = count
+            self.away = i < s.away
             self.layer(i)
-        self.count = 1
+        self.count, self.away = 1, False
         if self.stage == s.pp - 1:
             # A tied head in another format, or on another device, is a copy.
             self.head(m.tied and s.pp == 1 and f.stored("lm_head") == f.stored("embedding"))
         else:
-            self.collective("send", "send", self.n * h, 2, f.out)
+            later = len(m.layers) - layers[-1] - 1
+            self.collective("send", "send", self.n * (h * m.streams + later * m.ple), 2, f.out)
         self.join()
 
     def join(self):
@@ -463,6 +543,8 @@ class Graph:
         done = []
         for node in self.nodes:
             one = self.joined(done[-1], node) if done else None
+            if one:
+                one.away = node.away
             done[-1:] = [one] if one else done[-1:] + [node]
         self.nodes = dict.fromkeys(done, 1)
 
@@ -473,7 +555,7 @@ class Graph:
         if a.op == "add" and b.name in ("attn_norm", "mlp_norm", "final_norm") and same:
             # A sum is the residual; a parallel MLP does not read that of the attention. Where a
             # layer begins without a norm, only sums within layers are joined.
-            if a.name not in ("attn_add", "mlp_add") or m.parallel and b.name == "mlp_norm":
+            if a.name not in ("attn_add", "mlp_add", "embedding_out_add") or m.parallel and b.name == "mlp_norm":
                 return None
             first = all(mixes or state or (mlp and m.norms == 2) for _, _, state, mixes, mlp in m.layers)
             within = a.name == "attn_add" and b.name == "mlp_norm"
@@ -515,8 +597,27 @@ class Graph:
                     resident=[(self.f.stored("embedding"), rows * self.m.hidden, 1, rows)])
         self.reduce("embedding_all_reduce")
 
+    def embed_layers(self):
+        """Embeddings that layers have of their own: rows of a table, and a projection of the usual
+        ones, with a norm for each layer."""
+        m, t, n = self.m, self.s.tp, self.n
+        wide, rows = m.ple * len(m.layers), ceil_div(m.ple_rows, t)
+        if not wide:
+            return
+        self.vector("layer_embedding", "embedding", dict(tokens=n, hidden=wide), weights="embedding",
+                    resident=[(self.f.stored("embedding"), rows * wide, 1, rows)])
+        if t > 1:
+            self.collective("layer_embedding_all_reduce", "all-reduce", n * wide, t, self.f.out)
+        self.product("layer_embedding_proj", "embedding", 0, n, ceil_div(wide, t), m.hidden)
+        if t > 1:
+            self.collective("layer_embedding_all_gather", "all-gather", n * wide, t, self.f.out)
+        self.normed("layer_embedding_norm", n * len(m.layers), m.ple)
+        self.vector("layer_embedding_add", "add", dict(tokens=n, hidden=wide))
+
     def head(self, borrowed):
         m, t = self.m, self.s.tp
+        if m.compressed:
+            self.product("final_collapse", "norm", 0, self.rows, m.streams, m.streams * m.hidden, True)
         self.normed("final_norm", self.rows, m.hidden)
         self.quantised("head_quantize", self.rows, m.hidden, 0, "lm_head")
         self.product("lm_head", "lm_head", 0, self.rows, ceil_div(m.vocab, t), m.hidden,
@@ -525,9 +626,10 @@ class Graph:
         if t > 1:
             self.collective("logits_all_gather", "all-gather", self.rows * m.vocab, t, self.f.out)
 
-    count = 1
+    count, away = 1, False
 
     def add(self, node):
+        node.away = self.away and (node.routed or self.s.offload == "layers")
         self.nodes[node] = self.count
 
     def formats(self, weights, activations, kv=None, compute=None):
@@ -586,17 +688,22 @@ class Graph:
         h = m.hidden
         windowed, routed, state, attention, mlp = m.layers[i]
         if attention or state:
+            self.collapse("attn_collapse", i)
             if not m.post_only:
                 self.normed("attn_norm", n, h)
             readers = (["q_a" if m.q_latent else "q", "kv_a"] + ["index"] * bool(m.chosen) if m.latent
-                       else ["q", "k", "v"]) * bool(attention) + ["mixer_in"] * bool(state)
+                       else ["q_a", "kv_a"] + ["index"] * bool(m.own[i]["ratio"]) if m.compressed
+                       else ["q"] if m.own[i]["late"] else ["q", "k", "v"]) * bool(attention) + \
+                ["mixer_in"] * bool(state)
             if m.norms == 1 and mlp:  # the MLP reads the same norm
                 readers += ["router"] if routed else ["up"] + ["gate"] * bool(m.gated)
             self.quantised("attn_quantize", n, h, i, *readers)
-            if attention and m.latent:
+            if m.compressed:
+                self.compressed_attention(i, m.own[i]["ratio"])
+            elif attention and m.latent:
                 self.latent_attention(i)
             elif attention:
-                self.plain_attention(i, windowed)
+                self.plain_attention(i, windowed, m.own[i])
             if state:
                 self.keep_state(i)
                 if attention:
@@ -605,34 +712,127 @@ class Graph:
                 self.reduce("attn_all_reduce")
             if m.post_norms:
                 self.normed("attn_post_norm", n, h)
-            self.vector("attn_add", "add", dict(tokens=n, hidden=h))
+            self.residual("attn_add")
         if not mlp:
             return
+        self.collapse("mlp_collapse", i)
         if m.norms == 2 and not m.post_only:
             self.normed("mlp_norm", n, h)
-        if routed:
+        if routed and m.value_norm:  # the dense MLP beside the experts, with norms of their own
+            self.quantised("mlp_quantize", n, h, i, "gate", "up")
+            self.mlp("", "", i, m.own[i]["inner"] // s.tp)
+            self.reduce("dense_all_reduce")
+            self.normed("dense_post_norm", n, h)
+            self.normed("router_norm", n, h)
+            self.normed("experts_norm", n, h)
+            self.expert_layer(i)
+            self.reduce("mlp_all_reduce")
+            self.normed("experts_post_norm", n, h)
+            self.vector("dense_add", "add", dict(tokens=n, hidden=h))
+        elif routed:
             self.expert_layer(i)
         else:
             if m.norms == 2:
                 self.quantised("mlp_quantize", n, h, i, *["gate"] * bool(m.gated), "up")
-            self.mlp("", "", i, m.inner // s.tp)
-        if not m.parallel:
+            self.mlp("", "", i, m.own[i]["inner"] // s.tp)
+        if not m.parallel and not (routed and m.value_norm):
             self.reduce("mlp_all_reduce")
         if m.post_norms:
             self.normed("mlp_post_norm", n, h)
-        self.vector("mlp_add", "add", dict(tokens=n, hidden=h))
+        self.residual("mlp_add")
         if m.parallel:  # one device has added the residual
             self.reduce("mlp_all_reduce")
+        if m.ple:
+            self.quantised("embedding_gate_quantize", n, h, i, "up")
+            self.product("embedding_gate_proj", "up", i, n, m.ple, h)
+            self.vector("embedding_gate", "silu-mul", dict(tokens=n, hidden=m.ple))
+            self.quantised("embedding_out_quantize", n, m.ple, i, "down")
+            self.product("embedding_out_proj", "down", i, n, h, m.ple)
+            self.normed("embedding_out_norm", n, h)
+            self.vector("embedding_out_add", "add", dict(tokens=n, hidden=h))
+
+    def residual(self, name):
+        dims = dict(tokens=self.n, hidden=self.m.hidden)
+        if self.m.compressed:
+            self.vector(name, "hyper-expand", dict(dims, streams=self.m.streams))
+        else:
+            self.vector(name, "add", dims)
+
+    def collapse(self, name, i):
+        """Streams of the residual into one, with weights that they make; biases and three scales."""
+        m, f = self.m, self.f
+        if not m.compressed:
+            return
+        made = 2 * m.streams + m.streams ** 2
+        formats = self.formats(f.stored("router", i), f.out)
+        self.add(Node(name, "hyper-collapse", dict(tokens=self.n, hidden=m.hidden, streams=m.streams),
+                      formats, [(f.stored("router", i), made * m.streams * m.hidden, 1, made),
+                                (f.stored("norm"), made + 3, 0, 0)]))
+
+    def turn(self, name, heads):
+        """Rotates a part of so many heads: two halves of them count as Q and K."""
+        self.vector(name, "rope", dict(tokens=ceil_div(self.n * heads, 2), heads=1, kv_heads=1,
+                                       head_dim=self.m.rope))
+
+    def compressed_attention(self, i, ratio):
+        """A window and, for every `ratio` tokens, a compressed key; keys are values, too."""
+        m, s, f, n, h = self.m, self.s, self.f, self.n, self.m.hidden
+        heads, d, chooses = m.heads // s.tp, m.head_dim, ratio == 4
+        self.product("q_a_proj", "q_a", i, n, m.q_latent, h)
+        self.normed("q_a_norm", n, m.q_latent)
+        self.quantised("q_b_quantize", n, m.q_latent, i, "q_b", *["index"] * chooses)
+        self.product("q_b_proj", "q_b", i, n, heads * d, m.q_latent)
+        self.vector("q_norm", "rmsnorm", dict(tokens=n * heads, hidden=d, gain=0))
+        self.turn("rope", heads)
+        self.product("kv_proj", "kv_a", i, n, d, h)
+        self.normed("kv_norm", n, d)
+        self.turn("k_rope", 1)
+        self.vector("kv_append", "kv-append", dict(tokens=n, kv_heads=1, head_dim=Fraction(d, 2)))
+        # A vector and a gate of each token, two of each where windows overlap.
+        for name, size in [("", d)] * (ratio > 0) + [("index_", m.index[1])] * chooses:
+            wide = size * (2 if chooses else 1)
+            self.product(name + "compress_proj", "index", i, n, 2 * wide, h)
+            self.vector(name + "compress", "gelu", dict(tokens=n, hidden=wide),
+                        resident=[(f.stored("norm"), ratio * wide + size, 0, 0)])
+        if chooses:
+            self.product("index_weights_proj", "index", i, n, m.index[0], h)
+            self.product("index_q_proj", "index", i, n, m.index[0] * m.index[1], m.q_latent)
+            self.turn("index_rope", m.index[0])
+        kinds = [(self.b, s.new, s.seen, "_decode" if self.others else "")]
+        if self.others:
+            kinds.append((self.others, s.chunk, s.others_context, "_prefill"))
+        for number, (batch, new, seen, phase) in enumerate(kinds):
+            keys = seen // ratio if ratio else 0
+            if chooses and keys > m.top:
+                few = min(new, ratio)  # queries that see the same keys
+                for name, op, dims, read, out in (
+                        ("index_scores", "index-scores", dict(heads=m.index[0] * few, causal=1,
+                         head_dim=m.index[1], query_len=new // few), "fp8_e4m3", "fp32"),
+                        ("index_top_k", "index-top-k", dict(query_len=new, selected=m.top), "fp32", "fp32")):
+                    one = dict(self.formats(f.weights, read, INDEX_KEYS), out=out)
+                    self.add(Node(name, op, dict(dims, batch=batch, kv_len=keys), one))
+            held = [] if number else [(f.stored("norm"), heads, 0, 0)]
+            self.add(Node("attention" + phase, "compressed-attention",
+                          dict(batch=batch, heads=heads, head_dim=d, query_len=new, kv_len=seen,
+                               window=m.window, compression=ratio, selected=m.top if chooses else 0),
+                          self.formats(f.weights, f.out), held))
+        self.turn("o_rope", heads)
+        groups, wide = m.out_groups // s.tp, m.heads // m.out_groups * d
+        self.quantised("o_a_quantize", n, groups * wide, i, "o")
+        self.product("o_a_proj", "o", i, n, m.out, wide, op="bmm", batch=groups)
+        self.quantised("o_b_quantize", n, groups * m.out, i, "o")
+        self.product("o_b_proj", "o", i, n, h, groups * m.out)
 
     def keep_state(self, i):
         """A layer with a state: its inputs, a convolution, the state, a norm, a gate."""
         m, s, f, n = self.m, self.s, self.f, self.n
         heads, groups, size, wide = m.sizes
         heads, groups = heads // s.tp, max(1, groups // s.tp)
-        channels, width = 2 * groups * size + heads * wide, heads * wide
-        more = {"gated-delta": width + 2 * heads, "kimi-delta": heads + 2 * wide,
-                "ssd": width + heads}[m.state]
-        scalars = {"gated-delta": 2 * heads, "kimi-delta": heads + heads * size, "ssd": 3 * heads}
+        channels, width = self.channels(), heads * wide
+        more = {"gated-delta": width + 2 * heads, "kimi-delta": heads + 2 * wide, "ssd": width + heads,
+                "lightning": width, "selective-scan": width}[m.state]
+        scalars = {"gated-delta": 2 * heads, "kimi-delta": heads + heads * size, "ssd": 3 * heads,
+                   "lightning": 0, "selective-scan": heads * size + heads}
         self.product("mixer_in_proj", "mixer_in", i, n, channels + more, m.hidden)
         if m.state == "kimi-delta":
             self.quantised("mixer_gates_quantize", n, 2 * wide, i, "mixer_in")
@@ -641,10 +841,23 @@ class Graph:
         kinds = [(self.b, s.new)] + ([(self.others, s.chunk)] if self.others else [])
         for number, (batch, new) in enumerate(kinds):
             held = [] if number else [(f.stored("norm"), channels * (m.taps + m.conv_bias), 0, 0)]
-            self.vector("short_conv", "short-conv", dict(batch=batch, query_len=new, hidden=channels,
-                                                         taps=m.taps), resident=held)
+            if m.taps:
+                self.vector("short_conv", "short-conv", dict(batch=batch, query_len=new, hidden=channels,
+                                                             taps=m.taps), resident=held)
+        if m.state == "selective-scan":
+            narrow = m.rank + 2 * size
+            self.quantised("mixer_x_quantize", n, channels, i, "mixer_in")
+            self.product("mixer_x_proj", "mixer_in", i, n, narrow, channels)
+            if s.tp > 1:
+                self.collective("mixer_x_all_reduce", "all-reduce", n * narrow, s.tp, f.out)
+            self.normed("mixer_x_norm", n, narrow)
+            self.quantised("mixer_step_quantize", n, m.rank, i, "mixer_in")
+            self.product("mixer_step_proj", "mixer_in", i, n, channels, m.rank, bias=True)
+        for number, (batch, new) in enumerate(kinds):
             dims = dict(batch=batch, heads=heads, query_len=new, scan_chunk=m.scan)
-            if m.state == "ssd":
+            if m.state == "selective-scan":
+                dims = dict(batch=batch, hidden=heads, query_len=new, state_size=size)
+            elif m.state == "ssd":
                 dims.update(head_dim=wide, state_size=size, kv_heads=groups)
             else:
                 dims.update(head_dim=size, v_head_dim=wide)
@@ -652,9 +865,9 @@ class Graph:
                     dims["kv_heads"] = groups
             held = [] if number else [(f.stored("norm"), scalars[m.state], 0, 0)]
             self.vector("state" + ("_prefill" if number else ""), m.state, dims, resident=held)
-            list(self.nodes)[-1].formats["kv"] = "fp32"
+            list(self.nodes)[-1].formats["kv"] = m.state_format
         if not m.bare_state:
-            rows, row = (n, width) if m.state == "ssd" else (n * heads, wide)
+            rows, row = (n, width) if m.state in ("ssd", "lightning") else (n * heads, wide)
             self.normed("mixer_norm", rows, row, "rmsnorm")
         self.vector("mixer_gate", "silu-mul", dict(tokens=n, hidden=width))
         self.quantised("mixer_out_quantize", n, width, i, "mixer_out")
@@ -696,19 +909,20 @@ class Graph:
                               dict(dims, batch=batch * count, query_len=some, kv_len=keys, causal=1),
                               self.formats(self.f.weights, self.f.out, kv)))
 
-    def plain_attention(self, i, windowed):
+    def plain_attention(self, i, windowed, own):
         m, s, f, n = self.m, self.s, self.f, self.n
-        heads, d, wide = m.heads // s.tp, m.head_dim, m.value_dim
-        groups = max(1, m.groups_of(windowed) // s.tp)
+        heads, d, wide = own["heads"] // s.tp, own["key"], own["value"]
+        groups = max(1, own["kv"] // s.tp)
         mean = Fraction(d + wide, 2)
         one = len({f.stored(x, i) for x in "qkv"}) == 1 and \
             len({f.read_in(x, i) for x in "qkv"}) == 1
         asks = heads * (2 if m.query_gate else 1)
-        if one and not s.split:
-            self.product("qkv_proj", "q", i, n, (asks + groups) * d + groups * wide, m.hidden,
-                         m.qkv_bias)
+        widths = [("q", asks * d)] + [("k", groups * d)] * (not own["late"]) + \
+            [("v", groups * wide)] * (not own["late"] and not own["same"])
+        if one and not s.split and not own["late"]:
+            self.product("qkv_proj", "q", i, n, sum(x for _, x in widths), m.hidden, m.qkv_bias)
         else:
-            for name, width in (("q", asks * d), ("k", groups * d), ("v", groups * wide)):
+            for name, width in widths:
                 self.product(name + "_proj", name, i, n, width, m.hidden, m.qkv_bias)
         if m.qk_norm and m.wide_norm:
             self.normed("q_norm", n, heads * d, "rmsnorm")
@@ -719,12 +933,19 @@ class Graph:
                 self.vector("k_norm", "rmsnorm", dict(tokens=n * groups, hidden=d, gain=0))
         elif m.qk_norm:
             self.normed("q_norm", n * heads, d, "rmsnorm")
-            self.normed("k_norm", n * groups, d, "rmsnorm")
-        if not m.learned and not m.rope_free and not m.still[i]:
+            if not own["late"]:
+                self.normed("k_norm", n * groups, d, "rmsnorm")
+        if m.value_norm and not own["late"]:
+            self.vector("v_norm", "rmsnorm", dict(tokens=n * groups, hidden=d, gain=0))
+        if own["late"]:  # Q alone is rotated: as many elements as two heads of half as many rows
+            self.vector("rope", "rope", dict(tokens=ceil_div(n * heads, 2), heads=1, kv_heads=1,
+                                             head_dim=own["rotated"]))
+        elif not m.learned and not m.rope_free and not m.still[i]:
             self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=groups,
-                                             head_dim=m.rotated))
-        self.vector("kv_append", "kv-append", dict(tokens=n, heads=heads, kv_heads=groups,
-                                                   head_dim=mean))
+                                             head_dim=own["rotated"]))
+        if not own["late"]:
+            self.vector("kv_append", "kv-append", dict(tokens=n, heads=heads, kv_heads=groups,
+                                                       head_dim=mean))
         op = "attention" if s.unfused else "flash-attention"
         dims = dict(heads=heads, kv_heads=groups, head_dim=mean)
         if windowed and m.chunked:
@@ -737,6 +958,9 @@ class Graph:
             last.resident.append((f.stored("norm"), heads, 0, 0))
         if m.query_gate:
             self.vector("attn_gate", "silu-mul", dict(tokens=n, hidden=heads * wide))
+        if m.head_gate:
+            self.product("head_gate_proj", "q", i, n, heads, m.hidden)
+            self.vector("attn_gate", "gelu", dict(tokens=n, hidden=heads * wide))
         self.quantised("o_quantize", n, heads * wide, i, "o")
         self.product("o_proj", "o", i, n, m.hidden, heads * wide, m.o_bias)
 
@@ -775,7 +999,7 @@ class Graph:
             after = "_prefill" if number else ""
             if m.chosen and seen > m.chosen:
                 self.choose(batch, new, seen, after)
-                absorbed = absorbed or not self.expanding_is_less(new, seen)
+            absorbed = absorbed or not self.expanding_is_less(new, seen)
             if absorbed:
                 rows = batch * new
                 sparse = m.chosen and seen > m.chosen
@@ -822,13 +1046,17 @@ class Graph:
                           dict(formats, weights=self.f.weights, compute=None)))
 
     def expanding_is_less(self, new, seen):
-        """Whether K and V of each head over all keys take fewer FLOPs than the chosen ones on the
-        latent. Query i sees up to seen - new + 1 + i keys."""
+        """Whether K and V of each head over all keys take fewer FLOPs, made from the latents of the
+        keys, than Q and the result on the latents of those that are attended to. Query i sees up to
+        seen - new + 1 + i keys."""
         m = self.m
         first = seen - new + 1
-        dense = sum(range(first, seen + 1))
-        few = sum(min(m.chosen, keys) for keys in range(first, seen + 1))
-        return dense * (m.nope + m.rope + m.v) < few * (2 * m.latent + m.rope)
+        dense = (first + seen) * new // 2
+        few = sum(min(m.chosen, keys) for keys in range(first, seen + 1)) \
+            if m.chosen and seen > m.chosen else dense
+        each = m.latent * (m.nope + m.v)
+        return dense * (m.nope + m.rope + m.v) + seen * each < \
+            few * (2 * m.latent + m.rope) + new * each
 
     def attend_latent(self, op, sizes, batch, new, seen, kv, number):
         phase = ("_prefill" if number else "_decode") if self.others else ""
@@ -862,7 +1090,7 @@ class Graph:
 
     def exchange(self, name, gathers, fmt):
         """Tokens to the experts, or their results back."""
-        held, groups, parts = self.n * self.m.hidden, self.s.groups, self.s.parts
+        held, groups, parts = self.n * (self.m.expert_hidden or self.m.hidden), self.s.groups, self.s.parts
         if groups > 1 and parts > 1:
             sent = math.ceil(held * self.copies() * parts / (parts - 1))
             self.collective(name, "all-to-all", sent, parts, fmt)
@@ -872,30 +1100,43 @@ class Graph:
     def expert_layer(self, i):
         m, s, f, n = self.m, self.s, self.f, self.n
         h, inner = m.hidden, m.expert_inner // s.cut
+        e = m.expert_hidden or h
         self.product("router", "router", i, n, m.experts, h, m.router_bias)
         self.vector("top_k", "router", dict(tokens=n, experts=m.experts, top_k=m.top_k))
         gate, up = f.stored("expert_gate", i), f.stored("expert_up", i)
-        stored = larger(gate, up)
-        read = f.read_in("expert_gate" if stored == gate else "expert_up", i)
+        stored = larger(gate, up) if m.gated else up
+        read = f.read_in("expert_gate" if m.gated and stored == gate else "expert_up", i)
         down, read_down = f.stored("expert_down", i), f.read_in("expert_down", i)
+        if m.expert_hidden:
+            self.quantised("latent_in_quantize", n, h, i, "shared_up")
+            self.product("latent_in_proj", "shared_up", i, n, e, h, m.mlp_bias)
         self.exchange("dispatch", "all-gather", read)
-        dims = dict(tokens=self.whole, hidden=h, intermediate=inner, experts=m.experts,
+        dims = dict(tokens=self.whole, hidden=e, intermediate=inner, experts=m.experts,
                     top_k=m.top_k, routing=s.routing, ep=s.parts, bias=int(m.expert_bias))
         own = m.experts // s.parts
         bias = f.stored("norm")
 
         def expert(name, op, fmt, read, matrices, rows):
-            held = [(fmt, own * matrices * h * inner, own * matrices, own * rows)]
+            held = [(fmt, own * matrices * e * inner, own * matrices, own * rows)]
             if m.expert_bias:
                 held.append((bias, own * rows, 0, 0))
             self.add(Node(name, op, dims, self.formats(fmt, read, compute=f.compute), held,
                           routed=True, linear=True))
         if stored == down and read == read_down:
-            expert("experts", "moe", stored, read, 3, 2 * inner + h)
+            if m.gated:
+                expert("experts", "moe", stored, read, 3, 2 * inner + e)
+            else:
+                expert("experts", "moe-ungated", stored, read, 2, inner + e)
         else:
-            expert("experts_gate_up", "moe-gate-up", stored, read, 2, 2 * inner)
-            expert("experts_down", "moe-down", down, read_down, 1, h)
+            if m.gated:
+                expert("experts_gate_up", "moe-gate-up", stored, read, 2, 2 * inner)
+            else:
+                expert("experts_up", "moe-up", stored, read, 1, inner)
+            expert("experts_down", "moe-down", down, read_down, 1, e)
         self.exchange("combine", "reduce-scatter", f.out)
+        if m.expert_hidden:
+            self.quantised("latent_out_quantize", n, e, i, "shared_down")
+            self.product("latent_out_proj", "shared_down", i, n, h, e, m.mlp_bias)
         if m.shared:
             self.quantised("shared_quantize", n, h, i, *["shared_gate"] * bool(m.gated), "shared_up")
             self.mlp("shared_", "shared_", i, m.shared // s.tp)
@@ -905,20 +1146,29 @@ class Graph:
 
     # Totals of the stage.
     def predict(self, device, sparse):
-        return [(count, node, self.one(node, device, sparse)) for node, count in self.nodes.items()]
+        return [(count, node, self.one(node, device.host if node.away else device, sparse))
+                for node, count in self.nodes.items()]
 
     @staticmethod
     def one(node, device, sparse):
         sparse = sparse and node.linear
         p = operators.predict(node.op, node.dims, node.formats, device, sparse)
-        if node.op == "all-reduce" and device.joined(node.dims["within"])[1] > 0:
+        if node.op == "all-reduce" and device.joined(node.dims["within"], 2)[1] > 0:
             other = operators.predict(node.op, dict(node.dims, algorithm="one-shot"), node.formats,
                                       device, sparse)
             p = min(p, other, key=lambda x: x["time"])
         return p
 
-    def weights_memory(self, sparse):
-        return sum(count * node.own_bytes(sparse) for node, count in self.nodes.items())
+    def weights_memory(self, sparse, away=False):
+        return sum(count * node.own_bytes(sparse) for node, count in self.nodes.items()
+                   if node.away == away)
+
+    def host_memory(self, sparse, layers, predicted):
+        """Weights and cache that are not on the device, and the largest operator of these."""
+        s = self.s
+        cached = [i for i in layers if i < s.away and s.offload == "layers"]
+        return self.weights_memory(sparse, True) + self.cache(cached) + \
+            self.most_live([one for one in predicted if one[1].away])
 
     def cache(self, layers, context=None):
         """Of all sequences: each group has ceil(B / a) of them."""
@@ -933,21 +1183,36 @@ class Graph:
                 tokens = min(seen, m.window) if m.layers[i][0] else seen
                 if m.layers[i][3]:
                     total += cache_bytes(m, s.tp, self.f.kv, count * tokens,
-                                         m.layers[i][0])
+                                         m.own[i])
                 if m.layers[i][2]:
                     total += count * self.state_bytes()
+                ratio = m.own[i]["ratio"]
+                if ratio:  # and what waits to be compressed: tokens, of overlapping windows also before
+                    wide = m.head_dim + m.index[1] * (ratio == 4)
+                    total += compressed_bytes(m, self.f.kv, ratio, count * (seen // ratio)) + count * \
+                        tensor_bytes(self.f.out, 2 * ratio * wide * (3 if ratio == 4 else 1), 0, ratio)
         return total
 
     def state_bytes(self):
         """Of a sequence in a layer: the state, and the last inputs of the convolution."""
         m, t = self.m, self.s.tp
-        heads, groups, size, wide = m.sizes
-        channels = 2 * max(1, groups // t) * size + heads // t * wide
-        return tensor_bytes("fp32", heads // t * size * wide, 0, heads // t) + \
-            tensor_bytes(self.f.out, (m.taps - 1) * channels, 0, m.taps - 1)
+        heads, _, size, wide = m.sizes
+        before = max(0, m.taps - 1)
+        return tensor_bytes(m.state_format, heads // t * size * wide, 0, heads // t) + \
+            tensor_bytes(self.f.out, before * self.channels(), 0, before)
+
+    def channels(self):
+        """What goes through the convolution: values, and but for Mamba-1 queries and keys."""
+        heads, groups, size, wide = self.m.sizes
+        own = heads // self.s.tp * wide
+        return own if self.m.state == "selective-scan" else 2 * max(1, groups // self.s.tp) * size + own
 
     def activations_memory(self, predicted):
-        residual = tensor_bytes(self.f.out, self.n * self.m.hidden, 1, self.n)
+        residual = tensor_bytes(self.f.out, self.n * self.m.hidden * self.m.streams, 1, self.n)
+        return residual + self.most_live([one for one in predicted if not one[1].away])
+
+    @staticmethod
+    def most_live(predicted):
         most = 0
         for _, node, p in predicted:
             for part in p.get("parts", [p]):
@@ -955,7 +1220,7 @@ class Graph:
                 if node.op == "mla-prefill":
                     held += part["by_role"]["kv"]
                 most = max(most, held)
-        return residual + most
+        return most
 
 
 class Predictor(Graph):
@@ -995,12 +1260,29 @@ def predict_own(m, s, asked, device, f, sparse):
                 cache=m.predictors * graph.cache(last))
 
 
-def cache_bytes(m, tp, kv, tokens, windowed=False):
+def cache_bytes(m, tp, kv, tokens, own):
     if m.latent:
         keys = tensor_bytes(INDEX_KEYS, tokens * m.index[1], 0, tokens) if m.chosen else 0
         return tensor_bytes(kv, tokens * (m.latent + m.rope), 0, tokens) + keys
-    groups = max(1, m.groups_of(windowed) // tp)
-    return tensor_bytes(kv, tokens * groups * (m.head_dim + m.value_dim), 0, 2 * tokens * groups)
+    if own["late"]:
+        return 0
+    if m.compressed:
+        return tensor_bytes(kv, tokens * m.head_dim, 0, tokens)
+    groups = max(1, own["kv"] // tp)
+    return tensor_bytes(kv, tokens * groups * (own["key"] + own["value"]), 0, 2 * tokens * groups)
+
+
+def compressed_bytes(m, kv, ratio, keys):
+    """Compressed keys of a layer, and index keys where they are chosen."""
+    index = tensor_bytes(INDEX_KEYS, keys * m.index[1], 0, keys) if ratio == 4 else 0
+    return tensor_bytes(kv, keys * m.head_dim, 0, keys) + index
+
+
+def cache_per_token(m, kv):
+    """Of the whole model."""
+    more = sum(compressed_bytes(m, kv, own["ratio"], Fraction(1, own["ratio"]))
+               for own in m.own if own["ratio"])
+    return more + sum(cache_bytes(m, 1, kv, 1, own) for layer, own in zip(m.layers, m.own) if layer[3])
 
 
 def stages(count, pp):
@@ -1044,11 +1326,17 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     if "stages" in BROKEN:
         step = path
     elif s.phase == "prefill":
+        # The batch is dealt out evenly: `larger` microbatches have one sequence more, the first too.
+        larger = s.batch % micro
         step = path + (micro - 1) * slow
+        if larger and micro > 1:
+            even = infer(m, dict(asked, batch=s.batch - larger), device, classes, layout, sparse)
+            step -= (micro - larger) * (slow - even["slow"])
     else:
         step = max(path, micro * slow)
+    here = [[i for i in layers if i >= s.away or s.offload != "layers"] for layers in parts]
     memory = [(graph.weights_memory(sparse), graph.cache(layers), graph.activations_memory(one))
-              for graph, layers, one in zip(graphs, parts, predicted)]
+              for graph, layers, one in zip(graphs, here, predicted)]
     most = max(memory, key=sum)
     weights, cache, active = most
     if "acceptance" in BROKEN:
@@ -1064,11 +1352,13 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
                bottleneck=everything["bottleneck"], step=step, weights=weights, cache=cache,
                active=active, by_role=total["by_role"], shares=everything["shares"],
                attainable=total["attainable"] if s.pp == 1 else None,
-               native=all(p["native"] for one in predicted for _, _, p in one),
+               native=all(p["native"] for one in predicted for _, node, p in one if not node.away),
                tokens_per_step=tokens_per_step, predicted=predicted, slowest=slowest, s=s, f=f)
-    row["slow"] = slow
-    row["per_token"] = sum(cache_bytes(m, 1, f.kv, 1, layer[0])
-                           for layer in m.layers if layer[3])
+    row["slow"], row["power"] = slow, everything["power"]
+    known = everything["dynamic"] is not None and device.constant is not None
+    row["energy"] = everything["dynamic"] + device.constant * step \
+        if known and s.pp == 1 and not s.drafts else None
+    row["per_token"] = cache_per_token(m, f.kv)
     row["capacity"], row["reserve"] = device.capacity, None
     if asked.get("in_loop"):
         draft = None
@@ -1090,6 +1380,13 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         row["cache"] += other["cache"]
     row["fits"] = None if device.capacity is None else \
         row["weights"] + row["cache"] + row["active"] <= (1 - s.reserve) * device.capacity
+    if s.away:
+        row["away"] = sum(count * p["time"] for count, node, p in predicted[0] if node.away)
+        row["host_memory"] = graphs[0].host_memory(sparse, parts[0], predicted[0])
+        row["host_capacity"] = device.host.capacity
+        row["host_fits"] = "host" in BROKEN or row["host_memory"] <= device.host.capacity
+        # What does not fit in one memory does not fit, known or not the other.
+        row["fits"] = False if not row["host_fits"] else row["fits"]
     row["ttft"] = row["tpot"] = None
     if s.phase == "prefill":
         row["ttft"] = None if "chunk" in asked and s.new < s.context else step
@@ -1174,15 +1471,16 @@ class InFlight:
         time = sum(share * max(row["time"], row["s"].microbatches * row["slow"])
                    for share, row in passes)
         turn = sum(share * row["slow"] for share, row in passes)
-        self.known[decoding, chunks] = time + drafts, turn
-        return time + drafts, turn
+        path = sum(share * row["time"] for share, row in passes)
+        self.known[decoding, chunks] = time + drafts, turn, path + drafts
+        return self.known[decoding, chunks]
 
     def step(self, decoding, chunks):
         """Between whole numbers: decoding in all lanes, chunks in one."""
-        return self.step_and_turn(decoding, chunks)[0]
+        return self.step_turn_and_path(decoding, chunks)[0]
 
-    def step_and_turn(self, decoding, chunks):
-        """The time of a step, and of its slowest stage."""
+    def step_turn_and_path(self, decoding, chunks):
+        """The time of a step, of its slowest stage, and of its way through all stages."""
         unit = 1 if chunks < self.groups else self.groups
         if "shared" in BROKEN:
             unit = 1
@@ -1192,7 +1490,7 @@ class InFlight:
         parts = [(one * two, self.whole(least + i, (low + j * unit) * self.lanes))
                  for i, one in enumerate((1 - part, part))
                  for j, two in enumerate((1 - share, share)) if one * two]
-        return [sum(weight * times[i] for weight, times in parts) for i in (0, 1)]
+        return [sum(weight * times[i] for weight, times in parts) for i in (0, 1, 2)]
 
     def times(self, tokens_per_step):
         """ttft, and tpot or None."""
@@ -1209,9 +1507,9 @@ class InFlight:
             ttft, step = (cycle - steps if waits else self.chunks) * full, full
         else:
             beside = decoding if b > 1 else Fraction(0)
-            time, turn = self.step_and_turn(beside, Fraction(1))
+            time, turn, path = self.step_turn_and_path(beside, Fraction(1))
             follows = self.common.get("pp", 1) > 1 and (steps > 0 or self.lanes == 1)
-            ttft = time + (self.chunks - 1) * (turn if follows else time)
+            ttft = path + (self.chunks - 1) * turn if follows else self.chunks * time
             mixed = (b - 1) * self.chunks / steps if steps else 0
             step = ((1 - mixed) * self.step(decoding if b > 1 else b, Fraction(0)) if mixed < 1
                     else 0) + (mixed * self.step(decoding, Fraction(1)) if mixed else 0) \
@@ -1296,20 +1594,21 @@ def crossover(m, row):
     # K and V of a layer have a scale each where the format has one per tensor, at any context.
     scales = FORMATS[f.kv].get("tensor", 0) * len(m.layers) * (1 if m.latent else 2)
     read = row["by_role"]["weights"] - scales
-    each, narrow = (cache_bytes(m, s.tp, f.kv, 1, x) * row["predicted"][0][0][1].dims["tokens"]
-                    for x in (False, True))
+    # What later layers use again is read again.
+    full, narrow = (row["predicted"][0][0][1].dims["tokens"] * sum(
+        cache_bytes(m, s.tp, f.kv, 1, dict(own, late=False))
+        for layer, own in zip(m.layers, m.own) if layer[3] and bool(layer[0]) == x)
+        for x in (False, True))
     attending = sum(1 for layer in m.layers if layer[3])
-    windowed = sum(1 for layer in m.layers if layer[0])
-    full = attending - windowed
     # States are read and written at any context.
     read -= sum(count * p["by_role"]["kv"] for count, node, p in row["predicted"][0]
                 if node.op in operators.STATES)
-    if not attending:
+    if not attending or m.compressed:
         return None
     if m.chosen:
         return chosen_crossover(m, f, read, row["predicted"][0][0][1].dims["tokens"])
-    at = read / (each * full + narrow * windowed)
-    if windowed and at > m.window:
+    at = read / (full + narrow)
+    if narrow and at > m.window:
         kept = (m.window + 1) // 2 if m.chunked else m.window
-        at = (read - narrow * windowed * kept) / (each * full) if full else None
+        at = (read - narrow * kept) / full if full else None
     return at

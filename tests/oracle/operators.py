@@ -8,22 +8,23 @@ from formats import (BROKEN, FORMATS, PRUNED, Refused, STORED, multiplied_at, re
                      tensor_bytes)
 
 PRODUCTS = ("gemm gemv bmm attention-scores attention-values flash-attention mla-decode mla-prefill "
-            "moe moe-gate-up moe-down gemm-silu-mul conv2d conv3d index-scores sparse-mla gated-delta kimi-delta ssd").split()
+            "moe moe-gate-up moe-down moe-ungated moe-up gemm-silu-mul conv2d conv3d index-scores sparse-mla gated-delta kimi-delta ssd lightning compressed-attention hyper-collapse").split()
 COLLECTIVES = "all-reduce all-gather reduce-scatter all-to-all send".split()
 ATTENTION = "attention-scores attention-values softmax attention flash-attention".split()
 LATENT = "mla-decode mla-prefill".split()
 CHOSEN = "index-scores sparse-mla".split()
-STATES = "gated-delta kimi-delta ssd".split()
-EXPERTS = "moe moe-gate-up moe-down".split()
+STATES = "gated-delta kimi-delta ssd lightning selective-scan".split()
+EXPERTS = "moe moe-gate-up moe-down moe-ungated moe-up".split()
 CONVOLUTIONS = {"conv2d": 3 ** 2, "conv3d": 3 ** 3}  # by the taps that they have
-WITH_WEIGHTS = ["gemm", "gemv", "bmm", "gemm-silu-mul", *CONVOLUTIONS] + EXPERTS
+WITH_WEIGHTS = ["gemm", "gemv", "bmm", "gemm-silu-mul", "hyper-collapse", *CONVOLUTIONS] + EXPERTS
 # Fused operators, by what they join: what one passes to the next is neither written nor read.
 FUSED = {"add-rmsnorm": "add rmsnorm", "add-layernorm": "add layernorm", "rmsnorm-quantize": "rmsnorm quantize",
          "add-rmsnorm-quantize": "add rmsnorm quantize", "silu-mul-quantize": "silu-mul quantize"}
 QUANTIZING = ["quantize"] + [op for op in FUSED if "quantize" in op]
 NORMS = [op for op in ["rmsnorm", "layernorm", "groupnorm", *FUSED] if "norm" in op]
 ROWS = "rmsnorm layernorm groupnorm add silu-mul gelu quantize embedding".split() + list(FUSED)
-ALL = PRODUCTS + ["softmax", "attention"] + ROWS + ["rope", "kv-append", "rope-append", "router", "index-top-k", "short-conv"] + \
+ALL = PRODUCTS + ["softmax", "attention"] + ROWS + ["rope", "kv-append", "rope-append", "router", "index-top-k", "short-conv", "selective-scan",
+                                                 "hyper-expand"] + \
     COLLECTIVES
 _LATENT_SIZES = dict(kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128)
 ROLES = "weights activations out kv".split()
@@ -61,6 +62,32 @@ def pairs_and_keys(d):
     return pairs, min(keys, seen + length - 1)
 
 
+def steps_below(end, step, most):
+    """The sum over p = 0 to end of the lesser of p // step and most, run by run."""
+    total, level = 0, 0
+    while level * step <= end:
+        if level == most:
+            return total + most * (end - level * step + 1)
+        total += level * (min(end, level * step + step - 1) - level * step + 1)
+        level += 1
+    return total
+
+
+def windowed_and_compressed(length, end, window, ratio, chosen):
+    """Pairs of the last queries up to token `end` with the last tokens and what is compressed, and
+    the keys of both kinds that are read."""
+    seen = min(window, end) if window else end
+    length = min(length, end)
+    begin = end - length
+    pairs = sum(range(begin + 1, min(end, seen) + 1)) + seen * (end - max(begin, min(end, seen)))
+    keys = min(end, seen + length - 1)
+    if ratio:
+        most = chosen or end
+        pairs += steps_below(end, ratio, most) - steps_below(begin, ratio, most)
+        keys += min(end // ratio, most)
+    return pairs, keys
+
+
 def defaults(op, dims):
     """Dimensions filled in, and checked."""
     d = dict(dims)
@@ -75,7 +102,9 @@ def defaults(op, dims):
                  "sparse-mla": dict(causal=0, selected=2048, kv_lora_rank=512, qk_rope_head_dim=64),
                  "short-conv": dict(taps=4), "gated-delta": dict(v_head_dim=128, scan_chunk=64),
                  "kimi-delta": dict(v_head_dim=128, scan_chunk=64),
-                 "ssd": dict(state_size=128, scan_chunk=64)}
+                 "ssd": dict(state_size=128, scan_chunk=64),
+                 "lightning": dict(v_head_dim=128, scan_chunk=64),
+                 "selective-scan": dict(state_size=16)}
         d = {**usual[op], "batch": 1, "query_len": 1, **d}
         if op in ("gated-delta", "ssd"):
             d.setdefault("kv_heads", d["heads"])
@@ -83,6 +112,10 @@ def defaults(op, dims):
                 raise Refused("heads")
         if op in CHOSEN and d["causal"] and d["query_len"] > d["kv_len"]:
             raise Refused("more queries than keys")
+    if op == "compressed-attention":
+        d = {"batch": 1, "query_len": 1, "window": 0, "compression": 0, "selected": 0, **d}
+    if op.startswith("hyper-"):
+        d.setdefault("streams", 4)
     if op in ATTENTION + LATENT:
         d.setdefault("batch", 1)
         d.setdefault("query_len", 1)
@@ -182,11 +215,38 @@ def work(op, d):
                  bytes=4 * d["batch"] * d["query_len"] * min(d["selected"], d["kv_len"]))
     elif op == "sparse-mla":
         w = work("mla-decode", dict(_LATENT_SIZES, **dict(d, window=d["selected"])))
+    elif op == "compressed-attention":
+        b, h, size, length, end = d["batch"], d["heads"], d["head_dim"], d["query_len"], d["kv_len"]
+        pairs, near = windowed_and_compressed(length, end, d["window"], d["compression"], d["selected"])
+        rows = (b * length * h * size, 1, b * length)
+        # One product with a key, and one with the same as a value.
+        w.update(flops=2 * 2 * b * h * size * pairs, activations=rows, out=rows,
+                 kv=(b * near * size, 1, b * near))
+    elif op == "hyper-collapse":
+        s = d["streams"]
+        made = s + s + s * s  # weights: into one, of the result, and of streams among each other
+        w.update(flops=2 * tokens * (made * s * hidden + s * hidden),
+                 weights=(made * s * hidden, 1, made), activations=(tokens * s * hidden, 1, tokens * s),
+                 out=(tokens * hidden, 1, tokens))
+    elif op == "hyper-expand":
+        s = d["streams"]
+        w.update(flops=2 * tokens * hidden * (s * s + s),
+                 activations=(tokens * hidden * (s + 1), 2, tokens * (s + 1)),
+                 out=(tokens * hidden * s, 1, tokens * s))
     elif op == "short-conv":
         seen = d["batch"] * (d["query_len"] + d["taps"] - 1)
         rows = (seen * hidden, 2, seen)
         w.update(flops=2 * d["batch"] * d["query_len"] * hidden * d["taps"],
                  weights=(hidden * d["taps"], 1, hidden), activations=rows, out=rows)
+    elif op == "selective-scan":
+        # Each channel takes its tokens one by one; B and C are those of all channels.
+        n, inner = d["batch"] * d["query_len"], d["state_size"]
+        state = d["batch"] * hidden * inner
+        # Decayed (step by A, then state), written (by B) and added, read (by C) and added.
+        each = (1 + 1) + (1 + 1) + (1 + 1)
+        w.update(flops=n * hidden * (each * inner + 1 + 2), weights=(hidden * inner + hidden, 2, 2 * hidden),
+                 activations=(n * (hidden + hidden + inner + inner), 4, 4 * n),
+                 kv=(state + state, 2, 2 * d["batch"] * hidden), out=(n * hidden, 1, n))
     elif op in STATES:
         b, h, length, size = d["batch"], d["heads"], d["query_len"], d["head_dim"]
         # A token meets those of its chunk that come before it, and itself.
@@ -196,6 +256,10 @@ def work(op, d):
             inner, wide, groups = d["state_size"], size, d["kv_heads"]
             products = h * (4 * length * size * inner + 2 * met * size) + groups * 2 * met * inner
             come, inputs = h * size + 2 * groups * inner + h, 4
+        elif op == "lightning":
+            inner = wide = d["v_head_dim"]
+            products = h * (2 * (2 * length * size * inner) + 2 * met * (size + inner))
+            come, inputs = h * (size + size + inner), 3
         else:
             inner = wide = d["v_head_dim"]
             # Keys with keys, solved for keys and for values, queries with keys, scores with values.
@@ -256,6 +320,8 @@ def work(op, d):
         inner, e, k, ep = d["intermediate"], d["experts"], d["top_k"], d["ep"]
         if d["routing"] == "balanced":
             touched = Fraction(min(e, tokens * k), ep)
+        elif d["routing"] == "fewest":
+            touched = Fraction(-(-k // ep))
         else:
             # A token leaves an expert alone with probability 1 - k/E, all of them do with its
             # power: the expected number of experts that one token or more chose.
@@ -271,6 +337,16 @@ def work(op, d):
                      weights=(3 * touched * hidden * inner, 3 * touched,
                               touched * (2 * inner + hidden)),
                      activations=tuple(x + 2 * y for x, y in zip(come, go)), out=come)
+        elif op == "moe-ungated":
+            # Up and down: the activated result is written and read.
+            w.update(flops=2 * (2 * routed * hidden * inner),
+                     weights=(2 * (touched * hidden * inner), touched + touched,
+                              touched * inner + touched * hidden),
+                     activations=tuple(x + 2 * y for x, y in zip(come, go)), out=come)
+        elif op == "moe-up":
+            w.update(flops=2 * routed * inner * hidden,
+                     weights=(touched * inner * hidden, touched, touched * inner),
+                     activations=come, out=go)
         elif op == "moe-gate-up":
             w.update(flops=4 * routed * hidden * inner,
                      weights=(2 * touched * hidden * inner, 2 * touched, 2 * touched * inner),
@@ -281,6 +357,7 @@ def work(op, d):
                      activations=go, out=come)
         if d.get("bias"):
             w["bias"] = touched * {"moe": 2 * inner + hidden, "moe-gate-up": 2 * inner,
+                                   "moe-ungated": inner + hidden, "moe-up": inner,
                                    "moe-down": hidden}[op]
     elif op in COLLECTIVES:
         x, p = d["elements"], d["devices"]
@@ -315,6 +392,22 @@ def _bottleneck(memory, compute, network):
     return name, longest
 
 
+def _spend(p, device):
+    """The energy of an operator, and the time that a power cap demands (docs/formulas.md)."""
+    per_flop = None if p["sparse"] else device.flop_energy.get(p["compute_precision"])
+    known = device.byte_energy is not None and (per_flop is not None or p["flops"] == 0)
+    p["dynamic"] = p["flops"] * (per_flop or 0) + p["bytes"] * device.byte_energy if known else None
+    p["power"] = None
+    if device.cap is not None:
+        if not known or device.constant is None or device.cap <= device.constant:
+            raise Refused("power")
+        p["power"] = p["dynamic"] / (device.cap - device.constant)
+        if p["power"] > p["time"] and "power" not in BROKEN:
+            p["bottleneck"], p["time"] = "power", p["power"]
+    p["energy"] = None if not known or device.constant is None else \
+        p["dynamic"] + device.constant * p["time"]
+
+
 def bound(op, dims, formats, device, sparse=False):
     """The prediction of one operator that is not a composite, in SI units; formats are resolved."""
     w = work(op, dims)
@@ -330,7 +423,7 @@ def bound(op, dims, formats, device, sparse=False):
     by_role["out"] += w.get("bytes", 0)
     total = sum(by_role.values())
     if op in PRODUCTS:
-        other = "kv" if op in ATTENTION + LATENT + CHOSEN else \
+        other = "kv" if op in ATTENTION + LATENT + CHOSEN + ["compressed-attention"] else \
             "activations" if op in STATES else "weights"
         converted = device.weight_only if FORMATS[formats[other]].get("stored") else None
         asked = formats.get("compute") or converted or \
@@ -350,11 +443,13 @@ def bound(op, dims, formats, device, sparse=False):
     p["network"] = p["network_bytes"] = None
     if op in COLLECTIVES:
         alone = op != "send" and dims["devices"] == 1
-        link, latency = (1, 0) if alone else device.joined(dims["within"])
+        link, latency = (1, 0) if alone else device.joined(
+            dims["within"], 2 if op == "send" else dims["devices"])
         row = FORMATS[formats["activations"]]
         p["network_bytes"] = Fraction(row["bits"], 8 * row["elements"]) * w["sent"]
         p["network"] = p["network_bytes"] / link + w["steps"] * latency
     p["bottleneck"], p["time"] = _bottleneck(p["memory"], p["compute"], p["network"])
+    _spend(p, device)
     p["attainable"] = None if p["compute"] is None else p["flops"] / p["time"]
     p["fraction"] = None if peak is None else p["attainable"] / peak
     return p
@@ -383,6 +478,9 @@ def add_up(counted):
     for key in ("network_bytes", "network"):
         known = [c * x[key] for c, x in counted if x[key] is not None]
         p[key] = sum(known) if known else None
+    for key in ("dynamic", "energy", "power"):
+        p[key] = None if any(x[key] is None for _, x in counted) else \
+            sum(c * x[key] for c, x in counted)
     unknown = any(x["compute"] is None for _, x in counted)
     p["compute"] = None if unknown else sum(c * x["compute"] for c, x in counted)
     share = {}

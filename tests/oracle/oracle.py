@@ -88,7 +88,8 @@ def operator_row(dims, resolved, p, device):
                peak_tflops=scaled(None if composite else p["peak"], TERA),
                fraction_of_peak=p["fraction"], native=p["native"],
                compute_precision=p["compute_precision"], network_bytes=p["network_bytes"],
-               network_time_us=scaled(p["network"], MICRO))
+               network_time_us=scaled(p["network"], MICRO), power_time_us=scaled(p["power"], MICRO),
+               energy_j=p["energy"], power_w=scaled(p["energy"], p["time"]))
     return row
 
 
@@ -129,6 +130,11 @@ def check_operators(comparison, program, every_device, random, drawn):
             row = operator_row(full, resolved, p, every_device[name])
             if sparse:
                 row["sparse"] = p["sparse"]
+            row["least_time_us"] = None
+            if op in operators.EXPERTS and full["routing"] != "fewest":
+                least = operators.ask(op, dict(dims, routing="fewest"), asked, every_device[name],
+                                      sparse)[2]
+                row["least_time_us"] = least["time"] / MICRO
             wanted.append(row)
             for role, one in resolved.items():
                 comparison.agreed[f"format {one}"] += one is not None
@@ -198,7 +204,10 @@ def model_row(row):
         bytes=row["bytes"], network_bytes=row["network_bytes"],
         arithmetic_intensity=row["arithmetic_intensity"], memory_time_us=row["memory_time"] / MICRO,
         compute_time_us=scaled(row["compute_time"], MICRO),
-        network_time_us=scaled(row["network_time"], MICRO), time_us=row["time"] / MICRO,
+        network_time_us=scaled(row["network_time"], MICRO),
+        power_time_us=scaled(row["power"], MICRO), energy_j=row["energy"],
+        power_w=scaled(row["energy"], row["step"]), joule_per_token=None if rate is None else
+        scaled(row["energy"], row["step"] * rate / (s.tp * s.pp * s.groups)), time_us=row["time"] / MICRO,
         bottleneck=row["bottleneck"], attainable_tflops=scaled(row["attainable"], TERA),
         weights_memory_bytes=row["weights"], kv_cache_bytes=row["cache"],
         activation_memory_bytes=row["active"], kv_bytes_per_token=row["per_token"],
@@ -213,6 +222,9 @@ def model_row(row):
         moe_ep=s.parts)
     if "draft" in row:
         row_of["draft_ms"] = row["draft"] * 1000
+    if "away" in row:
+        row_of.update(offloaded_ms=row["away"] * 1000, host_memory_bytes=row["host_memory"],
+                      host_capacity_bytes=row["host_capacity"], host_fits=row["host_fits"])
     if "e2e" in row:
         # A sum of many passes has no FLOPs, bytes and operators.
         keep = "activations out kv weights_memory_bytes kv_cache_bytes activation_memory_bytes " \
@@ -226,6 +238,18 @@ def model_row(row):
 def infer(model, asked, *arguments, **options):
     return (models.request if "prompt" in asked else models.infer)(model, asked, *arguments,
                                                                    **options)
+
+
+def whole_row(model, asked, *arguments, **options):
+    """The row of a model, with the time of a pass if all its tokens chose the same experts."""
+    row = model_row(infer(model, asked, *arguments, **options))
+    routed = any(layer[1] for layer in model.layers)
+    if "e2e_ms" in row or not routed or asked.get("routing") == "fewest":
+        row["least_time_us"] = None
+    elif not asked.get("draft_tokens"):
+        fewest = infer(model, dict(asked, routing="fewest"), *arguments, **options)
+        row["least_time_us"] = fewest["time"] / MICRO
+    return row
 
 
 def check_models(comparison, program, every_device, every_model, random, count, groups):
@@ -269,8 +293,8 @@ def check_models(comparison, program, every_device, every_model, random, count, 
             kinds.append("static" if "static" in asked else "request" if "prompt" in asked else
                          asked.get("phase", "decode"))
             try:
-                wanted.append(model_row(infer(model, dict(asked, **switches), every_device[where],
-                                              classes=classes, layout=layout, sparse=sparse)))
+                wanted.append(whole_row(model, dict(asked, **switches), every_device[where],
+                                        classes=classes, layout=layout, sparse=sparse))
             except formats.Refused:
                 wanted.append(None)
         for record, got, want, kind in zip(records, program.records(["model"], records, options),
@@ -304,6 +328,38 @@ def check_drafts(comparison, program, every_device, every_model, random, count):
         for record, got, want in zip(records, program.records(
                 ["model"], records, ["--draft-model", draft]), wanted):
             comparison.row(got, want, "drafts", [record, draft])
+
+
+def check_offload(comparison, program, every_device, every_model, random, count):
+    """Layers or experts in the memory of a host, which is an option for all records."""
+    for _ in range(count):
+        bandwidth, memory = random.randint(20, 600), random.choice((4, 16, 64, 256))
+        records, wanted = [], []
+        for _ in range(4):
+            name = random.choice(list(every_model["models"]))
+            model, where = every_model["models"][name], random.choice(list(every_device))
+            asked = cases.scenario(random, model)
+            while "prompt" in asked:
+                asked = cases.scenario(random, model)
+            for key in ("tp", "pp", "ep", "dp", "attention_dp", "moe_tp", "moe_ep"):
+                if random.random() < 0.95:
+                    asked.pop(key, None)
+            part = "experts" if model.experts > 1 and random.random() < 0.6 else "layers"
+            layers = random.choice((1, len(model.layers),
+                                    random.randint(1, len(model.layers) + 1)))
+            asked["offload"] = "experts" if part == "experts" and random.random() < 0.3 else \
+                f"{part}:{layers}"
+            asked["fuse"] = random.choice(("default", "none", "all"))
+            records.append(dict(asked, model=name, hardware=where))
+            try:
+                wanted.append(model_row(infer(model, asked,
+                                              every_device[where].beside(bandwidth, memory))))
+            except formats.Refused:
+                wanted.append(None)
+        for record, got, want in zip(records, program.records(
+                ["model"], records, ["--host-bandwidth", f"{bandwidth}", "--host-memory",
+                                     f"{memory}"]), wanted):
+            comparison.row(got, want, "offload", [record, bandwidth, memory])
 
 
 def check_groups(comparison, program, every_device, every_model, random, count):
@@ -356,6 +412,9 @@ def operator_key(got, sizes):
         dims.pop(key, None)
     if got["operator"] == "kv-append":
         dims.pop("heads", None)
+    for key in ("compression", "selected"):  # 0 is not printed
+        if not dims.get(key):
+            dims.pop(key, None)
     dims = {key: int(value) if isinstance(value, bool) else value for key, value in dims.items()}
     used = tuple((role, got[role]) for role in operators.ROLES if got[f"{role}_bytes"])
     return (got["name"], got["operator"], tuple(sorted((k, str(v)) for k, v in dims.items())), used)
@@ -363,7 +422,7 @@ def operator_key(got, sizes):
 
 SIZES = ("m n k batch heads kv_heads head_dim query_len kv_len causal window kv_lora_rank "
          "qk_nope_head_dim qk_rope_head_dim v_head_dim tokens hidden gain intermediate experts top_k "
-         "routing ep elements devices within algorithm selected taps state_size scan_chunk").split()
+         "routing ep elements devices within algorithm selected taps state_size scan_chunk compression streams").split()
 
 
 def check_graphs(comparison, program, every_device, every_model, random, count):
@@ -455,17 +514,20 @@ def check_limits(comparison, got, model, asked, device, row, case):
         if most < 10 ** 9 and fits(most + 1):
             comparison.differ(f"{limit} {most}, and one more fits", case)
     check_levers(comparison, got, model, asked, device, case)
+    check_room(comparison, got, model, asked, device, case)
 
 
 def check_levers(comparison, got, model, asked, device, case):
-    """The largest batch with a cache in fp8, and with the next tensor parallelism that helps."""
+    """The largest batch in fp8 or with a cache in it, and with the next tensor parallelism that helps."""
     def fits(batch, **changed):
         try:
             return infer(model, dict(asked, batch=batch, **changed), device)["fits"]
         except formats.Refused:
             return False
     here = got.get("max_batch")
-    for limit, changed in (("max_batch_kv_fp8", {"kv": "fp8_e4m3"}),
+    for limit, changed in (("max_batch_fp8", {"precision": "fp8_e4m3", "weights": None,
+                                              "activations": None, "out": None}),
+                           ("max_batch_kv_fp8", {"kv": "fp8_e4m3"}),
                            ("max_batch_next_tp", {"tp": got.get("next_tp")})):
         most = got.get(limit)
         if most is None:
@@ -477,6 +539,34 @@ def check_levers(comparison, got, model, asked, device, case):
         for tp in range(asked.get("tp", 1) + 1, got["next_tp"]):
             if fits(here + 1, tp=tp):
                 comparison.differ(f"next_tp {got['next_tp']}, and {tp} lets more fit", case)
+
+
+def check_room(comparison, got, model, asked, device, case):
+    """The largest reserve, and the fewest layers at a host, with which what does not fit does."""
+    roomy = device.beside(100, 10 ** 6)
+
+    def fits(**changed):
+        try:
+            return infer(model, dict(asked, **changed), roomy)["fits"]
+        except formats.Refused:
+            return False
+    reserve, offload = got.get("fit_reserve"), got.get("fit_offload")
+    if device.capacity is None or fits():
+        comparison.field("fit_reserve", reserve, None, case)
+        comparison.field("fit_offload", offload, None, case)
+        return
+    comparison.values += 2
+    step = round(0.01 + (reserve or 0), 2)
+    if reserve is not None and not fits(reserve=reserve) or \
+            step < asked.get("reserve", 0.1) and fits(reserve=step):
+        comparison.differ(f"fit_reserve {reserve}", case)
+    if asked.get("offload", "none") != "none":
+        return
+    part, _, layers = (offload or "layers:" + str(len(model.layers) + 1)).partition(":")
+    if offload and not fits(offload=offload) or \
+            int(layers) > 1 and fits(offload=f"{part}:{int(layers) - 1}") or \
+            part == "layers" and fits(offload="experts"):
+        comparison.differ(f"fit_offload {offload}", case)
 
 
 def check_whole(comparison, limits, model, asked, device, case):
@@ -536,9 +626,9 @@ def check_parameters(comparison, program, every_model):
         model = every_model[got["id"]]
         total, active = models.parameters(model)
         row = models.Formats(model, {}, {}, None)
-        comparison.row(got, dict(parameters=total, active_parameters=active, kv_bytes_per_token=sum(
-            models.cache_bytes(model, 1, row.kv, 1, layer[0]) for layer in model.layers if layer[3])),
-            "list models", got["id"])
+        comparison.row(got, dict(parameters=total, active_parameters=active,
+                                    kv_bytes_per_token=models.cache_per_token(model, row.kv)),
+                       "list models", got["id"])
 
 
 # Formulas that the self-test breaks in the oracle, one at a time.
@@ -552,6 +642,8 @@ FAULTS = {"scales": "scales of blocks and tensors are not counted",
           "acceptance": "all drafts are accepted",
           "shared": "all groups of the attention share a budget of chunks",
           "sectors": "parts of sectors are not counted",
+          "power": "a power cap slows nothing",
+          "host": "the memory of the host is never too small",
           "fallback": "a product runs at the format that was asked for"}
 
 
@@ -577,6 +669,8 @@ def everything(arguments, cases_wanted, seed, quiet=False):
         check_models(comparison, program, every_device, every_model, random, cases_wanted // 3,
                      max(3, cases_wanted // 300))
         check_drafts(comparison, program, every_device, every_model, random, cases_wanted // 50)
+        check_offload(comparison, program, every_device, every_model, random,
+                      max(5, cases_wanted // 100))
         check_groups(comparison, program, every_device, every_model, random,
                      max(10, cases_wanted // 50))
         check_graphs(comparison, program, every_device, every_model, random, cases_wanted // 100)
@@ -592,7 +686,7 @@ def report(comparison):
     line("formats, in any role", [f"format {name}" for name in formats.NAMES])
     line("products", ["tiles"])
     line("models", ["decode", "prefill", "mixed", "request", "static", "drafts", "groups",
-                    "graphs"])
+                    "offload", "graphs"])
     line("classes", sorted(x for x in comparison.agreed if x.startswith("model ")))
     print("refused by both:", "  ".join(f"{k} {n}" for k, n in sorted(comparison.refused.items())))
 

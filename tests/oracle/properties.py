@@ -71,7 +71,7 @@ class Checker:
 
 
 def faster(data, folder, name, number):
-    """The file of a device with twice the bandwidth, peaks and links and half the latency."""
+    """The file of a device with twice the bandwidth, peaks and links and half the latency and energy."""
     path = name if name.endswith(".json") else os.path.join(data, "hardware", name + ".json")
     with open(path, encoding="utf-8") as file:
         device = json.load(file)
@@ -79,13 +79,13 @@ def faster(data, folder, name, number):
     def times(figure, factor):
         return dict(figure, value=figure["value"] * factor) if isinstance(figure, dict) else \
             figure * factor
-    for keys, factor in (("bandwidth_gb_s link_gb_s network_gb_s", 2),
-                         ("link_latency_us network_latency_us", 0.5)):
+    for keys, factor in (("bandwidth_gb_s link_gb_s peer_link_gb_s network_gb_s", 2),
+                         ("link_latency_us network_latency_us byte_pj", 0.5)):
         for key in keys.split():
             if key in device:
                 device[key] = times(device[key], factor)
-    for key in ("peak_tflops", "sparse_tflops", "vector_tflops"):
-        device[key] = {unit: times(peak, 2) for unit, peak in device.get(key, {}).items()}
+    for key, factor in (("peak_tflops", 2), ("sparse_tflops", 2), ("vector_tflops", 2), ("flop_pj", 0.5)):
+        device[key] = {unit: times(peak, factor) for unit, peak in device.get(key, {}).items()}
     path = os.path.join(folder, f"faster-{number}.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(device, file)
@@ -93,7 +93,7 @@ def faster(data, folder, name, number):
 
 
 def scaled_devices(check):
-    """Twice the bandwidth, peaks and links, and half the latency: half the time."""
+    """Twice the bandwidth, peaks and links, half the latency and energy of work: half the time."""
     records, rows = check.records()
     twice = check.program.records([], [dict(x, hardware=check.faster[x["hardware"]]) for x in records])
     for record, one, other in zip(records, rows, twice):

@@ -4,6 +4,7 @@
 request by request. simulation.py PROGRAM DATA --cases N --seed S; DATA is not read."""
 import csv
 import io
+import itertools
 import json
 import math
 import os
@@ -38,8 +39,9 @@ def around(x, dense):
 class Steps:
     """The times of steps in a pipeline of so many stages: points are predicted, and kept."""
 
-    def __init__(self, program, by, stages):
+    def __init__(self, program, by, stages, link=None):
         self.program, self.stages, self.known = program, stages, {}
+        self.options = link_options(link)
         self.step, self.path = {"expected": ("expected_step_ms", "expected_time_us"),
                                 "ideal": ("step_ms", "time_us")}[by]
 
@@ -63,7 +65,8 @@ class Steps:
         those that follow."""
         key = (decoding, context, tokens, mean)
         if key not in self.known:
-            row = self.program.records(["model"], [self.record(*map(float, key))])[0]
+            row = self.program.records(["model"], [self.record(*map(float, key))],
+                                       self.options)[0]
             step, path = row[self.step] / 1e3, row[self.path] / 1e6
             if self.stages == 1:
                 self.known[key] = step, step
@@ -90,6 +93,11 @@ class Steps:
         return [sum(weight * times[i] for weight, times in weighed) for i in (0, 1)]
 
 
+def link_options(link):
+    """A device whose links are slow, so that caches wait for them."""
+    return [] if link is None else ["--set", f"link_gb_s={link}", "--set", f"network_gb_s={link}"]
+
+
 def blocks(tokens):
     return -(-tokens // BLOCK)
 
@@ -97,10 +105,13 @@ def blocks(tokens):
 class Request:
     """A request, and what was done for it."""
 
-    def __init__(self, arrival, prompt, generate):
+    def __init__(self, arrival, prompt, generate, ids=None, part=BLOCK):
         self.arrival, self.prompt, self.generate = arrival, prompt, generate
-        self.done = self.stored = self.preemptions = 0
-        self.scheduled = self.first = self.last = None
+        self.ready, self.has_cache, self.copy = arrival, False, None
+        self.done = self.stored = self.preemptions = self.cached = self.named = 0
+        self.names = [(ids[b * BLOCK // part], b * BLOCK % part)
+                      for b in range(prompt // BLOCK)] if ids else []
+        self.scheduled = self.first = self.last = self.prefilled = self.moved = None
 
     @property
     def needed(self):
@@ -108,89 +119,158 @@ class Request:
         return self.prompt + self.done_before
 
     def begin(self):
-        self.done_before, self.stored, self.group = self.done, 0, None
+        self.done_before, self.stored, self.group, self.named = self.done, 0, None, 0
 
 
 class Engine:
     """One copy of the model: a group of sequences for each stage, one queue and one cache."""
 
-    def __init__(self, requests, case, steps, capacity, pins):
+    def __init__(self, case, stages, steps, capacity, pins, decodes=False):
         self.case, self.steps, self.capacity, self.pins = case, steps, capacity, pins
-        self.waiting, self.running = list(requests), []
-        self.stages = case["pp"]
+        self.waiting, self.running = [], []
+        self.stages = stages
+        self.decodes = decodes  # it gets the caches of prompts
+        self.counts = case["engine"] in ("vllm", "trtllm")  # the budget counts all tokens
         self.exits = [None] * self.stages  # of the steps that are under way, by group
         self.work = [None] * self.stages  # what these do
         self.free_at = [0.0] * self.stages
         self.turn, self.now = 0, 0.0
+        self.idle = []  # names of blocks that no request uses, the oldest one first
+
+    def in_use(self):
+        """Blocks of requests that run; one with a name counts once."""
+        named = {name for r in self.running for name in r.names[:r.named]}
+        return sum(blocks(r.stored) - r.named for r in self.running) + len(named)
 
     def free(self):
-        return self.capacity - sum(blocks(r.stored) for r in self.running)
+        return self.capacity - self.in_use()
+
+    def known(self, request):
+        """The names of a request that are there, from the first one on."""
+        there = set(self.idle).union(*(r.names[:r.named] for r in self.running))
+        most = (request.prompt + request.done - 1) // BLOCK
+        return list(itertools.takewhile(there.__contains__, request.names[:most]))
+
+    def burden(self, request):
+        """What the router weighs that looks at prefixes."""
+        return self.in_use() + sum(blocks(r.prompt) for r in self.waiting) + \
+            blocks(request.prompt) - len(self.known(request))
+
+    def present(self, _=None):
+        """What the router weighs that looks at loads."""
+        return len(self.waiting) + len(self.running)
+
+    def remove(self, request):
+        """Ends the part of a request in the cache."""
+        self.running.remove(request)
+        used = {name for r in self.running for name in r.names[:r.named]}
+        self.idle += [name for name in reversed(request.names[:request.named]) if name not in used]
+        request.named = 0
+
+    def evict(self):
+        if len(self.idle) > self.free():
+            del self.idle[:len(self.idle) - self.free()]
 
     def preempt(self, candidates):
         victim = [r for r in self.running if r in candidates][-1]
-        self.running.remove(victim)
+        self.remove(victim)
         victim.preemptions += 1
+        victim.has_cache = False
         self.waiting.insert(0, victim)
 
     def begin(self, group):
         """Tries to begin a step of a group."""
-        partial = [r for r in self.running if r.group is None]
-        own = [r for r in self.running if r.group == group]
-        preempted, budget = False, self.case["chunk"] or math.inf
-        # 1. Each sequence of the group that decodes needs a place for one token.
-        while sum(r.stored % BLOCK == 0 for r in own if r in self.running) > self.free():
-            self.preempt(own + partial)
-            preempted = True
-        decoding = [r for r in self.running if r.group == group]
-        context = sum(r.stored + 1 for r in decoding)
-        for r in decoding:
-            r.stored += 1
-        tokens, seen, complete = 0, 0, []
-
-        def prefill(r, count):
-            nonlocal tokens, seen, budget
-            seen += sum(range(r.stored + 1, r.stored + count + 1))
-            r.stored += count
-            tokens += count
-            budget -= count
-            if r.stored == r.needed:
-                r.group = group
-                complete.append(r)
-
-        # 2. The prompt that was prefilled in part.
-        for r in [r for r in self.running if r.group is None]:
-            count = min(r.needed - r.stored, budget)
-            if blocks(r.stored + count) - blocks(r.stored) > self.free():
-                self.preempt([r])
-                preempted = True
-            else:
-                prefill(r, count)
-        # 3. New requests.
-        arrived = sum(r.arrival <= self.now for r in self.waiting)
-        there = min(len(self.running) + arrived, self.case["max_num_seqs"])
-        while not preempted and self.waiting and self.waiting[0].arrival <= self.now and \
-                budget > 0 and len(self.running) < self.case["max_num_seqs"] and \
-                all(r.group is not None for r in self.running) and \
-                len(decoding) + len(complete) < -(-there // self.stages):
-            first = self.waiting[0]
-            first.begin()
-            count = min(first.needed, budget)
-            if blocks(count) > self.free():
-                break
-            self.running.append(self.waiting.pop(0))
-            first.scheduled = self.now if first.scheduled is None else first.scheduled
-            prefill(first, count)
-        if not decoding and not tokens:
+        self.context, self.tokens, self.seen, self.complete = 0, 0, 0, []
+        self.decoding, self.preempted = [], False
+        self.budget = self.case["chunk"] or math.inf
+        alone = self.case["engine"] == "sglang" and not self.decodes
+        if not alone:
+            self.decode(group)
+        self.go_on(group)
+        self.admit(group)
+        if alone and self.tokens == 0:  # prompts have steps of their own
+            self.decode(group)
+        if not self.decoding and not self.tokens and not self.complete:
             return False
-        slowest, path = self.steps.time(len(decoding), context / max(1, len(decoding)), tokens,
-                                        seen / max(1, tokens), self.pins)
+        there = len(self.decoding) + sum(r.has_cache for r in self.complete)
+        slowest, path = self.steps.time(there, self.context / max(1, there), self.tokens,
+                                        self.seen / max(1, self.tokens), self.pins)
         at = self.now
         for k in range(self.stages):
             own_time = slowest if k + 1 == self.stages else (path - slowest) / (self.stages - 1)
             at = self.free_at[k] = max(at, self.free_at[k]) + own_time
-        self.exits[group], self.work[group] = at, decoding + complete
+        self.exits[group], self.work[group] = at, self.decoding + self.complete
         self.turn = (group + 1) % self.stages
         return True
+
+    def decode(self, group):
+        """1. Each sequence of the group that decodes needs a place for one token."""
+        candidates = [r for r in self.running if r.group in (group, None)]
+        own = [r for r in self.running if r.group == group]
+        while sum(r.stored % BLOCK == 0 for r in own if r in self.running) > self.free():
+            self.preempt(candidates)
+            self.preempted = True
+        self.decoding = [r for r in self.running if r.group == group]
+        self.context += sum(r.stored + 1 for r in self.decoding)
+        for r in self.decoding:
+            r.stored += 1
+        self.evict()
+        if self.counts:
+            self.budget -= len(self.decoding)
+
+    def prefill(self, r, count, group):
+        """Adds tokens of a prompt, or the one of a request whose cache came with it."""
+        if r.has_cache:
+            self.context += r.stored + 1
+            self.budget -= 1 if self.counts else 0
+        else:
+            self.seen += sum(range(r.stored + 1, r.stored + count + 1))
+            self.tokens += count
+            self.budget -= count
+        r.stored += count
+        r.named = min(r.stored // BLOCK, len(r.names))
+        self.idle = [name for name in self.idle if name not in r.names[:r.named]]
+        self.evict()
+        if r.stored == r.needed:
+            r.group = group
+            self.complete.append(r)
+
+    def go_on(self, group):
+        """2. The prompt that was prefilled in part."""
+        for r in [r for r in self.running if r.group is None and self.budget > 0]:
+            count = min(r.needed - r.stored, self.budget)
+            if blocks(r.stored + count) - blocks(r.stored) > self.free():
+                self.preempt([r])
+                self.preempted = True
+            else:
+                self.prefill(r, count, group)
+
+    def admit(self, group):
+        """3. New requests."""
+        arrived = sum(r.ready <= self.now for r in self.waiting)
+        there = min(len(self.running) + arrived, self.case["max_num_seqs"])
+        mine = sum(r.group == group for r in self.running)
+        while not self.preempted and self.waiting and self.waiting[0].ready <= self.now and \
+                self.budget > 0 and len(self.running) < self.case["max_num_seqs"] and \
+                all(r.group is not None for r in self.running) and \
+                mine < -(-there // self.stages):
+            first = self.waiting[0]
+            first.begin()
+            known = [] if first.has_cache else self.known(first)
+            cached = first.needed - 1 if first.has_cache else len(known) * BLOCK
+            count = min(first.needed - cached, self.budget)
+            if blocks(cached + count) - len([name for name in known if name not in self.idle]) > \
+                    self.free():
+                break
+            if self.case["engine"] == "trtllm" and self.capacity < sum(
+                    blocks(r.prompt + r.generate - 1) for r in self.running + [first]):
+                break
+            self.running.append(self.waiting.pop(0))
+            if first.scheduled is None:
+                first.scheduled, first.cached = self.now, cached
+            first.stored = cached
+            self.prefill(first, count, group)
+            mine += first.group == group
 
     def end(self, group):
         """Ends the step of a group."""
@@ -200,89 +280,207 @@ class Engine:
             r.first = self.now if r.first is None else r.first
             if r.done == r.generate:
                 r.last = self.now
-                self.running.remove(r)
+                self.remove(r)
 
-    def run(self):
-        """Runs to the end of all requests."""
+    def run(self, until=math.inf):
+        """Runs all steps that begin before a time."""
         while self.waiting or self.running:
             flying = [(at, g) for g, at in enumerate(self.exits) if at is not None]
             soonest = max(self.now, self.free_at[0])
             if flying and (len(flying) == self.stages or min(flying)[0] <= soonest):
                 self.end(min(flying)[1])
                 continue
-            self.now = soonest
             if not self.running:
-                self.now = max(self.now, self.waiting[0].arrival)
+                soonest = max(self.now, self.waiting[0].ready)
+            if soonest >= until:
+                return
+            self.now = soonest
             groups = [(self.turn + i) % self.stages for i in range(self.stages)]
             if any(self.begin(g) for g in groups if self.exits[g] is None):
                 continue
             if not flying and not self.running:  # the only one was put back
                 continue
             events = [at for at, _ in flying]
-            if self.waiting and self.waiting[0].arrival > self.now:
-                events.append(self.waiting[0].arrival)
+            if self.waiting and self.waiting[0].ready > self.now:
+                events.append(self.waiting[0].ready)
+            if min(events) >= until:
+                return
             if flying and min(events) == min(flying)[0]:
                 self.end(min(flying)[1])
             self.now = min(events)
 
 
 def draw(random):
-    """A case: few requests, close together, and an engine with little of everything."""
+    """A case: few requests, close together, and an engine with little of everything. Every other
+    one has a prefix cache, and prompts that begin alike."""
     time, requests = 0.0, []
-    for _ in range(random.randint(1, 12)):
-        time = round(time + random.choice([0, 0.001, 0.01, 0.02]), 6)
-        requests.append((time, random.randint(1, 60), random.randint(1, 25)))
-    return {"requests": requests, "chunk": random.choice([0, 7, 16, 33, 64]),
-            "max_num_seqs": random.choice([1, 2, 5, 12]), "dp": random.choice([1, 1, 2, 3]),
-            "pp": random.choice([1, 1, 2, 3, 4]),
+    part = random.choice([0, 16, 32, 64])
+    for _ in range(random.randint(1, 12 if part == 0 else 25)):
+        # No two prompts end at one time, of which the numbers of requests would say the order.
+        time = round(time + random.choice([0, 0.001, 0.01, 0.02]) + 1e-5 * random.random(), 9)
+        prompt = random.randint(1, 60) if part == 0 else random.choice(
+            [random.randint(1, 200), 64, 96, 128])
+        ids = [(10 * depth + random.choice([0, 0, 1])) for depth in range(-(-prompt // part))] \
+            if part else None
+        # An id stands for all before it, too.
+        ids = [int("1" + "".join(str(i % 10) for i in ids[:n + 1])) for n in range(len(ids))] \
+            if part else None
+        if part and prompt % part:  # the last part is shorter: no other one is like it
+            ids[-1] = 10**17 + 1000 * len(requests) + prompt
+        requests.append((time, prompt, random.randint(1, 25), ids))
+    dp, pp = random.choice([1, 1, 2, 3]), random.choice([1, 1, 2, 3, 4])
+    prefills = random.choice([0, 0, 1, 2, 3])
+    routers = ["round-robin", "least-loaded"] + (["prefix-aware"] if part else [])
+    return {"requests": requests, "part": part, "chunk": random.choice([0, 7, 16, 33, 64]),
+            "max_num_seqs": random.choice([1, 2, 5, 12]), "dp": dp, "pp": pp,
+            "prefills": prefills, "prefill_pp": random.choice([1, 1, 2, 4]),
+            "link": random.choice([None, 0.3, 1]) if prefills else None,
+            "router": random.choice(routers) if dp > 1 or prefills > 1 else "round-robin",
             "reserve": random.choice([0.1, 0.8122, 0.8126, 0.8127, 0.8128]),
-            "by": random.choice(["expected", "ideal"])}
+            "by": random.choice(["expected", "ideal"]),
+            "engine": random.choice([None, None, "vllm", "sglang", "trtllm"])}
+
+
+def write_trace(path, case):
+    with open(path, "w", encoding="utf-8") as file:
+        if case["part"]:
+            file.writelines(json.dumps({"arrival_s": t, "prompt": p, "generate": g,
+                                        "hash_ids": ids}) + "\n"
+                            for t, p, g, ids in case["requests"])
+        else:
+            file.write("arrival_s,prompt,generate\n")
+            file.writelines(f"{t},{p},{g}\n" for t, p, g, _ in case["requests"])
+
+
+def route(copies, case, requests):
+    """Lets copies serve requests, which are given out as they come."""
+    for number, request in enumerate(requests):
+        request.copy = number % len(copies)
+        if case["router"] != "round-robin":
+            for copy in copies:
+                copy.run(request.arrival)
+            weight = Engine.burden if case["router"] == "prefix-aware" else Engine.present
+            request.copy = min(range(len(copies)), key=lambda i, r=request: weight(copies[i], r))
+        copies[request.copy].waiting.append(request)
+    for copy in copies:
+        copy.run()
+
+
+def decode(copies, case, requests, first):
+    """Sends the caches of prompts, when their prefills have ended, to the copies that decode."""
+    sends, gets = [0.0] * case["prefills"], [0.0] * case["dp"]
+    link = 1e9 * (case["link"] or
+                  (450 if case["prefills"] * case["prefill_pp"] + case["dp"] * case["pp"] <= 8
+                   else 50))
+    stage = -(-32 // case["pp"]) * 4096  # bytes of a token on the device with most layers
+    way = []  # requests on their way
+
+    def arrive(until):
+        for r in sorted((r for r in way if r.moved <= until), key=lambda r: (r.moved, r.number)):
+            way.remove(r)
+            for copy in copies:
+                copy.run(r.moved)
+            if case["by"] == "ideal":  # the first token is handed over
+                r.first, r.done = r.moved, 1
+                if r.generate == 1:
+                    r.last = r.moved
+                    continue
+            r.has_cache = True
+            copies[r.copy].waiting.append(r)
+
+    for number, (r, p) in enumerate(zip(requests, first)):
+        r.number, r.prefilled, r.scheduled, r.cached = number, p.last, p.scheduled, p.cached
+        r.preemptions, r.names = p.preemptions, []
+    for turn, r in enumerate(sorted(requests, key=lambda r: (r.prefilled, r.number))):
+        arrive(r.prefilled)
+        sender = first[r.number].copy
+        r.copy = turn % case["dp"]
+        if case["router"] != "round-robin":
+            for copy in copies:
+                copy.run(r.prefilled)
+            r.copy = min(range(case["dp"]), key=lambda i: copies[i].present() +
+                         sum(other.copy == i for other in way))
+        begin = max(r.prefilled, sends[sender], gets[r.copy])
+        sends[sender] = r.ready = r.moved = begin + r.prompt * stage * max(
+            1, case["pp"] / case["prefill_pp"]) / link
+        gets[r.copy] = begin + r.prompt * stage / link
+        way.append(r)
+    arrive(math.inf)
+    for copy in copies:
+        copy.run()
+
+
+def serve(case, requests, steps, capacities, pins):
+    """Lets the copies of one kind, or of both, serve all requests."""
+    mine = steps[case["by"], case["pp"], case["link"]]
+    copies = [Engine(case, case["pp"], mine, capacities[0], pins, case["prefills"] > 0)
+              for _ in range(case["dp"])]
+    if case["prefills"] == 0:
+        route(copies, case, requests)
+        return
+    first = [Request(r.arrival, r.prompt, 1) for r in requests]
+    for p, r in zip(first, requests):
+        p.names = r.names
+    other = steps[case["by"], case["prefill_pp"], case["link"]]
+    route([Engine(case, case["prefill_pp"], other, capacities[1], pins)
+           for _ in range(case["prefills"])], case, first)
+    decode(copies, case, requests, first)
 
 
 def check(program, folder, case, steps):
     """What differs; None where the requests do not fit."""
-    path = os.path.join(folder, "trace.csv")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("arrival_s,prompt,generate\n")
-        file.writelines(f"{t},{p},{g}\n" for t, p, g in case["requests"])
+    path = os.path.join(folder, "trace")
+    write_trace(path, case)
     command = ["simulate", MODEL, "-H", DEVICE, "--trace", path, "--chunk", str(case["chunk"]),
                "--max-num-seqs", str(case["max_num_seqs"]), "--reserve", str(case["reserve"]),
                "--by", case["by"], "--dp", str(case["dp"]), "--pp", str(case["pp"])]
+    command += ["--prefix-cache", "--hash-tokens", str(case["part"])] if case["part"] else []
+    command += ["--router", case["router"]] if case["dp"] > 1 or case["prefills"] > 1 else []
+    command += ["--prefill-copies", str(case["prefills"]), "--prefill-split",
+                f"pp={case['prefill_pp']}"] if case["prefills"] else []
+    command += link_options(case["link"])
+    command += ["--engine", case["engine"], "--stack", "best"] if case["engine"] else []
     summary = program.run(command + ["-f", "json"])
     if summary.returncode == 1 and "memory" in summary.stderr or "fits" in summary.stderr:
         return None
-    capacity = json.loads(summary.stdout)["kv_cache_tokens"] // BLOCK
+    known = json.loads(summary.stdout)
+    capacities = [known["kv_cache_tokens"] // BLOCK,
+                  known.get("prefill_kv_cache_tokens", 10**9) // BLOCK]
     rows = list(csv.DictReader(io.StringIO(program.run(command + ["--rows", "requests", "-f",
                                                                   "csv"]).stdout)))
     first = case["requests"][0][0]
-    requests = [Request(t - first, p, g) for t, p, g in case["requests"]]
-    kept = [r for r in requests if blocks(r.prompt + r.generate - 1) <= capacity]
-    mean = math.ceil(sum(p for _, p, _ in case["requests"]) / len(requests) - 1e-9)
+    requests = [Request(t - first, p, g, ids, case["part"]) for t, p, g, ids in case["requests"]]
+    kept = [r for r in requests if blocks(r.prompt + r.generate - 1) <= capacities[0] and
+            blocks(r.prompt) <= capacities[1]]
+    mean = math.ceil(sum(r.prompt for r in requests) / len(requests) - 1e-9)
     chunk = case["chunk"] or mean
-    for copy in range(case["dp"]):  # they get the requests in turn
-        Engine(kept[copy::case["dp"]], case, steps[case["by"], case["pp"]], capacity,
-               {min(mean, chunk), mean % chunk} - {0}).run()
+    serve(case, kept, steps, capacities, {min(mean, chunk), mean % chunk} - {0})
     if len(rows) != len(kept):
         return [f"{len(rows)} rows, {len(kept)} requests"]
     found = []
     for row, r in zip(rows, kept):
         for key, want in (("scheduled_s", r.scheduled), ("first_token_s", r.first),
-                          ("last_token_s", r.last), ("preemptions", r.preemptions)):
-            if not math.isclose(float(row[key]), want, rel_tol=1e-9, abs_tol=1e-12):
+                          ("last_token_s", r.last), ("preemptions", r.preemptions),
+                          ("cached", r.cached), ("prefilled_s", r.prefilled),
+                          ("moved_s", r.moved)):
+            if (want is None) != (row[key] == ""):
+                found.append(f"request {row['request']}, {key}: {row[key]}, expected {want}")
+            elif want is not None and not math.isclose(float(row[key]), want, rel_tol=1e-9, abs_tol=1e-12):
                 found.append(f"request {row['request']}, {key}: {row[key]}, expected {want}")
     case["preempted"] = sum(r.preemptions for r in kept)
+    case["cached"] = sum(r.cached for r in kept)
     return found
 
 
 def main():
     options = command_line(__doc__, "simulation", 50, "random traces")
     random = randomness.Random(options.seed)
-    compared = preempted = wrong = 0
+    compared = preempted = cached = wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         garble = (lambda text: text.replace("7", "8")) if options.self_test else None
         program, plain = Program(options.program, folder, garble), Program(options.program, folder)
-        steps = {(by, pp): Steps(plain, by, pp) for by in ("expected", "ideal")
-                 for pp in (1, 2, 3, 4)}
+        steps = {(by, pp, link): Steps(plain, by, pp, link) for by in ("expected", "ideal")
+                 for pp in (1, 2, 3, 4) for link in (None, 0.3, 1)}
         for _ in range(options.cases):
             case = draw(random)
             found = check(program, folder, case, steps)
@@ -291,13 +489,14 @@ def main():
             compared += len(case["requests"])
             wrong += bool(found)
             preempted += case.get("preempted", 0)
+            cached += case.get("cached", 0)
             for line in found[:3] if not options.self_test else []:
                 print(case, line)
-    print(f"{options.cases} cases, {compared} requests, {preempted} preemptions, {wrong} cases "
-          "differ")
+    print(f"{options.cases} cases, {compared} requests, {preempted} preemptions, "
+          f"{cached} cached tokens, {wrong} cases differ")
     if options.self_test:
         sys.exit(0 if wrong > options.cases / 2 else "the self-test found too little")
-    sys.exit(1 if wrong or compared == 0 else 0)
+    sys.exit(1 if wrong or compared == 0 or cached == 0 else 0)
 
 
 if __name__ == "__main__":

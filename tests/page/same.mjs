@@ -25,6 +25,12 @@ const random = (bound) => {
 const pick = (list) => list[random(list.length)];
 const size = () => 1 + random(1 << (1 + random(15)));
 
+const ask = openModule(new WebAssembly.Module(fs.readFileSync(modulePath)));
+const operators = JSON.parse(new TextDecoder().decode(ask(JSON.stringify({ command: 'list', inputs: { list: 'operators' } })).bytes));
+// Sizes for the dimensions that an operator must have; those of heads fit each other.
+const dimensions = (operator) => Object.fromEntries(operator.dimensions.split(' ').filter((word) => word.startsWith('-'))
+  .map((word) => word.replace(/^-+/, '').replaceAll('-', '_')).map((key) => [key, { heads: 8 * (1 + random(16)), kv_heads: 8, head_dim: 64 << random(3), devices: 2 << random(5), top_k: 1 + random(8), experts: 8 + random(300) }[key] ?? size()]));
+
 const documents = [];
 for (let i = 0; i < 5000 * factor; i += 1) {
   const common = { hardware: pick(devices), precision: pick(formats) };
@@ -34,6 +40,9 @@ for (let i = 0; i < 5000 * factor; i += 1) {
       phase: pick(['decode', 'prefill']), tp: pick([1, 2, 4, 8]) } });
   } else if (kind < 7) {
     documents.push({ command: 'predict', inputs: { ...common, model: pick(models), batch: 1 + random(64), prompt: 1 + random(8192), generate: 1 + random(500) } });
+  } else if (kind < 8) {
+    const operator = pick(operators);
+    documents.push({ command: 'predict', inputs: { ...common, operator: operator.name, ...dimensions(operator), why: random(2) === 0 } });
   } else if (kind < 9) {
     documents.push({ command: 'predict', format: pick(['json', 'text', 'md', 'csv']), inputs: { ...common, operator: 'gemm', m: size(), n: size(), k: size(), why: random(2) === 0 } });
   } else if (random(2) === 0) {
@@ -56,7 +65,6 @@ for (let i = 0; i < 40000 * factor; i += 100) {
 const lines = documents.map((d) => JSON.stringify(d));
 const run = spawnSync(native, [], { input: `${lines.join('\n')}\n`, maxBuffer: 2 ** 31 - 1 });
 if (run.status !== 0) throw new Error(`${native} ended with ${run.status} ${run.signal} ${run.error}`);
-const ask = openModule(new WebAssembly.Module(fs.readFileSync(modulePath)));
 let at = 0;
 let bytes = 0;
 let refused = 0;

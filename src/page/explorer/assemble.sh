@@ -4,12 +4,22 @@
 # {{question}} and {{version}} stay: the program writes them.
 set -eu
 here=$(dirname "$0")
-module=$(mktemp)
-trap 'rm -f "$module"' EXIT
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# What unpack.js of the page unpacks: the sources of scripts, and the module.
+sizes=
+for part in "$here/chart.js" "$here/form.js" "$here/views.js" "$here/page.js" "$here/module.js" "$here/worker.js" "$1"; do
+    name=${part##*/}
+    [ "$part" != "$1" ] || name=module
+    sizes="$sizes $name:$(($(wc -c < "$part")))"
+    cat "$part" >> "$scratch/all"
+done
+xz --format=raw --lzma1=preset=9e,lc=4,lp=0,pb=0 < "$scratch/all" > "$scratch/lzma"
 
 # Four bytes as five of 85 characters, which mean nothing in HTML nor to this script: base64 would
-# take 7% more. Of a group of n bytes at the end there are n + 1 characters. unpack of page.js reads it.
-gzip -9 -n -c "$1" | od -An -v -tu1 | awk '
+# take 7% more. Of a group of n bytes at the end there are n + 1 characters.
+od -An -v -tu1 "$scratch/lzma" | awk '
 BEGIN {
     for (i = 33; i < 127; i++) {
         c = sprintf("%c", i)
@@ -32,10 +42,10 @@ function flush(bytes,    i, text) {
         if (++held == 4) flush(4)
     }
 }
-END { if (held > 0) flush(held) }' > "$module"
+END { if (held > 0) flush(held) }' > "$scratch/packed"
 
-# Puts the named files and the module in the place of their names; text between stays as it is.
-awk -v here="$here" -v module="$module" '
+# Puts the named files and what was packed in the place of their names; text between stays as it is.
+awk -v here="$here" -v packed="$scratch/packed" -v sizes="$sizes" '
 function put(path,    line) {
     while ((getline line < path) > 0) print line
     close(path)
@@ -48,7 +58,8 @@ function put(path,    line) {
             printf "%s", substr($0, 1, RSTART + RLENGTH - 1)
         } else {
             printf "%s", before
-            put(name == "module" ? module : here "/" name)
+            if (name == "parts") printf "%s", substr(sizes, 2)
+            else put(name == "packed" ? packed : here "/" name)
         }
         $0 = substr($0, RSTART + RLENGTH)
     }

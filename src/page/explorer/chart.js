@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Charts with two logarithmic axes, as SVG: lines, dots, a legend; zoom by wheel, buttons and keys,
-// pan by dragging.
+// Charts with two logarithmic axes, as SVG: lines, dots, a legend; zoom by buttons, and by the wheel
+// with Ctrl; pan by dragging.
 'use strict';
 
 const SVG = 'http://www.w3.org/2000/svg';
-const WIDTH = 900, NARROW = 400, HEIGHT = 500, LEFT = 62, RIGHT = 16, TOP = 14, BOTTOM = 46;
+const WIDTH = 900, NARROW = 400, HEIGHT = 470, LEFT = 62, RIGHT = 16, TOP = 14, BOTTOM = 46;
 
 function svgNode(name, attributes, text) {
   const node = document.createElementNS(SVG, name);
@@ -27,6 +27,13 @@ function short(value) {
   const size = Math.abs(value);
   if (size >= 1e6 || size < 1e-3) return value.toExponential(2).replace('e+', 'e');
   return size >= 100 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
+}
+
+// How wide a text of a chart is.
+const pen = document.createElement('canvas').getContext('2d');
+function widthOf(text) {
+  pen.font = '12px system-ui, sans-serif';
+  return pen.measureText(text).width;
 }
 
 const usable = (value) => Number.isFinite(value) && value > 0;
@@ -62,11 +69,13 @@ class Chart {
     this.chart = chart;
     this.keep = keep;
     this.width = Math.round(Math.min(Math.max(room, NARROW), WIDTH));
+    this.top = TOP + 17 * this.placeLegend();
+    this.height = HEIGHT - TOP + this.top;
     const xs = [...chart.dots.map((d) => d.x), ...chart.lines.flatMap((l) => l.points.map((p) => p[0]))];
     const ys = [...chart.dots.flatMap((d) => [d.y, d.low, d.high]), ...chart.lines.flatMap((l) => l.points.map((p) => p[1]))];
     this.whole = { x: spanOf(xs), y: spanOf(ys) };
     this.span = keep.span ?? { ...this.whole };
-    this.svg = svgNode('svg', { viewBox: `0 0 ${this.width} ${HEIGHT}`, role: 'group', 'aria-label': chart.title });
+    this.svg = svgNode('svg', { viewBox: `0 0 ${this.width} ${this.height}`, role: 'group', 'aria-label': chart.title });
     this.svg.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     this.svg.addEventListener('pointerdown', (event) => this.grab(event));
     this.draw();
@@ -75,7 +84,7 @@ class Chart {
   place(axis, value) {
     const [low, high] = this.span[axis];
     const share = Math.log(value / low) / Math.log(high / low);
-    return axis === 'x' ? LEFT + share * (this.width - LEFT - RIGHT) : HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM);
+    return axis === 'x' ? LEFT + share * (this.width - LEFT - RIGHT) : this.height - BOTTOM - share * (this.height - this.top - BOTTOM);
   }
 
   valueAt(axis, share) {
@@ -115,10 +124,12 @@ class Chart {
     const box = this.svg.getBoundingClientRect();
     const scale = this.width / box.width;
     return { x: ((event.clientX - box.left) * scale - LEFT) / (this.width - LEFT - RIGHT),
-      y: (HEIGHT - BOTTOM - (event.clientY - box.top) * scale) / (HEIGHT - TOP - BOTTOM) };
+      y: (this.height - BOTTOM - (event.clientY - box.top) * scale) / (this.height - this.top - BOTTOM) };
   }
 
+  // A wheel alone moves the page.
   wheel(event) {
+    if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     this.zoom(event.deltaY > 0 ? 1.18 : 1 / 1.18, this.shares(event));
   }
@@ -145,16 +156,16 @@ class Chart {
     const group = svgNode('g', {});
     for (const tick of ticksOf(this.span.x)) {
       const x = this.place('x', tick);
-      group.append(svgNode('line', { class: 'grid', x1: x, x2: x, y1: TOP, y2: HEIGHT - BOTTOM }),
-        svgNode('text', { class: 'tick', x, y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle' }, short(tick)));
+      group.append(svgNode('line', { class: 'grid', x1: x, x2: x, y1: this.top, y2: this.height - BOTTOM }),
+        svgNode('text', { class: 'tick', x, y: this.height - BOTTOM + 16, 'text-anchor': 'middle' }, short(tick)));
     }
     for (const tick of ticksOf(this.span.y)) {
       const y = this.place('y', tick);
       group.append(svgNode('line', { class: 'grid', x1: LEFT, x2: this.width - RIGHT, y1: y, y2: y }),
         svgNode('text', { class: 'tick', x: LEFT - 6, y: y + 4, 'text-anchor': 'end' }, short(tick)));
     }
-    group.append(svgNode('text', { x: (LEFT + this.width - RIGHT) / 2, y: HEIGHT - 8, 'text-anchor': 'middle' }, this.chart.x),
-      svgNode('text', { x: 14, y: HEIGHT / 2, 'text-anchor': 'middle', transform: `rotate(-90 14 ${HEIGHT / 2})` }, this.chart.y));
+    group.append(svgNode('text', { x: (LEFT + this.width - RIGHT) / 2, y: this.height - 8, 'text-anchor': 'middle' }, this.chart.x),
+      svgNode('text', { x: 14, y: this.height / 2, 'text-anchor': 'middle', transform: `rotate(-90 14 ${this.height / 2})` }, this.chart.y));
     return group;
   }
 
@@ -180,59 +191,76 @@ class Chart {
     return group;
   }
 
-  // Names of the largest dots, where no other name stands.
+  // Tells if another dot lies in a box.
+  covered(left, right, top, bottom, except) {
+    return this.chart.dots.some((d) => {
+      const x = this.place('x', d.x), y = this.place('y', d.y);
+      return d !== except && x + d.size > left && x - d.size < right && y + d.size > top && y - d.size < bottom;
+    });
+  }
+
+  // Tells if a line goes through a box; a line is straight between its points.
+  crossed(left, right, top, bottom) {
+    return this.chart.lines.some(({ points }) => points.slice(1).some((to, i) => {
+      const [x1, y1] = [this.place('x', points[i][0]), this.place('y', points[i][1])], [x2, y2] = [this.place('x', to[0]), this.place('y', to[1])];
+      const low = Math.max(left, Math.min(x1, x2)), high = Math.min(right, Math.max(x1, x2));
+      if (low > high) return false;
+      const at = (x) => (x1 === x2 ? y1 : y1 + ((x - x1) / (x2 - x1)) * (y2 - y1));
+      return Math.max(at(low), at(high)) > top && Math.min(at(low), at(high)) < bottom;
+    }));
+  }
+
+  // Names of the largest dots, where no other name stands; those that find no room at their dot are
+  // tied to it.
   names(dots) {
     const taken = [];
     const group = svgNode('g', { 'aria-hidden': 'true' });
     for (const dot of dots.filter((d) => !d.quiet && d.name).sort((a, b) => b.size - a.size)) {
       const x = this.place('x', dot.x), y = this.place('y', dot.y);
-      const width = dot.name.length * 6.6;
-      const places = [[x + dot.size + 4, y + 4, 'start', 0], [x - dot.size - 4, y + 4, 'end', -width], [x, y - dot.size - 5, 'middle', -width / 2], [x, y + dot.size + 14, 'middle', -width / 2]];
-      const free = places.find(([tx, ty, , shift]) => tx + shift > LEFT && tx + shift + width < this.width - RIGHT && ty > TOP + 8 && ty < HEIGHT - BOTTOM - 2 &&
+      const width = widthOf(dot.name);
+      const beside = (by) => [[x + dot.size + 18, y + 4 + by, 'start', 0, by], [x - dot.size - 18, y + 4 + by, 'end', -width, by]];
+      const places = [[x + dot.size + 4, y + 4, 'start', 0], [x - dot.size - 4, y + 4, 'end', -width], [x, y - dot.size - 5, 'middle', -width / 2], [x, y + dot.size + 14, 'middle', -width / 2], ...[-18, 18, -32, 32, -46, 46, -60, 60].flatMap(beside)];
+      const fits = places.filter(([tx, ty, , shift]) => tx + shift > LEFT && tx + shift + width < this.width - RIGHT && ty > this.top + 8 && ty < this.height - BOTTOM - 2 &&
         taken.every((t) => Math.abs(t.y - ty) > 13 || t.left > tx + shift + width || t.left + t.width < tx + shift));
-      if (!free || taken.length >= 20) continue;
+      const hides = ([tx, ty, , shift, by]) => {
+        const box = [tx + shift, tx + shift + width, ty - 11, ty + 3];
+        return 2 * this.covered(...box, dot) + this.crossed(...box) + (by ? 0.5 + Math.abs(by) / 200 : 0);
+      };
+      const [[least, free] = [2]] = fits.map((place) => [hides(place), place]).sort((a, b) => a[0] - b[0]);
+      if (least >= 2 || taken.length >= 20) continue;
       taken.push({ left: free[0] + free[3], width, y: free[1] });
-      group.append(svgNode('text', { x: free[0], y: free[1], 'text-anchor': free[2] }, dot.name));
+      if (free[4]) group.append(svgNode('line', { class: 'tie', x1: x, y1: y, x2: free[0] + (free[2] === 'start' ? -3 : 3), y2: free[1] - 4 }));
+      group.append(svgNode('text', { class: 'name', x: free[0], y: free[1], 'text-anchor': free[2] }, dot.name));
     }
     return group;
   }
 
-  // The legend stands in the corner where it hides least.
+  // Puts the entries of the legend side by side above the chart, where they hide nothing; returns
+  // how many rows they take.
+  placeLegend() {
+    let row = 0, left = LEFT;
+    this.entries = this.chart.lines.filter((l) => l.legend).map((line) => {
+      const width = 46 + widthOf(line.legend);
+      if (left > LEFT && left + width > this.width) { row += 1; left = LEFT; }
+      const entry = { line, left, y: 14 + 17 * row };
+      left += width;
+      return entry;
+    });
+    return this.entries.length > 0 ? row + 1 : 0;
+  }
+
   legend() {
     const group = svgNode('g', {});
-    const lines = this.chart.lines.filter((l) => l.legend);
-    const width = 44 + 6.6 * Math.max(0, ...lines.map((l) => l.legend.length)), height = 17 * lines.length + 8;
-    const inside = (left, top, [x, y]) => x > left && x < left + width && y > top && y < top + height;
-    const [dots, steps] = this.drawn();
-    const hidden = (left, top) => 100 * dots.filter((p) => inside(left, top, p)).length + steps.filter((p) => inside(left, top, p)).length;
-    const corners = [[LEFT + 6, TOP + 2], [this.width - RIGHT - width - 6, HEIGHT - BOTTOM - height - 4], [LEFT + 6, HEIGHT - BOTTOM - height - 4], [this.width - RIGHT - width - 6, TOP + 2]];
-    const [left, top] = corners.map((c) => [hidden(...c), c]).sort((a, b) => a[0] - b[0])[0][1];
-    if (lines.length > 0) group.append(svgNode('rect', { x: left, y: top, width, height, fill: 'var(--ground)', 'fill-opacity': 0.8, 'pointer-events': 'none' }));
-    lines.forEach((line, i) => {
-      const y = top + 16 + i * 17;
-      group.append(svgNode('line', { x1: left + 4, x2: left + 28, y1: y - 4, y2: y - 4, stroke: line.color, 'stroke-width': 2, 'stroke-dasharray': line.dash ?? 'none' }),
-        svgNode('text', { x: left + 34, y }, line.legend));
-    });
-    return group;
-  }
-
-  // The places of dots, and lines in steps.
-  drawn() {
-    const at = ([x, y]) => [this.place('x', x), this.place('y', y)];
-    const dots = this.chart.dots.filter((d) => usable(d.x) && usable(d.y)).map((d) => at([d.x, d.y]));
-    const steps = [];
-    for (const { points } of this.chart.lines) {
-      const ends = points.filter(([x, y]) => usable(x) && usable(y)).map(at);
-      for (let i = 1; i < ends.length; i += 1) {
-        for (let k = 0; k <= 20; k += 1) steps.push([0, 1].map((axis) => ends[i - 1][axis] + (k / 20) * (ends[i][axis] - ends[i - 1][axis])));
-      }
+    for (const { line, left, y } of this.entries) {
+      group.append(svgNode('line', { x1: left, x2: left + 24, y1: y - 4, y2: y - 4, stroke: line.color, 'stroke-width': 2, 'stroke-dasharray': line.dash ?? 'none' }),
+        svgNode('text', { x: left + 30, y }, line.legend));
     }
-    return [dots, steps];
+    return group;
   }
 
   draw() {
     const clip = svgNode('clipPath', { id: 'inside' });
-    clip.append(svgNode('rect', { x: LEFT, y: TOP, width: this.width - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM }));
+    clip.append(svgNode('rect', { x: LEFT, y: this.top, width: this.width - LEFT - RIGHT, height: this.height - this.top - BOTTOM }));
     const inside = svgNode('g', { 'clip-path': 'url(#inside)' });
     const dots = this.chart.dots.filter((d) => usable(d.x) && usable(d.y));
     inside.append(...this.chart.lines.map((l) => this.line(l)), ...dots.map((d) => this.dot(d)));
@@ -246,6 +274,6 @@ function svgText(svg) {
   copy.removeAttribute('style');
   const style = getComputedStyle(document.documentElement);
   const inked = new XMLSerializer().serializeToString(copy).replace(/var\((--[a-z0-9]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
-  const rules = `text{fill:${style.getPropertyValue('--ink')};font:12px sans-serif}.tick{fill:${style.getPropertyValue('--soft')}}.grid{stroke:${style.getPropertyValue('--line')}}`;
+  const rules = `text{fill:${style.getPropertyValue('--ink')};font:12px sans-serif}.tick{fill:${style.getPropertyValue('--soft')}}.grid{stroke:${style.getPropertyValue('--line')}}.tie{stroke:${style.getPropertyValue('--soft')}}.name{paint-order:stroke;stroke:${style.getPropertyValue('--ground')};stroke-width:3px}`;
   return inked.replace(/<svg ([^>]*)>/, (_, attributes) => `<svg ${attributes} width="${svg.viewBox.baseVal.width}" height="${svg.viewBox.baseVal.height}" style="background:${style.getPropertyValue('--ground')}"><style>${rules}</style>`);
 }

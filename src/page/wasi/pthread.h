@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Threads for a module that has none: locks are free, and no thread can be created, which callers
  * take as a reason to do the work themselves. */
-#ifndef ROOF_WASI_PTHREAD_H
-#define ROOF_WASI_PTHREAD_H
+#ifndef ROOF_PAGE_WASI_PTHREAD_H
+#define ROOF_PAGE_WASI_PTHREAD_H
 
 #include <stddef.h>
 

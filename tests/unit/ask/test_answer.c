@@ -214,6 +214,7 @@ static enum roof_status listen_to(struct heard *heard, const char *line,
 #define TABLE                                                                                      \
     (1U << ROOF_TEXT | 1U << ROOF_JSON | 1U << ROOF_NDJSON | 1U << ROOF_CSV | 1U << ROOF_MARKDOWN)
 #define FORMAT(name) (1U << ROOF_##name)
+#define CURVES (TABLE | FORMAT(HTML) | FORMAT(SVG) | FORMAT(PNG) | FORMAT(PDF) | FORMAT(GNUPLOT))
 
 /* Every command writes its formats and refuses the others. */
 static void test_formats(void **state)
@@ -223,23 +224,25 @@ static void test_formats(void **state)
         unsigned written;
         unsigned named; /* by roof_answer_format_find; some workloads write fewer */
         const char *file;
-    } rows[] = {
-        {"predict operator=gemv n=10 k=10", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
-        {"predict model=gpt-2", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
-        {"predict from=", TABLE, TABLE | FORMAT(HTML), MEASURED},
-        {"sweep operator=gemv n=10,20 k=10", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
-        {"recommend operator=gemv n=10 k=10", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
-        {"recommend model=gpt-2 devices=1 batch=1", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
-        {"list list=engines", TABLE, TABLE, ""},
-        {"compare file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(NDJSON) | FORMAT(CSV), TABLE,
-         MEASURED},
-        {"compare summary= file=", FORMAT(TEXT) | FORMAT(JSON), TABLE, MEASURED},
-        {"plot", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT),
-         FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT) | FORMAT(SVG) | FORMAT(PNG) |
-             FORMAT(PDF),
-         ""},
-        {"check file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT),
-         FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT), CHECKS("200")}};
+    } rows[] = {{"predict operator=gemv n=10 k=10", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
+                {"predict model=gpt-2", TABLE | FORMAT(HTML), TABLE | FORMAT(HTML), ""},
+                {"predict from=", TABLE, TABLE | FORMAT(HTML), MEASURED},
+                {"sweep operator=gemv n=10,20 k=10", TABLE | FORMAT(HTML), CURVES, ""},
+                {"sweep model=gpt-2 batch=1,2", TABLE | FORMAT(HTML) | FORMAT(GNUPLOT), CURVES, ""},
+                {"recommend operator=gemv n=10 k=10", TABLE | FORMAT(HTML), CURVES, ""},
+                {"recommend model=gpt-2 devices=1 batch=1", TABLE | FORMAT(HTML) | FORMAT(GNUPLOT),
+                 CURVES, ""},
+                {"list list=engines", TABLE, TABLE, ""},
+                {"compare file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(NDJSON) | FORMAT(CSV),
+                 TABLE & ~FORMAT(MARKDOWN), MEASURED},
+                {"compare summary= file=", FORMAT(TEXT) | FORMAT(JSON), TABLE & ~FORMAT(MARKDOWN),
+                 MEASURED},
+                {"plot", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT),
+                 FORMAT(TEXT) | FORMAT(JSON) | FORMAT(HTML) | FORMAT(GNUPLOT) | FORMAT(SVG) |
+                     FORMAT(PNG) | FORMAT(PDF),
+                 ""},
+                {"check file=", FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT),
+                 FORMAT(TEXT) | FORMAT(JSON) | FORMAT(TAP) | FORMAT(JUNIT), CHECKS("200")}};
     static const char *const names[] = {"text", "json", "ndjson", "csv",     "md",  "html",
                                         "svg",  "png",  "pdf",    "gnuplot", "tap", "junit"};
     static const enum roof_answer_format formats[] = {
@@ -247,7 +250,13 @@ static void test_formats(void **state)
         ROOF_SVG,  ROOF_PNG,  ROOF_PDF,    ROOF_GNUPLOT, ROOF_TAP,      ROOF_JUNIT};
     static const char *const file = "file";
     char path[PATH_SIZE];
+    struct roof_error unknown;
+    enum roof_answer_format none = ROOF_TEXT;
     assert_int_equal(COUNT(names), ROOF_ANSWER_FORMAT_COUNT);
+    assert_int_equal(roof_answer_format_find(&none, ROOF_COMMAND_SWEEP, "yaml", &unknown),
+                     ROOF_USAGE);
+    assert_non_null(strstr(unknown.message, "unknown format 'yaml'"));
+    assert_non_null(strstr(unknown.message, "ndjson"));
     for (size_t i = 0; i < COUNT(rows); i++) {
         char line[1000];
         path_in(path, state, file);

@@ -385,7 +385,7 @@ static void test_wrong_members(void **state)
         {GEMM "\"expect\": {\"time_us\": {\"value\": 1, \"relative\": -1}}", "-1",
          "relative must be a number from 0 to 1"},
         {GEMM "\"expect\": {\"native\": {\"value\": true, \"absolute\": 1}}", "{\"val",
-         "a tolerance is of a number"},
+         "only a number has a tolerance"},
         {GEMM "\"tolerance\": 1, " EXPECT, "1,", "tolerance must be {"},
         {GEMM "\"tolerance\": {\"absolut\": 1}, " EXPECT, "1}, ", "unknown key 'absolut'"},
     };

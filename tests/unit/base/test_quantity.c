@@ -188,6 +188,51 @@ static void test_numbers_are_finite_whatever_the_range(void **state)
     }
 }
 
+static void test_fractions_may_be_percentages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value; /* below 0: none */
+    } cases[] = {{"29%", 0.29}, {"0%", 0},    {"100%", 1}, {"0.5%", 0.005}, {"1", 1},
+                 {"50 %", 0.5}, {"101%", -1}, {"-1%", -1}, {"%", -1},       {"5%%", -1}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        double value = -1;
+        const enum roof_status status =
+            roof_parse_number(&value, cases[i].text, "reserve", 0, 1, NULL);
+        assert_int_equal(status, cases[i].value < 0 ? ROOF_USAGE : ROOF_OK);
+        assert_true(value == cases[i].value);
+    }
+}
+
+static void test_units_of_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum roof_unit unit;
+        bool read;
+    } cases[] = {{"300", ROOF_UNIT_WATTS, true},     {"300W", ROOF_UNIT_WATTS, true},
+                 {"300 W", ROOF_UNIT_WATTS, true},   {"3e2W", ROOF_UNIT_WATTS, true},
+                 {"300w", ROOF_UNIT_WATTS, false},   {"300 ", ROOF_UNIT_WATTS, false},
+                 {"300  W", ROOF_UNIT_WATTS, false}, {"300WW", ROOF_UNIT_WATTS, false},
+                 {"W", ROOF_UNIT_WATTS, false},      {"300GB/s", ROOF_UNIT_GB_PER_S, true},
+                 {"300%", ROOF_UNIT_WATTS, false},   {"300 ", ROOF_UNIT_NONE, false}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_error error = {0};
+        double value = 42;
+        const enum roof_status status =
+            roof_parse_quantity(&value, cases[i].text, "x", cases[i].unit, 0, 1000, &error);
+        assert_int_equal(status, cases[i].read ? ROOF_OK : ROOF_USAGE);
+        assert_true(value == (cases[i].read ? 300 : 42));
+    }
+    struct roof_error error = {0};
+    double value = 0;
+    assert_int_equal(roof_parse_quantity(&value, "3W", "cap", ROOF_UNIT_WATTS, 5, 9, &error),
+                     ROOF_USAGE);
+    assert_string_equal(error.message, "cap must be a number from 5 to 9 W, not '3W'");
+}
+
 static void test_number_range(void **state)
 {
     (void)state;
@@ -284,6 +329,7 @@ static void test_units(void **state)
         {ROOF_UNIT_MEGAHERTZ, "MHz", 2550, 2.55e9},
         {ROOF_UNIT_WATTS, "W", 140, 140},
         {ROOF_UNIT_JOULES, "J", 8250, 8250},
+        {ROOF_UNIT_PICOJOULES, "pJ", 5, 5e-12},
         {ROOF_UNIT_FLOP_PER_BYTE, "FLOP/byte", 4096, 4096},
         {ROOF_UNIT_FRACTION, "%", 50, 0.5},
     };
@@ -1027,6 +1073,8 @@ int main(void)
         cmocka_unit_test(test_no_numbers),
         cmocka_unit_test(test_numbers_are_finite_whatever_the_range),
         cmocka_unit_test(test_number_range),
+        cmocka_unit_test(test_fractions_may_be_percentages),
+        cmocka_unit_test(test_units_of_numbers),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_no_times),
         cmocka_unit_test(test_units),

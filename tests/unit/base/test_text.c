@@ -231,6 +231,12 @@ static void test_folds_at_blanks(void **state)
     snprintf(given, sizeof given, "a; b %.60s %.60s\n", page, page); /* at the clause */
     snprintf(expected, sizeof expected, "a;\n b %.60s\n %.60s\n", page, page);
     assert_folds(given, 0, 1, expected);
+    snprintf(given, sizeof given, "a, %.86s, devices 2 b\n", page); /* before a short item */
+    snprintf(expected, sizeof expected, "a, %.86s,\n devices 2 b\n", page);
+    assert_folds(given, 0, 1, expected);
+    snprintf(given, sizeof given, "a, b %.86s devices 2\n", page); /* not before a long one */
+    snprintf(expected, sizeof expected, "a, b %.86s devices\n 2\n", page);
+    assert_folds(given, 0, 1, expected);
     assert_folds("", 0, 4, "");
 }
 

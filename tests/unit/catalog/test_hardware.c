@@ -236,7 +236,7 @@ static void test_unknown_devices(void **state)
             assert_int_equal(roof_hardware_load(&hardware, cases[i], NULL, &error), ROOF_IO);
         } else {
             assert_int_equal(roof_hardware_load(&hardware, cases[i], NULL, &error), ROOF_USAGE);
-            assert_non_null(strstr(error.message, " (all: roofline list hardware)"));
+            assert_non_null(strstr(error.message, " (all: roofline list hardware"));
         }
         assert_null(hardware);
     }
@@ -579,11 +579,15 @@ static const struct {
     {"sm_tmem_bytes", ROOF_FIGURE_TENSOR_MEMORY, 3},
     {"llc_bytes", ROOF_FIGURE_LLC, 3},
     {"tdp_w", ROOF_FIGURE_TDP, 3},
+    {"power_cap_w", ROOF_FIGURE_POWER_CAP, 3},
+    {"constant_w", ROOF_FIGURE_CONSTANT_POWER, 3},
+    {"byte_pj", ROOF_FIGURE_BYTE_ENERGY, 3e-12},
     {"devices_per_node", ROOF_FIGURE_DEVICES_PER_NODE, 3},
     {"link_gb_s", ROOF_FIGURE_LINK, 3e9},
     {"network_gb_s", ROOF_FIGURE_NETWORK, 3e9},
     {"link_latency_us", ROOF_FIGURE_LINK_LATENCY, 3e-6},
     {"network_latency_us", ROOF_FIGURE_NETWORK_LATENCY, 3e-6},
+    {"peer_link_gb_s", ROOF_FIGURE_PEER_LINK, 3e9},
 };
 
 static void test_units_of_keys(void **state)
@@ -1114,7 +1118,7 @@ static void test_set_refuses(void **state)
         {"bandwidth_gb_s=0x10", "bandwidth_gb_s", "'0x10'"},
         {"bandwidth_gb_s=5 ", "bandwidth_gb_s", "'5 '"},
         {"bandwidth_gb_s= 5", "bandwidth_gb_s", "' 5'"},
-        {"bandwidth_gb_s=500GB/s", "bandwidth_gb_s", "'500GB/s'"},
+        {"bandwidth_gb_s=500MB/s", "bandwidth_gb_s", "1e+07 GB/s, not '500MB/s'"},
         {"bandwidth_gb_s==5", "bandwidth_gb_s", "'=5'"},
         {"peak_tflops.fp16=0", "peak_tflops.fp16", "0.000001 to 1e+09"},
         {"peak_tflops.fp16=2e9", "peak_tflops.fp16", "0.000001 to 1e+09"},
@@ -1173,6 +1177,13 @@ static void test_link(void **state)
         /* the size of a node is unknown: inside */
         {"\"link_gb_s\": 10, \"network_gb_s\": 1", 64, 10, ROOF_FIGURE_LINK},
         {"\"link_gb_s\": 10", 64, 10, ROOF_FIGURE_LINK},
+        /* without a switch: as many links as there are others */
+        {"\"link_gb_s\": 448, \"peer_link_gb_s\": 64", 2, 64, ROOF_FIGURE_LINK},
+        {"\"link_gb_s\": 448, \"peer_link_gb_s\": 64", 4, 192, ROOF_FIGURE_LINK},
+        {"\"link_gb_s\": 448, \"peer_link_gb_s\": 64", 9, 448, ROOF_FIGURE_LINK},
+        {"\"devices_per_node\": 8, \"link_gb_s\": 448, \"peer_link_gb_s\": 64, "
+         "\"network_gb_s\": 50",
+         16, 50, ROOF_FIGURE_NETWORK},
         /* unknown */
         {"\"sm_count\": 1", 2, ROOF_UNKNOWN, ROOF_FIGURE_LINK},
         {"\"network_gb_s\": 1", 2, ROOF_UNKNOWN, ROOF_FIGURE_LINK},
@@ -1187,7 +1198,7 @@ static void test_link(void **state)
         struct roof_error error = {0};
         struct roof_link link = {.bytes_per_s = 42};
         const enum roof_status status =
-            roof_hardware_link(&link, hardware, cases[i].devices, &error);
+            roof_hardware_link(&link, hardware, cases[i].devices, cases[i].devices, &error);
         if (isnan(cases[i].gb_per_s)) {
             const char *const key = roof_figure_key(cases[i].figure)->key;
             if (status != ROOF_USAGE || strstr(error.message, key) == NULL ||
@@ -1195,8 +1206,9 @@ static void test_link(void **state)
                 fail_msg("{%s}: status %d '%s'", cases[i].figures, (int)status, error.message);
             }
             assert_true(link.bytes_per_s == 42);
-            assert_int_equal(roof_hardware_link(&link, hardware, cases[i].devices, NULL),
-                             ROOF_USAGE);
+            assert_int_equal(
+                roof_hardware_link(&link, hardware, cases[i].devices, cases[i].devices, NULL),
+                ROOF_USAGE);
         } else {
             if (status != ROOF_OK || link.bytes_per_s != cases[i].gb_per_s * 1e9) {
                 fail_msg("{%s}: %g %s", cases[i].figures, link.bytes_per_s, error.message);

@@ -713,7 +713,17 @@ static void test_accuracy_classes(void **state)
     enum roof_accuracy_class found = ROOF_ACCURACY_SEVERE;
     assert_int_equal(roof_accuracy_find(&found, "Minimal", NULL), ROOF_OK);
     assert_int_equal(found, ROOF_ACCURACY_MINIMAL);
-    static const char *const wrong[] = {"", "1%", "<1", "2-5", "bad"};
+    static const struct {
+        const char *worst;
+        enum roof_accuracy_class is;
+    } short_names[] = {
+        {"1%", ROOF_ACCURACY_BELOW_1}, {"2%", ROOF_ACCURACY_1_TO_2}, {"5%", ROOF_ACCURACY_2_TO_5}};
+    for (size_t i = 0; i < COUNT(short_names); i++) {
+        assert_int_equal(roof_accuracy_find(&found, short_names[i].worst, NULL), ROOF_OK);
+        assert_int_equal(found, short_names[i].is);
+    }
+    assert_int_equal(roof_accuracy_find(&found, "minimal", NULL), ROOF_OK);
+    static const char *const wrong[] = {"", "%", "3%", "<1", "2-5", "1-2", "bad"};
     for (size_t i = 0; i < COUNT(wrong); i++) {
         struct roof_error error = {0};
         assert_int_equal(roof_accuracy_find(&found, wrong[i], &error), ROOF_USAGE);

@@ -2,6 +2,7 @@
 /* The embedded table of serving engines: what it says, and that nothing in it goes unused. */
 #include "support.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "catalog/data.h"
@@ -423,8 +424,10 @@ static void test_words(void **state)
                 assert_non_null(roof_engine_kv(e, format->kv[k]));
             }
             assert_true(format->checkpoint != NULL || format->make[0] == NULL);
+            /* A published checkpoint is read as it is, or one step converts it. */
             assert_true(format->checkpoint == NULL || format->layout == NULL ||
-                        format->quantization == NULL);
+                        format->quantization == NULL ||
+                        (format->make[0] != NULL && format->make[1] == NULL));
             size_t met = format->layout == NULL;
             for (size_t m = 0; format->layout != NULL && m <= COUNT(published); m++) {
                 struct roof_model *const of =
@@ -507,8 +510,62 @@ static void test_find(void **state)
                          ROOF_OK);
         assert_int_equal(number, i);
     }
-    assert_int_equal(roof_engine_find(&number, engines, "vLLM", &error), ROOF_USAGE);
+    assert_int_equal(roof_engine_find(&number, engines, "vLLM", &error), ROOF_OK);
+    assert_string_equal(engines->engine[number].id, "vllm");
+    assert_int_equal(roof_engine_find(&number, engines, "vllm2", &error), ROOF_USAGE);
     assert_non_null(strstr(error.message, "known: llama.cpp, sglang, torchao, trtllm, vllm"));
+}
+
+/* vLLM has larger defaults from 70 GiB on, but not on A100; SGLang has more with more memory. */
+static void test_schedulers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *engine;
+        const char *device;
+        int64_t chunk;
+        int64_t max_num_seqs;
+    } rows[] = {{"vllm", "h100-sxm", 8192, 1024},   {"vllm", "a100-sxm-80gb", 2048, 256},
+                {"vllm", "l40s", 2048, 256},        {"sglang", "l40s", 4096, 2048},
+                {"sglang", "h100-sxm", 8192, 2048}, {"trtllm", "h100-sxm", 8192, 2048}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t number = 0;
+        struct roof_hardware *const hardware = load_device(rows[i].device);
+        assert_int_equal(roof_engine_find(&number, engines, rows[i].engine, NULL), ROOF_OK);
+        const struct roof_engine_defaults *const d =
+            roof_engine_defaults(&engines->engine[number], hardware);
+        assert_int_equal(d->chunk, rows[i].chunk);
+        assert_int_equal(d->max_num_seqs, rows[i].max_num_seqs);
+        roof_hardware_free(hardware);
+    }
+}
+
+/* A version that an engine has is taken, and the newest one otherwise; llama.cpp has none. */
+static void test_hosts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *engine;
+        const char *version;
+        double step_s;
+        double sequence_s;
+        double request_s;
+    } rows[] = {{"vllm", NULL, 0, 0, 0.031},
+                {"vllm", "2024", 772e-6, 53e-6, 0},
+                {"vllm", "0.9", 0, 0, 0.031},
+                {"trtllm", "2024", 0, 0, 0.031}};
+    size_t number = 0;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(roof_engine_find(&number, engines, rows[i].engine, NULL), ROOF_OK);
+        const struct roof_engine_host *const host =
+            roof_engine_host(&engines->engine[number], rows[i].version);
+        assert_non_null(host->source);
+        assert_true(fabs(host->time.step_s - rows[i].step_s) < 1e-12);
+        assert_true(fabs(host->time.sequence_s - rows[i].sequence_s) < 1e-12);
+        assert_true(fabs(host->time.request_s - rows[i].request_s) < 1e-12);
+    }
+    assert_int_equal(roof_engine_find(&number, engines, "llama.cpp", NULL), ROOF_OK);
+    assert_null(roof_engine_host(&engines->engine[number], NULL));
 }
 
 int main(void)
@@ -519,7 +576,8 @@ int main(void)
         cmocka_unit_test(test_known),   cmocka_unit_test(test_generations),
         cmocka_unit_test(test_prefix),  cmocka_unit_test(test_use),
         cmocka_unit_test(test_words),   cmocka_unit_test(test_splits),
-        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_find),    cmocka_unit_test(test_schedulers),
+        cmocka_unit_test(test_hosts),
     };
     return cmocka_run_group_tests(tests, load_engines, free_engines);
 }

@@ -64,7 +64,7 @@ static void test_rows(void **unused)
         for (size_t other = 0; other < id; other++) {
             const struct roof_input *const earlier = roof_input(other);
             /* An option may have two rows, for different commands. */
-            for (unsigned command = 1; command <= ROOF_COMMAND_SIMULATE; command *= 2) {
+            for (unsigned command = 1; command <= ROOF_COMMAND_SERVE; command *= 2) {
                 if (roof_input_allowed(id, (enum roof_command)command) &&
                     roof_input_allowed(other, (enum roof_command)command)) {
                     assert_string_not_equal(input->option, earlier->option);
@@ -175,11 +175,12 @@ static void test_commands(void **unused)
         {"objective", RECOMMEND},
         {"max-accuracy-loss", RECOMMEND},
         {"native-only", RECOMMEND},
-        {"format", LIST | COMPARE}, /* other commands have others */
+        {"format", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT | CHECK | SIMULATE},
         {"columns", PREDICT | SWEEP | RECOMMEND | LIST | SIMULATE},
         {"ceilings", PLOT},
         {"attainable", PLOT},
-        {"size", PLOT},
+        {"size", SWEEP | RECOMMEND | PLOT | SIMULATE},
+        {"chart", PLOT},
         {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT | CHECK | SIMULATE},
         {"ep", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
         {"tp", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
@@ -241,25 +242,13 @@ static void test_help_is_true(void **unused)
         assert_non_null(strstr(option("max-accuracy-loss")->help,
                                roof_accuracy_name((enum roof_accuracy_class)i)));
     }
-    static const char *const outputs[] = {"text", "json", "ndjson", "csv", "md"};
-    const struct roof_input *const format = option("format");
-    assert_int_equal(format->max, COUNT(outputs) - 1);
-    for (size_t i = 0; i < COUNT(outputs); i++) {
-        assert_string_equal(format->choices[i], outputs[i]);
+    assert_true(roof_input(ROOF_INPUT_FORMAT) == option("format"));
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) { /* only these are no keys of questions */
+        const bool own = i == ROOF_INPUT_FORMAT || i == ROOF_INPUT_OUTPUT ||
+                         i == ROOF_INPUT_RESUME || i == ROOF_INPUT_BY_PHASE ||
+                         (i >= ROOF_INPUT_LISTEN && i <= ROOF_INPUT_MAX_CONNECTIONS);
+        assert_int_equal(roof_input(i)->own, own);
     }
-    assert_int_equal(ROOF_OUTPUT_MARKDOWN, COUNT(outputs) - 1);
-    assert_true(roof_input(ROOF_INPUT_FORMAT) == format);
-    assert_string_equal(roof_input(ROOF_INPUT_CHART_FORMAT)->option, "format");
-    /* Those of predict are the same, and one more. */
-    const struct roof_input *const predict = roof_input(ROOF_INPUT_PREDICT_FORMAT);
-    assert_int_equal(predict->max, COUNT(outputs));
-    for (size_t i = 0; i < COUNT(outputs); i++) {
-        assert_string_equal(predict->choices[i], outputs[i]);
-    }
-    assert_string_equal(predict->choices[COUNT(outputs)], "html");
-    assert_string_equal(predict->option, "format");
-    assert_true(roof_input_allowed(ROOF_INPUT_PREDICT_FORMAT, ROOF_COMMAND_PREDICT));
-    assert_false(roof_input_allowed(ROOF_INPUT_FORMAT, ROOF_COMMAND_PREDICT));
 }
 
 /* --- one value ----------------------------------------------------------------------------- */
@@ -289,8 +278,6 @@ static void test_parse(void **unused)
         {"algorithm", "one-shot", ROOF_ALGORITHM_ONE_SHOT},
         {"objective", "balanced", ROOF_OBJECTIVE_BALANCED},
         {"objective", "time", ROOF_OBJECTIVE_TIME},
-        {"format", "csv", ROOF_OUTPUT_CSV},
-        {"format", "md", ROOF_OUTPUT_MARKDOWN},
         {"weights", "fp16", ROOF_PRECISION_FP16},
         {"weights", "fp8", ROOF_PRECISION_FP8_E4M3},
         {"activations", "NVFP4", ROOF_PRECISION_NVFP4},
@@ -332,7 +319,6 @@ static void test_parse_errors(void **unused)
         {"causal", "yes", "causal must be", "\'yes'"},
         {"routing", "unifrom", "unknown routing 'unifrom'", "known: uniform, balanced"},
         {"algorithm", "", "unknown algorithm ''", "ring"},
-        {"format", "yaml", "unknown format 'yaml'", "ndjson"},
         {"weights", "fp15", "unknown precision 'fp15'", "did you mean fp16"},
         {"weights", "", "unknown precision ''", "known: fp64"},
         {"hardware", "gb10", "hardware has", "no single value"},

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <string.h>
 
 static struct roof_advice advice;
 static struct roof_prediction base;
@@ -178,6 +179,38 @@ static void test_kernels(void **state)
     roof_hardware_free(h);
 }
 
+/* 64 x 512 results are few tiles, so that a long K is worth splitting. What the estimate splits
+ * shows what that saves; a product that does not split is told to. */
+static void test_split_k(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = load_calibrated("h100-sxm");
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    w.op = ROOF_OPERATOR_GEMM;
+    w.shape.m = 64;
+    w.shape.n = 512;
+    w.shape.k = 16384;
+    advise(&w, h);
+    const double best_s = base.expected_s;
+    const struct roof_lever *split = of(ROOF_LEVER_SPLIT_K);
+    assert_non_null(split);
+    assert_true(split->size == 1 && split->was > 1 && split->expected_gain < 1);
+    const double without_s = split->expected_s;
+    w.split_k = 1;
+    advise(&w, h);
+    assert_near(base.expected_s, without_s, 1e-15);
+    split = of(ROOF_LEVER_SPLIT_K);
+    assert_true(split->size > 1 && split->was == 1 && split->gain == 1);
+    assert_true(split->expected_s >= best_s);
+    assert_near(split->expected_gain, without_s / split->expected_s, 1e-12);
+    w.op = ROOF_OPERATOR_RMSNORM;
+    w.shape = (struct roof_shape){.tokens = 1, .hidden = 8};
+    struct roof_error error = {0};
+    assert_int_equal(roof_predict(&base, &w, h, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "rmsnorm has no K"));
+    roof_hardware_free(h);
+}
+
 /* Returns what a gemv loses in a measured time. */
 static struct roof_loss lost(const struct roof_hardware *hardware, double measured_s)
 {
@@ -226,7 +259,7 @@ int main(void)
         cmocka_unit_test(test_product), cmocka_unit_test(test_compute_bound),
         cmocka_unit_test(test_fused),   cmocka_unit_test(test_attention),
         cmocka_unit_test(test_links),   cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_loss),    cmocka_unit_test(test_split_k),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "decide/plan_disaggregated.h"
+#include "simulate/deployment.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -65,22 +65,35 @@ static void refuse_unknown(const char *key, const char *begin)
 
 static bool is_output(const char *key)
 {
-    return strcmp(key, "format") == 0 || strcmp(key, "output") == 0 || strcmp(key, "resume") == 0;
+    return strcmp(key, "format") == 0 || strcmp(key, "output") == 0 || strcmp(key, "resume") == 0 ||
+           strcmp(key, "by_phase") == 0;
 }
 
-/* Every input is a key, but those that say where an answer goes. */
+static bool is_of_service(const char *key)
+{
+    static const char *const keys[] = {"listen",   "token",    "allow_host",
+                                       "max_rows", "max_time", "max_connections"};
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        if (strcmp(key, keys[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every input is a key, but those that say where an answer goes, and what the service does. */
 static void test_keys(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         char key[ROOF_INPUT_NAME_SIZE];
         roof_input_key(key, roof_input(i));
-        if (is_output(key)) {
+        if (is_output(key) || is_of_service(key)) {
             char message[200];
             (void)snprintf(message, sizeof message,
                            "<%s> is no input of a question: it says how "
-                           "the answer is written, which is up to the program that asks",
-                           key);
+                           "the %s, which is up to the program that asks",
+                           key, is_output(key) ? "answer is written" : "service runs");
             refuse(key, "1", message);
             continue;
         }

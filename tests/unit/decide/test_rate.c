@@ -2,7 +2,9 @@
 /* The copies that serve a rate: the fewest, by each objective, at several rates, and none. */
 #include "models.h"
 
+#include "decide/plan_split.h"
 #include "decide/rate.h"
+#include "simulate/deployment.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -65,7 +67,7 @@ static int begin(void **unused)
     world.load = (struct roof_simulation_inputs){
         .limits = {.budget = 8192, .sequences = 256, .scale = 1},
         .arrivals = &world.arrivals,
-        .requests = 1000,
+        .requests = 2000,
         .seed = 1,
         .warm_up = 0.2,
         .limit = {{0.2, 99}, {ROOF_UNKNOWN, 99}, {ROOF_UNKNOWN, 99}}};
@@ -201,6 +203,64 @@ static void test_none(void **unused)
     assert_int_equal(world.found.nearest.at.steps, 0);
 }
 
+/* Copies of two kinds keep the limits; without one of either kind they do not. */
+static void test_halves(void **unused)
+{
+    (void)unused;
+    world.inputs.kind = ROOF_PLAN_DISAGGREGATED;
+    world.inputs.one_copy = true;
+    world.inputs.hardware_count = 1;
+    world.load.limit[ROOF_LATENCY_TPOT].time_s = 0.012;
+    search(NULL, 0, 1);
+    assert_true(world.found.count > 0);
+    const struct roof_rate_plan *const best = &world.found.way[0];
+    const struct roof_plan *const p = &best->plan;
+    assert_true(best->serves && best->max_rate >= 30);
+    assert_true(best->at.latency[ROOF_LATENCY_TTFT].p99_s <= 0.2);
+    assert_true(best->at.latency[ROOF_LATENCY_TPOT].p99_s <= 0.012);
+    assert_int_equal(p->devices, p->prefill.copies * roof_split_devices(&p->prefill.split) +
+                                     p->dp * roof_split_devices(&p->split));
+    for (int i = 0; i < 2; i++) {
+        struct roof_deployments d;
+        struct roof_scenario decode;
+        struct roof_plan half = *p;
+        struct roof_simulation less;
+        half.dp -= i == 0;
+        half.prefill.copies -= i == 1;
+        if (half.dp == 0 || half.prefill.copies == 0) {
+            continue;
+        }
+        roof_plan_scenario(&decode, &half, &world.answer->problem);
+        decode.common.shape.batch = world.load.limits.sequences;
+        struct roof_scenario prefill = decode;
+        roof_split_put(&prefill, &p->prefill.split);
+        prefill.dp = half.prefill.copies;
+        assert_int_equal(roof_deployments_open(&d, world.answer->plans.model[p->serving], &decode,
+                                               &prefill, world.hardware[0], false, NULL),
+                         ROOF_OK);
+        struct roof_simulation_inputs in = world.load;
+        in.copies = (uint64_t)half.dp;
+        roof_deployments_use(&in, &d);
+        assert_int_equal(roof_simulate(&less, &in, NULL), ROOF_OK);
+        assert_true(less.saturated || !roof_simulation_meets(&less));
+        roof_deployments_close(&d);
+    }
+    (void)end(NULL); /* no number of copies keeps a limit below a step */
+    (void)begin(NULL);
+    world.inputs.kind = ROOF_PLAN_DISAGGREGATED;
+    world.inputs.one_copy = true;
+    world.load.limit[ROOF_LATENCY_TPOT].time_s = 1e-4;
+    search(NULL, 0, 1);
+    assert_int_equal(world.found.count, 0);
+    (void)end(NULL);
+    (void)begin(NULL);
+    world.inputs.kind = ROOF_PLAN_DISAGGREGATED;
+    world.inputs.one_copy = true;
+    world.arrivals.rate = 1e8; /* beyond what so many copies serve */
+    search(NULL, 0, 1);
+    assert_int_equal(world.found.count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +270,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_energy, begin, end),
         cmocka_unit_test_setup_teardown(test_rates, begin, end),
         cmocka_unit_test_setup_teardown(test_none, begin, end),
+        cmocka_unit_test_setup_teardown(test_halves, begin, end),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -572,7 +572,8 @@ static struct roof_workload some_workload(enum roof_operator op)
     struct roof_workload w = ROOF_WORKLOAD_INIT;
     w.op = op;
     for (int d = 0; d < ROOF_DIM_COUNT; d++) {
-        if (roof_operator_has(op, (enum roof_dimension)d) && roof_dimensions[d].max > 1) {
+        if (roof_operator_has(op, (enum roof_dimension)d) &&
+            roof_dimensions[d].kind == ROOF_INPUT_INTEGER) {
             roof_input_put(&w, &roof_dimensions[d], 8);
         }
     }

@@ -164,12 +164,12 @@ static void test_words(void **unused)
     check_rows("{\"operator\":\" Gemv\",\"n\":\"10.0\",\"k\":\" 10 \",\"sparse\":\"False\"}",
                "1:gemv 2.4;", "");
     check_rows("operator,n,k\ngemv,10.5,10\ngemv,1e99,10\ngemv,-1.0,10\n", "",
-               "2 cell 2: n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
-               "follow), not '10.5'\n"
-               "3 cell 2: n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
-               "follow), not '1e99'\n"
-               "4 cell 2: n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
-               "follow), not '-1'\n");
+               "2 cell 2: n must be an integer from 1 to 1000000000000 (k, M and G stand for "
+               "powers of 1000, Ki, Mi and Gi of 1024), not '10.5'\n"
+               "3 cell 2: n must be an integer from 1 to 1000000000000 (k, M and G stand for "
+               "powers of 1000, Ki, Mi and Gi of 1024), not '1e99'\n"
+               "4 cell 2: n must be an integer from 1 to 1000000000000 (k, M and G stand for "
+               "powers of 1000, Ki, Mi and Gi of 1024), not '-1'\n");
     static const struct {
         const char *text;
         int value;
@@ -409,7 +409,7 @@ static void test_random(void **unused)
         roof_text_printf(&text[1], "{\"operator\":\"%s\",\"weights\":\"%s\"", row->name, format);
         for (int d = 0; d < ROOF_DIM_COUNT; d++) {
             roof_text_put(&text[0], ",");
-            if ((row->required & (1U << d)) != 0) {
+            if ((row->required & (UINT64_C(1) << d)) != 0) {
                 const int64_t value = pick(1, 4);
                 roof_input_put(w, &roof_dimensions[d], value);
                 roof_text_printf(&text[0], "%d", (int)value);

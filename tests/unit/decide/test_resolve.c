@@ -117,7 +117,7 @@ static void test_workloads(void **state)
 static void hint(const char *name, const char *message)
 {
     struct roof_error error = {.status = ROOF_USAGE, .message = "unknown"};
-    roof_hint_format(&error, name);
+    roof_hint_format(&error, name, NULL);
     assert_string_equal(error.message, message);
     assert_int_equal(error.status, ROOF_USAGE);
 }
@@ -129,7 +129,7 @@ static void test_hints(void **state)
     hint("q4_k_m", "q4_k_m is a layout of checkpoints, for models: layout q4_k_m");
     hint("awq-kv8", "awq-kv8 is a format of engines, for models: precision awq-kv8");
     hint("nothing", "unknown");
-    roof_hint_format(NULL, "fp8");
+    roof_hint_format(NULL, "fp8", NULL);
 }
 
 int main(void)

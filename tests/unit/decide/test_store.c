@@ -123,6 +123,31 @@ static void test_shared(void **state)
     roof_store_free(store);
 }
 
+/* A model of the program stays, also one whose name has a dot: the next loan finds it where it was,
+ * although another one was loaded in between. */
+static void test_models_stay(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"llama-3-8b", "llama-3.1-8b", "qwen2.5-7b"};
+    struct roof_store *const store = open_store(state, NULL, 0);
+    struct roof_loans kept = {.store = store};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct roof_loans once = {.store = store};
+        const struct roof_model_wish wish = {.name = names[i]};
+        const struct roof_model_wish between = {.name = "llama-2-7b", .once = true};
+        const struct roof_model *first = NULL;
+        const struct roof_model *other = NULL;
+        const struct roof_model *again = NULL;
+        assert_int_equal(roof_loan_model(&first, &once, &wish, NULL), ROOF_OK);
+        roof_loans_return(&once);
+        assert_int_equal(roof_loan_model(&other, &kept, &between, NULL), ROOF_OK);
+        assert_int_equal(roof_loan_model(&again, &kept, &wish, NULL), ROOF_OK);
+        assert_ptr_equal(again, first);
+    }
+    roof_loans_return(&kept);
+    roof_store_free(store);
+}
+
 /* A device of the store stays with it; with `set`, or asked for once, it leaves with the last loan,
  * which shows by a file that has changed since. */
 static void test_leaves(void **state)
@@ -267,6 +292,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_files, make_folder, remove_folder),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_models),
+        cmocka_unit_test(test_models_stay),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

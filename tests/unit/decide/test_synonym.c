@@ -14,6 +14,8 @@ static void test_rows(void **state)
     const struct roof_synonym *const all = roof_synonyms(&count);
     assert_int_equal(count, 21);
     for (size_t i = 0; i < count; i++) {
+        /* The program keeps the text of such an input, and a synonym's is freed. */
+        assert_false(roof_input(all[i].input)->own);
         for (size_t k = 0; k < ROOF_INPUT_COUNT; k++) {
             assert_true(strcmp(all[i].option, roof_input(k)->option) != 0 ||
                         (all[i].commands & roof_input(k)->commands) == 0);
@@ -54,7 +56,8 @@ static void test_values(void **state)
     (void)state;
     static const struct {
         const char *used, *reserve;
-    } cases[] = {{"0.9", "0.1"}, {"0.95", "0.05"}, {"1", "0"}, {"0", "1"}, {"0.875", "0.125"}};
+    } cases[] = {{"0.9", "0.1"}, {"0.95", "0.05"},   {"1", "0"},
+                 {"0", "1"},     {"0.875", "0.125"}, {"90%", "0.1"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_question *question = NULL;
         struct roof_error error = {0};
@@ -72,7 +75,7 @@ static void test_values(void **state)
 static void test_values_out_of_range(void **state)
 {
     (void)state;
-    static const char *const cases[] = {"1.01", "-0.1", "90%", "", "nan"};
+    static const char *const cases[] = {"1.01", "-0.1", "101%", "90 %%", "", "nan"};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_text text = ROOF_TEXT_INIT;
         struct roof_error error = {0};

@@ -277,6 +277,39 @@ static void test_products_come_back(void **state)
     roof_meter_cuda.close(bench);
 }
 
+/* Formats with blocks have a byte of scale for 32 or 16 elements, which a product reads, too. */
+static void test_scaled_products_come_back(void **state)
+{
+    static const struct {
+        enum roof_precision format;
+        double width;
+        double peak;
+    } formats[] = {{ROOF_PRECISION_MXFP8_E4M3, 1 + 1 / 32., 2 * TENSOR},
+                   {ROOF_PRECISION_NVFP4, 0.5 + 1 / 16., 4 * TENSOR}};
+    static const int64_t tokens[] = {1, 129, 4096};
+    (void)state;
+    (void)setenv("FAKE_CAPABILITY", "100", 1);
+    struct roof_bench *const bench = open_bench();
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        const char *const name = roof_format(formats[i].format)->name;
+        const struct roof_meter_task peak = {
+            .probe = ROOF_PROBE_MULTIPLY, .format = formats[i].format, .unit = ROOF_COMPUTE_MATRIX};
+        struct roof_meter_task task = {.bytes = 0};
+        for (size_t k = 0; k < COUNT(tokens); k++) {
+            double amount = 0;
+            task = product(formats[i].format, 1, tokens[k], 8192, 8192, ROOF_CACHE_COLD);
+            comes_back(name, time_task(&amount, bench, &task),
+                       planted_s(&task, formats[i].width, 2, formats[i].peak, BANDWIDTH));
+        }
+        comes_back(name, rate_of(bench, &peak), formats[i].peak);
+        task = product(formats[i].format, 1, 1, 64, 80, ROOF_CACHE_COLD);
+        assert_false(roof_meter_cuda.able(bench, &task)); /* 80 is no multiple of 32 */
+    }
+    roof_meter_cuda.close(bench);
+    (void)unsetenv("FAKE_CAPABILITY");
+    assert_int_equal(held(), 0);
+}
+
 static void test_warm_products_are_in_the_cache(void **state)
 {
     double amount = 0;
@@ -290,6 +323,195 @@ static void test_warm_products_are_in_the_cache(void **state)
     comes_back("batch", time_task(&amount, bench, &task),
                planted_s(&task, 2, 2, TENSOR, BANDWIDTH));
     roof_meter_cuda.close(bench);
+}
+
+static struct roof_meter_task vector(enum roof_operator op, int64_t tokens)
+{
+    struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+    struct roof_shape *const s = &task.workload.shape;
+    task.workload.op = op;
+    task.workload.formats.precision = ROOF_PRECISION_BF16;
+    s->tokens = tokens;
+    if (op == ROOF_OPERATOR_ROPE) {
+        s->heads = 24;
+        s->kv_heads = 8;
+        s->head_dim = 128;
+    } else {
+        s->hidden = 4096;
+    }
+    assert_int_equal(roof_workload_resolve(&task.workload, NULL), ROOF_OK);
+    return task;
+}
+
+static struct roof_meter_task attention(int64_t batch, int64_t keys, int64_t head_dim)
+{
+    struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+    task.workload.op = ROOF_OPERATOR_FLASH_ATTENTION;
+    task.workload.formats.precision = ROOF_PRECISION_FP16;
+    task.workload.shape = (struct roof_shape){.batch = batch,
+                                              .heads = 32,
+                                              .kv_heads = 8,
+                                              .head_dim = head_dim,
+                                              .query_len = 1,
+                                              .kv_len = keys};
+    assert_int_equal(roof_workload_resolve(&task.workload, NULL), ROOF_OK);
+    return task;
+}
+
+/* Rows of 4096 halves: a norm and a rotation read one array and write one, the others read two. */
+static void test_vectors_come_back(void **state)
+{
+    static const struct {
+        enum roof_operator op;
+        double arrays;
+    } cases[] = {{ROOF_OPERATOR_RMSNORM, 2},
+                 {ROOF_OPERATOR_ADD, 3},
+                 {ROOF_OPERATOR_SILU_MUL, 3},
+                 {ROOF_OPERATOR_ROPE, 2}};
+    static const int64_t tokens[] = {1, 512, 8192};
+    (void)state;
+    struct roof_bench *const bench = open_bench();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (size_t k = 0; k < COUNT(tokens); k++) {
+            double amount = 0;
+            const struct roof_meter_task task = vector(cases[i].op, tokens[k]);
+            comes_back("vector", time_task(&amount, bench, &task),
+                       LAUNCH_S + cases[i].arrays * 2 * 4096 * (double)tokens[k] / BANDWIDTH);
+        }
+    }
+    roof_meter_cuda.close(bench);
+}
+
+/* Two kernels: one reads keys and values, and one puts the parts together. */
+static void test_attention_comes_back(void **state)
+{
+    static const int64_t keys[] = {1, 1000, 65536};
+    (void)state;
+    struct roof_bench *const bench = open_bench();
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        double amount = 0;
+        const struct roof_meter_task task = attention(4, keys[i], 128);
+        comes_back("attention", time_task(&amount, bench, &task),
+                   2 * LAUNCH_S + 4.0 * 4 * 8 * 128 * (double)keys[i] / BANDWIDTH);
+    }
+    struct roof_meter_task task = attention(1, 64, 96);
+    assert_false(roof_meter_cuda.able(bench, &task));
+    task = attention(1, 64, 64);
+    assert_true(roof_meter_cuda.able(bench, &task));
+    task.workload.shape.window = 32;
+    assert_false(roof_meter_cuda.able(bench, &task));
+    task = vector(ROOF_OPERATOR_ADD, 1);
+    task.workload.formats.activations = ROOF_PRECISION_FP32;
+    assert_false(roof_meter_cuda.able(bench, &task));
+    roof_meter_cuda.close(bench);
+}
+
+/* --- steps --------------------------------------------------------------------------------- */
+
+#define LAYERS 3
+
+/* A norm, a product and attention in each of three layers. */
+static struct roof_meter_step make_step(struct roof_meter_part part[3], size_t order[3 * LAYERS])
+{
+    part[0] = (struct roof_meter_part){vector(ROOF_OPERATOR_RMSNORM, 1), LAYERS};
+    part[1] = (struct roof_meter_part){
+        product(ROOF_PRECISION_BF16, 1, 1, 8192, 8192, ROOF_CACHE_COLD), LAYERS};
+    part[2] = (struct roof_meter_part){attention(1, 4096, 128), LAYERS};
+    for (size_t i = 0; i < 3 * (size_t)LAYERS; i++) {
+        order[i] = i % 3;
+    }
+    return (struct roof_meter_step){part, 3, order, 3 * (size_t)LAYERS};
+}
+
+static void test_steps_come_back(void **state)
+{
+    struct roof_meter_part part[3];
+    size_t order[3 * LAYERS];
+    const struct roof_meter_step step = make_step(part, order);
+    const double planted[] = {
+        LAUNCH_S + 2.0 * 2 * 4096 / BANDWIDTH,
+        planted_s(&part[1].task, 2, 2, TENSOR, BANDWIDTH),
+        2 * LAUNCH_S + 4.0 * 8 * 128 * 4096 / BANDWIDTH,
+    };
+    struct roof_error error = {0};
+    double each[3];
+    double seconds = 0;
+    (void)state;
+    struct roof_bench *const bench = open_bench();
+    assert_around(roof_meter_cuda.room(bench), 85899345920.0, 0);
+    if (roof_meter_cuda.step_begin(bench, &step, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(roof_meter_cuda.step_sample(&seconds, each, bench, &error), ROOF_OK);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        comes_back("part", each[i], planted[i]);
+    }
+    comes_back("step", seconds, LAYERS * (planted[0] + planted[1] + planted[2]));
+    roof_meter_cuda.step_end(bench);
+    /* A task comes back after a step. */
+    const struct roof_meter_task task = {.probe = ROOF_PROBE_READ, .bytes = 4 * L2_BYTES};
+    comes_back("memory", rate_of(bench, &task), BANDWIDTH);
+    roof_meter_cuda.close(bench);
+    assert_int_equal(held(), 0);
+}
+
+/* Begins a step, takes two samples and ends; returns the first status that is not ROOF_OK. */
+static enum roof_status try_step(struct roof_error *error)
+{
+    const struct roof_meter_options options = {.index = 0};
+    struct roof_meter_part part[3];
+    size_t order[3 * LAYERS];
+    const struct roof_meter_step step = make_step(part, order);
+    struct roof_bench *bench = NULL;
+    double each[3];
+    double seconds = 0;
+    TRY(roof_meter_cuda.open(&bench, &options, error));
+    enum roof_status status = roof_meter_cuda.step_begin(bench, &step, error);
+    const bool begun = status == ROOF_OK;
+    for (int i = 0; i < 2 && status == ROOF_OK; i++) {
+        status = roof_meter_cuda.step_sample(&seconds, each, bench, error);
+    }
+    if (begun) {
+        roof_meter_cuda.step_end(bench);
+    }
+    roof_meter_cuda.close(bench);
+    return status;
+}
+
+static void test_faults_of_steps_are_one_line(void **state)
+{
+    static const struct {
+        const char *variable;
+        const char *value;
+        const char *message;
+    } cases[] = {
+        {"FAKE_NO_MEMORY", "1", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (24576 bytes)"},
+        {"FAKE_NO_MEMORY", "2", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (402751488 bytes)"},
+        {"FAKE_NO_MEMORY", "3", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (33554432 bytes)"},
+        {"FAKE_FAIL", "cuLaunchKernel:719:0", "cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED"},
+        {"FAKE_FAIL", "cuLaunchKernel:719:12", "cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED"},
+        {"FAKE_FAIL", "cublasLtMatmul:14:30", "cublasLtMatmul: CUBLAS_STATUS_INTERNAL_ERROR"},
+        {"FAKE_FAIL", "cuStreamEndCapture:719:0", "cuStreamEndCapture: CUDA_ERROR_LAUNCH_FAILED"},
+        {"FAKE_FAIL", "cuGraphInstantiateWithFlags:2:0",
+         "cuGraphInstantiateWithFlags: CUDA_ERROR_OUT_OF_MEMORY"},
+        {"FAKE_FAIL", "cuGraphLaunch:719:0", "cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"},
+        {"FAKE_FAIL", "cuGraphLaunch:719:3", "cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"},
+    };
+    (void)state;
+    need_drivers();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_error error = {0};
+        (void)setenv(cases[i].variable, cases[i].value, 1);
+        const enum roof_status status = try_step(&error);
+        (void)unsetenv(cases[i].variable);
+        assert_int_equal(held(), 0);
+        if (status != ROOF_IO || strcmp(error.message, cases[i].message) != 0) {
+            fail_msg("%s=%s: %d, %s", cases[i].variable, cases[i].value, (int)status,
+                     error.message);
+        }
+    }
 }
 
 static void test_noise_is_averaged(void **state)
@@ -481,7 +703,12 @@ int main(void)
         cmocka_unit_test(test_peaks_come_back),
         cmocka_unit_test(test_launch_comes_back),
         cmocka_unit_test(test_products_come_back),
+        cmocka_unit_test(test_scaled_products_come_back),
         cmocka_unit_test(test_warm_products_are_in_the_cache),
+        cmocka_unit_test(test_vectors_come_back),
+        cmocka_unit_test(test_attention_comes_back),
+        cmocka_unit_test(test_steps_come_back),
+        cmocka_unit_test(test_faults_of_steps_are_one_line),
         cmocka_unit_test(test_noise_is_averaged),
         cmocka_unit_test(test_gate_is_not_needed),
         cmocka_unit_test(test_sensors_are_read),

@@ -64,6 +64,12 @@ static void clocks(struct roof_meter_clocks *out, struct roof_bench *bench)
     *out = (struct roof_meter_clocks){.sm_hz = 1e9};
 }
 
+static double energy(struct roof_bench *bench)
+{
+    (void)bench;
+    return ROOF_UNKNOWN;
+}
+
 static const struct roof_meter planted = {.name = "planted",
                                           .describe = describe,
                                           .able = able,
@@ -71,7 +77,8 @@ static const struct roof_meter planted = {.name = "planted",
                                           .sample = sample,
                                           .waited = waited,
                                           .end = end,
-                                          .clocks = clocks};
+                                          .clocks = clocks,
+                                          .energy = energy};
 
 /* Measures a planted device: the rows of its reads and of its multiplications. */
 static void measure(struct roof_meter_row out[2], struct roof_bench *bench,

@@ -400,8 +400,8 @@ static void test_contradictions(void **state)
             2, 16, "num_experts is not the num_local_experts of 4");
     roof_model_free(llama("\"padded_vocab_size\": 128, \"n_positions\": 9, \"n_ctx\": 8"));
     refused("{" SIZES ",\n\"model_type\": [\"llama\"]}", 2, 15, "model_type must be a string");
-    refused("{" SIZES ",\n\"model_type\": \"jamba\"}", 2, 15,
-            "the architecture of model_type jamba is not known: most of its layers are Mamba-1");
+    refused("{" SIZES ",\n\"model_type\": \"mamba\"}", 2, 15,
+            "the architecture of model_type mamba is not known: its layers are Mamba-1");
     refused(
         "{\"text_config\": {" LLAMA "},\n\"model_type\": \"gemma3n\"}", 2, 15,
         "the architecture of model_type gemma3n is not known: layers have embeddings of their own, "
@@ -619,6 +619,89 @@ static void test_states(void **state)
     refused("{\"model_type\": \"qwen3_next\", " SIZES "}", 1, 1,
             "layers with a state need heads (a multiple of their key heads or groups), the sizes "
             "of keys and values, and a convolution");
+}
+
+/* Mistakes: a list read the wrong way round, offsets counted from 1, a state of every head as wide
+ * as the model. */
+static void test_lightning_and_scans(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *family;
+        const char *members;
+        const char *layers;
+        const char *experts;
+    } cases[] = {
+        {"minimax_m1", "\"attn_type_list\": [0, 1, 0, 0, 0, 1]", "sasssa", "......"},
+        {"minimax",
+         "\"layer_types\": [\"linear_attention\", \"full_attention\", \"linear_attention\", "
+         "\"linear_attention\", \"full_attention\", \"full_attention\"]",
+         "sassaa", "......"},
+        /* The class has 16 experts in every other layer, and attention in each eighth. */
+        {"jamba", "\"num_key_value_heads\": 8", "ssssas", ".m.m.m"},
+        {"jamba",
+         "\"attn_layer_period\": 3, \"attn_layer_offset\": 2, \"expert_layer_period\": 4, "
+         "\"expert_layer_offset\": 0, \"num_experts\": 4",
+         "ssassa", "m...m."},
+        {"jamba", "\"num_experts\": 1", "ssssas", "......"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = family(cases[i].family, cases[i].members);
+        if (strcmp(mixers(m), cases[i].layers) != 0 || strcmp(kinds(m), cases[i].experts) != 0) {
+            fail_msg("%s %s: %s", cases[i].family, cases[i].members, mixers(m));
+        }
+        assert_int_equal(m->mixer.state, ROOF_PRECISION_BF16);
+        roof_model_free(m);
+    }
+    struct roof_model *m = family("minimax_m1", "\"attn_type_list\": [0, 1, 0, 0, 0, 1], "
+                                                "\"head_dim\": 12, \"postnorm\": true");
+    assert_int_equal(m->mixer.heads, 8);
+    assert_int_equal(m->mixer.key_dim, 12);
+    assert_int_equal(m->mixer.value_dim, 12);
+    assert_int_equal(m->mixer.chunk, 256);
+    assert_int_equal(*m->remarks == NULL, 1);
+    roof_model_free(m);
+    m = family("jamba", "\"mamba_expand\": 3, \"mamba_dt_rank\": \"auto\"");
+    assert_int_equal(m->mixer.heads, 3 * 64);
+    assert_int_equal(m->mixer.rank, 4);
+    assert_int_equal(m->mixer.key_dim, 16);
+    assert_int_equal(m->rotary_dim, 0);
+    roof_model_free(m);
+    refused("{\"model_type\": \"minimax_m1\", " SIZES "}", 1, 1,
+            "attn_type_list must be an array with a number for each of the 6 layers");
+    refused("{\"model_type\": \"minimax_m1\", " SIZES ",\n\"attn_type_list\": [0, 1]}", 2, 19,
+            "attn_type_list must be an array with a number for each of the 6 layers");
+    /* Layers for prediction have two parts, the others one; a latent is that of Nemotron alone. */
+    m = family("nemotron_h", SSM ", \"hybrid_override_pattern\": \"MEM*EM\", "
+                                 "\"n_routed_experts\": 4, \"num_experts_per_tok\": 2, "
+                                 "\"moe_intermediate_size\": 8, \"moe_latent_size\": 16, "
+                                 "\"num_nextn_predict_layers\": 1");
+    assert_int_equal(m->expert_latent, 16);
+    assert_int_equal(m->predict_layers, 0);
+    assert_false(m->gated);
+    assert_string_equal(mixers(m), "S-SA-S");
+    assert_string_equal(kinds(m), ".m..m.");
+    roof_model_free(m);
+    /* The number of layers follows from their list. */
+#define BARE                                                                                       \
+    "{\"model_type\": \"nemotron_h\", \"hidden_size\": 64, \"num_attention_heads\": 8, "           \
+    "\"vocab_size\": 100, \"intermediate_size\": 96, " SSM
+    m = parse(BARE ", \"layers_block_type\": [\"mamba\", \"mlp\", \"attention\"]}");
+    assert_string_equal(mixers(m), "S-A");
+    roof_model_free(m);
+    m = parse(BARE ", \"hybrid_override_pattern\": \"M-*M\", \"num_hidden_layers\": null}");
+    assert_string_equal(mixers(m), "S-AS");
+    roof_model_free(m);
+    refused(BARE "}", 1, 1,
+            "not the config.json of a transformer: num_hidden_layers missing, or 0");
+    refused("{\"model_type\": \"granitemoehybrid\", " SIZES ", " SSM ",\n\"moe_latent_size\": 8}",
+            2, 20, "moe_latent_size is not known with this model_type");
+    refused("{" LLAMA ",\n\"moe_latent_size\": 8}", 2, 20,
+            "the key moe_latent_size is not understood: routed experts work on a narrower latent");
+    refused("{" LLAMA ",\n\"attn_layer_period\": 8}", 2, 22,
+            "the key attn_layer_period is not understood: some layers are state-space layers");
+    refused("{\"model_type\": \"jamba\", " SIZES ",\n\"block_size\": 8}", 2, 15,
+            "the key block_size is not known, and may change the layers; remove it if it does not");
 }
 
 /* --- experts ------------------------------------------------------------------------------- */
@@ -1102,6 +1185,13 @@ static const struct published {
     /* The text model without the 64 rows that pad the vocabulary, 2560 wide. */
     {"gemma-3-4b", 3880263168, 3880263168, 3880099328, 0, -64 * 2560,
      "keras-team/keras-hub@00d9f10, gemma3_presets.py, \"params\""},
+    {"deepseek-v4-flash", 284332241238, 13799633238, 284e9, 5e8, 0,
+     "openrouter.ai page of deepseek-v4-flash"},
+    {"gemma-4-31b", 30697345280, 30697345280, 30.7e9, 5e7, 0, "google/gemma-4-31B-it page"},
+    {"gemma-4-26b-a4b", 25233141760, 3822530560, 25.2e9, 5e7, 0, "google/gemma-4-26B-A4B-it page"},
+    /* With the towers for images and for sound, about 150 and 300 million. */
+    {"gemma-4-e2b", 4628569344, 4628569344, 5.1e9, 5e7, 450e6, "google/gemma-4-E2B-it page"},
+    {"laguna-xs.2", 33442617088, 3017135872, 33e9, 5e8, 0, "poolside/Laguna-XS.2 page"},
     {"phi-3-mini-4k", 3821079552, 3821079552, 3821079552, 0, 0, KERAS},
     {"phi-4", 14659507200, 14659507200, 14.7e9, 5e7, 0, "microsoft/phi-4 page"},
     {"tinyllama-1.1b", 1100048384, 1100048384, 1.1e9, 5e7, 0, NAME},
@@ -1127,6 +1217,10 @@ static const struct published {
      "Qwen/Qwen3.5-397B-A17B page"},
     {"nemotron-nano-9b-v2", 8888227328, 8888227328, 8.89e9, 5e6, 0,
      "nvidia/NVIDIA-Nemotron-Nano-9B-v2 page"},
+    {"nemotron-3-nano-30b-a3b", 31577940288, 3580076352, 31.6e9, 5e7, 0,
+     "Nemotron 3 Nano, arXiv 2512.20848"},
+    {"nemotron-3-super-120b-a12b", 120668707840, 12770237440, 120.6e9, 1e8, 0,
+     "Nemotron 3 Super report, digits cut off"},
     {"olmo-3-7b", 7298011136, 7298011136, 7.3e9, 3e7, 0, "allenai/Olmo-3-1025-7B page"},
     {"minimax-m2", 228689764864, 11030553088, 229e9, 5e8, 0,
      "MiniMaxAI/MiniMax-M2 page, size of the weights"},
@@ -1147,6 +1241,10 @@ static const struct published {
     {"hunyuan-a13b", 80393183232, 12747448320, 80e9, 4e8, 0, "tencent/Hunyuan-A13B-Instruct page"},
     {"granite-4.0-h-small", 32207337984, 8803121664, 32e9, 5e8, 0,
      "ibm-granite/granite-4.0-h-small page"},
+    /* The checkpoint has 103,140,646,656 bytes, two for each. */
+    {"jamba-1.5-mini", 51570323328, 12110311296, 51570323328, 0, 0,
+     "ai21labs/Jamba-v0.1 model.safetensors.index.json, \"total_size\""},
+    {"minimax-m1", 456089655296, 48403306496, 456e9, 5e8, 0, "MiniMax-M1, arXiv 2506.13585"},
     {"falcon-h1-0.5b", 521411104, 521411104, 0.5e9, 5e7, 0, NAME},
     {"deepseek-r1", 671026419200, 37552297472, 671e9, 5e8, 0, "the dimensions of DeepSeek-V3"},
     {"deepseek-r1-0528-nvfp4-v2", 671026419200, 37552297472, 671e9, 5e8, 0,
@@ -1171,6 +1269,10 @@ static const struct {
     {"deepseek-v3", 129280. * 7168, 36625618432, 36.6e9, 5e7,
      "deepseek-ai/DeepSeek-V3-Base README_WEIGHTS.md: with the head only"},
     {"deepseek-v3", 0, 37552297472, 37e9, 1e9, "deepseek-ai/DeepSeek-V3 README.md: with both"},
+    {"deepseek-v4-flash", 129280. * 4096, 13270102358, 13e9, 5e8,
+     "openrouter.ai page of deepseek-v4-flash, with the head only"},
+    {"gemma-4-26b-a4b", 0, 3822530560, 3.8e9, 5e7, "google/gemma-4-26B-A4B-it page"},
+    {"laguna-xs.2", 0, 3017135872, 3e9, 5e8, "poolside/Laguna-XS.2 page"},
     {"glm-5", 154880. * 6144, 40833146112, 40e9, 1e9, "zai-org/GLM-5 page"},
     {"kimi-k2", 0, 32861500928, 32e9, 1e9, "moonshotai/Kimi-K2-Instruct page"},
     {"qwen3.5-397b-a17b", 0, 17349040896, 17e9, 5e8, NAME},
@@ -1178,6 +1280,13 @@ static const struct {
     {"mimo-v2-flash", 0, 15445936320, 15e9, 5e8, "XiaomiMiMo/MiMo-V2-Flash page"},
     {"llama-4-scout", 0, 17172894720, 17e9, 5e8, NAME},
     {"llama-4-maverick", 0, 17184691200, 17e9, 5e8, NAME},
+    {"nemotron-3-nano-30b-a3b", 0, 3580076352, 3.6e9, 5e7,
+     "Nemotron 3 Nano, arXiv 2512.20848, with both ends"},
+    {"nemotron-3-super-120b-a12b", 0, 12770237440, 12.7e9, 1e8,
+     "Nemotron 3 Super report, digits cut off"},
+    {"jamba-1.5-mini", 0, 12110311296, 12e9, 5e8, "Jamba, arXiv 2403.19887"},
+    {"minimax-m1", 2 * 200064. * 6144, 45944920064, 45.9e9, 5e7,
+     "MiniMax-M1, arXiv 2506.13585, without both ends"},
     {"granite-4.0-h-small", 0, 8803121664, 9e9, 5e8, "ibm-granite/granite-4.0-h-small page"},
     {"qwen3-next-80b-a3b", 2 * 151936. * 2048, 3252599552, 3e9, 5e8, NAME ", without both ends"},
     {"deepseek-r1", 129280. * 7168, 36625618432, 36.6e9, 5e7, "as DeepSeek-V3"},
@@ -1263,6 +1372,18 @@ static void test_every_model_is_checked(void **state)
 #define HUNYUAN                                                                                    \
     "\"num_experts\": 8, \"moe_topk\": [2, 2, 2, 2, 2, 2], \"moe_intermediate_size\": [24, 24, "   \
     "24, 24, 24, 24]"
+#define LAGUNA                                                                                     \
+    "\"num_key_value_heads\": 4, \"gating\": true, \"shared_expert_intermediate_size\": 40, "      \
+    "\"num_attention_heads_per_layer\": [8, 12, 8, 8, 8, 8], \"mlp_layer_types\": [\"dense\", "    \
+    "\"sparse\", \"sparse\", \"sparse\", \"sparse\", \"sparse\"]"
+#define GEMMA4                                                                                     \
+    "\"head_dim\": 8, \"num_key_value_heads\": 2, \"global_head_dim\": 16, \"sliding_window\": "   \
+    "5, "
+#define V4                                                                                         \
+    "\"num_key_value_heads\": 1, \"head_dim\": 16, \"q_lora_rank\": 24, \"sliding_window\": 5, "   \
+    "\"qk_rope_head_dim\": 8, \"index_topk\": 4, \"index_n_heads\": 2, \"index_head_dim\": 6, "    \
+    "\"hc_mult\": 2, \"o_groups\": 4, \"o_lora_rank\": 10, \"n_shared_experts\": 1, "              \
+    "\"compress_ratios\": [0, 4, 128, 4, 0, 128, 0]"
 #define MIMO                                                                                       \
     "\"head_dim\": 12, \"v_head_dim\": 4, \"num_key_value_heads\": 2, "                            \
     "\"swa_num_key_value_heads\": 4, \"sliding_window\": 5, \"hybrid_layer_pattern\": [0, 1, 1, "  \
@@ -1337,6 +1458,43 @@ static void test_parameters_by_hand(void **state)
         {"mimo_v2_flash", MIMO,
          plain + 6 * (-attention + 64 * 96 + 32 * 64) + 2 * (2 * 64 * 16) + 4 * (4 * 64 * 16 + 8),
          0},
+        /* K and V have four heads; norms of Q and K; a gate per head, 64 -> 8. The second layer has
+         * four heads more; the first one has no experts. */
+        {"laguna", MOE ", " LAGUNA,
+         plain - 6 * 2 * 64 * 32 + 6 * (2 * 8 + 64 * 8) + 4 * (2 * 64 * 8 + 64) - 5 * mlp +
+             5 * (experts + 64 * 8 + 8 + 3 * 64 * 40),
+         5 * experts * 6 / 8},
+        /* Q 64 -> 24 -> 8 x 16, one key of 16, a norm each; a sink per head; O of four groups of
+         * 32 -> 10, then 40 -> 64. Two streams make 8 weights, twice in a layer, and 2 at the end.
+         * With a ratio of 4 a vector and a gate, two of each, of 16 and of 6 for the index, with
+         * positions and a norm, and two index heads of 6; with 128 one of each, of 16. */
+        {"deepseek_v4", MOE ", " V4,
+         2 * 6400 + 64 + 2 * 128 + 2 +
+             6 * (2 * 64 + 64 * 24 + 24 + 24 * 128 + 64 * 16 + 16 + 8 + 4 * 32 * 10 + 40 * 64 +
+                  experts + 64 * 8 + 8 + 3 * 64 * 24 + 2 * (8 * 128 + 8 + 3)) +
+             2 * (64 * 64 + 4 * 32 + 16 + 64 * 24 + 4 * 12 + 6 + 64 * 2 + 24 * 12) +
+             2 * (64 * 32 + 128 * 16 + 16),
+         6 * experts * 6 / 8},
+        /* Tied; four norms of 64 in a layer; K and V of two heads. The last two layers have neither
+         * K nor V, and MLPs twice as wide; the last one has no window, and heads of 16. Each layer
+         * has an embedding of 4: 64 -> 4 -> 64 and a norm; a table of 50 x 24, 64 -> 24, a norm of
+         * 4. */
+        {"gemma4_text",
+         GEMMA4 "\"num_kv_shared_layers\": 2, \"use_double_wide_mlp\": true, "
+                "\"hidden_size_per_layer_input\": 4, \"vocab_size_per_layer_input\": 50",
+         6400 + 64 + 4 * (2 * 4096 + 2 * 1024 + 2 * 8) + (2 * 4096 + 8) + (2 * 8192 + 16) +
+             8 * mlp + 6 * (4 * 64 + 2 * 64 * 4 + 64) + 50 * 24 + 64 * 24 + 4,
+         0},
+        /* V of the last layer is K, of one head of 16. The dense MLP and the experts have three
+         * norms more together, and the router one and its biases. */
+        {"gemma4_text",
+         GEMMA4
+         "\"hidden_size_per_layer_input\": 0, \"attention_k_eq_v\": true, "
+         "\"num_global_key_value_heads\": 1, \"enable_moe_block\": true, \"num_experts\": 8, "
+         "\"top_k_experts\": 2, \"moe_intermediate_size\": 24",
+         6400 + 64 + 5 * (2 * 4096 + 2 * 1024 + 2 * 8) + (2 * 8192 + 1024 + 2 * 16) +
+             6 * (mlp + 8 * 64 + experts + 64 * 8 + 8),
+         6 * experts * 6 / 8},
         /* Experts in layers 1, 3 and 5, as wide as the shared one, 96; the other MLPs are 40 wide.
          * Norms of Q and K have no gain. */
         {"llama4_text", LLAMA4 ", \"interleave_moe_layer_step\": 2",
@@ -1646,6 +1804,7 @@ int main(void)
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_expert_layers),
         cmocka_unit_test(test_states),
+        cmocka_unit_test(test_lightning_and_scans),
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_families_in_detail),
         cmocka_unit_test(test_gemma3_defaults),

@@ -1369,27 +1369,34 @@ static void test_latent_attention(void **state)
     assert_near(find(g, "v_absorb")->elements, 4 * 12 * 32, 0);
     /* Prefill: K and V of every head from the latents of all tokens attended to. */
     struct roof_scenario s = asked(ROOF_PHASE_PREFILL, 2, 48);
-    s.chunk = 16;
+    s.chunk = 24;
     const struct expected chunk[] = {
-        MLA_BEFORE(32), GEMM("kv_b_proj", 2, 2 * 48, 4 * (16 + 12), 32),
-        LATENT("attention", MLA_PREFILL, 2, 4, 16, 48), MLA_AFTER(32, 2)};
+        MLA_BEFORE(48), GEMM("kv_b_proj", 2, 2 * 48, 4 * (16 + 12), 32),
+        LATENT("attention", MLA_PREFILL, 2, 4, 24, 48), MLA_AFTER(48, 2)};
     g = build(m, s, 0, 0);
     HAS(g, chunk);
     assert_near(g->kv_bytes, 2 * 2 * 48 * 40 * 2, 0);
     assert_near(find(g, "kv_b_proj")->elements, 4 * 28 * 32, 0);
     assert_false(find(g, "kv_b_proj")->borrowed);
+    /* 24 tokens see 876 keys: 876 x 36 + 48 x 32 x 28 = 74,544 against 876 x 72 + 24 x 32 x 28 =
+     * 84,576. 16 tokens see 648: 66,336 against 60,992, so that they attend on the latent. */
+    s.chunk = 16;
+    const struct expected few[] = {MLA_BEFORE(32), BMM("q_absorb", 4, 32, 32, 16),
+                                   LATENT("attention", MLA_DECODE, 2, 4, 16, 48),
+                                   BMM("v_absorb", 4, 32, 12, 32), MLA_AFTER(32, 2)};
+    HAS(build(m, s, 0, 0), few);
     /* Mixed: both, the weights of kv_b once. */
     s = asked(ROOF_PHASE_MIXED, 3, 50);
-    s.chunk = 16;
+    s.chunk = 24;
     s.prefill_context = 48;
     s.prefill_batch = 2;
-    const struct expected mixed[] = {MLA_BEFORE(35),
+    const struct expected mixed[] = {MLA_BEFORE(51),
                                      BMM("q_absorb", 4, 3, 32, 16),
                                      LATENT("attention_decode", MLA_DECODE, 3, 4, 1, 50),
                                      BMM("v_absorb", 4, 3, 12, 32),
                                      GEMM("kv_b_proj", 2, 2 * 48, 4 * (16 + 12), 32),
-                                     LATENT("attention_prefill", MLA_PREFILL, 2, 4, 16, 48),
-                                     MLA_AFTER(35, 5)};
+                                     LATENT("attention_prefill", MLA_PREFILL, 2, 4, 24, 48),
+                                     MLA_AFTER(51, 5)};
     g = build(m, s, 0, 0);
     HAS(g, mixed);
     assert_true(find(g, "kv_b_proj")->borrowed);
@@ -1476,6 +1483,104 @@ static void test_states(void **state)
     g = build(m, s, 0, 0);
     assert_int_equal(find(g, "mixer_in_proj")->workload.shape.n, (64 + 40 + 8) / 2);
     assert_near(g->kv_bytes, 3 * (50 * 32 * 2 + 120 * 4 + 96 * 2), 0);
+    roof_model_free(m);
+}
+
+/* Two layers of each kind, of which the first has a state. */
+#define LIGHTNING "{\"model_type\": \"minimax_m1\", \"attn_type_list\": [0, 1], " STATE_SIZES "}"
+#define SCANS                                                                                      \
+    "{\"model_type\": \"jamba\", \"attn_layer_period\": 2, \"attn_layer_offset\": 1, "             \
+    "\"num_experts\": 1, \"mamba_d_state\": 6, \"mamba_dt_rank\": 5, " STATE_SIZES "}"
+
+static void test_lightning(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(LIGHTNING);
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    const struct roof_shape shape = {.batch = 3,
+                                     .heads = 4,
+                                     .head_dim = 16,
+                                     .v_head_dim = 16,
+                                     .query_len = 1,
+                                     .scan_chunk = 256};
+    /* Q, K, V and the gate are 64 wide each; one norm over all heads, no convolution. */
+    assert_int_equal(find(g, "mixer_in_proj")->workload.shape.n, 4 * 64);
+    assert_false(has(g, "short_conv"));
+    assert_int_equal(find(g, "state")->workload.op, ROOF_OPERATOR_LIGHTNING);
+    assert_memory_equal(&find(g, "state")->workload.shape, &shape, sizeof shape);
+    assert_int_equal(find(g, "state")->workload.formats.kv, ROOF_PRECISION_BF16);
+    assert_near(find(g, "state")->vectors, 0, 0);
+    assert_int_equal(find(g, "mixer_norm")->workload.shape.tokens, 3);
+    assert_int_equal(find(g, "mixer_norm")->workload.shape.hidden, 64);
+    /* A cache of 2 x 2 heads of 16, and 4 x 16 x 16 elements of 2 bytes. */
+    assert_near(g->kv_bytes, 3 * (50 * 64 * 2 + 1024 * 2), 0);
+    roof_model_free(m);
+}
+
+/* Experts of 24 elements without a gate work on a latent of 16. */
+#define LATENT_EXPERTS                                                                             \
+    "{\"model_type\": \"nemotron_h\", \"hybrid_override_pattern\": \"*E\", "                       \
+    "\"mamba_num_heads\": 4, \"n_groups\": 2, \"ssm_state_size\": 6, \"mamba_head_dim\": 10, "     \
+    "\"conv_kernel\": 4, \"n_routed_experts\": 8, \"num_experts_per_tok\": 2, "                    \
+    "\"moe_intermediate_size\": 24, \"moe_latent_size\": 16, "                                     \
+    "\"moe_shared_expert_intermediate_size\": 40, " STATE_SIZES "}"
+
+/* Mistakes: a third matrix, experts as wide as the model, projections that are cut by tp. */
+static void test_latent_experts(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(LATENT_EXPERTS);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.tp = 2;
+    const struct roof_graph *g = build(m, s, 0, 0);
+    const struct roof_node *const experts = find(g, "experts");
+    assert_int_equal(experts->workload.op, ROOF_OPERATOR_MOE_UNGATED);
+    assert_int_equal(experts->workload.shape.hidden, 16);
+    assert_int_equal(experts->workload.shape.intermediate, 12);
+    assert_near(experts->elements, 8 * 2 * 16 * 12, 0);
+    assert_near(experts->tensors, 8 * 2, 0);
+    assert_near(experts->channels, 8 * (12 + 16), 0);
+    assert_int_equal(find(g, "latent_in_proj")->workload.shape.n, 16);
+    assert_int_equal(find(g, "latent_in_proj")->workload.shape.k, 64);
+    assert_int_equal(find(g, "latent_out_proj")->workload.shape.n, 64);
+    assert_int_equal(find(g, "latent_out_proj")->workload.shape.k, 16);
+    assert_int_equal(find(g, "shared_up_proj")->workload.shape.n, 20);
+    assert_int_equal(find(g, "router")->workload.shape.k, 64);
+    assert_int_equal(find(g, "mlp_all_reduce")->workload.shape.elements, 3 * 64);
+    roof_model_free(m);
+}
+
+/* Mistakes: B and C in the convolution, a sum over devices left out, a state in every layer. */
+static void test_selective_scan(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(SCANS);
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    const struct roof_shape conv = {.batch = 3, .query_len = 1, .hidden = 128, .taps = 4};
+    const struct roof_shape scan = {.batch = 3, .query_len = 1, .hidden = 128, .state_size = 6};
+    assert_int_equal(find(g, "mixer_in_proj")->workload.shape.n, 2 * 128);
+    assert_memory_equal(&find(g, "short_conv")->workload.shape, &conv, sizeof conv);
+    assert_near(find(g, "short_conv")->vectors, 128 * (4 + 1), 0);
+    /* A step of 5 elements, B and C of 6; steps have a bias. */
+    assert_int_equal(find(g, "mixer_x_proj")->workload.shape.n, 5 + 2 * 6);
+    assert_int_equal(find(g, "mixer_x_proj")->workload.shape.k, 128);
+    assert_int_equal(find(g, "mixer_x_norm")->workload.shape.hidden, 17);
+    assert_int_equal(find(g, "mixer_step_proj")->workload.shape.n, 128);
+    assert_int_equal(find(g, "mixer_step_proj")->workload.shape.k, 5);
+    assert_near(find(g, "mixer_step_proj")->vectors, 128, 0);
+    assert_int_equal(find(g, "state")->workload.op, ROOF_OPERATOR_SELECTIVE_SCAN);
+    assert_memory_equal(&find(g, "state")->workload.shape, &scan, sizeof scan);
+    assert_near(find(g, "state")->vectors, 128 * (6 + 1), 0);
+    assert_false(has(g, "mixer_norm") || has(g, "rope") || has(g, "mixer_x_all_reduce"));
+    /* The state, and the last 3 inputs of the convolution, of 2 bytes an element. */
+    assert_near(g->kv_bytes, 3 * (50 * 64 * 2 + 128 * 6 * 2 + 3 * 128 * 2), 0);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.tp = 2;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "mixer_x_proj")->workload.shape.n, 17);
+    assert_int_equal(find(g, "mixer_x_proj")->workload.shape.k, 64);
+    assert_int_equal(find(g, "mixer_x_all_reduce")->workload.shape.elements, 3 * 17);
+    assert_near(g->kv_bytes, 3 * (50 * 32 * 2 + 64 * 6 * 2 + 3 * 64 * 2), 0);
     roof_model_free(m);
 }
 
@@ -2663,6 +2768,9 @@ int main(void)
         cmocka_unit_test(test_latent_attention),
         cmocka_unit_test(test_chosen_keys),
         cmocka_unit_test(test_states),
+        cmocka_unit_test(test_lightning),
+        cmocka_unit_test(test_selective_scan),
+        cmocka_unit_test(test_latent_experts),
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_tensor_parallel_halves),
         cmocka_unit_test(test_pipeline),

@@ -266,6 +266,21 @@ static void test_states(void **state)
                                {"mixer_gate", "mixer_norm mixer_gate_proj"}};
     READS(build(m, s, 0), kimi);
     roof_model_free(m);
+    m = load("nemotron-3-super-120b-a12b");
+    const struct row latent[] = {{"latent_in_proj", "mlp_norm"},
+                                 {"experts", "top_k latent_in_proj"},
+                                 {"latent_out_proj", "experts"},
+                                 {"shared_up_proj", "mlp_norm"},
+                                 {"shared_add", "shared_down_proj latent_out_proj"}};
+    READS(build(m, s, 0), latent);
+    roof_model_free(m);
+    m = load("jamba-1.5-mini");
+    const struct row scan[] = {{"mixer_x_proj", "short_conv"},
+                               {"mixer_step_proj", "mixer_x_norm"},
+                               {"state", "short_conv mixer_x_norm mixer_step_proj"},
+                               {"mixer_gate", "state mixer_in_proj"}};
+    READS(build(m, s, 0), scan);
+    roof_model_free(m);
     /* Layers of a state, of attention or of an MLP alone. */
     m = load("nemotron-nano-9b-v2");
     const struct row alone[] = {{"attn_norm", "embedding mlp_add< attn_add<"},
@@ -318,7 +333,7 @@ static int depth(const struct roof_graph *g, const struct roof_node *node, int l
 /* Each operator reads operators that are there, and is read, but for the ends. */
 static void holds(const struct roof_graph *g, const char *id)
 {
-    static const char *const begins[] = {"embedding", "position", NULL};
+    static const char *const begins[] = {"embedding", "layer_embedding", "position", NULL};
     static const char *const ends[] = {"lm_head", "logits_all_gather", "send", "index_append",
                                        NULL};
     for (size_t i = 0; i < g->count; i++) {

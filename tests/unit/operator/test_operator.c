@@ -63,7 +63,8 @@ static struct roof_shape random_shape(enum roof_operator op, int64_t high)
     for (int d = 0; d < ROOF_DIM_COUNT; d++) {
         const struct roof_input *const input = &roof_dimensions[d];
         if (roof_operator_has(op, (enum roof_dimension)d)) {
-            roof_input_put(&w, input, input->max == 1 ? pick(0, 1) : pick(1, high));
+            roof_input_put(&w, input,
+                           input->kind == ROOF_INPUT_INTEGER ? pick(1, high) : pick(0, input->max));
         }
     }
     struct roof_shape *const s = &w.shape;
@@ -273,6 +274,31 @@ static const struct {
     ROW(SPARSE_MLA, FORMATS(AUTO, AUTO, FP16, INT8_CHANNEL, AUTO), 2 * 8 * 4 * (24 + 16), 0, 384,
         256, 2 * 4 * 24 + 2 * 4 * 4, NONE, .batch = 2, .heads = 4, .kv_lora_rank = 16,
         .qk_rope_head_dim = 8, .kv_len = 10, .selected = 4),
+    /* The queries 8, 9 and 10 see 4 tokens and, of 4, 4 and 5 compressed keys, 3 each: 21 pairs.
+     * They read 6 tokens and 3 compressed keys, which are values, too. */
+    ROW(COMPRESSED_ATTENTION, FP16, 4 * 2 * 4 * 21, 0, 48, 48, 9 * 4 * 2, NONE, .heads = 2,
+        .head_dim = 4, .query_len = 3, .kv_len = 10, .window = 4, .compression = 2, .selected = 3),
+    /* All 10 queries see 1 + 2 + 8 * 3 tokens, and 4 * 1 + 3 * 2 compressed keys. */
+    ROW(COMPRESSED_ATTENTION, FP16, 4 * 2 * (27 + 10), 0, 40, 40, (10 + 2) * 2 * 2, NONE,
+        .heads = 1, .head_dim = 2, .query_len = 10, .kv_len = 10, .window = 3, .compression = 4),
+    /* The queries 4 to 9 see 2, 2, 3, 3, 3 and 3 compressed keys. */
+    ROW(COMPRESSED_ATTENTION, FP16, 4 * (6 + 16), 0, 12, 12, (6 + 3) * 2, NONE, .heads = 1,
+        .head_dim = 1, .query_len = 6, .kv_len = 9, .window = 1, .compression = 2, .selected = 3),
+    /* Without compressed keys a query sees the tokens. */
+    ROW(COMPRESSED_ATTENTION, FP16, 4 * 3 * 5, 0, 6, 6, 5 * 3 * 2, NONE, .heads = 1, .head_dim = 3,
+        .kv_len = 5, .selected = 2),
+    ROW(COMPRESSED_ATTENTION, FORMATS(AUTO, AUTO, FP16, INT8_CHANNEL, AUTO), 4 * 3 * (2 + 1), 0, 6,
+        6, 3 * 3 + 3 * 4, NONE, .heads = 1, .head_dim = 3, .kv_len = 9, .window = 2,
+        .compression = 5),
+    /* Two streams make 2 + 2 + 4 weights from 8 elements, and one stream; then two from three. */
+    ROW(HYPER_COLLAPSE, FP16, 2 * 2 * 8 * (8 + 1), 8 * 8 * 2, 2 * 8 * 2, 2 * 4 * 2, 0, NONE,
+        .tokens = 2, .hidden = 4, .streams = 2),
+    ROW(HYPER_EXPAND, FP16, 2 * 2 * 4 * 2 * 3, 0, 2 * 4 * 3 * 2, 2 * 4 * 2 * 2, 0, NONE,
+        .tokens = 2, .hidden = 4, .streams = 2),
+    ROW(HYPER_EXPAND, FORMATS(AUTO, AUTO, FP16, AUTO, FP32), 2 * 3 * 4 * 5, 0, 3 * 5 * 2, 3 * 4 * 4,
+        0, NONE, .tokens = 1, .hidden = 3),
+    ROW(HYPER_COLLAPSE, FORMATS(AUTO, FP32, FP16, AUTO, AUTO), 2 * 3 * 4 * (24 + 1), 24 * 12 * 4,
+        12 * 2, 3 * 2, 0, NONE, .tokens = 1, .hidden = 3),
     /* 32 outputs of 4 taps; the 3 tokens before of 2 sequences are read and written, too. */
     ROW(SHORT_CONV, FP16, 2 * 32 * 4, 32 * 2, (32 + 2 * 3 * 8) * 2, (32 + 2 * 3 * 8) * 2, 0, NONE,
         .batch = 2, .query_len = 2, .hidden = 8),
@@ -316,6 +342,19 @@ static const struct {
     ROW(SSD, FORMATS(AUTO, AUTO, AUTO, BF16, AUTO),
         4 * (4 * 6 * 128 + 2 * 15 * 8) + 2 * 2 * 15 * 16, 0, 1200, 384, 2048, NONE, .heads = 4,
         .kv_heads = 2, .head_dim = 8, .state_size = 16, .query_len = 6, .scan_chunk = 4),
+    /* 4 heads of 8 x 16, which bring no gates. A token meets itself: 2 (8 + 16) FLOPs. */
+    ROW(LIGHTNING, FP16, 4 * (4 * 128 + 2 * 24), 0, 4 * (2 * 8 + 16) * 2, 4 * 16 * 2,
+        2 * 4 * 128 * 4, NONE, .heads = 4, .head_dim = 8, .v_head_dim = 16),
+    ROW(LIGHTNING, FORMATS(AUTO, AUTO, AUTO, BF16, AUTO), 4 * (4 * 6 * 128 + 2 * 15 * 24), 0,
+        6 * 128 * 2, 6 * 64 * 2, 2 * 4 * 128 * 2, NONE, .heads = 4, .head_dim = 8, .v_head_dim = 16,
+        .query_len = 6, .scan_chunk = 4),
+    /* 8 channels of 4 elements: 6 FLOPs for each, 3 for a channel; decays and D are weights. B and
+     * C have 4 elements each, inputs and steps 8. */
+    ROW(SELECTIVE_SCAN, FP16, 8 * (6 * 4 + 3), 8 * (4 + 1) * 2, (2 * 8 + 2 * 4) * 2, 8 * 2,
+        2 * 8 * 4 * 4, NONE, .hidden = 8, .state_size = 4),
+    ROW(SELECTIVE_SCAN, FORMATS(AUTO, FP32, FP16, BF16, AUTO), 2 * 3 * 8 * (6 * 16 + 3), 8 * 17 * 4,
+        2 * 3 * 48 * 2, 2 * 3 * 8 * 2, 2 * 2 * 8 * 16 * 2, NONE, .batch = 2, .query_len = 3,
+        .hidden = 8),
 
     /* Ring of 4: each sends 3 quarters twice, and adds 3 quarters. */
     ROW(ALL_REDUCE, FP16, 750, 0, 2000, 2000, 0, 2 * 750 * 2, .elements = 1000, .devices = 4),
@@ -358,6 +397,20 @@ static const struct {
     /* nvfp4: 9 bytes per 16 elements and 4 per tensor, two tensors an expert in gate and up. */
     ROW(MOE_GATE_UP, TENSORS, 1024, 1.75 * 2 * (72 + 4), 9 + 4, 18 + 4, 0, NONE, .tokens = 2,
         .hidden = 8, .intermediate = 16, .experts = 4, .top_k = 1),
+    /* Two matrices of 10 x 6 for each of 2 experts that 4 tokens share; 8 results of 6, which are
+     * written and read. */
+    ROW(MOE_UNGATED, FP16, 4 * 8 * 10 * 6, 2 * 2 * 60 * 2, (4 * 10 + 2 * 8 * 6) * 2, 4 * 10 * 2, 0,
+        NONE, .tokens = 4, .hidden = 10, .intermediate = 6, .experts = 2, .top_k = 2),
+    ROW(MOE_UNGATED, FP16, 4 * 8 * 10 * 6, 2 * (2 * 60 + 6 + 10) * 2, (4 * 10 + 2 * 8 * 6) * 2,
+        4 * 10 * 2, 0, NONE, .tokens = 4, .hidden = 10, .intermediate = 6, .experts = 2, .top_k = 2,
+        .bias = 1),
+    ROW(MOE_UNGATED, FORMATS(AUTO, FP32, FP16, AUTO, AUTO), 4 * 8 * 10 * 6, 2 * 2 * 60 * 4,
+        (4 * 10 + 2 * 8 * 6) * 2, 4 * 10 * 2, 0, NONE, .tokens = 4, .hidden = 10, .intermediate = 6,
+        .experts = 2, .top_k = 2),
+    ROW(MOE_UP, FORMATS(AUTO, FP32, FP16, AUTO, AUTO), 2 * 8 * 10 * 6, 2 * 60 * 4, 4 * 10 * 2,
+        8 * 6 * 2, 0, NONE, .tokens = 4, .hidden = 10, .intermediate = 6, .experts = 2, .top_k = 2),
+    ROW(MOE_UP, FP16, 2 * 8 * 10 * 6, 2 * (60 + 6) * 2, 4 * 10 * 2, 8 * 6 * 2, 0, NONE, .tokens = 4,
+        .hidden = 10, .intermediate = 6, .experts = 2, .top_k = 2, .bias = 1),
     ROW(MOE_DOWN, TENSORS, 512, 1.75 * (72 + 4), 18 + 4, 9 + 4, 0, NONE, .tokens = 2, .hidden = 8,
         .intermediate = 16, .experts = 4, .top_k = 1),
     /* One token with one expert: half a row on each of two devices. */
@@ -684,10 +737,10 @@ static void test_table(void **unused)
         assert_int_equal(found, op); /* so the names are unique */
         assert_in_range(row->dim_count, 1, ROOF_OPERATOR_DIMS_MAX);
         most = row->dim_count > most ? row->dim_count : most;
-        unsigned own = 0;
+        uint64_t own = 0;
         for (int i = 0; i < row->dim_count; i++) {
-            assert_int_equal(own & (1U << row->dims[i]), 0); /* each once */
-            own |= 1U << row->dims[i];
+            assert_int_equal(own & (UINT64_C(1) << row->dims[i]), 0); /* each once */
+            own |= UINT64_C(1) << row->dims[i];
             assert_true(roof_operator_has((enum roof_operator)op, row->dims[i]));
         }
         assert_int_equal(row->required & ~own, 0);
@@ -748,6 +801,10 @@ static void test_promised_dimensions(void **unused)
         {"conv2d", "batch m n k taps subsample"},
         {"conv3d", "batch m n k taps subsample"},
         {"groupnorm", "tokens hidden"},
+        {"moe-ungated", "tokens hidden intermediate experts top-k routing"},
+        {"moe-up", "tokens hidden intermediate experts top-k routing"},
+        {"lightning", "batch heads head-dim v-head-dim query-len scan-chunk"},
+        {"selective-scan", "batch query-len hidden state-size"},
     };
     assert_true(COUNT(cases) <= ROOF_OPERATOR_COUNT);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -943,9 +1000,10 @@ static void test_batch(void **unused)
         const struct roof_work seven = work_of(workload(id, shape));
         assert_near(seven.flops, 7 * one.flops, EXACT);
         for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
-            /* A convolution has weights, which all sequences share. */
-            const double times =
-                roof_operator_has(id, ROOF_DIM_TAPS) && role == ROOF_ROLE_WEIGHTS ? 1 : 7;
+            /* Convolutions and scans have weights, which all sequences share. */
+            const bool shared =
+                roof_operator_has(id, ROOF_DIM_TAPS) || id == ROOF_OPERATOR_SELECTIVE_SCAN;
+            const double times = shared && role == ROOF_ROLE_WEIGHTS ? 1 : 7;
             assert_near(seven.bytes[role], times * one.bytes[role], EXACT);
         }
     }
@@ -1368,7 +1426,7 @@ static void test_refused_dimensions(void **unused)
             roof_input_put(&w, input, INT64_MAX);
             assert_refused(&w, range, "not ");
             roof_input_put(&w, input, 0);
-            if ((row->required & (1U << d)) != 0) {
+            if ((row->required & (UINT64_C(1) << d)) != 0) {
                 assert_refused(&w, needed, "needs");
                 assert_refused(&w, row->name, "needs");
             } else {
@@ -1512,7 +1570,7 @@ struct evaluator {
     struct {
         const char *name;
         double value;
-    } known[40];
+    } known[64];
     size_t count;
     const char *text;
     const char *p;
@@ -1556,8 +1614,11 @@ static double function(struct evaluator *e, const char *name, size_t length)
         const char *name;
         double (*one)(double);
         double (*two)(double, double);
-    } functions[] = {
-        {"fmin", NULL, fmin}, {"fmax", NULL, fmax}, {"expm1", expm1, NULL}, {"log1p", log1p, NULL}};
+    } functions[] = {{"fmin", NULL, fmin},
+                     {"fmax", NULL, fmax},
+                     {"expm1", expm1, NULL},
+                     {"log1p", log1p, NULL},
+                     {"ceil", ceil, NULL}};
     const double first = conditional(e);
     for (size_t i = 0; i < COUNT(functions); i++) {
         if (strlen(functions[i].name) == length && memcmp(functions[i].name, name, length) == 0) {

@@ -64,7 +64,8 @@ static char path[PATH_SIZE];
 static void test_names(void **unused)
 {
     (void)unused;
-    static const char *const stacks[ROOF_STACK_COUNT] = {"best", "trtllm", "vllm", "sglang"};
+    static const char *const stacks[ROOF_STACK_COUNT] = {"best",   "trtllm", "vllm",
+                                                         "sglang", "aiter",  "llama.cpp"};
     static const char *const numerics[] = {"16bit", "fp8",  "int8",  "fp4",   "w8a16",
                                            "w4a16", "w4a8", "32bit", "mx4a16"};
     static const char *const kernels[] = {
@@ -265,9 +266,13 @@ static void test_all_numerics(void **unused)
 
 /* --- embedded files ------------------------------------------------------------------------ */
 
-/* Returns true if the fits are for the same kernel in some stack. */
+/* Returns true if the fits are for the same kernel in some stack; llama.cpp has kernels of its own
+ * beside those that are common to the others. */
 static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b)
 {
+    if ((a->stack == ROOF_STACK_LLAMA_CPP) != (b->stack == ROOF_STACK_LLAMA_CPP)) {
+        return false;
+    }
     return a->kernel == b->kernel && a->numerics == b->numerics && a->quantize == b->quantize &&
            (a->stack == b->stack || a->stack == ROOF_STACK_BEST || b->stack == ROOF_STACK_BEST);
 }
@@ -280,7 +285,9 @@ static void check_lender(const struct roof_kernel_fit *fit, const char *borrower
     struct roof_calibration *c = NULL;
     assert_int_equal(roof_calibration_load(&c, hardware, NULL, NULL, NULL), ROOF_OK);
     assert_non_null(c);
-    assert_string_equal(c->id, fit->lent);
+    if (fit->stack != ROOF_STACK_LLAMA_CPP) { /* whose kernels join the calibration of a family */
+        assert_string_equal(c->id, fit->lent);
+    }
     const struct roof_kernel_fit *const own =
         roof_calibration_find(c, fit->kernel, fit->stack, fit->numerics, fit->quantize);
     if (own == NULL || own->lent != NULL || own->quantize != fit->quantize ||
@@ -301,7 +308,7 @@ static void test_embedded(void **unused)
     size_t files = 0;
     for (size_t f = 0; f < roof_data_file_count; f++) {
         const char *const name = roof_data_files[f].path;
-        if (strncmp(name, prefix, strlen(prefix)) != 0) {
+        if (strncmp(name, prefix, strlen(prefix)) != 0 || strstr(name, "/llama.cpp-") != NULL) {
             continue;
         }
         char id[64];
@@ -322,8 +329,7 @@ static void test_embedded(void **unused)
         for (size_t i = 0; i < c->count; i++) {
             const struct roof_kernel_fit *const fit = &c->fit[i];
             size_t parameters = 0;
-            const struct roof_parameter *const row =
-                roof_kernel_parameters(fit->kernel, &parameters);
+            const struct roof_parameter *const row = roof_fit_parameters(fit, &parameters);
             assert_true(fit->rows > 0);
             assert_true(fit->mape > 0 && fit->mape < 1);
             assert_true(fit->low > 0.2 && fit->low <= 1);
@@ -336,7 +342,8 @@ static void test_embedded(void **unused)
                 assert_false(same_kernel(&c->fit[k], fit));
             }
             for (int stack = 0; stack < ROOF_STACK_COUNT; stack++) {
-                if (fit->stack == ROOF_STACK_BEST || (int)fit->stack == stack) {
+                const bool common = fit->stack == ROOF_STACK_BEST && stack != ROOF_STACK_LLAMA_CPP;
+                if (common || (int)fit->stack == stack) {
                     assert_ptr_equal(roof_calibration_find(c, fit->kernel, (enum roof_stack)stack,
                                                            fit->numerics, fit->quantize),
                                      fit);
@@ -386,10 +393,13 @@ static void test_inheritance(void **unused)
         {"gaudi3", NULL, false},
         {"tpu-v5e", NULL, false},
         {"tpu-v6e", NULL, false},
-        {"mi300x", NULL, false},
-        {"m4-max", NULL, false},
-        {"v100", NULL, false},
-        {"t4", NULL, false},
+        {"mi300x", "mi300x", false},
+        {"mi325x", "mi300x", true},
+        {"mi355x", "mi355x", false},
+        {"mi250x", NULL, false},
+        {"m4-max", "strix-halo", true},
+        {"v100", "dgx-spark", true},
+        {"t4", "dgx-spark", true},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_hardware *const hardware = load_device(cases[i].id);
@@ -401,7 +411,7 @@ static void test_inheritance(void **unused)
              (strcmp(c->id, cases[i].calibration) != 0 || c->inherited != cases[i].inherited))) {
             fail_msg("%s has the calibration of %s", cases[i].id, c == NULL ? "none" : c->id);
         }
-        if (c != NULL) { /* the same: what is inherited is told, not changed */
+        if (c != NULL && !c->local) { /* the same: what is inherited is told, not changed */
             struct roof_hardware *const owner = load_device(c->id);
             struct roof_calibration *own = NULL;
             assert_int_equal(roof_calibration_load(&own, owner, NULL, NULL, &error), ROOF_OK);
@@ -411,7 +421,8 @@ static void test_inheritance(void **unused)
                 assert_true(c->fit[k].low == own->fit[k].low);
                 assert_true(c->fit[k].high == own->fit[k].high);
                 assert_true(c->fit[k].mape == own->fit[k].mape);
-                assert_true((c->fit[k].lent == NULL) == (own->fit[k].lent == NULL));
+                assert_true(own->fit[k].stack == ROOF_STACK_LLAMA_CPP ||
+                            (c->fit[k].lent == NULL) == (own->fit[k].lent == NULL));
                 if (own->fit[k].kernel == ROOF_KERNEL_MLA_DECODE) {
                     continue; /* has the rows of the device's own matrix instruction */
                 }
@@ -477,11 +488,11 @@ static void test_like(void **unused)
         {", \"like\": \"h100-sxm\"", "h100-sxm", 64},
         {", \"like\": \"h200\"", "h100-sxm", 64},
         {", \"like\": \"gb10\"", "dgx-spark", 16},
-        {", \"like\": \"mi300x\"", NULL, 0},
+        {", \"like\": \"mi250x\"", NULL, 0},
         {", \"like\": \"h300\"", NULL, 0},
         {", \"architecture\": \"Hopper\"", "h100-sxm", 64},
         {", \"architecture\": \"Ampere\", \"like\": \"h100-sxm\"", "h100-sxm", 16},
-        {", \"architecture\": \"Ampere\", \"like\": \"mi300x\"", NULL, 0},
+        {", \"architecture\": \"Ampere\", \"like\": \"mi250x\"", "dgx-spark", 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_calibration *const c = calibration_of(cases[i].members);
@@ -491,6 +502,26 @@ static void test_like(void **unused)
             fail_msg("%s: the calibration of %s", cases[i].members, c == NULL ? "none" : c->id);
         }
         roof_calibration_free(c);
+    }
+}
+
+/* Nothing of TensorRT-LLM, which runs on NVIDIA alone, is lent to devices of another vendor. */
+static void test_other_vendor(void **unused)
+{
+    (void)unused;
+    static const char *const ids[] = {"mi300x", "mi355x"};
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        struct roof_hardware *const hardware = load_device(ids[i]);
+        struct roof_calibration *c = NULL;
+        size_t lent = 0;
+        assert_int_equal(roof_calibration_load(&c, hardware, NULL, NULL, NULL), ROOF_OK);
+        for (size_t k = 0; k < c->count; k++) {
+            assert_int_not_equal(c->fit[k].stack, ROOF_STACK_TRTLLM);
+            lent += c->fit[k].lent != NULL;
+        }
+        assert_true(lent > 0 && lent < c->count);
+        roof_calibration_free(c);
+        roof_hardware_free(hardware);
     }
 }
 
@@ -513,7 +544,7 @@ static void test_like(void **unused)
 static void test_file(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const hardware = load_device("mi300x"); /* has none of its own */
+    struct roof_hardware *const hardware = load_device("mi250x"); /* has none of its own */
     struct roof_calibration *c = NULL;
     struct roof_error error = {0};
     write_text(path, FILE_TEXT);
@@ -755,12 +786,12 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),    cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_numerics), cmocka_unit_test(test_all_numerics),
-        cmocka_unit_test(test_embedded), cmocka_unit_test(test_inheritance),
-        cmocka_unit_test(test_like),     cmocka_unit_test(test_file),
-        cmocka_unit_test(test_lent),     cmocka_unit_test(test_refused_files),
-        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_numerics),      cmocka_unit_test(test_all_numerics),
+        cmocka_unit_test(test_embedded),      cmocka_unit_test(test_inheritance),
+        cmocka_unit_test(test_other_vendor),  cmocka_unit_test(test_like),
+        cmocka_unit_test(test_file),          cmocka_unit_test(test_lent),
+        cmocka_unit_test(test_refused_files), cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

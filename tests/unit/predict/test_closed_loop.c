@@ -15,6 +15,8 @@ static enum roof_status plane(struct roof_step_times *out, void *context, double
     ++*calls;
     *out = (struct roof_step_times){.value = {10 + 2 * decoding + 50 * chunks}};
     out->value[ROOF_STEP_EXPECTED] = 2 * out->value[ROOF_STEP_BOUND];
+    out->value[ROOF_STEP_PATH] = 0.75 * out->value[ROOF_STEP_BOUND];
+    out->value[ROOF_STEP_EXPECTED_PATH] = 1.5 * out->value[ROOF_STEP_BOUND];
     out->value[ROOF_STEP_TURN] = out->value[ROOF_STEP_BOUND] / 4;
     out->value[ROOF_STEP_EXPECTED_TURN] = out->value[ROOF_STEP_BOUND];
     return ROOF_OK;
@@ -95,15 +97,16 @@ static void test_lanes(void **state)
                 2 * (12 + 0.01 * (60 - 12)), 1e-12);
 }
 
-/* In a pipeline the chunks of a prompt follow each other: one of 60 s, and two more that are out a
- * turn of 15 s later each; expected times are 120 s and 60 s. Prompts alone fill all lanes. */
+/* In a pipeline the chunks of a prompt follow each other: the first is 45 s on its way through the
+ * stages, and two more are out a turn of 15 s later each; expected times are 90 s and 60 s. Prompts
+ * alone fill all lanes, with steps of 60 s. */
 static void test_chunks_follow(void **state)
 {
     (void)state;
     const struct roof_loop_times t = run((struct roof_loop){1, 99, 3, 1, 1, true});
-    assert_near(t.ttft.value[ROOF_STEP_BOUND], 60 + 2 * 15, 1e-12);
-    assert_near(t.ttft.value[ROOF_STEP_EXPECTED], 120 + 2 * 60, 1e-12);
-    assert_near(run((struct roof_loop){1, 0, 3, 1, 1, true}).ttft.value[ROOF_STEP_BOUND], 90,
+    assert_near(t.ttft.value[ROOF_STEP_BOUND], 45 + 2 * 15, 1e-12);
+    assert_near(t.ttft.value[ROOF_STEP_EXPECTED], 90 + 2 * 60, 1e-12);
+    assert_near(run((struct roof_loop){1, 0, 3, 1, 1, true}).ttft.value[ROOF_STEP_BOUND], 75,
                 1e-12);
     assert_near(run((struct roof_loop){1, 0, 3, 1, 4, true}).ttft.value[ROOF_STEP_BOUND], 180,
                 1e-12);

@@ -325,6 +325,7 @@ static void test_near(void **unused)
     f.workload.stack = ROOF_STACK_TRTLLM;
     check(&f, us, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.stack = ROOF_STACK_BEST;
+    f.wider = 1.2; /* experts of another device in 16 bits */
     f.fit.lent = "eleven";
     check(&f, us, ROOF_KERNEL_LIMIT_MEMORY);
     f.fit.lent = NULL;
@@ -424,7 +425,7 @@ static void test_near_formats(void **unused)
             const struct roof_expected *const e = &f.prediction.part[0].expected;
             assert_ptr_equal(e->fit, &fits[wanted]);
             assert_int_equal(e->near, n > 0);
-            assert_near(e->high_s, e->time_s * (n > 0 ? 2.5 : 2), 1e-12);
+            assert_near(e->high_s, e->time_s * (n > 0 ? 3 : 2), 1e-12);
             fits[wanted].kernel = ROOF_KERNEL_GEMM; /* of no use here */
         }
         roof_hardware_free(f.device);
@@ -488,7 +489,7 @@ static const struct {
 static bool draw_experts(struct roof_workload *w, const struct roof_calibration *c)
 {
     const struct roof_kernel_fit *const fit = &c->fit[draw() % c->count];
-    if (fit->kernel != ROOF_KERNEL_MOE) {
+    if (fit->kernel != ROOF_KERNEL_MOE || fit->plain) { /* halves of those overlap apart */
         return false;
     }
     w->op = ROOF_OPERATOR_MOE;

@@ -48,7 +48,8 @@ static struct roof_shape random_shape(enum roof_operator op)
     for (int d = 0; d < ROOF_DIM_COUNT; d++) {
         const struct roof_input *const input = &roof_dimensions[d];
         if (roof_operator_has(op, (enum roof_dimension)d)) {
-            roof_input_put(&w, input, input->max == 1 ? pick(0, 1) : size());
+            roof_input_put(&w, input,
+                           input->kind == ROOF_INPUT_INTEGER ? size() : pick(0, input->max));
         }
     }
     struct roof_shape *const s = &w.shape;
@@ -756,7 +757,8 @@ static void free_all(struct devices *all)
 /* Doubling the devices of a group shrinks each one's share: those bytes may fall. */
 static bool grows_with(enum roof_operator op, enum roof_dimension dimension)
 {
-    return dimension != ROOF_DIM_EP && roof_dimensions[dimension].max > 1 &&
+    return dimension != ROOF_DIM_EP && dimension != ROOF_DIM_COMPRESSION &&
+           roof_dimensions[dimension].kind == ROOF_INPUT_INTEGER &&
            !(dimension == ROOF_DIM_DEVICES &&
              (op == ROOF_OPERATOR_ALL_GATHER || op == ROOF_OPERATOR_REDUCE_SCATTER));
 }

@@ -52,7 +52,7 @@ static struct roof_shape odd_shape(enum roof_operator op)
     for (int d = 0; d < ROOF_DIM_COUNT; d++) {
         const struct roof_input *const input = &roof_dimensions[d];
         if (roof_operator_has(op, (enum roof_dimension)d)) {
-            roof_input_put(&w, input, input->max == 1 ? 1 : next);
+            roof_input_put(&w, input, input->kind == ROOF_INPUT_INTEGER ? next : 1);
             next = 3 * next + 1;
         }
     }
@@ -1119,17 +1119,17 @@ static void test_text_of_expected(void **unused)
          "80% interval: 8 to 50 us; overhead-bound;\n"
          "                              estimated from gemm kernels (16bit, vllm)\n"},
         {ROOF_STACK_TRTLLM, ROOF_STACK_BEST, ROOF_NUMERICS_W8A16, P(FP8_E4M3), NULL, false,
-         "80% interval: 8 to 50 us; overhead-bound;\n"
+         "80% interval: 6.67 to 60 us; overhead-bound;\n"
          "                              estimated from gemm kernels (w8a16, trtllm)\n"},
         {ROOF_STACK_BEST, ROOF_STACK_BEST, ROOF_NUMERICS_W8A16, P(FP8_E4M3), NULL, false,
-         "80% interval: 8 to 50 us; overhead-bound;\n"
+         "80% interval: 6.67 to 60 us; overhead-bound;\n"
          "                              estimated from gemm kernels (w8a16)\n"},
         {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), "other", false,
-         "80% interval: 8 to 50 us; overhead-bound; estimated from other\n"},
+         "80% interval: 8.33 to 48 us; overhead-bound; estimated from other\n"},
         {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), NULL, true,
-         "80% interval: 8 to 50 us; overhead-bound; estimated from kin\n"},
+         "80% interval: 8.33 to 48 us; overhead-bound; estimated from kin\n"},
         {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), "other", true,
-         "80% interval: 8 to 50 us; overhead-bound; estimated from other\n"},
+         "80% interval: 8.33 to 48 us; overhead-bound; estimated from other\n"},
     };
     struct roof_hardware *const device =
         parse_device("{\"id\": \"fast\", \"bandwidth_gb_s\": 1e7, \"sm_count\": 10, "

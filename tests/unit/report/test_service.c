@@ -176,11 +176,13 @@ static void test_prefill(void **state)
     static const struct {
         const char *config;
         double us;
+        double chunk_us; /* of ten tokens behind forty */
     } cases[] = {
-        {DENSE, OUTSIDE + 4 * PREFILL_LAYER},
-        {WINDOWED, OUTSIDE + 4 * PREFILL_LAYER},
-        {MOE, OUTSIDE + 4 * (MOE_LAYER + 90)},
-        {MLA, OUTSIDE + 2 * MLA_PREFILL_LAYER},
+        {DENSE, OUTSIDE + 4 * PREFILL_LAYER, OUTSIDE + 4 * PREFILL_LAYER},
+        {WINDOWED, OUTSIDE + 4 * PREFILL_LAYER, OUTSIDE + 4 * PREFILL_LAYER},
+        {MOE, OUTSIDE + 4 * (MOE_LAYER + 90), OUTSIDE + 4 * (MOE_LAYER + 90)},
+        /* 455 x 36 + 50 x 32 x 28 = 61,180 is more than 455 x 72 + 10 x 32 x 28 = 41,720. */
+        {MLA, OUTSIDE + 2 * MLA_PREFILL_LAYER, OUTSIDE + 2 * MLA_DECODE_LAYER},
     };
     struct bench b;
     begin(&b);
@@ -196,14 +198,14 @@ static void test_prefill(void **state)
         /* A chunk is not the whole wait for the first token; with the rest cached it is. */
         s.chunk = 10;
         i = infer(m, s, b.device);
-        check_pass(i, cases[c].us);
+        check_pass(i, cases[c].chunk_us);
         assert_true(unknown(i->expected_ttft_s));
-        assert_near(i->expected_tokens_per_s, 3 * 10 / cases[c].us * 1e6, LITTLE);
+        assert_near(i->expected_tokens_per_s, 3 * 10 / cases[c].chunk_us * 1e6, LITTLE);
         s.chunk = 0;
         s.prefix_hit = 0.8;
         i = infer(m, s, b.device);
-        assert_us(i->expected_ttft_s, cases[c].us);
-        assert_near(i->expected_tokens_per_s, 3 * 10 / cases[c].us * 1e6, LITTLE);
+        assert_us(i->expected_ttft_s, cases[c].chunk_us);
+        assert_near(i->expected_tokens_per_s, 3 * 10 / cases[c].chunk_us * 1e6, LITTLE);
         roof_model_free(m);
     }
     end(&b);
@@ -361,7 +363,8 @@ static void test_pipeline(void **state)
         {ROOF_PHASE_PREFILL, 2, 2, 0, 590, 590 + 335},
         /* 209, 206, 206, 129 */
         {ROOF_PHASE_PREFILL, 4, 3, 0, 750, 750 + 2 * 209},
-        {ROOF_PHASE_PREFILL, 4, 9, 0, 750, 750 + 3 * 209},
+        {ROOF_PHASE_PREFILL, 4, 9, 0, 750, 750 + 3 * 209},  /* 3, 2, 2 and 2 */
+        {ROOF_PHASE_PREFILL, 4, 10, 0, 750, 750 + 3 * 209}, /* 3, 3, 2 and 2 */
         /* 3 + 2 x 136 + 80 = 355 and 275 */
         {ROOF_PHASE_MIXED, 2, 1, 1, 630, 630},
         {ROOF_PHASE_MIXED, 2, 2, 1, 630, 2 * 355},
@@ -978,10 +981,6 @@ static void same_ideal(const struct roof_model_prediction *a, const struct roof_
                                      I(activation_memory_bytes),
                                      I(memory_reserve_bytes),
                                      I(kv_bytes_per_token),
-                                     I(time_us),
-                                     I(memory_time_us),
-                                     I(compute_time_us),
-                                     I(network_time_us),
                                      I(devices),
                                      I(draft_s),
                                      I(slowest_stage_s),
@@ -1037,8 +1036,8 @@ static void test_missing_kernel(void **state)
         {DENSE, KERNEL(ROPE), 0},          {DENSE, KERNEL(DECODE), 0x16},
         {DENSE, KERNEL(PREFILL), 0x41},    {MOE, KERNEL(MOE), 0},
         {MOE, KERNEL(ACTIVATION), 0},      {DENSE, KERNEL(ALL_TO_ALL), 0x3f},
-        {MLA, KERNEL(BMM), 0x06},          {MLA, KERNEL(MLA_DECODE), 0x06},
-        {MLA, KERNEL(MLA_PREFILL), 0x51},  {DENSE, KERNEL(MLA_DECODE), 0x7f},
+        {MLA, KERNEL(BMM), 0x02},          {MLA, KERNEL(MLA_DECODE), 0x02},
+        {MLA, KERNEL(MLA_PREFILL), 0x55},  {DENSE, KERNEL(MLA_DECODE), 0x7f},
         {DENSE, KERNEL(ALL_REDUCE), 0x7f},
     };
     static struct roof_model_prediction with;

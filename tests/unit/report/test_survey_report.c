@@ -52,7 +52,7 @@ static const char *cell(const char *text, const char *heading, const char *name,
 }
 
 /* Columns of the kernels. */
-enum { OPERATION = 2, RUNS_AT = 4, INTENSITY, RIDGE, BOUND_BY, ATTAINABLE };
+enum { OPERATION = 1, RUNS_AT = 3, INTENSITY, RIDGE, BOUND_BY, ATTAINABLE };
 
 /* The figures of the source document for q_b_proj of DeepSeek-R1 at 128 tokens, by its own formula:
  * 2 x 128 x 24576 x 1536 = 9.664e9 FLOPs over 128 x 1536 x 2 + 1536 x 24576 / 2 + 128 x 24576 x 2 =
@@ -67,23 +67,25 @@ static void test_q_b_proj(void **state)
     s.common.formats.activations = ROOF_PRECISION_FP16;
     s.common.formats.compute = ROOF_PRECISION_NVFP4;
     char *const text = document(m, &s, false, h, "");
-    assert_string_equal(cell(text, "### Kernels", "q_b_proj", OPERATION),
+    assert_string_equal(cell(text, "<summary>All operators", "q_b_proj", OPERATION),
                         "gemm [128, 1536] x [1536, 24576]");
-    assert_string_equal(cell(text, "### Kernels", "q_b_proj", RUNS_AT), "nvfp4");
-    assert_string_equal(cell(text, "### Kernels", "q_b_proj", INTENSITY), "378.1");
-    assert_string_equal(cell(text, "### Kernels", "q_b_proj", RIDGE), "1125");
-    assert_string_equal(cell(text, "### Kernels", "q_b_proj", BOUND_BY), "memory");
-    assert_string_equal(cell(text, "### Kernels", "q_b_proj", ATTAINABLE), "3.025 PFLOP/s");
+    assert_string_equal(cell(text, "<summary>All operators", "q_b_proj", RUNS_AT), "nvfp4");
+    assert_string_equal(cell(text, "<summary>All operators", "q_b_proj", INTENSITY), "378.1");
+    assert_string_equal(cell(text, "<summary>All operators", "q_b_proj", RIDGE), "1125");
+    assert_string_equal(cell(text, "<summary>All operators", "q_b_proj", BOUND_BY), "memory");
+    assert_string_equal(cell(text, "<summary>All operators", "q_b_proj", ATTAINABLE),
+                        "3.025 PFLOP/s");
     /* Norms: 5 FLOPs per element over a read and a write of 2 bytes and 1/128 of the gain, and at
      * 8000 GB/s no 10 GFLOP/s: 5 / (4 + 2 / 128) x 8000 GB/s. */
-    assert_string_equal(cell(text, "### Kernels", "attn_norm", INTENSITY), "1.245");
-    assert_string_equal(cell(text, "### Kernels", "attn_norm", ATTAINABLE), "9.961 TFLOP/s");
+    assert_string_equal(cell(text, "<summary>All operators", "attn_norm", INTENSITY), "1.245");
+    assert_string_equal(cell(text, "<summary>All operators", "attn_norm", ATTAINABLE),
+                        "9.961 TFLOP/s");
     free(text);
     /* At one token and FP16 inputs four FLOPs per byte of weights, all but: memory-bound. */
     s.common.shape.batch = 1;
     char *const one = document(m, &s, false, h, "");
-    assert_string_equal(cell(one, "### Kernels", "q_b_proj", INTENSITY), "3.989");
-    assert_string_equal(cell(one, "### Kernels", "q_b_proj", BOUND_BY), "memory");
+    assert_string_equal(cell(one, "<summary>All operators", "q_b_proj", INTENSITY), "3.989");
+    assert_string_equal(cell(one, "<summary>All operators", "q_b_proj", BOUND_BY), "memory");
     free(one);
     roof_model_free(m);
     roof_hardware_free(h);
@@ -100,11 +102,11 @@ static void test_bmm(void **state)
     s.common.formats.precision = ROOF_PRECISION_FP8_E4M3;
     s.common.formats.out = ROOF_PRECISION_FP8_E4M3;
     char *const text = document(m, &s, false, h, "");
-    assert_string_equal(cell(text, "### Kernels", "q_absorb", OPERATION),
+    assert_string_equal(cell(text, "<summary>All operators", "q_absorb", OPERATION),
                         "bmm 128 x [64, 128] x [128, 512]");
-    assert_string_equal(cell(text, "### Kernels", "q_absorb", INTENSITY), "78.77");
-    assert_string_equal(cell(text, "### Kernels", "q_absorb", RIDGE), "562.5");
-    assert_string_equal(cell(text, "### Kernels", "q_absorb", BOUND_BY), "memory");
+    assert_string_equal(cell(text, "<summary>All operators", "q_absorb", INTENSITY), "78.77");
+    assert_string_equal(cell(text, "<summary>All operators", "q_absorb", RIDGE), "562.5");
+    assert_string_equal(cell(text, "<summary>All operators", "q_absorb", BOUND_BY), "memory");
     assert_string_equal(cell(text, "## Hardware", "peak nvfp4, matrix", 1), "9 PFLOP/s");
     assert_string_equal(cell(text, "## Hardware", "peak nvfp4, matrix", 2), "1125");
     assert_string_equal(cell(text, "## Hardware", "peak fp8_e4m3, matrix", 2), "562.5");
@@ -123,14 +125,19 @@ static void test_llama(void **state)
     struct roof_model *const m = load("llama-3-8b");
     const struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 4096);
     char *const text = document(m, &s, true, h, "");
-    assert_string_equal(cell(text, "### Kernels: decode", "gate_up_proj", INTENSITY), "0.9997");
-    assert_string_equal(cell(text, "### Kernels: decode", "gate_up_proj", RIDGE), "153");
-    assert_string_equal(cell(text, "### Kernels: prefill", "gate_up_proj", INTENSITY), "1911");
-    assert_string_equal(cell(text, "### Kernels: prefill", "gate_up_proj", BOUND_BY), "compute");
+    assert_string_equal(cell(text, "All operators of the decode", "gate_up_proj", INTENSITY),
+                        "0.9997");
+    assert_string_equal(cell(text, "All operators of the decode", "gate_up_proj", RIDGE), "153");
+    assert_string_equal(cell(text, "All operators of the prefill", "gate_up_proj", INTENSITY),
+                        "1911");
+    assert_string_equal(cell(text, "All operators of the prefill", "gate_up_proj", BOUND_BY),
+                        "compute");
     /* Square: 4096 x 4096 x 4096 is 4096 / 3. */
-    assert_string_equal(cell(text, "### Kernels: prefill", "o_proj", INTENSITY), "1365");
-    assert_string_equal(cell(text, "### Kernels: prefill", "o_proj", ATTAINABLE), "312 TFLOP/s");
-    assert_string_equal(cell(text, "### Kernels: decode", "attn_add", ATTAINABLE), "339.8 GFLOP/s");
+    assert_string_equal(cell(text, "All operators of the prefill", "o_proj", INTENSITY), "1365");
+    assert_string_equal(cell(text, "All operators of the prefill", "o_proj", ATTAINABLE),
+                        "312 TFLOP/s");
+    assert_string_equal(cell(text, "All operators of the decode", "attn_add", ATTAINABLE),
+                        "339.8 GFLOP/s");
     /* 16-bit weights are as many bytes as 114516 tokens of 128 KiB. */
     assert_non_null(strstr(text, "from context 114516 on"));
     assert_non_null(strstr(text, "it **fits** into 80 GiB less 10% kept free"));
@@ -157,7 +164,7 @@ static void test_text_of_others(void **state)
     assert_non_null(strstr(text, "prints for\n\n````sh\nroofline '```'\n````\n"));
     assert_non_null(strstr(text, "roofline 9.8.7"));
     /* Neither peaks for the formats nor kernels are known: it says so, and shows dashes. */
-    assert_string_equal(cell(text, "### Kernels", "lm_head", RIDGE), "-");
+    assert_string_equal(cell(text, "<summary>All operators", "lm_head", RIDGE), "-");
     assert_string_equal(cell(text, "## Hardware", "peak fp16, matrix", 1), "-");
     assert_non_null(strstr(text, "no known peak for what these operators run at"));
     assert_non_null(strstr(text, "Expected times are unknown (\"-\"): no kernels of a device like "
@@ -189,12 +196,39 @@ static void test_formulas(void **state)
     roof_hardware_free(h);
 }
 
+/* Sources on GitHub are links, to the file where one is named; others, and what a link could not
+ * hold, are text. */
+static void test_sources(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"a/b@0123abc docs/x.md (tables); c_/d@fedcba98",
+         "[a/b@0123abc docs/x.md](https://github.com/a/b/blob/0123abc/docs/x.md) (tables); "
+         "[c\\_/d@fedcba98](https://github.com/c_/d/tree/fedcba98)"},
+        {"a/b@0123abc x*.y (all)",
+         "[a/b@0123abc](https://github.com/a/b/tree/0123abc) x\\*.y (all)"},
+        {"a/b@012 x", "a/b@012 x"},
+        {"a/b@0123abz x", "a/b@0123abz x"},
+        {"a@0123abc x", "a@0123abc x"},
+        {"/b@0123abc", "/b@0123abc"},
+        {"a/@0123abc", "a/@0123abc"},
+        {"x) [y](z)@0123abc; a sheet", "x) \\[y\\](z)@0123abc; a sheet"},
+        {"", ""},
+    };
+    struct roof_text text = ROOF_TEXT_INIT;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        roof_text_clear(&text);
+        roof_markdown_put_sources(&text, cases[i][0]);
+        assert_string_equal(text.data == NULL ? "" : text.data, cases[i][1]);
+    }
+    roof_text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_q_b_proj), cmocka_unit_test(test_bmm),
         cmocka_unit_test(test_llama),    cmocka_unit_test(test_text_of_others),
-        cmocka_unit_test(test_formulas),
-    };
+        cmocka_unit_test(test_formulas), cmocka_unit_test(test_sources)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

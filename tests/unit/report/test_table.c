@@ -110,11 +110,12 @@ static void test_columns_of_models(void **unused)
 {
     (void)unused;
     static const char end[] =
-        ",tokens_per_s,tokens_per_s_per_user,expected_time_us,expected_low_us,expected_high_us,"
+        ",tokens_per_s,tokens_per_s_per_user,energy_j,power_w,joule_per_token,expected_time_us,"
+        "expected_low_us,expected_high_us,"
         "expected_bottleneck,expected_basis,expected_near_fraction,expected_step_ms,expected_ttft_"
         "ms,expected_tpot_ms,"
         "expected_e2e_ms,"
-        "expected_tokens_per_s,expected_tokens_per_s_per_user\n";
+        "expected_tokens_per_s,expected_tokens_per_s_per_user,least_time_us\n";
     for (size_t i = 0; i < COUNT(outputs); i++) {
         struct roof_table table;
         struct roof_text text = ROOF_TEXT_INIT;

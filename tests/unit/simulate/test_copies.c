@@ -52,8 +52,11 @@ static struct roof_simulation_inputs inputs_of(uint64_t copies, enum roof_router
 static void test_routers(void **state)
 {
     (void)state;
-    const struct roof_arrival trace[] = {{0, 16, 10}, {0.5, 16, 1}, {2, 16, 1}};
-    static const double third[] = {[ROOF_ROUTER_ROUND_ROBIN] = 11, [ROOF_ROUTER_LEAST_LOADED] = 3};
+    const struct roof_arrival trace[] = {
+        {0, 16, 10, NULL, 0}, {0.5, 16, 1, NULL, 0}, {2, 16, 1, NULL, 0}};
+    static const double third[] = {[ROOF_ROUTER_ROUND_ROBIN] = 11,
+                                   [ROOF_ROUTER_LEAST_LOADED] = 3,
+                                   [ROOF_ROUTER_PREFIX_AWARE] = 3};
     for (int router = 0; router < ROOF_ROUTER_COUNT; router++) {
         struct roof_simulation_inputs in = inputs_of(2, (enum roof_router)router);
         in.trace = trace;
@@ -128,11 +131,38 @@ static void test_closed_loop(void **state)
     }
 }
 
+/* Two documents of 4 blocks, asked again after they were read by one copy each. The router that
+ * knows the caches finds them: 3 of 4 blocks of the first one (the last token is always computed).
+ * In turn, the second round goes to the wrong copies. */
+static void test_prefix_aware(void **state)
+{
+    (void)state;
+    static const uint64_t first[] = {1, 2, 3, 4};
+    static const uint64_t second[] = {5, 6, 7, 8};
+    const struct roof_arrival trace[] = {
+        {0, 64, 1, first, 0}, {0, 64, 1, second, 0}, {10, 64, 1, second, 0}, {20, 64, 1, first, 0}};
+    for (int aware = 0; aware < 2; aware++) {
+        struct roof_simulation_inputs in =
+            inputs_of(2, aware ? ROOF_ROUTER_PREFIX_AWARE : ROOF_ROUTER_ROUND_ROBIN);
+        in.limits.part_blocks = 1;
+        in.limits.blocks = 8;
+        in.trace = trace;
+        in.requests = 4;
+        in.keep = true;
+        struct roof_simulation s = run(&in, steady, 1);
+        assert_int_equal(s.served[2].cached, aware ? 48 : 0);
+        assert_int_equal(s.served[3].cached, aware ? 48 : 0);
+        assert_near(s.prefix_hit, aware ? 96. / 256 : 0, 1e-12);
+        roof_simulation_free(&s);
+    }
+}
+
 /* In a closed loop each copy keeps its number of users: the one with short requests serves more. */
 static void test_users_stay(void **state)
 {
     (void)state;
-    const struct roof_arrival trace[] = {{0, 16, 10}, {0, 16, 1}, {0, 16, 1}, {0, 16, 1}};
+    const struct roof_arrival trace[] = {
+        {0, 16, 10, NULL, 0}, {0, 16, 1, NULL, 0}, {0, 16, 1, NULL, 0}, {0, 16, 1, NULL, 0}};
     struct roof_simulation_inputs in = inputs_of(2, ROOF_ROUTER_ROUND_ROBIN);
     in.trace = trace;
     in.concurrency = 2;
@@ -198,9 +228,10 @@ static void test_first_users(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_routers),     cmocka_unit_test(test_in_turn),
-        cmocka_unit_test(test_closed_loop), cmocka_unit_test(test_little),
-        cmocka_unit_test(test_users_stay),  cmocka_unit_test(test_first_users),
+        cmocka_unit_test(test_prefix_aware), cmocka_unit_test(test_routers),
+        cmocka_unit_test(test_in_turn),      cmocka_unit_test(test_closed_loop),
+        cmocka_unit_test(test_little),       cmocka_unit_test(test_users_stay),
+        cmocka_unit_test(test_first_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

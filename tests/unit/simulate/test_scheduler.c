@@ -54,9 +54,10 @@ static struct roof_scheduler_limits wide(void)
         .budget = ROOF_BUDGET_WHOLE, .sequences = 64, .blocks = 0, .scale = 1};
 }
 
-/* Runs requests to their ends; returns the sums. */
-static struct roof_scheduler_sums run(struct served *out, struct roof_scheduler_limits limits,
-                                      const struct given *given, size_t count)
+/* Runs requests with ids of their prompts to their ends; returns the sums. */
+static struct roof_scheduler_sums run_named(struct served *out, struct roof_scheduler_limits limits,
+                                            const struct given *given, const uint64_t *const *ids,
+                                            size_t count)
 {
     struct roof_step_table *table = NULL;
     struct roof_step_table *shorter = NULL;
@@ -67,11 +68,11 @@ static struct roof_scheduler_sums run(struct served *out, struct roof_scheduler_
     limits.path = limits.stages == 3 ? shorter : table;
     assert_int_equal(roof_scheduler_open(&s, &limits, table, keep, out, NULL), ROOF_OK);
     for (size_t i = 0; i < count; i++) {
+        const struct roof_arrival request = {given[i].arrival_s, given[i].prompt, given[i].generate,
+                                             ids == NULL ? NULL : ids[i], 0};
         assert_true(roof_scheduler_fits(s, given[i].prompt, given[i].generate));
         assert_int_equal(roof_scheduler_run(s, given[i].arrival_s, NULL), ROOF_OK);
-        assert_int_equal(
-            roof_scheduler_push(s, i, given[i].arrival_s, given[i].prompt, given[i].generate, NULL),
-            ROOF_OK);
+        assert_int_equal(roof_scheduler_push(s, i, &request, NULL), ROOF_OK);
     }
     assert_int_equal(roof_scheduler_run(s, INFINITY, NULL), ROOF_OK);
     assert_int_equal(out->count, count);
@@ -82,6 +83,12 @@ static struct roof_scheduler_sums run(struct served *out, struct roof_scheduler_
     roof_step_table_free(table);
     roof_step_table_free(shorter);
     return sums;
+}
+
+static struct roof_scheduler_sums run(struct served *out, struct roof_scheduler_limits limits,
+                                      const struct given *given, size_t count)
+{
+    return run_named(out, limits, given, NULL, count);
 }
 
 static void check(const struct roof_served *r, double scheduled, double first, double last)
@@ -388,9 +395,78 @@ static void test_pipelines(void **state)
     }
 }
 
+/* Ids 1 and 2 are a prompt of 32; 1 and 3 begin alike. */
+static const uint64_t one_two[] = {1, 2};
+static const uint64_t one_three[] = {1, 3};
+static const uint64_t others[] = {7, 8, 9};
+
+/* The first prompt takes 1 + 32/8 = 5 s. The second one finds block 1, and computes 16 tokens in 3
+ * s. The third one has both blocks, but its last token is always computed, in whole blocks: 3 s. */
+static void test_prefix_cache(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given all[] = {{0, 32, 1}, {5, 32, 1}, {8, 32, 1}};
+    static const uint64_t *const ids[] = {one_two, one_three, one_two};
+    limits.part_blocks = 1;
+    limits.blocks = 10;
+    const struct roof_scheduler_sums sums = run_named(&out, limits, all, ids, 3);
+    check(&out.request[0], 0, 5, 5);
+    check(&out.request[1], 5, 8, 8);
+    check(&out.request[2], 8, 11, 11);
+    assert_int_equal(out.request[0].cached, 0);
+    assert_int_equal(out.request[1].cached, 16);
+    assert_int_equal(out.request[2].cached, 16);
+    assert_near(sums.blocks_s, 11 * 2, 1e-12); /* each has two blocks */
+}
+
+/* A cache of 4 blocks: the third prompt needs 3, so two of the idle ones go. Block 2 is idle since
+ * the first prompt, which used 1 as well, as the second one did after it. Of that one 3 became idle
+ * before 1. So 2 and 3 go, and 1 is found. */
+static void test_eviction(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given all[] = {{0, 32, 1}, {10, 32, 1}, {20, 48, 1}, {30, 48, 1}, {40, 32, 1}};
+    static const uint64_t *const ids[] = {one_two, one_three, others, others, one_three};
+    limits.part_blocks = 1;
+    limits.blocks = 4;
+    (void)run_named(&out, limits, all, ids, 5);
+    assert_int_equal(out.request[1].cached, 16);
+    assert_int_equal(out.request[2].cached, 0);
+    assert_int_equal(out.request[3].cached, 32);
+    assert_int_equal(out.request[4].cached, 16);
+}
+
+/* Two requests share two blocks: a cache of 4 has room for both, with one block of their own each.
+ * They are prefilled in one step, of which the second one takes the blocks at once: 33 tokens and
+ * 1. Without ids it has no room before the first one ends. */
+static void test_shared_blocks(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given all[] = {{0, 33, 2}, {0, 33, 2}};
+    static const uint64_t *const ids[] = {others, others};
+    static const uint64_t *const none[] = {others, NULL};
+    limits.part_blocks = 1;
+    limits.blocks = 4;
+    (void)run_named(&out, limits, all, ids, 2);
+    assert_int_equal(out.request[1].cached, 32);
+    check(&out.request[0], 0, 1 + 34. / 8, 1 + 34. / 8 + 1.5);
+    check(&out.request[1], 0, 1 + 34. / 8, 1 + 34. / 8 + 1.5);
+    (void)run_named(&out, limits, all, none, 2);
+    assert_near(out.request[1].scheduled_s, 1 + 33. / 8 + 1.25, 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prefix_cache),
+        cmocka_unit_test(test_eviction),
+        cmocka_unit_test(test_shared_blocks),
         cmocka_unit_test(test_one),
         cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_mixed),

@@ -238,7 +238,8 @@ static void test_seed(void **state)
 static void test_trace(void **state)
 {
     (void)state;
-    const struct roof_arrival trace[] = {{0, 16, 2}, {0.5, 999, 1}, {10, 16, 2}};
+    const struct roof_arrival trace[] = {
+        {0, 16, 2, NULL, 0}, {0.5, 999, 1, NULL, 0}, {10, 16, 2, NULL, 0}};
     struct lab lab = lab_of((struct plane){1, 0, 0}, "constant", "1", "1");
     lab.inputs.trace = trace;
     lab.inputs.requests = 3;

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: MIT
+#include "ask/curves.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask/draw.h"
+#include "base/base.h"
+#include "decide/grid.h"
+
+/* --- output -------------------------------------------------------------------------------- */
+
+static void put_title(struct roof_curves *curves, const struct roof_asking *a, const char *text)
+{
+    roof_chart_name(curves->title, a->form.title != NULL ? a->form.title : text);
+}
+
+static enum roof_status draw_image(struct roof_text *out, const struct roof_asking *a,
+                                   const struct roof_curves *curves,
+                                   const struct roof_drawing_size *size, struct roof_error *error)
+{
+    struct roof_text script = ROOF_TEXT_INIT;
+    struct roof_text summary = ROOF_TEXT_INIT;
+    enum roof_status status = roof_curves_gnuplot(&script, curves, roof_asking_image(a),
+                                                  (int)size->width, (int)size->height, error);
+    if (status == ROOF_OK) {
+        roof_curves_summary(&summary, curves);
+        status = roof_asking_draw(out, a, &script, curves->title, &summary, error);
+    }
+    roof_text_free(&script);
+    roof_text_free(&summary);
+    return status;
+}
+
+/* Finishes a chart and writes it in the format of the question. */
+static enum roof_status write_curves(struct roof_text *out, const struct roof_asking *a,
+                                     struct roof_curves *curves,
+                                     const struct roof_drawing_size *size, struct roof_error *error)
+{
+    TRY(roof_curves_finish(curves, error));
+    if (a->form.format == ROOF_TEXT) {
+        const struct roof_chart_look look = roof_drawing_look(size);
+        return roof_curves_text(out, curves, &look, error);
+    }
+    if (a->form.format == ROOF_JSON) {
+        roof_curves_json(out, curves);
+        return ROOF_OK;
+    }
+    return draw_image(out, a, curves, size, error);
+}
+
+static void set_axis(struct roof_curve_axis *axis, enum roof_curve_scale scale, const char *name)
+{
+    roof_chart_name(axis->name, name);
+    axis->scale = scale;
+}
+
+static double milliseconds(double seconds)
+{
+    return roof_to_unit(seconds, ROOF_UNIT_MILLISECONDS);
+}
+
+/* --- the grid of a question ---------------------------------------------------------------- */
+
+struct charting {
+    struct roof_asking *asking;
+    enum roof_chart_kind kind;
+    struct roof_drawing_size size;
+    struct roof_grid grid;
+    const struct roof_axis *along; /* the inputs that points of a curve differ by */
+    bool both;                     /* the chart has times of both phases */
+    struct roof_curves curves;
+    struct roof_text name;
+    uint64_t refused;
+    struct roof_error first_refused;
+};
+
+/* Finds the input along which curves go: the batch if it has several values, else the first of the
+ * others that is a number. */
+static enum roof_status find_axis(struct charting *c, struct roof_error *error)
+{
+    const struct roof_sweep *const sweep = &c->grid.sweep;
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        const struct roof_axis *const axis = &sweep->axis[i];
+        const bool batch = axis->input == roof_input(ROOF_DIM_BATCH);
+        if (axis->values.count > 1 && axis->input->kind == ROOF_INPUT_INTEGER &&
+            (c->along == NULL || batch)) {
+            c->along = axis;
+        }
+    }
+    return c->along != NULL
+               ? ROOF_OK
+               : roof_error_set(
+                     error, ROOF_USAGE,
+                     "a chart of curves needs several values of " ROOF_KEY(
+                         "batch") " or of a length, such as " ROOF_KEY("batch") " 1:256:x2");
+}
+
+/* Names the curve of a point by all that differs between curves. */
+static void put_name(struct charting *c, const struct roof_model_prediction *model,
+                     const char *what)
+{
+    const struct roof_sweep *const sweep = &c->grid.sweep;
+    roof_text_clear(&c->name);
+    if (c->grid.models > 1) {
+        roof_text_printf(&c->name, "%s on ", model->model->id);
+    }
+    roof_text_put(&c->name, model->total.hardware->id);
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        const struct roof_axis *const axis = &sweep->axis[i];
+        if (axis->values.count > 1 && axis != c->along) {
+            roof_text_printf(&c->name, ", %s ", axis->input->option);
+            roof_input_show(&c->name, axis->input, roof_input_get(&model->scenario, axis->input));
+        }
+    }
+    roof_text_put(&c->name, what);
+}
+
+/* Adds a time and its lower bound; where none is expected the bound is all there is. */
+static enum roof_status add_time(struct charting *c, const struct roof_model_prediction *model,
+                                 double x, const char *what, double expected_s, double bound_s,
+                                 struct roof_error *error)
+{
+    size_t curve = 0;
+    const bool known = !isnan(expected_s);
+    if (isnan(bound_s)) {
+        return ROOF_OK;
+    }
+    put_name(c, model, what);
+    roof_text_put(&c->name, known ? "" : ", lower bound");
+    if (c->name.failed) {
+        return roof_no_memory(error);
+    }
+    TRY(roof_curves_find(&curve, &c->curves, c->name.data, false, error));
+    TRY(roof_curves_add(&c->curves, curve, x, milliseconds(known ? expected_s : bound_s), "",
+                        error));
+    if (!known) {
+        return ROOF_OK;
+    }
+    TRY(roof_curves_find(&curve, &c->curves, c->name.data, true, error));
+    return roof_curves_add(&c->curves, curve, x, milliseconds(bound_s), "", error);
+}
+
+static enum roof_status add_latency(struct charting *c, const struct roof_model_prediction *model,
+                                    struct roof_error *error)
+{
+    const double x = (double)roof_input_get(&model->scenario, c->along->input);
+    TRY(add_time(c, model, x, c->both ? ": first token" : "", model->expected_ttft_s, model->ttft_s,
+                 error));
+    return add_time(c, model, x, c->both ? ": each further token" : "", model->expected_tpot_s,
+                    model->tpot_s, error);
+}
+
+static enum roof_status add_rates(struct charting *c, const struct roof_model_prediction *model,
+                                  struct roof_error *error)
+{
+    char label[ROOF_CURVE_LABEL_SIZE];
+    size_t curve = 0;
+    const bool known = !isnan(model->expected_tokens_per_s);
+    const double user =
+        known ? model->expected_tokens_per_s_per_user : model->tokens_per_s_per_user;
+    const double all = known ? model->expected_tokens_per_s : model->tokens_per_s;
+    if (isnan(model->tpot_s) || isnan(all) || isnan(user)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("chart") " pareto needs decode steps or requests, not prefill alone");
+    }
+    put_name(c, model, known ? "" : ", at its lower bounds");
+    if (c->name.failed) {
+        return roof_no_memory(error);
+    }
+    (void)snprintf(label, sizeof label, "%s %" PRId64, c->along->input->option,
+                   roof_input_get(&model->scenario, c->along->input));
+    TRY(roof_curves_find(&curve, &c->curves, c->name.data, false, error));
+    return roof_curves_add(&c->curves, curve, user, all / model->devices, label, error);
+}
+
+static enum roof_status on_point(void *context, const struct roof_prediction *prediction,
+                                 const struct roof_model_prediction *model,
+                                 struct roof_error *error)
+{
+    struct charting *const c = context;
+    (void)prediction;
+    if (model->fits == ROOF_FIT_NO) {
+        c->curves.unfit++;
+        return ROOF_OK;
+    }
+    return c->kind == ROOF_CHART_PARETO ? add_rates(c, model, error) : add_latency(c, model, error);
+}
+
+static void on_refused(void *context, const struct roof_error *error)
+{
+    struct charting *const c = context;
+    if (c->refused++ == 0) {
+        c->first_refused = *error;
+    }
+}
+
+/* Looks at the first point to see which times the chart has. */
+static enum roof_status on_first(void *context, const struct roof_prediction *prediction,
+                                 const struct roof_model_prediction *model,
+                                 struct roof_error *error)
+{
+    struct charting *const c = context;
+    (void)prediction;
+    (void)error;
+    c->both = !isnan(model->ttft_s) && !isnan(model->tpot_s);
+    set_axis(&c->curves.y, ROOF_SCALE_TEN,
+             c->both                ? "time (ms)"
+             : isnan(model->tpot_s) ? "time to first token (ms)"
+                                    : "time per token (ms)");
+    return ROOF_OK;
+}
+
+/* Names the axes and the chart. */
+static enum roof_status name_chart(struct charting *c, struct roof_error *error)
+{
+    struct roof_text title = ROOF_TEXT_INIT;
+    struct roof_sweep first = c->grid.sweep; /* its lists stay those of the grid */
+    if (c->kind == ROOF_CHART_PARETO) {
+        c->curves.front = true;
+        set_axis(&c->curves.x, ROOF_SCALE_LINEAR, "tokens/s per user");
+        set_axis(&c->curves.y, ROOF_SCALE_LINEAR, "tokens/s per device");
+    } else {
+        set_axis(&c->curves.x, ROOF_SCALE_TWO, c->along->input->option);
+        first.refused = NULL;
+        TRY(roof_sweep_run(&first, 0, 1, on_first, c, error));
+    }
+    for (size_t i = 0; i < c->grid.models && i < 3; i++) {
+        roof_text_printf(&title, "%s%s", i == 0 ? "" : ", ", c->grid.model[i]->id);
+    }
+    roof_text_put(&title, c->kind == ROOF_CHART_PARETO ? ": throughput and speed per user"
+                                                       : ": expected latency");
+    const enum roof_status status = title.failed ? roof_no_memory(error) : ROOF_OK;
+    if (status == ROOF_OK) {
+        put_title(&c->curves, c->asking, title.data);
+    }
+    roof_text_free(&title);
+    return status;
+}
+
+/* Refuses what only a roofline has. */
+static enum roof_status check_inputs(const struct roof_asking *a, struct roof_error *error)
+{
+    static const size_t others[] = {ROOF_INPUT_CEILINGS, ROOF_INPUT_LINE,     ROOF_INPUT_ATTAINABLE,
+                                    ROOF_INPUT_L2,       ROOF_INPUT_EXPECTED, ROOF_INPUT_FROM,
+                                    ROOF_INPUT_MEASURED, ROOF_INPUT_TOP};
+    static const size_t rows[] = {ROOF_INPUT_COLUMNS, ROOF_INPUT_SHARD, ROOF_INPUT_RESUME};
+    TRY(roof_asking_refuse(a, others, COUNT(others), "a chart of curves", error));
+    return roof_asking_refuse(a, rows, COUNT(rows), "a chart", error);
+}
+
+/* Reads the grid, and how large the chart is. */
+static enum roof_status read_input(struct charting *c, struct roof_error *error)
+{
+    struct roof_asking *const a = c->asking;
+    TRY(check_inputs(a, error));
+    TRY(roof_read_drawing_size(&c->size, a, error));
+    return roof_grid_open(&c->grid, &a->loans, a->question, false, error);
+}
+
+static enum roof_status add_grid(struct charting *c, struct roof_error *error)
+{
+    uint64_t count = 0;
+    struct roof_sweep *const sweep = &c->grid.sweep;
+    for (size_t i = 0; i < c->grid.models; i++) {
+        roof_asking_remark(c->asking, c->grid.model[i]);
+    }
+    if (sweep->model == NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "only models have charts of curves; plot draws operators");
+    }
+    TRY(find_axis(c, error));
+    TRY(roof_sweep_count(&count, sweep, error));
+    if (count > ROOF_CURVE_POINTS_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "a chart has at most %d points",
+                              ROOF_CURVE_POINTS_MAX);
+    }
+    TRY(name_chart(c, error));
+    sweep->refused = on_refused;
+    TRY(roof_sweep_run(sweep, 0, count, on_point, c, error));
+    if (c->refused > 0 && c->asking->listener->complain != NULL) {
+        (void)roof_error_prefix(&c->first_refused, c->first_refused.status,
+                                "%" PRIu64 " of %" PRIu64
+                                " points are not possible and left out; the first: ",
+                                c->refused, count);
+        c->asking->listener->complain(c->asking->listener->context, &c->first_refused);
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_ask_curves(struct roof_asking *a, enum roof_chart_kind kind,
+                                 struct roof_error *error)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct charting *const c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        return roof_no_memory(error);
+    }
+    c->asking = a;
+    c->kind = kind;
+    roof_curves_init(&c->curves);
+    enum roof_status status = read_input(c, error);
+    if (status == ROOF_OK) {
+        status = add_grid(c, error);
+    }
+    if (status == ROOF_OK) {
+        status = write_curves(&text, a, &c->curves, &c->size, error);
+    }
+    if (status == ROOF_OK) {
+        status = roof_asking_write(a, &text, error);
+    }
+    roof_text_free(&text);
+    roof_text_free(&c->name);
+    roof_curves_free(&c->curves);
+    roof_grid_close(&c->grid);
+    free(c);
+    return status;
+}
+
+/* --- plans --------------------------------------------------------------------------------- */
+
+/* Names a plan: "fp8, 2 x tp 4, batch 64", "fp8, 1x1+1x1, batch 256". */
+static void name_plan(char out[ROOF_CURVE_LABEL_SIZE], const struct roof_plan_row *row)
+{
+    const struct roof_plan *const plan = &row->plan;
+    char split[sizeof row->copies + 8] = "";
+    char stages[24] = "";
+    if (plan->prefill.copies > 0) {
+        (void)snprintf(split, sizeof split, ", %s", row->copies);
+    } else if (plan->devices > 1) {
+        const int64_t each = plan->devices / plan->dp / (plan->split.pp > 0 ? plan->split.pp : 1);
+        char copies[24] = "";
+        if (plan->dp > 1) {
+            (void)snprintf(copies, sizeof copies, "%" PRId64 " x ", plan->dp);
+        }
+        (void)snprintf(split, sizeof split, ", %stp %" PRId64, copies, each);
+    }
+    if (plan->prefill.copies == 0 && plan->split.pp > 1) {
+        (void)snprintf(stages, sizeof stages, " pp %" PRId64, plan->split.pp);
+    }
+    (void)snprintf(out, ROOF_CURVE_LABEL_SIZE, "%.20s%.24s%s, batch %" PRId64, row->formats, split,
+                   stages, plan->batch);
+}
+
+static enum roof_status add_plans(struct roof_curves *curves, const struct roof_plan_answer *answer,
+                                  struct roof_error *error)
+{
+    for (size_t i = 0; i < answer->plans.count && i < ROOF_CURVE_POINTS_MAX; i++) {
+        const struct roof_plan *const plan = &answer->plans.plan[i];
+        struct roof_plan_row row;
+        char label[ROOF_CURVE_LABEL_SIZE];
+        char name[ROOF_CHART_NAME_SIZE];
+        size_t curve = 0;
+        roof_plan_name(&row, plan, (int)i + 1, &answer->problem);
+        name_plan(label, &row);
+        (void)snprintf(name, sizeof name, "%.60s%s", row.hardware,
+                       plan->basis == ROOF_PLAN_BOUND ? ", at its lower bounds" : "");
+        if (plan->prefill.copies > 0) {
+            (void)snprintf(curves->key, sizeof curves->key, "%s",
+                           "3x1+2x4: 3 copies of 1 device prefill, 2 copies of 4 decode");
+        }
+        TRY(roof_curves_find(&curve, curves, name, false, error));
+        TRY(roof_curves_add(curves, curve, plan->tokens_per_s_per_user,
+                            plan->tokens_per_s_per_device, label, error));
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_ask_plan_curves(struct roof_text *out, struct roof_asking *a,
+                                      const struct roof_plan_answer *answer,
+                                      const struct roof_drawing_size *size,
+                                      struct roof_error *error)
+{
+    struct roof_curves *const curves = calloc(1, sizeof *curves);
+    char title[ROOF_CHART_NAME_SIZE];
+    if (curves == NULL) {
+        return roof_no_memory(error);
+    }
+    (void)snprintf(title, sizeof title, "%.60s: ways to serve it", answer->problem.model->id);
+    put_title(curves, a, title);
+    curves->front = true;
+    set_axis(&curves->x, ROOF_SCALE_LINEAR, "tokens/s per user");
+    set_axis(&curves->y, ROOF_SCALE_LINEAR, "tokens/s per device");
+    enum roof_status status = add_plans(curves, answer, error);
+    if (status == ROOF_OK) {
+        status = write_curves(out, a, curves, size, error);
+    }
+    roof_curves_free(curves);
+    free(curves);
+    return status;
+}
+
+/* --- rates of requests --------------------------------------------------------------------- */
+
+/* The rates of the chart, as parts of the greatest. */
+static const double parts[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0};
+
+static enum roof_status add_rate(struct roof_curves *curves, double rate,
+                                 const struct roof_simulation *result, struct roof_error *error)
+{
+    static const char *const names[][2] = {{"first token, p50", "first token, p99"},
+                                           {"each further token, p50", "each further token, p99"}};
+    for (int i = 0; i < 2; i++) {
+        const struct roof_latency_result *const r = &result->latency[i];
+        size_t curve = 0;
+        TRY(roof_curves_find(&curve, curves, names[i][0], false, error));
+        TRY(roof_curves_add(curves, curve, rate, milliseconds(r->p50_s), "", error));
+        TRY(roof_curves_find(&curve, curves, names[i][1], false, error));
+        TRY(roof_curves_add(curves, curve, rate, milliseconds(r->p99_s), "", error));
+    }
+    return ROOF_OK;
+}
+
+/* Simulates the same requests at each rate. */
+static enum roof_status add_simulations(struct roof_curves *curves, const struct simulate_input *in,
+                                        double greatest, struct roof_error *error)
+{
+    struct roof_simulation_inputs inputs = in->inputs;
+    struct roof_arrivals arrivals = in->arrivals;
+    inputs.arrivals = &arrivals;
+    inputs.keep = false;
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        struct roof_simulation result;
+        arrivals.rate = fmax(parts[i] * greatest, ROOF_RATE_MIN);
+        enum roof_status status = roof_simulate(&result, &inputs, error);
+        if (status == ROOF_OK) {
+            status = add_rate(curves, arrivals.rate, &result, error);
+        }
+        roof_simulation_free(&result);
+        TRY(status);
+    }
+    return ROOF_OK;
+}
+
+static void add_limits(struct roof_curves *curves, const struct simulate_input *in)
+{
+    static const char *const names[] = {"limit of the first token", "limit of each further token"};
+    for (int i = 0; i < 2; i++) {
+        const struct roof_latency_limit *const limit = &in->inputs.limit[i];
+        char name[ROOF_CHART_NAME_SIZE];
+        if (limit->percent > 0) {
+            (void)snprintf(name, sizeof name, "%s, p%g", names[i], limit->percent);
+        } else {
+            (void)snprintf(name, sizeof name, "%s, mean", names[i]);
+        }
+        roof_curves_add_limit(curves, name, milliseconds(limit->time_s));
+    }
+}
+
+enum roof_status roof_ask_rate_curves(struct roof_text *out, struct roof_asking *a,
+                                      const struct simulate_input *in, struct roof_error *error)
+{
+    char title[ROOF_CHART_NAME_SIZE];
+    const double greatest = in->capacity ? in->row.max_rate : in->arrivals.rate;
+    struct roof_curves *const curves = calloc(1, sizeof *curves);
+    if (curves == NULL) {
+        return roof_no_memory(error);
+    }
+    (void)snprintf(title, sizeof title, "%.32s on %.32s: latency over load", in->model->id,
+                   in->hardware->id);
+    put_title(curves, a, title);
+    set_axis(&curves->x, ROOF_SCALE_LINEAR, "requests per second");
+    set_axis(&curves->y, ROOF_SCALE_TEN, "time (ms)");
+    add_limits(curves, in);
+    enum roof_status status = add_simulations(curves, in, greatest, error);
+    if (status == ROOF_OK) {
+        status = write_curves(out, a, curves, &in->size, error);
+    }
+    roof_curves_free(curves);
+    free(curves);
+    return status;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+/* Draws charts of all kinds: their size, and the images that the caller makes of scripts. */
+#ifndef ROOF_ASK_DRAW_H
+#define ROOF_ASK_DRAW_H
+
+#include "ask/asking.h"
+#include "chart/chart_text.h"
+
+/* The size of a chart: columns of text, or pixels. */
+struct roof_drawing_size {
+    int64_t width;
+    int64_t height; /* 0 of text */
+    bool ascii;
+    bool coloured;
+};
+
+/* How a chart of characters of a size looks. */
+struct roof_chart_look roof_drawing_look(const struct roof_drawing_size *size);
+
+/* True where the answer is an image, or the script that makes one. */
+bool roof_asking_drawn(const struct roof_asking *a);
+/* Reads WIDTH[xHEIGHT], the characters and the colours; what is not given has its default. */
+enum roof_status roof_read_drawing_size(struct roof_drawing_size *out, const struct roof_asking *a,
+                                        struct roof_error *error);
+/* The kind of image that is asked for; a script makes an SVG. */
+enum roof_chart_image roof_asking_image(const struct roof_asking *a);
+/* Writes a script, or the image that the caller draws of it, with a title and a summary. */
+enum roof_status roof_asking_draw(struct roof_text *out, const struct roof_asking *a,
+                                  const struct roof_text *script, const char *title,
+                                  const struct roof_text *summary, struct roof_error *error);
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+/* Answers `measure model`: runs the operators of a model's steps on this machine, beside what is
+ * expected of a device that was measured. */
+#include <stdlib.h>
+
+#include "ask/measuring.h"
+#include "base/base.h"
+#include "measure/judge.h"
+#include "report/step_report.h"
+
+#define SECONDS 20
+/* Decode and prefill. */
+#define STEPS_MAX 2
+
+/* The question, and all that comes of it. */
+struct stepping {
+    struct roof_asking *asking;
+    const struct roof_meter *meter; /* NULL: the first whose device is found */
+    struct roof_meter_options options;
+    double seconds;
+    bool shared;   /* a device that others use is measured, too */
+    bool compared; /* the exit code says whether the times agree */
+    bool one;      /* a phase is given */
+    struct roof_scenario scenario;
+    const struct roof_hardware *hardware;
+    const struct roof_model *model;
+    struct roof_model_prediction *prediction[STEPS_MAX]; /* owned, as the steps are */
+    struct roof_measured_step *step[STEPS_MAX];
+    size_t count;
+};
+
+static enum roof_status read_input(struct stepping *s, struct roof_error *error)
+{
+    struct roof_asking *const a = s->asking;
+    const struct roof_question *const q = a->question;
+    static const size_t others[] = {ROOF_INPUT_FOLDER, ROOF_INPUT_RESUME_FOLDER, ROOF_INPUT_SAVE,
+                                    ROOF_INPUT_LIKE, ROOF_INPUT_FORMATS};
+    if (q->model_name == NULL) {
+        return roof_which_model(error);
+    }
+    TRY(roof_asking_refuse(a, others, COUNT(others), "a model", error));
+    if (!roof_asking_has(a, ROOF_INPUT_HARDWARE)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "measure model compares with what is expected: measure into a "
+                              "folder first, and name it by " ROOF_KEY("hardware"));
+    }
+    TRY(roof_measuring_device(&s->meter, &s->options, a, error));
+    TRY(roof_measuring_seconds(&s->seconds, a, SECONDS, error));
+    s->shared = roof_asking_has(a, ROOF_INPUT_SHARED);
+    s->compared = roof_asking_has(a, ROOF_INPUT_AGAINST);
+    s->one = roof_asking_has(a, ROOF_INPUT_PHASE);
+    TRY(roof_read_scenario(&s->scenario, q, error));
+    TRY(roof_asking_hardware(&s->hardware, a, NULL, error));
+    TRY(roof_asking_model(&s->model, a, q, q->model_name, error));
+    return s->scenario.phase == ROOF_PHASE_MIXED
+               ? roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("phase") " is decode or prefill where a model is measured")
+               : ROOF_OK;
+}
+
+/* Predicts one phase, and makes room for its step. */
+static enum roof_status add_phase(struct stepping *s, enum roof_phase phase,
+                                  struct roof_error *error)
+{
+    const size_t i = s->count++;
+    s->prediction[i] = calloc(1, sizeof *s->prediction[i]);
+    s->step[i] = calloc(1, sizeof *s->step[i]);
+    if (s->prediction[i] == NULL || s->step[i] == NULL) {
+        return roof_no_memory(error);
+    }
+    s->scenario.phase = phase;
+    return roof_predict_model(s->prediction[i], s->model, &s->scenario, s->hardware, error);
+}
+
+/* Measures all phases on an opened device. */
+static enum roof_status measure(struct stepping *s, struct roof_bench *bench,
+                                struct roof_error *error)
+{
+    const struct roof_halt halt = roof_asking_halt(s->asking);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what was opened has a meter */
+    if (s->meter->check != NULL && !s->shared) {
+        TRY(s->meter->check(bench, error));
+    }
+    if (s->meter->step_begin == NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "steps of models are not measured on " ROOF_KEY("device") " %s",
+                              s->meter->name);
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        roof_asking_progress(s->asking, "measure", "steps", i, s->count);
+        TRY(roof_step_measure(s->step[i], s->meter, bench, s->prediction[i],
+                              s->seconds / (double)s->count, &halt, error));
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status write_all(struct stepping *s, struct roof_error *error)
+{
+    struct roof_asking *const a = s->asking;
+    struct roof_text text = ROOF_TEXT_INIT;
+    const struct roof_measured_step *const steps[STEPS_MAX] = {s->step[0], s->step[1]};
+    bool agree = true;
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < s->count; i++) {
+        agree = agree && roof_step_agrees(s->step[i]);
+        if (a->form.format == ROOF_TEXT) {
+            roof_text_put(&text, i == 0 ? "" : "\n");
+            roof_report_step_text(&text, s->step[i], s->compared);
+        }
+    }
+    if (a->form.format == ROOF_JSON) {
+        roof_report_steps_json(&text, steps, s->count);
+    } else if (a->form.format == ROOF_CSV) {
+        status = roof_report_steps_csv(&text, steps, s->count, error);
+    }
+    status = status == ROOF_OK ? roof_asking_write(a, &text, error) : status;
+    roof_text_free(&text);
+    return status == ROOF_OK && s->compared && !agree ? ROOF_UNSATISFIED : status;
+}
+
+static enum roof_status answer(struct stepping *s, struct roof_error *error)
+{
+    struct roof_bench *bench = NULL;
+    TRY(read_input(s, error));
+    TRY(add_phase(s, s->one ? (enum roof_phase)s->scenario.phase : ROOF_PHASE_DECODE, error));
+    TRY(s->one ? ROOF_OK : add_phase(s, ROOF_PHASE_PREFILL, error));
+    TRY(roof_measuring_open(&bench, &s->meter, &s->options, s->asking, error));
+    enum roof_status status = measure(s, bench, error);
+    s->meter->close(bench);
+    return status == ROOF_OK ? write_all(s, error) : status;
+}
+
+enum roof_status roof_ask_measure_model(struct roof_asking *a, struct roof_error *error)
+{
+    struct stepping s = {.asking = a};
+    const enum roof_status status = answer(&s, error);
+    for (size_t i = 0; i < COUNT(s.prediction); i++) {
+        free(s.prediction[i]);
+        free(s.step[i]);
+    }
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the loop has freed what each phase made */
+    return status;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "ask/measuring.h"
+
+#include <string.h>
+
+#include "base/base.h"
+
+#define SECONDS_MAX 86400
+#define HOST "cpu"
+
+bool roof_measuring_host(const struct roof_meter *meter)
+{
+    return strcmp(meter->name, HOST) == 0;
+}
+
+/* Reads the number of threads, which only the CPU has: they choose it, too. */
+static enum roof_status read_threads(const struct roof_meter **meter,
+                                     struct roof_meter_options *options,
+                                     const struct roof_asking *a, struct roof_error *error)
+{
+    int64_t index = 0;
+    if (!roof_asking_has(a, ROOF_INPUT_THREADS)) {
+        return ROOF_OK;
+    }
+    if (*meter != NULL && !roof_measuring_host(*meter)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("threads") " does not go with " ROOF_KEY(
+                                  "device") " %s: "
+                                            "the threads are those of the CPU",
+                              (*meter)->name);
+    }
+    TRY(*meter == NULL ? roof_meter_find(meter, &index, HOST, error) : ROOF_OK);
+    return roof_input_parse(&options->threads, roof_input(ROOF_INPUT_THREADS),
+                            a->question->value[ROOF_INPUT_THREADS], error);
+}
+
+enum roof_status roof_measuring_device(const struct roof_meter **meter,
+                                       struct roof_meter_options *options,
+                                       const struct roof_asking *a, struct roof_error *error)
+{
+    TRY(roof_meter_find(meter, &options->index, a->question->value[ROOF_INPUT_DEVICE], error));
+    return read_threads(meter, options, a, error);
+}
+
+enum roof_status roof_measuring_seconds(double *out, const struct roof_asking *a, double otherwise,
+                                        struct roof_error *error)
+{
+    *out = otherwise;
+    return roof_asking_has(a, ROOF_INPUT_SECONDS)
+               ? roof_parse_number(out, a->question->value[ROOF_INPUT_SECONDS], ROOF_KEY("seconds"),
+                                   1, SECONDS_MAX, error)
+               : ROOF_OK;
+}
+
+/* Opens the first device that is found. */
+static enum roof_status open_first(struct roof_bench **out, const struct roof_meter **meter,
+                                   const struct roof_meter_options *options,
+                                   const struct roof_asking *a, struct roof_error *error)
+{
+    size_t count = 0;
+    const struct roof_meter *const *const meters = roof_meters(&count);
+    enum roof_status status = ROOF_IO;
+    struct roof_error lacks;
+    (void)roof_error_set(&lacks, ROOF_OK, "note: the CPU is measured, for want of a GPU");
+    for (size_t i = 0; i < count && status == ROOF_IO; i++) {
+        *meter = meters[i];
+        status = (*meter)->open(out, options, error);
+        if (status == ROOF_IO) {
+            roof_error_append(&lacks, "%s %s", i == 0 ? ":" : ";", error->message);
+        }
+    }
+    if (status == ROOF_OK && roof_measuring_host(*meter) && a->listener->remark != NULL) {
+        a->listener->remark(a->listener->context, &lacks);
+    }
+    return status;
+}
+
+enum roof_status roof_measuring_open(struct roof_bench **out, const struct roof_meter **meter,
+                                     const struct roof_meter_options *options,
+                                     const struct roof_asking *a, struct roof_error *error)
+{
+    return *meter == NULL ? open_first(out, meter, options, a, error)
+                          : (*meter)->open(out, options, error);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A chart of curves as data: a latency over batches or rates of requests, or the throughput of
+ * devices over the speed that a user sees (a Pareto chart). It computes nothing but its axes and
+ * which points lie on a front.
+ */
+#ifndef ROOF_CHART_CURVES_H
+#define ROOF_CHART_CURVES_H
+
+#include "base/text.h"
+#include "chart/chart.h"
+#include "chart/chart_text.h"
+
+#define ROOF_CURVES_MAX 24
+#define ROOF_CURVE_POINTS_MAX 20000
+#define ROOF_CURVE_LIMITS_MAX 4
+#define ROOF_CURVE_TICKS_MAX 24
+#define ROOF_CURVE_LABEL_SIZE 112
+
+enum roof_curve_scale {
+    ROOF_SCALE_LINEAR, /**< from 0 */
+    ROOF_SCALE_TEN,    /**< logarithmic if the values are far apart, with ticks at 1, 2 and 5 */
+    ROOF_SCALE_TWO     /**< likewise, with ticks at powers of two */
+};
+
+struct roof_curve_axis {
+    char name[ROOF_CHART_NAME_SIZE]; /**< "tokens/s per user" */
+    enum roof_curve_scale scale;
+    double min, max;                   /**< set by roof_curves_scale, as are the ticks */
+    double tick[ROOF_CURVE_TICKS_MAX]; /**< ascending */
+    size_t ticks;
+};
+
+struct roof_curve {
+    char name[ROOF_CHART_NAME_SIZE];
+    size_t of; /**< the curve that it is the lower bound of; its own number: it is none */
+};
+
+struct roof_curve_point {
+    double x, y;
+    size_t curve;
+    bool behind; /**< it is not on the front of its curve: no line goes through it */
+    char label[ROOF_CURVE_LABEL_SIZE]; /**< "": none */
+};
+
+/** A line across the chart: a value that must not be exceeded. */
+struct roof_curve_limit {
+    char name[ROOF_CHART_NAME_SIZE];
+    double y;
+};
+
+/** Start with roof_curves_init; one thread at a time may change it. */
+struct roof_curves {
+    char title[ROOF_CHART_NAME_SIZE];
+    struct roof_curve_axis x, y;
+    struct roof_curve curve[ROOF_CURVES_MAX];
+    size_t curves;
+    struct roof_curve_limit limit[ROOF_CURVE_LIMITS_MAX];
+    size_t limits;
+    struct roof_curve_point *point; /**< owned */
+    size_t points;
+    size_t room;
+    char key[ROOF_CHART_NOTE_SIZE]; /**< what labels mean; "": they need no words */
+    size_t unfit; /**< points that are left out, because the model does not fit there */
+    bool front;   /**< more is better on both axes: a Pareto chart */
+};
+
+void roof_curves_init(struct roof_curves *curves);
+void roof_curves_free(struct roof_curves *curves);
+
+/** Finds the curve of a name, which is cut like a name of a chart (roof_chart_name), or adds it.
+ * bound says that it is the lower bound of the curve before it. ROOF_USAGE for too many. */
+enum roof_status roof_curves_find(size_t *out, struct roof_curves *curves, const char *name,
+                                  bool bound, struct roof_error *error);
+
+/** Adds a point; one without a value (NAN, infinite, not above 0) is passed over. */
+enum roof_status roof_curves_add(struct roof_curves *curves, size_t curve, double x, double y,
+                                 const char *label, struct roof_error *error);
+
+/** Adds a limit; NAN is none. */
+void roof_curves_add_limit(struct roof_curves *curves, const char *name, double y);
+
+/** Orders the points of each curve by x, marks those that another of their curve beats if there is
+ * a front, and sets the axes. ROOF_USAGE when there is no point. */
+enum roof_status roof_curves_finish(struct roof_curves *curves, struct roof_error *error);
+
+/** Returns the place of a value on an axis: 0 at its beginning, 1 at its end. */
+double roof_curve_place(const struct roof_curve_axis *axis, double value);
+
+/** Returns the number of a curve, or of the curve whose lower bound it is, without other bounds. */
+size_t roof_curve_number(const struct roof_curves *curves, size_t curve);
+
+/** Writes what is not drawn, and what labels mean; nothing without reason. */
+void roof_curves_note(struct roof_text *out, const struct roof_curves *curves);
+
+/** Each draws a finished chart, as roof_chart_text, roof_chart_gnuplot and roof_chart_json do. */
+enum roof_status roof_curves_text(struct roof_text *out, const struct roof_curves *curves,
+                                  const struct roof_chart_look *look, struct roof_error *error);
+enum roof_status roof_curves_gnuplot(struct roof_text *out, const struct roof_curves *curves,
+                                     enum roof_chart_image image, int width, int height,
+                                     struct roof_error *error);
+void roof_curves_json(struct roof_text *out, const struct roof_curves *curves);
+
+/** Writes what the chart shows in sentences, for those who do not see it. */
+void roof_curves_summary(struct roof_text *out, const struct roof_curves *curves);
+
+#endif

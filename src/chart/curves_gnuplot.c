@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+/* Writes scripts for gnuplot that draw curves: a block of data for each, and labels where they
+ * cover nothing. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "chart/curves.h"
+#include "chart/script.h"
+
+/* These are pixels of an image; a font of FONT pixels has characters about CHARACTER wide. */
+#define FONT 13.0
+#define CHARACTER 7.3
+#define SMALL (FONT - 2)
+#define LINE 18.0
+#define LEFT 82.0
+#define RIGHT 34.0
+#define BOTTOM 62.0
+#define TITLE_TOP 24.0
+#define LEGEND_TOP 50.0
+#define LEGEND_GAP 44.0 /* the width of an item beside its text */
+#define SWATCH 22.0
+#define POINT 4.0 /* the radius of a point */
+#define DASHED "linewidth 1.4 dashtype (10,6)"
+#define LABELS_MAX 200
+/* A line is looked at in so many points, to see if it runs through a label. */
+#define STEPS 48
+/* At least this share of the height must be left to the plot. */
+#define HEIGHT_SHARE 0.3
+
+/* Okabe and Ito's colours, which the colour-blind can tell apart; in grey the shapes differ. */
+static const char *const colours[] = {"0072B2", "D55E00", "009E73", "CC79A7",
+                                      "E69F00", "56B4E9", "404040"};
+/* The numbers of filled shapes in gnuplot. */
+static const int shapes[] = {7, 5, 9, 11, 13, 15};
+
+struct box {
+    double left, top, right, bottom;
+};
+
+struct drawing {
+    struct roof_text *out;
+    const struct roof_curves *curves;
+    enum roof_chart_image image;
+    double width, height;
+    struct box plot;
+    struct box taken[LABELS_MAX]; /* by labels */
+    size_t labels;
+};
+
+static const char *colour_of(const struct drawing *d, size_t curve)
+{
+    return colours[roof_curve_number(d->curves, curve) % COUNT(colours)];
+}
+
+static bool is_bound(const struct drawing *d, size_t curve)
+{
+    return d->curves->curve[curve].of != curve;
+}
+
+static void put_place(const struct drawing *d, double x, double y)
+{
+    roof_text_put(d->out, "screen ");
+    roof_script_number(d->out, x / d->width);
+    roof_text_put(d->out, ",");
+    roof_script_number(d->out, 1 - y / d->height);
+}
+
+static void put_label(const struct drawing *d, const char *text, double x, double y,
+                      const char *place, double size, const char *colour)
+{
+    roof_text_put(d->out, "set label ");
+    roof_script_quote(d->out, text);
+    roof_text_put(d->out, " at ");
+    put_place(d, x, y);
+    roof_text_printf(d->out, " %s front textcolor rgb '#%s' font ',", place, colour);
+    roof_script_number(d->out, roof_script_text_size(d->image, size));
+    roof_text_put(d->out, "'\n");
+}
+
+static void put_line(const struct drawing *d, double x0, double x1, double y, const char *style,
+                     const char *colour)
+{
+    roof_text_put(d->out, "set arrow from ");
+    put_place(d, x0, y);
+    roof_text_put(d->out, " to ");
+    put_place(d, x1, y);
+    roof_text_printf(d->out, " nohead front %s linecolor rgb '#%s'\n", style, colour);
+}
+
+static double x_of(const struct drawing *d, double x)
+{
+    return d->plot.left + roof_curve_place(&d->curves->x, x) * (d->plot.right - d->plot.left);
+}
+
+static double y_of(const struct drawing *d, double y)
+{
+    return d->plot.bottom - roof_curve_place(&d->curves->y, y) * (d->plot.bottom - d->plot.top);
+}
+
+/* --- the legend ---------------------------------------------------------------------------- */
+
+/* The rows and the width of a legend that is being laid out. */
+struct legend {
+    double x;
+    size_t row;
+    bool drawn; /* it is drawn, not only counted */
+};
+
+static void put_item(const struct drawing *d, struct legend *legend, const char *name,
+                     const char *style, const char *colour)
+{
+    const double width = LEGEND_GAP + CHARACTER * (double)roof_text_width(name);
+    if (legend->x > LEFT && legend->x + width > d->width - RIGHT + LEGEND_GAP / 2) {
+        legend->x = LEFT;
+        legend->row++;
+    }
+    if (legend->drawn) {
+        const double y = LEGEND_TOP + LINE * (double)legend->row;
+        put_line(d, legend->x, legend->x + SWATCH, y, style, colour);
+        put_label(d, name, legend->x + SWATCH + 6, y, "left", FONT - 1, "202020");
+    }
+    legend->x += width;
+}
+
+/* Lays out the names of the curves in rows, and returns how many there are. */
+static size_t put_legend(const struct drawing *d, bool drawn)
+{
+    struct legend legend = {.x = LEFT, .drawn = drawn};
+    bool bounds = false;
+    for (size_t c = 0; c < d->curves->curves; c++) {
+        bounds = bounds || is_bound(d, c);
+        if (!is_bound(d, c)) {
+            put_item(d, &legend, d->curves->curve[c].name, "linewidth 2.4", colour_of(d, c));
+        }
+    }
+    if (bounds) {
+        put_item(d, &legend, "lower bound", DASHED, "606060");
+    }
+    return legend.row + 1;
+}
+
+/* --- labels -------------------------------------------------------------------------------- */
+
+static bool overlap(const struct box *a, const struct box *b)
+{
+    return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
+}
+
+/* True if a line between two points runs through a box. */
+static bool crosses(const struct drawing *d, const struct roof_curve_point *from,
+                    const struct roof_curve_point *to, const struct box *box)
+{
+    for (int i = 0; i <= STEPS; i++) {
+        const double part = (double)i / STEPS;
+        const double x = x_of(d, from->x) * (1 - part) + x_of(d, to->x) * part;
+        const double y = y_of(d, from->y) * (1 - part) + y_of(d, to->y) * part;
+        if (x > box->left && x < box->right && y > box->top && y < box->bottom) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True if a label may stand in a box: inside the plot, beside other labels, points and lines. */
+static bool is_free(const struct drawing *d, const struct box *box)
+{
+    if (box->left < d->plot.left + 2 || box->right > d->width - 4 ||
+        box->top < d->plot.top - LINE || box->bottom > d->plot.bottom - 2) {
+        return false;
+    }
+    for (size_t i = 0; i < d->labels; i++) {
+        if (overlap(box, &d->taken[i])) {
+            return false;
+        }
+    }
+    const struct roof_curve_point *last = NULL;
+    for (size_t i = 0; i < d->curves->points; i++) {
+        const struct roof_curve_point *const point = &d->curves->point[i];
+        const double x = x_of(d, point->x);
+        const double y = y_of(d, point->y);
+        const struct box at = {x - POINT, y - POINT, x + POINT, y + POINT};
+        if (point->behind) {
+            continue;
+        }
+        if (overlap(box, &at) ||
+            (last != NULL && last->curve == point->curve && crosses(d, last, point, box))) {
+            return false;
+        }
+        last = point;
+    }
+    return true;
+}
+
+/* Places the label of a point where it covers nothing; a label without a place is left out. */
+static void label_point(struct drawing *d, const struct roof_curve_point *point)
+{
+    static const double beside[][2] = {{1, -1}, {1, -0.2}, {-1, 1}, {1, 1}, {-1, -1}, {-1, 0}};
+    const double width = SMALL / FONT * CHARACTER * (double)roof_text_width(point->label);
+    for (size_t i = 0; i < COUNT(beside) && d->labels < LABELS_MAX; i++) {
+        const double x = x_of(d, point->x) + beside[i][0] * (POINT + 4);
+        const double y = y_of(d, point->y) + beside[i][1] * (POINT + 6);
+        const struct box box = {beside[i][0] > 0 ? x : x - width, y - SMALL / 2,
+                                beside[i][0] > 0 ? x + width : x, y + SMALL / 2};
+        if (is_free(d, &box)) {
+            d->taken[d->labels++] = box;
+            put_label(d, point->label, x, y, beside[i][0] > 0 ? "left boxed" : "right boxed", SMALL,
+                      colour_of(d, point->curve));
+            return;
+        }
+    }
+}
+
+/* Names a limit at one end of its line, above or below it, where it covers nothing. */
+static void label_limit(struct drawing *d, const char *name, double y)
+{
+    const double width = CHARACTER * (double)roof_text_width(name);
+    const double left[] = {d->plot.left + 8, d->plot.right - 8 - width};
+    const double middle[] = {y - 10, y + 10};
+    struct box box = {0};
+    for (int i = 0; i < 5; i++) { /* the last is the first again: it stands there in any case */
+        const double x = left[i / 2 % 2];
+        const double at = middle[i % 2];
+        box = (struct box){x, at - 7, x + width, at + 7};
+        if (is_free(d, &box)) {
+            break;
+        }
+    }
+    put_label(d, name, box.left, (box.top + box.bottom) / 2, "left boxed", FONT - 1, "B00020");
+    if (d->labels < LABELS_MAX) {
+        d->taken[d->labels++] = box;
+    }
+}
+
+static void put_labels(struct drawing *d)
+{
+    for (size_t i = 0; i < d->curves->limits; i++) {
+        const double y = y_of(d, d->curves->limit[i].y);
+        put_line(d, d->plot.left, d->plot.right, y, "linewidth 1.4 dashtype 4", "B00020");
+        label_limit(d, d->curves->limit[i].name, y);
+    }
+    for (size_t i = 0; i < d->curves->points; i++) {
+        const struct roof_curve_point *const point = &d->curves->point[i];
+        if (!point->behind && point->label[0] != '\0') {
+            label_point(d, point);
+        }
+    }
+}
+
+/* --- data ---------------------------------------------------------------------------------- */
+
+/* Writes a block of data with the points of a curve on its front, or behind it. */
+static void put_data(const struct drawing *d, size_t curve, bool behind)
+{
+    roof_text_printf(d->out, "$%s_%zu << EOD\n", behind ? "behind" : "curve", curve + 1);
+    for (size_t i = 0; i < d->curves->points; i++) {
+        const struct roof_curve_point *const point = &d->curves->point[i];
+        if (point->curve == curve && point->behind == behind) {
+            roof_text_number(d->out, point->x);
+            roof_text_put(d->out, " ");
+            roof_text_number(d->out, point->y);
+            roof_text_put(d->out, "\n");
+        }
+    }
+    roof_text_put(d->out, "EOD\n");
+}
+
+static void put_axis(const struct drawing *d, char letter, const struct roof_curve_axis *axis)
+{
+    char text[ROOF_QUANTITY_SIZE];
+    if (axis->scale != ROOF_SCALE_LINEAR) {
+        roof_text_printf(d->out, "set logscale %c\n", letter);
+    }
+    roof_text_printf(d->out, "set %crange [", letter);
+    roof_text_number(d->out, axis->min);
+    roof_text_put(d->out, ":");
+    roof_text_number(d->out, axis->max);
+    roof_text_printf(d->out, "]\nset %ctics (", letter);
+    for (size_t i = 0; i < axis->ticks; i++) {
+        roof_text_printf(d->out, "%s\"%s\" ", i == 0 ? "" : ", ",
+                         roof_format_short(text, axis->tick[i]));
+        roof_text_number(d->out, axis->tick[i]);
+    }
+    roof_text_printf(d->out, ")\nset %clabel ", letter);
+    roof_script_quote(d->out, axis->name);
+    roof_text_put(d->out, " textcolor rgb '#404040'\n");
+}
+
+static void put_head(const struct drawing *d)
+{
+    roof_text_put(d->out, "# A chart of curves. gnuplot FILE > image\n");
+    roof_script_terminal(d->out, d->image, d->width, d->height, FONT);
+    roof_script_margins(d->out, d->plot.left / d->width, d->plot.right / d->width,
+                        1 - d->plot.top / d->height, 1 - d->plot.bottom / d->height);
+    put_axis(d, 'x', &d->curves->x);
+    put_axis(d, 'y', &d->curves->y);
+    roof_text_put(
+        d->out,
+        "set border 3 linewidth 1 linecolor rgb '#808080'\n"
+        "set tics nomirror textcolor rgb '#404040'\n"
+        "set grid xtics ytics back linetype 1 dashtype 1 linewidth 1 linecolor rgb '#e2e2e2'\n"
+        "unset key\n"
+        "set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0\n");
+}
+
+static void put_plot(const struct drawing *d)
+{
+    roof_text_put(d->out, "plot \\\n");
+    for (size_t c = 0; c < d->curves->curves; c++) {
+        const char *const colour = colour_of(d, c);
+        if (d->curves->front) {
+            roof_text_printf(d->out,
+                             "  $behind_%zu using 1:2 with points pointtype 7 pointsize 0.4 "
+                             "linecolor rgb '#90%s', \\\n",
+                             c + 1, colour);
+        }
+        if (is_bound(d, c)) {
+            roof_text_printf(d->out,
+                             "  $curve_%zu using 1:2 with lines " DASHED " "
+                             "linecolor rgb '#%s', \\\n",
+                             c + 1, colour);
+        } else {
+            roof_text_printf(d->out,
+                             "  $curve_%zu using 1:2 with linespoints linewidth 1.8 "
+                             "pointtype %d pointsize 0.9 linecolor rgb '#%s', \\\n",
+                             c + 1, shapes[roof_curve_number(d->curves, c) % COUNT(shapes)],
+                             colour);
+        }
+    }
+    roof_text_put(d->out, "  NaN notitle\n");
+}
+
+static void put_around(const struct drawing *d)
+{
+    struct roof_text note = ROOF_TEXT_INIT;
+    put_label(d, d->curves->title, LEFT, TITLE_TOP, "left", FONT + 4, "202020");
+    (void)put_legend(d, true);
+    roof_curves_note(&note, d->curves);
+    if (note.length > 0) {
+        put_label(d, note.data, LEFT, d->height - 10, "left", FONT - 2, "606060");
+    }
+    d->out->failed = d->out->failed || note.failed;
+    roof_text_free(&note);
+}
+
+enum roof_status roof_curves_gnuplot(struct roof_text *out, const struct roof_curves *curves,
+                                     enum roof_chart_image image, int width, int height,
+                                     struct roof_error *error)
+{
+    struct drawing *const d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        return roof_no_memory(error);
+    }
+    *d = (struct drawing){
+        .out = out, .curves = curves, .image = image, .width = width, .height = height};
+    const double legend = LINE * (double)put_legend(d, false);
+    const double bottom =
+        height - BOTTOM - (curves->unfit > 0 || curves->key[0] != '\0' ? LINE : 0);
+    d->plot = (struct box){LEFT, LEGEND_TOP + legend + 4, width - RIGHT, bottom};
+    if (bottom - d->plot.top < HEIGHT_SHARE * height) {
+        free(d);
+        return roof_error_set(error, ROOF_USAGE,
+                              "an image of %dx%d has no room for the names of %zu curves: give it "
+                              "a larger " ROOF_KEY("size"),
+                              width, height, curves->curves);
+    }
+    put_head(d);
+    for (size_t c = 0; c < curves->curves; c++) {
+        put_data(d, c, false);
+        if (curves->front) {
+            put_data(d, c, true);
+        }
+    }
+    put_labels(d);
+    put_around(d);
+    put_plot(d);
+    free(d);
+    return ROOF_OK;
+}

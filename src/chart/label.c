@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+/* Finds places for the labels of marks and slopes: free of marks and other labels, close, and over
+ * as few lines as can be. */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "chart/place.h"
+
+/* Further marks have no labels, because so many could not be read. */
+#define LABELS_MAX 80
+/* If there are more marks, those of a smaller share of the time have no labels, and labels stand at
+ * one of the first distances: long lines to them would cross each other. */
+#define CROWDED 24
+#define CROWDED_SHARE 0.05
+#define CROWDED_DISTANCES 7
+#define DIRECTIONS 24
+/* A line that bends is taken as so many straight ones. */
+#define BENT_PIECES 16
+/* The distances from its mark that are tried for a label, in heights of a line. */
+static const double distances[] = {0.3, 0.9, 1.6, 2.4, 3.4, 4.6, 6, 8, 10.5, 13, 16};
+
+static bool overlap(const struct roof_box *a, const struct roof_box *b)
+{
+    return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
+}
+
+static struct roof_box around(double x, double y, double half_width, double half_height)
+{
+    return (struct roof_box){x - half_width, y - half_height, x + half_width, y + half_height};
+}
+
+static bool is_inside(const struct roof_box *box, const struct roof_box *outer)
+{
+    return box->left >= outer->left && box->right <= outer->right && box->top >= outer->top &&
+           box->bottom <= outer->bottom;
+}
+
+/* Tells if a straight line from (x0, y0) to (x1, y1) meets a box. It does not when all corners lie
+ * on one side of it, or the box around it is apart from the other. */
+static bool crosses(double x0, double y0, double x1, double y1, const struct roof_box *box)
+{
+    const struct roof_box line = {fmin(x0, x1), fmin(y0, y1), fmax(x0, x1) + 1e-9,
+                                  fmax(y0, y1) + 1e-9};
+    if (!overlap(&line, box)) {
+        return false;
+    }
+    const double corner[4][2] = {{box->left, box->top},
+                                 {box->right, box->top},
+                                 {box->left, box->bottom},
+                                 {box->right, box->bottom}};
+    int above = 0;
+    int below = 0;
+    for (int i = 0; i < 4; i++) {
+        const double side = (x1 - x0) * (corner[i][1] - y0) - (y1 - y0) * (corner[i][0] - x0);
+        above += side > 0;
+        below += side < 0;
+    }
+    return above > 0 && below > 0;
+}
+
+/* Finds the boxes that a mark covers, one for the bound and one for what it reached. Returns how
+ * many they are. */
+static size_t boxes_of(struct roof_box box[2], const struct roof_mark *mark)
+{
+    box[0] = around(mark->x, mark->y, mark->radius, mark->radius);
+    if (isnan(mark->reached_y)) {
+        return 1;
+    }
+    box[1] =
+        around(mark->whisker_x, mark->reached_y, mark->beside ? mark->whisker_end : mark->radius,
+               mark->beside ? mark->whisker_end : mark->radius);
+    return 2;
+}
+
+/* Tells if a box is free of marks, labels of marks and labels of slopes. */
+static bool is_free(const struct roof_chart_layout *out, const struct roof_box *box)
+{
+    if (!is_inside(box, &out->canvas.plot)) {
+        return false;
+    }
+    for (size_t i = 0; i < out->slopes; i++) {
+        for (size_t k = 0; k < out->slope[i].boxes; k++) {
+            if (overlap(box, &out->slope[i].box[k])) {
+                return false;
+            }
+        }
+    }
+    for (size_t i = 0; i < out->marks; i++) {
+        struct roof_box covered[2];
+        const size_t count = boxes_of(covered, &out->mark[i]);
+        for (size_t k = 0; k < count; k++) {
+            if (overlap(box, &covered[k])) {
+                return false;
+            }
+        }
+        if (out->mark[i].labelled && overlap(box, &out->mark[i].box)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Counts the lines, from a bound to what was reached, that a box would hide. */
+static int hides_joins(const struct roof_chart_layout *out, const struct roof_box *box)
+{
+    int sum = 0;
+    for (size_t i = 0; i < out->marks; i++) {
+        const struct roof_mark *const mark = &out->mark[i];
+        sum += !isnan(mark->reached_y) &&
+               crosses(mark->whisker_x, mark->y, mark->whisker_x, mark->reached_y, box);
+    }
+    return sum;
+}
+
+/* Tells if a box would hide a part of a ceiling or line; one that bends is taken as pieces. */
+static bool hides_side(const struct roof_chart_layout *out, const struct roof_side *side,
+                       const struct roof_box *box)
+{
+    const int pieces = side->bend > 0 ? BENT_PIECES : 1;
+    double x = side->from;
+    bool hides = false;
+    for (int i = 1; i <= pieces && !hides; i++) {
+        const double next = side->from * pow(out->x_max / side->from, (double)i / pieces);
+        hides = crosses(roof_chart_x(out, x), roof_chart_y(out, roof_chart_side_rate(side, x)),
+                        roof_chart_x(out, next),
+                        roof_chart_y(out, roof_chart_side_rate(side, next)), box);
+        x = next;
+    }
+    return hides;
+}
+
+/* Weighs how much a label would disturb: the lines of the chart that its box would hide, and the
+ * marks and labels that a leader to it, from (x0, y0) to (x1, y1), would cross. */
+static double disturbed(const struct roof_chart_layout *out, const struct roof_box *box, double x0,
+                        double y0, double x1, double y1)
+{
+    double sum = hides_joins(out, box);
+    for (size_t i = 0; i < out->sides; i++) {
+        const struct roof_side *const side = &out->side[i];
+        sum += !side->tick && hides_side(out, side, box);
+    }
+    for (size_t i = 0; i < out->slopes; i++) {
+        const struct roof_slope *const slope = &out->slope[i];
+        sum +=
+            crosses(roof_chart_x(out, out->x_min), roof_chart_y(out, slope->rate * out->x_min),
+                    roof_chart_x(out, slope->to), roof_chart_y(out, slope->rate * slope->to), box);
+    }
+    for (size_t i = 0; i < out->marks; i++) {
+        const struct roof_mark *const mark = &out->mark[i];
+        if (mark->x != x0 || mark->y != y0) { /* the label would seem to be that of this mark */
+            const struct roof_box bound = around(mark->x, mark->y, mark->radius, mark->radius);
+            sum += crosses(x0, y0, x1, y1, &bound) ? 8 : 0;
+        }
+        if (mark->labelled) {
+            sum += crosses(x0, y0, x1, y1, &mark->box) ? 6 : 0;
+        }
+    }
+    return sum;
+}
+
+/* Finds a place for the label of a mark that is close, free, and over as few lines as can be. */
+static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
+{
+    const size_t tried = out->marks > CROWDED ? CROWDED_DISTANCES : COUNT(distances);
+    const struct roof_canvas *const canvas = &out->canvas;
+    /* One character more keeps labels side by side apart. */
+    const double half_width = (double)(roof_text_width(mark->label) + 1) * canvas->char_width / 2;
+    const double half_height = canvas->line_height / 2;
+    const double x0 = mark->beside ? mark->whisker_x : mark->x;
+    const double y0 = mark->beside ? mark->reached_y : mark->y;
+    double best = HUGE_VAL;
+    for (size_t d = 0; d < tried; d++) {
+        const double distance =
+            (mark->beside ? mark->whisker_end : mark->radius) + distances[d] * canvas->line_height;
+        for (int a = 0; a < DIRECTIONS; a++) {
+            const double angle = 2 * acos(-1) * a / DIRECTIONS;
+            const double x = x0 + distance * cos(angle);
+            const double y = y0 - distance * sin(angle);
+            /* The side of the box that is towards the mark touches the point. */
+            const struct roof_box box = around(
+                x + cos(angle) * half_width, y - sin(angle) * half_height, half_width, half_height);
+            const double least = distances[d] * 0.7 + (a == 0 || a == DIRECTIONS / 2 ? 0 : 0.2);
+            const double cost = least < best && is_free(out, &box)
+                                    ? least + disturbed(out, &box, x0, y0, x, y)
+                                    : HUGE_VAL;
+            if (cost < best) {
+                best = cost;
+                mark->box = box;
+                mark->leader = d > 0;
+            }
+        }
+    }
+    mark->labelled = best < HUGE_VAL;
+}
+
+/* Puts the label of a slope along it: its middle is at a share of the slope's length, and `beside`
+ * to one side. Returns false when marks or other labels are in the way. */
+static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, double at,
+                      double beside)
+{
+    const double x0 = roof_chart_x(out, out->x_min);
+    const double y0 = roof_chart_y(out, slope->rate * out->x_min);
+    const double x1 = roof_chart_x(out, slope->to);
+    const double y1 = roof_chart_y(out, slope->rate * slope->to);
+    const double length = hypot(x1 - x0, y1 - y0);
+    const double along_x = (x1 - x0) / length;
+    const double along_y = (y1 - y0) / length;
+    const double text = (double)roof_text_width(slope->label) * out->canvas.char_width;
+    const size_t pieces = COUNT(slope->box);
+    bool fits = text < length;
+    slope->rise = -along_y / along_x;
+    slope->x = x0 + along_x * length * at + along_y * beside;
+    slope->y = y0 + along_y * length * at - along_x * beside;
+    slope->boxes = 0;
+    for (size_t i = 0; i < pieces && fits; i++) {
+        const double off = text * (((double)i + 0.5) / (double)pieces - 0.5);
+        slope->box[i] = around(slope->x + along_x * off, slope->y + along_y * off,
+                               text / (double)pieces / 2, out->canvas.line_height / 2);
+        fits = is_free(out, &slope->box[i]) && hides_joins(out, &slope->box[i]) == 0;
+    }
+    slope->boxes = fits ? pieces : 0;
+    return fits;
+}
+
+/* Finds a place for the label of a slope: if there is room, above a device's bandwidth, and below a
+ * line that is attainable. */
+static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
+{
+    static const double away[] = {0.9, -0.9, 1.7, -1.7, 2.6, -2.6};
+    const double height = slope->line ? -out->canvas.line_height : out->canvas.line_height;
+    for (size_t i = 0; i < COUNT(away); i++) {
+        for (int step = 2; step <= 36; step++) {
+            if (put_along(out, slope, step / 40.0, away[i] * height)) {
+                return;
+            }
+        }
+    }
+    slope->label[0] = '\0';
+}
+
+/* Tells if a mark above or below another has the same label, on another device: one label is enough
+ * for both. */
+static bool same_label(const struct roof_mark *a, const struct roof_mark *b)
+{
+    return a->group == b->group && a->roof != b->roof && fabs(a->x - b->x) < 2 &&
+           strcmp(a->label, b->label) == 0;
+}
+
+/* Finds out if a mark needs a label of its own: the highest of those that have the same label. */
+static bool needs_label(const struct roof_chart_layout *layout, struct roof_mark *mark)
+{
+    bool highest = true;
+    for (size_t i = 0; i < layout->marks; i++) {
+        const struct roof_mark *const other = &layout->mark[i];
+        const bool same = same_label(mark, other);
+        mark->shared = mark->shared || same;
+        highest = highest && !(same && other->y < mark->y);
+    }
+    return highest && !(layout->marks > CROWDED && mark->share < CROWDED_SHARE);
+}
+
+void roof_chart_place_labels(struct roof_chart_layout *layout)
+{
+    for (size_t i = 0; i < layout->slopes; i++) {
+        place_slope(layout, &layout->slope[i]);
+    }
+    for (size_t i = 0; i < layout->marks; i++) {
+        struct roof_mark *const mark = &layout->mark[i];
+        if (i < LABELS_MAX && needs_label(layout, mark)) {
+            place_label(layout, mark);
+        }
+        layout->unlabelled += !mark->labelled;
+    }
+}

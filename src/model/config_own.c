@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Layers that differ in their sizes: heads, the elements of a head, keys and values that later
+ * layers use again, MLPs. Sources: huggingface/transformers, configuration_ and modeling_gemma4.py
+ * and _laguna.py.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "model/config_parts.h"
+#include "model/model_make.h"
+
+#define SIZE_MAX_VALUE 1000000000
+
+/* Keys that a family with layers of their own sizes reads, or that change no shape there. */
+static const struct {
+    unsigned flag;
+    const char *key;
+} own_keys[] = {{GEMMA4, "global_head_dim"},
+                {GEMMA4, "num_global_key_value_heads"},
+                {GEMMA4, "attention_k_eq_v"},
+                {GEMMA4, "num_kv_shared_layers"},
+                {GEMMA4, "use_double_wide_mlp"},
+                {GEMMA4, "hidden_size_per_layer_input"},
+                {GEMMA4, "vocab_size_per_layer_input"},
+                {GEMMA4, "enable_moe_block"},
+                {GEMMA4, "use_bidirectional_attention"}, /* of the tokens of an image */
+                {GEMMA4, "audio_config"},
+                {COMPRESSED, "compress_ratios"},
+                {COMPRESSED, "compress_rope_theta"},
+                {COMPRESSED, "hc_mult"},
+                {COMPRESSED, "hc_sinkhorn_iters"},
+                {COMPRESSED, "num_hash_layers"}, /* experts by a table: the products stay */
+                {COMPRESSED, "o_groups"},
+                {COMPRESSED, "o_lora_rank"},
+                {HEAD_LISTS, "gating"},
+                {HEAD_LISTS, "gating_types"},
+                {HEAD_LISTS, "mlp_layer_types"},
+                {HEAD_LISTS, "num_attention_heads_per_layer"},
+                {HEAD_LISTS, "moe_routed_scaling_factor"},
+                {HEAD_LISTS, "moe_apply_router_weight_on_input"},
+                {HEAD_LISTS, "use_bidirectional_attention"}};
+
+bool roof_config_own_key(const struct config *c, const char *key)
+{
+    size_t i = 0;
+    while (i < COUNT(own_keys) &&
+           ((own_keys[i].flag & c->family->flags) == 0 || strcmp(own_keys[i].key, key) != 0)) {
+        i++;
+    }
+    return i < COUNT(own_keys);
+}
+
+/* Reads a size that may be absent. */
+static enum roof_status read_size(int64_t *out, const struct config *c, const char *key,
+                                  int64_t otherwise, int64_t min)
+{
+    const roof_json_value *const value = roof_config_member(c, key);
+    *out = otherwise;
+    return value == NULL ? ROOF_OK : roof_config_integer(out, c, value, key, min, SIZE_MAX_VALUE);
+}
+
+/* Returns a list with an item for each layer; NULL where it is another value. */
+static const roof_json_value *list_of_layers(const struct config *c, const char *key,
+                                             int64_t layers)
+{
+    const roof_json_value *const list = roof_config_member(c, key);
+    return roof_json_is_array(list) && roof_json_count(list) == (size_t)layers ? list : NULL;
+}
+
+static enum roof_status refuse_list(const struct config *c, const char *key, int64_t layers,
+                                    const char *items)
+{
+    const roof_json_value *const list = roof_config_member(c, key);
+    return roof_json_error(c->json, list == NULL ? c->text : list, c->error,
+                           "%s must be an array with %s for each of the %" PRId64 " layers", key,
+                           items, layers);
+}
+
+/* --- Gemma 4 ------------------------------------------------------------------------------- */
+
+/* Reads the sizes of layers without a window. A quarter of their heads is rotated. */
+static enum roof_status read_global(struct roof_layer *layer, const struct roof_model *m,
+                                    struct config *c)
+{
+    const bool same = roof_config_flag(c, "attention_k_eq_v", false);
+    int64_t head_dim = 0;
+    int64_t kv_heads = 0;
+    TRY(read_size(&head_dim, c, "global_head_dim", 512, 1));
+    TRY(read_size(&kv_heads, c, "num_global_key_value_heads", m->kv_heads, 1));
+    for (int64_t i = 0; i < m->layers; i++) {
+        if (!layer[i].windowed) {
+            layer[i].head_dim = (int32_t)head_dim;
+            layer[i].rotary_dim = (int32_t)(head_dim / 4);
+            layer[i].kv_heads = same ? (int32_t)kv_heads : 0;
+            layer[i].value_is_key = same;
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_config_gemma4(struct roof_layer *layer, struct reading *r, struct config *c)
+{
+    struct roof_model *const m = &r->model;
+    const bool wide = roof_config_flag(c, "use_double_wide_mlp", false);
+    int64_t shared = 0; /* the last layers use keys and values of earlier ones */
+    if (m->head_dim == 0 || m->window == 0 || m->intermediate == 0) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "head_dim, sliding_window or intermediate_size missing, or 0");
+    }
+    TRY(read_global(layer, m, c));
+    TRY(read_size(&shared, c, "num_kv_shared_layers", 0, 0));
+    if (shared >= m->layers) {
+        return roof_json_error(c->json, roof_config_member(c, "num_kv_shared_layers"), c->error,
+                               "num_kv_shared_layers must be less than the %" PRId64 " layers",
+                               m->layers);
+    }
+    for (int64_t i = m->layers - shared; i < m->layers; i++) {
+        layer[i].keyless = true;
+        layer[i].intermediate = wide ? (int32_t)(2 * m->intermediate) : 0;
+    }
+    TRY(read_size(&m->layer_embedding, c, "hidden_size_per_layer_input",
+                  roof_config_has(c, "hidden_size_per_layer_input") ? 0 : 256, 0));
+    TRY(read_size(&m->layer_vocab, c, "vocab_size_per_layer_input", 262144, 1));
+    m->value_norm = true;
+    m->mlp_beside = roof_config_flag(c, "enable_moe_block", false);
+    if (!m->mlp_beside) {
+        m->experts = m->top_k = m->expert_intermediate = 0;
+    }
+    return ROOF_OK;
+}
+
+/* --- DeepSeek-V4 --------------------------------------------------------------------------- */
+
+/* Reads how many tokens become a compressed key in each layer; layers for multi-token prediction
+ * may have numbers, too. */
+static enum roof_status read_ratios(struct roof_layer *layer, const struct roof_model *m,
+                                    const struct config *c)
+{
+    static const char key[] = "compress_ratios";
+    const roof_json_value *const list = roof_config_member(c, key);
+    const roof_json_value *item = roof_json_first(list);
+    if (!roof_json_is_array(list) || roof_json_count(list) < (size_t)m->layers) {
+        return refuse_list(c, key, m->layers, "0, 4 or 128");
+    }
+    for (int64_t i = 0; i < m->layers; i++, item = roof_json_next(item)) {
+        int64_t ratio = 0;
+        TRY(roof_config_integer(&ratio, c, item, key, 0, 128));
+        if (ratio != 0 && ratio != 4 && ratio != 128) {
+            return refuse_list(c, key, m->layers, "0, 4 or 128");
+        }
+        layer[i].ratio = (int32_t)ratio;
+        layer[i].windowed = true;
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_config_compressed(struct roof_layer *layer, struct reading *r,
+                                        struct config *c)
+{
+    struct roof_model *const m = &r->model;
+    TRY(read_size(&m->streams, c, "hc_mult", 4, 1));
+    TRY(read_size(&m->out_groups, c, "o_groups", 8, 1));
+    TRY(read_size(&m->out_rank, c, "o_lora_rank", 1024, 1));
+    if (m->head_dim == 0 || m->window == 0 || m->q_lora_rank == 0 || m->kv_heads != 1 ||
+        m->qk_rope_head_dim == 0 || m->head_dim % 2 != 0 || m->index_heads == 0 ||
+        m->index_head_dim == 0 || m->index_topk == 0 || m->heads % m->out_groups != 0) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "compressed attention needs head_dim (even), sliding_window, "
+                               "q_lora_rank, qk_rope_head_dim, index_n_heads, index_head_dim, "
+                               "index_topk, num_key_value_heads 1, and o_groups that divide "
+                               "num_attention_heads");
+    }
+    m->key_is_value = true;
+    roof_config_drop_predictors(r, c);
+    return read_ratios(layer, m, c);
+}
+
+/* --- lists of heads (Laguna) --------------------------------------------------------------- */
+
+/* Reads the heads of each layer. */
+static enum roof_status read_heads(struct roof_layer *layer, const struct roof_model *m,
+                                   const struct config *c)
+{
+    static const char key[] = "num_attention_heads_per_layer";
+    const roof_json_value *const list = list_of_layers(c, key, m->layers);
+    int64_t i = 0;
+    if (list == NULL) {
+        return roof_config_member(c, key) == NULL ? ROOF_OK
+                                                  : refuse_list(c, key, m->layers, "a number");
+    }
+    for (const roof_json_value *item = roof_json_first(list); item != NULL;
+         item = roof_json_next(item), i++) {
+        int64_t heads = 0;
+        TRY(roof_config_integer(&heads, c, item, key, 1, 1000000));
+        layer[i].heads = heads == m->heads ? 0 : (int32_t)heads;
+    }
+    return ROOF_OK;
+}
+
+/* Reads which layers have experts. */
+static enum roof_status read_mlp_types(struct roof_layer *layer, const struct roof_model *m,
+                                       const struct config *c)
+{
+    static const char key[] = "mlp_layer_types";
+    const roof_json_value *const list = list_of_layers(c, key, m->layers);
+    int64_t i = 0;
+    if (list == NULL) {
+        return roof_config_member(c, key) == NULL
+                   ? ROOF_OK
+                   : refuse_list(c, key, m->layers, "dense or sparse");
+    }
+    for (const roof_json_value *item = roof_json_first(list); item != NULL;
+         item = roof_json_next(item), i++) {
+        const char *const word = roof_json_string(item);
+        if (word == NULL || (strcmp(word, "dense") != 0 && strcmp(word, "sparse") != 0)) {
+            return refuse_list(c, key, m->layers, "dense or sparse");
+        }
+        layer[i].moe = layer[i].moe && strcmp(word, "sparse") == 0;
+    }
+    return ROOF_OK;
+}
+
+/* Tells whether a value says that there is a gate for each head. */
+static bool gates_heads(const roof_json_value *value)
+{
+    const char *const word = roof_json_string(value);
+    bool flag = false;
+    return (roof_json_boolean(&flag, value) && flag) ||
+           (word != NULL && (strcmp(word, "per-head") == 0 || strcmp(word, "per_head") == 0));
+}
+
+enum roof_status roof_config_head_lists(struct roof_layer *layer, struct reading *r,
+                                        const struct config *c)
+{
+    const roof_json_value *const gating = roof_config_member(c, "gating");
+    const roof_json_value *const types = roof_config_member(c, "gating_types");
+    const roof_json_value *bad = gates_heads(gating) ? NULL : gating;
+    for (const roof_json_value *item = roof_json_first(types); item != NULL;
+         item = roof_json_next(item)) {
+        bad = bad == NULL && !gates_heads(item) ? item : bad;
+    }
+    if (bad != NULL || gating == NULL) {
+        return roof_json_error(c->json, bad == NULL ? c->text : bad, c->error,
+                               "gating: only true and per-head are known");
+    }
+    r->model.head_gate = true;
+    return read_heads(layer, &r->model, c);
+}
+
+enum roof_status roof_config_own_experts(struct roof_layer *layer, const struct roof_model *m,
+                                         const struct config *c)
+{
+    return (c->family->flags & HEAD_LISTS) != 0 ? read_mlp_types(layer, m, c) : ROOF_OK;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/* Words of changes that are called the same for an operator and for a model: what is changed, and
+ * what that means. */
+#ifndef ROOF_REPORT_CHANGE_WORDS_H
+#define ROOF_REPORT_CHANGE_WORDS_H
+
+struct roof_change_words {
+    const char *change;
+    const char *note;
+};
+
+#define ROOF_WORDS_SPARSE                                                                          \
+    {                                                                                              \
+        "weights pruned 2:4", "half of the values, and places"                                     \
+    }
+#define ROOF_WORDS_LAUNCH(note_)                                                                   \
+    {                                                                                              \
+        "no launch overhead", note_ "launched ahead, as by a captured graph"                       \
+    }
+#define ROOF_WORDS_OTHER_DEVICE(change_)                                                           \
+    {                                                                                              \
+        change_, "would be another device"                                                         \
+    }
+#define ROOF_WORDS_BANDWIDTH ROOF_WORDS_OTHER_DEVICE("twice the memory bandwidth")
+#define ROOF_WORDS_PEAKS ROOF_WORDS_OTHER_DEVICE("twice the peaks")
+#define ROOF_WORDS_LINKS ROOF_WORDS_OTHER_DEVICE("twice the link bandwidth")
+
+#endif

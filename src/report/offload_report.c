@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/* The lines of the report on a model that are about the host, about room and about energy. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "report/model_report.h"
+#include "report/report.h"
+
+/* Writes what the host takes of a step. */
+static void put_offloaded(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    const struct roof_scenario *const s = &r->scenario;
+    const bool experts = roof_offload_part(s->offload) == ROOF_OFFLOAD_EXPERTS;
+    char value[ROOF_QUANTITY_SIZE];
+    char rate[ROOF_QUANTITY_SIZE];
+    char detail[256];
+    if (s->offload == ROOF_OFFLOAD_NONE) {
+        return;
+    }
+    snprintf(detail, sizeof detail, "lower bound of %sthe first %" PRId64 " layers, at %s",
+             experts ? "the experts of " : "", roof_offload_layers(s->offload),
+             roof_format_quantity(rate, s->host->figure[ROOF_FIGURE_BANDWIDTH].value,
+                                  ROOF_UNIT_GB_PER_S));
+    roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "  on the host",
+                     isnan(r->offloaded_s)
+                         ? "-"
+                         : roof_format_quantity(value, r->offloaded_s, ROOF_UNIT_MILLISECONDS),
+                     detail);
+}
+
+/* Writes what the engine does on the host, which the expected times have in them. */
+static void put_engine(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    const enum roof_stack stack = (enum roof_stack)r->scenario.common.stack;
+    const double step_s = roof_scenario_host_s(&r->scenario, stack);
+    const bool request = r->scenario.phase == ROOF_PHASE_REQUEST;
+    const double request_s = request ? r->scenario.host_time[stack].request_s : 0;
+    char value[ROOF_QUANTITY_SIZE];
+    if (isnan(r->expected_step_s)) {
+        return;
+    }
+    if (step_s > 0) {
+        roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "engine",
+                         roof_format_quantity(value, step_s, ROOF_UNIT_MILLISECONDS),
+                         "host time of a step, in expected times only");
+    }
+    if (request_s > 0) {
+        roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "engine",
+                         roof_format_quantity(value, request_s, ROOF_UNIT_MILLISECONDS),
+                         "host time before the first token, in expected times only");
+    }
+}
+
+/* Writes the energy of a token where it is known. */
+static void put_energy(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char detail[128];
+    if (!isnan(r->joule_per_token)) {
+        snprintf(detail, sizeof detail, "per token at the bound; %.4g W a device", r->power_w);
+        roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "energy",
+                         roof_format_quantity(value, r->joule_per_token, ROOF_UNIT_JOULES), detail);
+    }
+}
+
+void roof_model_report_below(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    put_offloaded(out, r);
+    put_engine(out, r);
+    put_energy(out, r);
+}
+
+void roof_model_report_host_memory(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char need[ROOF_QUANTITY_SIZE];
+    char room[ROOF_QUANTITY_SIZE];
+    char detail[128] = "its capacity is unknown (--host-memory)";
+    if (isnan(r->host_memory_bytes)) {
+        return;
+    }
+    if (!isnan(r->host_capacity_bytes)) {
+        snprintf(detail, sizeof detail, "%s: %s",
+                 r->host_memory_bytes <= r->host_capacity_bytes ? "fits" : "does not fit",
+                 roof_format_quantity(room, r->host_capacity_bytes, ROOF_UNIT_CAPACITY));
+    }
+    roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "host memory",
+                     roof_format_quantity(need, r->host_memory_bytes, ROOF_UNIT_CAPACITY), detail);
+}
+
+const char *roof_model_report_operator(char out[ROOF_MODEL_REPORT_NAME],
+                                       const struct roof_node *node)
+{
+    snprintf(out, ROOF_MODEL_REPORT_NAME, "%s%s", node->name, node->host == NULL ? "" : " (host)");
+    return out;
+}
+
+void roof_model_report_levers(struct roof_text *out,
+                              const struct roof_model_prediction *model_prediction,
+                              const struct roof_limits *limits)
+{
+    const struct {
+        double most;
+        const char *option;
+    } formats[] = {{limits->max_batch_fp8, "-p fp8"}, {limits->max_batch_kv_fp8, "--kv fp8"}};
+    const char *separator = "; ";
+    const char *verb = " would";
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        if (!isnan(formats[i].most)) {
+            roof_text_printf(out, "%s%.0f%s with %s", separator, formats[i].most, verb,
+                             formats[i].option);
+            separator = ", ";
+            verb = "";
+        }
+    }
+    if (!isnan(limits->max_batch_next_tp)) {
+        const double more = (double)model_prediction->devices *
+                            (limits->next_tp / (double)model_prediction->scenario.tp - 1);
+        roof_text_printf(out, "%s%.0f%s with --tp %.0f (%.0f more device%s)", separator,
+                         limits->max_batch_next_tp, verb, limits->next_tp, more,
+                         more == 1 ? "" : "s");
+    }
+}
+
+void roof_model_report_room(struct roof_text *out, bool json, const struct roof_limits *limits)
+{
+    const char *const head[] = {json ? ",\"fit_reserve\":" : "with --reserve ",
+                                json ? ",\"fit_offload\":\"" : "with --offload "};
+    char name[ROOF_OFFLOAD_NAME_SIZE];
+    char line[128] = "";
+    int used = 0;
+    if (!isnan(limits->fit_reserve)) {
+        used = snprintf(line, sizeof line, "%s%.2f", head[0], limits->fit_reserve);
+    }
+    if (limits->fit_offload != ROOF_OFFLOAD_NONE) {
+        (void)snprintf(line + used, sizeof line - (size_t)used, "%s%s%s%s",
+                       used > 0 && !json ? ", or " : "", head[1],
+                       roof_offload_name(name, limits->fit_offload),
+                       json ? "\"" : " (the host computes them)");
+    }
+    if (json) {
+        roof_text_put(out, line);
+    } else if (*line != '\0') {
+        roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "would fit", line, "");
+    }
+}

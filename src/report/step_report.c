@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "report/step_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "base/quantity.h"
+#include "measure/judge.h"
+#include "measure/rows.h"
+#include "measure/timing.h"
+#include "report/model_report.h"
+
+/* --- for people ---------------------------------------------------------------------------- */
+
+/* Writes a share with its sign: "+5.3%". */
+static const char *signed_share(char out[ROOF_QUANTITY_SIZE], double value)
+{
+    if (isnan(value)) {
+        return "-";
+    }
+    snprintf(out, ROOF_QUANTITY_SIZE, "%+.1f%%", 100 * value);
+    return out;
+}
+
+static void put_whole(struct roof_text *out, const struct roof_measured_step *step)
+{
+    const struct {
+        const char *name;
+        double value_s;
+    } lines[] = {
+        {"measured", step->time_s}, {"expected", step->expected_s}, {"lower bound", step->bound_s}};
+    char cell[ROOF_QUANTITY_SIZE];
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        roof_text_printf(out, "  %-12s %-14s", lines[i].name,
+                         roof_format_quantity(cell, lines[i].value_s, ROOF_UNIT_MILLISECONDS));
+        if (i == 0) {
+            roof_text_printf(out, "median of %zu steps%s", step->samples,
+                             step->noisy ? ", noisy" : "");
+        } else if (i == 1) {
+            roof_text_printf(out, "%s", signed_share(cell, roof_step_error(step)));
+        } else {
+            roof_text_printf(
+                out, "%s of the measured time",
+                roof_format_quantity(cell, step->bound_s / step->time_s, ROOF_UNIT_FRACTION));
+        }
+        roof_text_put(out, "\n");
+    }
+}
+
+/* Tells what the sums leave out or stretch. */
+static void put_parts(struct roof_text *out, const struct roof_measured_step *step)
+{
+    char cell[ROOF_QUANTITY_SIZE];
+    const char *separator = "  not run: ";
+    if (step->measured < step->layers) {
+        roof_text_printf(out,
+                         "  %" PRId64 " of %" PRId64
+                         " layers ran, for lack of memory or time; the others count as they do\n",
+                         step->measured, step->layers);
+    }
+    for (size_t i = 0; i < step->count; i++) {
+        if (step->row[i].runs == 0) {
+            roof_text_printf(out, "%s%s", separator, step->row[i].node->node.name);
+            separator = ", ";
+        }
+    }
+    if (*separator == ',') {
+        roof_text_printf(out,
+                         "\n    no kernel here does that; the others have %s of the predicted "
+                         "time, and all sums are theirs\n",
+                         roof_format_quantity(cell, step->covered, ROOF_UNIT_FRACTION));
+    }
+}
+
+static void put_row(struct roof_text *out, const struct roof_measured_step *step,
+                    const struct roof_measured_node *row)
+{
+    const double count = (double)row->node->node.count;
+    const struct roof_prediction *const p = &row->node->prediction;
+    char cell[5][ROOF_QUANTITY_SIZE];
+    roof_text_printf(
+        out, "  %-24s %5.0f %14s %8s %14s %8s %9s%s\n", row->node->node.name, count,
+        roof_format_quantity(cell[0], count * row->time_s, ROOF_UNIT_MILLISECONDS),
+        roof_format_quantity(cell[1], count * row->time_s / step->time_s, ROOF_UNIT_FRACTION),
+        roof_format_quantity(cell[2], count * p->expected_s, ROOF_UNIT_MILLISECONDS),
+        signed_share(cell[3], roof_step_row_error(row)),
+        roof_format_quantity(cell[4], p->time_s / row->time_s, ROOF_UNIT_FRACTION),
+        row->noise > ROOF_NOISE_MAX ? "  noisy" : "");
+}
+
+/* Writes the operators that ran, those that took longest first. */
+static void put_rows(struct roof_text *out, const struct roof_measured_step *step)
+{
+    bool done[ROOF_GRAPH_MAX] = {false};
+    roof_text_printf(out, "\n  %-24s %5s %14s %8s %14s %8s %9s\n", "operator", "count", "measured",
+                     "share", "expected", "error", "of bound");
+    for (;;) {
+        size_t most = step->count;
+        double time_s = -1;
+        for (size_t i = 0; i < step->count; i++) {
+            const struct roof_measured_node *const row = &step->row[i];
+            const double own_s = (double)row->node->node.count * row->time_s;
+            if (!done[i] && row->runs > 0 && own_s > time_s) {
+                most = i;
+                time_s = own_s;
+            }
+        }
+        if (most == step->count) {
+            return;
+        }
+        done[most] = true;
+        put_row(out, step, &step->row[most]);
+    }
+}
+
+void roof_report_step_text(struct roof_text *out, const struct roof_measured_step *step,
+                           bool compared)
+{
+    roof_text_plain(out, step->prediction->model->id);
+    roof_text_put(out, ", ");
+    roof_model_report_scenario(out, step->prediction);
+    roof_text_put(out, ";\n    ");
+    roof_model_report_formats(out, step->prediction);
+    roof_text_put(out, "\n    measured on ");
+    roof_text_plain(out, step->device.name);
+    roof_text_put(out, ", expected of ");
+    roof_text_plain(out, step->prediction->total.hardware->id);
+    roof_text_put(out, "\n\n");
+    put_whole(out, step);
+    put_parts(out, step);
+    put_rows(out, step);
+    if (compared) {
+        roof_text_put(out, roof_step_agrees(step)
+                               ? "\n  Prediction and measurement agree within 15%.\n"
+                           : step->covered < ROOF_STEP_COVERED
+                               ? "\n  The step is not judged: what ran has less than 90% of the "
+                                 "predicted time.\n"
+                               : "\n  Prediction and measurement differ by more than 15%.\n");
+    }
+}
+
+/* --- for programs -------------------------------------------------------------------------- */
+
+/* Writes a member whose value is a number; nothing where it is unknown. */
+static void put_member(struct roof_text *out, const char *key, double value)
+{
+    if (!isnan(value)) {
+        roof_text_printf(out, ", \"%s\": ", key);
+        roof_text_number(out, value);
+    }
+}
+
+static void put_json_row(struct roof_text *out, const struct roof_measured_node *row)
+{
+    const struct roof_node *const node = &row->node->node;
+    roof_text_put(out, "{\"name\": ");
+    roof_json_quote(out, node->name);
+    roof_text_printf(out, ", \"operator\": \"%s\", \"count\": %" PRId64 ", \"runs\": %" PRId64,
+                     roof_operator_row(node->workload.op)->name, node->count, row->runs);
+    put_member(out, "measured_us", roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS));
+    put_member(out, "noise", row->noise);
+    put_member(out, "expected_time_us",
+               roof_to_unit(row->node->prediction.expected_s, ROOF_UNIT_MICROSECONDS));
+    put_member(out, "time_us", roof_to_unit(row->node->prediction.time_s, ROOF_UNIT_MICROSECONDS));
+    put_member(out, "error", roof_step_row_error(row));
+    roof_text_put(out, "}");
+}
+
+static void put_json_step(struct roof_text *out, const struct roof_measured_step *step)
+{
+    const struct roof_scenario *const s = &step->prediction->scenario;
+    roof_text_printf(out, "{\"phase\": \"%s\", \"batch\": %" PRId64 ", \"context\": %" PRId64,
+                     step->prediction->phase, s->common.shape.batch, s->context);
+    roof_text_printf(out, ", \"layers\": %" PRId64 ", \"layers_measured\": %" PRId64, step->layers,
+                     step->measured);
+    put_member(out, "samples", (double)step->samples);
+    put_member(out, "measured_ms", roof_to_unit(step->time_s, ROOF_UNIT_MILLISECONDS));
+    put_member(out, "noise", step->noise);
+    roof_text_printf(out, ", \"noisy\": %s", step->noisy ? "true" : "false");
+    put_member(out, "expected_ms", roof_to_unit(step->expected_s, ROOF_UNIT_MILLISECONDS));
+    put_member(out, "time_ms", roof_to_unit(step->bound_s, ROOF_UNIT_MILLISECONDS));
+    put_member(out, "error", roof_step_error(step));
+    put_member(out, "covered", step->covered);
+    roof_text_printf(out, ", \"agrees\": %s,\n   \"operators\": [",
+                     roof_step_agrees(step) ? "true" : "false");
+    for (size_t i = 0; i < step->count; i++) {
+        roof_text_put(out, i == 0 ? "\n    " : ",\n    ");
+        put_json_row(out, &step->row[i]);
+    }
+    roof_text_put(out, "\n   ]}");
+}
+
+void roof_report_steps_json(struct roof_text *out, const struct roof_measured_step *const *step,
+                            size_t count)
+{
+    roof_text_put(out, "{\n  \"schema\": \"roofline/measured-model/1\",\n  \"model\": ");
+    roof_json_quote(out, step[0]->prediction->model->id);
+    roof_text_put(out, ",\n  \"name\": ");
+    roof_json_quote(out, step[0]->device.name);
+    roof_text_put(out, ",\n  \"hardware\": ");
+    roof_json_quote(out, step[0]->prediction->total.hardware->id);
+    roof_text_put(out, ",\n  \"steps\": [");
+    for (size_t i = 0; i < count; i++) {
+        roof_text_put(out, i == 0 ? "\n  " : ",\n  ");
+        put_json_step(out, step[i]);
+    }
+    roof_text_put(out, "\n  ]\n}\n");
+}
+
+enum roof_status roof_report_steps_csv(struct roof_text *out,
+                                       const struct roof_measured_step *const *step, size_t count,
+                                       struct roof_error *error)
+{
+    struct roof_measured rows = {.row = calloc(count * ROOF_GRAPH_MAX, sizeof *rows.row)};
+    const struct roof_meter_clocks unknown = {
+        .sm_hz = ROOF_UNKNOWN, .power_w = ROOF_UNKNOWN, .temperature_c = ROOF_UNKNOWN};
+    if (rows.row == NULL) {
+        return roof_no_memory(error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < step[i]->count; k++) {
+            const struct roof_measured_node *const row = &step[i]->row[k];
+            if (row->runs > 0) {
+                rows.row[rows.count++] =
+                    (struct roof_meter_row){.task = row->task,
+                                            .time_s = row->time_s,
+                                            .noise = row->noise,
+                                            .noisy = row->noise > ROOF_NOISE_MAX,
+                                            .clocks = unknown};
+            }
+        }
+    }
+    roof_rows_write(out, &rows);
+    free(rows.row);
+    return ROOF_OK;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/* Requests that wait, in a ring: those that were preempted are put at its front. */
+#ifndef ROOF_SIMULATE_REQUEST_QUEUE_H
+#define ROOF_SIMULATE_REQUEST_QUEUE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "simulate/served.h"
+
+/* An empty queue is all zero; its ring is released by free. */
+struct roof_request_queue {
+    struct roof_served *request;
+    size_t room; /* a power of two */
+    size_t first;
+    size_t count;
+};
+
+enum roof_status roof_request_queue_put_last(struct roof_request_queue *queue,
+                                             const struct roof_served *request,
+                                             struct roof_error *error);
+enum roof_status roof_request_queue_put_first(struct roof_request_queue *queue,
+                                              const struct roof_served *request,
+                                              struct roof_error *error);
+/* Takes the first request out of a queue that has one. */
+void roof_request_queue_take(struct roof_served *out, struct roof_request_queue *queue);
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+/* What happens to a sequence: it is admitted, decodes, is put back and ends. */
+#include <math.h>
+
+#include "base/base.h"
+#include "simulate/scheduler_parts.h"
+
+/* --- the heap of ends ---------------------------------------------------------------------- */
+
+static void place(struct roof_scheduler *s, struct group *g, size_t at, size_t sequence)
+{
+    g->heap[at] = sequence;
+    s->sequence[sequence].heap = at;
+}
+
+static void sift_up(struct roof_scheduler *s, struct group *g, size_t at)
+{
+    const size_t moved = g->heap[at];
+    while (at > 0 && end_at(s, g, (at - 1) / 2) > s->sequence[moved].end) {
+        place(s, g, at, g->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    place(s, g, at, moved);
+}
+
+static void sift_down(struct roof_scheduler *s, struct group *g, size_t at)
+{
+    const size_t moved = g->heap[at];
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child + 1 < g->decoding && end_at(s, g, child + 1) < end_at(s, g, child)) {
+            child++;
+        }
+        if (child >= g->decoding || end_at(s, g, child) >= s->sequence[moved].end) {
+            break;
+        }
+        place(s, g, at, g->heap[child]);
+        at = child;
+    }
+    place(s, g, at, moved);
+}
+
+static void remove_from_heap(struct roof_scheduler *s, struct group *g, size_t sequence)
+{
+    const size_t at = s->sequence[sequence].heap;
+    const size_t moved = g->heap[--g->decoding];
+    s->sequence[sequence].heap = NONE;
+    if (at < g->decoding) {
+        place(s, g, at, moved);
+        sift_up(s, g, at);
+        sift_down(s, g, s->sequence[moved].heap);
+    }
+}
+
+/* --- the cache ----------------------------------------------------------------------------- */
+
+/* Returns the tokens of a sequence that the cache holds. */
+static int64_t held(const struct roof_scheduler *s, const struct sequence *q)
+{
+    return q->heap == NONE ? q->prefilled : q->prefilled + s->group[q->group].round - q->begun;
+}
+
+/* Returns the rounds, modulo a block, in which a sequence that decodes begins a block. */
+static size_t boundary_of(const struct sequence *q)
+{
+    return (size_t)((q->begun - q->prefilled) & (ROOF_BLOCK_TOKENS - 1));
+}
+
+/* --- sequences ----------------------------------------------------------------------------- */
+
+void roof_sequences_settle(struct roof_scheduler *s)
+{
+    s->free += s->cache == NULL ? 0 : roof_prefix_cache_settle(s->cache);
+}
+
+/* Takes a sequence out of all lists. */
+static void release(struct roof_scheduler *s, size_t number)
+{
+    struct sequence *const q = &s->sequence[number];
+    const int64_t tokens = held(s, q);
+    s->free += blocks_of(tokens) - q->named;
+    s->promised -= blocks_at_end(&q->request);
+    if (q->named > 0) {
+        roof_prefix_cache_leave(s->cache, q->request.ids, q->named, q->admission);
+    }
+    if (q->heap != NONE) {
+        struct group *const g = &s->group[q->group];
+        g->contexts -= (double)(tokens + 1);
+        g->boundary[boundary_of(q)]--;
+        remove_from_heap(s, g, number);
+    }
+    if (q->before != NONE) {
+        s->sequence[q->before].after = q->after;
+    }
+    if (q->after != NONE) {
+        s->sequence[q->after].before = q->before;
+    }
+    s->last = s->last == number ? q->before : s->last;
+    s->partial = s->partial == number ? NONE : s->partial;
+    s->running--;
+    s->spare[s->spares++] = number;
+}
+
+enum roof_status roof_sequence_preempt(struct roof_scheduler *s, size_t number,
+                                       struct roof_error *error)
+{
+    struct sequence *const q = &s->sequence[number];
+    if (q->heap != NONE) {
+        q->request.done += s->group[q->group].round - q->begun;
+    }
+    q->request.preemptions++;
+    q->request.has_cache = false;
+    s->sums.preemptions++;
+    const struct roof_served request = q->request;
+    release(s, number);
+    roof_sequences_settle(s);
+    s->waiting_blocks += blocks_of(request.prompt);
+    return roof_request_queue_put_first(&s->queue, &request, error);
+}
+
+enum roof_status roof_sequence_finish(struct roof_scheduler *s, size_t number,
+                                      struct roof_error *error)
+{
+    struct roof_served served = s->sequence[number].request;
+    served.last_s = s->clock_s;
+    served.done = served.generate;
+    release(s, number);
+    s->sums.finished++;
+    return s->on_served(s->context, &served, error);
+}
+
+void roof_sequence_decode(struct roof_scheduler *s, size_t number)
+{
+    struct sequence *const q = &s->sequence[number];
+    struct group *const g = &s->group[q->group];
+    q->begun = g->round;
+    q->end = g->round + q->request.generate - q->request.done;
+    g->contexts += (double)(q->prefilled + 1);
+    g->boundary[boundary_of(q)]++;
+    place(s, g, g->decoding++, number);
+    sift_up(s, g, g->decoding - 1);
+}
+
+size_t roof_sequence_admit(struct roof_scheduler *s, int64_t cached)
+{
+    const size_t number = s->spare[--s->spares];
+    struct sequence *const q = &s->sequence[number];
+    *q = (struct sequence){.prefilled = cached,
+                           .group = NONE,
+                           .heap = NONE,
+                           .before = s->last,
+                           .after = NONE,
+                           .admission = s->admissions++};
+    roof_request_queue_take(&q->request, &s->queue);
+    q->prefill = q->request.prompt + q->request.done;
+    s->waiting_blocks -= blocks_of(q->request.prompt);
+    s->promised += blocks_at_end(&q->request);
+    if (isnan(q->request.scheduled_s)) {
+        q->request.scheduled_s = s->clock_s;
+        q->request.cached = cached;
+    }
+    if (s->last != NONE) {
+        s->sequence[s->last].after = number;
+    }
+    s->last = number;
+    s->running++;
+    return number;
+}

@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Fits the kernels of llama.cpp to whole passes: llamacpp.py PROGRAM DIR [FOLDER].
+
+DIR has e2e.csv and more/: llamacpp_strix_halo.csv, llamacpp_microbatch.csv, local_llm.csv, whose
+sources are in docs/errors.md. Prints tables in Markdown; with FOLDER it writes the calibrations
+(llama.cpp-ID.json). A pass is the sum of its operators, each by the plain formula of
+docs/accuracy.md; its numbers of FLOPs and bytes are those of PROGRAM."""
+import collections
+import csv
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+
+LENDERS = ("strix-halo", "dgx-spark", "rtx-4090")  # each begins at the fit of the one before it
+MODELS = {"Llama-3-8B": "llama-3-8b", "llama-2-7b.Q4_0": "llama-2-7b", "Qwen2.5-7B": "qwen2.5-7b",
+          "llama-2-7b.Q4_K_M": "llama-2-7b", "gemma-3-4b": "gemma-3-4b",
+          "gpt-oss-20b": "gpt-oss-20b", "gpt-oss-20b-mxfp4": "gpt-oss-20b",
+          "Qwen3-32B-Q8_0": "qwen3-32b", "shisa-v2-llama3.1-8b.i1-Q4_K_M": "llama-3.1-8b"}
+DEVICES = {"RTX 4090": "rtx-4090", "4090 24GB": "rtx-4090", "A100 PCIe 80GB": "a100-pcie-80gb",
+           "A100 SXM 80GB": "a100-sxm-80gb", "GB10 (DGX Spark)": "dgx-spark"}
+# The published file of gpt-oss has all but the experts in 8 bits.
+OSS = ["gpt-oss-mxfp4", "--class", "attention=q8_0", "--class", "lm_head=q8_0"]
+LAYOUTS = ("q4_0", "q8_0", "q4_k_m", "q4_k_s", "q5_0")
+# Parameters: least, most, and where the first search begins; launches in microseconds.
+PARAMETERS = {"launch": (0.1, 40, 4), "vector_launch": (0.1, 30, 2), "overlap": (0.001, 1, 0.5),
+              "dram_16bit": (0.3, 1, 0.9), "dram_w8a16": (0.3, 1, 0.85),
+              "dram_w4a16": (0.3, 1, 0.8), "peak": (0.02, 1, 0.5), "narrow": (0.001, 30, 0.5),
+              "decode_dram": (0.1, 1, 0.6), "prefill_launch": (0.1, 300, 10),
+              "prefill_peak": (0.01, 1, 0.3), "prefill_overlap": (0.001, 1, 0.3),
+              "moe_launch": (0.1, 300, 20), "moe_dram": (0.05, 1, 0.6),
+              "moe_peak": (0.005, 1, 0.15), "moe_overlap": (0.001, 1, 0.5)}
+VECTOR_DRAM = 0.7
+HELD = 3e-4  # per square of the distance from the start, on a logarithmic scale
+
+ATTRIBUTION = "Fitted to published speeds of llama.cpp on"
+
+Row = collections.namedtuple("Row", "device model weights kind tokens depth batch measured passes")
+
+
+def rows(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def number(text):
+    return int(float(text or 0))
+
+
+def speeds(row, device, model, step):
+    """The row of tokens/s: a decode step, or a prompt in passes of `step` tokens."""
+    prompt, depth = number(row["prompt"]), number(row["depth"])
+    rate = float(row["value"])
+    if row["metric"] == "decode_tok_s":
+        return Row(device, model, row["weights"], "decode", 1, depth + number(row["gen"]) // 2, 1,
+                   1 / rate, 1)
+    kind = "pass" if prompt <= 32 else "prefill"
+    tokens = min(prompt, step)
+    return Row(device, model, row["weights"], kind, tokens, depth + (prompt - tokens) // 2, 1,
+               prompt / rate, prompt / tokens)
+
+
+def read(folder):
+    """All rows; of several back ends and builds of one point the fastest counts."""
+    found = []
+    for row in rows(os.path.join(folder, "more", "llamacpp_strix_halo.csv")):
+        if row["model"] in MODELS:
+            row["weights"] = ("MXFP4" if "gpt-oss" in row["model"] else
+                              row["model"].replace("-", ".").split(".")[-1])
+            found.append(speeds(row, "strix-halo", MODELS[row["model"]], number(row["n_ubatch"]) or 512))
+    for row in rows(os.path.join(folder, "more", "local_llm.csv")):
+        if row["framework"] == "llama.cpp" and row["n_gpus"] == "1" and row["gpu"] in DEVICES:
+            found.append(speeds(row, DEVICES[row["gpu"]], MODELS[row["model"]], 512))
+    for row in rows(os.path.join(folder, "e2e.csv")):
+        if (row["gpu"] == "GB10 (DGX Spark)" and row["model"] in MODELS
+                and row["metric"] in ("decode_tok_s", "prefill_tok_s")):
+            found.append(speeds(row, "dgx-spark", MODELS[row["model"]], 2048))
+    for row in rows(os.path.join(folder, "more", "llamacpp_microbatch.csv")):
+        if row["gpu"] == "RTX 4090" and row["model"] in MODELS:
+            tokens = number(row["n_ubatch"])
+            middle = number(row["depth"]) + max(0, number(row["prompt"]) - tokens) // 2
+            found.append(Row("rtx-4090", MODELS[row["model"]], row["weights"],
+                             "pass" if tokens <= 32 else "prefill", tokens, middle, 1,
+                             float(row["time_us"]) / 1e6, 1))
+    fastest = {}
+    for row in found:
+        least = fastest.setdefault(row[:7], row)
+        fastest[row[:7]] = min(least, row, key=lambda one: one.measured)
+    return list(fastest.values())
+
+
+def kind_of(operator):
+    """Which parameters an operator has, and the rows that share a weight."""
+    name = operator["operator"]
+    if name in ("gemm", "gemv"):
+        weights = operator["weights"]
+        return ("16bit" if weights in ("fp16", "bf16") else "w8a16" if weights == "q8_0"
+                else "w4a16"), operator.get("m") or 1
+    if name == "flash-attention":
+        return "decode" if operator.get("query_len", 1) == 1 else "prefill", 1
+    return "moe" if name.startswith("moe") else "vector", 1
+
+
+def operators(program, row, known={}):
+    """The operators of a pass: kind, count, seconds of bytes and of FLOPs at the roofs, rows."""
+    formats = ([] if row.model != "gpt-oss-20b" else ["--layout", *OSS]) or (
+        ["-p", "fp16"] if row.weights.upper() in ("F16", "BF16") else
+        ["--layout", row.weights.lower()] if row.weights.lower() in LAYOUTS else None)
+    if formats is None:
+        return None
+    question = (["--phase", "decode", "--context", str(max(1, row.depth))] if row.tokens == 1 else
+                ["--phase", "prefill", "--chunk", str(row.tokens), "--context",
+                 str(row.depth + row.tokens)])
+    command = [program, "predict", "model", row.model, "-H", row.device, *formats, *question,
+               "-f", "json"]
+    key = tuple(command)
+    if key not in known:
+        answer = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+        sums = collections.Counter()
+        for one in answer["operators"]:
+            kind, shared = kind_of(one)
+            peak = one.get("peak_tflops", 0) * 1e12
+            sums[kind, one["bytes"] / one["bandwidth_gb_s"] / 1e9,
+                 one["flops"] / peak if peak and kind != "vector" else 0, shared] += one["count"]
+        known[key] = tuple((kind, count, *rest) for (kind, *rest), count in sums.items())
+    return known[key]
+
+
+def fit_of(p, kind):
+    """The plain formula of a kind: launch, dram, peak, narrow rows, overlap."""
+    if kind == "vector":
+        return p["vector_launch"], VECTOR_DRAM, 1, 0.001, 0.001
+    if kind == "decode":
+        return p["launch"], p["decode_dram"], 1, 0.001, 0.001
+    if kind == "prefill":
+        return p["prefill_launch"], 1, p["prefill_peak"], 0.001, p["prefill_overlap"]
+    if kind == "moe":
+        return p["moe_launch"], p["moe_dram"], p["moe_peak"], 0.001, p["moe_overlap"]
+    narrow = 0.001 if kind == "16bit" else p["narrow"]
+    return p["launch"], p["dram_" + kind], p["peak"], narrow, p["overlap"]
+
+
+def expected(p, pass_):
+    row, parts = pass_
+    total = 0
+    for kind, count, memory, compute, shared in parts:
+        launch, dram, peak, narrow, overlap = fit_of(p, kind)
+        longer, shorter = sorted((memory / dram, compute * (1 + narrow / shared) / peak))[::-1]
+        total += count * (launch / 1e6 + max(longer + overlap * shorter, memory, compute))
+    return total * row.passes
+
+
+def ratio(p, pass_):
+    return expected(p, pass_) / pass_[0].measured
+
+
+def loss(p, passes, weight, start):
+    total = sum(w * ((abs(r - 1) + abs(1 / r - 1)) / 2 if r < 1 else r - 1)
+                for w, r in zip(weight, (ratio(p, one) for one in passes)))
+    return total + HELD * sum(math.log(p[key] / start[key]) ** 2 for key in p)
+
+
+def search(passes, start, steps=2500):
+    """A random search with steps that adapt. Points of one curve weigh as much as their root."""
+    group = collections.Counter(one[0][:4] for one in passes)
+    weight = [1 / math.sqrt(group[one[0][:4]]) for one in passes]
+    weight = [w / sum(weight) for w in weight]
+    chance, size, best = random.Random(1), 0.3, dict(start)
+    least = loss(best, passes, weight, start)
+    for _ in range(steps):
+        trial = dict(best)
+        for key in chance.sample(sorted(trial), chance.choice((1, 2, 3, len(trial)))):
+            low, high, _ = PARAMETERS[key]
+            moved = trial[key] * math.exp(chance.gauss(0, size * chance.choice((0.1, 0.5, 2))))
+            trial[key] = min(high, max(low, moved))
+        found = loss(trial, passes, weight, start)
+        if found < least:
+            best, least, size = trial, found, min(1, size * 1.2)
+        else:
+            size = max(0.01, size * 0.98)
+    return best
+
+
+def mape(ratios):
+    return 100 * statistics.mean(abs(r - 1) for r in ratios)
+
+
+def unseen(passes, start):
+    """Ratios of the passes of each model by the fit of the others, by kind; of one model, of each
+    format of its weights."""
+    found = collections.defaultdict(list)
+    models = {one[0].model for one in passes}
+    part = {one: one[0].model if len(models) > 1 else one[0].weights for one in passes}
+    for left_out in sorted(set(part.values())):
+        others = search([one for one in passes if part[one] != left_out], start, 1200)
+        for one in passes:
+            if part[one] == left_out:
+                found[one[0].kind].append(ratio(others, one))
+    return found
+
+
+def band(ratios):
+    """measured / expected of eight of ten."""
+    inverse = sorted(1 / r for r in ratios)
+    cut = len(inverse) // 10
+    return min(1, inverse[cut]), max(1, inverse[-1 - cut])
+
+
+def write(folder, device, clock, p, ratios, kinds):
+    """Writes the calibration of a lender, without the kinds that it has no rows of."""
+    everything = [r for found in ratios.values() for r in found]
+    judged = {"decode": ratios["decode"], "prefill": ratios["prefill"] or everything}
+    fits = []
+    for kernel, numerics, kind in (("gemm", "16bit", "16bit"), ("gemm", "w8a16", "w8a16"),
+                                   ("gemm", "w4a16", "w4a16"), ("decode", "16bit", "decode"),
+                                   ("prefill", "16bit", "prefill"), ("moe", "mx4a16", "moe"),
+                                   *((vector, "16bit", "vector") for vector in
+                                     ("norm", "add", "activation", "rope", "quantize"))):
+        if kind not in kinds:
+            continue
+        launch, dram, peak, narrow, overlap = fit_of(p, kind)
+        own = judged.get(kernel, everything)
+        low, high = band(own)
+        values = {"launch_clocks": launch * clock, "dram": dram, "peak": peak,
+                  "narrow_rows": narrow, "overlap": overlap, "cache_rate": 4, "cache_capacity": 0.7}
+        fits.append({"kernel": kernel, "stack": "llama.cpp", "numerics": numerics,
+                     "quantize_input": "none", "form": "plain", "rows": len(own), "mape": round(mape(own) / 100, 4),
+                     "low": round(low, 4), "high": round(high, 4),
+                     "parameters": {key: float(f"{value:.4g}") for key, value in values.items()}})
+    lines = ",\n".join("    " + json.dumps(fit, separators=(",", ":")) for fit in fits)
+    with open(os.path.join(folder, f"llama.cpp-{device}.json"), "w", encoding="utf-8") as file:
+        file.write('{\n  "schema": "roofline/calibration/1",\n'
+                   f'  "hardware": "{device}",\n  "attributions": ["{ATTRIBUTION} {device} '
+                   f'(docs/accuracy.md)"],\n  "fits": [\n{lines}\n  ]\n}}\n')
+
+
+def line(name, lender, by_kind):
+    cells = [f"**{mape(by_kind[kind]):.1f}** ({len(by_kind[kind])})" if by_kind[kind] else "-"
+             for kind in ("decode", "pass", "prefill")]
+    print(f"| {name} | {lender} | {' | '.join(cells)} |")
+
+
+def main():
+    program, folder = sys.argv[1:3]
+    passes = [(row, parts) for row in read(folder) if (parts := operators(program, row))]
+    start = {key: begin for key, (_, _, begin) in PARAMETERS.items()}
+    fits, judged = {}, {}
+    for device in LENDERS:
+        own = [one for one in passes if one[0].device == device]
+        fits[device] = search(own, start)
+        judged[device] = unseen(own, start)
+        start = fits[device]
+    print("| rows of | fit of | decode | up to 32 tokens | prompts |")
+    print("|---|---|---|---|---|")
+    for device in sorted({one[0].device for one in passes}):
+        for lender in LENDERS:
+            found = collections.defaultdict(list)
+            for one in passes:
+                if one[0].device == device:
+                    found[one[0].kind].append(ratio(fits[lender], one))
+            if lender != device:
+                line(device, lender, found)
+            else:
+                line(device, "itself, without them", judged[device])
+    if len(sys.argv) > 3:
+        for device in LENDERS:
+            kinds = {part[0] for row, parts in passes if row.device == device for part in parts}
+            listed = subprocess.run([program, "list", "hardware", device, "-f", "json"],
+                                    capture_output=True, check=True).stdout
+            clock = json.loads(listed)["boost_clock_mhz"]["value"]
+            write(sys.argv[3], device, clock, fits[device], judged[device], kinds)
+
+
+if __name__ == "__main__":
+    main()

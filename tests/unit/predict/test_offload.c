@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Layers and experts in the memory of the host, worked out by hand: how they are written, their
+ * bytes on both sides, the time of both parts, the fewest that fit, and what is refused.
+ */
+#include "configs.h"
+#include "models.h"
+
+static bool near(double got, double expected)
+{
+    return fabs(got - expected) <= 1e-12 * fabs(expected);
+}
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* 100 GB/s, and memory for 4 MiB. */
+#define DEVICE                                                                                     \
+    "{\"id\": \"device\", \"bandwidth_gb_s\": 100, \"peak_tflops\": {\"fp16\": 1000}, "            \
+    "\"vector_tflops\": {\"fp32\": 1000}, \"memory_capacity_bytes\": 4194304}"
+
+/* An expert has 3 x 64 x 80 fp16 elements, and a layer has 8 of them. */
+#define EXPERT (3 * 64 * 80 * 2.)
+/* The cache of a layer: K and V of 2 heads of 16 fp16 elements for 100 tokens. */
+#define CACHE (2 * 2 * 16 * 2. * 100)
+
+static struct roof_hardware *host_of(const char *memory)
+{
+    struct roof_hardware *host = NULL;
+    struct roof_error error = {0};
+    assert_int_equal(roof_hardware_blank(&host, "host", &error), ROOF_OK);
+    assert_int_equal(roof_hardware_set(host, "bandwidth_gb_s=50", &error), ROOF_OK);
+    if (memory != NULL) {
+        assert_int_equal(roof_hardware_set(host, memory, &error), ROOF_OK);
+    }
+    return host;
+}
+
+static struct roof_scenario offloading(const char *offload, const struct roof_hardware *host)
+{
+    struct roof_error error = {0};
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 100);
+    s.reserve = 0;
+    s.host = host;
+    assert_int_equal(roof_offload_read(&s.offload, offload, &error), ROOF_OK);
+    return s;
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"none",     "experts",    "experts:1",
+                                        "layers:7", "layers:fit", "experts:fit"};
+    static const char *const wrong[] = {"",           "layers",     "layers:",   "layers:x",
+                                        "experts:-1", "layers:513", "layersfit", "experts 3"};
+    struct roof_error error = {0};
+    char name[ROOF_OFFLOAD_NAME_SIZE];
+    int64_t value = 0;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        assert_int_equal(roof_offload_read(&value, names[i], &error), ROOF_OK);
+        assert_string_equal(roof_offload_name(name, value), names[i]);
+    }
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        assert_int_equal(roof_offload_read(&value, wrong[i], &error), ROOF_USAGE);
+    }
+    assert_int_equal(roof_offload_read(&value, "layers:0", &error), ROOF_OK);
+    assert_int_equal(value, 0);
+}
+
+/* A token reads 2 experts of each layer, its input and its output of 64 fp16 elements, and writes
+ * and reads 80 elements within each of the 2. */
+static void test_experts(void **state)
+{
+    (void)state;
+    struct roof_hardware *const device = parse_device(DEVICE);
+    struct roof_hardware *const host = host_of("memory_nominal_gb=1");
+    struct roof_model *const model = parse(MOE);
+    struct roof_model_prediction whole = *infer(model, offloading("none", host), device);
+    const struct roof_model_prediction *const i =
+        infer(model, offloading("experts:3", host), device);
+    const double live = 64 * 2 + 2 * (2 * 80 * 2) + 64 * 2;
+    const double bytes = 2 * EXPERT + live;
+    assert_true(near(i->offloaded_s, 3 * bytes / 50e9));
+    assert_true(near(i->step_s, whole.step_s + 3 * bytes * (1 / 50e9 - 1 / 100e9)));
+    assert_true(near(whole.weights_memory_bytes - i->weights_memory_bytes, 3 * 8 * EXPERT));
+    assert_true(near(i->host_memory_bytes, 3 * 8 * EXPERT + live));
+    assert_true(i->kv_cache_bytes == whole.kv_cache_bytes);
+    assert_true(i->host_capacity_bytes == 1024. * 1024 * 1024);
+    assert_string_equal(i->offload, "experts:3");
+    assert_true(unknown(i->expected_step_s) && unknown(whole.offloaded_s));
+    const struct roof_model_prediction *const all =
+        infer(model, offloading("experts", host), device);
+    assert_string_equal(all->offload, "experts:4");
+    roof_model_free(model);
+    roof_hardware_free(host);
+    roof_hardware_free(device);
+}
+
+/* Layers take their cache with them, and all layers are alike: half of them halve what both have.
+ */
+static void test_layers(void **state)
+{
+    (void)state;
+    struct roof_hardware *const device = parse_device(DEVICE);
+    struct roof_hardware *const host = host_of(NULL);
+    struct roof_model *const model = parse(DENSE);
+    struct roof_model_prediction whole = *infer(model, offloading("none", host), device);
+    struct roof_model_prediction all = *infer(model, offloading("layers:4", host), device);
+    const struct roof_model_prediction *const i =
+        infer(model, offloading("layers:2", host), device);
+    assert_true(near(whole.kv_cache_bytes, 4 * CACHE));
+    assert_true(near(i->kv_cache_bytes, 2 * CACHE));
+    assert_true(all.kv_cache_bytes == 0);
+    const double layers = whole.weights_memory_bytes - all.weights_memory_bytes;
+    assert_true(near(i->weights_memory_bytes, whole.weights_memory_bytes - layers / 2));
+    assert_true(near(all.host_memory_bytes - i->host_memory_bytes, layers / 2 + 2 * CACHE));
+    assert_true(near(i->offloaded_s, all.offloaded_s / 2));
+    assert_true(near(all.step_s - whole.step_s, all.offloaded_s / 2)); /* half the bandwidth */
+    assert_int_equal(i->fits, ROOF_FIT_UNKNOWN); /* the memory of the host is not known */
+    roof_model_free(model);
+    roof_hardware_free(host);
+    roof_hardware_free(device);
+}
+
+/* 4 MiB hold 64 caches of 51,200 bytes and what is not an expert (0.36 MB), but not the experts of
+ * all layers (0.98 MB). The fewest is found by trying one after the other. */
+static void test_fewest(void **state)
+{
+    (void)state;
+    struct roof_hardware *const device = parse_device(DEVICE);
+    struct roof_hardware *const host = host_of("memory_nominal_gb=1");
+    struct roof_model *const model = parse(MOE);
+    int64_t fewest = 0;
+    for (; fewest <= 4; fewest++) {
+        struct roof_scenario s = offloading("experts:fit", host);
+        s.common.shape.batch = 64;
+        s.offload = roof_offload_pack(ROOF_OFFLOAD_EXPERTS, fewest);
+        if (infer(model, s, device)->fits == ROOF_FIT_YES) {
+            break;
+        }
+    }
+    struct roof_scenario s = offloading("experts:fit", host);
+    s.common.shape.batch = 64;
+    const struct roof_model_prediction *const i = infer(model, s, device);
+    assert_int_equal(i->fits, ROOF_FIT_YES);
+    assert_true(fewest > 0 && fewest < 5);
+    assert_int_equal(roof_offload_layers(i->scenario.offload), fewest);
+    assert_true(roof_hardware_set(host, "memory_capacity_bytes=100000", NULL) == ROOF_OK);
+    assert_int_equal(infer(model, s, device)->fits, ROOF_FIT_NO);
+    roof_model_free(model);
+    roof_hardware_free(host);
+    roof_hardware_free(device);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct roof_hardware *const device = parse_device(DEVICE);
+    struct roof_hardware *const host = host_of(NULL);
+    struct roof_model *const model = parse(DENSE);
+    static struct roof_model_prediction p;
+    static const struct {
+        const char *offload;
+        bool host;
+        int64_t dp;
+        const char *message;
+    } cases[] = {
+        {"experts", true, 1, "tiny has no experts"},
+        {"layers:5", true, 1, "tiny has 4 layers, too few"},
+        {"layers:2", false, 1, "needs the memory bandwidth of the host"},
+        {"layers:2", true, 2, "is for one device, not 2"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_error error = {0};
+        struct roof_scenario s = offloading(cases[i].offload, cases[i].host ? host : NULL);
+        s.dp = cases[i].dp;
+        assert_int_equal(roof_predict_model(&p, model, &s, device, &error), ROOF_USAGE);
+        assert_non_null(strstr(error.message, cases[i].message));
+    }
+    roof_model_free(model);
+    roof_hardware_free(host);
+    roof_hardware_free(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_experts),
+        cmocka_unit_test(test_layers),  cmocka_unit_test(test_fewest),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
