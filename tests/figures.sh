@@ -16,12 +16,12 @@ count() {
 }
 
 lines() {
-    printf '| folder | files | lines |\n|---|---|---|\n'
+    printf '| folder | files | thousands of lines |\n|---|---|---|\n'
     for folder in include/roofline src/*/; do
         folder=${folder%/}
         find "$folder" -name '*.[ch]' | sort | tr '\n' '\0' | xargs -0 cat |
             awk -v folder="$folder" -v files="$(find "$folder" -name '*.[ch]' | grep -c .)" \
-                'END { print "| " folder " | " files " | " NR " |" }'
+                'END { printf "| %s | %d | %.1f |\n", folder, files, NR / 1000 }'
     done
 }
 
@@ -46,7 +46,8 @@ shape() {
     printf '| uses in a circle, within a folder | %s |\n' "$(count uses)"
     printf '| functions of more than 60 lines | %s |\n' "$(count functions)"
     printf '| files of more than 800 lines | %s |\n' "$(count files)"
-    printf '| lines of src/cli without serve and monitor (at most 4,000) | %s |\n' "$(sh tests/shape.sh program_lines)"
+    sh tests/shape.sh program_lines |
+        awk '{ printf "| thousands of lines of src/cli without serve and monitor (at most 4.0) | %.1f |\n", $1 / 1000 }'
     printf '| functions that look into a question, and are no readers | %s |\n' "$(count questions)"
     printf '| comments without a subject | %s |\n' "$(count comments)"
     # shellcheck disable=SC2016
