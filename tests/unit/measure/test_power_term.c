@@ -65,7 +65,8 @@ static void test_rows_that_tell_nothing_apart(void **state)
     assert_true(isnan(fit(falling, COUNT(falling)).byte_j)); /* a FLOP would give energy */
     assert_true(isnan(fit(hand, 0).error));
     /* A byte that costs nothing is no figure: device files have none of 0. */
-    const struct roof_power_row costless[] = {{2e12, 0, FP32, 100}, hand[1], {2e12, 50e12, FP32, 140}};
+    const struct roof_power_row costless[] = {
+        {2e12, 0, FP32, 100}, hand[1], {2e12, 50e12, FP32, 140}};
     assert_true(isnan(fit(costless, COUNT(costless)).constant_w));
     assert_around(fit(same, COUNT(same)).constant_w, 100, 1e-9);
 }
