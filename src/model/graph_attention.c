@@ -160,27 +160,37 @@ static void norm_qkv(struct builder *b, struct made *made)
     }
 }
 
+void roof_graph_rotate(struct builder *b, const char *name, int64_t heads, int64_t rotated)
+{
+    roof_graph_vector(
+        b, name, ROOF_OPERATOR_ROPE,
+        (struct roof_shape){
+            .tokens = b->tokens * heads, .heads = 1, .kv_heads = 1, .head_dim = rotated / 2},
+        0);
+}
+
 /* Adds what is done to Q and K before they are used: norms, rotation. */
 static void prepare_qk(struct builder *b, struct made *made)
 {
     const struct roof_layer *const layer = b->layer;
     const int64_t rotated = layer->rotary_dim > 0 ? layer->rotary_dim : b->model->rotary_dim;
-    struct roof_shape shape = {
-        .tokens = b->tokens, .heads = b->heads, .kv_heads = b->kv_heads, .head_dim = rotated};
     norm_qkv(b, made);
     if (rotated == 0 || layer->no_rope) {
         return;
     }
     b->from = made->q;
-    if (layer->keyless) { /* the operator rotates Q and K: here two halves of Q */
-        shape.tokens = roof_graph_divide_up(b->tokens * b->heads, 2);
-        shape.heads = shape.kv_heads = 1;
-    } else {
-        roof_reads_join(&b->from, &made->k);
+    if (layer->keyless) {
+        roof_graph_rotate(b, "rope", b->heads, rotated);
+        made->q = b->from;
+        return;
     }
-    roof_graph_vector(b, "rope", ROOF_OPERATOR_ROPE, shape, 0);
-    made->q = b->from;
-    made->k = layer->keyless ? made->k : b->from;
+    roof_reads_join(&b->from, &made->k);
+    roof_graph_vector(
+        b, "rope", ROOF_OPERATOR_ROPE,
+        (struct roof_shape){
+            .tokens = b->tokens, .heads = b->heads, .kv_heads = b->kv_heads, .head_dim = rotated},
+        0);
+    made->q = made->k = b->from;
 }
 
 /* Returns the mean of the sizes of K and V. FLOPs and elements are linear in both, so that

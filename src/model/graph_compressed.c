@@ -16,18 +16,6 @@ struct parts {
     struct roof_reads index;  /* of the scores by which compressed keys are chosen */
 };
 
-/* Adds a vector operator that rotates a part of some heads: the operator has heads of Q and of K,
- * here two halves of them. */
-static void rotate(struct builder *b, const char *name, int64_t heads)
-{
-    roof_graph_vector(b, name, ROOF_OPERATOR_ROPE,
-                      (struct roof_shape){.tokens = roof_graph_divide_up(b->tokens * heads, 2),
-                                          .heads = 1,
-                                          .kv_heads = 1,
-                                          .head_dim = b->model->qk_rope_head_dim},
-                      0);
-}
-
 /* Adds what makes the latent of Q, Q, and the key of each token. */
 static struct parts inputs(struct builder *b)
 {
@@ -45,12 +33,12 @@ static struct parts inputs(struct builder *b)
     roof_graph_vector(b, "q_norm", ROOF_OPERATOR_RMSNORM,
                       (struct roof_shape){.tokens = b->tokens * b->heads, .hidden = m->head_dim},
                       0);
-    rotate(b, "rope", b->heads);
+    roof_graph_rotate(b, "rope", b->heads, b->model->qk_rope_head_dim);
     made.q = b->from;
     b->from = hidden;
     roof_graph_product(b, "kv_proj", ROOF_WEIGHT_KV_A, b->tokens, m->head_dim, m->hidden, false);
     roof_graph_norm(b, "kv_norm", b->tokens, m->head_dim);
-    rotate(b, "k_rope", 1);
+    roof_graph_rotate(b, "k_rope", 1, b->model->qk_rope_head_dim);
     made.key = b->from;
     /* The operator appends K and V, here two halves of a key. */
     roof_graph_vector(
@@ -103,7 +91,7 @@ static void compressors(struct builder *b, struct parts *made, const struct roof
     b->from = made->latent;
     roof_graph_product(b, "index_q_proj", ROOF_WEIGHT_INDEX, b->tokens,
                        m->index_heads * m->index_head_dim, m->q_lora_rank, false);
-    rotate(b, "index_rope", m->index_heads);
+    roof_graph_rotate(b, "index_rope", m->index_heads, b->model->qk_rope_head_dim);
     roof_reads_join(&made->index, &b->from);
 }
 
@@ -192,6 +180,7 @@ void roof_graph_compressed(struct builder *b)
         roof_reads_join(&attended, &b->from);
     }
     b->from = attended;
-    rotate(b, "o_rope", b->heads); /* keys that are values have been rotated: back */
+    /* Keys that are values have been rotated: back. */
+    roof_graph_rotate(b, "o_rope", b->heads, b->model->qk_rope_head_dim);
     output(b);
 }

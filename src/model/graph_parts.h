@@ -79,6 +79,9 @@ void roof_graph_end_layer(struct builder *b);
  * default. */
 void roof_graph_quantize(struct builder *b, const char *name, int64_t tokens, int64_t width,
                          const enum roof_weight *readers, int count);
+/* Adds the rotation of some heads of each token, of which `rotated` elements are rotated. The
+ * operator counts heads of Q and of K: here the two halves of the pairs that a rotation is of. */
+void roof_graph_rotate(struct builder *b, const char *name, int64_t heads, int64_t rotated);
 void roof_graph_vector(struct builder *b, const char *name, enum roof_operator op,
                        struct roof_shape shape, double vectors);
 void roof_graph_norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden);
