@@ -497,13 +497,15 @@ check-rules-slow: $(LIB) $(SHARED) $(BIN)
 # The same seed each time, so that it ends as it did before.
 ORACLES := oracle-1200 oracle-100-self properties-500 properties-60-self plans-50 simulation-50 \
            simulation-20-self
+# Smaller samples, for programs that take their time to be measured.
+SAMPLES := oracle-300 properties-120 plans-15 simulation-15
 check-oracle: $(ORACLES:%=$(PASSED)/oracle/%)
 define oracle_rule
 $(PASSED)/oracle/$(1): $(BIN) $(wildcard tests/oracle/*.py) $(DATA) $(WRAPPED)
 	$$(call test,eval 'if command -v $(PYTHON); then $(PYTHON) -B tests/oracle/$(word 1,$(subst -, ,$(1))).py $(BIN) data \
 	    --cases $(word 2,$(subst -, ,$(1))) --seed 1 $(if $(findstring self,$(1)),--self-test); else echo skipped: no $(PYTHON); fi')
 endef
-$(foreach name,$(ORACLES),$(eval $(call oracle_rule,$(name))))
+$(foreach name,$(ORACLES) $(SAMPLES),$(eval $(call oracle_rule,$(name))))
 
 # The same questions by the command line, from C, as records and in a check file.
 check-ask: $(PASSED)/ask
@@ -593,7 +595,7 @@ fuzz-coverage:
 	@sh tests/fuzz/coverage.sh $(BUILD)/coverage $(FUZZ)
 
 COVERED := $(PAGES:%=pages/%) reports cli/serve.sh cli/inputs.sh cli/images.sh cli/faults.sh \
-           oracle/oracle-1200 oracle/properties-500 oracle/plans-50 oracle/simulation-50
+           $(SAMPLES:%=oracle/%)
 
 ## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
 coverage:

@@ -165,6 +165,8 @@ struct owned {
     struct roof_kernel_fit *fit; /* grouped by kernel and numerics */
     /* where the fits of each kernel for each numerics begin */
     size_t first[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT + 1];
+    /* The stacks that find them, each fit by one stack. A bit for each. */
+    unsigned stacks[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT];
     const char **attributions;
     char *id;
 };
@@ -304,6 +306,16 @@ static size_t group_of(enum roof_kernel kernel, enum roof_numerics numerics)
     return (size_t)kernel * ROOF_NUMERICS_COUNT + numerics;
 }
 
+/* Returns the first stack, as a bit, that is none of these: it finds the fits of all stacks. */
+static unsigned first_without(unsigned stacks)
+{
+    unsigned stack = 1U << (ROOF_STACK_BEST + 1);
+    while ((stacks & stack) != 0) {
+        stack <<= 1;
+    }
+    return stack;
+}
+
 /* Puts the fits of a kernel for a pair of formats together, because each operator of a sweep looks
  * for one. */
 static enum roof_status group_fits(struct owned *owned, size_t count, struct roof_error *error)
@@ -321,7 +333,15 @@ static enum roof_status group_fits(struct owned *owned, size_t count, struct roo
         next[g] = owned->first[g];
     }
     for (size_t n = 0; n < count; n++) {
-        grouped[next[group_of(owned->fit[n].kernel, owned->fit[n].numerics)]++] = owned->fit[n];
+        const struct roof_kernel_fit *const fit = &owned->fit[n];
+        const size_t group = group_of(fit->kernel, fit->numerics);
+        grouped[next[group]++] = *fit;
+        owned->stacks[group] |= 1U << fit->stack;
+    }
+    for (size_t g = 0; g < COUNT(next); g++) {
+        const unsigned own = owned->stacks[g] & ~(1U << ROOF_STACK_BEST);
+        const bool common = owned->stacks[g] != own;
+        owned->stacks[g] = own | (common ? first_without(own) : 0);
     }
     free(owned->fit);
     owned->fit = grouped;
@@ -591,6 +611,7 @@ static enum roof_status join_fits(struct roof_calibration *c, struct roof_calibr
     free(owned->fit);
     owned->fit = all;
     memset(owned->first, 0, sizeof owned->first);
+    memset(owned->stacks, 0, sizeof owned->stacks);
     const enum roof_status status = group_fits(owned, c->count, error);
     c->fit = owned->fit;
     return status;
@@ -711,6 +732,13 @@ static bool better(const struct roof_kernel_fit *a, const struct roof_kernel_fit
         return b == NULL || a->stack == stack;
     }
     return a->quantize < b->quantize;
+}
+
+unsigned roof_calibration_stacks(const struct roof_calibration *calibration,
+                                 enum roof_kernel kernel, enum roof_numerics numerics)
+{
+    const struct owned *const owned = calibration->private_data;
+    return owned == NULL ? ~0U : owned->stacks[group_of(kernel, numerics)];
 }
 
 const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibration *calibration,

@@ -124,6 +124,12 @@ void roof_calibration_write(struct roof_text *out, const struct roof_calibration
  * the parameter tile_rows of a loaded calibration, wherever its fit comes from. */
 double roof_matrix_rows(const char *architecture);
 
+/** Returns the stacks, a bit for each, with which roof_calibration_find finds all fits for a
+ * kernel: those with fits of their own, and the first of the others where a fit is common to all.
+ */
+unsigned roof_calibration_stacks(const struct roof_calibration *calibration,
+                                 enum roof_kernel kernel, enum roof_numerics numerics);
+
 /** Finds the fit for a kernel: that of the stack, else the one common to all; with the wanted way
  * to quantise, or for ROOF_QUANTIZE_NONE with the simplest, whose kernel is the same. Returns NULL
  * when there is none. */

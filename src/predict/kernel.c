@@ -376,9 +376,13 @@ static const struct roof_expected *try_all(struct tries *tries, const struct roo
                                            enum roof_kernel kernel, enum roof_numerics numerics)
 {
     const struct roof_expected *fastest = NULL;
-    for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_LLAMA_CPP; stack++) {
+    const unsigned stacks = roof_calibration_stacks(task->calibration, kernel, numerics);
+    for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_LLAMA_CPP && stacks >> stack != 0;
+         stack++) {
         const struct roof_expected *const one =
-            try_stack(tries, task, kernel, (enum roof_stack)stack, numerics);
+            (stacks >> stack & 1) == 0
+                ? NULL
+                : try_stack(tries, task, kernel, (enum roof_stack)stack, numerics);
         if (one != NULL && (fastest == NULL || one->time_s < fastest->time_s)) {
             fastest = one;
         }
@@ -397,7 +401,7 @@ static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
                          const struct roof_kernel_task *task, enum roof_kernel kernel,
                          const struct roof_stacks *asked)
 {
-    struct tries tries = {.count = 0};
+    struct tries tries; /* not cleared: that would take as long as a kernel */
     size_t found = 0;
     for (size_t i = 0; i < asked->count; i++) {
         out[i].time_s = ROOF_UNKNOWN;

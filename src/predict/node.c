@@ -11,6 +11,17 @@ const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
     return node->host != NULL ? node->host : device;
 }
 
+/* Gives a prediction of one part the expected times of another. */
+static void take_expected(struct roof_prediction *out, const struct roof_prediction *other)
+{
+    out->expected_s = other->expected_s;
+    out->expected_low_s = other->expected_low_s;
+    out->expected_high_s = other->expected_high_s;
+    out->expected_bottleneck = other->expected_bottleneck;
+    out->expected_near = other->expected_near;
+    out->part[0].expected = other->part[0].expected;
+}
+
 /* An all-reduce has the faster bound of its two algorithms, which without a latency is that of the
  * ring, and the faster expected time. */
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
@@ -25,17 +36,16 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
     struct roof_prediction at_once;
     other.shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
     TRY(roof_predict(&at_once, &other, hardware, error));
-    const bool faster = at_once.expected_s < out->expected_s || isnan(out->expected_s);
-    const struct roof_prediction expected = faster ? at_once : *out;
-    if (at_once.time_s < out->time_s) {
+    const bool bound = at_once.time_s < out->time_s;
+    const bool expected = at_once.expected_s < out->expected_s || isnan(out->expected_s);
+    if (bound && expected) {
         *out = at_once;
+    } else if (bound) {
+        take_expected(&at_once, out);
+        *out = at_once;
+    } else if (expected) {
+        take_expected(out, &at_once);
     }
-    out->expected_s = expected.expected_s;
-    out->expected_low_s = expected.expected_low_s;
-    out->expected_high_s = expected.expected_high_s;
-    out->expected_bottleneck = expected.expected_bottleneck;
-    out->expected_near = expected.expected_near;
-    out->part[0].expected = expected.part[0].expected;
     return ROOF_OK;
 }
 
