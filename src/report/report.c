@@ -414,9 +414,10 @@ static void put_kernel(struct roof_text *out, const struct roof_expected *e)
     if (e->tiled) {
         snprintf(
             cut, sizeof cut,
-            "split-K %d, %.0f thread blocks, %s waves, %s of the SMs, %s of the weights in the "
-            "L2; ",
+            "split-K %d, %.0f thread blocks in the time of %s wave%s, %s of the SMs, %s of the "
+            "weights in the L2; ",
             t->split_k, t->grid, roof_format_short(waves, t->waves),
+            strcmp(waves, "1") == 0 ? "" : "s",
             roof_format_quantity(busy, t->utilisation, ROOF_UNIT_FRACTION),
             roof_format_quantity(hit, t->l2_hit, ROOF_UNIT_FRACTION));
     } else if (t->l2_hit > 0) {
