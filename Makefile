@@ -483,7 +483,7 @@ $(PASSED)/formulas: $(BIN) $(wildcard tests/check/*.json) $(WRAPPED)
 	$(call test,env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json)
 
 check-schemas: $(PASSED)/schemas
-$(PASSED)/schemas: $(BIN) tests/schema.sh tests/schema.py tests/cli/program.sh $(DATA) $(WRAPPED)
+$(PASSED)/schemas: $(BIN) tests/schema.sh tests/schema.py tests/cli/program.sh $(DATA) $(FAKES) $(WRAPPED)
 	$(call test,sh tests/schema.sh $(BIN))
 
 # The rules of the project: those that take a second first, then those that build and install.

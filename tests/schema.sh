@@ -149,8 +149,9 @@ one recommendation recommend gemm -m 1 -n 4096 -k 4096 -H a100 --native-only
 one recommendation recommend gemm -m 1 -n 4096 -k 4096 -H gb10 --max-accuracy-loss none
 one recommendation recommend moe --tokens 8 --hidden 2048 --intermediate 1024 --experts 64 \
     --top-k 4 -H hgx-b200 --formats all
+one recommendation recommend gemm -m 64 -n 4096 -k 4096 -H dgx-spark --engine torchao
 one recommendation recommend rmsnorm --tokens 8 --hidden 2048
-each 'recommendation#candidate' recommend gemv -n 4096 -k 4096 -H h100-sxm --native-only
+each 'recommendation#candidate' recommend gemv -n 4096 -k 4096 -H h100-sxm --native-only --engine vllm
 one plans recommend model llama-3-8b -H h100-sxm,l40s --batch 4:64:x4 --devices 1,2 --prompt 2k \
     --generate 200 --max-ttft 1s --max-tpot 20ms --top 5
 one plans recommend model llama-3-8b -H h100-sxm --batch 1,8 --devices 1,2 --max-power 1000 \

@@ -81,7 +81,8 @@ struct roof_tiling {
     int tile_n;
     int split_k;
     double grid;        /**< thread blocks */
-    double waves;       /**< rounds in which the SMs run these blocks */
+    double waves;       /**< their time, in waves of a block per SM; of what the last wave leaves
+                             idle, the fitted share that is lost counts */
     double utilisation; /**< fraction of the SMs that are busy, on average over the waves */
     double l2_hit;      /**< fraction of the weights that are found in the L2 */
     enum roof_kernel_limit limit;

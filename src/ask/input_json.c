@@ -16,8 +16,8 @@ struct reading {
 /* Tells if the value of an input can be a document in place of its name. */
 static bool is_document(size_t input)
 {
-    return input == ROOF_INPUT_HARDWARE || input == ROOF_INPUT_LAYOUT ||
-           input == ROOF_INPUT_DRAFT_MODEL;
+    return input == ROOF_INPUT_HARDWARE || input == ROOF_INPUT_CALIBRATION ||
+           input == ROOF_INPUT_LAYOUT || input == ROOF_INPUT_DRAFT_MODEL;
 }
 
 static void put_span(struct roof_text *out, const struct roof_json *json,

@@ -382,7 +382,9 @@ static enum roof_status add_file(struct plotting *p, struct roof_error *error)
     if (p->records.count == 0) {
         return roof_error_at(error, ROOF_INVALID, p->records.name, 0, 0, "no records");
     }
-    return p->chart.roofs == 0 ? add_roofs(p, error) : ROOF_OK; /* all records are bad */
+    return p->records.bad < p->records.count ? ROOF_OK
+                                             : roof_error_at(error, ROOF_INVALID, p->records.name,
+                                                             0, 0, "no record can be drawn");
 }
 
 /* --- output -------------------------------------------------------------------------------- */

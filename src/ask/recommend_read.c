@@ -45,6 +45,12 @@ enum roof_status roof_read_recommend(struct roof_recommend_options *out,
                               ROOF_KEY("objective") " of an operator is balanced or time");
     }
     TRY(roof_read_choice(&ranking, question, ROOF_INPUT_BY, error));
+    out->engine_id = question->value[ROOF_INPUT_ENGINE];
+    if (out->engine_id != NULL &&
+        (strchr(out->engine_id, ',') != NULL || strcmp(out->engine_id, "all") == 0)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("engine") " of an operator is one of roofline list engines");
+    }
     if (loss != NULL) {
         TRY(roof_accuracy_find(&out->max_loss, loss, error));
     }

@@ -34,8 +34,11 @@ static const struct roof_field candidate_fields[] = {
     {.key = "accuracy_loss", DERIVED_TEXT(CANDIDATE_LOSS), .width = -13},
 };
 
-static const struct roof_field candidate_reason = {
-    .key = "reason", .type = ROOF_TYPE_CHARS, AT(reason), .width = -40};
+static const struct roof_field candidate_ends[] = {
+    {.key = "reason", .type = ROOF_TYPE_CHARS, AT(reason), .width = -40},
+    {.key = "engine", .type = ROOF_TYPE_CHARS, AT(engine)},
+    {.key = "engine_format", .type = ROOF_TYPE_CHARS, AT(engine_format)},
+};
 
 void roof_candidate_fields(struct roof_fields *out, enum roof_operator op, bool for_people)
 {
@@ -49,7 +52,7 @@ void roof_candidate_fields(struct roof_fields *out, enum roof_operator op, bool 
     if (for_people) {
         roof_fields_add(out, roof_fields_find(&prediction, "time_us"), 1, CANDIDATE_PREDICTION);
     }
-    roof_fields_add(out, &candidate_reason, 1, CANDIDATE);
+    roof_fields_add(out, candidate_ends, COUNT(candidate_ends), CANDIDATE);
 }
 
 void roof_candidate_values(struct roof_value *out, const struct roof_fields *fields,

@@ -647,9 +647,23 @@ static enum roof_engine_use use_of(const struct roof_engine_format *f, enum roof
                                                         : ROOF_ENGINE_USE_STORED;
 }
 
+/* Returns the widest use that one engine makes of a format. */
+static enum roof_engine_use use_by(const struct roof_engine *engine, enum roof_precision format,
+                                   bool cache, const struct roof_hardware *hardware)
+{
+    enum roof_engine_use widest = ROOF_ENGINE_USE_NONE;
+    for (size_t n = 0; n < engine->formats; n++) {
+        const enum roof_engine_use use = runs_on(&engine->format[n], hardware)
+                                             ? use_of(&engine->format[n], format, cache)
+                                             : ROOF_ENGINE_USE_NONE;
+        widest = use > widest ? use : widest;
+    }
+    return widest;
+}
+
 enum roof_engine_use roof_engines_use(const struct roof_engines *engines,
-                                      enum roof_precision format, bool cache,
-                                      const struct roof_hardware *hardware)
+                                      const struct roof_engine *engine, enum roof_precision format,
+                                      bool cache, const struct roof_hardware *hardware)
 {
     if (*hardware->architecture == '\0') {
         return ROOF_ENGINE_USE_UNKNOWN;
@@ -657,17 +671,42 @@ enum roof_engine_use roof_engines_use(const struct roof_engines *engines,
     if (roof_precision_bits(format) >= 16) {
         return ROOF_ENGINE_USE_COMPUTED;
     }
+    if (engine != NULL) {
+        return use_by(engine, format, cache, hardware);
+    }
     enum roof_engine_use widest = ROOF_ENGINE_USE_NONE;
     for (size_t i = 0; i < engines->count; i++) {
-        const struct roof_engine *const e = &engines->engine[i];
-        for (size_t n = 0; n < e->formats; n++) {
-            const enum roof_engine_use use = runs_on(&e->format[n], hardware)
-                                                 ? use_of(&e->format[n], format, cache)
-                                                 : ROOF_ENGINE_USE_NONE;
-            widest = use > widest ? use : widest;
-        }
+        const enum roof_engine_use use = use_by(&engines->engine[i], format, cache, hardware);
+        widest = use > widest ? use : widest;
     }
     return widest;
+}
+
+/* Tells whether two formats differ in their scales at most, or both have 16 bits. */
+static bool alike(enum roof_precision a, enum roof_precision b)
+{
+    return same_kind(a, b) || (roof_precision_bits(a) == 16 && roof_precision_bits(b) == 16);
+}
+
+const struct roof_engine_format *roof_engine_stores(const struct roof_engine *engine,
+                                                    const struct roof_formats *formats, bool cache,
+                                                    const struct roof_hardware *hardware)
+{
+    for (size_t i = 0; i < engine->formats; i++) {
+        const struct roof_engine_format *const f = &engine->format[i];
+        bool same = alike(f->weights, formats->weights) &&
+                    alike(f->activations, formats->activations) && f->quantization == NULL;
+        if (cache) {
+            same = false;
+            for (size_t k = 0; k < f->kvs; k++) {
+                same = same || alike(f->kv[k], formats->kv);
+            }
+        }
+        if (same && runs_on(f, hardware)) {
+            return f;
+        }
+    }
+    return NULL;
 }
 
 bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices)

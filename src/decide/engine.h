@@ -202,11 +202,17 @@ enum roof_engine_use {
     ROOF_ENGINE_USE_STORED,  /**< weights are stored so, with wider inputs */
     ROOF_ENGINE_USE_COMPUTED /**< inputs have the format, too, or it has 16 bits or more */
 };
-/** Finds the widest use that any engine makes of a format, or of one with other scales, on a
- * device: for the weights of any model or, if `cache`, for the KV cache. */
+/** Finds the widest use that an engine (NULL: any) makes of a format, or of one with other scales,
+ * on a device: for the weights of any model or, if `cache`, for the KV cache. */
 enum roof_engine_use roof_engines_use(const struct roof_engines *engines,
-                                      enum roof_precision format, bool cache,
-                                      const struct roof_hardware *hardware);
+                                      const struct roof_engine *engine, enum roof_precision format,
+                                      bool cache, const struct roof_hardware *hardware);
+/** Finds the first format with which an engine runs a device, for any model, that has these weights
+ * and activations or, if `cache`, this KV cache. Other scales, and fp16 for bf16, count as the
+ * same. NULL: there is none. */
+const struct roof_engine_format *roof_engine_stores(const struct roof_engine *engine,
+                                                    const struct roof_formats *formats, bool cache,
+                                                    const struct roof_hardware *hardware);
 
 /** Returns the engines that run a batch over a split, as bits by number. */
 unsigned roof_engines_split(const struct roof_engines *engines,

@@ -225,8 +225,9 @@ static enum roof_engine_use use_of(const struct roof_workload *workload,
                                    const struct roof_recommend_options *options)
 {
     const bool cache = roof_operator_row(workload->op)->other == ROOF_ROLE_KV;
-    return options->engines == NULL ? ROOF_ENGINE_USE_UNKNOWN
-                                    : roof_engines_use(options->engines, format, cache, hardware);
+    return options->engines == NULL
+               ? ROOF_ENGINE_USE_UNKNOWN
+               : roof_engines_use(options->engines, options->engine, format, cache, hardware);
 }
 
 /* Rejects a candidate for the first reason that there is against it, or else accepts it. */
@@ -242,6 +243,8 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
                roof_accuracy_name(c->loss), roof_accuracy_name(options->max_loss),
                options->max_loss == ROOF_ACCURACY_2_TO_5 ? " (--max-accuracy-loss severe allows it)"
                                                          : "");
+    } else if (c->use == ROOF_ENGINE_USE_NONE && options->engine != NULL) {
+        reject(out, c, "%s does not run %s on %s", options->engine->id, format->name, hardware->id);
     } else if (c->use == ROOF_ENGINE_USE_NONE) {
         reject(out, c, "no engine runs %s on %s (--formats %s allows it)", format->name,
                hardware->id, format->name);
@@ -265,6 +268,19 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
     }
 }
 
+/* Writes the name that an engine gives to the formats of a candidate. */
+static void name_for(struct roof_candidate *c, const struct roof_engine *engine)
+{
+    const struct roof_workload *const w = &c->prediction.workload;
+    const bool cache = roof_operator_row(w->op)->other == ROOF_ROLE_KV;
+    const struct roof_engine_format *const f =
+        roof_is_product(w->op) && c->use != ROOF_ENGINE_USE_NONE
+            ? roof_engine_stores(engine, &w->formats, cache, c->prediction.hardware)
+            : NULL;
+    snprintf(c->engine, sizeof c->engine, "%s", engine->id);
+    snprintf(c->engine_format, sizeof c->engine_format, "%s", f == NULL ? "" : f->id);
+}
+
 /* Predicts a candidate, whose format is set. */
 static enum roof_status
 fill_candidate(struct roof_candidate *c, const struct roof_prediction *baseline,
@@ -279,6 +295,27 @@ fill_candidate(struct roof_candidate *c, const struct roof_prediction *baseline,
     c->expected_speedup = baseline->expected_s / c->prediction.expected_s;
     c->ranked_s = expected ? c->prediction.expected_s : c->prediction.time_s;
     c->method = method_of(c);
+    if (options->engine != NULL) {
+        name_for(c, options->engine);
+    }
+    return ROOF_OK;
+}
+
+/* Makes the kernels those of the engine that is asked for, where these were measured. */
+static enum roof_status take_stack(struct roof_workload *workload, const struct roof_engine *engine,
+                                   struct roof_error *error)
+{
+    if (engine == NULL || engine->stack == ROOF_STACK_BEST) {
+        return ROOF_OK;
+    }
+    if (workload->stack != ROOF_STACK_BEST && workload->stack != (int64_t)engine->stack) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("stack") " %s with " ROOF_KEY(
+                "engine") " %s: these are not its kernels; leave out " ROOF_KEY("stack"),
+            roof_stack_name((enum roof_stack)workload->stack), engine->id);
+    }
+    workload->stack = engine->stack;
     return ROOF_OK;
 }
 
@@ -293,16 +330,19 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
     if (formats == NULL) {
         formats = roof_recommend_defaults(&count);
     }
+    struct roof_workload own = *workload;
+    TRY(take_stack(&own, options->engine, error));
     const struct roof_workload fp16 =
-        as_candidate(workload, hardware, ROOF_PRECISION_FP16, ROOF_ENGINE_USE_UNKNOWN);
+        as_candidate(&own, hardware, ROOF_PRECISION_FP16, ROOF_ENGINE_USE_UNKNOWN);
     TRY(roof_predict(&out->baseline, &fp16, hardware, error));
+    out->lent = options->engine != NULL && options->engine->stack == ROOF_STACK_BEST;
     bool seen[ROOF_PRECISION_COUNT] = {false};
     for (size_t i = 0; i < count; i++) {
         struct roof_candidate c = {.format = formats[i], .loss = accuracy->of[formats[i]].loss};
         if (!seen[c.format]) {
             seen[c.format] = true;
-            c.use = use_of(workload, hardware, c.format, options);
-            TRY(fill_candidate(&c, &out->baseline, workload, hardware, options, error));
+            c.use = use_of(&own, hardware, c.format, options);
+            TRY(fill_candidate(&c, &out->baseline, &own, hardware, options, error));
             judge(out, &c, hardware, options);
         }
     }
@@ -320,9 +360,14 @@ enum roof_status roof_recommend_tables_load(struct roof_recommend_tables *out,
 {
     *out = (struct roof_recommend_tables){.engines = NULL};
     TRY(roof_accuracy_load(&out->accuracy, error));
-    if (options->formats == NULL) {
+    if (options->formats == NULL || options->engine_id != NULL) {
         TRY(roof_engines_load(&out->engines, error));
         options->engines = out->engines;
+    }
+    if (options->engine_id != NULL) {
+        size_t number = 0;
+        TRY(roof_engine_find(&number, out->engines, options->engine_id, error));
+        options->engine = &out->engines->engine[number];
     }
     return ROOF_OK;
 }

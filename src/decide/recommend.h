@@ -27,6 +27,7 @@ enum roof_ranking {
 #define ROOF_BALANCED_SLACK 0.2
 
 #define ROOF_REASON_SIZE 256
+#define ROOF_ENGINE_WORD_SIZE 32
 
 /** A format on the device. The prediction stands first, so that a candidate is one. */
 struct roof_candidate {
@@ -34,6 +35,9 @@ struct roof_candidate {
     enum roof_precision format;
     enum roof_engine_use use; /**< what engines do with the format on the device */
     const char *method;       /**< native_fp8, int4_weight_only, ... */
+    /** The engine that is asked for, and its name for such formats; "": none is, or it has none. */
+    char engine[ROOF_ENGINE_WORD_SIZE];
+    char engine_format[ROOF_ENGINE_WORD_SIZE];
     enum roof_accuracy_class loss;
     double speedup; /**< fp16 time over this time, same device and shape; higher is better */
     double expected_speedup; /**< that speedup of expected_s; ROOF_UNKNOWN if either is unknown */
@@ -51,6 +55,8 @@ struct roof_recommend_options {
     bool native_only;
     /** The engines that must run a candidate on the device; NULL: none need to. */
     const struct roof_engines *engines;
+    const char *engine_id;            /**< the engine that must run it; NULL: any may */
+    const struct roof_engine *engine; /**< the same, from the tables */
 };
 /** Severe loss is never recommended unless asked for. */
 #define ROOF_RECOMMEND_INIT                                                                        \
@@ -61,11 +67,12 @@ struct roof_recommend_options {
 /** The tables that a recommendation reads. */
 struct roof_recommend_tables {
     struct roof_accuracy accuracy;
-    struct roof_engines *engines; /**< NULL where the caller names the formats */
+    struct roof_engines *engines; /**< NULL where the caller names the formats and no engine */
 };
 
 /** Loads the tables, and makes the engines of them those of the options where the default formats
- * are the candidates. Release with roof_recommend_tables_free, also after a failure. */
+ * are the candidates, or where an engine is asked for. ROOF_USAGE where that is unknown. Release
+ * with roof_recommend_tables_free, also after a failure. */
 enum roof_status roof_recommend_tables_load(struct roof_recommend_tables *out,
                                             struct roof_recommend_options *options,
                                             struct roof_error *error);
@@ -79,6 +86,7 @@ struct roof_recommendation {
     struct roof_candidate candidate[ROOF_PRECISION_COUNT]; /**< best first, then the rejected */
     size_t count;                                          /**< ranked */
     size_t rejected;                                       /**< those after them */
+    bool lent; /**< no kernels of the engine that is asked for were measured */
 };
 
 /**

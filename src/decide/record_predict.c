@@ -85,7 +85,10 @@ static enum roof_status read_cell(struct roof_records_private *p, struct roof_re
     if (trimmed && *word == '\0') {
         return ROOF_OK;
     }
-    TRY(roof_input_taken(input, model, error));
+    const bool devices = model && input == roof_input(ROOF_DIM_DEVICES);
+    if (!devices) {
+        TRY(roof_input_taken(input, model, error));
+    }
     if (model && input == roof_input(ROOF_INPUT_PHASE) && trimmed && is_request(word)) {
         p->request = true; /* prompt and generate say so */
         return ROOF_OK;
@@ -95,6 +98,9 @@ static enum roof_status read_cell(struct roof_records_private *p, struct roof_re
     }
     if (trimmed && (input->kind == ROOF_INPUT_FLAG || input->kind == ROOF_INPUT_INTEGER)) {
         plain_integer(word);
+    }
+    if (devices) { /* predictions print it, which follows from the split */
+        return roof_input_parse(&p->devices, input, trimmed ? word : text, error);
     }
     int64_t value = 0;
     TRY(read_word(&value, &p->asked, input, trimmed ? word : text, error));
@@ -209,6 +215,13 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
         asked->chunk = 0;
     }
     TRY(roof_predict_model(p->model_prediction, model, asked, hardware, error));
+    const int64_t devices = roof_scenario_devices(&p->model_prediction->scenario);
+    if (p->devices > 0 && p->devices != devices) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "the split is of %" PRId64 " device%s, not of %" PRId64
+                              ": give tp, pp, dp, attention_dp or moe_ep",
+                              devices, devices == 1 ? "" : "s", p->devices);
+    }
     if (chunk > 0 && p->model_prediction->scenario.chunk != chunk) {
         return roof_error_set(error, ROOF_USAGE,
                               "prefix_hit leaves a chunk of %" PRId64 ", not %" PRId64,
@@ -294,6 +307,7 @@ static enum roof_status predict_record(const struct roof_prediction **out,
     bool model = false;
     p->asked = *p->options.base;
     p->request = false;
+    p->devices = 0;
     records->model_prediction = NULL;
     TRY(read_operator(&model, records, error));
     TRY(roof_record_measured(records, model, error));

@@ -30,10 +30,12 @@
 /* Shared memory has 32 banks of 4 bytes, each of which takes a word per clock. */
 #define BANK_BYTES 128
 #define SECTOR_BITS 256
-/* The widest load of a thread, and what TMA and cp.async ask of rows. */
-#define LOAD_BITS 128
 #define STAGES_DEFAULT 4
 #define BYTE_BITS 8
+#define LOAD_BITS (BYTE_BITS * ROOF_ALIGNED_BYTES)
+/* A line of K that a kernel loads at once, and the unit of the sizes of tiles. */
+#define LINE_BITS 1024
+#define SIZE_UNIT 8
 
 static const int64_t candidate_m[] = {64, 128, 256};
 static const int64_t candidate_n[] = {16, 32, 64, 128, 256};
@@ -235,7 +237,7 @@ static enum roof_status read_choice(struct roof_tile *out, const struct roof_til
              out->k);
     snprintf(out->cluster_name, sizeof out->cluster_name, "%" PRId64 "x%" PRId64, out->cluster_m,
              out->cluster_n);
-    if (out->m % 8 != 0 || out->n % 8 != 0 || out->k % 8 != 0) {
+    if (out->m % SIZE_UNIT != 0 || out->n % SIZE_UNIT != 0 || out->k % SIZE_UNIT != 0) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("tile") " %s: each size must be a multiple of 8", out->name);
     }
@@ -454,11 +456,17 @@ static double alignment(double row_bits)
     return common_bits(row_bits, row_bits, LOAD_BITS) / BYTE_BITS;
 }
 
-double roof_tile_k_alignment(const struct roof_workload *workload)
+/* Returns the alignment of the rows of both operands, and that of the rows of the output. */
+static double k_alignment(const struct roof_workload *workload)
 {
     const double k = (double)workload->shape.k;
     return smaller(alignment(k * stored_bits(workload->formats.activations)),
                    alignment(k * stored_bits(workload->formats.weights)));
+}
+
+static double n_alignment(const struct roof_workload *workload)
+{
+    return alignment((double)workload->shape.n * stored_bits(workload->formats.out));
 }
 
 static void find_shared(struct roof_tile *tile, const struct task *t)
@@ -470,8 +478,8 @@ static void find_shared(struct roof_tile *tile, const struct task *t)
     tile->bytes[ROOF_TILE_SHARED_MEMORY] = tiles * t->steps * step;
     tile->time_s[ROOF_TILE_SHARED_MEMORY] =
         rounds(t) * t->steps * (fill_clocks(&t->a) + fill_clocks(&t->b)) / clock;
-    tile->k_alignment = smaller(alignment(t->a.row_bits), alignment(t->b.row_bits));
-    tile->n_alignment = alignment(t->c.row_bits);
+    tile->k_alignment = k_alignment(&t->p->workload);
+    tile->n_alignment = n_alignment(&t->p->workload);
     tile->bytes_in_flight =
         smaller(tiles, active * tile->blocks_per_sm) * (double)(tile->stages - 1) * step;
     tile->hidden_s = tile->bytes_in_flight / t->p->bandwidth_bytes_per_s;
@@ -546,4 +554,37 @@ bool roof_tile_best(struct roof_tile *out, const struct roof_prediction *predict
         }
     }
     return found;
+}
+
+/* Analyses the tile of an estimate, which advances a line of the wider operand at a time. */
+static bool estimated_tile(struct roof_tile *out, const struct roof_prediction *p)
+{
+    const struct roof_expected *const e = &p->part[0].expected;
+    const struct roof_formats *const formats = &p->workload.formats;
+    const double a = stored_bits(formats->activations);
+    const double b = stored_bits(formats->weights);
+    const double k = floor(LINE_BITS / (a > b ? a : b) / SIZE_UNIT) * SIZE_UNIT;
+    const struct roof_sizes sizes = {{e->tiling.tile_m, e->tiling.tile_n, (int64_t)k}};
+    const struct roof_tile_choice choice = {.tile = roof_sizes_pack(&sizes)};
+    return e->tiled && roof_tile_predict(out, p, &choice, NULL) == ROOF_OK;
+}
+
+bool roof_tile_misaligned(struct roof_misaligned *out, const struct roof_prediction *prediction)
+{
+    const struct roof_workload *const w = &prediction->workload;
+    *out = (struct roof_misaligned){.k_bytes = ROOF_ALIGNED_BYTES, .n_bytes = ROOF_ALIGNED_BYTES};
+    if ((w->op != ROOF_OPERATOR_GEMM && w->op != ROOF_OPERATOR_BMM) ||
+        isnan(prediction->expected_s)) {
+        return false;
+    }
+    out->k_bytes = k_alignment(w);
+    if (w->shape.m > 1 || w->shape.batch > 1) {
+        out->n_bytes = n_alignment(w);
+    }
+    if (out->k_bytes >= ROOF_ALIGNED_BYTES && out->n_bytes >= ROOF_ALIGNED_BYTES) {
+        return false;
+    }
+    out->own = estimated_tile(&out->tile, prediction);
+    out->bounded = out->own || roof_tile_best(&out->tile, prediction);
+    return true;
 }

@@ -84,13 +84,24 @@ struct roof_tile {
  * through the L2, then through the shared memories, then shorter steps. */
 int roof_tile_compare(const void *a, const void *b);
 
-/* Returns the bytes, 16 at most, at whose multiples the rows of both operands of a product begin.
- */
-double roof_tile_k_alignment(const struct roof_workload *workload);
-
 /* Analyses every candidate; *out becomes the first of them by roof_tile_compare. False where none
  * can be analysed. */
 bool roof_tile_best(struct roof_tile *out, const struct roof_prediction *prediction);
+
+/* The bytes of the widest load of a thread; TMA and cp.async ask of rows to begin at multiples. */
+#define ROOF_ALIGNED_BYTES 16
+
+/* What misaligned rows of a product cost, which its estimate does not count. */
+struct roof_misaligned {
+    double k_bytes;        /* the rows of both operands begin at multiples of these: 16 at most */
+    double n_bytes;        /* the same for the rows of the output, if it has several */
+    bool bounded;          /* the bound is known */
+    bool own;              /* it is that of the estimate's tile; else that of the best usual one */
+    struct roof_tile tile; /* with the bound, total_s */
+};
+/* Finds it; false where there is no estimate of a GEMM or BMM, or all rows begin at multiples of 16
+ * bytes. */
+bool roof_tile_misaligned(struct roof_misaligned *out, const struct roof_prediction *prediction);
 
 /**
  * Analyses a tile, one of its own, of the product that was predicted. ROOF_USAGE where the operator

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/grow.h"
 #include "predict/power.h"
 #include "predict/predict_sizes.h"
 #include "predict/tile.h"
@@ -16,8 +17,14 @@
  * All strings go into one buffer as offsets and become pointers at the end, when it no longer
  * grows. The names known so far (dimensions and earlier results) turn a formula into numbers.
  */
-#define STRINGS 6 /* per step, in the order of struct roof_step */
-#define NAMES_MAX 96
+#define STRINGS 6      /* per step, in the order of struct roof_step */
+#define NAMES_FIRST 16 /* room for names, before it grows */
+
+/* A name that formulas may use. */
+struct known {
+    const char *name;
+    double value;
+};
 
 struct builder {
     struct roof_text text;
@@ -27,11 +34,9 @@ struct builder {
     struct roof_tile tile;
     struct roof_workload part; /* the one being explained */
     const char *part_name;
-    struct {
-        const char *name;
-        double value;
-    } known[NAMES_MAX];
+    struct known *known;
     size_t known_count;
+    size_t known_room;
     const char *extra; /* bytes that a role has beside its tensor: "bias_bytes", "indices" */
     enum roof_role extra_role;
     double extra_bytes;
@@ -58,11 +63,15 @@ static void put_step(struct builder *b, const char *name, const char *formula, c
 /* Makes a name known to the formulas that follow. */
 static void know(struct builder *b, const char *name, double value)
 {
-    if (b->known_count < NAMES_MAX) {
-        b->known[b->known_count].name = name;
-        b->known[b->known_count].value = value;
-        b->known_count++;
+    if (b->known_count == b->known_room) {
+        struct known *const grown = roof_grow(b->known, &b->known_room, NAMES_FIRST, sizeof *grown);
+        if (grown == NULL) {
+            b->text.failed = true;
+            return;
+        }
+        b->known = grown;
     }
+    b->known[b->known_count++] = (struct known){.name = name, .value = value};
 }
 
 static const double *value_of(const struct builder *b, const char *name, size_t length)
@@ -511,6 +520,7 @@ enum roof_status roof_trace_prediction(struct roof_trace *out,
               roof_tile_best(&b.tile, prediction);
     put_figures(&b);
     put_parts(&b);
+    free(b.known);
     const size_t count = b.offsets.length / (STRINGS * sizeof(size_t));
     out->step = calloc(count + 1, sizeof *out->step);
     if (b.text.failed || b.offsets.failed || out->step == NULL) {

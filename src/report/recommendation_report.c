@@ -137,6 +137,10 @@ static void put_best(struct roof_text *out, const struct roof_candidate *best, b
                      by_expected ? " expected" : " at least",
                      by_expected ? best->expected_speedup : best->speedup,
                      roof_accuracy_name(best->loss));
+    if (*best->engine_format != '\0') {
+        roof_text_printf(out, "For %s it is %s (roofline list engines %s has its options).\n",
+                         best->engine, best->engine_format, best->engine);
+    }
 }
 
 /* Names the format whose expected time is the shortest, where the fastest by the lower bound is
@@ -181,7 +185,11 @@ static void put_candidate(struct roof_text *out, const struct roof_candidate *c,
             roof_format_quantity(time, c->prediction.expected_s, ROOF_UNIT_MICROSECONDS),
             c->expected_speedup);
     }
-    roof_text_printf(out, "  %s\n        %s\n", roof_accuracy_name(c->loss), c->reason);
+    roof_text_printf(out, "  %s\n        ", roof_accuracy_name(c->loss));
+    if (*c->engine_format != '\0') {
+        roof_text_printf(out, "%s of %s; ", c->engine_format, c->engine);
+    }
+    roof_text_printf(out, "%s\n", c->reason);
 }
 
 /* Writes the ranked candidates, with expected times if one of them has one. */
@@ -229,6 +237,12 @@ void roof_report_recommendation_text(struct roof_text *out,
     if (recommendation->count > 0) {
         put_best(out, &recommendation->candidate[0], by_expected);
         put_expected_best(out, recommendation);
+        if (recommendation->lent) {
+            roof_text_printf(out,
+                             "Expected times are those of other kernels: none of %s were "
+                             "measured.\n",
+                             recommendation->candidate[0].engine);
+        }
         put_ranked(out, recommendation);
     } else {
         roof_text_put(out, "No format satisfies the constraints.\n");

@@ -412,11 +412,12 @@ static void put_kernel(struct roof_text *out, const struct roof_expected *e)
     char detail[300];
     snprintf(tile, sizeof tile, "%d x %d", t->tile_m, t->tile_n);
     if (e->tiled) {
+        roof_format_short(waves, t->waves);
         snprintf(
             cut, sizeof cut,
-            "split-K %d, %.0f thread blocks, %s waves, %s of the SMs, %s of the weights in the "
-            "L2; ",
-            t->split_k, t->grid, roof_format_short(waves, t->waves),
+            "split-K %d, %.0f thread blocks in the time of %s wave%s, %s of the SMs, %s of the "
+            "weights in the L2; ",
+            t->split_k, t->grid, waves, strcmp(waves, "1") == 0 ? "" : "s",
             roof_format_quantity(busy, t->utilisation, ROOF_UNIT_FRACTION),
             roof_format_quantity(hit, t->l2_hit, ROOF_UNIT_FRACTION));
     } else if (t->l2_hit > 0) {
@@ -589,6 +590,33 @@ static void put_measured(struct roof_text *out, const struct roof_prediction *p)
          detail);
 }
 
+/* Says which rows of a product are misaligned, and what the estimate leaves out. */
+static void put_misaligned(struct roof_text *out, const struct roof_misaligned *m)
+{
+    char bound[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, "\n");
+    const size_t from = out->length;
+    if (m->k_bytes < ROOF_ALIGNED_BYTES) {
+        roof_text_printf(out,
+                         "K is misaligned: its rows begin at multiples of %g bytes, not of %d. ",
+                         m->k_bytes, ROOF_ALIGNED_BYTES);
+    }
+    if (m->n_bytes < ROOF_ALIGNED_BYTES) {
+        roof_text_printf(out,
+                         "N is misaligned: rows of the output begin at multiples of %g bytes, not "
+                         "of %d. ",
+                         m->n_bytes, ROOF_ALIGNED_BYTES);
+    }
+    roof_text_put(out, "The estimate does not count what that costs");
+    if (m->bounded) {
+        roof_text_printf(out, "; --tile %s, %s, does: at least %s", m->tile.name,
+                         m->own ? "its own tile" : "the best of the usual ones",
+                         roof_format_quantity(bound, m->tile.total_s, ROOF_UNIT_MICROSECONDS));
+    }
+    roof_text_put(out, ".\n");
+    roof_text_fold(out, from, 0);
+}
+
 /* Writes what a reader could otherwise take for a mistake. */
 static void put_notes(struct roof_text *out, const struct roof_prediction *p)
 {
@@ -600,13 +628,9 @@ static void put_notes(struct roof_text *out, const struct roof_prediction *p)
         roof_text_printf(out, "\n%s has no sparse peak for %s: the dense one is used.\n",
                          p->hardware->id, roof_format(p->compute)->name);
     }
-    const bool tiled = p->workload.op == ROOF_OPERATOR_GEMM || p->workload.op == ROOF_OPERATOR_BMM;
-    if (tiled && !isnan(p->expected_s) && roof_tile_k_alignment(&p->workload) < 16) {
-        roof_text_printf(out,
-                         "\nK is misaligned: its rows begin at multiples of %g bytes, not of 16. "
-                         "The estimate does\nnot count what narrow loads cost; --tile "
-                         "128x128x64 does.\n",
-                         roof_tile_k_alignment(&p->workload));
+    struct roof_misaligned misaligned;
+    if (roof_tile_misaligned(&misaligned, p)) {
+        put_misaligned(out, &misaligned);
     }
     if (!isnan(p->fraction_of_bound) && p->fraction_of_bound > 1) {
         roof_text_put(out,

@@ -323,14 +323,16 @@ static void test_use(void **state)
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct roof_hardware *const hardware = load_device(cases[c].device);
-        if (roof_engines_use(engines, cases[c].format, cases[c].cache, hardware) != cases[c].use) {
+        if (roof_engines_use(engines, NULL, cases[c].format, cases[c].cache, hardware) !=
+            cases[c].use) {
             fail_msg("case %zu, %s", c, cases[c].device);
         }
         roof_hardware_free(hardware);
     }
     struct roof_hardware *const mine =
         parse_device("{\"id\": \"mine\", \"bandwidth_gb_s\": 1, \"peak_tflops\": {\"fp16\": 1}}");
-    assert_int_equal(roof_engines_use(engines, P(NVFP4), false, mine), ROOF_ENGINE_USE_UNKNOWN);
+    assert_int_equal(roof_engines_use(engines, NULL, P(NVFP4), false, mine),
+                     ROOF_ENGINE_USE_UNKNOWN);
     for (size_t i = 0; i < engines->servings; i++) { /* it may run what it has a unit for */
         const struct roof_serving *const s = &engines->serving[i];
         const bool runs = roof_engines_run(engines, i, mine) != 0;
@@ -339,6 +341,51 @@ static void test_use(void **state)
         assert_true(!runs || roof_format(s->weights)->unit == P(FP16));
     }
     roof_hardware_free(mine);
+}
+
+/* Returns the name that an engine gives to weights and activations on a device; "": none. */
+static const char *stored_as(const char *engine, const char *device, enum roof_precision weights,
+                             enum roof_precision activations)
+{
+    size_t number = 0;
+    assert_int_equal(roof_engine_find(&number, engines, engine, NULL), ROOF_OK);
+    struct roof_hardware *const hardware = load_device(device);
+    const struct roof_formats formats = {.weights = weights, .activations = activations};
+    const struct roof_engine_format *const f =
+        roof_engine_stores(&engines->engine[number], &formats, false, hardware);
+    roof_hardware_free(hardware);
+    return f == NULL ? "" : f->id;
+}
+
+/* One engine uses less than all of them, and has a name for each way of storing. */
+static void test_stored(void **state)
+{
+    (void)state;
+    assert_string_equal(stored_as("torchao", "h100-sxm", P(INT8), P(INT8)), "int8dq");
+    assert_string_equal(stored_as("torchao", "h100-sxm", P(INT8), P(FP16)), "int8wo");
+    assert_string_equal(stored_as("torchao", "h100-sxm", P(INT4), P(FP16)), "int4wo-128");
+    assert_string_equal(stored_as("torchao", "h100-sxm", P(FP8_E4M3), P(FP8_E4M3)), "float8dq");
+    assert_string_equal(stored_as("torchao", "a100-sxm-80gb", P(FP8_E4M3), P(FP8_E4M3)), "");
+    assert_string_equal(stored_as("torchao", "h100-sxm", P(FP16), P(FP16)), "");
+    assert_string_equal(stored_as("vllm", "h100-sxm", P(FP16), P(FP16)), "bf16");
+    assert_string_equal(stored_as("vllm", "v100", P(FP16), P(FP16)), "fp16");
+    assert_string_equal(stored_as("vllm", "a100-sxm-80gb", P(FP8_E4M3), P(FP16)), "fp8-weights");
+    /* Models published in mxfp4 are no way of storing any. */
+    assert_string_equal(stored_as("vllm", "h100-sxm", P(MXFP4), P(FP16)), "");
+    struct roof_hardware *const hopper = load_device("h100-sxm");
+    size_t vllm = 0;
+    size_t torchao = 0;
+    assert_int_equal(roof_engine_find(&vllm, engines, "vllm", NULL), ROOF_OK);
+    assert_int_equal(roof_engine_find(&torchao, engines, "torchao", NULL), ROOF_OK);
+    const struct roof_engine *const e = engines->engine;
+    assert_int_equal(roof_engines_use(engines, &e[vllm], P(FP8_E4M3), true, hopper),
+                     ROOF_ENGINE_USE_COMPUTED);
+    assert_int_equal(roof_engines_use(engines, &e[torchao], P(FP8_E4M3), true, hopper),
+                     ROOF_ENGINE_USE_NONE);
+    const struct roof_formats cache = {.kv = P(FP8_E4M3)};
+    assert_string_equal(roof_engine_stores(&e[vllm], &cache, true, hopper)->id, "bf16-kv8");
+    assert_null(roof_engine_stores(&e[torchao], &cache, true, hopper));
+    roof_hardware_free(hopper);
 }
 
 /* Before Ada nothing multiplies 8-bit floats, and nowhere but on Blackwell nvfp4. */
@@ -571,13 +618,13 @@ static void test_hosts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unique),  cmocka_unit_test(test_files),
-        cmocka_unit_test(test_devices), cmocka_unit_test(test_architectures),
-        cmocka_unit_test(test_known),   cmocka_unit_test(test_generations),
-        cmocka_unit_test(test_prefix),  cmocka_unit_test(test_use),
-        cmocka_unit_test(test_words),   cmocka_unit_test(test_splits),
-        cmocka_unit_test(test_find),    cmocka_unit_test(test_schedulers),
-        cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_unique),     cmocka_unit_test(test_files),
+        cmocka_unit_test(test_devices),    cmocka_unit_test(test_architectures),
+        cmocka_unit_test(test_known),      cmocka_unit_test(test_generations),
+        cmocka_unit_test(test_prefix),     cmocka_unit_test(test_use),
+        cmocka_unit_test(test_stored),     cmocka_unit_test(test_words),
+        cmocka_unit_test(test_splits),     cmocka_unit_test(test_find),
+        cmocka_unit_test(test_schedulers), cmocka_unit_test(test_hosts),
     };
     return cmocka_run_group_tests(tests, load_engines, free_engines);
 }

@@ -331,7 +331,7 @@ static void test_both(void **unused)
     assert_int_equal(
         open_text("operator,batch,context,n,k,measured_us,devices\n"
                   "model,2,64,,,5,\ngemv,,64,10,10,,\ngemv,,,10,10,7,\nmodel,2,64,10,,,\n"
-                  "gemv,,64,10,10,,\nmodel,2,64,,,,\nmodel,2,64,,,,2\nmodel,2,64,,,,\n",
+                  "gemv,,64,10,10,,\nmodel,2,64,,,,\nmodel,2,64,,,,2\nmodel,2,64,,,,1\n",
                   ROOF_RECORDS_BOTH, ROOF_OPERATOR_COUNT, &error),
         ROOF_OK);
     const struct roof_prediction *p = next();
@@ -351,8 +351,8 @@ static void test_both(void **unused)
     assert_string_equal(bad.data, "3 cell 3: an operator does not take context\n"
                                   "5 cell 4: a model does not take n\n"
                                   "6 cell 3: an operator does not take context\n"
-                                  "8 cell 7: a model does not take devices; its split says how "
-                                  "many: tp, pp, dp, attention_dp or ep\n");
+                                  "8 the split is of 1 device, not of 2: give tp, pp, dp, "
+                                  "attention_dp or moe_ep\n");
     roof_records_close(&records);
 }
 

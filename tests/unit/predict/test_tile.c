@@ -250,13 +250,61 @@ static void test_best(void **unused)
     roof_hardware_free(chip);
 }
 
+/* Rows of the output that begin at multiples of 2 bytes, on a device with an estimate. The bound is
+ * that of the estimate's tile, with steps of 128 bytes; without a tile, the best usual one's. */
+static void test_what_misaligned_costs(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = load_calibrated("h100-sxm");
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    struct roof_prediction p;
+    struct roof_misaligned found;
+    struct roof_tile t;
+    struct roof_error error = {0};
+    w.op = ROOF_OPERATOR_GEMM;
+    w.shape.m = 512;
+    w.shape.n = 4095;
+    w.shape.k = 4096;
+    assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_OK);
+    assert_true(roof_tile_misaligned(&found, &p));
+    close_to(found.k_bytes, 16);
+    close_to(found.n_bytes, 2);
+    const struct roof_tiling *const own = &p.part[0].expected.tiling;
+    const struct roof_sizes sizes = {{own->tile_m, own->tile_n, 64}};
+    const struct roof_tile_choice choice = {.tile = roof_sizes_pack(&sizes)};
+    assert_int_equal(roof_tile_predict(&t, &p, &choice, &error), ROOF_OK);
+    assert_true(found.bounded && found.own);
+    assert_string_equal(found.tile.name, t.name);
+    close_to(found.tile.total_s, t.total_s);
+    p.part[0].expected.tiled = false;
+    assert_true(roof_tile_misaligned(&found, &p));
+    assert_true(roof_tile_best(&t, &p));
+    assert_true(found.bounded && !found.own);
+    assert_string_equal(found.tile.name, t.name);
+    p.expected_s = ROOF_UNKNOWN; /* nothing is left out of no estimate */
+    assert_false(roof_tile_misaligned(&found, &p));
+    w.shape.m = 1; /* one row of the output begins at its beginning */
+    assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_OK);
+    assert_false(roof_tile_misaligned(&found, &p));
+    w.op = ROOF_OPERATOR_BMM; /* two products have one each */
+    w.shape.batch = 2;
+    assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_OK);
+    assert_true(roof_tile_misaligned(&found, &p));
+    free_calibrated(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),         cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_cluster),       cmocka_unit_test(test_misaligned),
-        cmocka_unit_test(test_tensor_memory), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_bounds),        cmocka_unit_test(test_best),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_cluster),
+        cmocka_unit_test(test_misaligned),
+        cmocka_unit_test(test_tensor_memory),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_best),
+        cmocka_unit_test(test_what_misaligned_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

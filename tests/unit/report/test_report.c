@@ -1418,20 +1418,20 @@ static void test_recommendation_tables(void **unused)
             const char *p = read_record(&header, text.data);
             assert_string_equal(header.field[0], "rank");
             assert_string_equal(header.field[1], "schema");
-            assert_string_equal(header.field[header.count - 6], "precision");
-            assert_string_equal(header.field[header.count - 5], "method");
-            assert_string_equal(header.field[header.count - 4], "speedup");
-            assert_string_equal(header.field[header.count - 3], "expected_speedup");
-            assert_string_equal(header.field[header.count - 2], "accuracy_loss");
-            assert_string_equal(header.field[header.count - 1], "reason");
+            assert_string_equal(header.field[header.count - 8], "precision");
+            assert_string_equal(header.field[header.count - 7], "method");
+            assert_string_equal(header.field[header.count - 6], "speedup");
+            assert_string_equal(header.field[header.count - 5], "expected_speedup");
+            assert_string_equal(header.field[header.count - 4], "accuracy_loss");
+            assert_string_equal(header.field[header.count - 3], "reason");
             for (size_t i = 0; i < total; i++) {
                 const struct roof_candidate *const c = &recommendation.candidate[i];
                 p = read_record(&row, p);
                 assert_int_equal(atoi(row.field[0]), c->rank); /* empty when rejected */
                 assert_int_equal(row.field[0][0] == '\0', c->rank == 0);
-                assert_string_equal(row.field[row.count - 1], c->reason);
-                assert_string_equal(row.field[row.count - 3], ""); /* no calibration */
-                assert_near(strtod(row.field[row.count - 4], NULL), c->speedup, EXACT);
+                assert_string_equal(row.field[row.count - 3], c->reason);
+                assert_string_equal(row.field[row.count - 5], ""); /* no calibration */
+                assert_near(strtod(row.field[row.count - 6], NULL), c->speedup, EXACT);
             }
         }
         roof_text_free(&text);
