@@ -89,7 +89,8 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
                                  ? "saturation"
                                  : roof_latency_key((enum roof_latency)found.limit);
     if (a->form.document) {
-        TRY(roof_raises_find(in->row.raise, &in->row.raises, deployments, &in->inputs, error));
+        TRY(roof_raises_find(in->row.raise, &in->row.raises, deployments, &in->inputs, found.rate,
+                             error));
     }
     return ROOF_OK;
 }

@@ -272,7 +272,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                       .kind = ROOF_INPUT_OFFLOAD,
                       .value = "experts[:N]|layers:N",
                       .help = "what the host computes: experts, experts:N or layers:N (the first "
-                              "N; fit: as few as needed)",
+                              "N), experts:fit or layers:fit (as few as needed); needs "
+                              "--host-bandwidth or --host",
                       MODEL(offload),
                       .commands = OFFLOADS,
                       .group = ROOF_GROUP_MODEL},

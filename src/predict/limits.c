@@ -392,9 +392,11 @@ static void find_levers(struct roof_limits *out, const struct roof_model_predict
     }
 }
 
-/* Offloads as few layers as make room on the device; 0: that does not help. The host is any. */
-static int64_t offload_that_fits(const struct roof_model_prediction *prediction,
-                                 const struct roof_scenario *scenario, enum roof_offload_part part)
+/* Offloads as few layers as make room on the device; false: that does not help. The host is any,
+ * so the answer says how much of its memory that takes. */
+static bool offload_that_fits(struct roof_limits *out,
+                              const struct roof_model_prediction *prediction,
+                              const struct roof_scenario *scenario, enum roof_offload_part part)
 {
     const struct roof_model *const model = prediction->model;
     const struct roof_hardware *const hardware = prediction->total.hardware;
@@ -402,12 +404,15 @@ static int64_t offload_that_fits(const struct roof_model_prediction *prediction,
     struct roof_memory m;
     s.offload = roof_offload_pack(part, ROOF_OFFLOAD_FIT);
     s.host = hardware;
-    return roof_scenario_resolve(&s, model, NULL) == ROOF_OK &&
-                   roof_offload_solve(&s, model, hardware, NULL) == ROOF_OK &&
-                   roof_memory_needed(&m, model, &s, hardware, NULL) == ROOF_OK &&
-                   m.weights + m.kv + m.activations <= m.capacity - m.reserve
-               ? s.offload
-               : 0;
+    if (roof_scenario_resolve(&s, model, NULL) != ROOF_OK ||
+        roof_offload_solve(&s, model, hardware, NULL) != ROOF_OK ||
+        roof_memory_needed(&m, model, &s, hardware, NULL) != ROOF_OK ||
+        m.weights + m.kv + m.activations > m.capacity - m.reserve) {
+        return false;
+    }
+    out->fit_offload = s.offload;
+    out->fit_offload_host_bytes = m.host_weights + m.host_kv + m.host_activations;
+    return true;
 }
 
 /* Finds what would make room for a scenario that does not fit: a smaller reserve, or a host. */
@@ -418,11 +423,9 @@ static void find_room(struct roof_limits *out, const struct roof_model_predictio
                           prediction->activation_memory_bytes;
     const double spare = floor(100 * (1 - needed / prediction->memory_capacity_bytes)) / 100;
     out->fit_reserve = spare > 0 && spare < prediction->scenario.reserve ? spare : ROOF_UNKNOWN;
-    if (scenario->offload == ROOF_OFFLOAD_NONE) {
-        out->fit_offload = offload_that_fits(prediction, scenario, ROOF_OFFLOAD_EXPERTS);
-        if (out->fit_offload == 0) {
-            out->fit_offload = offload_that_fits(prediction, scenario, ROOF_OFFLOAD_LAYERS);
-        }
+    if (scenario->offload == ROOF_OFFLOAD_NONE &&
+        !offload_that_fits(out, prediction, scenario, ROOF_OFFLOAD_EXPERTS)) {
+        (void)offload_that_fits(out, prediction, scenario, ROOF_OFFLOAD_LAYERS);
     }
 }
 
@@ -438,7 +441,7 @@ enum roof_status roof_model_limits(struct roof_limits *out,
     struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
     out->max_batch = out->max_context = ROOF_UNKNOWN;
     out->max_batch_fp8 = out->max_batch_kv_fp8 = out->max_batch_next_tp = out->next_tp =
-        out->fit_reserve = ROOF_UNKNOWN;
+        out->fit_reserve = out->fit_offload_host_bytes = ROOF_UNKNOWN;
     out->fit_offload = 0;
     if (prediction->fits == ROOF_FIT_NO) {
         find_room(out, prediction, scenario);

@@ -150,7 +150,8 @@ struct roof_limits {
                                    as it is; NAN: none of 1% or more */
     int64_t fit_offload; /**< the fewest layers whose offload lets it fit, as offload is packed;
                               0: it fits, or that does not help */
-    double max_context;  /**< the longest context that fits; 0: none */
+    double fit_offload_host_bytes; /**< what that leaves in the memory of the host; NAN: no such */
+    double max_context;            /**< the longest context that fits; 0: none */
     /** Decode: context at which reading the KV cache takes as many bytes as reading weights. */
     double kv_crossover_context;
     double decode_compute_bound; /**< roof_decode_compute_bound */

@@ -745,6 +745,7 @@ void roof_model_report_json(struct roof_text *out,
     put_number(out, ",", "max_batch_next_tp", limits->max_batch_next_tp);
     put_number(out, ",", "next_tp", limits->next_tp);
     roof_model_report_room(out, true, limits);
+    put_number(out, ",", "fit_offload_host_bytes", limits->fit_offload_host_bytes);
     put_number(out, ",", "max_context", limits->max_context);
     put_number(out, ",", "kv_crossover_context", limits->kv_crossover_context);
     put_number(out, ",", "compute_bound_batch",

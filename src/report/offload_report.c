@@ -128,16 +128,21 @@ void roof_model_report_room(struct roof_text *out, bool json, const struct roof_
     const char *const head[] = {json ? ",\"fit_reserve\":" : "with --reserve ",
                                 json ? ",\"fit_offload\":\"" : "with --offload "};
     char name[ROOF_OFFLOAD_NAME_SIZE];
-    char line[128] = "";
+    char need[ROOF_QUANTITY_SIZE];
+    char line[192] = "";
     int used = 0;
     if (!isnan(limits->fit_reserve)) {
         used = snprintf(line, sizeof line, "%s%.2f", head[0], limits->fit_reserve);
     }
     if (limits->fit_offload != ROOF_OFFLOAD_NONE) {
-        (void)snprintf(line + used, sizeof line - (size_t)used, "%s%s%s%s",
-                       used > 0 && !json ? ", or " : "", head[1],
-                       roof_offload_name(name, limits->fit_offload),
-                       json ? "\"" : " (the host computes them)");
+        used += snprintf(line + used, sizeof line - (size_t)used, "%s%s%s%s",
+                         used > 0 && !json ? ", or " : "", head[1],
+                         roof_offload_name(name, limits->fit_offload), json ? "\"" : "");
+        if (!json) {
+            (void)snprintf(
+                line + used, sizeof line - (size_t)used, " --host-bandwidth GB/S (%s on the host)",
+                roof_format_quantity(need, limits->fit_offload_host_bytes, ROOF_UNIT_CAPACITY));
+        }
     }
     if (json) {
         roof_text_put(out, line);

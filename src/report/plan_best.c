@@ -88,7 +88,7 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
 }
 
 /* Writes what the first token of a disaggregated plan is made of, and what its copies take. */
-static void put_way(struct roof_text *out, const struct roof_plan *plan)
+static void put_way(struct roof_text *out, const struct roof_plan *plan, int64_t generate)
 {
     const struct roof_plan_prefill *const way = &plan->prefill;
     char prefill[ROOF_QUANTITY_SIZE];
@@ -98,6 +98,8 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan)
     char link[ROOF_QUANTITY_SIZE];
     char requests[ROOF_QUANTITY_SIZE];
     char served[ROOF_QUANTITY_SIZE];
+    char ttft[ROOF_QUANTITY_SIZE];
+    char tpot[ROOF_QUANTITY_SIZE];
     if (way->copies == 0) {
         return;
     }
@@ -107,7 +109,8 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan)
     roof_text_printf(out,
                      "  first token: prefill %s%s, then %s of KV cache in %s%s\n"
                      "  link:        %s per device %s\n"
-                     "  capacity:    %s requests/s in prefill, %s in decode\n",
+                     "  capacity:    %s requests/s in prefill, %s in decode, with all copies busy\n"
+                     "  per user:    %" PRId64 " tokens in %s + %" PRId64 " x %s\n",
                      roof_format_quantity(prefill, way->prefill_s, ROOF_UNIT_MILLISECONDS),
                      together, roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
                      roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
@@ -116,7 +119,9 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan)
                      way->network ? "between nodes (network_gb_s): the devices are more than a node"
                                   : "inside a node (link_gb_s), which has all devices",
                      roof_format_short(requests, way->requests),
-                     roof_format_short(served, way->served));
+                     roof_format_short(served, way->served), generate,
+                     roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS), generate - 1,
+                     roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS));
 }
 
 /* Writes the times of a plan with fewer requests than it serves: as many as were asked for. */
@@ -208,11 +213,15 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
         put_expected(out, plan, note);
     }
     put_asked(out, plan, asked);
-    put_way(out, plan);
+    put_way(out, plan, problem->base.generate);
     if (requests) {
-        roof_text_printf(out, "  arrivals:    %s; for random ones: roofline simulate\n",
-                         plan->prefill.copies > 0 ? "evenly spaced, so that no prompt waits"
-                                                  : "a request starts when another one ends");
+        roof_text_put(out,
+                      plan->prefill.copies > 0
+                          ? "  arrivals:    evenly spaced, so that no prompt waits; with random "
+                            "ones, or percentiles\n               as limits, it serves fewer "
+                            "requests/s: roofline simulate, or recommend --rate\n"
+                          : "  arrivals:    a request starts when another one ends; for random "
+                            "ones: roofline simulate\n");
     }
     put_assumed(out, problem);
     roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
@@ -430,6 +439,11 @@ static void put_halves(struct roof_text *out, const struct roof_plan *plan,
     put_command(out, row, &prefill, &scenario[0]);
     half.split = plan->split;
     half.batch = plan->batch;
+    roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
+    put_command(out, row, &decode, &scenario[1]);
+    roof_text_put(out, "and its memory at the end of requests (the plan names that of the kind "
+                       "with more):\n");
+    decode.base.context = problem->base.prompt + problem->base.generate;
     roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
     put_command(out, row, &decode, &scenario[1]);
 }

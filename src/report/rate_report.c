@@ -13,6 +13,8 @@
 #include "report/rows.h"
 #include "report/simulation_report.h"
 
+/* So much more than the rate is told. */
+#define ROOM_LEAST 0.005
 /* The next of several values is on a line of its own. */
 #define BELOW ",\n               "
 
@@ -44,11 +46,13 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
         char most[ROOF_QUANTITY_SIZE];
         if (!isnan(limit[i].time_s)) {
             roof_text_printf(
-                out, "%s%s of %s %s (limit %s)", separator,
+                out, "%s%s of %s %s (limit %s", separator,
                 roof_report_percentile(percent, limit[i].percent),
                 roof_report_latency((enum roof_latency)i),
                 roof_format_quantity(time, s->latency[i].limited_s, ROOF_UNIT_MILLISECONDS),
                 roof_format_quantity(most, limit[i].time_s, ROOF_UNIT_MILLISECONDS));
+            roof_report_unsure(out, "; ", "", &s->latency[i], &limit[i]);
+            roof_text_put(out, ")");
             separator = between;
         }
     }
@@ -77,7 +81,8 @@ static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way
             roof_format_range(range, way->max_rate_low, way->max_rate_high, ROOF_UNIT_NONE));
     }
     const double more = way->max_rate / way->rate - 1;
-    roof_text_printf(out, more > 0 ? "; room for %.0f%% more\n" : "\n", 100 * more);
+    roof_text_printf(out, more >= ROOM_LEAST ? "; room for %.0f%% more" : "", 100 * more);
+    roof_text_put(out, way->rate > way->max_rate_low ? "; not sure of the rate\n" : "\n");
 }
 
 static void put_best(struct roof_text *out, const struct roof_rate_answer *a)

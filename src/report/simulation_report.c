@@ -209,6 +209,17 @@ const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent)
     return out;
 }
 
+void roof_report_unsure(struct roof_text *out, const char *before, const char *after,
+                        const struct roof_latency_result *result,
+                        const struct roof_latency_limit *limit)
+{
+    char interval[ROOF_QUANTITY_SIZE];
+    if (fabs(result->limited_s - limit->time_s) < result->limited_ci_s) {
+        roof_text_printf(out, "%s+- %s: not sure%s", before,
+                         short_time(interval, result->limited_ci_s), after);
+    }
+}
+
 static void put_limits(struct roof_text *out, const struct roof_simulation *s,
                        const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
@@ -221,10 +232,12 @@ static void put_limits(struct roof_text *out, const struct roof_simulation *s,
         if (isnan(limit[i].time_s)) {
             continue;
         }
-        roof_text_printf(out, "%s  %-20s %s of %s %s, limit %s\n", any ? "" : "\n",
+        roof_text_printf(out, "%s  %-20s %s of %s %s, limit %s", any ? "" : "\n",
                          r->met ? "met" : "MISSED", roof_report_percentile(name, limit[i].percent),
                          latency_names[i], short_time(time, r->limited_s),
                          short_time(most, limit[i].time_s));
+        roof_report_unsure(out, " (", ")", r, &limit[i]);
+        roof_text_put(out, "\n");
         any = true;
     }
     if (any) {

@@ -12,6 +12,11 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
 const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent);
 /* Names a latency in words: "time to first token". */
 const char *roof_report_latency(enum roof_latency latency);
+/* Writes "+- 58 ms: not sure" between two texts, where a limit lies inside the confidence interval
+ * of what a simulation has for it; else nothing. */
+void roof_report_unsure(struct roof_text *out, const char *before, const char *after,
+                        const struct roof_latency_result *result,
+                        const struct roof_latency_limit *limit);
 /* Writes the member "limits": the limits, and what a simulation has for each. */
 void roof_report_limits_json(struct roof_text *out, const struct roof_simulation *simulation,
                              const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);

@@ -62,34 +62,33 @@ bool roof_copies_fits(const struct roof_copies *c, int64_t prompt, int64_t gener
     return roof_scheduler_fits(c->copy[0], prompt, generate);
 }
 
-/* Returns what a router weighs that does not give out requests in turn. */
+/* Returns what the router weighs: nothing, where it gives out requests in turn. */
 static int64_t burden_of(const struct roof_copies *c, size_t copy,
                          const struct roof_arrival *request)
 {
-    return c->router == ROOF_ROUTER_PREFIX_AWARE ? roof_scheduler_burden(c->copy[copy], request)
-                                                 : (int64_t)roof_scheduler_present(c->copy[copy]);
+    const struct roof_scheduler *const s = c->copy[copy];
+    return c->router == ROOF_ROUTER_PREFIX_AWARE   ? roof_scheduler_burden(s, request)
+           : c->router == ROOF_ROUTER_LEAST_LOADED ? roof_scheduler_load(s, request->time_s)
+                                                   : 0;
 }
 
-/* Returns the copy that gets the next request. */
+/* Returns the copy that gets the next request: of those with the least burden, the next in turn. */
 static size_t route(struct roof_copies *c, const struct roof_arrival *request)
 {
-    size_t found = 0;
+    size_t found = c->next;
     int64_t least = INT64_MAX;
     if (c->steps != NONE) {
         return c->steps;
     }
-    if (c->router == ROOF_ROUTER_ROUND_ROBIN) {
-        const size_t next = c->next;
-        c->next = (next + 1) % c->count;
-        return next;
-    }
     for (size_t i = 0; i < c->count; i++) {
-        const int64_t burden = burden_of(c, i, request);
+        const size_t copy = (c->next + i) % c->count;
+        const int64_t burden = burden_of(c, copy, request);
         if (burden < least) {
             least = burden;
-            found = i;
+            found = copy;
         }
     }
+    c->next = (found + 1) % c->count;
     return found;
 }
 

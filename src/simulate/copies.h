@@ -9,8 +9,8 @@
 
 enum roof_router {
     ROOF_ROUTER_ROUND_ROBIN,  /* one copy after another */
-    ROOF_ROUTER_LEAST_LOADED, /* the first of those with the fewest requests */
-    ROOF_ROUTER_PREFIX_AWARE, /* the first of those with the least burden, with what it found */
+    ROOF_ROUTER_LEAST_LOADED, /* the one with the least load; of several, the next in turn */
+    ROOF_ROUTER_PREFIX_AWARE, /* so with the least burden, which knows what each has cached */
     ROOF_ROUTER_COUNT
 };
 /* The words of the input, with NULL at the end. */

@@ -93,22 +93,24 @@ static double first_of(const struct events *list)
 
 /* --- the link ------------------------------------------------------------------------------ */
 
-/* Returns the copy that decodes a prompt: the next one, or the first of those with the fewest
- * requests, those on their way included. */
+/* Returns the requests of a copy that decodes, those on their way to it included; none where they
+ * are given out in turn. */
+static size_t requests_of(const struct roof_fleet *f, size_t copy)
+{
+    return f->in.router == ROOF_ROUTER_ROUND_ROBIN
+               ? 0
+               : roof_copies_present(f->copies, copy) + f->coming[copy];
+}
+
+/* Returns the copy that decodes a prompt: of those with the fewest requests, the next in turn. */
 static size_t choose(struct roof_fleet *f)
 {
-    size_t found = 0;
-    if (f->in.router == ROOF_ROUTER_ROUND_ROBIN) {
-        found = f->next;
-        f->next = (found + 1) % f->in.copies;
-        return found;
-    }
+    size_t found = f->next;
     for (size_t i = 1; i < f->in.copies; i++) {
-        if (roof_copies_present(f->copies, i) + f->coming[i] <
-            roof_copies_present(f->copies, found) + f->coming[found]) {
-            found = i;
-        }
+        const size_t copy = (f->next + i) % f->in.copies;
+        found = requests_of(f, copy) < requests_of(f, found) ? copy : found;
     }
+    f->next = (found + 1) % f->in.copies;
     return found;
 }
 
@@ -274,9 +276,13 @@ enum roof_status roof_fleet_open(struct roof_fleet **out, const struct roof_flee
     f->in = *inputs;
     f->on_served = on_served;
     f->context = context;
-    enum roof_status status =
-        roof_copies_open(&f->copies, inputs->copies, inputs->router, inputs->limits, inputs->table,
-                         on_served, context, error);
+    /* Users of a closed loop stay where they begin, so that loads are those of numbers. */
+    const bool stay = inputs->closed && inputs->prefills == NULL;
+    const enum roof_router router = stay && inputs->router == ROOF_ROUTER_LEAST_LOADED
+                                        ? ROOF_ROUTER_ROUND_ROBIN
+                                        : inputs->router;
+    enum roof_status status = roof_copies_open(&f->copies, inputs->copies, router, inputs->limits,
+                                               inputs->table, on_served, context, error);
     if (status == ROOF_OK && inputs->prefills != NULL) {
         status = open_prefills(f, error);
     }

@@ -3,12 +3,19 @@
 
 #include "base/base.h"
 
-/* Requests of each simulation. */
+/* Requests of the simulations that choose among the changes. */
 #define REQUESTS 1000
 /* A smaller gain is within the noise of so few requests. */
 #define GAIN_LEAST 1.1
 #define CHUNK_LEAST 256
 #define FP8 ROOF_PRECISION_FP8_E4M3
+
+/* The factors of some changes, the best first. */
+struct gains {
+    struct roof_raise raise[ROOF_RAISES_MAX];
+    size_t change[ROOF_RAISES_MAX]; /* the number of each */
+    size_t count;
+};
 
 /* The engine with a change. */
 struct changed {
@@ -25,8 +32,9 @@ static struct changed unchanged(const struct roof_deployments *d,
         .scenario = d->copy.scenario, .prefill = d->prefill.scenario, .limits = inputs->limits};
 }
 
-/* Finds the greatest rate of a changed engine; 0 where the change is not valid for the model. */
-static enum roof_status rate_of(double *out, const struct changed *c,
+/* Finds the greatest rate of a changed engine, with so many requests or fewer; 0 where the change
+ * is not valid for the model. */
+static enum roof_status rate_of(double *out, const struct changed *c, uint64_t requests,
                                 const struct roof_deployments *d,
                                 const struct roof_simulation_inputs *inputs,
                                 struct roof_error *error)
@@ -40,7 +48,7 @@ static enum roof_status rate_of(double *out, const struct changed *c,
                                                     copy->hardware, copy->bound, error);
     *out = 0;
     if (status == ROOF_OK) {
-        shorter.requests = shorter.requests < REQUESTS ? shorter.requests : REQUESTS;
+        shorter.requests = shorter.requests < requests ? shorter.requests : requests;
         shorter.limits = c->limits;
         shorter.copies = (uint64_t)c->scenario.dp;
         roof_deployments_use(&shorter, &changed);
@@ -52,22 +60,23 @@ static enum roof_status rate_of(double *out, const struct changed *c,
     return status == ROOF_MEMORY || status == ROOF_IO ? status : ROOF_OK;
 }
 
-/* Puts a change among the best ones. */
-static void keep(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,
-                 const struct roof_raise *raise)
+/* Puts a change that raises the rate enough among the best ones. */
+static void keep(struct gains *gains, const struct roof_raise *raise, size_t change)
 {
-    size_t at = *count;
-    while (at > 0 && out[at - 1].factor < raise->factor) {
+    size_t at = gains->count;
+    while (at > 0 && gains->raise[at - 1].factor < raise->factor) {
         at--;
     }
-    if (at == ROOF_RAISES_MAX) {
+    if (!(raise->factor > GAIN_LEAST) || at == ROOF_RAISES_MAX) {
         return;
     }
-    *count += *count < ROOF_RAISES_MAX ? 1 : 0;
-    for (size_t i = *count - 1; i > at; i--) {
-        out[i] = out[i - 1];
+    gains->count += gains->count < ROOF_RAISES_MAX ? 1 : 0;
+    for (size_t i = gains->count - 1; i > at; i--) {
+        gains->raise[i] = gains->raise[i - 1];
+        gains->change[i] = gains->change[i - 1];
     }
-    out[at] = *raise;
+    gains->raise[at] = *raise;
+    gains->change[at] = change;
 }
 
 /* Makes the engine with another budget; false where there is none like it. */
@@ -141,27 +150,44 @@ static bool make_change(struct changed *c, size_t index, const struct roof_deplo
 }
 #define CHANGES 9
 
+/* Finds by what factor a change raises a rate that as many requests gave, and keeps it. */
+static enum roof_status weigh(struct gains *gains, size_t change, double rate, uint64_t requests,
+                              const struct roof_deployments *d,
+                              const struct roof_simulation_inputs *inputs, struct roof_error *error)
+{
+    struct changed c;
+    double raised = 0;
+    if (!make_change(&c, change, d, inputs)) {
+        return ROOF_OK;
+    }
+    TRY(rate_of(&raised, &c, requests, d, inputs, error));
+    c.raise.devices = roof_scenario_devices(&c.scenario) +
+                      (d->prefill.parts == NULL ? 0 : roof_scenario_devices(&c.prefill));
+    c.raise.factor = raised / rate;
+    keep(gains, &c.raise, change);
+    return ROOF_OK;
+}
+
 enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,
                                   const struct roof_deployments *deployments,
-                                  const struct roof_simulation_inputs *inputs,
+                                  const struct roof_simulation_inputs *inputs, double rate,
                                   struct roof_error *error)
 {
-    struct changed c = unchanged(deployments, inputs);
+    const struct changed same = unchanged(deployments, inputs);
+    struct gains rough = {.count = 0};
+    struct gains gains = {.count = 0};
     double base = 0;
     *count = 0;
-    TRY(rate_of(&base, &c, deployments, inputs, error));
-    for (size_t i = 0; i < CHANGES; i++) {
-        double rate = 0;
-        if (make_change(&c, i, deployments, inputs)) {
-            TRY(rate_of(&rate, &c, deployments, inputs, error));
-        }
-        c.raise.devices =
-            roof_scenario_devices(&c.scenario) +
-            (deployments->prefill.parts == NULL ? 0 : roof_scenario_devices(&c.prefill));
-        c.raise.factor = base > 0 ? rate / base : 0;
-        if (c.raise.factor > GAIN_LEAST) {
-            keep(out, count, &c.raise);
-        }
+    TRY(rate_of(&base, &same, REQUESTS, deployments, inputs, error));
+    for (size_t i = 0; i < CHANGES && base > 0; i++) {
+        TRY(weigh(&rough, i, base, REQUESTS, deployments, inputs, error));
+    }
+    /* The percentiles of so few requests are uncertain: those that seem best are found anew. */
+    for (size_t i = 0; i < rough.count && rate > 0; i++) {
+        TRY(weigh(&gains, rough.change[i], rate, inputs->requests, deployments, inputs, error));
+    }
+    for (; *count < gains.count; ++*count) {
+        out[*count] = gains.raise[*count];
     }
     return ROOF_OK;
 }

@@ -16,11 +16,12 @@ struct roof_raise {
 };
 #define ROOF_RAISES_MAX 3
 
-/* Finds the changes that raise the rate by more than a tenth, the best first. Both rates of a
- * factor come from shorter simulations than those of roof_capacity_find. */
+/* Finds the changes that raise the greatest rate by more than a tenth, the best first. `rate` is
+ * that of the inputs by roof_capacity_find; factors are over it, with as many requests. Which
+ * changes are looked at so is decided by shorter simulations. */
 enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,
                                   const struct roof_deployments *deployments,
-                                  const struct roof_simulation_inputs *inputs,
+                                  const struct roof_simulation_inputs *inputs, double rate,
                                   struct roof_error *error);
 
 #endif

@@ -308,6 +308,7 @@ static enum roof_status load_step(struct roof_step_load *out, struct roof_schedu
     out->tokens = (double)p.tokens;
     out->prompt_context = p.tokens > 0 ? p.contexts / out->tokens : 0;
     if (!does_nothing(out)) {
+        g->tokens = p.tokens;
         s->now = (struct now){.tokens = p.tokens > 0, .limit = limit_of(s, &p)};
         s->sums.steps++;
     }
@@ -327,6 +328,7 @@ static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *er
     time *= s->limits.scale;
     add_time(s, time);
     s->clock_s += time;
+    s->group->exit_s = s->clock_s;
     return end_step(s, s->group, error);
 }
 
@@ -524,6 +526,7 @@ enum roof_status roof_scheduler_put(struct roof_scheduler *s, const struct roof_
     const double begin = fmax(fmax(s->clock_s, s->free_s[0]), request->ready_s);
     s->wakes_s = roof_scheduler_present(s) == 0 ? begin : fmin(s->wakes_s, begin);
     s->waiting_blocks += blocks_of(request->prompt);
+    s->waiting_tokens += waiting_tokens_of(s, request);
     return roof_request_queue_put_last(&s->queue, request, error);
 }
 
@@ -543,6 +546,19 @@ enum roof_status roof_scheduler_push(struct roof_scheduler *s, uint64_t number,
                                         .first_s = ROOF_UNKNOWN,
                                         .last_s = ROOF_UNKNOWN};
     return roof_scheduler_put(s, &request, error);
+}
+
+int64_t roof_scheduler_load(const struct roof_scheduler *s, double time_s)
+{
+    int64_t load = s->waiting_tokens + (int64_t)roof_scheduler_present(s);
+    if (s->partial != NONE) {
+        const struct sequence *const q = &s->sequence[s->partial];
+        load += q->prefill - q->prefilled;
+    }
+    for (size_t i = 0; i < s->stages; i++) {
+        load += s->group[i].exit_s > time_s ? s->group[i].tokens : 0;
+    }
+    return load;
 }
 
 int64_t roof_scheduler_burden(const struct roof_scheduler *s, const struct roof_arrival *request)

@@ -79,6 +79,10 @@ enum roof_status roof_scheduler_put(struct roof_scheduler *scheduler,
 /* Lets a new request arrive, not before one that came earlier. */
 enum roof_status roof_scheduler_push(struct roof_scheduler *scheduler, uint64_t number,
                                      const struct roof_arrival *arrival, struct roof_error *error);
+/* Returns the tokens of prompts that a copy has still to compute at a time, those of steps that are
+ * under way included, and one for each request that did not end: what a router weighs that knows
+ * no caches. */
+int64_t roof_scheduler_load(const struct roof_scheduler *scheduler, double time_s);
 /* Returns the blocks that are in use, that prompts which wait will have, and that this one would
  * add: what a router weighs that knows the caches of its copies. */
 int64_t roof_scheduler_burden(const struct roof_scheduler *scheduler,

@@ -34,7 +34,8 @@ struct group {
     int64_t boundary[ROOF_BLOCK_TOKENS]; /* sequences that need a block in round r, by r mod 16 */
     bool rests;                          /* its sequences do not decode in its step */
     bool flies;                          /* its step is under way, until */
-    double exit_s;
+    double exit_s;                       /* also of one that has ended */
+    int64_t tokens;                      /* of prompts in that step */
 };
 
 /* The state of the engine until the next step begins. */
@@ -69,9 +70,10 @@ struct roof_scheduler {
     size_t last;    /* the sequence that was admitted last */
     size_t partial; /* the one whose prompt is prefilled in part; NONE: none is */
     struct roof_request_queue queue;
-    int64_t blocks;                  /* of the cache, or without end */
-    int64_t waiting_blocks;          /* of prompts in the queue */
-    int64_t promised;                /* blocks of those that run, when all are at their ends */
+    int64_t blocks;         /* of the cache, or without end */
+    int64_t waiting_blocks; /* of prompts in the queue */
+    int64_t waiting_tokens; /* that these have to prefill, by what is known of them there */
+    int64_t promised;       /* blocks of those that run, when all are at their ends */
     struct roof_prefix_cache *cache; /* NULL: there is none */
     uint64_t admissions;
 };
@@ -85,6 +87,16 @@ static inline int64_t blocks_of(int64_t tokens)
 static inline int64_t blocks_at_end(const struct roof_served *r)
 {
     return blocks_of(r->prompt + r->generate - 1);
+}
+
+/* Returns the tokens that a request which waits has to prefill. Whether the prefix cache has some
+ * of them shows when it is admitted. */
+static inline int64_t waiting_tokens_of(const struct roof_scheduler *s, const struct roof_served *r)
+{
+    const bool named = s->cache != NULL && r->ids != NULL;
+    return r->has_cache
+               ? 1
+               : r->done + (named ? r->prompt : roof_uncached(r->prompt, s->limits.prefix_hit));
 }
 
 static inline int64_t end_at(const struct roof_scheduler *s, const struct group *g, size_t at)

@@ -115,6 +115,7 @@ enum roof_status roof_sequence_preempt(struct roof_scheduler *s, size_t number,
     release(s, number);
     roof_sequences_settle(s);
     s->waiting_blocks += blocks_of(request.prompt);
+    s->waiting_tokens += waiting_tokens_of(s, &request);
     return roof_request_queue_put_first(&s->queue, &request, error);
 }
 
@@ -154,6 +155,7 @@ size_t roof_sequence_admit(struct roof_scheduler *s, int64_t cached)
     roof_request_queue_take(&q->request, &s->queue);
     q->prefill = q->request.prompt + q->request.done;
     s->waiting_blocks -= blocks_of(q->request.prompt);
+    s->waiting_tokens -= waiting_tokens_of(s, &q->request);
     s->promised += blocks_at_end(&q->request);
     if (isnan(q->request.scheduled_s)) {
         q->request.scheduled_s = s->clock_s;

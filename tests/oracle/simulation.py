@@ -135,6 +135,7 @@ class Engine:
         self.work = [None] * self.stages  # what these do
         self.free_at = [0.0] * self.stages
         self.turn, self.now = 0, 0.0
+        self.prompts = [(0.0, 0)] * self.stages  # when the last step of a group ends, its tokens
         self.idle = []  # names of blocks that no request uses, the oldest one first
 
     def in_use(self):
@@ -156,9 +157,15 @@ class Engine:
         return self.in_use() + sum(blocks(r.prompt) for r in self.waiting) + \
             blocks(request.prompt) - len(self.known(request))
 
-    def present(self, _=None):
-        """What the router weighs that looks at loads."""
+    def present(self):
         return len(self.waiting) + len(self.running)
+
+    def load(self, request):
+        """What the router weighs that looks at loads: tokens of prompts that are not computed when
+        the request comes, and one for each request."""
+        return self.present() + sum(r.prompt + r.done for r in self.waiting) + \
+            sum(r.needed - r.stored for r in self.running if r.group is None) + \
+            sum(tokens for at, tokens in self.prompts if at > request.arrival)
 
     def remove(self, request):
         """Ends the part of a request in the cache."""
@@ -200,6 +207,7 @@ class Engine:
             own_time = slowest if k + 1 == self.stages else (path - slowest) / (self.stages - 1)
             at = self.free_at[k] = max(at, self.free_at[k]) + own_time
         self.exits[group], self.work[group] = at, self.decoding + self.complete
+        self.prompts[group] = at, self.tokens
         self.turn = (group + 1) % self.stages
         return True
 
@@ -352,15 +360,23 @@ def write_trace(path, case):
             file.writelines(f"{t},{p},{g}\n" for t, p, g, _ in case["requests"])
 
 
+def lightest(weights, turn):
+    """The number of the least weight; of several, the first one from `turn` on."""
+    return min(range(len(weights)), key=lambda i: (weights[i], (i - turn) % len(weights)))
+
+
 def route(copies, case, requests):
     """Lets copies serve requests, which are given out as they come."""
-    for number, request in enumerate(requests):
-        request.copy = number % len(copies)
+    turn = 0
+    for request in requests:
+        weights = [0] * len(copies)
         if case["router"] != "round-robin":
             for copy in copies:
                 copy.run(request.arrival)
-            weight = Engine.burden if case["router"] == "prefix-aware" else Engine.present
-            request.copy = min(range(len(copies)), key=lambda i, r=request: weight(copies[i], r))
+            weight = Engine.burden if case["router"] == "prefix-aware" else Engine.load
+            weights = [weight(copy, request) for copy in copies]
+        request.copy = lightest(weights, turn)
+        turn = request.copy + 1
         copies[request.copy].waiting.append(request)
     for copy in copies:
         copy.run()
@@ -391,15 +407,18 @@ def decode(copies, case, requests, first):
     for number, (r, p) in enumerate(zip(requests, first)):
         r.number, r.prefilled, r.scheduled, r.cached = number, p.last, p.scheduled, p.cached
         r.preemptions, r.names = p.preemptions, []
-    for turn, r in enumerate(sorted(requests, key=lambda r: (r.prefilled, r.number))):
+    turn = 0
+    for r in sorted(requests, key=lambda r: (r.prefilled, r.number)):
         arrive(r.prefilled)
         sender = first[r.number].copy
-        r.copy = turn % case["dp"]
+        weights = [0] * len(copies)
         if case["router"] != "round-robin":
             for copy in copies:
                 copy.run(r.prefilled)
-            r.copy = min(range(case["dp"]), key=lambda i: copies[i].present() +
-                         sum(other.copy == i for other in way))
+            weights = [copy.present() + sum(other.copy == i for other in way)
+                       for i, copy in enumerate(copies)]
+        r.copy = lightest(weights, turn)
+        turn = r.copy + 1
         begin = max(r.prefilled, sends[sender], gets[r.copy])
         sends[sender] = r.ready = r.moved = begin + r.prompt * stage * max(
             1, case["pp"] / case["prefill_pp"]) / link

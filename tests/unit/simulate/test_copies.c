@@ -77,6 +77,64 @@ static void test_routers(void **state)
     }
 }
 
+/* The load of a copy is what prompts have still to compute there, and its requests; of equal ones
+ * the next copy in turn is taken. */
+static void test_load(void **state)
+{
+    (void)state;
+    const struct roof_arrival trace[] = {
+        {0, 16, 100, NULL, 0},   /* copy 0, whose steps begin at whole seconds */
+        {0.5, 16, 100, NULL, 0}, /* copy 1, at the halves: copy 0 computes a prompt */
+        {10.2, 16, 1, NULL, 0},  /* one request each, and in turn copy 0 comes */
+        {20.2, 16, 1, NULL, 0},  /* the same, and it is the turn of copy 1 */
+        {30.2, 16, 60, NULL, 0}, /* copy 0 again, which has two from here on */
+        {40.2, 999, 1, NULL, 0}, /* so copy 1 gets the long prompt */
+        {41, 16, 1, NULL, 0},    /* which it computes up to 41.5: 2 requests are less */
+        {41.2, 16, 1, NULL, 0},  /* so are 3, and the 16 tokens that copy 0 computes now */
+        {42.2, 16, 1, NULL, 0}}; /* copy 1 has one request and no prompt */
+    static const double first[] = {1, 1.5, 12, 21.5, 32, 41.5, 42, 43, 43.5};
+    struct roof_simulation_inputs in = inputs_of(2, ROOF_ROUTER_LEAST_LOADED);
+    in.limits.sequences = 16;
+    in.trace = trace;
+    in.requests = COUNT(first);
+    in.keep = true;
+    struct roof_simulation s = run(&in, steady, 1);
+    for (size_t i = 0; i < COUNT(first); i++) {
+        assert_near(s.served[i].first_s, first[i], 1e-12);
+    }
+    roof_simulation_free(&s);
+}
+
+/* One prompt at a time: those that are alike end in the order in which they come, so that turns are
+ * the best way, which the least load finds too. Of those that are not, fewer wait for a long one.
+ */
+static void test_order(void **state)
+{
+    (void)state;
+    static const char *const prompts[] = {"2000", "uniform:1:4000"};
+    for (size_t i = 0; i < COUNT(prompts); i++) {
+        struct roof_arrivals arrivals = {.generate = {.low = 1}, .rate = 5};
+        double wait_s[2];
+        assert_int_equal(roof_arrivals_read(&arrivals.process, "poisson", NULL), ROOF_OK);
+        assert_int_equal(roof_length_read(&arrivals.prompt, "prompt", prompts[i], NULL), ROOF_OK);
+        for (int router = ROOF_ROUTER_ROUND_ROBIN; router <= ROOF_ROUTER_LEAST_LOADED; router++) {
+            struct roof_simulation_inputs in = inputs_of(4, (enum roof_router)router);
+            in.arrivals = &arrivals;
+            in.requests = 20000;
+            in.warm_up = 0.2;
+            struct roof_simulation s = run(&in, growing, 0.2);
+            assert_false(s.saturated);
+            wait_s[router] = s.latency[ROOF_LATENCY_TTFT].mean_s - 0.6; /* of a mean prompt */
+            roof_simulation_free(&s);
+        }
+        if (i == 0) {
+            assert_near(wait_s[1], wait_s[0], 1e-9);
+        } else {
+            assert_true(wait_s[1] < 0.95 * wait_s[0]);
+        }
+    }
+}
+
 /* Requests that come in even steps are those of one copy, when all copies get them in turn. */
 static void test_in_turn(void **state)
 {
@@ -231,7 +289,8 @@ int main(void)
         cmocka_unit_test(test_prefix_aware), cmocka_unit_test(test_routers),
         cmocka_unit_test(test_in_turn),      cmocka_unit_test(test_closed_loop),
         cmocka_unit_test(test_little),       cmocka_unit_test(test_users_stay),
-        cmocka_unit_test(test_first_users),
+        cmocka_unit_test(test_first_users),  cmocka_unit_test(test_load),
+        cmocka_unit_test(test_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
