@@ -246,8 +246,11 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
     } else if (c->use == ROOF_ENGINE_USE_NONE && options->engine != NULL) {
         reject(out, c, "%s does not run %s on %s", options->engine->id, format->name, hardware->id);
     } else if (c->use == ROOF_ENGINE_USE_NONE) {
-        reject(out, c, "no engine runs %s on %s (--formats %s allows it)", format->name,
-               hardware->id, format->name);
+        reject(out, c,
+               format->activations == c->format
+                   ? "no engine has activations in %s on %s (--formats allows it)"
+                   : "no engine runs %s on %s (--formats allows it)",
+               format->name, hardware->id);
     } else if (options->native_only && !has_unit) {
         reject(out, c, "not native: %s has no %s unit", hardware->id, format->name);
     } else if (options->native_only && !c->prediction.native) {

@@ -105,8 +105,9 @@ static enum roof_status is_published(bool *out, const struct roof_question *ques
     return ROOF_OK;
 }
 
-/* Gives a question the formats of an engine, and copies their texts: the engines are freed. */
-static enum roof_status take_serving(struct roof_question *question,
+/* Gives a question the formats of an engine, and copies their texts: the engines are freed. Notes
+ * where these are of published models, and the model is not among them. */
+static enum roof_status take_serving(struct roof_question *question, struct roof_error *note,
                                      const struct roof_serving *serving, struct roof_loans *loans,
                                      struct roof_error *error)
 {
@@ -121,6 +122,13 @@ static enum roof_status take_serving(struct roof_question *question,
     } else {
         give(question, ROOF_INPUT_WEIGHTS, roof_format(serving->weights)->name);
         give(question, ROOF_INPUT_ACTIVATIONS, roof_format(serving->activations)->name);
+        if (roof_serving_published(serving)) {
+            (void)roof_error_set(note, ROOF_OK,
+                                 "note: %s are published checkpoints, and %s is none of them: it "
+                                 "has " ROOF_KEY("weights") " %s " ROOF_KEY("activations") " %s",
+                                 name, question->model_name, roof_format(serving->weights)->name,
+                                 roof_format(serving->activations)->name);
+        }
     }
     give(question, ROOF_INPUT_KV, roof_format(serving->kv)->name);
     return ROOF_OK;
@@ -211,7 +219,7 @@ static enum roof_status resolve_with(struct roof_question *question, struct roof
         return ROOF_OK;
     }
     if (serving != NULL) {
-        return take_serving(question, serving, loans, error);
+        return take_serving(question, note, serving, loans, error);
     }
     if (roof_layout_known(name, folders)) {
         question->value[ROOF_INPUT_PRECISION_BOTH] = NULL;

@@ -232,7 +232,8 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
                                 : ", ",
                          problem->devices[i]);
     }
-    roof_text_put(out, " devices (--devices).\n\n");
+    roof_text_put(out, " devices (--devices).\n"
+                       "Published runs had later first tokens than simulations of them.\n\n");
     (void)roof_table_open(&table, ROOF_OUTPUT_TEXT, ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM, NULL,
                           NULL); /* fails for columns only */
     if (!a->kept->all) {
