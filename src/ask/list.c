@@ -24,6 +24,7 @@ struct list {
     struct list_input in;
     struct roof_table table;
     struct roof_text *text;
+    struct roof_text sparse; /* devices whose printed nvfp4 peak is that with 2:4 sparsity */
 };
 
 /* One entry is shown in full to people and as JSON; in the other formats it is a row. */
@@ -37,6 +38,14 @@ static const char *const *folders(const struct list *list)
     return roof_store_folders(list->asking->loans.store);
 }
 
+/* Tells whether the nvfp4 peak of a device is what its product reaches with 2:4 sparsity alone. */
+static bool prints_sparse(const struct roof_hardware *hardware, const struct roof_hardware *product)
+{
+    const enum roof_precision format = ROOF_PRECISION_NVFP4;
+    return product != NULL && hardware->peak[ROOF_PEAK_MATRIX][format].value ==
+                                  product->peak[ROOF_PEAK_SPARSE][format].value;
+}
+
 static enum roof_status put_hardware(struct list *list, struct roof_loans *loans, const char *id,
                                      struct roof_error *error)
 {
@@ -44,11 +53,14 @@ static enum roof_status put_hardware(struct list *list, struct roof_loans *loans
     const struct roof_hardware *product = NULL;
     const struct roof_device_wish wish = {.name = id, .set = list->in.set, .once = true};
     TRY(roof_loan_hardware(&hardware, loans, &wish, error));
+    TRY(roof_read_product(&product, loans, hardware, error));
     if (!in_full(list)) {
         roof_table_hardware(&list->table, list->text, hardware);
+        if (prints_sparse(hardware, product)) {
+            roof_text_printf(&list->sparse, "%s%s", list->sparse.length > 0 ? ", " : "", id);
+        }
         return ROOF_OK;
     }
-    TRY(roof_read_product(&product, loans, hardware, error));
     roof_report_hardware(list->text, list->asking->form.format == ROOF_JSON, hardware, product);
     return ROOF_OK;
 }
@@ -98,8 +110,16 @@ static enum roof_status list_hardware(struct list *list, struct roof_error *erro
 {
     TRY(list_registry(list, one_hardware, roof_hardware_ids, error));
     if (list->in.id == NULL && list->asking->form.format == ROOF_TEXT) {
-        roof_text_put(list->text, "\nPeaks are dense, in TFLOPS; - is no unit for it. "
-                                  "Sources: roofline list hardware ID\n");
+        const size_t from = list->text->length + 1;
+        roof_text_printf(
+            list->text,
+            "\nPeaks are dense, in TFLOPS%s%s%s; - is no unit for it. Sources: roofline "
+            "list hardware ID\n",
+            list->sparse.length > 0 ? ", but for nvfp4 of " : "",
+            list->sparse.length > 0 ? list->sparse.data : "",
+            list->sparse.length > 0 ? ", which is with 2:4 sparsity" : "");
+        roof_text_fold(list->text, from, 2);
+        list->text->failed = list->text->failed || list->sparse.failed;
     }
     return ROOF_OK;
 }
@@ -308,12 +328,13 @@ static enum roof_status read_input(struct list_input *in, const struct roof_ques
 enum roof_status roof_ask_list(struct roof_asking *a, struct roof_error *error)
 {
     struct roof_text text = ROOF_TEXT_INIT;
-    struct list list = {.asking = a, .text = &text};
+    struct list list = {.asking = a, .text = &text, .sparse = ROOF_TEXT_INIT};
     TRY(read_input(&list.in, a->question, error));
     enum roof_status status = write_list(&list, error);
     if (status == ROOF_OK) {
         status = roof_asking_write(a, &text, error);
     }
     roof_text_free(&text);
+    roof_text_free(&list.sparse);
     return status;
 }

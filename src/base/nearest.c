@@ -11,6 +11,7 @@
 
 /* The nearness of each kind of likeness; what is added tells names of one kind apart. */
 enum {
+    SAME = 0, /* but for case and marks */
     BEGINS = 10,
     SQUEEZED = 80, /* begins, but for marks between letters */
     CONTAINS = 100,
@@ -171,6 +172,10 @@ unsigned roof_nearness(const char *wanted, const char *name)
     if (length == 0) {
         return ROOF_FAR;
     }
+    if (isalnum((unsigned char)*wanted) != 0 && begins_squeezed(name, wanted) &&
+        begins_squeezed(wanted, name)) {
+        return SAME;
+    }
     if (strncasecmp(name, wanted, length) == 0) {
         return BEGINS + added;
     }
@@ -205,7 +210,8 @@ static void put_names(struct roof_text *out, const char *const *names, size_t co
     }
 }
 
-/* Chooses the nearest names, in the order of their nearness and then of the list. */
+/* Chooses the nearest names, in the order of their nearness and then of the list. Where one is the
+ * same but for case and marks, no other is meant. */
 static size_t choose(const char **out, const char *const *names, const unsigned *nearness,
                      size_t count)
 {
@@ -226,6 +232,9 @@ static size_t choose(const char **out, const char *const *names, const unsigned 
         }
         best[at] = nearness[i];
         out[at] = names[i];
+    }
+    while (chosen > 1 && best[0] == SAME && best[chosen - 1] != SAME) {
+        chosen--;
     }
     return chosen;
 }

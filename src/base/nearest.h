@@ -11,8 +11,9 @@
 #define ROOF_FAR 1000U
 
 /*
- * Returns how far a name is from the wanted one, which is no name: less is nearer. A name that
- * begins with the wanted text is the nearest. Then come names that contain it, names that have all
+ * Returns how far a name is from the wanted one, which is no name: less is nearer. A name that is
+ * the same but for case, blanks and marks is the nearest, and no other is suggested beside it. Then
+ * come names that begin with the wanted text, names that contain it, names that have all
  * its words, names that differ by a few letters, names that it contains, and names that share half
  * of its words, one of them long. Case, and dashes at the beginning, do not matter.
  */

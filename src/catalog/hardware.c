@@ -165,7 +165,7 @@ void roof_hardware_derive(struct roof_hardware *hardware)
 }
 
 /* Gives memory to a device, which frees it at its own end; false, and freed, when memory is out. */
-static bool adopt(struct roof_hardware *hardware, void *memory)
+bool roof_hardware_adopt(struct roof_hardware *hardware, void *memory)
 {
     struct owned *const owned = hardware->private_data;
     void **const grown = realloc(owned->memory, (owned->count + 1) * sizeof *grown);
@@ -235,7 +235,7 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
         return status;
     }
     figure->source = joined.data;
-    return adopt(r->hardware, joined.data) ? ROOF_OK : roof_no_memory(r->error);
+    return roof_hardware_adopt(r->hardware, joined.data) ? ROOF_OK : roof_no_memory(r->error);
 }
 
 /* A figure without a unit is a count. */
@@ -380,7 +380,7 @@ static enum roof_status read_strings(struct reader *r, const char *const **out,
     const char **list = NULL;
     TRY(roof_json_lines(&list, r->json, value, r->error));
     *out = list;
-    return adopt(r->hardware, list) ? ROOF_OK : roof_no_memory(r->error);
+    return roof_hardware_adopt(r->hardware, list) ? ROOF_OK : roof_no_memory(r->error);
 }
 
 static enum roof_status read_aliases(struct reader *r, const roof_json_value *value)
@@ -579,7 +579,7 @@ static enum roof_status name_by_file(struct roof_hardware *hardware, const struc
     const bool ends = length > 5 && strcmp(name + length - 5, ".json") == 0;
     if (hardware->id == NULL) {
         char *const id = strndup(name, length - (ends ? 5 : 0));
-        if (id == NULL || !adopt(hardware, id)) {
+        if (id == NULL || !roof_hardware_adopt(hardware, id)) {
             return roof_no_memory(error);
         }
         hardware->id = id;
@@ -710,7 +710,7 @@ static enum roof_status take_user(struct roof_hardware *hardware, const char *na
         return roof_no_memory(error);
     }
     hardware->reference = reference.data;
-    if (!adopt(hardware, reference.data)) {
+    if (!roof_hardware_adopt(hardware, reference.data)) {
         return roof_no_memory(error);
     }
     hardware->basis = ROOF_BASIS_USER;

@@ -119,6 +119,9 @@ struct roof_hardware {
     struct roof_figure figure[ROOF_FIGURE_COUNT];
     struct roof_figure peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];
     struct roof_compute compute[ROOF_PRECISION_COUNT]; /**< derived: by format asked for */
+    /** Under a power cap: the built-in devices with energy figures, each with the formats of its
+     * flop_pj, for messages; NULL: no cap was given as roof_hardware_cap takes it. */
+    const char *energy_known;
     double vector_flops_per_s;  /**< derived: what vector operators run at (fp32); NAN: unknown */
     const char *const *aliases; /**< NULL-terminated */
     const char *const *notes;   /**< NULL-terminated */
@@ -175,7 +178,8 @@ enum roof_raised { ROOF_RAISED_BANDWIDTH, ROOF_RAISED_PEAKS, ROOF_RAISED_LINKS, 
 void roof_hardware_raise(struct roof_hardware *out, const struct roof_hardware *hardware,
                          enum roof_raised raised, double factor);
 
-/** Sets the power cap from a number of watts as a text; NULL leaves it as it is. */
+/** Sets the power cap from a number of watts as a text; NULL leaves it as it is. A device with a
+ * cap then knows which devices have energy figures. */
 enum roof_status roof_hardware_cap(struct roof_hardware *hardware, const char *watts,
                                    struct roof_error *error);
 

@@ -9,6 +9,8 @@
 #define ROOF_PEAK_MIN 1e-6
 #define ROOF_PEAK_MAX 1e9
 
+/* Gives the device memory to release; without memory for that it is released at once, and false. */
+bool roof_hardware_adopt(struct roof_hardware *hardware, void *memory);
 /* Tells whether a key is that of a figure, or its other one. */
 bool roof_figure_named(enum roof_figure_id id, const char *key);
 /* Tells whether figures of a unit are whole numbers. */

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Changes figures of a device: KEY=VALUE. */
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/text.h"
+#include "catalog/data.h"
 #include "catalog/hardware_parts.h"
 
 static const char set_source[] = "given with --set";
@@ -66,12 +69,63 @@ static enum roof_status unknown_figure(const char *key, struct roof_error *error
     return roof_unknown_name(error, ROOF_USAGE, "figure", key, known, COUNT(known));
 }
 
+/* Adds a device with energy figures to a list: "h200 (fp32)"; other devices add nothing. */
+static void put_energy(struct roof_text *out, const struct roof_hardware *hardware)
+{
+    const struct roof_figure *const energy = hardware->peak[ROOF_FLOP_ENERGY];
+    size_t formats = 0;
+    if (isnan(hardware->figure[ROOF_FIGURE_CONSTANT_POWER].value) ||
+        isnan(hardware->figure[ROOF_FIGURE_BYTE_ENERGY].value)) {
+        return;
+    }
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        if (!isnan(energy[p].value)) {
+            roof_text_printf(out, "%s%s",
+                             formats > 0       ? ", "
+                             : out->length > 0 ? "), "
+                                               : "",
+                             formats > 0 ? "" : hardware->id);
+            roof_text_printf(out, "%s%s", formats > 0 ? "" : " (",
+                             roof_format((enum roof_precision)p)->name);
+            formats++;
+        }
+    }
+}
+
+/* Finds the built-in devices with energy figures; only documents that name one are parsed. */
+static enum roof_status find_energy(struct roof_hardware *hardware, struct roof_error *error)
+{
+    struct roof_text list = ROOF_TEXT_INIT;
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < roof_data_file_count && status == ROOF_OK; i++) {
+        const struct roof_data_file *const file = &roof_data_files[i];
+        struct roof_hardware *one = NULL;
+        if (strncmp(file->path, "hardware/", strlen("hardware/")) == 0 &&
+            strstr(file->text, roof_figure_key(ROOF_FIGURE_CONSTANT_POWER)->key) != NULL) {
+            status = roof_hardware_parse(&one, file->text, file->length, file->path, error);
+        }
+        if (one != NULL) {
+            put_energy(&list, one);
+            roof_hardware_free(one);
+        }
+    }
+    roof_text_put(&list, ")");
+    if (status != ROOF_OK || list.failed) {
+        roof_text_free(&list);
+        return status != ROOF_OK ? status : roof_no_memory(error);
+    }
+    hardware->energy_known = list.data;
+    return roof_hardware_adopt(hardware, list.data) ? ROOF_OK : roof_no_memory(error);
+}
+
 enum roof_status roof_hardware_cap(struct roof_hardware *hardware, const char *watts,
                                    struct roof_error *error)
 {
-    return watts == NULL
-               ? ROOF_OK
-               : set_figure(hardware, ROOF_FIGURE_POWER_CAP, watts, ROOF_KEY("power_cap"), error);
+    if (watts != NULL) {
+        TRY(set_figure(hardware, ROOF_FIGURE_POWER_CAP, watts, ROOF_KEY("power_cap"), error));
+    }
+    return isnan(hardware->figure[ROOF_FIGURE_POWER_CAP].value) ? ROOF_OK
+                                                                : find_energy(hardware, error);
 }
 
 enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *assignment,

@@ -268,7 +268,15 @@ static enum roof_status open_path(struct roof_json **out, bool *user,
 
 /* --- names that no document has ------------------------------------------------------------- */
 
-/* Finds how far a document is from the wanted name: an alias is a name, too. */
+/* Returns the nearer one of what is known and a name that a document has; NULL: it has none. */
+static unsigned nearer(unsigned known, const char *wanted, const char *name)
+{
+    const unsigned nearness = name == NULL ? ROOF_FAR : roof_nearness(wanted, name);
+    return nearness < known ? nearness : known;
+}
+
+/* Finds how far a document is from the wanted name: an alias is a name, too, and so is what people
+ * call the thing, "NVIDIA H100 SXM5 80GB". */
 static enum roof_status document_nearness(unsigned *out, const struct roof_registry *registry,
                                           const char *wanted, const char *id,
                                           struct roof_error *error)
@@ -282,10 +290,9 @@ static enum roof_status document_nearness(unsigned *out, const struct roof_regis
     TRY(roof_json_parse_own(&json, file->text, file->length, file->path, error));
     for (const roof_json_value *item = roof_json_first(aliases_of(json)); item != NULL;
          item = roof_json_next(item)) {
-        const char *const alias = roof_json_string(item);
-        const unsigned nearness = alias == NULL ? ROOF_FAR : roof_nearness(wanted, alias);
-        *out = nearness < *out ? nearness : *out;
+        *out = nearer(*out, wanted, roof_json_string(item));
     }
+    *out = nearer(*out, wanted, roof_json_string(roof_json_get(roof_json_root(json), "name")));
     roof_json_free(json);
     return ROOF_OK;
 }

@@ -433,10 +433,14 @@ enum roof_status roof_chart_add_power(struct roof_chart *chart, struct roof_erro
             }
         }
         if (chart->lines == lines && roof_power_capped(roof->hardware)) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  "%s: the roof of a power cap needs a cap above constant_w, "
-                                  "byte_pj, and flop_pj of a format: " ROOF_KEY("set") " KEY=VALUE",
-                                  roof->hardware->id);
+            const char *const known = roof->hardware->energy_known;
+            return roof_error_set(
+                error, ROOF_USAGE,
+                "%s: the roof of a power cap needs a cap above constant_w (W), byte_pj, and "
+                "flop_pj of a format (pJ): 'roofline measure' finds those of a GPU, and " ROOF_KEY(
+                    "set") " KEY=VALUE gives them%s%s",
+                roof->hardware->id,
+                known == NULL ? "" : "; devices that have some: ", known == NULL ? "" : known);
         }
     }
     return ROOF_OK;

@@ -304,12 +304,73 @@ static const struct {
      "are in /api/openapi.json. The explorer is at /.\n"},
 };
 
+/* Values for an example of an operator that the table of commands has none of. */
+static const struct {
+    enum roof_dimension dimension;
+    const char *value;
+} sample[] = {{ROOF_DIM_M, "128"},
+              {ROOF_DIM_N, "4096"},
+              {ROOF_DIM_K, "4096"},
+              {ROOF_DIM_BATCH, "8"},
+              {ROOF_DIM_HEADS, "32"},
+              {ROOF_DIM_KV_HEADS, "8"},
+              {ROOF_DIM_HEAD_DIM, "128"},
+              {ROOF_DIM_QUERY_LEN, "8"},
+              {ROOF_DIM_KV_LEN, "8192"},
+              {ROOF_DIM_TOKENS, "128"},
+              {ROOF_DIM_HIDDEN, "4096"},
+              {ROOF_DIM_EXPERTS, "128"},
+              {ROOF_DIM_INTERMEDIATE, "2048"},
+              {ROOF_DIM_TOP_K, "8"},
+              {ROOF_DIM_ELEMENTS, "1M"},
+              {ROOF_DIM_DEVICES, "8"}};
+
+/* Prints the dimensions of an operator that have no default, with values. */
+static void print_sample(const struct cli_command *command, const struct roof_operator_row *row)
+{
+    printf("  roofline %s %s", command->name, row->name);
+    for (size_t i = 0; i < COUNT(sample); i++) {
+        if ((row->required >> sample[i].dimension & 1U) != 0) {
+            const char *const option = roof_input(sample[i].dimension)->option;
+            printf(" %s%s %s", strlen(option) > 1 ? "--" : "-", option, sample[i].value);
+        }
+    }
+    printf(" -H h100-sxm\n");
+}
+
+/* Prints the examples of the workload that is asked for; NULL: all. An example may go on in lines
+ * with a deeper indent. */
+static void print_examples(const struct cli_command *command, const char *workload)
+{
+    static const char begin[] = "  roofline ";
+    enum roof_operator op = ROOF_OPERATOR_COUNT;
+    size_t printed = 0;
+    bool meant = false;
+    printf("Examples\n");
+    for (const char *line = command->examples; *line != '\0';) {
+        const size_t length = strcspn(line, "\n") + 1;
+        if (strncmp(line, begin, strlen(begin)) == 0) {
+            const char *const kind = line + strlen(begin) + strlen(command->name) + 1;
+            meant = workload == NULL || (strlen(workload) == strcspn(kind, " \n") &&
+                                         strncmp(kind, workload, strlen(workload)) == 0);
+        }
+        if (meant) {
+            printf("%.*s", (int)length, line);
+            printed++;
+        }
+        line += length;
+    }
+    if (printed == 0 && roof_operator_find(&op, workload, NULL) == ROOF_OK) {
+        print_sample(command, roof_operator_row(op));
+    }
+}
+
 static void print_page(const struct cli_command *command, const char *workload)
 {
     const bool plans =
         command->id == ROOF_COMMAND_RECOMMEND && workload != NULL && strcmp(workload, "model") == 0;
     print_usage(command);
-    printf("Examples\n%s", command->examples);
+    print_examples(command, command->takes == CLI_WORKLOAD ? workload : NULL);
     for (size_t i = 0; i < ROOF_GROUP_COUNT; i++) {
         print_group(command, workload, plans ? heading_of(plan_order[i]) : &headings[i]);
     }

@@ -140,9 +140,11 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                 .many = true},
     ROW(POWER_CAP) = {.option = "power-cap",
                       .kind = ROOF_INPUT_TEXT,
-                      .value = "WATT",
+                      .value = "W",
                       .help =
-                          "most power that a device may draw; needs its joules per FLOP and byte",
+                          "most power that a device may draw, in watts; the device needs energy "
+                          "figures: constant power (constant_w, W), byte_pj and flop_pj (pJ), "
+                          "which roofline measure finds",
                       .commands = SERVED(WORKLOAD),
                       .group = ROOF_GROUP_DEVICE},
     ROW(STACK) = CHOICE(

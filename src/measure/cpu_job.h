@@ -91,6 +91,16 @@ static inline void roof_cpu_keep(uint64_t value)
     __attribute__((target("avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
 #define ROOF_TARGET_BF16                                                                           \
     __attribute__((target("avx512bf16,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
+/* The functions of a name for each set of instructions, in the order of enum roof_cpu_isa. */
+#define ROOF_EACH_ISA(name)                                                                        \
+    {                                                                                              \
+        name##_base, name##_avx2, name##_avx512                                                    \
+    }
+#else
+#define ROOF_EACH_ISA(name)                                                                        \
+    {                                                                                              \
+        name##_base, name##_base, name##_base                                                      \
+    }
 #endif
 
 #endif

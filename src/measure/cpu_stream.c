@@ -61,22 +61,13 @@ STREAMS(base, )
 #if defined(__x86_64__)
 STREAMS(avx2, ROOF_TARGET_AVX2)
 STREAMS(avx512, ROOF_TARGET_AVX512)
-#define EACH(name)                                                                                 \
-    {                                                                                              \
-        name##_base, name##_avx2, name##_avx512                                                    \
-    }
-#else
-#define EACH(name)                                                                                 \
-    {                                                                                              \
-        name##_base, name##_base, name##_base                                                      \
-    }
 #endif
 
-static void (*const reads[ROOF_ISA_COUNT])(const unsigned char *, int64_t) = EACH(read);
+static void (*const reads[ROOF_ISA_COUNT])(const unsigned char *, int64_t) = ROOF_EACH_ISA(read);
 static void (*const copies[ROOF_ISA_COUNT])(unsigned char *, const unsigned char *,
-                                            int64_t) = EACH(copy);
+                                            int64_t) = ROOF_EACH_ISA(copy);
 static void (*const triads[ROOF_ISA_COUNT])(unsigned char *, const unsigned char *,
-                                            const unsigned char *, int64_t) = EACH(triad);
+                                            const unsigned char *, int64_t) = ROOF_EACH_ISA(triad);
 
 /* The arrays of a call lie behind one another, and each thread has a slice of each. */
 static void share_stream(void *context, size_t thread, size_t threads, int64_t call)

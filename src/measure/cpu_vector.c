@@ -95,15 +95,6 @@ ROWS_OF(base, )
 #if defined(__x86_64__)
 ROWS_OF(avx2, ROOF_TARGET_AVX2)
 ROWS_OF(avx512, ROOF_TARGET_AVX512)
-#define EACH(name)                                                                                 \
-    {                                                                                              \
-        name##_base, name##_avx2, name##_avx512                                                    \
-    }
-#else
-#define EACH(name)                                                                                 \
-    {                                                                                              \
-        name##_base, name##_base, name##_base                                                      \
-    }
 #endif
 
 typedef void row_kernel(lanes *out, const lanes *a, const lanes *b, int64_t k);
@@ -111,10 +102,10 @@ typedef void row_kernel(lanes *out, const lanes *a, const lanes *b, int64_t k);
 static const struct {
     enum roof_operator op;
     row_kernel *run[ROOF_ISA_COUNT];
-} rows[] = {{ROOF_OPERATOR_RMSNORM, EACH(norm)},
-            {ROOF_OPERATOR_ADD, EACH(add)},
-            {ROOF_OPERATOR_SILU_MUL, EACH(gate)},
-            {ROOF_OPERATOR_ROPE, EACH(rotate)}};
+} rows[] = {{ROOF_OPERATOR_RMSNORM, ROOF_EACH_ISA(norm)},
+            {ROOF_OPERATOR_ADD, ROOF_EACH_ISA(add)},
+            {ROOF_OPERATOR_SILU_MUL, ROOF_EACH_ISA(gate)},
+            {ROOF_OPERATOR_ROPE, ROOF_EACH_ISA(rotate)}};
 
 static row_kernel *find_row(enum roof_operator op, enum roof_cpu_isa isa)
 {
@@ -178,7 +169,7 @@ static enum roof_status begin_rows(struct roof_cpu_job *job, int64_t cache_bytes
 /* Queries of a head that are worked on together. */
 #define QUERIES 64
 
-static float (*const softens[ROOF_ISA_COUNT])(float *, int64_t) = EACH(soften);
+static float (*const softens[ROOF_ISA_COUNT])(float *, int64_t) = ROOF_EACH_ISA(soften);
 
 /* The memory in which a thread keeps the scores of a block of queries. */
 struct scores {

@@ -333,14 +333,15 @@ static struct roof_reads index_inputs(struct builder *b, const struct roof_reads
     return both(roped, &b->from);
 }
 
-/* Adds the choice of keys for one kind of sequences. */
-static void index_nodes(struct builder *b, const struct group *g)
+void roof_graph_index(struct builder *b, const struct group *g, int64_t keys, int64_t together)
 {
     const struct roof_model *const m = b->model;
     struct roof_node scores = roof_graph_attention_node(b, g, ROOF_OPERATOR_INDEX_SCORES);
     scores.name = "index_scores";
     scores.vectors = 0;
-    scores.workload.shape.heads = m->index_heads;
+    scores.workload.shape.heads = m->index_heads * together;
+    scores.workload.shape.query_len = g->query_len / together;
+    scores.workload.shape.kv_len = keys;
     scores.workload.shape.head_dim = m->index_head_dim;
     scores.workload.formats.activations = INDEX_QUERIES;
     scores.workload.formats.kv = ROOF_INDEX_KEYS;
@@ -349,10 +350,8 @@ static void index_nodes(struct builder *b, const struct group *g)
     struct roof_node top = scores;
     top.name = "index_top_k";
     top.workload.op = ROOF_OPERATOR_INDEX_TOP_K;
-    top.workload.shape = (struct roof_shape){.batch = g->batch,
-                                             .query_len = g->query_len,
-                                             .kv_len = g->kv_len,
-                                             .selected = m->index_topk};
+    top.workload.shape = (struct roof_shape){
+        .batch = g->batch, .query_len = g->query_len, .kv_len = keys, .selected = m->index_topk};
     top.workload.formats.activations = INDEX_SCORES;
     roof_graph_add(b, &top);
 }
@@ -476,7 +475,7 @@ static void mla_attention(struct builder *b, const struct group *g, const struct
     struct roof_reads inputs = from->roped;
     if (chosen) {
         b->from = from->index;
-        index_nodes(b, g);
+        roof_graph_index(b, g, g->kv_len, 1);
         roof_reads_join(&inputs, &b->from);
     }
     struct roof_node node = roof_graph_attention_node(b, g,

@@ -101,27 +101,8 @@ static void compressors(struct builder *b, struct parts *made, const struct roof
  */
 static void choose(struct builder *b, const struct group *g, int64_t keys)
 {
-    const struct roof_model *const m = b->model;
     const int64_t ratio = b->layer->ratio;
-    const int64_t together = g->query_len < ratio ? g->query_len : ratio;
-    struct roof_node scores = roof_graph_attention_node(b, g, ROOF_OPERATOR_INDEX_SCORES);
-    scores.name = "index_scores";
-    scores.vectors = 0;
-    scores.workload.shape.heads = m->index_heads * together;
-    scores.workload.shape.query_len = g->query_len / together;
-    scores.workload.shape.kv_len = keys;
-    scores.workload.shape.head_dim = m->index_head_dim;
-    scores.workload.formats.activations = ROOF_PRECISION_FP8_E4M3;
-    scores.workload.formats.kv = ROOF_INDEX_KEYS;
-    scores.workload.formats.out = ROOF_PRECISION_FP32;
-    roof_graph_add(b, &scores);
-    struct roof_node top = scores;
-    top.name = "index_top_k";
-    top.workload.op = ROOF_OPERATOR_INDEX_TOP_K;
-    top.workload.shape = (struct roof_shape){
-        .batch = g->batch, .query_len = g->query_len, .kv_len = keys, .selected = m->index_topk};
-    top.workload.formats.activations = ROOF_PRECISION_FP32;
-    roof_graph_add(b, &top);
+    roof_graph_index(b, g, keys, g->query_len < ratio ? g->query_len : ratio);
 }
 
 /* Adds the attention of one kind of sequences. */

@@ -102,6 +102,9 @@ bool roof_graph_fuses(struct builder *b, enum roof_weight first, enum roof_weigh
 /* Attention reads Q in the residual's format and K, V as they are cached. */
 struct roof_node roof_graph_attention_node(struct builder *b, const struct group *g,
                                            enum roof_operator op);
+/* Adds the choice among so many keys by an indexer, for one kind of sequences, of which as many
+ * neighbouring queries are scored together as heads of one. */
+void roof_graph_index(struct builder *b, const struct group *g, int64_t keys, int64_t together);
 void roof_graph_gqa(struct builder *b);
 /* Attention over compressed keys, from the hidden states to the output. */
 void roof_graph_compressed(struct builder *b);

@@ -38,25 +38,22 @@ static enum roof_status refuse(const struct roof_part *part, const struct roof_h
                               "cap needs",
                               hardware->id);
     }
-    static const enum roof_figure_id figures[] = {ROOF_FIGURE_CONSTANT_POWER,
-                                                  ROOF_FIGURE_BYTE_ENERGY};
-    char names[128] = "";
-    size_t length = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < COUNT(figures); i++) {
-        if (isnan(figure[figures[i]].value)) {
-            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
-                                       count++ > 0 ? ", " : "", roof_figure_key(figures[i])->key);
-        }
-    }
-    if (isnan(hardware->peak[ROOF_FLOP_ENERGY][part->compute].value)) {
-        (void)snprintf(names + length, sizeof names - length, "%s%s.%s", count++ > 0 ? ", " : "",
-                       roof_peak_table_key(ROOF_FLOP_ENERGY), roof_format(part->compute)->name);
-    }
+    const bool constant = isnan(figure[ROOF_FIGURE_CONSTANT_POWER].value);
+    const bool byte = isnan(figure[ROOF_FIGURE_BYTE_ENERGY].value);
+    const bool flop = isnan(hardware->peak[ROOF_FLOP_ENERGY][part->compute].value);
+    char names[160];
+    (void)snprintf(names, sizeof names, "%s%s%s%s%s%s%s",
+                   constant ? "constant_w (W, drawn at any load)" : "",
+                   constant && byte ? ", " : "", byte ? "byte_pj (pJ per byte)" : "",
+                   (constant || byte) && flop ? ", " : "", flop ? "flop_pj." : "",
+                   flop ? roof_format(part->compute)->name : "", flop ? " (pJ per FLOP)" : "");
+    const char *const known = hardware->energy_known;
     return roof_error_set(
         error, ROOF_USAGE,
-        "%s: a power cap needs %s, which %s unknown: " ROOF_KEY("set") " KEY=VALUE%s", hardware->id,
-        names, count == 1 ? "is" : "are", count == 1 ? "" : " for each");
+        "%s: a power cap needs energy figures that are unknown: %s; 'roofline measure' finds those "
+        "of a GPU, and " ROOF_KEY("set") " KEY=VALUE gives them%s%s",
+        hardware->id, names,
+        known == NULL ? "" : "; devices that have some: ", known == NULL ? "" : known);
 }
 
 struct roof_power roof_power_of_part(const struct roof_part *part,

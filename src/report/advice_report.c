@@ -11,7 +11,8 @@
 #include "report/change_words.h"
 #include "report/survey.h"
 
-/* One line of advice: the texts are made for it, and cleared for the next. */
+/* One line of advice: the texts are made for it, and cleared for the next. The lists are those of
+ * the table: the changes that help nothing, which follow it. */
 struct line {
     struct roof_text change;
     struct roof_text note;
@@ -22,7 +23,17 @@ struct line {
     double expected_s;
     double gain;
     double expected_gain;
+    bool makes_room;          /* a model that does not fit would fit */
+    size_t shown;             /* lines of the table */
+    struct roof_text no_gain; /* changes that change nothing */
+    struct roof_text slower;
 };
+
+#define LINE_INIT(unit_)                                                                           \
+    {                                                                                              \
+        .change = ROOF_TEXT_INIT, .note = ROOF_TEXT_INIT, .no_gain = ROOF_TEXT_INIT,               \
+        .slower = ROOF_TEXT_INIT, .unit = (unit_)                                                  \
+    }
 
 static const char *text_of(const struct roof_text *text)
 {
@@ -89,12 +100,53 @@ static void text_line(struct roof_text *out, const struct line *l)
     roof_text_fold(out, from, l->expects ? 74 : 64);
 }
 
+/* Adds a change to the list of those without a gain, or to that of slower ones with its factor. */
+static void list_line(struct line *l, double best)
+{
+    const bool slower = best * ROOF_LEVER_NO_GAIN < 1;
+    struct roof_text *const list = slower ? &l->slower : &l->no_gain;
+    char value[ROOF_QUANTITY_SIZE];
+    roof_text_printf(list, "%s%s", list->length > 0 ? "; " : "", text_of(&l->change));
+    if (slower) {
+        roof_text_printf(list, " (%sx)", roof_format_short(value, best));
+    }
+}
+
+/* Ends the table of a phase with the changes that help nothing. */
+static void end_table(struct roof_text *out, struct line *l)
+{
+    const struct {
+        const char *name;
+        struct roof_text *list;
+    } lists[] = {{"no gain", &l->no_gain}, {"slower", &l->slower}};
+    if (l->shown == 0) {
+        roof_text_printf(out, "\nAdvice%s%s: no change makes it faster\n",
+                         l->phase == NULL ? "" : " for ", l->phase == NULL ? "" : l->phase);
+    }
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        const size_t from = out->length;
+        if (lists[i].list->length > 0) {
+            roof_text_printf(out, "  %-9s%s\n", lists[i].name, text_of(lists[i].list));
+            roof_text_fold(out, from, 11);
+        }
+        out->failed = out->failed || lists[i].list->failed;
+        roof_text_clear(lists[i].list);
+    }
+    l->shown = 0;
+}
+
 /* Writes a line, and clears its texts. */
 static void put_line(struct roof_text *out, bool json, struct line *l, bool first)
 {
+    const double best = roof_lever_best(l->gain, l->expected_gain);
     if (json) {
         json_line(out, l, first);
+    } else if (!(best >= ROOF_LEVER_NO_GAIN) && !l->makes_room) {
+        list_line(l, best);
     } else {
+        if (l->shown++ == 0) {
+            text_heading(out, l->phase, l->expects);
+        }
         text_line(out, l);
     }
     out->failed = out->failed || l->change.failed || l->note.failed;
@@ -106,6 +158,8 @@ static void free_line(struct line *l)
 {
     roof_text_free(&l->change);
     roof_text_free(&l->note);
+    roof_text_free(&l->no_gain);
+    roof_text_free(&l->slower);
 }
 
 /* --- operators ----------------------------------------------------------------------------- */
@@ -182,15 +236,12 @@ static void put_note(struct roof_text *out, const struct roof_lever *lever)
 
 void roof_report_advice(struct roof_text *out, bool json, const struct roof_advice *advice)
 {
-    struct line l = {
-        .change = ROOF_TEXT_INIT, .note = ROOF_TEXT_INIT, .unit = ROOF_UNIT_MICROSECONDS};
+    struct line l = LINE_INIT(ROOF_UNIT_MICROSECONDS);
     for (size_t i = 0; i < advice->count; i++) {
         l.expects = l.expects || !isnan(advice->lever[i].expected_s);
     }
     if (json) {
         roof_text_put(out, ",\n  \"advice\": [");
-    } else {
-        text_heading(out, NULL, l.expects);
     }
     for (size_t i = 0; i < advice->count; i++) {
         const struct roof_lever *const lever = &advice->lever[i];
@@ -202,7 +253,11 @@ void roof_report_advice(struct roof_text *out, bool json, const struct roof_advi
         l.expected_gain = lever->expected_gain;
         put_line(out, json, &l, i == 0);
     }
-    roof_text_put(out, json ? "\n  ]" : "");
+    if (json) {
+        roof_text_put(out, "\n  ]");
+    } else {
+        end_table(out, &l);
+    }
     free_line(&l);
 }
 
@@ -211,16 +266,12 @@ void roof_report_advice(struct roof_text *out, bool json, const struct roof_advi
 static bool put_phase(struct roof_text *out, bool json, const struct roof_survey_phase *phase,
                       bool first)
 {
-    struct line l = {
-        .change = ROOF_TEXT_INIT, .note = ROOF_TEXT_INIT, .unit = ROOF_UNIT_MILLISECONDS};
+    struct line l = LINE_INIT(ROOF_UNIT_MILLISECONDS);
     if (phase->base == NULL) {
         return first;
     }
     l.phase = phase->base->phase;
     l.expects = !isnan(phase->base->total.expected_s);
-    if (!json) {
-        text_heading(out, l.phase, l.expects);
-    }
     for (size_t i = 0; i < phase->changes; i++) {
         const struct roof_survey_change *const c = &phase->change[i];
         if (c->refused.status != ROOF_OK) {
@@ -232,8 +283,13 @@ static bool put_phase(struct roof_text *out, bool json, const struct roof_survey
         l.expected_s = c->expected_s;
         l.gain = c->gain;
         l.expected_gain = c->expected_gain;
+        l.makes_room = phase->base->fits == ROOF_FIT_NO && c->model_prediction != NULL &&
+                       c->model_prediction->fits == ROOF_FIT_YES;
         put_line(out, json, &l, first);
         first = false;
+    }
+    if (!json) {
+        end_table(out, &l);
     }
     free_line(&l);
     return first;

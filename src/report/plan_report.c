@@ -234,6 +234,16 @@ static bool is_told(const struct roof_plan *plan, const struct roof_plan_answer 
            plan->batch == most->batch && plan->tpot_s == most->tpot_s;
 }
 
+/* Tells whether all candidates that miss a limit miss the same one, and no other. */
+static bool one_limit(const struct roof_plans *plans)
+{
+    bool one = false;
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
+        one = one || plans->missed[i] == plans->rejected[ROOF_REJECTED_LIMIT];
+    }
+    return one;
+}
+
 static void put_rejected(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plans *const plans = &answer->plans;
@@ -241,7 +251,8 @@ static void put_rejected(struct roof_text *out, const struct roof_plan_answer *a
     char reason[REASON_SIZE];
     bool begun = false;
     for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
-        if (plans->rejected[i] > 0) {
+        const bool told = i == ROOF_REJECTED_LIMIT && one_limit(plans);
+        if (plans->rejected[i] > 0 && !told) {
             roof_text_printf(out, "%s  %8zu  %s\n", begun ? "" : "\nLeft out\n", plans->rejected[i],
                              reason_of(reason, (enum roof_plan_rejection)i, plans, problem));
             begun = true;
@@ -250,8 +261,11 @@ static void put_rejected(struct roof_text *out, const struct roof_plan_answer *a
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         if (plans->missed[i] > 0) {
-            roof_text_printf(out, "  %8zu  of these miss the %s alone", plans->missed[i],
-                             roof_plan_limit_name(limit));
+            const bool all = one_limit(plans);
+            roof_text_printf(out, "%s  %8zu  %s the %s%s", begun ? "" : "\nLeft out\n",
+                             plans->missed[i], all ? "misses" : "of these miss",
+                             roof_plan_limit_name(limit), all ? "" : " alone");
+            begun = true;
             if (is_told(&plans->nearest[i], answer)) {
                 roof_text_put(out, "\n");
                 continue;

@@ -28,11 +28,10 @@ struct rows {
     const struct roof_plans *plans;
     enum roof_plan_basis basis;
     bool pareto; /* those on the Pareto front; else the best */
+    bool firsts; /* the best on each device instead */
     size_t top;
-    size_t devices;
-    size_t next;   /* the place to look at next */
-    size_t shown;  /* rows so far */
-    size_t device; /* the device to look at next, when the best plans are through */
+    size_t next;  /* the place to look at next */
+    size_t shown; /* rows so far */
 };
 
 static bool same_copies(const struct roof_plan *a, const struct roof_plan *b)
@@ -42,24 +41,24 @@ static bool same_copies(const struct roof_plan *a, const struct roof_plan *b)
            a->prefill.copies == 0 && b->prefill.copies == 0;
 }
 
-/* Finds the place of the next row; false at the end. After the best plans, or instead of them where
- * none is asked for, each device has a row. */
-static bool next_row(size_t *out, struct rows *r)
+/* Tells whether a plan is among the rows. */
+static bool is_row(const struct rows *r, size_t i)
 {
     const struct roof_plan *const plan = r->plans->plan;
+    if (r->firsts || r->pareto) {
+        return r->firsts ? roof_plan_first_on(r->plans, plan[i].hardware) == i : plan[i].pareto;
+    }
+    /* A plan with more copies of the one before says nothing new. */
+    return i == 0 || !same_copies(&plan[i - 1], &plan[i]);
+}
+
+/* Finds the place of the next row, in the order of the ranks; false at the end. */
+static bool next_row(size_t *out, struct rows *r)
+{
     while (r->next < r->plans->count && r->shown < r->top) {
         const size_t i = r->next++;
-        /* A plan with more copies of the one before says nothing new. */
-        const bool copies = i > 0 && same_copies(&plan[i - 1], &plan[i]);
-        if (plan[i].basis == r->basis && (r->pareto ? plan[i].pareto : !copies)) {
+        if (r->plans->plan[i].basis == r->basis && is_row(r, i)) {
             r->shown++;
-            *out = i;
-            return true;
-        }
-    }
-    while (r->device < r->devices && !r->pareto) {
-        const size_t i = roof_plan_first_on(r->plans, r->device++);
-        if (i >= r->next && i < r->plans->count && plan[i].basis == r->basis) {
             *out = i;
             return true;
         }
@@ -73,8 +72,10 @@ static struct rows rows_of(const struct roof_plans *plans, const struct roof_pla
     return (struct rows){.plans = plans,
                          .basis = basis,
                          .pareto = pareto,
-                         .top = pareto ? plans->count : top,
-                         .devices = top > 0 && !pareto ? 0 : problem->hardware_count};
+                         .firsts = top == 0 && !pareto,
+                         .top = pareto    ? plans->count
+                                : top > 0 ? top
+                                          : problem->hardware_count};
 }
 
 /* Tells whether two tables have the same rows. */

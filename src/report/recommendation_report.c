@@ -149,7 +149,6 @@ static void put_expected_best(struct roof_text *out, const struct roof_recommend
 {
     const struct roof_candidate *best = NULL;
     char time[ROOF_QUANTITY_SIZE];
-    char by[ROOF_INPUT_NAME_SIZE];
     for (size_t i = 0; i < r->count; i++) {
         const struct roof_candidate *const c = &r->candidate[i];
         if (c->ranked_s < r->candidate[0].ranked_s) { /* it is not speed that is asked for */
@@ -161,13 +160,11 @@ static void put_expected_best(struct roof_text *out, const struct roof_recommend
         }
     }
     if (best != NULL && best != &r->candidate[0]) {
-        (void)roof_input_name(by, roof_input(ROOF_INPUT_BY));
         roof_text_printf(
             out, "By expected times %s is the fastest: %s, %.2fx over fp16, accuracy loss %s\n",
             roof_format(best->format)->name,
             roof_format_quantity(time, best->prediction.expected_s, ROOF_UNIT_MICROSECONDS),
             best->expected_speedup, roof_accuracy_name(best->loss));
-        roof_text_printf(out, "(%s expected ranks by them).\n", by);
     }
 }
 
@@ -193,14 +190,23 @@ static void put_candidate(struct roof_text *out, const struct roof_candidate *c,
 }
 
 /* Writes the ranked candidates, with expected times if one of them has one. */
-static void put_ranked(struct roof_text *out, const struct roof_recommendation *recommendation)
+static void put_ranked(struct roof_text *out, const struct roof_recommendation *recommendation,
+                       bool by_expected)
 {
     bool expected = false;
+    char by[ROOF_INPUT_NAME_SIZE];
+    (void)roof_input_name(by, roof_input(ROOF_INPUT_BY));
     for (size_t i = 0; i < recommendation->count; i++) {
         expected = expected || !isnan(recommendation->candidate[i].prediction.expected_s);
     }
-    roof_text_printf(out, "\n  %4s  %-12s  %-22s  %10s  %7s", "rank", "precision", "method", "time",
-                     "speedup");
+    roof_text_put(out, by_expected ? "\nRanked by expected times" : "\nRanked by lower bounds");
+    if (expected) {
+        roof_text_printf(
+            out, by_expected ? " (%s ideal: by lower bounds)" : " (%s expected: by expected times)",
+            by);
+    }
+    roof_text_printf(out, "\n\n  %4s  %-12s  %-22s  %10s  %7s", "rank", "precision", "method",
+                     "time", "speedup");
     if (expected) {
         roof_text_printf(out, "  %10s  %7s", "expected", "speedup");
     }
@@ -243,7 +249,7 @@ void roof_report_recommendation_text(struct roof_text *out,
                              "measured.\n",
                              recommendation->candidate[0].engine);
         }
-        put_ranked(out, recommendation);
+        put_ranked(out, recommendation, by_expected);
     } else {
         roof_text_put(out, "No format satisfies the constraints.\n");
     }

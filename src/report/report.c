@@ -255,6 +255,15 @@ static void put_parts(struct roof_text *out, const struct roof_prediction *p)
     }
 }
 
+/* Writes a line of an explanation, folded to the page. */
+static void put_why(struct roof_text *out, const char *begin, const char *name, const char *rest,
+                    const char *end)
+{
+    const size_t from = out->length;
+    roof_text_printf(out, "%s%s%s%s%s\n", begin, name, *name == '\0' ? "" : " = ", rest, end);
+    roof_text_fold(out, from, *name == '\0' ? strlen(begin) : strlen(begin) + 4);
+}
+
 void roof_report_why(struct roof_text *out, const struct roof_trace *explanation)
 {
     const char *part = "";
@@ -267,15 +276,15 @@ void roof_report_why(struct roof_text *out, const struct roof_trace *explanation
                              *part == '\0' ? " [sum" : part, "]");
         }
         if (*s->formula == '\0') {
-            roof_text_printf(out, "  %s = %s\n", s->name, s->result);
-            roof_text_printf(out, "      [%s]\n", s->source);
+            put_why(out, "  ", s->name, s->result, "");
+            put_why(out, "      [", "", s->source, "]");
             continue;
         }
-        roof_text_printf(out, "  %s = %s\n", s->name, s->formula);
+        put_why(out, "  ", s->name, s->formula, "");
         if (*s->numbers != '\0' && strcmp(s->numbers, s->result) != 0) {
-            roof_text_printf(out, "      = %s\n", s->numbers);
+            put_why(out, "      = ", "", s->numbers, "");
         }
-        roof_text_printf(out, "      = %s\n", s->result);
+        put_why(out, "      = ", "", s->result, "");
     }
 }
 

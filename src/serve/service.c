@@ -62,7 +62,9 @@ void roof_exchange_refuse(struct roof_exchange *x, int status, const char *messa
     fail(x, status, &error);
 }
 
-static int status_of(enum roof_status status)
+/* Finds the status of HTTP for that of an answer. The explorer that was not built in is not there:
+ * asking again does not help. */
+static int status_of(const struct roof_exchange *x, enum roof_status status)
 {
     switch (status) {
     case ROOF_OK:
@@ -73,6 +75,7 @@ static int status_of(enum roof_status status)
     case ROOF_INVALID:
         return 400;
     case ROOF_IO:
+        return x->route->command == ROOF_COMMAND_PAGE ? 404 : 503;
     case ROOF_MEMORY:
         break;
     }
@@ -266,7 +269,7 @@ void roof_exchange_begin(struct roof_exchange *x, const struct roof_service *ser
     const enum roof_status read =
         x->route->command == 0 ? ROOF_OK : read_question(x, request, rest, body, &error);
     if (read != ROOF_OK) {
-        fail(x, status_of(read), &error);
+        fail(x, status_of(x, read), &error);
     }
 }
 
@@ -427,9 +430,9 @@ static void answer(struct roof_exchange *x)
         return;
     }
     if (status != ROOF_OK && error.message[0] != '\0') {
-        fail(x, status_of(status), &error);
+        fail(x, status_of(x, status), &error);
     } else {
-        x->status = status_of(status);
+        x->status = status_of(x, status);
     }
 }
 
