@@ -770,9 +770,12 @@ class Graph:
                                 (f.stored("norm"), made + 3, 0, 0)]))
 
     def turn(self, name, heads):
-        """Rotates a part of so many heads: two halves of them count as Q and K."""
-        self.vector(name, "rope", dict(tokens=ceil_div(self.n * heads, 2), heads=1, kv_heads=1,
-                                       head_dim=self.m.rope))
+        """Rotates a part of so many heads: the two elements of each pair count as Q and K."""
+        self.rotate(name, heads, self.m.rope)
+
+    def rotate(self, name, heads, elements):
+        self.vector(name, "rope", dict(tokens=self.n * heads, heads=1, kv_heads=1,
+                                       head_dim=elements // 2))
 
     def compressed_attention(self, i, ratio):
         """A window and, for every `ratio` tokens, a compressed key; keys are values, too."""
@@ -937,9 +940,8 @@ class Graph:
                 self.normed("k_norm", n * groups, d, "rmsnorm")
         if m.value_norm and not own["late"]:
             self.vector("v_norm", "rmsnorm", dict(tokens=n * groups, hidden=d, gain=0))
-        if own["late"]:  # Q alone is rotated: as many elements as two heads of half as many rows
-            self.vector("rope", "rope", dict(tokens=ceil_div(n * heads, 2), heads=1, kv_heads=1,
-                                             head_dim=own["rotated"]))
+        if own["late"]:  # Q alone is rotated
+            self.rotate("rope", heads, own["rotated"])
         elif not m.learned and not m.rope_free and not m.still[i]:
             self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=groups,
                                              head_dim=own["rotated"]))
