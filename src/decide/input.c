@@ -548,9 +548,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(ENGINE) = {.option = "engine",
                    .kind = ROOF_INPUT_TEXT,
                    .value = "ID,...",
-                   .help = "engines to consider, or all (default: measured ones); of an operator "
-                           "one, which runs the formats, and its names for them; of simulate one, "
-                           "whose scheduler it is",
+                   .help = "engines to consider, or all (default: measured ones); of simulate and "
+                           "operators one alone",
                    .commands = ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE},
     ROW(EMIT) = {.option = "emit",
                  .kind = ROOF_INPUT_TEXT,

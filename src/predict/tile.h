@@ -91,7 +91,7 @@ bool roof_tile_best(struct roof_tile *out, const struct roof_prediction *predict
 /* The bytes of the widest load of a thread; TMA and cp.async ask of rows to begin at multiples. */
 #define ROOF_ALIGNED_BYTES 16
 
-/* What misaligned rows of a product cost, which its estimate does not count. */
+/* The cost of misaligned rows of a product, which its estimate does not count. */
 struct roof_misaligned {
     double k_bytes;        /* the rows of both operands begin at multiples of these: 16 at most */
     double n_bytes;        /* the same for the rows of the output, if it has several */
