@@ -547,7 +547,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .kind = ROOF_INPUT_TEXT,
                    .value = "ID,...",
                    .help = "engines to consider, or all (default: measured ones); of simulate one, "
-                           "whose scheduler it is",
+                           "with its scheduler, kernels and host time (default: none, the fastest "
+                           "kernels)",
                    .of = ROOF_OF_MODELS,
                    .commands = ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE},
     ROW(EMIT) = {.option = "emit",
