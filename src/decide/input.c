@@ -273,9 +273,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                       .option = "offload",
                       .kind = ROOF_INPUT_OFFLOAD,
                       .value = "experts[:N]|layers:N",
-                      .help = "what the host computes: experts, experts:N or layers:N (the first "
-                              "N), experts:fit or layers:fit (as few as needed); needs "
-                              "--host-bandwidth or --host",
+                      .help = "the host computes experts[:N] or layers:N (or :fit, the fewest); "
+                              "needs --host-bandwidth or --host",
                       MODEL(offload),
                       .commands = OFFLOADS,
                       .group = ROOF_GROUP_MODEL},
@@ -548,8 +547,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(ENGINE) = {.option = "engine",
                    .kind = ROOF_INPUT_TEXT,
                    .value = "ID,...",
-                   .help = "engines to consider, or all (default: measured ones); of simulate and "
-                           "operators one alone",
+                   .help = "engines to consider, or all (default: measured ones); of simulate "
+                           "(default: none) and operators one alone",
                    .commands = ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE},
     ROW(EMIT) = {.option = "emit",
                  .kind = ROOF_INPUT_TEXT,

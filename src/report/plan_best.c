@@ -193,6 +193,17 @@ static void put_unlimited(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
+/* Says what the times assume of when requests come. */
+static void put_arrivals(struct roof_text *out, const struct roof_plan *plan)
+{
+    roof_text_put(out, plan->prefill.copies > 0
+                           ? "  arrivals:    evenly spaced, so that no prompt waits; with random "
+                             "ones, or percentiles\n               as limits, it serves fewer "
+                             "requests/s: roofline simulate, or recommend --rate\n"
+                           : "  arrivals:    a request starts when another one ends; for random "
+                             "ones: roofline simulate\n");
+}
+
 void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan *asked, const struct roof_plan_problem *problem)
 {
@@ -215,13 +226,7 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     put_asked(out, plan, asked);
     put_way(out, plan, problem->base.generate);
     if (requests) {
-        roof_text_put(out,
-                      plan->prefill.copies > 0
-                          ? "  arrivals:    evenly spaced, so that no prompt waits; with random "
-                            "ones, or percentiles\n               as limits, it serves fewer "
-                            "requests/s: roofline simulate, or recommend --rate\n"
-                          : "  arrivals:    a request starts when another one ends; for random "
-                            "ones: roofline simulate\n");
+        put_arrivals(out, plan);
     }
     put_assumed(out, problem);
     roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
