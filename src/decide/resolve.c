@@ -123,11 +123,12 @@ static enum roof_status take_serving(struct roof_question *question, struct roof
         give(question, ROOF_INPUT_WEIGHTS, roof_format(serving->weights)->name);
         give(question, ROOF_INPUT_ACTIVATIONS, roof_format(serving->activations)->name);
         if (roof_serving_published(serving)) {
-            (void)roof_error_set(note, ROOF_OK,
-                                 "note: %s are published checkpoints, and %s is none of them: it "
-                                 "has " ROOF_KEY("weights") " %s " ROOF_KEY("activations") " %s",
-                                 name, question->model_name, roof_format(serving->weights)->name,
-                                 roof_format(serving->activations)->name);
+            (void)roof_error_set(
+                note, ROOF_OK,
+                "note: %s stands for published checkpoints; %s is none of them and is "
+                "taken as " ROOF_KEY("weights") " %s " ROOF_KEY("activations") " %s",
+                name, question->model_name, roof_format(serving->weights)->name,
+                roof_format(serving->activations)->name);
         }
     }
     give(question, ROOF_INPUT_KV, roof_format(serving->kv)->name);
