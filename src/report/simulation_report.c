@@ -195,7 +195,8 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     }
     roof_text_printf(out, "  %-20s %" PRIu64 " measured after warm-up, seed %" PRId64 "\n",
                      "requests", s->requests, row->seed);
-    if (!row->deployment->bound && !row->fitted && row->step_scale == 1 && row->request_overhead_s == 0) {
+    if (!row->deployment->bound && !row->fitted && row->step_scale == 1 &&
+        row->request_overhead_s == 0) {
         put_line(out, "not in intervals",
                  "what step times miss; published runs had later first tokens\n");
     }
