@@ -141,17 +141,16 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(POWER_CAP) = {.option = "power-cap",
                       .kind = ROOF_INPUT_TEXT,
                       .value = "W",
-                      .help =
-                          "most power that a device may draw, in watts; the device needs energy "
-                          "figures: constant power (constant_w, W), byte_pj and flop_pj (pJ), "
-                          "which roofline measure finds",
+                      .help = "most power per device, in watts; needs its constant power "
+                              "(constant_w, W), byte_pj and flop_pj (pJ)",
                       .commands = SERVED(WORKLOAD),
                       .group = ROOF_GROUP_DEVICE},
-    ROW(STACK) = CHOICE(
-        "stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1, "NAME",
-        "kernels of the estimate: best (default: the fastest), trtllm, vllm, sglang, aiter or "
-        "llama.cpp",
-        SERVED(WORKLOAD)),
+    ROW(STACK) =
+        CHOICE(
+            "stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1, "NAME",
+            "kernels of the estimate: best (default: the fastest), trtllm, vllm, sglang, aiter or "
+            "llama.cpp",
+            SERVED(WORKLOAD)),
     ROW(CACHE) =
         CHOICE("cache", cache, caches, 1, "cold|warm",
                "estimate with operands in memory (cold, the default) or in the L2 cache (warm)",

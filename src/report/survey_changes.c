@@ -78,7 +78,11 @@ void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase 
         roof_text_markdown(out, c->refused.message);
         return;
     }
-    roof_text_put(out, !(best >= ROOF_LEVER_NO_GAIN) ? "does not help; " : "");
+    const bool makes_room = base->fits == ROOF_FIT_NO && c->model_prediction != NULL &&
+                            c->model_prediction->fits == ROOF_FIT_YES;
+    roof_text_put(out, best >= ROOF_LEVER_NO_GAIN ? ""
+                       : makes_room               ? "no faster; "
+                                                  : "does not help; ");
     switch (c->kind) {
     case ROOF_SURVEY_FORMATS:
         roof_text_printf(out, "typical accuracy loss %s", roof_accuracy_name(c->loss));

@@ -49,7 +49,8 @@ static void test_unknown_name_of_many(void **state)
         {"BANDWITH_GB_S", "did you mean bandwidth_gb_s?"},        /* one letter is missing */
         {"h100-smx", "did you mean h100-sxm, h100 or h100-nvl?"}, /* two letters are swapped */
         {"--colmuns", "did you mean --columns?"},
-        {"columns", "did you mean --columns or --max-columns-x?"},
+        {"columns", "did you mean --columns?"}, /* the same but for marks: no other is meant */
+        {"H100 SXM", "did you mean h100-sxm?"},
         {"qqq", "known: gemm, gemv, memory_capacity_bytes and 8 more"},
         {"", "known: gemm, gemv, memory_capacity_bytes and 8 more"},
     };
@@ -93,6 +94,8 @@ static void test_nearness(void **state)
     assert_true(roof_nearness("llama3", "llama-3-8b") < roof_nearness("llama3", "llama-2-7b"));
     assert_true(roof_nearness("llama3", "llama3-8b") < roof_nearness("llama3", "llama-3-8b"));
     assert_true(roof_nearness("q4km", "q4_k_m") < roof_nearness("q4km", "q4_k"));
+    assert_int_equal(roof_nearness("RTX 5090", "rtx-5090"), 0);
+    assert_true(roof_nearness("rtx-50", "rtx-5090") > 0 && roof_nearness("rtx-5090", "rtx-50") > 0);
     assert_true(roof_nearness("q4km", "q4_k") < ROOF_FAR);
     assert_int_equal(roof_nearness("q4km", "q5_k"), ROOF_FAR);
     assert_int_equal(roof_nearness("ab", "xy"), ROOF_FAR);
