@@ -115,7 +115,7 @@ static enum roof_status list_hardware(struct list *list, struct roof_error *erro
             list->text,
             "\nPeaks are dense, in TFLOPS%s%s%s; - is no unit for it. Sources: roofline "
             "list hardware ID\n",
-            list->sparse.length > 0 ? ", but for nvfp4 of " : "",
+            list->sparse.length > 0 ? ", except nvfp4 of " : "",
             list->sparse.length > 0 ? list->sparse.data : "",
             list->sparse.length > 0 ? ", which is with 2:4 sparsity" : "");
         roof_text_fold(list->text, from, 2);
