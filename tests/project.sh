@@ -702,7 +702,9 @@ formulas() {
         options=$(printf '%s\n' "$dimensions" | sed -e 's/\[[^]]*\]//g' -e 's/-[a-z-]*/& 2/g')
         # shellcheck disable=SC2086
         "$BIN" predict "$operator" $options --why > "$scratch/why" || return
-        sed -n 's/^  flops = //p' "$scratch/why" > "$scratch/expressions"
+        # A folded line goes on behind six blanks; numbers and results begin with "=" there.
+        awk '/^      [^=]/ { sub(/^ +/, ""); printf " %s", $0; next } { printf "\n%s", $0 } END { print "" }' \
+            "$scratch/why" | sed -n 's/^  flops = //p' > "$scratch/expressions"
         [ -s "$scratch/expressions" ] || echo "$operator: --why shows no FLOPs"
         while read -r expression; do
             stands "$1" "$operator" "$expression"

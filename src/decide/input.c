@@ -546,7 +546,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .kind = ROOF_INPUT_TEXT,
                    .value = "ID,...",
                    .help = "engines to consider, or all (default: measured ones); of simulate "
-                           "(default: none) and operators one alone",
+                           "(default: none), operators: one",
                    .commands = ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE},
     ROW(EMIT) = {.option = "emit",
                  .kind = ROOF_INPUT_TEXT,

@@ -182,7 +182,7 @@ def printed_differences(path, asked, text, plan):
     first = {**plan, "ttft_ms": plan.get("prefill_ms", plan["ttft_ms"]),
              "expected_ttft_ms": plan.get("expected_prefill_ms", plan.get("expected_ttft_ms"))}
     if plan["kind"] == "disaggregated":
-        keys = [["ttft_ms"], ["tpot_ms", "step_ms"]]
+        keys = [["ttft_ms"], ["tpot_ms", "step_ms"], []]  # the last one has the memory
     else:
         keys = [TIMES + rates] if asked.request else [["ttft_ms"], ["tpot_ms"] + rates]
     if len(commands) != len(keys):
