@@ -62,7 +62,10 @@ static void test_formats(void **state)
         {"llama-3-8b", "fp8", {"fp8", NULL, NULL, NULL, NULL}, NULL},
         {"llama-3-8b", "w4a8-awq", {NULL, NULL, "int4_g128", "fp8_e4m3", "bf16"}, NULL},
         {"llama-3-8b", "bf16-kv8", {NULL, NULL, "bf16", "bf16", "fp8_e4m3"}, NULL},
-        {"llama-3-8b", "fp8-block", {NULL, NULL, "fp8_block128", "fp8_e4m3", "bf16"}, "none of them"},
+        {"llama-3-8b",
+         "fp8-block",
+         {NULL, NULL, "fp8_block128", "fp8_e4m3", "bf16"},
+         "none of them"},
         {"deepseek-r1", "fp8-block", {NULL, "checkpoint", NULL, NULL, "bf16"}, NULL},
         {"llama-3-8b", "q4_k_m", {NULL, "q4_k_m", NULL, NULL, "fp16"}, NULL}, /* llama.cpp has it */
         {"llama-3-8b", "q6_k", {"q6_k", NULL, NULL, NULL, NULL}, "layout q6_k"},
