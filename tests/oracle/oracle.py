@@ -5,6 +5,7 @@
 """
 import collections
 import json
+import os
 import random as randomness
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from fractions import Fraction
 
 import cases
 import device as devices
+import estimates
 import formats
 import models
 import operators
@@ -174,6 +176,25 @@ def check_tiles(comparison, program, every_device, random, count):
             want = None
         got = json.loads(result.stdout) if result.returncode == 0 else None
         comparison.row(got, want, "tiles", command)
+
+
+def check_estimates(comparison, program, random, folder, count):
+    """The expected time of products, whose K is cut into parts or not, for drawn kernels."""
+    for i in range(count):
+        device, calibration = estimates.device(random)
+        m = random.choice((2, 8, 64, 512, random.randint(2, 5000)))
+        n, k = random.randint(1, 9000), random.randint(1, 20000)
+        batch, split = random.choice((1, 1, 3)), random.choice((None, None, 1, 2, 3, 5, 7, 16))
+        paths = [os.path.join(folder, f"{name}-{i}.json") for name in ("kernel", "measured")]
+        for path, document in zip(paths, (device, calibration)):
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(document, file)
+        command = ["predict", "gemm", "-p", "fp16", "-m", f"{m}", "-n", f"{n}", "-k", f"{k}",
+                   "--batch", f"{batch}", "-H", paths[0], "--calibration", paths[1], "-f", "json"]
+        result = program.run(command + (["--split-k", f"{split}"] if split else []))
+        got = json.loads(result.stdout) if result.returncode == 0 else None
+        want = estimates.product(calibration["fits"][0]["parameters"], device, m, n, k, batch, split)
+        comparison.row(got, {"expected_time_us": want * 1e6}, "estimates", command)
 
 
 def check_catalog(comparison, program):
@@ -644,6 +665,7 @@ FAULTS = {"scales": "scales of blocks and tensors are not counted",
           "sectors": "parts of sectors are not counted",
           "power": "a power cap slows nothing",
           "host": "the memory of the host is never too small",
+          "parts": "each part of a product has all of K",
           "fallback": "a product runs at the format that was asked for"}
 
 
@@ -674,6 +696,7 @@ def everything(arguments, cases_wanted, seed, quiet=False):
         check_groups(comparison, program, every_device, every_model, random,
                      max(10, cases_wanted // 50))
         check_graphs(comparison, program, every_device, every_model, random, cases_wanted // 100)
+        check_estimates(comparison, program, random, folder, max(30, cases_wanted // 8))
     return comparison
 
 
@@ -684,7 +707,7 @@ def report(comparison):
           f"{sum(comparison.refused.values())} cases")
     line("operators", operators.ALL)
     line("formats, in any role", [f"format {name}" for name in formats.NAMES])
-    line("products", ["tiles"])
+    line("products", ["tiles", "estimates"])
     line("models", ["decode", "prefill", "mixed", "request", "static", "drafts", "groups",
                     "offload", "graphs"])
     line("classes", sorted(x for x in comparison.agreed if x.startswith("model ")))
