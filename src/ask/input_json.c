@@ -13,11 +13,11 @@ struct reading {
     struct roof_error *error;
 };
 
-/* Tells if the value of an input can be a document in place of its name. */
-static bool is_document(size_t input)
+bool roof_input_is_document(size_t input)
 {
-    return input == ROOF_INPUT_HARDWARE || input == ROOF_INPUT_CALIBRATION ||
-           input == ROOF_INPUT_LAYOUT || input == ROOF_INPUT_DRAFT_MODEL;
+    return input == ROOF_INPUT_HARDWARE || input == ROOF_INPUT_HOST ||
+           input == ROOF_INPUT_CALIBRATION || input == ROOF_INPUT_LAYOUT ||
+           input == ROOF_INPUT_DRAFT_MODEL;
 }
 
 static void put_span(struct roof_text *out, const struct roof_json *json,
@@ -43,14 +43,14 @@ static enum roof_status put_scalar(struct roof_text *out, const struct reading *
         roof_text_put(out, r->input == ROOF_INPUT_MEASURED ? "us" : ""); /* as its key says */
         return ROOF_OK;
     }
-    if (is_document(r->input) && roof_json_is_object(node)) {
+    if (roof_input_is_document(r->input) && roof_json_is_object(node)) {
         put_span(out, r->json, node);
         return ROOF_OK;
     }
     char key[ROOF_INPUT_NAME_SIZE];
     return roof_json_error(r->json, node, r->error, "%s must be a string or a number%s",
                            roof_input_key(key, roof_input(r->input)),
-                           is_document(r->input) ? ", or an object" : "");
+                           roof_input_is_document(r->input) ? ", or an object" : "");
 }
 
 /* Hands a text to the taker, unless its building failed, and frees it. */

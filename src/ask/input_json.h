@@ -18,6 +18,9 @@ struct roof_input_taker {
                              struct roof_error *error);
 };
 
+/** Tells if the value of an input can be a document in place of its name. */
+bool roof_input_is_document(size_t input);
+
 /**
  * Reads the value of an input: a string, a number, a list of these, true or false for a flag, an
  * object of keys for an input that may be given several times, and an object for an input that

@@ -26,7 +26,7 @@ enum roof_curve_scale {
 struct roof_curve_axis {
     char name[ROOF_CHART_NAME_SIZE]; /**< "tokens/s per user" */
     enum roof_curve_scale scale;
-    double min, max;                   /**< set by roof_curves_scale, as are the ticks */
+    double min, max;                   /**< set by roof_curves_finish, as are the ticks */
     double tick[ROOF_CURVE_TICKS_MAX]; /**< ascending */
     size_t ticks;
 };

@@ -367,7 +367,8 @@ static enum roof_status check_by_phase(const struct cli_options *options, struct
     if (options->question->value[ROOF_INPUT_PHASE] != NULL) {
         return roof_error_set(error, ROOF_USAGE, "--by-phase draws both phases: leave out --phase");
     }
-    return options->output != NULL || options->format == ROOF_TEXT
+    const bool files = options->output != NULL && strcmp(options->output, "-") != 0;
+    return files || options->format == ROOF_TEXT
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE, "--by-phase writes two files: -o NAME");
 }

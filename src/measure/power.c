@@ -144,6 +144,7 @@ void roof_power_fit(struct roof_power_term *out, const struct roof_power_row *ro
 /* A run that a counter does not show within so many times its length is given up. */
 #define PATIENCE 3
 static const int64_t tokens[] = {256, 4096, 1};
+#define ROWS_MIN (2 + COUNT(tokens)) /* reading, fp32 and one format */
 #define ROWS_MAX (2 + COUNT(tokens) * ROOF_SUITE_FORMATS_MAX)
 
 struct power {
@@ -242,7 +243,8 @@ static enum roof_status add_task(struct power *p, const struct roof_meter_task *
 
 double roof_power_share(const struct roof_meter *meter, struct roof_bench *bench, double seconds)
 {
-    return isnan(meter->energy(bench)) ? 0 : POWER_SHARE * seconds;
+    const double share = POWER_SHARE * seconds;
+    return isnan(meter->energy(bench)) || share < (double)ROWS_MIN * RUN_S ? 0 : share;
 }
 
 /* Lists what runs: reading, multiplications of fp32, and products of the first formats. */
@@ -280,7 +282,7 @@ enum roof_status roof_power_run(struct roof_power_term *out, const struct roof_m
     const size_t rows = ROWS_MAX;
     const double runs = seconds / RUN_S;
     const size_t most = runs < (double)rows ? (size_t)runs : rows;
-    if (most < 2 + COUNT(tokens)) {
+    if (most < ROWS_MIN) {
         return ROOF_OK;
     }
     const size_t count = list_tasks(task, &device, formats, most);

@@ -21,7 +21,7 @@ struct roof_power_row {
 void roof_power_fit(struct roof_power_term *out, const struct roof_power_row *row, size_t count);
 
 /* Returns how many of the seconds of a measurement roof_power_run should have: 0 where the device
- * does not count its energy. */
+ * does not count its energy, and where they would be too few. */
 double roof_power_share(const struct roof_meter *meter, struct roof_bench *bench, double seconds);
 
 /* Runs kernels of an opened device for about so many seconds, and fits what its energy counter

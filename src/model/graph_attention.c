@@ -336,8 +336,9 @@ static struct roof_reads index_inputs(struct builder *b, const struct roof_reads
 void roof_graph_index(struct builder *b, const struct group *g, int64_t keys, int64_t together)
 {
     const struct roof_model *const m = b->model;
+    const bool first = g == &b->group[0];
     struct roof_node scores = roof_graph_attention_node(b, g, ROOF_OPERATOR_INDEX_SCORES);
-    scores.name = "index_scores";
+    scores.name = first ? "index_scores" : "index_scores_prefill";
     scores.vectors = 0;
     scores.workload.shape.heads = m->index_heads * together;
     scores.workload.shape.query_len = g->query_len / together;
@@ -348,7 +349,7 @@ void roof_graph_index(struct builder *b, const struct group *g, int64_t keys, in
     scores.workload.formats.out = INDEX_SCORES;
     roof_graph_add(b, &scores);
     struct roof_node top = scores;
-    top.name = "index_top_k";
+    top.name = first ? "index_top_k" : "index_top_k_prefill";
     top.workload.op = ROOF_OPERATOR_INDEX_TOP_K;
     top.workload.shape = (struct roof_shape){
         .batch = g->batch, .query_len = g->query_len, .kv_len = keys, .selected = m->index_topk};

@@ -33,12 +33,6 @@ void roof_graph_mlp(struct builder *b, const struct mlp_names *names, int64_t in
     roof_graph_product(b, names->down, names->weight[2], b->tokens, m->hidden, width, m->mlp_bias);
 }
 
-/* Returns the elements of a token that routed experts work on. */
-static int64_t expert_hidden(const struct roof_model *m)
-{
-    return m->expert_latent > 0 ? m->expert_latent : m->hidden;
-}
-
 /* Adds an operator of the experts with 1, 2 or 3 of their matrices, in the format of a class. */
 static void experts_node(struct builder *b, const char *name, enum roof_operator op,
                          enum roof_weight weight, double matrices, double outputs)
@@ -52,7 +46,7 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
                              .weight = weight,
                              .workload = {.op = op,
                                           .shape = {.tokens = b->moe_tokens,
-                                                    .hidden = expert_hidden(m),
+                                                    .hidden = roof_expert_hidden(m),
                                                     .intermediate = width,
                                                     .experts = m->experts,
                                                     .top_k = m->top_k,
@@ -62,7 +56,7 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
                                           .formats = roof_graph_formats(b, weight),
                                           .sparse = roof_graph_sparse(b, weight)},
                              .elements =
-                                 matrices * experts * (double)expert_hidden(m) * (double)width,
+                                 matrices * experts * (double)roof_expert_hidden(m) * (double)width,
                              .tensors = matrices * experts,
                              .channels = experts * outputs,
                              .vectors = m->expert_bias ? experts * outputs : 0,
@@ -89,7 +83,7 @@ static void experts(struct builder *b)
     const double inputs = gated ? 2 : 1; /* matrices before the activation */
     const int64_t width = b->model->expert_intermediate / b->s->moe_tp;
     const double up = inputs * (double)width;
-    const double down = (double)expert_hidden(b->model);
+    const double down = (double)roof_expert_hidden(b->model);
     const enum roof_weight first = gate_up_weight(b);
     const struct roof_formats first_formats = roof_graph_formats(b, first);
     const struct roof_formats down_formats = roof_graph_formats(b, ROOF_WEIGHT_EXPERT_DOWN);
@@ -135,7 +129,7 @@ static void exchange(struct builder *b, bool before)
     const char *const name = before ? "dispatch" : "combine";
     const enum roof_precision sent =
         before ? roof_graph_formats(b, gate_up_weight(b)).activations : b->s->common.formats.out;
-    const int64_t held = b->tokens * expert_hidden(b->model);
+    const int64_t held = b->tokens * roof_expert_hidden(b->model);
     if (groups == 1) { /* each device has all tokens, and the sum over tp adds what it makes */
         return;
     }

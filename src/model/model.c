@@ -215,6 +215,11 @@ int64_t roof_intermediate(const struct roof_model *model, const struct roof_laye
     return layer->intermediate > 0 ? layer->intermediate : model->intermediate;
 }
 
+int64_t roof_expert_hidden(const struct roof_model *model)
+{
+    return model->expert_latent > 0 ? model->expert_latent : model->hidden;
+}
+
 static bool equal_layers(const struct roof_layer *a, const struct roof_layer *b)
 {
     return a->windowed == b->windowed && a->moe == b->moe && a->stateful == b->stateful &&

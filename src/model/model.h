@@ -209,6 +209,8 @@ int64_t roof_kv_heads(const struct roof_model *model, const struct roof_layer *l
 int64_t roof_head_dim(const struct roof_model *model, const struct roof_layer *layer);
 int64_t roof_value_dim(const struct roof_model *model, const struct roof_layer *layer);
 int64_t roof_intermediate(const struct roof_model *model, const struct roof_layer *layer);
+/** Returns the elements of a token that routed experts work on. */
+int64_t roof_expert_hidden(const struct roof_model *model);
 
 /** Releases a model; NULL is fine. */
 void roof_model_free(struct roof_model *model);

@@ -116,7 +116,7 @@ int64_t roof_times(int64_t a, int64_t b)
 static struct roof_matrix shape_of(const struct roof_model *m, enum roof_weight weight)
 {
     const int64_t h = m->hidden;
-    const int64_t e = m->expert_latent > 0 ? m->expert_latent : h;
+    const int64_t e = roof_expert_hidden(m);
     const int64_t q = roof_times(m->heads, m->head_dim);
     const int64_t kv = roof_times(m->kv_heads, m->head_dim);
     const int64_t o = m->kv_lora_rank > 0 ? roof_times(m->heads, m->v_head_dim) : q;

@@ -243,6 +243,12 @@ static bool is_short(const struct roof_workload *w, const struct roof_expected *
            expected->limit == ROOF_KERNEL_LIMIT_LATENCY;
 }
 
+/* Tells whether a fit is of another device. */
+static bool is_lent(const struct roof_kernel_task *task, const struct roof_kernel_fit *fit)
+{
+    return (task->calibration->inherited && !fit->own) || fit->lent != NULL;
+}
+
 /* Works out the time of a kernel with one fit, without its band; `near` tells whether it is less
  * sure for any stack. */
 static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_task *task,
@@ -274,7 +280,7 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
                                 (task->quantize != ROOF_QUANTIZE_NONE || kernel == ROOF_KERNEL_MOE);
     out->otherwise = task->nodes > 1 || stands_in(w->op) || w->split_k > 0 || is_short(w, out) ||
                      fit->numerics != task->numerics || other_quantize;
-    out->near = out->otherwise || (task->calibration->inherited && !fit->own) || fit->lent != NULL;
+    out->near = out->otherwise || is_lent(task, fit);
     out->time_s += out->launch_s;
     out->fit = fit;
 }
@@ -283,7 +289,7 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
 static double wider_band(const struct roof_expected *e, const struct roof_kernel_task *task)
 {
     const struct roof_kernel_fit *const fit = e->fit;
-    const bool lent = (task->calibration->inherited && !fit->own) || fit->lent != NULL;
+    const bool lent = is_lent(task, fit);
     const bool narrow = task->numerics != ROOF_NUMERICS_16BIT;
     double wider = !e->near ? 1 : lent && !e->otherwise ? SAME_SM_BAND : NEAR_BAND;
     if (lent && !fit->same_sm) {

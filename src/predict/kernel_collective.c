@@ -25,7 +25,7 @@ void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_
     const double buffer =
         (double)w->shape.elements * roof_precision_bits(w->formats.activations) / 8;
     const double sent = op == ROOF_OPERATOR_ALL_REDUCE || send ? buffer : buffer / 2;
-    const double more = (1 - 2 / devices) / 0.75; /* 0 for two devices, 1 for eight */
+    const double more = (1 - 2 / devices) / RING; /* 0 for two devices, 1 for eight */
     const double wire = sent / (p[C_LINK] * t->peak);
     const double brief = wire * (1 + p[C_SHORT_GROWTH] * more) / p[C_SHORT];
     /* No switch adds up what passes: the time grows as in a ring, at least. */

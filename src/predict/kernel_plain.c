@@ -14,22 +14,6 @@ static double rows_of(const struct roof_workload *w)
     return (double)(s->m > 0 ? s->m : s->query_len > 0 ? s->query_len : 1);
 }
 
-/* Returns the part of a launch that an operator takes: a third for each matrix of a layer of
- * experts. */
-static double launch_share(enum roof_operator op)
-{
-    switch (op) {
-    case ROOF_OPERATOR_MOE_GATE_UP:
-    case ROOF_OPERATOR_MOE_UNGATED:
-        return 2. / 3;
-    case ROOF_OPERATOR_MOE_UP:
-    case ROOF_OPERATOR_MOE_DOWN:
-        return 1. / 3;
-    default:
-        return 1;
-    }
-}
-
 /*
  * A plain kernel reads and writes its bytes at a share of the bandwidth, or at that of the last
  * cache, and multiplies at a share of the peak; a share of the shorter of the two shows. Weights
@@ -47,7 +31,7 @@ void roof_expect_plain(struct roof_expected *out, const struct roof_kernel_task 
     const double memory = bytes * ((1 - hit) / p[S_DRAM] + hit / p[S_CACHE_RATE]) / t->bandwidth;
     const double flops = t->work->flops * (1 + p[S_NARROW] / rows_of(t->workload));
     const double compute = flops > 0 ? flops / (p[S_PEAK] * t->peak) : 0;
-    out->launch_s = launch_share(t->workload->op) * p[S_LAUNCH] / t->clock;
+    out->launch_s = roof_expert_matrices(t->workload->op) / 3 * p[S_LAUNCH] / t->clock;
     out->time_s = roof_overlap(memory, compute, p[S_OVERLAP]);
     out->limit = compute > memory ? ROOF_KERNEL_LIMIT_COMPUTE : ROOF_KERNEL_LIMIT_MEMORY;
 }

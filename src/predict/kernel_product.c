@@ -265,8 +265,7 @@ void roof_expect_moe(struct roof_expected *out, const struct roof_kernel_task *t
     /* Gate, up and down, or some of them where their formats differ or there is no gate. */
     const bool in = w->op != ROOF_OPERATOR_MOE_DOWN;
     const bool down = w->op != ROOF_OPERATOR_MOE_GATE_UP && w->op != ROOF_OPERATOR_MOE_UP;
-    const bool gate = w->op == ROOF_OPERATOR_MOE || w->op == ROOF_OPERATOR_MOE_GATE_UP;
-    const double matrices = (in ? 1 : 0) + (gate ? 1 : 0) + (down ? 1 : 0);
+    const double matrices = roof_expert_matrices(w->op);
     const double part = matrices / 3;
     const double depth = (in ? hidden : 0) + (down ? inner : 0);
     const double element = roof_precision_bits(w->formats.weights) / 8;

@@ -88,4 +88,20 @@ void roof_expect_plain(struct roof_expected *out, const struct roof_kernel_task 
 void roof_expect_one_shot(struct roof_expected *out, const struct roof_kernel_task *task,
                           const double *parameter);
 
+/* Returns the matrices of a layer of experts that an operator has: gate, up and down, or some of
+ * them. Any other operator counts as a whole layer. */
+static inline double roof_expert_matrices(enum roof_operator op)
+{
+    switch (op) {
+    case ROOF_OPERATOR_MOE_GATE_UP:
+    case ROOF_OPERATOR_MOE_UNGATED:
+        return 2;
+    case ROOF_OPERATOR_MOE_UP:
+    case ROOF_OPERATOR_MOE_DOWN:
+        return 1;
+    default:
+        return 3;
+    }
+}
+
 #endif

@@ -422,7 +422,10 @@ static void find_room(struct roof_limits *out, const struct roof_model_predictio
     const double needed = prediction->weights_memory_bytes + prediction->kv_cache_bytes +
                           prediction->activation_memory_bytes;
     const double spare = floor(100 * (1 - needed / prediction->memory_capacity_bytes)) / 100;
-    out->fit_reserve = spare > 0 && spare < prediction->scenario.reserve ? spare : ROOF_UNKNOWN;
+    /* A smaller reserve does not help a host that has too little memory. */
+    const bool host_fits = !(prediction->host_memory_bytes > prediction->host_capacity_bytes);
+    const bool helps = host_fits && spare > 0 && spare < prediction->scenario.reserve;
+    out->fit_reserve = helps ? spare : ROOF_UNKNOWN;
     if (scenario->offload == ROOF_OFFLOAD_NONE &&
         !offload_that_fits(out, prediction, scenario, ROOF_OFFLOAD_EXPERTS)) {
         (void)offload_that_fits(out, prediction, scenario, ROOF_OFFLOAD_LAYERS);

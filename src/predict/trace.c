@@ -107,7 +107,7 @@ static void put_numbers(struct roof_text *out, const struct builder *b, const ch
 static void result_text(struct roof_text *out, double value, enum roof_unit unit)
 {
     char short_text[ROOF_QUANTITY_SIZE];
-    roof_text_number(out, unit == ROOF_UNIT_MICROSECONDS ? roof_to_unit(value, unit) : value);
+    roof_text_number(out, roof_to_unit(value, unit));
     if (unit == ROOF_UNIT_NONE) {
         return;
     }
@@ -277,6 +277,10 @@ static void put_figures(struct builder *b)
     }
     if (p->link.figure != NULL) {
         put_figure(b, "link", p->link.figure, ROOF_UNIT_GB_PER_S);
+        if (p->link.bytes_per_s < p->link.figure->value) { /* no switch: one link to each peer */
+            put_figure(b, "peer_link", &hardware->figure[ROOF_FIGURE_PEER_LINK],
+                       ROOF_UNIT_GB_PER_S);
+        }
     }
 }
 
@@ -455,6 +459,12 @@ static void put_times(struct builder *b, const struct roof_part *part)
     put_bytes(b, part);
     know(b, "bandwidth", p->bandwidth_bytes_per_s);
     know(b, "peak", part->peak_flops_per_s);
+    if (p->link.figure != NULL && p->link.bytes_per_s < p->link.figure->value) {
+        const double peer = p->hardware->figure[ROOF_FIGURE_PEER_LINK].value;
+        know(b, "peers", p->link.bytes_per_s / peer);
+        know(b, "peer_link", peer);
+        put_computed(b, "link", "peers * peer_link", p->link.bytes_per_s, ROOF_UNIT_GB_PER_S);
+    }
     know(b, "link", p->link.bytes_per_s);
     know(b, "latency", p->link.latency_s);
     know(b, "network_steps", part->work.network_steps);

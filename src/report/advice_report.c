@@ -283,8 +283,7 @@ static bool put_phase(struct roof_text *out, bool json, const struct roof_survey
         l.expected_s = c->expected_s;
         l.gain = c->gain;
         l.expected_gain = c->expected_gain;
-        l.makes_room = phase->base->fits == ROOF_FIT_NO && c->model_prediction != NULL &&
-                       c->model_prediction->fits == ROOF_FIT_YES;
+        l.makes_room = roof_survey_makes_room(phase, c);
         put_line(out, json, &l, first);
         first = false;
     }

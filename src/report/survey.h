@@ -15,6 +15,9 @@ void roof_survey_put_change(struct roof_text *out, const struct roof_survey_phas
                             const struct roof_survey_change *change);
 void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase *phase,
                           const struct roof_survey_change *change);
+/* Tells if a model that does not fit would with a change. */
+bool roof_survey_makes_room(const struct roof_survey_phase *phase,
+                            const struct roof_survey_change *change);
 /* Writes what one change at a time brings (survey_changes.c). */
 void roof_survey_put_changes(struct roof_text *out, const struct roof_survey *s);
 

@@ -66,6 +66,13 @@ void roof_survey_put_change(struct roof_text *out, const struct roof_survey_phas
     }
 }
 
+bool roof_survey_makes_room(const struct roof_survey_phase *phase,
+                            const struct roof_survey_change *change)
+{
+    const struct roof_model_prediction *const changed = change->model_prediction;
+    return phase->base->fits == ROOF_FIT_NO && changed != NULL && changed->fits == ROOF_FIT_YES;
+}
+
 void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase *phase,
                           const struct roof_survey_change *c)
 {
@@ -78,11 +85,9 @@ void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase 
         roof_text_markdown(out, c->refused.message);
         return;
     }
-    const bool makes_room = base->fits == ROOF_FIT_NO && c->model_prediction != NULL &&
-                            c->model_prediction->fits == ROOF_FIT_YES;
-    roof_text_put(out, best >= ROOF_LEVER_NO_GAIN ? ""
-                       : makes_room               ? "no faster; "
-                                                  : "does not help; ");
+    roof_text_put(out, best >= ROOF_LEVER_NO_GAIN         ? ""
+                       : roof_survey_makes_room(phase, c) ? "no faster; "
+                                                          : "does not help; ");
     switch (c->kind) {
     case ROOF_SURVEY_FORMATS:
         roof_text_printf(out, "typical accuracy loss %s", roof_accuracy_name(c->loss));

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ask/input_json.h"
 #include "base/base.h"
 #include "base/json.h"
 #include "decide/input.h"
@@ -39,12 +40,10 @@ static bool is_list(const struct roof_input *input, enum roof_command command)
 }
 
 /* Returns the types that JSON has for the values of an input. */
-static const char *types_of(const struct roof_input *input, bool list)
+static const char *types_of(size_t id, bool list)
 {
-    const bool document = input->many || input == roof_input(ROOF_INPUT_HARDWARE) ||
-                          input == roof_input(ROOF_INPUT_LAYOUT) ||
-                          input == roof_input(ROOF_INPUT_HOST) ||
-                          input == roof_input(ROOF_INPUT_DRAFT_MODEL);
+    const struct roof_input *const input = roof_input(id);
+    const bool document = input->many || roof_input_is_document(id);
     const bool word =
         !list && (input->kind == ROOF_INPUT_CHOICE || input->kind == ROOF_INPUT_PRECISION ||
                   input->kind == ROOF_INPUT_SIZES || input->kind == ROOF_INPUT_OFFLOAD);
@@ -56,11 +55,11 @@ static const char *types_of(const struct roof_input *input, bool list)
 }
 
 /* Writes what values an input has. */
-static void put_type(struct roof_text *out, const struct roof_input *input,
-                     enum roof_command command)
+static void put_type(struct roof_text *out, size_t id, enum roof_command command)
 {
+    const struct roof_input *const input = roof_input(id);
     const bool list = is_list(input, command);
-    roof_text_printf(out, "\"type\":%s", types_of(input, list));
+    roof_text_printf(out, "\"type\":%s", types_of(id, list));
     if (input->kind == ROOF_INPUT_CHOICE && !list) {
         put_choices(out, input->choices);
     } else if (input->kind == ROOF_INPUT_INTEGER && !list) {
@@ -85,7 +84,7 @@ static void put_inputs(struct roof_text *out, enum roof_command command)
         roof_text_put(out, ",\n");
         roof_json_quote(out, roof_input_key(key, input));
         roof_text_put(out, ":{");
-        put_type(out, input, command);
+        put_type(out, i, command);
         if (input->help != NULL) {
             put_member(out, "description", input->help);
         }

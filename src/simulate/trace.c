@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "base/csv.h"
 #include "base/date.h"
+#include "base/grow.h"
 #include "base/json.h"
 #include "base/quantity.h"
 
@@ -191,8 +192,7 @@ static enum roof_status read_ids(struct roof_request_trace *t, struct reader *r,
                                  "hash_ids are whole numbers below 10^18, in an array");
         }
         if (t->id_count + r->ids == r->ids_room) {
-            r->ids_room = r->ids_room == 0 ? 1024 : 2 * r->ids_room;
-            uint64_t *const ids = realloc(t->ids, r->ids_room * sizeof *ids);
+            uint64_t *const ids = roof_grow(t->ids, &r->ids_room, 1024, sizeof *ids);
             if (ids == NULL) {
                 return roof_no_memory(error);
             }

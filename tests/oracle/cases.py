@@ -353,6 +353,8 @@ def stateful(random, c):
                  expert_layer_period=random.choice((1, 2, 4)), intermediate_size=16 * size(random, 7))
         c["attn_layer_offset"] = random.randrange(c["attn_layer_period"])
         c["expert_layer_offset"] = random.randrange(c["expert_layer_period"])
+        if c["num_attention_heads"] % 8:  # as many as this family has KV heads by default
+            c.setdefault("num_key_value_heads", c["num_attention_heads"])
         return
     if c["model_type"] == "mixtral":
         c.update(model_type="granitemoehybrid", mamba_n_heads=heads, mamba_n_groups=groups,

@@ -42,7 +42,7 @@ FAMILIES = {
     "llama4": dict(qk_norm=1, chunked=1), "llama4_text": dict(qk_norm=1, chunked=1),
     "granitemoehybrid": dict(state="ssd", no_rope=1), "falcon_h1": dict(state="ssd", beside=1),
     "minimax": dict(state="lightning"), "minimax_m1": dict(state="lightning"),
-    "jamba": dict(state="selective-scan", no_rope=1),
+    "jamba": dict(state="selective-scan", no_rope=1, kv_heads=8),
 }
 # 8 bits and, for the 128 elements of a published key, 4 bytes of scale.
 INDEX_KEYS = "mxfp8_e4m3"
@@ -97,7 +97,7 @@ class Model:
         self.hidden = get("hidden_size", "n_embd")
         count = get("num_hidden_layers", "n_layer")
         self.heads = get("num_attention_heads", "n_head")
-        self.kv_heads = get("num_key_value_heads", default=self.heads)
+        self.kv_heads = get("num_key_value_heads", default=family.get("kv_heads", self.heads))
         self.head_dim = get("head_dim", "attention_head_dim", default=self.hidden // self.heads)
         self.vocab = get("vocab_size")
         self.inner = get("intermediate_size", "n_inner", "ffn_dim",
@@ -813,7 +813,8 @@ class Graph:
                          head_dim=m.index[1], query_len=new // few), "fp8_e4m3", "fp32"),
                         ("index_top_k", "index-top-k", dict(query_len=new, selected=m.top), "fp32", "fp32")):
                     one = dict(self.formats(f.weights, read, INDEX_KEYS), out=out)
-                    self.add(Node(name, op, dict(dims, batch=batch, kv_len=keys), one))
+                    self.add(Node(name + "_prefill" * (number > 0), op,
+                                  dict(dims, batch=batch, kv_len=keys), one))
             held = [] if number else [(f.stored("norm"), heads, 0, 0)]
             self.add(Node("attention" + phase, "compressed-attention",
                           dict(batch=batch, heads=heads, head_dim=d, query_len=new, kv_len=seen,

@@ -63,6 +63,7 @@ static void test_front(void **unused)
     add("one", 2, 2, "middle");
     add("one", 1.5, 1.9, "below");
     add("one", 2, 1.5, "same x");
+    add("two", 0.4, 9, "far above"); /* no better than a point of another curve */
     add("one", 1.2, 2, "same y");
     add("two", 0.5, 0.5, "another curve");
     assert_int_equal(roof_curves_finish(&curves, &error), ROOF_OK);

@@ -188,6 +188,17 @@ static void test_runs_find_what_is_planted(void **state)
     assert_true(isnan(run(&bench, 4, &none).constant_w));
 }
 
+/* A fifth of the time, where that is five rows of half a second at least. */
+static void test_share_of_the_time(void **state)
+{
+    (void)state;
+    struct roof_bench bench = {.step_w = 1};
+    assert_around(roof_power_share(&planted, &bench, 13), 2.6, 1e-12);
+    assert_around(roof_power_share(&planted, &bench, 12.4), 0, 0);
+    bench.step_w = ROOF_UNKNOWN;
+    assert_around(roof_power_share(&planted, &bench, 60), 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +206,7 @@ int main(void)
         cmocka_unit_test(test_fits_that_are_off_are_none),
         cmocka_unit_test(test_rows_that_tell_nothing_apart),
         cmocka_unit_test(test_runs_find_what_is_planted),
+        cmocka_unit_test(test_share_of_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
