@@ -187,9 +187,8 @@ if [ -f "$dir/more/llamacpp_strix_halo.csv" ]; then
 
 ## llama.cpp
 
-Passes of llama.cpp, fitted as wholes ([accuracy](accuracy.md#llamacpp)): mean errors by the fit of another device, and by that of the device itself without the model (RTX 4090, whose rows have one model: without the format of the weights). The mean time of a token while decoding,
-of passes of up to 32 tokens, and of prompts at several depths; rows in brackets. The rows of A100 date from May 2024, others from 2025 and later: in 16 bits it decoded at half its bandwidth. The fastest of ROCm, Vulkan and several builds counts.
-The aims were 10% for decode, which holds on the devices with rows, and 20% for prompts, which does not: 23, 25 and 39%. What is left on Strix Halo is the choice among kernels by size: its prompts of 64 to 512 tokens take 0.7 to 1.6 times what is expected, and attention at depths above 16k tokens half.
+The fits of llama.cpp are to whole passes ([accuracy](accuracy.md#llamacpp)). The table has mean errors with the fit of another device, and with the device's own fit without the rows of the same model. RTX 4090 has rows of one model only, so its own fit leaves out the rows of the same weight format. The columns are the mean time of a token in decode, passes of up to 32 tokens, and prompts at several depths, with the number of rows in brackets. The rows of A100 date from May 2024, when decode in 16 bits reached half its bandwidth; the others are from 2025 and later. The fastest of ROCm, Vulkan and several builds counts.
+The aim for decode was 10%, and the devices with rows meet it. The aim for prompts was 20%, and they miss it: 23, 25 and 39%. On Strix Halo the rest of the error comes from the choice among kernels by size. Its prompts of 64 to 512 tokens take 0.7 to 1.6 times the expected time, and attention at depths above 16k tokens takes half of it.
 
 EOF
     python3 -B tests/llamacpp.py "$bin" "$dir"
@@ -199,10 +198,10 @@ if [ -f "$dir/more/inferencemax_agg.csv" ]; then
 
 ## Host time of engines
 
-What engines take on the host ([accuracy](accuracy.md#host-time-of-engines)), fitted to the static batches above and to the closed loops below with at most 128 users: mean errors of whole requests, times per token (steps) and simulated times to first token (requests).
-A line has the error of one group without host time and with that of the other groups, whose step and sequence times stand last; **all** has the mean of these errors and the fit to all groups, which data/engines keeps where the error falls. A request's
-time stands under step. Groups have ten rows or more. It falls for requests, and for steps of vLLM of 2024. It does not for steps of TensorRT-LLM and of vLLM since 0.11, so these have none. The requests of SGLang (DeepSeek on B200, 85% in the median) determine none; with that
-of the others their mean error falls from 124 to 120%. Splitwise (vLLM of 2023, Llama-2-70B on A100) is a test of vLLM of 2024: 12.1 to 10.2% with two devices, 36.9 to 34.6% with four, 61.8 to 59.5% with eight: each of its devices adds 4 ms to a step, which no other source shows.
+The host time of engines ([accuracy](accuracy.md#host-time-of-engines)) was fitted to the static batches above and to the closed loops below with at most 128 users. The errors are means: of whole requests and times per token for steps, and of simulated times to first token for requests.
+Each line has the error of one group without host time (`none`), and with the host time fitted to the other groups (`error`). The last two columns are that host time; the time of a request is under `step us`. **all** has the means of these errors and the fit to all groups, which data/engines keeps if the error falls. Groups have ten rows or more.
+
+The error falls for requests, and for steps of vLLM of 2024. It does not fall for steps of TensorRT-LLM and of vLLM since 0.11, so these have no host time. The requests of SGLang (DeepSeek on B200, median error 85%) do not determine a time; with that of the others their mean error falls from 124 to 120%. Splitwise (vLLM of 2023, Llama-2-70B on A100) tests vLLM of 2024. Its error falls from 12.1 to 10.2% with two devices, from 36.9 to 34.6% with four, and from 61.8 to 59.5% with eight. Each of its devices adds 4 ms to a step, which no other source shows.
 
 EOF
     python3 -B tests/host_times.py "$bin" "$dir"
