@@ -27,8 +27,7 @@ const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
         [ROOF_REJECTED_LOSS] = "more accuracy loss than allowed",
         [ROOF_REJECTED_DENSE] = "pruned weights are not stored in the format",
         [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
-        [ROOF_REJECTED_SPLIT] = "the split does not divide the model, or the link or an energy "
-                                "figure is unknown",
+        [ROOF_REJECTED_SPLIT] = "the split does not fit the model, or a link or energy is unknown",
         [ROOF_REJECTED_MEMORY] = "does not fit in memory",
         [ROOF_REJECTED_UNKNOWN] = "an operator has no expected time",
         [ROOF_REJECTED_LIMIT] = "misses a limit"};

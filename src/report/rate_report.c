@@ -81,7 +81,9 @@ static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way
             roof_format_range(range, way->max_rate_low, way->max_rate_high, ROOF_UNIT_NONE));
     }
     const double more = way->max_rate / way->rate - 1;
-    roof_text_printf(out, more >= ROOM_LEAST ? "; room for %.0f%% more" : "", 100 * more);
+    if (more >= ROOM_LEAST) {
+        roof_text_printf(out, "; room for %.0f%% more", 100 * more);
+    }
     roof_text_put(out, way->rate > way->max_rate_low ? "; not sure of the rate\n" : "\n");
 }
 
