@@ -61,7 +61,7 @@ static enum roof_status open_first(struct roof_bench **out, const struct roof_me
     const struct roof_meter *const *const meters = roof_meters(&count);
     enum roof_status status = ROOF_IO;
     struct roof_error lacks;
-    (void)roof_error_set(&lacks, ROOF_OK, "note: the CPU is measured, for want of a GPU");
+    (void)roof_error_set(&lacks, ROOF_OK, "note: no usable GPU, measuring the CPU");
     for (size_t i = 0; i < count && status == ROOF_IO; i++) {
         *meter = meters[i];
         status = (*meter)->open(out, options, error);

@@ -58,7 +58,7 @@ static const struct {
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_MAX_TPOT,
      "longest time per output token after the first, in the same words (p99:30ms)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_HARDWARE,
-     "device whose predictions are judged, with --compare or a model (default: that measured)"},
+     "device whose predictions are compared (default: the measured one)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_PHASE, "phase to measure, decode or prefill (default: both)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_FORMATS,
      "precisions of weights to measure (default q4_0,q8_0,fp16,fp32; of GPUs "
@@ -66,7 +66,7 @@ static const struct {
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_DEVICE,
      "device to measure: cpu, cuda or cuda:N (default: the first GPU, else the CPU)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_SECONDS,
-     "seconds to measure for, about (default 60; a model 20)"},
+     "approximate seconds to measure (default 60; model 20)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_THREADS,
      "threads of the CPU that measure, and that the device has (default: one per core)"},
     {ROOF_COMMAND_MONITOR, ROOF_DIM_TOKENS,

@@ -429,7 +429,7 @@ static enum roof_status take(struct cli_options *out, const struct table *t,
         if (i == most) {
             const char *const extra = t->operands->sval[i];
             return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'%s", extra,
-                                  roof_is_time_unit(extra) ? "; no blank is before a unit: 30ms"
+                                  roof_is_time_unit(extra) ? "; write units without a blank: 30ms"
                                                            : "");
         }
         out->operand[out->operand_count++] = t->operands->sval[i];

@@ -276,7 +276,7 @@ static enum roof_status read_number(double *out, const struct reader *r, const r
     const roof_json_value *const value = roof_json_get(row, key);
     return value == NULL || (roof_json_number(out, value) && *out >= 1 && *out <= 1e6)
                ? ROOF_OK
-               : complain(r, value, "defaults of a scheduler are numbers from 1");
+               : complain(r, value, "scheduler defaults must be 1 or more");
 }
 
 static enum roof_status read_defaults(const struct reader *r, const roof_json_value *row)
@@ -292,7 +292,7 @@ static enum roof_status read_defaults(const struct reader *r, const roof_json_va
     TRY(read_number(&chunk, r, row, "chunk"));
     TRY(read_number(&sequences, r, row, "max_num_seqs"));
     if (chunk < 1 || sequences < 1) {
-        return complain(r, row, "defaults of a scheduler have chunk and max_num_seqs");
+        return complain(r, row, "scheduler defaults need chunk and max_num_seqs");
     }
     r->parts->defaults[s->count++] =
         (struct roof_engine_defaults){.memory_from = gib * GIB,
@@ -343,7 +343,7 @@ static enum roof_status read_time(double *out_s, const struct reader *r, const r
     const roof_json_value *const value = roof_json_get(row, key);
     double number = 0;
     if (value != NULL && (!roof_json_number(&number, value) || !(number >= 0 && number <= 1e6))) {
-        return complain(r, value, "times of the host are numbers from 0 to 1e6");
+        return complain(r, value, "host times must be from 0 to 1e6");
     }
     *out_s = number * unit;
     return ROOF_OK;

@@ -182,7 +182,7 @@ static const struct {
     {"kimi_k3",
      "routed experts work on a latent, and blocks of layers have residuals of their own"},
     {"step3p5", "layers with a window have heads of their own"},
-    {"step3p7", "layers with a window have heads of their own, which its config leaves out"},
+    {"step3p7", "the config leaves out the heads of layers with a window"},
     {"openelm", "its layers differ in their heads and widths"},
     {"deci", "its layers differ in their heads and widths"},
     {"nemotron-nas", "its layers differ in their heads and widths"},

@@ -507,7 +507,7 @@ enum roof_status roof_tile_predict(struct roof_tile *out, const struct roof_pred
     struct task task;
     TRY(check_product(prediction, error));
     if (roof_power_capped(prediction->hardware)) {
-        return roof_error_set(error, ROOF_USAGE, "the analysis of a tile knows no power cap");
+        return roof_error_set(error, ROOF_USAGE, "a tile's analysis does not support a power cap");
     }
     TRY(check_figures(prediction->hardware, error));
     TRY(read_choice(out, choice, prediction->hardware, error));

@@ -22,7 +22,7 @@ const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
         return out;
     }
     if (hardware->bounds_only) {
-        snprintf(out, ROOF_UNEXPECTED_SIZE, "lower bounds alone were asked for");
+        snprintf(out, ROOF_UNEXPECTED_SIZE, "only lower bounds were requested");
         return out;
     }
     if (hardware->calibration == NULL) {

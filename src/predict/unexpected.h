@@ -33,6 +33,6 @@ const char *roof_unexpected_operator(const struct roof_model *model,
                                      const struct roof_hardware *hardware);
 
 /* Says why nothing that is offloaded has an expected time. */
-#define ROOF_UNEXPECTED_HOST "what the host computes has a lower bound only"
+#define ROOF_UNEXPECTED_HOST "the host's part has only a lower bound"
 
 #endif

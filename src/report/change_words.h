@@ -11,7 +11,7 @@ struct roof_change_words {
 
 #define ROOF_WORDS_SPARSE                                                                          \
     {                                                                                              \
-        "weights pruned 2:4", "half of the values, and places"                                     \
+        "weights pruned 2:4", "half the values, plus indices"                                      \
     }
 #define ROOF_WORDS_LAUNCH(note_)                                                                   \
     {                                                                                              \

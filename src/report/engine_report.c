@@ -111,9 +111,9 @@ static void put_scheduler(struct roof_text *out, const struct roof_engine_schedu
     }
     roof_text_printf(out, "\nscheduler, unless it is told otherwise\n  %s\n  %s\n  %s\n  %s\n",
                      s->mixes ? "prompts share steps with sequences that decode"
-                              : "prompts have steps of their own",
+                              : "prompts have separate steps",
                      s->counts_decode ? "the budget of a step counts all tokens"
-                                      : "the budget of a step counts tokens of prompts",
+                                      : "the budget of a step counts prompt tokens",
                      s->preempts ? "without room the last sequence is put back, and computed again"
                                  : "a request waits until there is room for it to its end",
                      s->keeps_prefixes ? "prefixes are kept" : "prefixes are not kept");

@@ -187,7 +187,7 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     }
     if (!isnan(s->prefix_hit)) {
         put_line(out, "prefix cache", roof_format_quantity(a, s->prefix_hit, ROOF_UNIT_FRACTION));
-        roof_text_put(out, " of the tokens of prompts were there\n");
+        roof_text_put(out, " of the prompt tokens were cached\n");
     }
     if (row->bottleneck != NULL) {
         put_line(out, "bottleneck", row->bottleneck);
@@ -198,7 +198,7 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     if (!row->deployment->bound && !row->fitted && row->step_scale == 1 &&
         row->request_overhead_s == 0) {
         put_line(out, "not in intervals",
-                 "what step times miss; published runs had later first tokens\n");
+                 "errors of step times; published runs had later first tokens\n");
     }
     if (s->rejected > 0) {
         roof_text_printf(out, "  %-20s %" PRIu64 " requests, which no empty KV cache holds\n",

@@ -59,7 +59,7 @@ static void put_parts(struct roof_text *out, const struct roof_measured_step *st
     if (step->measured < step->layers) {
         roof_text_printf(out,
                          "  %" PRId64 " of %" PRId64
-                         " layers ran, for lack of memory or time; the others count as they do\n",
+                         " layers ran, for lack of memory or time; the result is scaled to all\n",
                          step->measured, step->layers);
     }
     for (size_t i = 0; i < step->count; i++) {

@@ -29,7 +29,7 @@ struct roof_scheduler_limits {
     struct roof_step_table *path;
     int64_t budget;         /* most tokens of prompts in a step, or ROOF_BUDGET_WHOLE */
     bool budget_has_decode; /* the tokens of sequences that decode count, too */
-    bool separates;         /* prompts have steps of their own, before all that decode */
+    bool separates;         /* prompts have separate steps, before all that decode */
     bool reserves;       /* a request is admitted only with room for all of its tokens to its end */
     int64_t sequences;   /* most that run at once */
     int64_t blocks;      /* of the KV cache; 0: without end */

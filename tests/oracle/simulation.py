@@ -195,7 +195,7 @@ class Engine:
             self.decode(group)
         self.go_on(group)
         self.admit(group)
-        if alone and self.tokens == 0:  # prompts have steps of their own
+        if alone and self.tokens == 0:  # prompts have separate steps
             self.decode(group)
         if not self.decoding and not self.tokens and not self.complete:
             return False
