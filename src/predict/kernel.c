@@ -323,7 +323,7 @@ static void set_band(struct roof_expected *out, const struct roof_kernel_task *t
  * llama.cpp those of the formats that stand in. */
 struct tries {
     size_t count;
-    struct roof_expected kernel[2 * ROOF_STACK_COUNT + COUNT(*stand_ins)];
+    struct roof_expected kernel[2 * (size_t)ROOF_STACK_COUNT + COUNT(*stand_ins)];
 };
 
 /* Works out the time of a kernel with a fit, once. */
