@@ -48,10 +48,8 @@ for target; do
     [ ! -s "$folder/words" ] || words=-dict=$folder/words
     bytes=$(sed -n 's/^ \* Bytes: \([0-9]*\).*/\1/p' "$target.c")
     status=0
-    # No path here has a blank.
-    # shellcheck disable=SC2086
     "$build/tests/fuzz/$target.run" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
-        -max_len="${bytes:-4096}" -entropic_scale_per_exec_time=1 $words \
+        -max_len="${bytes:-4096}" -entropic_scale_per_exec_time=1 ${words:+"$words"} \
         -artifact_prefix="$folder/" -print_final_stats=1 -verbosity=1 "$folder/inputs" "$PWD/corpus/$target" > "$folder/log" 2>&1 || status=$?
     awk -v status=$status '
         / cov: / { for (i = 1; i < NF; i++) if ($i == "cov:") edges = $(i + 1) }
