@@ -60,8 +60,11 @@ VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
 # docs/library.md says what a change of the number promises; SHARED= leaves the shared library out.
 SONAME  = libroofline.so.$(call ver,MAJOR)
 
+# What `make kernels` makes of src/measure/cuda_operators.cu; it is kept, since it needs clang.
+KERNELS  := data/kernels/cuda_operators.ptx
+
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
-DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json))
+DATA     := $(sort $(shell find data -name '*.json') $(KERNELS)) $(sort $(wildcard docs/schema/*.json))
 # The floors of the library, lowest first; each includes only itself and those before it.
 FLOORS   := base catalog operator model predict simulate decide measure report chart ask serve
 LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
@@ -373,6 +376,11 @@ cuda-check: $(CUDA_PTX)
 $(CUDA_PTX): tests/cuda/ptx.c $(LIB)
 	@mkdir -p $(@D)
 	$(LINK) $(CJSON_CFLAGS) -o $@ $< $(LIB) $(CJSON_LIBS) -lm $(LDLIBS)
+
+## kernels: compile the kernels that measure the operators of NVIDIA GPUs to PTX again (clang 14)
+kernels:
+	sh src/measure/kernels.sh > $(KERNELS).part
+	mv $(KERNELS).part $(KERNELS)
 
 ## reports: write docs/reports again, each by the command at its end
 reports: $(BIN)
@@ -742,7 +750,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors check-errors charts llama-check cuda-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
+.PHONY: all calibrate errors check-errors charts llama-check cuda-check kernels reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/bench/bench.d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

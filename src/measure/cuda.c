@@ -261,7 +261,7 @@ static bool cuda_able(const struct roof_bench *bench, const struct roof_meter_ta
 {
     enum roof_cuda_kernel kernel = ROOF_CUDA_NOTHING;
     struct roof_cuda_shape shape;
-    return kernel_of(&kernel, task) || is_vector(task) ||
+    return kernel_of(&kernel, task) || (bench->vectors.module != NULL && is_vector(task)) ||
            (bench->products.handle != NULL && product_of(&shape, task) &&
             roof_cuda_product_able(&bench->cuda, &shape));
 }
@@ -623,9 +623,7 @@ static double cuda_busy(const struct roof_bench *bench)
 
 static double cuda_energy(struct roof_bench *bench)
 {
-    struct roof_sample sample;
-    read_sensors(&sample, bench);
-    return sample.counter_j;
+    return bench->sensors == NULL ? ROOF_UNKNOWN : roof_nvml_energy(bench->sensors);
 }
 
 const struct roof_meter roof_meter_cuda = {.name = "cuda",

@@ -75,14 +75,11 @@ enum roof_status roof_cuda_check(const struct roof_cuda *cuda, int status, const
 }
 
 enum roof_status roof_cuda_load(struct cuda_module **module, struct cuda_function **function,
-                                const struct roof_cuda *cuda, const struct roof_text *ptx,
+                                const struct roof_cuda *cuda, const char *ptx,
                                 const char *const *name, size_t count, struct roof_error *error)
 {
     *module = NULL;
-    if (ptx->failed) {
-        return roof_no_memory(error);
-    }
-    ROOF_CUDA(cuda, cuModuleLoadDataEx, module, ptx->data, 0, NULL, NULL);
+    ROOF_CUDA(cuda, cuModuleLoadDataEx, module, ptx, 0, NULL, NULL);
     for (size_t i = 0; i < count; i++) {
         ROOF_CUDA(cuda, cuModuleGetFunction, &function[i], *module, name[i]);
     }

@@ -113,7 +113,7 @@ enum roof_status roof_cuda_check(const struct roof_cuda *cuda, int status, const
 /* Loads a module from a text of PTX, and finds `count` functions in it by their names; the caller
  * unloads *module (roof_cuda_unload), also after a failure. */
 enum roof_status roof_cuda_load(struct cuda_module **module, struct cuda_function **function,
-                                const struct roof_cuda *cuda, const struct roof_text *ptx,
+                                const struct roof_cuda *cuda, const char *ptx,
                                 const char *const *name, size_t count, struct roof_error *error);
 /* Unloads a module; accepts NULL. */
 void roof_cuda_unload(const struct roof_cuda *cuda, struct cuda_module *module);

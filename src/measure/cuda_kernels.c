@@ -125,8 +125,11 @@ static const char *const texts[] = {
              " cvta.to.global.u64 %d1, %d1;\n setp.lt.f32 %p, %f1, 0f60000000;\n"
              " @%p bra LEAVE_fp32;\n st.global.f32 [%d1], %f1;\nLEAVE_fp32:\n"),
     MULTIPLY("roof_multiply_fp16", " .reg .b32 %h<16>;\n",
+             /* The constants come from a parameter: instructions that hold one run on half of the
+                units. */
              EACH("mov.b32", "add.u32", "h",
-                  "1") " mov.b32 %h9, 0x38003800;\n mov.b32 %h10, 0x3C003C00;\n",
+                  "1") " shr.u32 %h9, %r20, 31;\n add.u32 %h10, %h9, 0x3C003C00;\n"
+                       " add.u32 %h9, %h9, 0x38003800;\n",
              "fma.rn.f16x2", "h",
              " or.b32 %h1, %h1, %h2;\n or.b32 %h3, %h3, %h4;\n or.b32 %h5, %h5, %h6;\n"
              " or.b32 %h7, %h7, %h8;\n or.b32 %h1, %h1, %h3;\n or.b32 %h5, %h5, %h7;\n"
@@ -187,7 +190,9 @@ enum roof_status roof_cuda_kernels_open(struct roof_cuda_kernels *out, const str
     }
     roof_cuda_ptx(&text);
     const enum roof_status status =
-        roof_cuda_load(&out->module, out->function, cuda, &text, names, ROOF_CUDA_KERNELS, error);
+        text.failed ? roof_no_memory(error)
+                    : roof_cuda_load(&out->module, out->function, cuda, text.data, names,
+                                     ROOF_CUDA_KERNELS, error);
     roof_text_free(&text);
     return status;
 }

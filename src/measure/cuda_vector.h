@@ -4,7 +4,6 @@
 #ifndef ROOF_MEASURE_CUDA_VECTOR_H
 #define ROOF_MEASURE_CUDA_VECTOR_H
 
-#include "base/text.h"
 #include "measure/cuda_driver.h"
 #include "operator/operator.h"
 
@@ -13,8 +12,10 @@ enum roof_cuda_vector_kernel {
     ROOF_CUDA_ADD,
     ROOF_CUDA_GATE,
     ROOF_CUDA_ROTATE,
-    ROOF_CUDA_ATTEND, /* a part of the keys of some queries */
-    ROOF_CUDA_MERGE,  /* puts such parts together */
+    ROOF_CUDA_QUANTIZE,
+    ROOF_CUDA_ATTEND_64, /* a part of the keys of some queries, for heads of 64 elements */
+    ROOF_CUDA_ATTEND_128,
+    ROOF_CUDA_MERGE, /* puts such parts together */
     ROOF_CUDA_VECTORS
 };
 
@@ -23,7 +24,8 @@ struct roof_cuda_vectors {
     struct cuda_function *function[ROOF_CUDA_VECTORS];
 };
 
-/* Loads the kernels. The caller closes *out with roof_cuda_vectors_close, also after a failure. */
+/* Loads the kernels; older devices than Turing have none, and the module is NULL. The caller closes
+ * *out with roof_cuda_vectors_close, also after a failure. */
 enum roof_status roof_cuda_vectors_open(struct roof_cuda_vectors *out, const struct roof_cuda *cuda,
                                         struct roof_error *error);
 void roof_cuda_vectors_close(struct roof_cuda_vectors *vectors, const struct roof_cuda *cuda);
@@ -39,8 +41,5 @@ enum roof_status roof_cuda_vector_run(const struct roof_cuda *cuda,
                                       const struct roof_cuda_vectors *vectors,
                                       const struct roof_workload *workload, uint64_t data,
                                       struct roof_error *error);
-
-/* Writes the text of the kernels. */
-void roof_cuda_vector_ptx(struct roof_text *out);
 
 #endif

@@ -30,6 +30,9 @@ enum roof_status roof_rocm_smi_open(struct roof_gpus **out, struct roof_error *e
 /* Opens the one GPU of NVIDIA with this PCI bus id; its number is 0. */
 enum roof_status roof_nvml_open_at(struct roof_gpus **out, const char *bus,
                                    struct roof_error *error);
+/* Returns what the energy counter of a GPU of roof_nvml_open_at says, in joules; NAN: it has none.
+ */
+double roof_nvml_energy(struct roof_gpus *gpus);
 /* Refuses a GPU of roof_nvml_open_at that is divided (MIG) or that a process computes on. */
 enum roof_status roof_nvml_check_free(struct roof_gpus *gpus, struct roof_error *error);
 

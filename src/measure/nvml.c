@@ -320,3 +320,14 @@ enum roof_status roof_nvml_check_free(struct roof_gpus *gpus, struct roof_error 
     }
     return ROOF_OK;
 }
+
+double roof_nvml_energy(struct roof_gpus *gpus)
+{
+    const struct nvml_gpus *const nvml = (const struct nvml_gpus *)gpus;
+    unsigned long long millijoules = 0;
+    return nvml->call.nvmlDeviceGetTotalEnergyConsumption != NULL &&
+                   nvml->call.nvmlDeviceGetTotalEnergyConsumption(nvml->device[0], &millijoules) ==
+                       0
+               ? (double)millijoules / 1e3
+               : ROOF_UNKNOWN;
+}

@@ -73,6 +73,32 @@ static bool solve(double out[UNKNOWNS_MAX], struct equations *e)
     return true;
 }
 
+/* Makes the constant power a number: what it explains of each equation goes to the right side. */
+static void fix_constant(struct equations *e, double constant_w)
+{
+    const int n = e->count;
+    for (int i = 0; i < n; i++) {
+        e->sum[i][n] -= constant_w * e->sum[i][CONSTANT];
+        e->sum[i][CONSTANT] = e->sum[CONSTANT][i] = 0;
+    }
+    e->sum[CONSTANT][CONSTANT] = 1;
+    e->sum[CONSTANT][n] = constant_w;
+}
+
+/* Solves the equations; where the constant is less than the device draws without work, it is that.
+ */
+static bool solve_physical(double out[UNKNOWNS_MAX], const struct equations *e, double idle_w)
+{
+    struct equations work = *e;
+    const bool solved = solve(out, &work);
+    if (!solved || isnan(idle_w) || out[CONSTANT] >= idle_w) {
+        return solved;
+    }
+    work = *e;
+    fix_constant(&work, idle_w);
+    return solve(out, &work);
+}
+
 /* Returns the mean of |fitted / measured - 1|. */
 static double error_of(const struct roof_power_term *term, const struct roof_power_row *row,
                        size_t count)
@@ -89,6 +115,7 @@ static double error_of(const struct roof_power_term *term, const struct roof_pow
 static void clear(struct roof_power_term *out)
 {
     out->constant_w = out->byte_j = out->error = ROOF_UNKNOWN;
+    out->rows = 0;
     for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
         out->flop_j[format] = ROOF_UNKNOWN;
     }
@@ -108,6 +135,7 @@ void roof_power_fit(struct roof_power_term *out, const struct roof_power_row *ro
     struct equations equations = {.count = FLOP};
     double found[UNKNOWNS_MAX];
     clear(out);
+    out->rows = count;
     for (size_t i = 0; i < count; i++) {
         if (row[i].flops > 0) {
             give_unknown(&equations, row[i].format);
@@ -116,7 +144,7 @@ void roof_power_fit(struct roof_power_term *out, const struct roof_power_row *ro
     for (size_t i = 0; i < count; i++) {
         add_row(&equations, &row[i]);
     }
-    bool known = solve(found, &equations);
+    bool known = solve_physical(found, &equations, out->idle_w);
     for (int i = 0; i < equations.count && known; i++) {
         known = is_figure(i, found[i]);
     }
@@ -129,10 +157,12 @@ void roof_power_fit(struct roof_power_term *out, const struct roof_power_row *ro
         const int unknown = equations.of_format[format];
         out->flop_j[format] = unknown > 0 ? found[unknown] : ROOF_UNKNOWN;
     }
-    out->error = error_of(out, row, count);
-    if (!(out->error <= ROOF_POWER_ERROR_MAX)) {
+    const double off = error_of(out, row, count);
+    if (!(off <= ROOF_POWER_ERROR_MAX)) {
         clear(out);
+        out->rows = count;
     }
+    out->error = off;
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */
@@ -141,6 +171,8 @@ void roof_power_fit(struct roof_power_term *out, const struct roof_power_row *ro
  * sides of where memory and arithmetic take the same time. */
 #define RUN_S 0.5
 #define RUN_MAX_S 4.0
+/* A run gets so much of its time; the rest warms up, and waits for the counter. */
+#define RUN_SHARE 0.7
 /* A run that a counter does not show within so many times its length is given up. */
 #define PATIENCE 3
 static const int64_t tokens[] = {256, 4096, 1};
@@ -162,12 +194,13 @@ struct spell {
     double began_s;
 };
 
-/* Samples the begun task until it was busy for so long and the counter moves; returns that reading.
- * NAN: the counter stands still. */
+/* Samples the begun task until it was busy for so long, and then until the counter moves; returns
+ * that reading. NAN: the counter stands still. While the counter is read the device waits, so that
+ * it is read at the end alone. */
 static enum roof_status sample_until(double *joules, struct spell *spell, const struct power *p,
                                      double busy_s, struct roof_error *error)
 {
-    const double before = p->meter->energy(p->bench);
+    double before = ROOF_UNKNOWN;
     *joules = ROOF_UNKNOWN;
     while (roof_seconds() - spell->began_s < PATIENCE * p->run_s) {
         double seconds = 0;
@@ -175,11 +208,15 @@ static enum roof_status sample_until(double *joules, struct spell *spell, const 
         const double took = p->meter->busy(p->bench);
         spell->busy_s += took;
         spell->calls += seconds > 0 ? took / seconds : 0;
+        if (spell->busy_s < busy_s) {
+            continue;
+        }
         const double now = p->meter->energy(p->bench);
-        if (spell->busy_s >= busy_s && now > before) {
+        if (now > before) {
             *joules = now;
             return ROOF_OK;
         }
+        before = now;
     }
     return ROOF_OK;
 }
@@ -287,7 +324,7 @@ enum roof_status roof_power_run(struct roof_power_term *out, const struct roof_m
         return ROOF_OK;
     }
     const size_t count = list_tasks(task, &device, formats, most);
-    power.run_s = fmin(RUN_MAX_S, seconds / (double)count);
+    power.run_s = fmin(RUN_MAX_S, RUN_SHARE * seconds / (double)count);
     for (size_t i = 0; i < count && !(calls->stop != NULL && calls->stop(calls->context)); i++) {
         TRY(add_task(&power, &task[i], error));
     }

@@ -98,6 +98,9 @@ struct roof_meter_task roof_suite_product(const struct roof_meter_device *device
     task.workload.op = ROOF_OPERATOR_GEMM;
     task.workload.formats.weights = weights;
     task.workload.formats.activations = converted ? ROOF_PRECISION_FP16 : weights;
+    if (weights == ROOF_PRECISION_INT8 && !device->host) {
+        task.workload.formats.out = ROOF_PRECISION_FP32; /* integers of as many bits */
+    }
     task.workload.shape.m = m;
     task.workload.shape.n = n;
     task.workload.shape.k = k;
@@ -123,19 +126,43 @@ static struct roof_meter_task rows(const struct roof_meter_device *device, enum 
     return task;
 }
 
-static struct roof_meter_task attention(int64_t queries, int64_t keys, int64_t heads)
+static struct roof_meter_task attention(int64_t batch, int64_t queries, int64_t keys, int64_t heads,
+                                        int64_t dim)
 {
     struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
     struct roof_shape *const s = &task.workload.shape;
     task.workload.op = ROOF_OPERATOR_FLASH_ATTENTION;
     task.workload.formats.precision = ROOF_PRECISION_FP16;
-    *s = (struct roof_shape){.batch = 1,
+    *s = (struct roof_shape){.batch = batch,
                              .heads = heads,
                              .kv_heads = heads / 4,
-                             .head_dim = 64,
+                             .head_dim = dim,
                              .query_len = queries,
                              .kv_len = keys,
                              .causal = queries > 1};
+    return task;
+}
+
+/* From 16 bits to 8, as before products in 8 bits. */
+static struct roof_meter_task quantize(int64_t tokens, int64_t hidden)
+{
+    struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+    task.workload.op = ROOF_OPERATOR_QUANTIZE;
+    task.workload.formats.activations = ROOF_PRECISION_FP16;
+    task.workload.formats.out = ROOF_PRECISION_INT8;
+    task.workload.shape.tokens = tokens;
+    task.workload.shape.hidden = hidden;
+    return task;
+}
+
+/* A product for each head, as of latent attention that is absorbed. */
+static struct roof_meter_task product_of_heads(enum roof_precision format, int64_t tokens)
+{
+    struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+    struct roof_shape *const s = &task.workload.shape;
+    task.workload.op = ROOF_OPERATOR_BMM;
+    task.workload.formats.weights = task.workload.formats.activations = format;
+    *s = (struct roof_shape){.batch = 128, .m = tokens, .n = 512, .k = 128};
     return task;
 }
 
@@ -149,6 +176,10 @@ bool roof_suite_able(const struct roof_meter *meter, const struct roof_bench *be
     return roof_workload_resolve(&task.workload, NULL) == ROOF_OK && meter->able(bench, &task);
 }
 
+/* The most sequences that decode at once, of 2048 tokens each, and how many longer ones do. */
+#define BATCH_MAX ((int64_t)256)
+#define LONG_BATCH 16
+
 /* Adds operators that stream rows, and attention, of a number of tokens. */
 static void add_others(struct suite *out, const struct roof_meter *meter,
                        const struct roof_bench *bench, const struct roof_meter_device *device,
@@ -161,11 +192,33 @@ static void add_others(struct suite *out, const struct roof_meter *meter,
         task = rows(device, ops[i], tokens, first ? 2048 : 4096);
         add(out, meter, bench, &task);
     }
-    /* Decode has one query whatever the tokens are: its length varies instead. */
-    task = attention(1, first ? 32 * tokens : 16 * tokens, first ? 16 : 32);
+    if (!device->host) {
+        task = quantize(tokens, first ? 2048 : 4096);
+        add(out, meter, bench, &task);
+    }
+    /* Decode has one query whatever the tokens are: its length varies instead, and on GPUs, which
+     * decode for many users at once, the batch. */
+    task = device->host ? attention(1, 1, first ? 32 * tokens : 16 * tokens, first ? 16 : 32, 64)
+           : first      ? attention(1, 1, 32 * tokens, 32, 128)
+           : tokens <= BATCH_MAX ? attention(tokens, 1, 2048, 32, 128)
+                                 : attention(LONG_BATCH, 1, 4 * tokens, 32, 128);
     add(out, meter, bench, &task);
     if (tokens > 1) {
-        task = attention(tokens, first ? tokens : 4 * tokens, 16);
+        task = attention(1, tokens, first ? tokens : 4 * tokens, 16, 64);
+        add(out, meter, bench, &task);
+    }
+}
+
+/* Products of heads are so many tokens at most, and in so many rounds. */
+#define HEADS_TOKENS ((int64_t)1024)
+#define HEADS_ROUNDS 6
+
+static void add_products_of_heads(struct suite *out, const struct roof_meter *meter,
+                                  const struct roof_bench *bench,
+                                  const struct roof_suite_formats *formats, int64_t tokens)
+{
+    for (size_t i = 0; i < formats->count; i++) {
+        const struct roof_meter_task task = product_of_heads(formats->format[i], tokens);
         add(out, meter, bench, &task);
     }
 }
@@ -197,6 +250,10 @@ static void make(struct suite *out, const struct roof_meter *meter, const struct
             }
             if (tokens > 0 && side < 2) {
                 add_others(out, meter, bench, device, tokens, side == 0);
+            }
+            if (tokens > 0 && tokens <= HEADS_TOKENS && side == 0 && number < HEADS_ROUNDS &&
+                !device->host) {
+                add_products_of_heads(out, meter, bench, formats, tokens);
             }
         }
     }

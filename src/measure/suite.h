@@ -19,7 +19,9 @@ struct roof_power_term {
     double constant_w; /* drawn whatever the device does */
     double byte_j;     /* per byte of device memory */
     double flop_j[ROOF_PRECISION_COUNT];
-    double error; /* mean of |fitted / measured - 1| of the kernels that ran */
+    size_t rows;  /* kernels that ran for it; 0: none did */
+    double error; /* mean of |fitted / measured - 1| of them; known without the figures where it is
+                     too large for them */
 };
 
 /* Everything that was measured of a device. */

@@ -89,6 +89,19 @@ static void put_energy(struct roof_text *out, const char *what, double joules, c
 }
 
 /* Says what the device draws and what work costs in energy, as far as it is known. */
+/* Says why energies are left out although kernels ran for them. */
+static void put_unfitted(struct roof_text *out, const struct roof_power_term *power)
+{
+    if (power->rows > 0 && isnan(power->error)) {
+        roof_text_put(out,
+                      "  power    energies per byte and FLOP left out: no positive ones fit\n");
+    } else if (power->rows > 0) {
+        roof_text_printf(out,
+                         "  power    energies per byte and FLOP left out: %.0f%% off on average\n",
+                         100 * power->error);
+    }
+}
+
 static void put_power(struct roof_text *out, const struct roof_power_term *power)
 {
     char cell[ROOF_QUANTITY_SIZE];
@@ -97,6 +110,7 @@ static void put_power(struct roof_text *out, const struct roof_power_term *power
                          roof_format_quantity(cell, power->idle_w, ROOF_UNIT_WATTS));
     }
     if (isnan(power->constant_w)) {
+        put_unfitted(out, power);
         return;
     }
     roof_text_printf(out, "  power    %-10s %-12s whatever the device does\n", "constant",

@@ -43,14 +43,17 @@ enum kernel {
     ADD,
     GATE,
     ROTATE,
-    ATTEND,
+    QUANTIZE,
+    ATTEND_64,
+    ATTEND_128,
     MERGE,
     KERNELS
 };
 static const char *const names[KERNELS] = {
-    "roof_read",          "roof_copy",    "roof_triad", "roof_multiply_fp32", "roof_multiply_fp16",
-    "roof_multiply_fp64", "roof_nothing", "roof_norm",  "roof_add",           "roof_gate",
-    "roof_rotate",        "roof_attend",  "roof_merge"};
+    "roof_read",          "roof_copy",          "roof_triad",   "roof_multiply_fp32",
+    "roof_multiply_fp16", "roof_multiply_fp64", "roof_nothing", "roof_norm",
+    "roof_add",           "roof_gate",          "roof_rotate",  "roof_quantize",
+    "roof_attend_64",     "roof_attend_128",    "roof_merge"};
 
 /* Work of the stream: bytes at an address, FLOPs, and the rate of these. */
 struct work {
@@ -470,13 +473,14 @@ CALL(cuLaunchKernel, const char *const *function, unsigned grid_x, unsigned grid
     if (kernel <= TRIAD) {
         work.bytes = (double)*(const uint64_t *)parameters[1] * 16 * (1 + (int)kernel);
         work.passes = (double)*(const uint32_t *)parameters[2];
-    } else if (kernel >= NORM && kernel <= ROTATE) { /* rows of halves: two arrays, or three */
-        const double arrays = kernel == ADD || kernel == GATE ? 3 : 2;
+    } else if (kernel >= NORM && kernel <= QUANTIZE) { /* rows of halves: two arrays, or three */
+        const double arrays = kernel == QUANTIZE ? 1.5 : kernel == ADD || kernel == GATE ? 3 : 2;
         work.bytes = 2 * arrays * *(const uint32_t *)parameters[3] *
                      (double)*(const uint32_t *)parameters[4];
-    } else if (kernel == ATTEND) { /* keys and values of heads */
-        work.bytes = 4.0 * *(const uint32_t *)parameters[3] * *(const uint32_t *)parameters[4] *
-                     (double)*(const uint32_t *)parameters[5];
+    } else if (kernel == ATTEND_64 || kernel == ATTEND_128) { /* keys and values of heads */
+        const double keys = *(const uint32_t *)parameters[5];
+        const uint32_t blocks = (*(const uint32_t *)parameters[6] + 3) / 4; /* of a head */
+        work.bytes = 4.0 * grid_x / blocks * keys * (kernel == ATTEND_64 ? 64 : 128);
     } else if (kernel >= FP32 && kernel <= FP64) {
         const double each = kernel == FP16 ? 4 : 2;
         work.flops = threads * (double)*(const uint32_t *)parameters[1] * 64 * each;

@@ -332,6 +332,9 @@ static struct roof_meter_task vector(enum roof_operator op, int64_t tokens)
     task.workload.op = op;
     task.workload.formats.precision = ROOF_PRECISION_BF16;
     s->tokens = tokens;
+    if (op == ROOF_OPERATOR_QUANTIZE) {
+        task.workload.formats.out = ROOF_PRECISION_INT8;
+    }
     if (op == ROOF_OPERATOR_ROPE) {
         s->heads = 24;
         s->kv_heads = 8;
@@ -358,7 +361,8 @@ static struct roof_meter_task attention(int64_t batch, int64_t keys, int64_t hea
     return task;
 }
 
-/* Rows of 4096 halves: a norm and a rotation read one array and write one, the others read two. */
+/* Rows of 4096 halves: a norm and a rotation read one array and write one, quantisation writes half
+ * of one, and the others read two. */
 static void test_vectors_come_back(void **state)
 {
     static const struct {
@@ -367,7 +371,8 @@ static void test_vectors_come_back(void **state)
     } cases[] = {{ROOF_OPERATOR_RMSNORM, 2},
                  {ROOF_OPERATOR_ADD, 3},
                  {ROOF_OPERATOR_SILU_MUL, 3},
-                 {ROOF_OPERATOR_ROPE, 2}};
+                 {ROOF_OPERATOR_ROPE, 2},
+                 {ROOF_OPERATOR_QUANTIZE, 1.5}};
     static const int64_t tokens[] = {1, 512, 8192};
     (void)state;
     struct roof_bench *const bench = open_bench();
@@ -382,7 +387,8 @@ static void test_vectors_come_back(void **state)
     roof_meter_cuda.close(bench);
 }
 
-/* Two kernels: one reads keys and values, and one puts the parts together. */
+/* Two kernels: one reads keys and values, and one puts the parts together where there are several.
+ */
 static void test_attention_comes_back(void **state)
 {
     static const int64_t keys[] = {1, 1000, 65536};
@@ -392,7 +398,7 @@ static void test_attention_comes_back(void **state)
         double amount = 0;
         const struct roof_meter_task task = attention(4, keys[i], 128);
         comes_back("attention", time_task(&amount, bench, &task),
-                   2 * LAUNCH_S + 4.0 * 4 * 8 * 128 * (double)keys[i] / BANDWIDTH);
+                   (i == 0 ? 1 : 2) * LAUNCH_S + 4.0 * 4 * 8 * 128 * (double)keys[i] / BANDWIDTH);
     }
     struct roof_meter_task task = attention(1, 64, 96);
     assert_false(roof_meter_cuda.able(bench, &task));
@@ -404,6 +410,20 @@ static void test_attention_comes_back(void **state)
     task.workload.formats.activations = ROOF_PRECISION_FP32;
     assert_false(roof_meter_cuda.able(bench, &task));
     roof_meter_cuda.close(bench);
+}
+
+/* The kernels of operators need the matrix units of Turing; probes do not. */
+static void test_older_devices_have_probes_alone(void **state)
+{
+    (void)state;
+    (void)setenv("FAKE_CAPABILITY", "70", 1);
+    struct roof_bench *const bench = open_bench();
+    const struct roof_meter_task norm = vector(ROOF_OPERATOR_RMSNORM, 1);
+    const struct roof_meter_task read = {.probe = ROOF_PROBE_READ, .bytes = 4 * L2_BYTES};
+    assert_false(roof_meter_cuda.able(bench, &norm));
+    comes_back("memory", rate_of(bench, &read), BANDWIDTH);
+    roof_meter_cuda.close(bench);
+    (void)unsetenv("FAKE_CAPABILITY");
 }
 
 /* --- steps --------------------------------------------------------------------------------- */
@@ -707,6 +727,7 @@ int main(void)
         cmocka_unit_test(test_warm_products_are_in_the_cache),
         cmocka_unit_test(test_vectors_come_back),
         cmocka_unit_test(test_attention_comes_back),
+        cmocka_unit_test(test_older_devices_have_probes_alone),
         cmocka_unit_test(test_steps_come_back),
         cmocka_unit_test(test_faults_of_steps_are_one_line),
         cmocka_unit_test(test_noise_is_averaged),
