@@ -85,20 +85,6 @@ static void fix_constant(struct equations *e, double constant_w)
     e->sum[CONSTANT][n] = constant_w;
 }
 
-/* Solves the equations; where the constant is less than the device draws without work, it is that.
- */
-static bool solve_physical(double out[UNKNOWNS_MAX], const struct equations *e, double idle_w)
-{
-    struct equations work = *e;
-    const bool solved = solve(out, &work);
-    if (!solved || isnan(idle_w) || out[CONSTANT] >= idle_w) {
-        return solved;
-    }
-    work = *e;
-    fix_constant(&work, idle_w);
-    return solve(out, &work);
-}
-
 /* Returns the mean of |fitted / measured - 1|. */
 static double error_of(const struct roof_power_term *term, const struct roof_power_row *row,
                        size_t count)
@@ -130,6 +116,33 @@ static bool is_figure(int unknown, double found)
     return roof_to_unit(found, key->unit) >= key->min;
 }
 
+/* Tells if all results are figures. */
+static bool are_figures(const double *found, int count)
+{
+    int i = 0;
+    while (i < count && is_figure(i, found[i])) {
+        i++;
+    }
+    return i == count;
+}
+
+/* Finds the figures. Near its power limit a device lowers its clock, and with it the energy of all
+ * work, so that a free fit can end in no figures: then the constant is what the idle device draws.
+ */
+static bool find_figures(double out[UNKNOWNS_MAX], const struct equations *e, double idle_w)
+{
+    struct equations work = *e;
+    if (!solve(out, &work)) {
+        return false;
+    }
+    if (are_figures(out, e->count)) {
+        return true;
+    }
+    work = *e;
+    fix_constant(&work, idle_w);
+    return !isnan(idle_w) && solve(out, &work) && are_figures(out, e->count);
+}
+
 void roof_power_fit(struct roof_power_term *out, const struct roof_power_row *row, size_t count)
 {
     struct equations equations = {.count = FLOP};
@@ -144,11 +157,7 @@ void roof_power_fit(struct roof_power_term *out, const struct roof_power_row *ro
     for (size_t i = 0; i < count; i++) {
         add_row(&equations, &row[i]);
     }
-    bool known = solve_physical(found, &equations, out->idle_w);
-    for (int i = 0; i < equations.count && known; i++) {
-        known = is_figure(i, found[i]);
-    }
-    if (!known) {
+    if (!find_figures(found, &equations, out->idle_w)) {
         return;
     }
     out->constant_w = found[CONSTANT];

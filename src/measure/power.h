@@ -14,7 +14,8 @@ struct roof_power_row {
 };
 
 /* Fits power = constant + byte_j bytes + flop_j[format] flops to rows, by least squares of the
- * relative errors, with a constant of at least out->idle_w where that is known. *out is unknown
+ * relative errors, with the constant at out->idle_w where a free one ends in a figure that
+ * is not positive. *out is unknown
  * where the rows do not tell the figures apart, where one of them is not positive, or where the fit
  * is off by more than ROOF_POWER_ERROR_MAX on average. idle_w stays as it is. */
 #define ROOF_POWER_ERROR_MAX 0.1

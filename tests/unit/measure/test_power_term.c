@@ -71,23 +71,26 @@ static void test_rows_that_tell_nothing_apart(void **state)
     assert_around(fit(same, COUNT(same)).constant_w, 100, 1e-9);
 }
 
-/* Work that costs less at high rates bends the line, and a straight one through it begins too low.
- * Of 180 = c + 2 b and 300 = c + 4 b is c = 60; an idle device draws 100 W, so that least squares
- * of (100 + 2 b) / 180 and (100 + 4 b) / 300 are left: b = (80 2/180^2 + 200 4/300^2) / (4/180^2 +
- * 16/300^2) = 46.0 pJ. */
+/* Of 180 = c + 2 b and 362 = c + 4 b is c = -2, which no device draws. An idle one draws 100 W, and
+ * least squares of (100 + 2 b) / 180 and (100 + 4 b) / 362 are left: b = (80 2/180^2 + 262 4/362^2)
+ * / (4/180^2 + 16/362^2) = 52.7 pJ, which is 14% off for both. */
 static void test_constant_is_that_of_the_idle_device(void **state)
 {
-    const struct roof_power_row bent[] = {hand[0], {4e12, 0, FP32, 300}, {0, 50e12, FP32, 140}};
+    const struct roof_power_row bent[] = {hand[0], {4e12, 0, FP32, 362}, {0, 50e12, FP32, 140}};
     struct roof_power_term term = {.idle_w = 100};
     (void)state;
     roof_power_fit(&term, bent, COUNT(bent));
     assert_around(term.constant_w, 100, 1e-9);
     assert_around(term.byte_j,
-                  (80 * 2 / 180.0 / 180 + 200 * 4 / 300.0 / 300) /
-                      (4 / 180.0 / 180 + 16 / 300.0 / 300) * 1e-12,
+                  (80 * 2 / 180.0 / 180 + 262 * 4 / 362.0 / 362) /
+                      (4 / 180.0 / 180 + 16 / 362.0 / 362) * 1e-12,
                   1e-9);
     assert_around(term.flop_j[FP32], 0.8e-12, 1e-9);
-    assert_around(fit(bent, COUNT(bent)).constant_w, 60, 1e-9);
+    assert_int_equal(term.rows, COUNT(bent));
+    term.idle_w = ROOF_UNKNOWN;
+    roof_power_fit(&term, bent, COUNT(bent));
+    assert_true(isnan(term.constant_w));
+    assert_true(isnan(term.error));
     assert_int_equal(term.rows, COUNT(bent));
 }
 
