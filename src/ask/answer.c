@@ -33,7 +33,7 @@ static const struct {
     {ROOF_COMMAND_SIMULATE, roof_ask_simulate, {ROWS, ROOF_HTML, IMAGES}, 10},
     {ROOF_COMMAND_PLOT, roof_ask_plot, {ROOF_TEXT, IMAGES, ROOF_JSON, ROOF_HTML}, 7},
     {ROOF_COMMAND_CHECK, roof_ask_check, {ROOF_TEXT, ROOF_JSON, ROOF_TAP, ROOF_JUNIT}, 4},
-    {ROOF_COMMAND_MEASURE, roof_ask_measure, {ROOF_TEXT, ROOF_JSON, ROOF_CSV}, 3},
+    {ROOF_COMMAND_MEASURE, roof_ask_measure, {ROOF_TEXT, ROOF_JSON, ROOF_CSV, ROOF_MARKDOWN}, 4},
     {ROOF_COMMAND_MONITOR, roof_ask_monitor, {ROOF_TEXT, ROOF_JSON, ROOF_NDJSON, ROOF_CSV}, 4},
     {ROOF_COMMAND_PAGE, roof_ask_page, {ROOF_HTML}, 1}};
 

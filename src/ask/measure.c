@@ -410,6 +410,8 @@ static enum roof_status write_all(struct measuring *m, struct roof_error *error)
         roof_rows_write(&text, &m->measured);
     } else if (a->form.format == ROOF_JSON) {
         roof_report_measured_json(&text, &report);
+    } else if (a->form.format == ROOF_MARKDOWN) {
+        roof_report_measured_markdown(&text, &report);
     } else {
         roof_report_measured_text(&text, &report);
     }

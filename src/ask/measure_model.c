@@ -103,9 +103,10 @@ static enum roof_status write_all(struct stepping *s, struct roof_error *error)
     enum roof_status status = ROOF_OK;
     for (size_t i = 0; i < s->count; i++) {
         agree = agree && roof_step_agrees(s->step[i]);
-        if (a->form.format == ROOF_TEXT) {
+        if (a->form.format == ROOF_TEXT || a->form.format == ROOF_MARKDOWN) {
             roof_text_put(&text, i == 0 ? "" : "\n");
-            roof_report_step_text(&text, s->step[i], s->compared);
+            (a->form.format == ROOF_TEXT ? roof_report_step_text : roof_report_step_markdown)(
+                &text, s->step[i], s->compared);
         }
     }
     if (a->form.format == ROOF_JSON) {

@@ -39,7 +39,7 @@ static const struct {
      "text (default), svg, png, pdf, html, gnuplot or json; with -o, by its extension"},
     {ROOF_COMMAND_CHECK, ROOF_INPUT_FORMAT,
      "text (default), json, tap or junit; with -o, by its extension"},
-    {ROOF_COMMAND_MEASURE, ROOF_INPUT_FORMAT, "text (default), json or csv (the rows)"},
+    {ROOF_COMMAND_MEASURE, ROOF_INPUT_FORMAT, "text (default), json, csv (the rows) or md"},
     {ROOF_COMMAND_COMPARE | ROOF_COMMAND_MONITOR, ROOF_INPUT_FORMAT,
      "text (default), json, ndjson or csv; with -o, by its extension"},
     {ROOF_COMMAND_PAGE, ROOF_INPUT_FORMAT, "html, the explorer"},

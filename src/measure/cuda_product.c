@@ -289,13 +289,14 @@ static enum roof_status choose(struct roof_cuda_product *product,
 {
     double fastest = HUGE_VAL;
     struct cublaslt_candidate best = {.status = 0};
+    struct roof_error failure = {0};
     enum roof_status status = ROOF_IO;
     for (int i = 0; i < count; i++) {
         product->best = candidates[i];
-        status = roof_cuda_run(product->cuda, run, product, error);
+        status = roof_cuda_run(product->cuda, run, product, &failure);
         for (int k = 0; k < TRIES && status == ROOF_OK; k++) {
             double seconds = HUGE_VAL;
-            status = roof_cuda_time(&seconds, product->cuda, run, product, error);
+            status = roof_cuda_time(&seconds, product->cuda, run, product, &failure);
             if (seconds < fastest) {
                 fastest = seconds;
                 best = candidates[i];
@@ -303,7 +304,13 @@ static enum roof_status choose(struct roof_cuda_product *product,
         }
     }
     product->best = best;
-    return fastest < HUGE_VAL ? ROOF_OK : status;
+    if (fastest < HUGE_VAL) {
+        return ROOF_OK;
+    }
+    if (error != NULL) {
+        *error = failure;
+    }
+    return status;
 }
 
 enum roof_status roof_cuda_product_begin(struct roof_cuda_product *product,

@@ -9,6 +9,7 @@
 #include "base/quantity.h"
 #include "measure/rows.h"
 #include "measure/timing.h"
+#include "report/markdown.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
 
@@ -182,6 +183,147 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
     put_power(out, &m->power);
     if (report->judgement != NULL) {
         put_kernels(out, report);
+    }
+}
+
+/* --- for documents ------------------------------------------------------------------------- */
+
+/* Ends the cell of a figure that may be noisy. */
+static void end_figure(struct roof_markdown_table *g, bool noisy)
+{
+    roof_text_put(&g->text, noisy ? " (noisy)" : "");
+    roof_markdown_end_cell(g);
+}
+
+static void put_levels_markdown(struct roof_text *out, const struct roof_measured *m)
+{
+    static const enum roof_probe probes[] = {ROOF_PROBE_READ, ROOF_PROBE_COPY, ROOF_PROBE_TRIAD};
+    struct roof_markdown_table g;
+    ROOF_GRID_BEGIN(&g, "level", ">size", ">read", ">copy", ">triad");
+    for (size_t i = 0; i < m->device.level_count; i++) {
+        const struct roof_meter_level *const level = &m->device.level[i];
+        roof_markdown_cell(&g, level->name);
+        roof_markdown_quantity(&g, level->bytes > 0 ? (double)level->bytes : m->device.memory_bytes,
+                               ROOF_UNIT_CAPACITY);
+        for (size_t p = 0; p < COUNT(probes); p++) {
+            const struct roof_meter_row *const row = level_row(m, probes[p], i);
+            roof_markdown_put_quantity(&g.text,
+                                       row == NULL ? ROOF_UNKNOWN : row->amount / row->time_s,
+                                       ROOF_UNIT_GB_PER_S);
+            end_figure(&g, row != NULL && row->noisy);
+        }
+    }
+    roof_markdown_put(out, &g);
+}
+
+static void put_figures_markdown(struct roof_text *out, const struct roof_measured *m)
+{
+    struct roof_markdown_table g;
+    ROOF_GRID_BEGIN(&g, "figure", "format", ">value");
+    for (size_t i = 0; i < m->count; i++) {
+        const struct roof_meter_row *const row = &m->row[i];
+        const bool peak = row->task.probe == ROOF_PROBE_MULTIPLY;
+        if (!peak && row->task.probe != ROOF_PROBE_LAUNCH) {
+            continue;
+        }
+        if (peak) {
+            roof_text_printf(&g.text, "peak, %s unit", roof_compute_unit_name(row->task.unit));
+            roof_markdown_end_cell(&g);
+        } else {
+            roof_markdown_cell(&g, "launch");
+        }
+        roof_markdown_cell(&g, peak ? roof_precision_name(row->task.format) : "");
+        roof_markdown_put_quantity(&g.text, peak ? row->amount / row->time_s : row->time_s,
+                                   peak ? ROOF_UNIT_TFLOPS : ROOF_UNIT_MICROSECONDS);
+        end_figure(&g, row->noisy);
+    }
+    roof_markdown_put(out, &g);
+}
+
+static void put_power_markdown(struct roof_text *out, const struct roof_power_term *power)
+{
+    struct roof_markdown_table g;
+    if (isnan(power->idle_w)) {
+        return;
+    }
+    ROOF_GRID_BEGIN(&g, "power and energy", "format", ">value");
+    roof_markdown_cell(&g, "idle");
+    roof_markdown_cell(&g, "");
+    roof_markdown_quantity(&g, power->idle_w, ROOF_UNIT_WATTS);
+    if (!isnan(power->constant_w)) {
+        roof_markdown_cell(&g, "constant");
+        roof_markdown_cell(&g, "");
+        roof_markdown_quantity(&g, power->constant_w, ROOF_UNIT_WATTS);
+        roof_markdown_cell(&g, "per byte of memory");
+        roof_markdown_cell(&g, "");
+        roof_markdown_quantity(&g, power->byte_j, ROOF_UNIT_PICOJOULES);
+    }
+    for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
+        if (!isnan(power->constant_w) && !isnan(power->flop_j[format])) {
+            roof_markdown_cell(&g, "per FLOP");
+            roof_markdown_cell(&g, roof_precision_name((enum roof_precision)format));
+            roof_markdown_quantity(&g, power->flop_j[format], ROOF_UNIT_PICOJOULES);
+        }
+    }
+    roof_text_put(out, "\n");
+    roof_markdown_put(out, &g);
+}
+
+static void put_kernels_markdown(struct roof_text *out, const struct roof_measure_report *report)
+{
+    const struct roof_judgement *const j = report->judgement;
+    struct roof_markdown_table g;
+    struct roof_text against = ROOF_TEXT_INIT;
+    roof_text_plain(&against,
+                    report->against == NULL ? "the device that was written" : report->against);
+    roof_text_put(out,
+                  "\n## Kernels\n\nOf bound: median of the lower bound over the measured time. "
+                  "Error: mean of \\|expected / measured - 1\\| of ");
+    roof_markdown_put_made(out, &against);
+    roof_text_put(out, ".\n\n");
+    ROOF_GRID_BEGIN(&g, "kernel", "formats", ">rows", ">noisy", ">of bound", ">error");
+    for (size_t i = 0; i < j->count; i++) {
+        const struct roof_judged *const k = &j->kernel[i];
+        roof_markdown_cell(&g, roof_kernel_name(k->kernel));
+        roof_markdown_cell(&g, roof_numerics_name(k->numerics));
+        roof_markdown_integer(&g, k->rows);
+        roof_markdown_integer(&g, k->noisy);
+        roof_markdown_share(&g, k->of_bound);
+        roof_markdown_share(&g, k->error);
+    }
+    roof_markdown_cell(&g, "all");
+    for (int blank = 0; blank < 4; blank++) {
+        roof_markdown_cell(&g, "");
+    }
+    roof_markdown_share(&g, j->error);
+    roof_markdown_put(out, &g);
+    if (report->compared) {
+        roof_text_printf(out, "\nPredictions and measurements %s 15%%.\n",
+                         roof_agrees(j) ? "agree within" : "differ by more than");
+    }
+}
+
+void roof_report_measured_markdown(struct roof_text *out, const struct roof_measure_report *report)
+{
+    const struct roof_measured *const m = report->measured;
+    struct roof_text name = ROOF_TEXT_INIT;
+    char took[ROOF_QUANTITY_SIZE];
+    roof_text_plain(&name, m->device.name);
+    roof_text_put(out, "# ");
+    roof_markdown_put_made(out, &name);
+    roof_text_plain(&name, m->device.architecture);
+    roof_text_put(&name, *m->device.software == '\0' ? "" : ", ");
+    roof_text_plain(&name, m->device.software);
+    roof_text_put(out, "\n\n");
+    roof_markdown_put_made(out, &name);
+    roof_text_printf(out, ": %zu of %zu measurements in %s s, by `roofline measure`.\n\n", m->count,
+                     m->planned, roof_format_short(took, round(10 * m->took_s) / 10));
+    put_levels_markdown(out, m);
+    roof_text_put(out, "\n");
+    put_figures_markdown(out, m);
+    put_power_markdown(out, &m->power);
+    if (report->judgement != NULL) {
+        put_kernels_markdown(out, report);
     }
 }
 

@@ -14,6 +14,7 @@ struct roof_measure_report {
 };
 
 void roof_report_measured_text(struct roof_text *out, const struct roof_measure_report *report);
+void roof_report_measured_markdown(struct roof_text *out, const struct roof_measure_report *report);
 void roof_report_measured_json(struct roof_text *out, const struct roof_measure_report *report);
 
 #endif

@@ -12,6 +12,7 @@
 #include "measure/judge.h"
 #include "measure/rows.h"
 #include "measure/timing.h"
+#include "report/markdown.h"
 #include "report/model_report.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
@@ -92,29 +93,47 @@ static void put_row(struct roof_text *out, const struct roof_measured_step *step
         row->noise > ROOF_NOISE_MAX ? "  noisy" : "");
 }
 
+/* Returns the operator that took longest of those that ran and are not done, and marks it; NULL:
+ * there is none. */
+static const struct roof_measured_node *take_longest(bool done[ROOF_GRAPH_MAX],
+                                                     const struct roof_measured_step *step)
+{
+    size_t most = step->count;
+    double time_s = -1;
+    for (size_t i = 0; i < step->count; i++) {
+        const struct roof_measured_node *const row = &step->row[i];
+        const double own_s = (double)row->node->node.count * row->time_s;
+        if (!done[i] && row->runs > 0 && own_s > time_s) {
+            most = i;
+            time_s = own_s;
+        }
+    }
+    if (most == step->count) {
+        return NULL;
+    }
+    done[most] = true;
+    return &step->row[most];
+}
+
 /* Writes the operators that ran, those that took longest first. */
 static void put_rows(struct roof_text *out, const struct roof_measured_step *step)
 {
     bool done[ROOF_GRAPH_MAX] = {false};
+    const struct roof_measured_node *row = NULL;
     roof_text_printf(out, "\n  %-24s %5s %14s %8s %14s %8s %9s\n", "operator", "count", "measured",
                      "share", "expected", "error", "of bound");
-    for (;;) {
-        size_t most = step->count;
-        double time_s = -1;
-        for (size_t i = 0; i < step->count; i++) {
-            const struct roof_measured_node *const row = &step->row[i];
-            const double own_s = (double)row->node->node.count * row->time_s;
-            if (!done[i] && row->runs > 0 && own_s > time_s) {
-                most = i;
-                time_s = own_s;
-            }
-        }
-        if (most == step->count) {
-            return;
-        }
-        done[most] = true;
-        put_row(out, step, &step->row[most]);
+    while ((row = take_longest(done, step)) != NULL) {
+        put_row(out, step, row);
     }
+}
+
+/* Says whether a step agrees with its prediction; a line without its end. */
+static const char *verdict_of(const struct roof_measured_step *step)
+{
+    return roof_step_agrees(step) ? "Prediction and measurement agree within 15%."
+           : step->covered < ROOF_STEP_COVERED
+               ? "The step is not judged: what ran has less than 90% of the predicted time."
+               : "Prediction and measurement differ by more than 15%.";
 }
 
 void roof_report_step_text(struct roof_text *out, const struct roof_measured_step *step,
@@ -134,12 +153,53 @@ void roof_report_step_text(struct roof_text *out, const struct roof_measured_ste
     put_parts(out, step);
     put_rows(out, step);
     if (compared) {
-        roof_text_put(out, roof_step_agrees(step)
-                               ? "\n  Prediction and measurement agree within 15%.\n"
-                           : step->covered < ROOF_STEP_COVERED
-                               ? "\n  The step is not judged: what ran has less than 90% of the "
-                                 "predicted time.\n"
-                               : "\n  Prediction and measurement differ by more than 15%.\n");
+        roof_text_printf(out, "\n  %s\n", verdict_of(step));
+    }
+}
+
+/* --- for documents ------------------------------------------------------------------------- */
+
+void roof_report_step_markdown(struct roof_text *out, const struct roof_measured_step *step,
+                               bool compared)
+{
+    bool done[ROOF_GRAPH_MAX] = {false};
+    const struct roof_measured_node *row = NULL;
+    struct roof_text made = ROOF_TEXT_INIT;
+    struct roof_markdown_table g;
+    char cell[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, "## ");
+    roof_text_plain(&made, step->prediction->model->id);
+    roof_text_put(&made, ", ");
+    roof_model_report_scenario(&made, step->prediction);
+    roof_markdown_put_made(out, &made);
+    roof_text_put(out, "\n\n");
+    roof_model_report_formats(&made, step->prediction);
+    roof_text_put(&made, "; measured on ");
+    roof_text_plain(&made, step->device.name);
+    roof_text_put(&made, ", expected of ");
+    roof_text_plain(&made, step->prediction->total.hardware->id);
+    roof_text_put(&made, ".");
+    roof_markdown_put_made(out, &made);
+    roof_text_put(out, "\n\n```text\n");
+    put_whole(out, step);
+    put_parts(out, step);
+    roof_text_put(out, "```\n\n");
+    ROOF_GRID_BEGIN(&g, "operator", ">count", ">measured", ">share", ">expected", ">error",
+                    ">of bound");
+    while ((row = take_longest(done, step)) != NULL) {
+        const double count = (double)row->node->node.count;
+        roof_markdown_cell(&g, row->node->node.name);
+        roof_markdown_integer(&g, row->node->node.count);
+        roof_markdown_quantity(&g, count * row->time_s, ROOF_UNIT_MILLISECONDS);
+        roof_markdown_share(&g, count * row->time_s / step->time_s);
+        roof_markdown_quantity(&g, count * row->node->prediction.expected_s,
+                               ROOF_UNIT_MILLISECONDS);
+        roof_markdown_cell(&g, signed_share(cell, roof_step_row_error(row)));
+        roof_markdown_share(&g, row->node->prediction.time_s / row->time_s);
+    }
+    roof_markdown_put(out, &g);
+    if (compared) {
+        roof_text_printf(out, "\n%s\n", verdict_of(step));
     }
 }
 

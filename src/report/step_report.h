@@ -9,6 +9,8 @@
 /* compared: say if the predictions agree. */
 void roof_report_step_text(struct roof_text *out, const struct roof_measured_step *step,
                            bool compared);
+void roof_report_step_markdown(struct roof_text *out, const struct roof_measured_step *step,
+                               bool compared);
 /* Writes all steps as one document. */
 void roof_report_steps_json(struct roof_text *out, const struct roof_measured_step *const *step,
                             size_t count);
