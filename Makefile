@@ -412,7 +412,7 @@ else cat $@.log; echo "FAIL $(@:$(PASSED)/%=%)"; exit 1; fi
 endef
 
 ## check: run every test on this build (-j2: two at a time)
-check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-project check-oracle check-ask recipes
+check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-project check-kernels check-oracle check-ask recipes
 
 # A unit test runs again when its floor or one below it changes: it uses no others (check-rules).
 # These use a floor above theirs, of which they need something to test with.
@@ -493,6 +493,11 @@ $(PASSED)/formulas: $(BIN) $(wildcard tests/check/*.json) $(WRAPPED)
 check-schemas: $(PASSED)/schemas
 $(PASSED)/schemas: $(BIN) tests/schema.sh tests/schema.py tests/cli/program.sh $(DATA) $(FAKES) $(WRAPPED)
 	$(call test,sh tests/schema.sh $(BIN))
+
+# The kernels of GPUs compute what they should, by an interpreter.
+check-kernels: $(PASSED)/kernels
+$(PASSED)/kernels: tests/cuda/interpret.py $(KERNELS)
+	$(call test,eval 'if command -v $(PYTHON); then $(PYTHON) -B tests/cuda/interpret.py $(KERNELS); else echo "skipped: no $(PYTHON)"; fi')
 
 # The rules of the project: those that take a second first, then those that build and install.
 RULES = CC='$(CC)' LIB='$(LIB)' SHARED='$(SHARED)' BIN='$(BIN)' BUILD='$(BUILD)' HARDEN='$(HARDEN)' sh tests/project.sh
@@ -750,7 +755,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors check-errors charts llama-check cuda-check kernels reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
+.PHONY: all calibrate errors check-errors charts llama-check cuda-check kernels reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/bench/bench.d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

@@ -68,9 +68,7 @@ struct roof_bench {
 /* Releases what a job holds. */
 static void release(struct job *job, const struct roof_bench *bench)
 {
-    if (job->graph != NULL) {
-        (void)bench->cuda.call.cuGraphExecDestroy(job->graph);
-    }
+    roof_cuda_release(&bench->cuda, &job->graph);
     roof_cuda_product_end(&job->product);
     if (job->data != 0) {
         (void)bench->cuda.call.cuMemFree_v2(job->data);
@@ -83,9 +81,7 @@ static void cuda_step_end(struct roof_bench *bench)
     for (size_t i = 0; i < bench->step.count && bench->part != NULL; i++) {
         release(&bench->part[i], bench);
     }
-    if (bench->graph != NULL) {
-        (void)bench->cuda.call.cuGraphExecDestroy(bench->graph);
-    }
+    roof_cuda_release(&bench->cuda, &bench->graph);
     free(bench->part);
     free(bench->next);
     bench->part = NULL;
@@ -480,11 +476,18 @@ static enum roof_status queue_calls(void *context, struct roof_error *error)
     return ROOF_OK;
 }
 
-static enum roof_status replay(void *context, struct roof_error *error)
+/* Finds about how long the calls that are queued take. */
+static enum roof_status time_calls(double *seconds, struct roof_bench *bench,
+                                   struct roof_error *error)
 {
-    struct roof_bench *const bench = context;
-    ROOF_CUDA(&bench->cuda, cuGraphLaunch, bench->queued->graph, bench->cuda.stream);
-    return ROOF_OK;
+    struct cuda_graph_run *graph = NULL;
+    TRY(roof_cuda_run(&bench->cuda, queue_calls, bench, error));
+    enum roof_status status = roof_cuda_capture(&graph, &bench->cuda, queue_calls, bench, error);
+    if (status == ROOF_OK) {
+        status = roof_cuda_time(seconds, &bench->cuda, graph, error);
+    }
+    roof_cuda_release(&bench->cuda, &graph);
+    return status;
 }
 
 /* Makes the graph of as many calls as a sample needs, each copy the same number of times. */
@@ -493,14 +496,12 @@ static enum roof_status make_graph(struct job *job, struct roof_bench *bench,
 {
     double took = 0;
     job->calls = 2;
-    TRY(roof_cuda_run(&bench->cuda, queue_calls, bench, error));
-    TRY(roof_cuda_time(&took, &bench->cuda, queue_calls, bench, error));
+    TRY(time_calls(&took, bench, error));
     const double wanted = 2 * SAMPLE_S / (took > 1e-7 ? took : 1e-7);
     job->calls = wanted < 1 ? 1 : wanted > CALLS_MAX ? CALLS_MAX : (int64_t)wanted;
     job->calls = (job->calls + job->copies - 1) / job->copies * job->copies;
     job->calls = job->calls > CALLS_MAX ? CALLS_MAX : job->calls;
-    TRY(roof_cuda_capture(&job->graph, &bench->cuda, queue_calls, bench, error));
-    return roof_cuda_run(&bench->cuda, replay, bench, error);
+    return roof_cuda_capture(&job->graph, &bench->cuda, queue_calls, bench, error);
 }
 
 /* Times a job: the seconds of one call. */
@@ -511,7 +512,7 @@ static enum roof_status time_job(double *seconds, struct job *job, struct roof_b
     if (job->graph == NULL) {
         TRY(make_graph(job, bench, error));
     }
-    TRY(roof_cuda_time(seconds, &bench->cuda, replay, bench, error));
+    TRY(roof_cuda_time(seconds, &bench->cuda, job->graph, error));
     bench->busy_s = *seconds;
     *seconds /= (double)job->calls;
     return ROOF_OK;
@@ -548,13 +549,6 @@ static enum roof_status queue_step(void *context, struct roof_error *error)
     return ROOF_OK;
 }
 
-static enum roof_status replay_step(void *context, struct roof_error *error)
-{
-    const struct roof_bench *const bench = context;
-    ROOF_CUDA(&bench->cuda, cuGraphLaunch, bench->graph, bench->cuda.stream);
-    return ROOF_OK;
-}
-
 static enum roof_status begin_parts(struct roof_bench *bench, struct roof_error *error)
 {
     const struct roof_meter_step *const step = &bench->step;
@@ -568,8 +562,7 @@ static enum roof_status begin_parts(struct roof_bench *bench, struct roof_error 
         TRY(begin(&bench->part[i], &amount, bench, &step->part[i].task, step->part[i].runs, error));
     }
     TRY(roof_cuda_run(&bench->cuda, queue_step, bench, error)); /* kernels are loaded now */
-    TRY(roof_cuda_capture(&bench->graph, &bench->cuda, queue_step, bench, error));
-    return roof_cuda_run(&bench->cuda, replay_step, bench, error);
+    return roof_cuda_capture(&bench->graph, &bench->cuda, queue_step, bench, error);
 }
 
 static enum roof_status cuda_step_begin(struct roof_bench *bench,
@@ -592,7 +585,7 @@ static enum roof_status cuda_step_sample(double *seconds, double *each, struct r
     for (size_t i = 0; i < bench->step.count; i++) {
         TRY(time_job(&each[i], &bench->part[i], bench, error));
     }
-    return roof_cuda_time(seconds, &bench->cuda, replay_step, bench, error);
+    return roof_cuda_time(seconds, &bench->cuda, bench->graph, error);
 }
 
 /* --- sensors ------------------------------------------------------------------------------- */

@@ -213,7 +213,7 @@ void roof_cuda_close(struct roof_cuda *cuda)
 
 /* --- work ---------------------------------------------------------------------------------- */
 
-static enum roof_status queue(struct roof_cuda *cuda, roof_cuda_work *work, void *context,
+static enum roof_status queue(struct roof_cuda *cuda, struct cuda_graph_run *graph,
                               struct roof_error *error)
 {
     if (cuda->gate != NULL) {
@@ -221,7 +221,7 @@ static enum roof_status queue(struct roof_cuda *cuda, roof_cuda_work *work, void
                   WAIT_GREATER_EQUAL);
     }
     ROOF_CUDA(cuda, cuEventRecord, cuda->from, cuda->stream);
-    TRY(work(context, error));
+    ROOF_CUDA(cuda, cuGraphLaunch, graph, cuda->stream);
     ROOF_CUDA(cuda, cuEventRecord, cuda->until, cuda->stream);
     return ROOF_OK;
 }
@@ -234,11 +234,11 @@ enum roof_status roof_cuda_run(struct roof_cuda *cuda, roof_cuda_work *work, voi
     return ROOF_OK;
 }
 
-enum roof_status roof_cuda_time(double *seconds, struct roof_cuda *cuda, roof_cuda_work *work,
-                                void *context, struct roof_error *error)
+enum roof_status roof_cuda_time(double *seconds, struct roof_cuda *cuda,
+                                struct cuda_graph_run *graph, struct roof_error *error)
 {
     float milliseconds = 0;
-    const enum roof_status status = queue(cuda, work, context, error);
+    const enum roof_status status = queue(cuda, graph, error);
     cuda->gates++;
     if (cuda->gate != NULL) { /* it opens also after a failure: the stream must not wait for ever */
         atomic_thread_fence(memory_order_seq_cst);
@@ -268,5 +268,16 @@ enum roof_status roof_cuda_capture(struct cuda_graph_run **out, const struct roo
     if (graph != NULL) {
         (void)cuda->call.cuGraphDestroy(graph);
     }
-    return status;
+    TRY(status);
+    ROOF_CUDA(cuda, cuGraphLaunch, *out, cuda->stream);
+    ROOF_CUDA(cuda, cuStreamSynchronize, cuda->stream);
+    return ROOF_OK;
+}
+
+void roof_cuda_release(const struct roof_cuda *cuda, struct cuda_graph_run **graph)
+{
+    if (*graph != NULL) {
+        (void)cuda->call.cuGraphExecDestroy(*graph);
+    }
+    *graph = NULL;
 }

@@ -125,15 +125,20 @@ enum roof_status roof_cuda_allocate(uint64_t *out, const struct roof_cuda *cuda,
 /* Adds work to the stream. */
 typedef enum roof_status roof_cuda_work(void *context, struct roof_error *error);
 
-/* Runs work on the device. The first run of a kernel, or of a graph, is by this: the driver loads
- * kernels when they are used first, and may wait for the device to be idle then. */
+/* Runs work on the device. What is to become a graph runs by this first: the driver loads kernels
+ * when they are used first, and may wait for the device to be idle then. */
 enum roof_status roof_cuda_run(struct roof_cuda *cuda, roof_cuda_work *work, void *context,
                                struct roof_error *error);
-/* Times work on the device: it is queued behind a gate, which opens when all of it is there. */
-enum roof_status roof_cuda_time(double *seconds, struct roof_cuda *cuda, roof_cuda_work *work,
-                                void *context, struct roof_error *error);
-/* Captures work as a graph, which the caller releases with cuGraphExecDestroy. */
+/* Captures work as a graph and runs it once. The caller releases *out (roof_cuda_release), also
+ * after a failure. */
 enum roof_status roof_cuda_capture(struct cuda_graph_run **out, const struct roof_cuda *cuda,
                                    roof_cuda_work *work, void *context, struct roof_error *error);
+/* Times a graph: it is queued behind a gate, which opens when all of it is there. Nothing but a
+ * graph that has run is ever behind the gate, since a kernel that is loaded then would wait for it,
+ * and the gate for the kernel. */
+enum roof_status roof_cuda_time(double *seconds, struct roof_cuda *cuda,
+                                struct cuda_graph_run *graph, struct roof_error *error);
+/* Releases a graph, which becomes NULL; there may be none. */
+void roof_cuda_release(const struct roof_cuda *cuda, struct cuda_graph_run **graph);
 
 #endif

@@ -282,6 +282,23 @@ static enum roof_status propose(struct cublaslt_candidate *out, int *found,
                                        product->shape.m, product->shape.n, product->shape.k);
 }
 
+/* Finds the best time of a product with the candidate that it has. */
+static enum roof_status time_candidate(double *least_s, struct roof_cuda_product *product,
+                                       struct roof_error *error)
+{
+    struct cuda_graph_run *graph = NULL;
+    *least_s = HUGE_VAL;
+    TRY(roof_cuda_run(product->cuda, run, product, error));
+    enum roof_status status = roof_cuda_capture(&graph, product->cuda, run, product, error);
+    for (int i = 0; i < TRIES && status == ROOF_OK; i++) {
+        double seconds = HUGE_VAL;
+        status = roof_cuda_time(&seconds, product->cuda, graph, error);
+        *least_s = fmin(*least_s, seconds);
+    }
+    roof_cuda_release(product->cuda, &graph);
+    return status;
+}
+
 /* Keeps the candidate whose best run is the fastest; one that cannot run is passed over. */
 static enum roof_status choose(struct roof_cuda_product *product,
                                const struct cublaslt_candidate *candidates, int count,
@@ -289,18 +306,15 @@ static enum roof_status choose(struct roof_cuda_product *product,
 {
     double fastest = HUGE_VAL;
     struct cublaslt_candidate best = {.status = 0};
-    struct roof_error failure = {0};
+    struct roof_error failure = {.status = ROOF_OK};
     enum roof_status status = ROOF_IO;
     for (int i = 0; i < count; i++) {
+        double seconds = HUGE_VAL;
         product->best = candidates[i];
-        status = roof_cuda_run(product->cuda, run, product, &failure);
-        for (int k = 0; k < TRIES && status == ROOF_OK; k++) {
-            double seconds = HUGE_VAL;
-            status = roof_cuda_time(&seconds, product->cuda, run, product, &failure);
-            if (seconds < fastest) {
-                fastest = seconds;
-                best = candidates[i];
-            }
+        status = time_candidate(&seconds, product, &failure);
+        if (status == ROOF_OK && seconds < fastest) {
+            fastest = seconds;
+            best = candidates[i];
         }
     }
     product->best = best;
