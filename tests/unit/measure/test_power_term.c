@@ -71,9 +71,9 @@ static void test_rows_that_tell_nothing_apart(void **state)
     assert_around(fit(same, COUNT(same)).constant_w, 100, 1e-9);
 }
 
-/* Of 180 = c + 2 b and 362 = c + 4 b is c = -2, which no device draws. An idle one draws 100 W, and
- * least squares of (100 + 2 b) / 180 and (100 + 4 b) / 362 are left: b = (80 2/180^2 + 262 4/362^2)
- * / (4/180^2 + 16/362^2) = 52.7 pJ, which is 14% off for both. */
+/* From 180 = c + 2 b and 362 = c + 4 b follows c = -2, which no device draws. An idle one draws 100
+ * W, and least squares of (100 + 2 b) / 180 and (100 + 4 b) / 362 are left: b = (80 2/180^2 + 262
+ * 4/362^2) / (4/180^2 + 16/362^2) = 52.7 pJ, which is 14% off for both. */
 static void test_constant_is_that_of_the_idle_device(void **state)
 {
     const struct roof_power_row bent[] = {hand[0], {4e12, 0, FP32, 362}, {0, 50e12, FP32, 140}};
