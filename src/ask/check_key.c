@@ -59,11 +59,17 @@ static enum roof_status unknown_key(const struct roof_schema *schema, struct roo
     return roof_unknown_name(error, ROOF_INVALID, "key", part, known, count);
 }
 
+/* Returns the path of a name that text reports use; other keys are paths themselves. */
+static const char *path_of(const char *key)
+{
+    return strcmp(key, "largest_batch") == 0 ? "limits.max_batch" : key;
+}
+
 enum roof_status roof_check_key_type(const char **type, const struct roof_schema *schema,
                                      const struct roof_json *file, const roof_json_value *member,
                                      struct roof_error *error)
 {
-    const char *path = roof_json_key(member);
+    const char *path = path_of(roof_json_key(member));
     char part[KEY_SIZE];
     struct roof_schema_node node = roof_schema_root(schema);
     *type = roof_schema_type(schema, node);
@@ -115,7 +121,7 @@ static const roof_json_value *find_element(const roof_json_value *array, const c
 const roof_json_value *roof_check_key_value(bool *nowhere, const struct roof_json *document,
                                             const char *key)
 {
-    const char *path = key;
+    const char *path = path_of(key);
     const roof_json_value *value = roof_json_root(document);
     char part[KEY_SIZE];
     while (value != NULL && next_part(part, &path)) {

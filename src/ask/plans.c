@@ -162,7 +162,7 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
         if (roof_asking_has(a, unsaid[i]) || (unsaid[i] == ROOF_INPUT_CLASS && classes)) {
             char name[ROOF_INPUT_NAME_SIZE];
             return roof_error_set(error, ROOF_USAGE,
-                                  ROOF_KEY("emit") " has no words of engines for %s",
+                                  ROOF_KEY("emit") " writes no engine options for %s: leave it out",
                                   roof_input_marked(name, roof_input(unsaid[i])));
         }
     }

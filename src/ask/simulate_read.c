@@ -478,6 +478,8 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
     TRY(roof_asking_model(&in->model, a, q, q->model_name, error));
     in->scenario.prompt = (int64_t)ceil(in->arrivals.prompt.mean);
     in->scenario.generate = (int64_t)ceil(in->arrivals.generate.mean);
+    in->row.lengths_vary = in->arrivals.prompt.kind != ROOF_LENGTH_FIXED ||
+                           in->arrivals.generate.kind != ROOF_LENGTH_FIXED;
     in->scenario.common.shape.batch = in->row.max_num_seqs;
     return read_prefills(in, a, error);
 }

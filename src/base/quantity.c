@@ -404,6 +404,25 @@ static bool number_text(double *out, const char *text, const char *unit)
     return *end == '\0' || (*unit != '\0' && strcmp(end + (*end == ' '), unit) == 0);
 }
 
+/* Reads a size that may have a multiple behind it, with a B or without: "48M", "1.5 GiB". */
+static bool bytes_text(double *out, const char *text)
+{
+    const char *end = text;
+    if (!plain_number(out, text, &end) || !isfinite(*out)) {
+        return false;
+    }
+    end += *end == ' ';
+    for (size_t m = 1; m < COUNT(multiples); m++) {
+        const size_t length = strlen(multiples[m].name);
+        if (strncmp(end, multiples[m].name, length) == 0 &&
+            (end[length] == '\0' || strcmp(end + length, "B") == 0)) {
+            *out *= (double)multiples[m].factor;
+            return true;
+        }
+    }
+    return false;
+}
+
 enum roof_status roof_parse_number(double *out, const char *text, const char *what, double min,
                                    double max, struct roof_error *error)
 {
@@ -417,14 +436,17 @@ enum roof_status roof_parse_quantity(double *out, const char *text, const char *
     const bool fraction = min >= 0 && max == 1;
     const char *const name = fraction ? "%" : units[unit].name;
     double value = 0;
-    const bool number = number_text(&value, text, name);
+    const bool size = unit == ROOF_UNIT_BYTES || unit == ROOF_UNIT_CAPACITY;
+    const bool number = number_text(&value, text, name) || (size && bytes_text(&value, text));
     value /= fraction && strchr(text, '%') != NULL ? 100 : 1;
     if (!number || !(value >= min && value <= max)) {
         char low[ROOF_QUANTITY_SIZE];
         char high[ROOF_QUANTITY_SIZE];
-        return roof_error_set(error, ROOF_USAGE, "%s must be a number from %s to %s%s%s, not '%s'",
-                              what, roof_format_short(low, min), roof_format_short(high, max),
-                              fraction || *name == '\0' ? "" : " ", fraction ? "" : name, text);
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s must be a number from %s to %s%s%s%s, not '%s'", what,
+                              roof_format_short(low, min), roof_format_short(high, max),
+                              fraction || *name == '\0' ? "" : " ", fraction ? "" : name,
+                              size ? ", or one with k, M, G, Ki, Mi or Gi" : "", text);
     }
     *out = value;
     return ROOF_OK;

@@ -510,6 +510,11 @@ enum roof_precision roof_precision_product(enum roof_precision weights,
     return formats[weights].unit;
 }
 
+bool roof_precision_gguf(enum roof_precision precision)
+{
+    return precision >= ROOF_PRECISION_Q1_0 && precision <= ROOF_PRECISION_TQ2_0;
+}
+
 const char *roof_family_name(enum roof_family family)
 {
     switch (family) {

@@ -87,6 +87,9 @@ double roof_pruned_bytes(enum roof_precision precision, double elements, double 
 enum roof_precision roof_precision_product(enum roof_precision weights,
                                            enum roof_precision activations);
 
+/** Tells whether a format is one of GGUF files alone, which only llama.cpp and its kin run. */
+bool roof_precision_gguf(enum roof_precision precision);
+
 const char *roof_family_name(enum roof_family family);
 
 /** Classes of the typical loss against the 16-bit original, least first (data/accuracy.json). */

@@ -485,6 +485,41 @@ bool roof_serving_published(const struct roof_serving *serving)
     return serving->layout != NULL && strcmp(serving->layout, "checkpoint") == 0;
 }
 
+/* Tells whether a format of an engine is a combination. */
+static bool is_serving(const struct roof_engine_format *f, const struct roof_serving *serving)
+{
+    bool kv = false;
+    for (size_t k = 0; k < f->kvs; k++) {
+        kv = kv || f->kv[k] == serving->kv;
+    }
+    return kv && f->weights == serving->weights && f->activations == serving->activations &&
+           same_text(f->layout, serving->layout) &&
+           same_text(f->quantization, serving->quantization);
+}
+
+/* Tells whether an engine calls a combination of formats so. */
+static bool has_word(const struct roof_engine *engine, const struct roof_serving *s,
+                     const char *name)
+{
+    size_t i = 0;
+    while (i < engine->formats &&
+           (strcasecmp(engine->format[i].id, name) != 0 || !is_serving(&engine->format[i], s))) {
+        i++;
+    }
+    return i < engine->formats;
+}
+
+/* Tells whether some engine calls a combination of formats so. */
+static bool is_word(const struct roof_engines *engines, const struct roof_serving *serving,
+                    const char *name)
+{
+    size_t i = 0;
+    while (i < engines->count && !has_word(&engines->engine[i], serving, name)) {
+        i++;
+    }
+    return i < engines->count;
+}
+
 const struct roof_serving *roof_serving_find(const struct roof_engines *engines, const char *name)
 {
     for (size_t i = 0; i < engines->servings; i++) {
@@ -492,7 +527,11 @@ const struct roof_serving *roof_serving_find(const struct roof_engines *engines,
             return &engines->serving[i];
         }
     }
-    return NULL;
+    size_t i = 0;
+    while (i < engines->servings && !is_word(engines, &engines->serving[i], name)) {
+        i++;
+    }
+    return i < engines->servings ? &engines->serving[i] : NULL;
 }
 
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model)
@@ -514,8 +553,9 @@ bool roof_serving_called(const struct roof_engines *engines, size_t serving, con
             return strcmp(engines->serving[serving].id, name) == 0;
         }
     }
-    return roof_precision_find(&weights, name, NULL) == ROOF_OK &&
-           engines->serving[serving].weights == weights;
+    return roof_precision_find(&weights, name, NULL) == ROOF_OK
+               ? engines->serving[serving].weights == weights
+               : is_word(engines, &engines->serving[serving], name);
 }
 
 unsigned roof_engines_measured(const struct roof_engines *engines)
@@ -552,13 +592,7 @@ const struct roof_engine_format *roof_engine_format(const struct roof_engine *en
 {
     for (size_t i = 0; i < engine->formats; i++) {
         const struct roof_engine_format *const f = &engine->format[i];
-        bool kv = false;
-        for (size_t k = 0; k < f->kvs; k++) {
-            kv = kv || f->kv[k] == serving->kv;
-        }
-        if (kv && runs_on(f, hardware) && f->weights == serving->weights &&
-            f->activations == serving->activations && same_text(f->layout, serving->layout) &&
-            same_text(f->quantization, serving->quantization)) {
+        if (runs_on(f, hardware) && is_serving(f, serving)) {
             return f;
         }
     }

@@ -180,12 +180,13 @@ const struct roof_engine_host *roof_engine_host(const struct roof_engine *engine
 
 /** Tells whether the weights are those of the published checkpoint. */
 bool roof_serving_published(const struct roof_serving *serving);
-/** Finds a combination of formats by its name; NULL: no engine has it. */
+/** Finds a combination of formats by its name, or else by what one of the engines calls it; NULL:
+ * no engine has it. */
 const struct roof_serving *roof_serving_find(const struct roof_engines *engines, const char *name);
 /** Tells whether a combination is for a model: those of published checkpoints are for some only. */
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model);
-/** Tells whether a name is that of a combination (its number): the name that engines give it or,
- * for a name that they give to none, the format of its weights. */
+/** Tells whether a name is that of a combination (its number): its own name or, for a name that is
+ * none of these, the format of its weights, or else what one of the engines calls it. */
 bool roof_serving_called(const struct roof_engines *engines, size_t serving, const char *name);
 
 /** Returns the engines whose kernels were measured, as bits by number. */

@@ -42,6 +42,17 @@ static void add_engine(struct choice *out, enum roof_stack stack, unsigned engin
     s->count += i == s->count;
 }
 
+/* Returns the stack that the question gives. Expected times of GGUF formats are those of the only
+ * engine that runs them; bounds are those of all stacks. */
+static enum roof_stack asked_stack(const struct roof_plan *plan, const struct roof_plan_problem *q)
+{
+    const struct roof_serving *const serving = &q->engines->serving[plan->serving];
+    const bool file = q->published != NULL && q->published->gguf && roof_serving_published(serving);
+    const enum roof_stack given = (enum roof_stack)q->base.common.stack;
+    const bool open = given == ROOF_STACK_BEST && plan->basis == ROOF_PLAN_EXPECTED;
+    return open && (file || roof_precision_gguf(serving->weights)) ? ROOF_STACK_LLAMA_CPP : given;
+}
+
 /* Finds the stacks of the engines that run a plan, each once. Engines that beware of their times
  * count only where no other engine runs the plan; those without a stack borrow all others'. */
 static struct choice stacks_of(const struct roof_plan *plan, const struct roof_plan_problem *q)
@@ -50,7 +61,7 @@ static struct choice stacks_of(const struct roof_plan *plan, const struct roof_p
     const unsigned measured = plan->engines & ~q->engines->lent;
     const unsigned taken = measured != 0 ? measured : plan->engines;
     if (!q->own_stacks || plan->basis == ROOF_PLAN_BOUND || taken == 0) {
-        add_engine(&out, (enum roof_stack)q->base.common.stack, plan->engines);
+        add_engine(&out, asked_stack(plan, q), plan->engines);
         return out;
     }
     for (size_t i = 0; i < q->engines->count; i++) {
@@ -66,6 +77,7 @@ enum roof_stack roof_plan_stack(const struct roof_plan_problem *problem, size_t 
 {
     const bool expects = roof_expects_times(problem->hardware[hardware]);
     const struct roof_plan plan = {.basis = expects ? ROOF_PLAN_EXPECTED : ROOF_PLAN_BOUND,
+                                   .serving = serving,
                                    .engines = roof_plan_engines(problem, serving, hardware)};
     const struct choice choice = stacks_of(&plan, problem);
     for (size_t i = 0; i < choice.stacks.count; i++) {

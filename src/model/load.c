@@ -77,6 +77,7 @@ static enum roof_status load_gguf(struct roof_model **out, const char *path,
     const enum roof_status status = roof_gguf_read(model, path, error);
     if (status == ROOF_OK) {
         model->layout = STORED;
+        model->gguf = true;
         *out = model;
     } else {
         roof_model_free(model);

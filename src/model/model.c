@@ -183,7 +183,7 @@ void roof_model_forget_formats(struct roof_model *model)
     roof_layers_clear(model->layer, model->layer_classes);
     memset(model->format, ROOF_PRECISION_AUTO, sizeof model->format);
     model->activations = model->kv = ROOF_PRECISION_AUTO;
-    model->stored = false;
+    model->stored = model->gguf = false;
     model->layout = NULL;
     model->file_bytes = ROOF_UNKNOWN;
 }

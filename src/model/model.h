@@ -198,6 +198,7 @@ struct roof_model {
     enum roof_precision activations; /**< their format in a layout; AUTO: the request decides */
     enum roof_precision kv; /**< the cache's format in a layout; AUTO: the request decides */
     bool stored;            /**< formats and bytes come from a file of weights */
+    bool gguf;              /**< that file is a GGUF file */
     double file_bytes; /**< bytes of all tensors that belong to the graph; NAN: no file was read */
     void *private_data;
 };

@@ -585,6 +585,30 @@ static enum roof_status resolve_offload(struct roof_scenario *s, const struct ro
     return ROOF_OK;
 }
 
+/* Tells whether one of the formats of weights is of GGUF. */
+static bool any_gguf(const int8_t format[ROOF_WEIGHT_COUNT])
+{
+    int w = 0;
+    while (w < ROOF_WEIGHT_COUNT && !roof_precision_gguf((enum roof_precision)format[w])) {
+        w++;
+    }
+    return w < ROOF_WEIGHT_COUNT;
+}
+
+bool roof_scenario_gguf(const struct roof_scenario *s, const struct roof_model *m)
+{
+    const struct roof_formats *const f = &s->common.formats;
+    bool gguf = m->gguf || any_gguf(m->format) || roof_precision_gguf(f->weights) ||
+                roof_precision_gguf(f->precision);
+    for (int64_t c = 0; c < m->layer_classes && !gguf; c++) {
+        gguf = any_gguf(m->layer[c].format);
+    }
+    for (int w = 0; w < ROOF_WEIGHT_COUNT && !gguf; w++) {
+        gguf = roof_precision_gguf(s->weight[w]);
+    }
+    return gguf;
+}
+
 enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
                                        const struct roof_model *model, struct roof_error *error)
 {
@@ -610,6 +634,9 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     TRY(resolve_drafts(&s, model, error));
     TRY(resolve_offload(&s, model, error));
     TRY(resolve_formats(&s, model, error));
+    if (s.common.stack == ROOF_STACK_BEST && roof_scenario_gguf(&s, model)) {
+        s.common.stack = ROOF_STACK_LLAMA_CPP;
+    }
     *scenario = s;
     return ROOF_OK;
 }

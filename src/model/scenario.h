@@ -132,6 +132,10 @@ struct roof_scenario {
 #define ROOF_SCENARIO_ACCEPTANCE 0.7
 void roof_scenario_init(struct roof_scenario *scenario);
 
+/** Tells whether the model or the scenario gives weights formats of GGUF, which only llama.cpp
+ * runs: a resolved scenario has its kernels in place of the best ones. */
+bool roof_scenario_gguf(const struct roof_scenario *scenario, const struct roof_model *model);
+
 /** Returns what the engine of a stack does on the host in a pass of a resolved scenario: the
  * sequences of a microbatch are dealt out evenly to the groups of the attention, each of which has
  * a host process of its own. */

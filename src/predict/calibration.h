@@ -124,6 +124,9 @@ void roof_calibration_write(struct roof_text *out, const struct roof_calibration
  * the parameter tile_rows of a loaded calibration, wherever its fit comes from. */
 double roof_matrix_rows(const char *architecture);
 
+/** Tells whether kernels of a stack are among the fits, its own or those of another device. */
+bool roof_calibration_has(const struct roof_calibration *calibration, enum roof_stack stack);
+
 /** Returns the stacks, a bit for each, with which roof_calibration_find finds all fits for a
  * kernel: those with fits of their own, and the first of the others where a fit is common to all.
  */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "catalog/registry.h"
 #include "model/graph.h"
 #include "predict/calibration.h"
 #include "predict/kernel.h"
@@ -26,8 +27,10 @@ const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
         return out;
     }
     if (hardware->calibration == NULL) {
-        snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernels of a device like %s were measured",
-                 hardware->like != NULL ? hardware->like : hardware->id);
+        const bool told = hardware->like != NULL || !roof_registry_path(hardware->reference);
+        snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernels of a device like %s were measured%s",
+                 hardware->like != NULL ? hardware->like : hardware->id,
+                 told ? "" : "; the key \"like\" of its file can name one that was");
         return out;
     }
     if (roof_power_capped(hardware)) {

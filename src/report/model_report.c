@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "predict/calibration.h"
 #include "predict/unexpected.h"
 #include "report/advice_report.h"
 #include "report/block_report.h"
@@ -155,6 +156,18 @@ void roof_model_report_unexpected(struct roof_text *out,
     roof_text_put(out, "one of its operators was not measured");
 }
 
+/* Says for weights of GGUF whose kernels the time is of: llama.cpp alone runs them. */
+static void put_gguf(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    const struct roof_scenario *const s = &r->scenario;
+    if (s->common.stack == ROOF_STACK_LLAMA_CPP && roof_scenario_gguf(s, r->model)) {
+        put_line(out, "", "",
+                 roof_calibration_has(r->total.hardware->calibration, ROOF_STACK_LLAMA_CPP)
+                     ? "kernels of llama.cpp, the engine for GGUF weights"
+                     : "no kernels for GGUF weights were measured on such a device");
+    }
+}
+
 /* Writes an expected time, the sum of the times of real kernels, with its range. */
 static void put_expected(struct roof_text *out, const struct roof_model_prediction *r,
                          double expected_s)
@@ -188,6 +201,7 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     if (*near != '\0') {
         put_line(out, "", "", near);
     }
+    put_gguf(out, r);
     if (!isnan(r->expected_tokens_per_s)) {
         snprintf(detail, sizeof detail, "%s per user",
                  roof_model_report_rate(user, r->expected_tokens_per_s_per_user));

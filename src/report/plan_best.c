@@ -193,6 +193,29 @@ static void put_unlimited(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
+/* Says how much of the expected times the engine takes on the host. */
+static void put_host_time(struct roof_text *out, const struct roof_plan *plan,
+                          const struct roof_plan_problem *problem)
+{
+    struct roof_scenario s;
+    char step[ROOF_QUANTITY_SIZE];
+    char request[ROOF_QUANTITY_SIZE];
+    roof_plan_scenario(&s, plan, problem);
+    (void)roof_scenario_resolve(&s, problem->model, NULL); /* as the search did */
+    const double step_s = roof_scenario_host_s(&s, plan->stack);
+    const double request_s = s.host_time[plan->stack].request_s;
+    const bool steps = step_s > 0;
+    const bool requests = request_s > 0 && s.generate > 0;
+    if (plan->basis == ROOF_PLAN_EXPECTED && (steps || requests)) {
+        roof_format_quantity(step, step_s, ROOF_UNIT_MILLISECONDS);
+        roof_format_quantity(request, request_s, ROOF_UNIT_MILLISECONDS);
+        roof_text_printf(out, "  host time:   %s%s%s%s%s; the engine's, in expected times only\n",
+                         steps ? step : "", steps ? " in a step" : "",
+                         steps && requests ? ", " : "", requests ? request : "",
+                         requests ? " before the first token" : "");
+    }
+}
+
 /* Says what the times assume of when requests come. */
 static void put_arrivals(struct roof_text *out, const struct roof_plan *plan)
 {
@@ -225,6 +248,7 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     }
     put_asked(out, plan, asked);
     put_way(out, plan, problem->base.generate);
+    put_host_time(out, plan, problem);
     if (requests) {
         put_arrivals(out, plan);
     }
@@ -590,7 +614,7 @@ void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *sp
                      speedup->to_name, speedup->from_name,
                      speedup->from_fits == ROOF_FIT_NO ? ", as if memory sufficed: it does not"
                                                        : "");
-    put_phase(out, "first token", gain_of(&speedup->prefill.total, speedup));
+    put_phase(out, "a prompt alone", gain_of(&speedup->prefill.total, speedup));
     put_phase(out, speedup->to.split.pp > 1 ? "a pass" : "a step",
               gain_of(&speedup->decode.total, speedup));
     put_operators(out, speedup);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The tables of the report on plans: the best ones, and those that nothing beats in both rates. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -226,8 +228,27 @@ static size_t count_basis(const struct roof_plans *plans, enum roof_plan_basis b
     return count;
 }
 
+/* Says which batches were tried, where the question gives none. */
+static void put_batches(struct roof_text *out, const struct roof_plan_problem *problem)
+{
+    const double asked = problem->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
+    char also[64] = "";
+    int64_t last = 1;
+    for (size_t b = 0; b < problem->batches; b++) {
+        last = problem->batch[b] == 2 * last ? problem->batch[b] : last;
+        if ((double)problem->batch[b] == asked) {
+            (void)snprintf(also, sizeof also, ", the %.0f asked for", asked);
+        }
+    }
+    if (problem->largest == ROOF_BATCHES_WITHIN || problem->largest == ROOF_BATCHES_BEYOND) {
+        roof_text_printf(
+            out, "(batches tried: 1, 2, 4 and so on to %" PRId64 "%s, and the largest that fits)\n",
+            last, also);
+    }
+}
+
 static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_t count,
-                        const struct common *common)
+                        const struct common *common, const struct roof_plan_problem *problem)
 {
     if (basis == ROOF_PLAN_EXPECTED) {
         roof_text_printf(out, "\n%zu plans, by expected times\n", count);
@@ -237,6 +258,7 @@ static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_
                          "slower)\n",
                          count);
     }
+    put_batches(out, problem);
     if (common->apart) {
         roof_text_put(out, "(ad is --attention-dp, ep is --moe-ep, tp is that of attention)\n");
     }
@@ -298,6 +320,30 @@ static void put_near(struct roof_text *out, struct rows rows,
     }
 }
 
+/* Says of each device which plan is better than its best one, that has weights as published. */
+static void put_published(struct roof_text *out, struct rows rows,
+                          const struct roof_plan_problem *problem)
+{
+    const struct roof_plans *const plans = rows.plans;
+    for (size_t i = 0; next_row(&i, &rows);) {
+        const struct roof_plan *const best = &plans->plan[i];
+        const double score = roof_plan_score(best, problem->objective);
+        size_t k = i + 1;
+        while (k < plans->count &&
+               (plans->plan[k].hardware != best->hardware || plans->plan[k].basis != best->basis ||
+                !(roof_plan_score(&plans->plan[k], problem->objective) < score))) {
+            k++;
+        }
+        if (k < plans->count) {
+            const double other = roof_plan_score(&plans->plan[k], problem->objective);
+            roof_text_printf(out,
+                             "(%s: rank %zu is %.1f%% better, but its checkpoint is to be made)\n",
+                             problem->hardware[best->hardware]->id, k + 1,
+                             100 * (score < 0 ? other / score - 1 : score / other - 1));
+        }
+    }
+}
+
 void roof_plan_put_devices(struct roof_text *out, const struct roof_plans *plans,
                            const struct roof_plan_problem *problem,
                            const struct roof_kept_columns *kept)
@@ -318,6 +364,7 @@ void roof_plan_put_devices(struct roof_text *out, const struct roof_plans *plans
             if (bases[b] == ROOF_PLAN_EXPECTED) {
                 put_near(out, rows, problem);
             }
+            put_published(out, rows, problem);
             roof_text_put(out, "\n");
             put_rows(out, rows, problem, &common, kept);
         }
@@ -338,7 +385,7 @@ void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
         struct common common = {0};
         add_common(&common, best, problem);
         add_common(&common, front, problem);
-        put_heading(out, bases[b], count, &common);
+        put_heading(out, bases[b], count, &common, problem);
         put_order(out, best, problem);
         put_unexpected(out, bases[b], problem);
         put_rows(out, best, problem, &common, kept);

@@ -159,6 +159,41 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
     }
 }
 
+/* Says how many of the requests that are always in flight fit to their ends, where not all do. */
+static void put_room(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct roof_scenario *const s = &row->deployment->scenario;
+    const int64_t tokens = s->prompt + s->generate - 1; /* the last token is never read */
+    const int64_t each = (tokens + ROOF_BLOCK_TOKENS - 1) / ROOF_BLOCK_TOKENS;
+    const int64_t fit = each > 0 ? row->deployment->blocks / each * s->dp : 0;
+    if (row->result.preemptions > 0 && fit < row->concurrency && isnan(row->result.prefix_hit)) {
+        put_line(out, "", "");
+        roof_text_printf(out, "%" PRId64 " of %" PRId64 " requests fit at their full %slength\n",
+                         fit, row->concurrency, row->lengths_vary ? "mean " : "");
+    }
+}
+
+/* Says in words what a bottleneck is. */
+static void put_bottleneck(struct roof_text *out, const char *name)
+{
+    static const struct {
+        const char *name;
+        const char *meaning;
+    } all[] = {{"budget", "prompts wait, since steps are full of prompt tokens (--chunk)"},
+               {"compute", "steps take all of the time, and no limit of the engine is reached"},
+               {"kv memory", "requests wait for room in the KV cache"},
+               {"sequences", "requests wait, since --max-num-seqs are running"},
+               {"link", "KV caches wait for the link between copies"},
+               {"prefill", "prompts wait for the copies that prefill"}};
+    put_line(out, "bottleneck", name);
+    for (size_t i = 0; i < COUNT(all); i++) {
+        if (strcmp(all[i].name, name) == 0) {
+            roof_text_printf(out, ": %s", all[i].meaning);
+        }
+    }
+    roof_text_put(out, "\n");
+}
+
 static void put_load(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_simulation *const s = &row->result;
@@ -184,14 +219,14 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
         put_line(out, "KV cache", roof_format_quantity(a, s->kv_use, ROOF_UNIT_FRACTION));
         roof_text_printf(out, " of room for %.0f tokens; %" PRIu64 " preemptions\n",
                          (double)row->deployment->blocks * ROOF_BLOCK_TOKENS, s->preemptions);
+        put_room(out, row);
     }
     if (!isnan(s->prefix_hit)) {
         put_line(out, "prefix cache", roof_format_quantity(a, s->prefix_hit, ROOF_UNIT_FRACTION));
         roof_text_put(out, " of the prompt tokens were cached\n");
     }
     if (row->bottleneck != NULL) {
-        put_line(out, "bottleneck", row->bottleneck);
-        roof_text_put(out, "\n");
+        put_bottleneck(out, row->bottleneck);
     }
     roof_text_printf(out, "  %-20s %" PRIu64 " measured after warm-up, seed %" PRId64 "\n",
                      "requests", s->requests, row->seed);

@@ -21,7 +21,8 @@ struct roof_simulation_row {
     const char *engine; /* whose scheduler it is; NULL: none was named */
     const char *router; /* NULL: there is one copy */
     int64_t concurrency;
-    int64_t chunk; /* ROOF_CHUNK_WHOLE: whole prompts */
+    bool lengths_vary; /* of prompts, or of what is generated */
+    int64_t chunk;     /* ROOF_CHUNK_WHOLE: whole prompts */
     int64_t max_num_seqs;
     int64_t seed;
     const char *bottleneck;

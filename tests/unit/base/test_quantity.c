@@ -226,8 +226,34 @@ static void test_units_of_numbers(void **state)
         assert_int_equal(status, cases[i].read ? ROOF_OK : ROOF_USAGE);
         assert_true(value == (cases[i].read ? 300 : 42));
     }
+    static const struct {
+        const char *text;
+        double bytes; /* 0: refused */
+    } sizes[] = {{"48M", 48e6},
+                 {"48MB", 48e6},
+                 {"48 MiB", 48. * 1024 * 1024},
+                 {"1.5Ki", 1536},
+                 {"2k", 2000},
+                 {"3Gi", 3. * 1024 * 1024 * 1024},
+                 {"7 bytes", 7},
+                 {"48m", 0},
+                 {"48 M B", 0},
+                 {"M", 0},
+                 {"48MiBs", 0},
+                 {"1e3G", 1e12},
+                 {"1e9G", 0 /* more */}};
+    for (size_t i = 0; i < 2 * COUNT(sizes); i++) {
+        double bytes = 0;
+        const enum roof_unit unit = i % 2 == 0 ? ROOF_UNIT_BYTES : ROOF_UNIT_CAPACITY;
+        const enum roof_status status =
+            roof_parse_quantity(&bytes, sizes[i / 2].text, "x", unit, 1, 1e13, NULL);
+        assert_int_equal(status, sizes[i / 2].bytes > 0 ? ROOF_OK : ROOF_USAGE);
+        assert_true(bytes == sizes[i / 2].bytes);
+    }
     struct roof_error error = {0};
     double value = 0;
+    assert_int_equal(roof_parse_quantity(&value, "48M", "x", ROOF_UNIT_WATTS, 0, 1e9, NULL),
+                     ROOF_USAGE);
     assert_int_equal(roof_parse_quantity(&value, "3W", "cap", ROOF_UNIT_WATTS, 5, 9, &error),
                      ROOF_USAGE);
     assert_string_equal(error.message, "cap must be a number from 5 to 9 W, not '3W'");

@@ -290,13 +290,14 @@ static bool native(const struct roof_model_prediction *i)
     return true;
 }
 
+/* Weights of GGUF have the kernels of llama.cpp, whatever was measured of them. */
 static bool is_lent(const struct roof_plan *p, const struct roof_plan_problem *q)
 {
     size_t measured = 0;
     for (size_t e = 0; e < q->engines->count; e++) {
         measured += (p->engines >> e & 1) != 0 && q->engines->engine[e].beware == NULL;
     }
-    return measured == 0;
+    return measured == 0 && !roof_precision_gguf(q->engines->serving[p->serving].weights);
 }
 
 /* A device without calibration has plans of bounds: nothing is expected there. */

@@ -976,6 +976,8 @@ static void test_strangers(void **state)
     roof_model_free(m);
 }
 
+#define NO_TYPES                                                                                   \
+    "sliding_window does not say which layers have it (add layer_types, or make it null)"
 #define QWEN4                                                                                      \
     "and the architecture is not known: unknown model_type 'qwen4'; did you mean qwen2 or qwen3?"
 
@@ -1065,13 +1067,12 @@ static void test_refused_strangers(void **state)
          "num_experts is not a key of plain decoders, " QWEN4},
         {PLAIN ",\n\"scale_emb\": 12", 2, 14, "scale_emb is not a key of plain decoders, " QWEN4},
         {PLAIN ",\n\"mystery\": \"x\"", 2, 12, "mystery is not a key of plain decoders, " QWEN4},
-        {PLAIN ",\n\"sliding_window\": 16", 2, 19, "sliding_window needs layer_types, " QWEN4},
+        {PLAIN ",\n\"sliding_window\": 16", 2, 19, NO_TYPES ", " QWEN4},
         {"\"rms_norm_eps\": 1e-6,\n\"hidden_act\": \"relu2\"", 2, 15,
          "hidden_act is not silu, " QWEN4},
         {"\"rms_norm_eps\": 1e-6", 1, 1, "hidden_act is missing, " QWEN4},
         {"\"sliding_window\": 16", 1, 1,
-         "hidden_act is missing, rms_norm_eps is missing, sliding_window needs "
-         "layer_types, " QWEN4},
+         "hidden_act is missing, rms_norm_eps is missing, " NO_TYPES ", " QWEN4},
         {"\"hidden_act\": \"silu\"", 1, 1, "rms_norm_eps is missing, " QWEN4}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[1024];
