@@ -294,15 +294,8 @@ check-page: $(PAGE)/roofline.wasm $(PAGE)/native
 
 ## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
 MEASURED    ?=
-# In this order: each device, and those whose kernels it takes where it has no rows of its own.
-CALIBRATED  := h100-sxm:a100-sxm-80gb \
-               a100-sxm-80gb:h100-sxm \
-               hgx-b200:h100-sxm,a100-sxm-80gb \
-               l40s:a100-sxm-80gb,h100-sxm \
-               rtx-pro-6000:l40s,a100-sxm-80gb,hgx-b200 \
-               dgx-spark:rtx-pro-6000,l40s,a100-sxm-80gb,hgx-b200 \
-               mi355x:h100-sxm,hgx-b200 \
-               mi300x:mi355x,h100-sxm
+# In this order, because a device takes kernels of those before it (lenders in data/borrowing.json).
+CALIBRATED  := h100-sxm a100-sxm-80gb hgx-b200 l40s rtx-pro-6000 dgx-spark mi355x mi300x
 ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
                aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0' \
                --attribution 'Libraries: TensorRT-LLM 1.3.0rc20 (A100 and parts of L40S 1.0.0, parts of B200 1.2.0rc5), \
@@ -314,10 +307,9 @@ ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, 
 calibrate: $(FIT) $(BIN)
 	@[ -d '$(MEASURED)' ] || { echo 'make calibrate MEASURED=DIR' >&2; exit 2; }
 	sh tests/measured.sh '$(MEASURED)' > $(BUILD)/measured.csv
-	for each in $(CALIBRATED); do \
-	    id=$${each%%:*}; lenders=$$(printf '%s' "$${each#$$id}" | tr ':,' '  '); lend=; \
-	    for other in $$lenders; do lend="$$lend --lend data/calibration/$$other.json"; done; \
-	    $(FIT) $(BUILD)/measured.csv --evaluations 400 --hardware $$id -o data/calibration/$$id.json $$lend \
+	for id in $(CALIBRATED); do \
+	    $(FIT) $(BUILD)/measured.csv --evaluations 400 --hardware $$id -o data/calibration/$$id.json \
+	        --lenders data/calibration \
 	        $(ATTRIBUTION) || exit 1; done
 	python3 -B tests/llamacpp.py $(BIN) '$(MEASURED)' data/calibration
 

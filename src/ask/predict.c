@@ -5,6 +5,7 @@
 #include "ask/asking.h"
 #include "base/base.h"
 #include "base/quantity.h"
+#include "predict/kernel.h"
 #include "predict/predict_sizes.h"
 #include "report/report.h"
 
@@ -40,7 +41,9 @@ static enum roof_status read_input(struct operator_input *out, struct roof_askin
     if (measured != NULL) {
         TRY(roof_parse_time(&out->measured_s, measured, ROOF_KEY("measured_us"), error));
     }
-    return roof_asking_hardware(&out->hardware, a, NULL, error);
+    struct roof_device_wish wish = roof_read_device_wish(a->question, roof_asking_bounds_only(a));
+    wish.kernels = out->advise ? 0 : roof_operator_kernels(out->scenario.common.op);
+    return roof_borrow_hardware(&out->hardware, &a->loans, &wish, error);
 }
 
 /* Opens the table, which checks the columns, and refuses what rows cannot show. */

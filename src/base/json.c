@@ -351,8 +351,55 @@ enum roof_status roof_json_take_python(struct roof_json **out, char *text, size_
     return take(out, text, length, source, PYTHON, error);
 }
 
+/* Returns the length of the object that a well-formed text begins with. */
+static size_t object_length(const char *text)
+{
+    const char *p = text;
+    int depth = 0;
+    do {
+        p += strcspn(p, "{}\"");
+        if (*p == '"') {
+            for (p++; *p != '"'; p++) {
+                p += *p == '\\';
+            }
+        } else {
+            depth += *p == '{' ? 1 : -1;
+        }
+        p++;
+    } while (depth > 0);
+    return (size_t)(p - text);
+}
+
+#define SEPARATORS ", \t\r\n"
+
+/* Takes what a filter does not want out of a well-formed text. Returns its new length. */
+static size_t filter_items(char *text, const struct roof_json_filter *filter)
+{
+    char *p = strstr(text, filter->array);
+    p = p == NULL ? NULL : strchr(p, '[');
+    if (p == NULL) {
+        return strlen(text);
+    }
+    char *out = ++p;
+    const char *const begin = out;
+    for (p += strspn(p, SEPARATORS); *p == '{'; p += strspn(p, SEPARATORS)) {
+        const size_t length = object_length(p);
+        if (filter->wants(p, length, filter->wanted)) {
+            if (out > begin) {
+                *out++ = ',';
+            }
+            memmove(out, p, length);
+            out += length;
+        }
+        p += length;
+    }
+    memmove(out, p, strlen(p) + 1);
+    return (size_t)(out - text) + strlen(out);
+}
+
 static enum roof_status parse(struct roof_json **out, const char *text, size_t length,
-                              const char *source, enum origin origin, struct roof_error *error)
+                              const char *source, enum origin origin,
+                              const struct roof_json_filter *filter, struct roof_error *error)
 {
     *out = NULL;
     char *const copy = malloc(length + 1);
@@ -361,25 +408,33 @@ static enum roof_status parse(struct roof_json **out, const char *text, size_t l
     }
     memcpy(copy, text, length);
     copy[length] = '\0';
-    return take(out, copy, length, source, origin, error);
+    return take(out, copy, filter == NULL ? length : filter_items(copy, filter), source, origin,
+                error);
 }
 
 enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
                                  const char *source, struct roof_error *error)
 {
-    return parse(out, text, length, source, FOREIGN, error);
+    return parse(out, text, length, source, FOREIGN, NULL, error);
 }
 
 enum roof_status roof_json_parse_python(struct roof_json **out, const char *text, size_t length,
                                         const char *source, struct roof_error *error)
 {
-    return parse(out, text, length, source, PYTHON, error);
+    return parse(out, text, length, source, PYTHON, NULL, error);
 }
 
 enum roof_status roof_json_parse_own(struct roof_json **out, const char *text, size_t length,
                                      const char *source, struct roof_error *error)
 {
-    return parse(out, text, length, source, OWN, error);
+    return parse(out, text, length, source, OWN, NULL, error);
+}
+
+enum roof_status roof_json_parse_some(struct roof_json **out, const char *text, size_t length,
+                                      const char *source, const struct roof_json_filter *filter,
+                                      struct roof_error *error)
+{
+    return parse(out, text, length, source, OWN, filter, error);
 }
 
 void roof_json_free(struct roof_json *json)

@@ -31,6 +31,18 @@ enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_
  * checked again, which would take half of the time. */
 enum roof_status roof_json_parse_own(struct roof_json **out, const char *text, size_t length,
                                      const char *source, struct roof_error *error);
+
+/* Tells which items of an array are wanted; the others are left out before anything is parsed. */
+struct roof_json_filter {
+    const char *array; /* the key of an array of objects, with its quotes; no string before it in
+                          the text is the same */
+    bool (*wants)(const char *item, size_t length, unsigned wanted); /* sees the text of an item */
+    unsigned wanted;
+};
+/* Same as roof_json_parse_own, but leaves out what a filter does not want. */
+enum roof_status roof_json_parse_some(struct roof_json **out, const char *text, size_t length,
+                                      const char *source, const struct roof_json_filter *filter,
+                                      struct roof_error *error);
 /* Parses text of length bytes and a terminator, which it owns from then on, also when it fails. */
 enum roof_status roof_json_take(struct roof_json **out, char *text, size_t length,
                                 const char *source, struct roof_error *error);

@@ -42,6 +42,8 @@ struct options {
     const char *pool; /* --from: device ids; NULL: the device itself */
     const char *lender[LENDERS_MAX];
     int lenders;
+    const char
+        *lenders_folder; /* where the lenders of data/borrowing.json are; NULL: they do not lend */
     const char *attribution[ATTRIBUTIONS_MAX + 1]; /* ends with NULL */
     int attributions;
     int evaluations; /* the most in a round of a search */

@@ -8,12 +8,14 @@
 static bool usage(void)
 {
     fputs("usage: roofline-calibrate FILE.csv --hardware ID -o FILE.json [--from ID,...]\n"
-          "       [--lend FILE.json]... [--attribution TEXT]... [--evaluations N]\n"
+          "       [--lend FILE.json]... [--lenders DIR] [--attribution TEXT]...\n"
+          "       [--evaluations N]\n"
           "\n"
           "Fits the parameters of the expected time to measured rows (the columns of roofline\n"
           "compare, with stack); use the result with roofline ... --calibration FILE.json.\n"
           "--from fits the rows of these devices, together, instead of the device's own.\n"
           "--lend takes kernels that have no rows from the calibration of another device.\n"
+          "--lenders lends those of DIR that data/borrowing.json names for the device.\n"
           "--attribution is kept in the result: a line without \" and \\.\n"
           "--evaluations bounds each of the three rounds of a search (default 1200).\n",
           stderr);
@@ -32,6 +34,8 @@ static bool read_option(struct options *out, const char *option, const char *val
         out->pool = value;
     } else if (strcmp(option, "--lend") == 0 && out->lenders < LENDERS_MAX) {
         out->lender[out->lenders++] = value;
+    } else if (strcmp(option, "--lenders") == 0) {
+        out->lenders_folder = value;
     } else if (strcmp(option, "--evaluations") == 0) {
         out->evaluations = (int)strtol(value, NULL, 10);
     } else if (strcmp(option, "--attribution") == 0 && out->attributions < ATTRIBUTIONS_MAX) {

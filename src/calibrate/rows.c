@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "base/list.h"
 #include "calibrate/fitter.h"
+#include "catalog/data.h"
 
 /* --- sizes --------------------------------------------------------------------------------- */
 
@@ -270,6 +271,36 @@ static enum roof_status read_rows(struct fitter *f, struct roof_error *error)
     return status;
 }
 
+static enum roof_status load_lender(struct fitter *f, const char *path, struct roof_error *error)
+{
+    if (f->lenders == LENDERS_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "at most %d devices lend", LENDERS_MAX);
+    }
+    return roof_calibration_load(&f->lender[f->lenders++], f->hardware, path, NULL, error);
+}
+
+/* Loads the calibrations that data/borrowing.json names for the device, from a folder. */
+static enum roof_status load_named_lenders(struct fitter *f, const char *folder,
+                                           struct roof_error *error)
+{
+    struct roof_json *json = NULL;
+    enum roof_status status = roof_data_json(&json, "borrowing.json", error);
+    const roof_json_value *row =
+        status != ROOF_OK ? NULL : roof_json_first(roof_json_get(roof_json_root(json), "lenders"));
+    while (row != NULL &&
+           strcmp(roof_json_string(roof_json_get(row, "calibration")), f->options->hardware) != 0) {
+        row = roof_json_next(row);
+    }
+    for (const roof_json_value *id = roof_json_first(roof_json_get(row, "from"));
+         id != NULL && status == ROOF_OK; id = roof_json_next(id)) {
+        char path[4096];
+        (void)snprintf(path, sizeof path, "%s/%s.json", folder, roof_json_string(id));
+        status = load_lender(f, path, error);
+    }
+    roof_json_free(json);
+    return status;
+}
+
 enum roof_status open_fitter(struct fitter *out, const struct options *options,
                              struct roof_error *error)
 {
@@ -278,8 +309,10 @@ enum roof_status open_fitter(struct fitter *out, const struct options *options,
     TRY(load_measured(out, error));
     TRY(read_rows(out, error));
     for (int i = 0; i < options->lenders; i++) {
-        TRY(roof_calibration_load(&out->lender[i], out->hardware, options->lender[i], NULL, error));
-        out->lenders++;
+        TRY(load_lender(out, options->lender[i], error));
+    }
+    if (options->lenders_folder != NULL) {
+        TRY(load_named_lenders(out, options->lenders_folder, error));
     }
     if (out->rows == 0) {
         return roof_error_set(error, ROOF_INVALID, "no rows of %s that can be fitted",

@@ -352,8 +352,8 @@ static enum roof_status open_in_directory(struct roof_json **out,
 
 /* Opens an embedded document by its id or an alias, which are in lower case; *out stays NULL when
  * there is none. */
-static enum roof_status open_embedded(struct roof_json **out, const char *folder, const char *name,
-                                      struct roof_error *error)
+static enum roof_status open_embedded(struct roof_json **out, const struct roof_registry *registry,
+                                      const char *name, struct roof_error *error)
 {
     char *const lower = strdup(name);
     if (lower == NULL) {
@@ -362,10 +362,13 @@ static enum roof_status open_embedded(struct roof_json **out, const char *folder
     for (char *p = lower; *p != '\0'; p++) {
         *p = (char)tolower((unsigned char)*p);
     }
-    const struct roof_data_file *const file = embedded(folder, lower);
+    const struct roof_data_file *const file = embedded(registry->folder, lower);
     const enum roof_status status =
-        file != NULL ? roof_json_parse_own(out, file->text, file->length, file->path, error)
-                     : by_alias(out, folder, lower, error);
+        file == NULL ? by_alias(out, registry->folder, lower, error)
+        : registry->filter != NULL
+            ? roof_json_parse_some(out, file->text, file->length, file->path, registry->filter,
+                                   error)
+            : roof_json_parse_own(out, file->text, file->length, file->path, error);
     free(lower);
     return status;
 }
@@ -390,7 +393,7 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
         }
     }
     *user = false;
-    TRY(open_embedded(out, registry->folder, name, error));
+    TRY(open_embedded(out, registry, name, error));
     if (*out == NULL && !roof_registry_sealed(directories) &&
         roof_registry_folder(registry, name)) {
         *user = true;

@@ -24,6 +24,7 @@ struct roof_registry {
                          nothing is */
     bool hub;           /* documents have names at Hugging Face, too: "owner/name" */
     bool python;        /* files may have NaN and Infinity, as Python writes them */
+    const struct roof_json_filter *filter; /* for documents of data/; NULL: they are read whole */
 };
 
 /* Finds and parses a document by its name, or the document that the name is; *user says that it is

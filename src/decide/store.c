@@ -28,6 +28,7 @@ struct roof_stored {
 struct roof_store {
     pthread_mutex_t lock;
     struct roof_stored *first;
+    bool reused; /* an answer has given back what it borrowed, so that others may follow */
     char *folder[FOLDERS_MAX + 2]; /* perhaps the seal, then folders; ends with NULL */
 };
 
@@ -120,7 +121,9 @@ static enum roof_status load_hardware(struct roof_stored *out, const char *const
     TRY(roof_hardware_cap(out->hardware, wish->power_cap, error));
     return wish->bounds_only
                ? ROOF_OK
-               : roof_hardware_calibrate(out->hardware, wish->calibration, folders, error);
+               : roof_hardware_calibrate_some(out->hardware, wish->calibration, folders,
+                                              wish->kernels == 0 ? ROOF_KERNELS_ALL : wish->kernels,
+                                              error);
 }
 
 static enum roof_status load_model(struct roof_stored *out, const char *const *folders,
@@ -149,9 +152,9 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
  * time, and a document may never come again. */
 static bool stays_device(const struct roof_device_wish *wish, const struct roof_hardware *loaded)
 {
-    return !wish->once && wish->power_cap == NULL && (wish->set == NULL || wish->set->count == 0) &&
-           wish->calibration == NULL && !roof_registry_document(loaded->reference) &&
-           !roof_registry_path(loaded->reference);
+    return !wish->once && wish->kernels == 0 && wish->power_cap == NULL &&
+           (wish->set == NULL || wish->set->count == 0) && wish->calibration == NULL &&
+           !roof_registry_document(loaded->reference) && !roof_registry_path(loaded->reference);
 }
 
 /* Tells whether a loaded model stays: one of the program does, and of others a name that is no
@@ -256,11 +259,25 @@ static void add_part(struct roof_text *key, const char *text)
     roof_text_printf(key, "\n%zu %s", text == NULL ? 0 : strlen(text), text == NULL ? "" : text);
 }
 
+/* Tells whether an answer has given something back to a store. */
+static bool reused(struct roof_store *store)
+{
+    (void)pthread_mutex_lock(&store->lock);
+    const bool so = store->reused;
+    (void)pthread_mutex_unlock(&store->lock);
+    return so;
+}
+
 enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roof_loans *loans,
                                     const struct roof_device_wish *wish, struct roof_error *error)
 {
+    struct roof_device_wish wanted = *wish;
     struct roof_text key = ROOF_TEXT_INIT;
-    roof_text_printf(&key, "%s %d", wish->host ? "host" : "hardware", wish->bounds_only);
+    if (wanted.kernels != 0 && reused(loans->store)) {
+        wanted.kernels = 0; /* the next question may need others */
+    }
+    roof_text_printf(&key, "%s %d %u", wish->host ? "host" : "hardware", wish->bounds_only,
+                     wanted.kernels);
     add_part(&key, wish->name);
     add_part(&key, wish->calibration);
     for (int i = 0; wish->set != NULL && i < wish->set->count; i++) {
@@ -270,7 +287,7 @@ enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roo
         roof_text_printf(&key, "\ncap %s", wish->power_cap);
     }
     const struct roof_stored *stored = NULL;
-    const enum roof_status status = lend(&stored, loans, &key, wish, NULL, error);
+    const enum roof_status status = lend(&stored, loans, &key, &wanted, NULL, error);
     *out = stored == NULL ? NULL : stored->hardware;
     roof_text_free(&key);
     return status;
@@ -309,6 +326,7 @@ static void drop(struct roof_store *store, const struct roof_stored *stored)
 void roof_loans_return(struct roof_loans *loans)
 {
     (void)pthread_mutex_lock(&loans->store->lock);
+    loans->store->reused = true;
     while (loans->first != NULL) {
         struct roof_loan *const loan = loans->first;
         loans->first = loan->next;

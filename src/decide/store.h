@@ -30,6 +30,7 @@ struct roof_device_wish {
     const char *power_cap;        /* W; NULL: that of the device, if any */
     const char *calibration;      /* a file; NULL: the device's own */
     bool bounds_only;             /* no expected time is asked for: no calibration is loaded */
+    unsigned kernels;             /* those that the question needs, a bit for each; 0: all */
     bool once;                    /* the store need not keep it: a list passes all devices */
     bool host;                    /* it is a host: its memory alone counts, and without a name
                                      nothing else is known */

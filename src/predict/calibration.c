@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "predict/calibration.h"
+#include "predict/calibration_parts.h"
 
 #include <assert.h>
 #include <math.h>
@@ -169,6 +169,7 @@ struct owned {
     unsigned stacks[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT];
     const char **attributions;
     char *id;
+    char *reason;
 };
 
 static enum roof_status read_name(int *out, const struct roof_json *json,
@@ -288,6 +289,7 @@ void roof_calibration_free(struct roof_calibration *calibration)
         free(owned->fit);
         free(owned->attributions);
         free(owned->id);
+        free(owned->reason);
         free(owned);
         free(calibration);
     }
@@ -423,176 +425,39 @@ static enum roof_status from_json(struct roof_calibration **out, struct roof_jso
     return ROOF_OK;
 }
 
-static const struct roof_registry registry = {.folder = "calibration", .noun = "calibration"};
+const struct roof_registry roof_calibration_registry = {.folder = "calibration",
+                                                        .noun = "calibration"};
 
-/* Devices without measurements take those of a device of their architecture that has them; the
- * first row that fits counts. Blackwell has two kinds of SM: those of workstations (12.x) have
- * neither tensor memory nor the matrix instructions of the data centre, so other kernels run on
- * them. */
-static const struct {
-    const char *architecture; /* the beginning of its name */
-    const char *id;
-} families[] = {{"Ampere", "a100-sxm-80gb"}, {"Hopper", "h100-sxm"},
-                {"Ada Lovelace", "l40s"},    {"Blackwell (SM12", "rtx-pro-6000"},
-                {"Blackwell", "hgx-b200"},   {"CDNA3", "mi300x"},
-                {"CDNA4", "mi355x"}};
-
-/* The beginnings of the architectures with the same SM as a measured device; other SMs have other
- * kernels and limits. */
-static const struct {
-    const char *id;
-    const char *architecture;
-} same_sms[] = {{"a100-sxm-80gb", "Ampere (SM80)"},
-                {"h100-sxm", "Hopper"},
-                {"l40s", "Ada Lovelace"},
-                {"rtx-4090", "Ada Lovelace"},
-                {"hgx-b200", "Blackwell (SM100)"},
-                {"rtx-pro-6000", "Blackwell (SM12"},
-                {"dgx-spark", "Blackwell (SM12"},
-                {"mi300x", "CDNA3"},
-                {"mi355x", "CDNA4"},
-                {"strix-halo", "RDNA 3.5"}};
-
-static bool has_same_sm(const char *id, const char *architecture)
+/* Tells whether the kernel of a fit is among those that are asked for. Its name is the first string
+ * behind the first colon, as roof_calibration_write has it. */
+static bool wants_fit(const char *item, size_t length, unsigned wanted)
 {
-    size_t i = 0;
-    while (i < COUNT(same_sms) && strcmp(same_sms[i].id, id) != 0) {
-        i++;
+    const char *const colon = memchr(item, ':', length);
+    const char *const name = strchr(colon, '"') + 1;
+    const size_t size = strcspn(name, "\"");
+    int kernel = 0;
+    while (strlen(kernels[kernel].name) != size || memcmp(kernels[kernel].name, name, size) != 0) {
+        kernel++;
     }
-    const char *const begin = i < COUNT(same_sms) ? same_sms[i].architecture : NULL;
-    return begin != NULL && strncmp(architecture, begin, strlen(begin)) == 0;
+    return (wanted >> kernel & 1) != 0;
 }
 
-/* Marks the fits of devices with the same SM as one of an architecture. */
-static void mark_same_sms(struct roof_calibration *c, const char *architecture)
+enum roof_status roof_calibration_read(struct roof_calibration **out, const char *id,
+                                       const struct roof_calibration_source *source,
+                                       struct roof_error *error)
 {
-    struct owned *const owned = c->private_data;
-    for (size_t n = 0; n < c->count; n++) {
-        struct roof_kernel_fit *const fit = &owned->fit[n];
-        fit->same_sm = has_same_sm(fit->lent != NULL ? fit->lent : c->id, architecture);
-    }
-}
-
-static enum roof_status load_id(struct roof_calibration **out, const char *id,
-                                const char *const *directories, struct roof_error *error)
-{
+    const struct roof_json_filter filter = {
+        .array = "\"fits\"", .wants = wants_fit, .wanted = source->wanted};
+    struct roof_registry some = roof_calibration_registry;
+    some.filter = source->wanted == ROOF_KERNELS_ALL ? NULL : &filter;
     struct roof_json *json = NULL;
     bool user = false;
-    TRY(roof_registry_open(&json, &user, &registry, id, directories, error));
+    TRY(roof_registry_open(&json, &user, &some, id, source->directories, error));
     return from_json(out, json, error);
 }
 
-static enum roof_status load_known(struct roof_calibration **out, const char *id,
-                                   const char *const *directories, struct roof_error *error)
-{
-    return roof_registry_has(&registry, id, directories) ? load_id(out, id, directories, error)
-                                                         : ROOF_OK;
-}
-
-double roof_matrix_rows(const char *architecture)
-{
-    return strncmp(architecture, "Hopper", 6) == 0                   ? 64
-           : strncmp(architecture, "Blackwell (SM10", 15) == 0       ? 128
-           : strncmp(architecture, "Blackwell Ultra (SM10", 21) == 0 ? 128
-                                                                     : 16;
-}
-
-/* Gives all fits of MLA decode the tile of the device itself, also where they are of another
- * device.
- */
-static void set_matrix_rows(struct roof_calibration *c, const char *architecture)
-{
-    struct owned *const owned = c->private_data;
-    for (size_t n = 0; n < c->count; n++) {
-        const struct roof_parameter *const parameter = kernels[owned->fit[n].kernel].parameter;
-        for (size_t i = 0; owned->fit[n].kernel == ROOF_KERNEL_MLA_DECODE && !owned->fit[n].plain &&
-                           i < kernels[ROOF_KERNEL_MLA_DECODE].count;
-             i++) {
-            if (strcmp(parameter[i].key, "tile_rows") == 0) {
-                owned->fit[n].parameter[i] = roof_matrix_rows(architecture);
-            }
-        }
-    }
-}
-
-/* Loads the calibration of a path, which may be that of another device. */
-static enum roof_status load_path(struct roof_calibration **out,
-                                  const struct roof_hardware *hardware, const char *path,
-                                  const char *const *directories, struct roof_error *error)
-{
-    TRY(load_id(out, path, directories, error));
-    assert(*out != NULL && (*out)->id != NULL);
-    const bool product = hardware->product != NULL && strcmp((*out)->id, hardware->product) == 0;
-    (*out)->inherited = strcmp((*out)->id, hardware->id) != 0 && !product;
-    return ROOF_OK;
-}
-
-/* Loads the calibration of the folder that a device was loaded from, of the device itself, or of
- * its product. */
-static enum roof_status load_own(struct roof_calibration **out,
-                                 const struct roof_hardware *hardware,
-                                 const char *const *directories, struct roof_error *error)
-{
-    if (roof_registry_path(hardware->reference) &&
-        roof_registry_folder(&registry, hardware->reference)) {
-        return load_id(out, hardware->reference, directories, error);
-    }
-    TRY(load_known(out, hardware->id, directories, error));
-    if (*out == NULL && hardware->product != NULL) {
-        TRY(load_known(out, hardware->product, directories, error));
-    }
-    return ROOF_OK;
-}
-
-/* Loads the calibration of the family of an architecture. */
-static enum roof_status load_family(struct roof_calibration **out,
-                                    const struct roof_hardware *hardware,
-                                    const char *const *directories, struct roof_error *error)
-{
-    for (size_t i = 0; i < COUNT(families) && *out == NULL; i++) {
-        const char *const begin = families[i].architecture;
-        if (strncmp(hardware->architecture, begin, strlen(begin)) == 0) {
-            TRY(load_known(out, families[i].id, directories, error));
-        }
-    }
-    return ROOF_OK;
-}
-
-/* Loads the calibration that the device named by `like` has itself or by its family. That device's
- * own `like` is not followed, so that two devices may name each other. */
-static enum roof_status load_like(struct roof_calibration **out,
-                                  const struct roof_hardware *hardware,
-                                  const char *const *directories, struct roof_error *error)
-{
-    struct roof_hardware *lender = NULL;
-    enum roof_status status = roof_hardware_load(&lender, hardware->like, directories, error);
-    if (status != ROOF_OK) {
-        return roof_error_prefix(error, ROOF_INVALID, "like of %s: ", hardware->id);
-    }
-    status = load_own(out, lender, directories, error);
-    if (status == ROOF_OK && *out == NULL) {
-        status = load_family(out, lender, directories, error);
-    }
-    if (*out != NULL) {
-        set_matrix_rows(*out, lender->architecture);
-    }
-    roof_hardware_free(lender);
-    return status;
-}
-
-/* The parameters of the kernels of llama.cpp are shares of a device's own figures: each device has
- * those of one that was measured. The first row that fits counts. */
-static const struct {
-    const char *architecture; /* the beginning of its name */
-    const char *id;
-} local_families[] = {{"Ada Lovelace", "llama.cpp-rtx-4090"}, {"Volta", "llama.cpp-dgx-spark"},
-                      {"Turing", "llama.cpp-dgx-spark"},      {"Ampere", "llama.cpp-dgx-spark"},
-                      {"Hopper", "llama.cpp-dgx-spark"},      {"Blackwell", "llama.cpp-dgx-spark"},
-                      {"RDNA", "llama.cpp-strix-halo"},       {"Apple", "llama.cpp-strix-halo"}};
-
-/* Joins the fits of another calibration, which it takes over, to those of a device. */
-static enum roof_status join_fits(struct roof_calibration *c, struct roof_calibration *other,
-                                  const char *id, struct roof_error *error)
+enum roof_status roof_calibration_join(struct roof_calibration *c, struct roof_calibration *other,
+                                       const char *id, struct roof_error *error)
 {
     struct owned *const owned = c->private_data;
     const bool own = strcmp(other->id, id) == 0;
@@ -617,109 +482,19 @@ static enum roof_status join_fits(struct roof_calibration *c, struct roof_calibr
     return status;
 }
 
-/* Adds the kernels of llama.cpp to the calibration of a device, which may be none. */
-static enum roof_status add_local(struct roof_calibration **out,
-                                  const struct roof_hardware *hardware,
-                                  const char *const *directories, struct roof_error *error)
+enum roof_status roof_calibration_explain(struct roof_calibration *c, const char *reason,
+                                          struct roof_error *error)
 {
-    struct roof_calibration *local = NULL;
-    for (size_t i = 0; i < COUNT(local_families) && local == NULL; i++) {
-        const char *const begin = local_families[i].architecture;
-        if (strncmp(hardware->architecture, begin, strlen(begin)) == 0) {
-            TRY(load_known(&local, local_families[i].id, directories, error));
-        }
-    }
-    if (local == NULL || *out != NULL) {
-        return local == NULL ? ROOF_OK : join_fits(*out, local, hardware->id, error);
-    }
-    *out = local;
-    local->local = true;
-    local->inherited = strcmp(local->id, hardware->id) != 0;
-    return ROOF_OK;
+    struct owned *const owned = c->private_data;
+    owned->reason = strdup(reason);
+    c->reason = owned->reason;
+    return owned->reason == NULL ? roof_no_memory(error) : ROOF_OK;
 }
 
-static bool contradicts(double said, double measured)
+struct roof_kernel_fit *roof_calibration_fits(const struct roof_calibration *calibration)
 {
-    return fabs(said / measured - 1) > 0.01; /* false where one is unknown */
-}
-
-/* Tells if a device says another bandwidth or peak than the product that was measured. */
-static bool contradicts_product(const struct roof_hardware *hardware,
-                                const struct roof_hardware *product)
-{
-    bool differs = contradicts(hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
-                               product->figure[ROOF_FIGURE_BANDWIDTH].value);
-    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-        differs = differs || contradicts(hardware->peak[ROOF_PEAK_MATRIX][p].value,
-                                         product->peak[ROOF_PEAK_MATRIX][p].value);
-    }
-    return differs;
-}
-
-/* Marks the calibration of the product of a device as another device's, where that device has other
- * figures: the bound of its kernels is then not the one that was measured against. */
-static enum roof_status check_product(struct roof_calibration *out,
-                                      const struct roof_hardware *hardware,
-                                      const char *const *directories, struct roof_error *error)
-{
-    struct roof_hardware *product = NULL;
-    if (hardware->product == NULL || strcmp(out->id, hardware->product) != 0) {
-        return ROOF_OK;
-    }
-    TRY(roof_hardware_load(&product, hardware->product, directories, error));
-    out->inherited = contradicts_product(hardware, product);
-    roof_hardware_free(product);
-    return ROOF_OK;
-}
-
-/* Loads the calibration of the device, of its product, of the device that it is like, or of its
- * family. */
-static enum roof_status load_nearest(struct roof_calibration **out,
-                                     const struct roof_hardware *hardware,
-                                     const char *const *directories, struct roof_error *error)
-{
-    TRY(load_own(out, hardware, directories, error));
-    if (*out != NULL) {
-        const enum roof_status status = check_product(*out, hardware, directories, error);
-        if (status != ROOF_OK) {
-            roof_calibration_free(*out);
-            *out = NULL;
-        }
-        return status;
-    }
-    TRY(hardware->like != NULL ? load_like(out, hardware, directories, error)
-                               : load_family(out, hardware, directories, error));
-    if (*out != NULL) {
-        (*out)->inherited = true;
-    }
-    return ROOF_OK;
-}
-
-enum roof_status roof_calibration_load(struct roof_calibration **out,
-                                       const struct roof_hardware *hardware, const char *path,
-                                       const char *const *directories, struct roof_error *error)
-{
-    *out = NULL;
-    TRY(path != NULL ? load_path(out, hardware, path, directories, error)
-                     : load_nearest(out, hardware, directories, error));
-    if (path == NULL && !roof_registry_path(hardware->reference)) {
-        TRY(add_local(out, hardware, directories, error));
-    }
-    if (*out != NULL) {
-        mark_same_sms(*out, hardware->architecture);
-    }
-    const bool lent_rows = hardware->like != NULL && *hardware->architecture == '\0';
-    if (*out != NULL && !lent_rows) {
-        set_matrix_rows(*out, hardware->architecture);
-    }
-    return ROOF_OK;
-}
-
-enum roof_status roof_hardware_calibrate(struct roof_hardware *hardware, const char *path,
-                                         const char *const *directories, struct roof_error *error)
-{
-    hardware->free_calibration = roof_calibration_free;
-    return roof_calibration_load(&hardware->calibration, hardware, path, directories, error);
+    struct owned *const owned = calibration->private_data;
+    return owned->fit;
 }
 
 /* Returns true if a serves better than b: for the stack itself, else with the simplest

@@ -98,9 +98,11 @@ struct roof_kernel_fit {
 const struct roof_parameter *roof_fit_parameters(const struct roof_kernel_fit *fit, size_t *count);
 
 struct roof_calibration {
-    const char *id;                  /**< the device that was measured */
-    bool inherited;                  /**< the device is another of its architecture */
-    bool local;                      /**< it has kernels of llama.cpp alone */
+    const char *id;     /**< the device that was measured */
+    bool inherited;     /**< the device is another of its architecture */
+    bool local;         /**< it has kernels of llama.cpp alone */
+    const char *reason; /**< why a device of this family takes it; NULL: it did not choose
+                             it for its family */
     const char *const *attributions; /**< NULL-terminated: what the licences of the data ask for */
     const struct roof_kernel_fit *fit; /**< grouped by kernel in a loaded one: not to be changed */
     size_t count;
@@ -116,6 +118,19 @@ struct roof_calibration {
 enum roof_status roof_calibration_load(struct roof_calibration **out,
                                        const struct roof_hardware *hardware, const char *path,
                                        const char *const *directories, struct roof_error *error);
+
+/** All kernels, where a bit for each is meant. */
+#define ROOF_KERNELS_ALL ((1U << ROOF_KERNEL_COUNT) - 1)
+/** Same, but what is embedded is read for the wanted kernels alone, a bit for each: one answer
+ * needs few of them, and reading them takes most of its time. */
+enum roof_status roof_calibration_load_some(struct roof_calibration **out,
+                                            const struct roof_hardware *hardware, const char *path,
+                                            const char *const *directories, unsigned wanted,
+                                            struct roof_error *error);
+/** Same as roof_hardware_calibrate for the wanted kernels alone. */
+enum roof_status roof_hardware_calibrate_some(struct roof_hardware *hardware, const char *path,
+                                              const char *const *directories, unsigned wanted,
+                                              struct roof_error *error);
 void roof_calibration_free(struct roof_calibration *calibration);
 /** Writes the document of a calibration, which roof_calibration_load reads. */
 void roof_calibration_write(struct roof_text *out, const struct roof_calibration *calibration);

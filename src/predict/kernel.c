@@ -137,6 +137,22 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
     }
 }
 
+unsigned roof_operator_kernels(enum roof_operator op)
+{
+    const struct roof_operator_row *const row = roof_operator_row(op);
+    unsigned needed = kernels[op] == 0 ? 0 : 1U << (kernels[op] - 1);
+    if (kernels[op] == ROOF_KERNEL_DECODE + 1) {
+        needed |= 1U << ROOF_KERNEL_PREFILL;
+    }
+    if (kernels[op] == ROOF_KERNEL_ALL_REDUCE + 1) {
+        needed |= 1U << ROOF_KERNEL_ONE_SHOT;
+    }
+    for (int i = 0; i < row->fuse_count; i++) {
+        needed |= roof_operator_kernels(row->fuses[i]);
+    }
+    return needed;
+}
+
 enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
 {
     const struct roof_formats *const f = &workload->formats;

@@ -14,6 +14,10 @@ enum roof_bottleneck roof_kernel_limit_bottleneck(enum roof_kernel_limit limit);
 
 /** Returns the kernel of a workload; COUNT: there is none. */
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload);
+
+/** Returns the kernels that an operator may need, a bit for each: also those of what it
+ * fuses. */
+unsigned roof_operator_kernels(enum roof_operator op);
 /** Returns the formats that meet in a resolved workload; COUNT when no kernel is known for them. */
 enum roof_numerics roof_workload_numerics(const struct roof_workload *workload);
 

@@ -306,6 +306,9 @@ static void put_kernel(struct builder *b, const struct roof_expected *e)
     roof_text_printf(&source, ", %s; off by %s on sizes no fit saw; formulas: docs/accuracy.md",
                      roof_numerics_name(fit->numerics),
                      roof_format_quantity(error, fit->mape, ROOF_UNIT_FRACTION));
+    if (c->inherited && c->reason != NULL && fit->lent == NULL) {
+        roof_text_printf(&source, "; borrowed: %s", c->reason);
+    }
     b->text.failed = b->text.failed || values.failed || source.failed;
     put_step(b, roof_kernel_name(fit->kernel), "", "", values.data == NULL ? "" : values.data,
              source.data == NULL ? "" : source.data);

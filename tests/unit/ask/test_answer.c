@@ -577,6 +577,72 @@ static void test_threads(void **state)
     roof_store_free(asker[2].store);
 }
 
+/* Asks for a prediction of an operator with dimensions of one size, and perhaps one more key; NULL:
+ * it is refused. */
+static char *predict_operator(struct roof_store *in, enum roof_operator op, const char *device,
+                              const char *size, const char *key, const char *value)
+{
+    const struct roof_operator_row *const row = roof_operator_row(op);
+    struct roof_question *question = NULL;
+    char *text = NULL;
+    assert_int_equal(roof_question_new(&question, NULL), ROOF_OK);
+    assert_int_equal(roof_question_put(question, "operator", row->name, NULL), ROOF_OK);
+    assert_int_equal(roof_question_put(question, "hardware", device, NULL), ROOF_OK);
+    if (key != NULL) {
+        assert_int_equal(roof_question_put(question, key, value, NULL), ROOF_OK);
+    }
+    for (int i = 0; i < row->dim_count; i++) {
+        const char *const own = roof_dimensions[row->dims[i]].key;
+        if ((row->required >> row->dims[i] & 1) != 0 && (key == NULL || strcmp(own, key) != 0)) {
+            assert_int_equal(roof_question_put(question, own, size, NULL), ROOF_OK);
+        }
+    }
+    (void)roof_answer(in, question, ROOF_COMMAND_PREDICT, ROOF_JSON, &text, NULL, NULL);
+    roof_question_free(question);
+    return text;
+}
+
+/* The first answer of a store, which reads the kernels that it needs alone, is the one that the
+ * store gives when it has all: for every operator. */
+static void test_first_answers(void **state)
+{
+    static const struct {
+        const char *device;
+        const char *size;
+        const char *key;
+        const char *value;
+    } asked[] = {
+        {"h100-sxm", "1", NULL, NULL},
+        {"h100-sxm", "128", NULL, NULL},
+        {"gb10", "128", NULL, NULL},
+        {"mi300x", "128", NULL, NULL},
+        {"h100-sxm", "128", "query_len", "64"},
+        {"h100-sxm", "8", "algorithm", "one-shot"},
+    };
+    int expected[COUNT(asked)] = {0};
+    (void)state;
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        for (int n = 0; n < ROOF_OPERATOR_COUNT; n++) {
+            const enum roof_operator op = (enum roof_operator)n;
+            struct roof_store *fresh = NULL;
+            assert_int_equal(roof_store_new(&fresh, NULL), ROOF_OK);
+            char *const first = predict_operator(fresh, op, asked[i].device, asked[i].size,
+                                                 asked[i].key, asked[i].value);
+            char *const second = predict_operator(fresh, op, asked[i].device, asked[i].size,
+                                                  asked[i].key, asked[i].value);
+            assert_int_equal(first == NULL, second == NULL);
+            if (first != NULL) {
+                assert_string_equal(first, second);
+                expected[i] += strstr(first, "\"expected_time_us\": null") == NULL;
+            }
+            roof_answer_free(first);
+            roof_answer_free(second);
+            roof_store_free(fresh);
+        }
+        assert_true(expected[i] >= (asked[i].key == NULL ? 20 : 1));
+    }
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -596,6 +662,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_remarks_and_progress, make_folder, remove_folder),
         cmocka_unit_test(test_stop_and_resume),
         cmocka_unit_test(test_foreign_part),
+        cmocka_unit_test(test_first_answers),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_nothing),
     };

@@ -123,6 +123,34 @@ static void test_shared(void **state)
     roof_store_free(store);
 }
 
+/* The first answer of a store reads the kernels that it needs. Later ones, which show that more
+ * will come, share a device with all of them; what the first one had is gone. */
+static void test_few_kernels(void **state)
+{
+    (void)state;
+    struct roof_store *const store = open_store(state, NULL, 0);
+    struct roof_loans loans = {.store = store};
+    const struct roof_device_wish few = {.name = "h100-sxm", .kernels = 1U << ROOF_KERNEL_BMM};
+    const struct roof_device_wish other = {.name = "h100-sxm", .kernels = 1U << ROOF_KERNEL_GEMM};
+    const struct roof_device_wish all = {.name = "h100-sxm"};
+    const struct roof_calibration *c = loan(&loans, &few)->calibration;
+    assert_true(c->count > 0);
+    for (size_t i = 0; i < c->count; i++) {
+        assert_int_equal(c->fit[i].kernel, ROOF_KERNEL_BMM);
+    }
+    assert_ptr_not_equal(loan(&loans, &other), loan(&loans, &few));
+    roof_loans_return(&loans);
+    const struct roof_hardware *const whole = loan(&loans, &few);
+    assert_non_null(roof_calibration_find(whole->calibration, ROOF_KERNEL_MOE, ROOF_STACK_VLLM,
+                                          ROOF_NUMERICS_16BIT, ROOF_QUANTIZE_NONE));
+    assert_ptr_equal(loan(&loans, &all), whole);
+    assert_ptr_equal(loan(&loans, &other), whole);
+    roof_loans_return(&loans);
+    assert_ptr_equal(loan(&loans, &few), whole);
+    roof_loans_return(&loans);
+    roof_store_free(store);
+}
+
 /* A model of the program stays, also one whose name has a dot: the next loan finds it where it was,
  * although another one was loaded in between. */
 static void test_models_stay(void **state)
@@ -288,6 +316,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_folders, open_folders, close_folders),
         cmocka_unit_test_setup_teardown(test_most_folders, open_folders, close_folders),
         cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_few_kernels),
         cmocka_unit_test_setup_teardown(test_leaves, open_folders, close_folders),
         cmocka_unit_test_setup_teardown(test_files, make_folder, remove_folder),
         cmocka_unit_test(test_refused),

@@ -362,6 +362,157 @@ static void test_embedded(void **unused)
     roof_calibration_free(NULL);
 }
 
+/* Tells whether two fits say the same; those of a file may be borrowed. */
+static bool same_fit(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b)
+{
+    size_t count = 0;
+    (void)roof_fit_parameters(a, &count);
+    bool same = same_kernel(a, b) && a->plain == b->plain && a->rows == b->rows &&
+                a->mape == b->mape && a->low == b->low && a->high == b->high && a->own == b->own &&
+                a->same_sm == b->same_sm && (a->lent == NULL) == (b->lent == NULL) &&
+                (a->lent == NULL || strcmp(a->lent, b->lent) == 0);
+    for (size_t p = 0; p < count; p++) {
+        same = same && a->parameter[p] == b->parameter[p];
+    }
+    return same;
+}
+
+/* A calibration that is read for some kernels has their fits, all of them and no other, as the
+ * whole one has them: for each kernel alone, for every second one, and for none. */
+static void test_some_kernels(void **unused)
+{
+    (void)unused;
+    static const char *const devices[] = {"h100-sxm", "gb10", "rtx-4090", "mi300x", "t4"};
+    for (size_t d = 0; d < COUNT(devices); d++) {
+        struct roof_hardware *const hardware = load_device(devices[d]);
+        struct roof_calibration *all = NULL;
+        assert_int_equal(roof_calibration_load(&all, hardware, NULL, NULL, NULL), ROOF_OK);
+        for (int k = 0; k < ROOF_KERNEL_COUNT + 2; k++) {
+            const unsigned wanted = k < ROOF_KERNEL_COUNT    ? 1U << k
+                                    : k == ROOF_KERNEL_COUNT ? 0x15555
+                                                             : 0;
+            struct roof_calibration *some = NULL;
+            size_t next = 0;
+            assert_int_equal(roof_calibration_load_some(&some, hardware, NULL, NULL, wanted, NULL),
+                             ROOF_OK);
+            assert_string_equal(some->id, all->id);
+            assert_int_equal(some->inherited, all->inherited);
+            assert_int_equal(some->local, all->local);
+            for (size_t i = 0; i < all->count; i++) {
+                if ((wanted >> all->fit[i].kernel & 1) != 0) {
+                    assert_true(next < some->count);
+                    assert_true(same_fit(&some->fit[next++], &all->fit[i]));
+                }
+            }
+            assert_int_equal(some->count, next);
+            roof_calibration_free(some);
+        }
+        roof_calibration_free(all);
+        roof_hardware_free(hardware);
+    }
+}
+
+/* Tells whether an embedded device has an architecture that begins like this. */
+static bool begins_architecture(const char *begin)
+{
+    static const char prefix[] = "hardware/";
+    for (size_t f = 0; f < roof_data_file_count; f++) {
+        const char *const file = roof_data_files[f].path;
+        char id[64];
+        if (strncmp(file, prefix, strlen(prefix)) != 0) {
+            continue;
+        }
+        snprintf(id, sizeof id, "%.*s", (int)(strlen(file) - strlen(prefix) - strlen(".json")),
+                 file + strlen(prefix));
+        struct roof_hardware *const hardware = load_device(id);
+        const bool found = strncmp(hardware->architecture, begin, strlen(begin)) == 0;
+        roof_hardware_free(hardware);
+        if (found) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_calibrated(const char *id)
+{
+    char file[100];
+    snprintf(file, sizeof file, "calibration/%s.json", id);
+    return roof_data_file(file) != NULL;
+}
+
+/* Every row of data/borrowing.json has what its list needs, and names what there is. No row stands
+ * behind one that begins its architecture, too: it would never count. */
+static void test_borrowing(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *name;
+        size_t least;
+        bool measured; /* the calibration is a file */
+    } lists[] = {{"families", 7, true},
+                 {"llama.cpp", 8, true},
+                 {"same_sm", 10, false},
+                 {"lenders", 8, true}};
+    struct roof_json *json = NULL;
+    assert_int_equal(roof_data_json(&json, "borrowing.json", NULL), ROOF_OK);
+    for (size_t l = 0; l < COUNT(lists); l++) {
+        const roof_json_value *const rows = roof_json_get(roof_json_root(json), lists[l].name);
+        assert_true(roof_json_count(rows) >= lists[l].least);
+        for (const roof_json_value *row = roof_json_first(rows); row != NULL;
+             row = roof_json_next(row)) {
+            const char *const id = roof_json_line(roof_json_get(row, "calibration"));
+            const char *const begin = roof_json_line(roof_json_get(row, "architecture"));
+            const roof_json_value *const from = roof_json_get(row, "from");
+            assert_non_null(id);
+            assert_non_null(roof_json_line(roof_json_get(row, "reason")));
+            assert_true(!lists[l].measured || is_calibrated(id));
+            if (strcmp(lists[l].name, "lenders") == 0) {
+                assert_true(roof_json_count(from) > 0);
+                for (const roof_json_value *one = roof_json_first(from); one != NULL;
+                     one = roof_json_next(one)) {
+                    assert_true(is_calibrated(roof_json_line(one)));
+                    assert_string_not_equal(roof_json_line(one), id);
+                }
+                continue;
+            }
+            assert_non_null(begin);
+            assert_true(begins_architecture(begin));
+            for (const roof_json_value *before = roof_json_first(rows); before != row;
+                 before = roof_json_next(before)) {
+                const char *const other = roof_json_line(roof_json_get(before, "architecture"));
+                assert_true(strcmp(lists[l].name, "same_sm") == 0 ||
+                            strncmp(begin, other, strlen(other)) != 0);
+            }
+        }
+    }
+    roof_json_free(json);
+}
+
+/* A device that takes the calibration of its family says why; one that has its own does not. */
+static void test_reasons(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *id;
+        const char *reason; /* a part of it; NULL: none */
+    } cases[] = {{"a10", "A100 is the only"},
+                 {"h200", "same SM"},
+                 {"h100-sxm", NULL},
+                 {"gb10", NULL},
+                 {"t4", "Turing"},
+                 {"m4-max", "shares its memory"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_hardware *const hardware = load_device(cases[i].id);
+        struct roof_calibration *c = NULL;
+        assert_int_equal(roof_calibration_load(&c, hardware, NULL, NULL, NULL), ROOF_OK);
+        assert_int_equal(c->reason == NULL, cases[i].reason == NULL);
+        assert_true(cases[i].reason == NULL || strstr(c->reason, cases[i].reason) != NULL);
+        roof_calibration_free(c);
+        roof_hardware_free(hardware);
+    }
+}
+
 /* Whose calibration a device gets. */
 static void test_inheritance(void **unused)
 {
@@ -792,6 +943,8 @@ int main(void)
         cmocka_unit_test(test_other_vendor),  cmocka_unit_test(test_like),
         cmocka_unit_test(test_file),          cmocka_unit_test(test_lent),
         cmocka_unit_test(test_refused_files), cmocka_unit_test(test_find),
+        cmocka_unit_test(test_some_kernels),  cmocka_unit_test(test_borrowing),
+        cmocka_unit_test(test_reasons),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+/* Chooses the calibration of a device: its own, that of its product, of the device that it is like,
+ * or of its family. data/borrowing.json says who lends to whom, and why. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "catalog/data.h"
+#include "predict/calibration_parts.h"
+#include "roofline/predict.h"
+
+/* The table, and the place of the calibrations. */
+struct borrowing {
+    struct roof_json *table;
+    struct roof_calibration_source source;
+};
+
+/* Returns the first row of a list that begins an architecture and has a calibration, which may be
+ * any (NULL); NULL: there is none. */
+static const roof_json_value *find_row(const struct borrowing *b, const char *list,
+                                       const char *architecture, const char *calibration)
+{
+    const roof_json_value *const rows = roof_json_get(roof_json_root(b->table), list);
+    for (const roof_json_value *row = roof_json_first(rows); row != NULL;
+         row = roof_json_next(row)) {
+        const char *const begin = roof_json_line(roof_json_get(row, "architecture"));
+        const char *const id = roof_json_line(roof_json_get(row, "calibration"));
+        if (begin != NULL && id != NULL && strncmp(architecture, begin, strlen(begin)) == 0 &&
+            (calibration == NULL || strcmp(id, calibration) == 0)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+/* Marks the fits of devices with the same SM as one of an architecture: other SMs have other
+ * kernels and limits. */
+static void mark_same_sms(struct roof_calibration *c, const struct borrowing *b,
+                          const char *architecture)
+{
+    struct roof_kernel_fit *const fit = roof_calibration_fits(c);
+    const char *of = NULL; /* the fits of a device stand together mostly */
+    bool same = false;
+    for (size_t n = 0; n < c->count; n++) {
+        const char *const id = fit[n].lent != NULL ? fit[n].lent : c->id;
+        if (of == NULL || strcmp(id, of) != 0) {
+            same = find_row(b, "same_sm", architecture, id) != NULL;
+            of = id;
+        }
+        fit[n].same_sm = same;
+    }
+}
+
+static enum roof_status load_known(struct roof_calibration **out, const char *id,
+                                   const struct borrowing *b, struct roof_error *error)
+{
+    return roof_registry_has(&roof_calibration_registry, id, b->source.directories)
+               ? roof_calibration_read(out, id, &b->source, error)
+               : ROOF_OK;
+}
+
+double roof_matrix_rows(const char *architecture)
+{
+    return strncmp(architecture, "Hopper", 6) == 0                   ? 64
+           : strncmp(architecture, "Blackwell (SM10", 15) == 0       ? 128
+           : strncmp(architecture, "Blackwell Ultra (SM10", 21) == 0 ? 128
+                                                                     : 16;
+}
+
+/* Gives all fits of MLA decode the tile of the device itself, also where they are of another
+ * device. */
+static void set_matrix_rows(struct roof_calibration *c, const char *architecture)
+{
+    size_t count = 0;
+    const struct roof_parameter *const parameter =
+        roof_kernel_parameters(ROOF_KERNEL_MLA_DECODE, &count);
+    struct roof_kernel_fit *const fit = roof_calibration_fits(c);
+    for (size_t n = 0; n < c->count; n++) {
+        const bool tiled = fit[n].kernel == ROOF_KERNEL_MLA_DECODE && !fit[n].plain;
+        for (size_t i = 0; tiled && i < count; i++) {
+            if (strcmp(parameter[i].key, "tile_rows") == 0) {
+                fit[n].parameter[i] = roof_matrix_rows(architecture);
+            }
+        }
+    }
+}
+
+/* Loads the calibration of a path, which may be that of another device. */
+static enum roof_status load_path(struct roof_calibration **out,
+                                  const struct roof_hardware *hardware, const char *path,
+                                  const struct borrowing *b, struct roof_error *error)
+{
+    TRY(roof_calibration_read(out, path, &b->source, error));
+    assert(*out != NULL && (*out)->id != NULL);
+    const bool product = hardware->product != NULL && strcmp((*out)->id, hardware->product) == 0;
+    (*out)->inherited = strcmp((*out)->id, hardware->id) != 0 && !product;
+    return ROOF_OK;
+}
+
+/* Loads the calibration of the folder that a device was loaded from, of the device itself, or of
+ * its product. */
+static enum roof_status load_own(struct roof_calibration **out,
+                                 const struct roof_hardware *hardware, const struct borrowing *b,
+                                 struct roof_error *error)
+{
+    if (roof_registry_path(hardware->reference) &&
+        roof_registry_folder(&roof_calibration_registry, hardware->reference)) {
+        return roof_calibration_read(out, hardware->reference, &b->source, error);
+    }
+    TRY(load_known(out, hardware->id, b, error));
+    if (*out == NULL && hardware->product != NULL) {
+        TRY(load_known(out, hardware->product, b, error));
+    }
+    return ROOF_OK;
+}
+
+/* Loads the calibration that a list has for an architecture, with the reason. */
+static enum roof_status load_listed(struct roof_calibration **out, const struct borrowing *b,
+                                    const char *list, const char *architecture,
+                                    struct roof_error *error)
+{
+    const roof_json_value *const row = find_row(b, list, architecture, NULL);
+    if (row == NULL) {
+        return ROOF_OK;
+    }
+    TRY(load_known(out, roof_json_line(roof_json_get(row, "calibration")), b, error));
+    const char *const reason = roof_json_line(roof_json_get(row, "reason"));
+    return *out == NULL || reason == NULL ? ROOF_OK : roof_calibration_explain(*out, reason, error);
+}
+
+/* Loads the calibration that the device named by `like` has itself or by its family. That device's
+ * own `like` is not followed, so that two devices may name each other. */
+static enum roof_status load_like(struct roof_calibration **out,
+                                  const struct roof_hardware *hardware, const struct borrowing *b,
+                                  struct roof_error *error)
+{
+    struct roof_hardware *lender = NULL;
+    enum roof_status status =
+        roof_hardware_load(&lender, hardware->like, b->source.directories, error);
+    if (status != ROOF_OK) {
+        return roof_error_prefix(error, ROOF_INVALID, "like of %s: ", hardware->id);
+    }
+    status = load_own(out, lender, b, error);
+    if (status == ROOF_OK && *out == NULL) {
+        status = load_listed(out, b, "families", lender->architecture, error);
+    }
+    if (*out != NULL) {
+        set_matrix_rows(*out, lender->architecture);
+    }
+    roof_hardware_free(lender);
+    return status;
+}
+
+/* Adds the kernels of llama.cpp to the calibration of a device, which may be none. Their parameters
+ * are shares of a device's own figures, so that one that was measured lends to many. */
+static enum roof_status add_local(struct roof_calibration **out,
+                                  const struct roof_hardware *hardware, const struct borrowing *b,
+                                  struct roof_error *error)
+{
+    struct roof_calibration *local = NULL;
+    const enum roof_status status =
+        load_listed(&local, b, "llama.cpp", hardware->architecture, error);
+    if (status != ROOF_OK) {
+        roof_calibration_free(local);
+        return status;
+    }
+    if (local == NULL || *out != NULL) {
+        return local == NULL ? ROOF_OK : roof_calibration_join(*out, local, hardware->id, error);
+    }
+    *out = local;
+    local->local = true;
+    local->inherited = strcmp(local->id, hardware->id) != 0;
+    return ROOF_OK;
+}
+
+static bool contradicts(double said, double measured)
+{
+    return fabs(said / measured - 1) > 0.01; /* false where one is unknown */
+}
+
+/* Tells if a device says another bandwidth or peak than the product that was measured. */
+static bool contradicts_product(const struct roof_hardware *hardware,
+                                const struct roof_hardware *product)
+{
+    bool differs = contradicts(hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
+                               product->figure[ROOF_FIGURE_BANDWIDTH].value);
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        differs = differs || contradicts(hardware->peak[ROOF_PEAK_MATRIX][p].value,
+                                         product->peak[ROOF_PEAK_MATRIX][p].value);
+    }
+    return differs;
+}
+
+/* Marks the calibration of the product of a device as another device's, where that device has other
+ * figures: the bound of its kernels is then not the one that was measured against. */
+static enum roof_status check_product(struct roof_calibration *out,
+                                      const struct roof_hardware *hardware,
+                                      const struct borrowing *b, struct roof_error *error)
+{
+    struct roof_hardware *product = NULL;
+    if (hardware->product == NULL || strcmp(out->id, hardware->product) != 0) {
+        return ROOF_OK;
+    }
+    TRY(roof_hardware_load(&product, hardware->product, b->source.directories, error));
+    out->inherited = contradicts_product(hardware, product);
+    roof_hardware_free(product);
+    return ROOF_OK;
+}
+
+/* Loads the calibration of the device, of its product, of the device that it is like, or of its
+ * family. */
+static enum roof_status load_nearest(struct roof_calibration **out,
+                                     const struct roof_hardware *hardware,
+                                     const struct borrowing *b, struct roof_error *error)
+{
+    TRY(load_own(out, hardware, b, error));
+    if (*out != NULL) {
+        const enum roof_status status = check_product(*out, hardware, b, error);
+        if (status != ROOF_OK) {
+            roof_calibration_free(*out);
+            *out = NULL;
+        }
+        return status;
+    }
+    TRY(hardware->like != NULL ? load_like(out, hardware, b, error)
+                               : load_listed(out, b, "families", hardware->architecture, error));
+    if (*out != NULL) {
+        (*out)->inherited = true;
+    }
+    return ROOF_OK;
+}
+
+/* Chooses the calibration, and marks what is borrowed. */
+static enum roof_status choose(struct roof_calibration **out, const struct roof_hardware *hardware,
+                               const char *path, const struct borrowing *b,
+                               struct roof_error *error)
+{
+    TRY(path != NULL ? load_path(out, hardware, path, b, error)
+                     : load_nearest(out, hardware, b, error));
+    if (path == NULL && !roof_registry_path(hardware->reference)) {
+        TRY(add_local(out, hardware, b, error));
+    }
+    if (*out != NULL) {
+        mark_same_sms(*out, b, hardware->architecture);
+    }
+    const bool lent_rows = hardware->like != NULL && *hardware->architecture == '\0';
+    if (*out != NULL && !lent_rows) {
+        set_matrix_rows(*out, hardware->architecture);
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_calibration_load_some(struct roof_calibration **out,
+                                            const struct roof_hardware *hardware, const char *path,
+                                            const char *const *directories, unsigned wanted,
+                                            struct roof_error *error)
+{
+    struct borrowing b = {.source = {.directories = directories, .wanted = wanted}};
+    *out = NULL;
+    TRY(roof_data_json(&b.table, "borrowing.json", error));
+    const enum roof_status status = choose(out, hardware, path, &b, error);
+    roof_json_free(b.table);
+    return status;
+}
+
+enum roof_status roof_calibration_load(struct roof_calibration **out,
+                                       const struct roof_hardware *hardware, const char *path,
+                                       const char *const *directories, struct roof_error *error)
+{
+    return roof_calibration_load_some(out, hardware, path, directories, ROOF_KERNELS_ALL, error);
+}
+
+enum roof_status roof_hardware_calibrate_some(struct roof_hardware *hardware, const char *path,
+                                              const char *const *directories, unsigned wanted,
+                                              struct roof_error *error)
+{
+    hardware->free_calibration = roof_calibration_free;
+    return roof_calibration_load_some(&hardware->calibration, hardware, path, directories, wanted,
+                                      error);
+}
+
+enum roof_status roof_hardware_calibrate(struct roof_hardware *hardware, const char *path,
+                                         const char *const *directories, struct roof_error *error)
+{
+    return roof_hardware_calibrate_some(hardware, path, directories, ROOF_KERNELS_ALL, error);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/* What calibration.c, which reads calibrations, has for borrow.c, which chooses one for a device.
+ */
+#ifndef ROOF_PREDICT_CALIBRATION_PARTS_H
+#define ROOF_PREDICT_CALIBRATION_PARTS_H
+
+#include "catalog/registry.h"
+#include "predict/calibration.h"
+
+/* The folders of calibrations, and the kernels that are wanted, a bit for each. */
+struct roof_calibration_source {
+    const char *const *directories;
+    unsigned wanted;
+};
+
+extern const struct roof_registry roof_calibration_registry;
+
+/* Reads a calibration by its id or path. The caller owns *out: roof_calibration_free. */
+enum roof_status roof_calibration_read(struct roof_calibration **out, const char *id,
+                                       const struct roof_calibration_source *source,
+                                       struct roof_error *error);
+
+/* Adds the fits of another calibration, which it takes over also when it fails, to those of the
+ * device `id`. */
+enum roof_status roof_calibration_join(struct roof_calibration *c, struct roof_calibration *other,
+                                       const char *id, struct roof_error *error);
+
+/* Keeps a copy of the reason why a device takes a calibration. */
+enum roof_status roof_calibration_explain(struct roof_calibration *c, const char *reason,
+                                          struct roof_error *error);
+
+/* The fits of a calibration that was read, while it is not shared yet. */
+struct roof_kernel_fit *roof_calibration_fits(const struct roof_calibration *calibration);
+
+#endif
