@@ -68,7 +68,7 @@ lines() {
     offers "$1" 'softmax' predict sof
     offers "$1" 'gpt-2 gpt-oss-120b gpt-oss-20b' predict gpt # models beside operators
     offers "$1" 'h100 h100-nvl h100-pcie h100-sxm' predict gemm -m 8 -H h1
-    offers "$1" 'gb10,h200 gb10,h200-sxm' sweep gemm -H gb10,h2
+    offers "$1" 'gb10,h20 gb10,h20-141gb gb10,h200 gb10,h200-sxm' sweep gemm -H gb10,h2
     offers "$1" 'mixed' predict model x --phase m
     offers "$1" 'nvfp4' predict gemm -p nv
     offers "$1" 'llama-2-13b llama-2-70b llama-2-7b' predict model llama-2
