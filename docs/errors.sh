@@ -160,6 +160,31 @@ for device in $devices; do
 done
 cat << 'EOF'
 
+With a few rows of its own, as `roofline measure` fits them ([from rows to expected times](measuring.md#from-rows-to-expected-times)): 20 or 50 rows of each kernel, drawn at random, begin at the kernels of the device's lenders (data/borrowing.json), and all other rows judge the result. `lent` is the error of the lender's kernels as they are, `all` that of
+the full fit on sizes it did not see. The figures are means over kernels, formats and stacks without a quantisation of their own; "worse" counts those where 20 rows do worse than none.
+
+| device | kernels | lent | 20 rows | 50 rows | all | worse |
+|---|---|---|---|---|---|---|
+EOF
+for few in 20 50; do
+    for device in $devices; do
+        "$fit" "$work/rows.csv" --hardware "$device" --few "$few" --lenders data/calibration
+    done
+done > "$work/few.csv"
+jq -r '.hardware as $d | .fits[] | select(.lent == null and .quantize_input == "none")
+    | ["all", $d, .kernel, .numerics, .stack, .mape * 100] | join(",")' "$@" > "$work/all.csv"
+awk -F, '$1 == "all" { all[$2 FS $3 FS $4 FS $5] = $6; next }
+    $1 == "hardware" { next }
+    { key = $1 FS $2 FS $3 FS $4; fit[key, $6] = $9; lent[key] = $8; if ($6 == 20) order[++n] = key }
+    function put(name, i) { printf "| %s | %d | %.1f | **%.1f** | **%.1f** | %.1f | %d |\n", name, count[i], a[i] / count[i],
+        b[i] / count[i], c[i] / count[i], e[i] / count[i], worse[i] }
+    function add(i, key) { count[i]++; a[i] += lent[key]; b[i] += fit[key, 20]; c[i] += fit[key, 50]; e[i] += all[key]
+        worse[i] += fit[key, 20] > lent[key] }
+    END { for (i = 1; i <= n; i++) { key = order[i]; if (!((key, 50) in fit)) continue
+            split(key, part, FS); if (!(part[1] in count)) names[++m] = part[1]; add(part[1], key); add("all of them", key) }
+        for (i = 1; i <= m; i++) put(names[i], names[i]); put("all of them", "all of them") }' "$work/all.csv" "$work/few.csv"
+cat << 'EOF'
+
 ## Whole models
 
 Decode steps, and static batches from the prompt to the last token, of dense models at a batch of 1 to 32, by source. No fit saw any of them.

@@ -12,7 +12,7 @@
  * shares of bandwidth and peak are fitted to them and the rest is lent; and no lent share of the
  * bandwidth is above that of the device's own 16-bit products.
  *
- * The files, in the order of the work: options, rows, objective, search, fit, write, main.
+ * The files, in the order of the work: options, rows, objective, search, fit, few, write, main.
  */
 #ifndef ROOF_CALIBRATE_FITTER_H
 #define ROOF_CALIBRATE_FITTER_H
@@ -42,11 +42,11 @@ struct options {
     const char *pool; /* --from: device ids; NULL: the device itself */
     const char *lender[LENDERS_MAX];
     int lenders;
-    const char
-        *lenders_folder; /* where the lenders of data/borrowing.json are; NULL: they do not lend */
+    const char *folder; /* of the lenders that data/borrowing.json names; NULL: they do not lend */
     const char *attribution[ATTRIBUTIONS_MAX + 1]; /* ends with NULL */
     int attributions;
     int evaluations; /* the most in a round of a search */
+    int few;         /* --few: rows of a group; 0: all rows are fitted, and written */
 };
 
 /* A measured row. */
@@ -106,6 +106,10 @@ void close_fitter(struct fitter *f);
 
 /* fit.c: fits every group, then lends what is missing. */
 enum roof_status fit_groups(struct fitter *f, struct roof_error *error);
+
+/* few.c: fits some rows of each group as `roofline measure` does, and prints the errors on the
+ * others beside those of the lender. */
+enum roof_status judge_few(struct fitter *f, struct roof_error *error);
 
 /* write.c: writes the fits as a calibration file. */
 enum roof_status write_fits(const struct fitter *f, struct roof_error *error);

@@ -13,6 +13,9 @@ static enum roof_status calibrate(struct fitter *f, const struct options *option
                                   struct roof_error *error)
 {
     TRY(open_fitter(f, options, error));
+    if (options->few > 0) {
+        return judge_few(f, error);
+    }
     TRY(fit_groups(f, error));
     return write_fits(f, error);
 }

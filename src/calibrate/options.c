@@ -10,6 +10,8 @@ static bool usage(void)
     fputs("usage: roofline-calibrate FILE.csv --hardware ID -o FILE.json [--from ID,...]\n"
           "       [--lend FILE.json]... [--lenders DIR] [--attribution TEXT]...\n"
           "       [--evaluations N]\n"
+          "       roofline-calibrate FILE.csv --hardware ID --few N [--lend FILE.json]...\n"
+          "       [--lenders DIR]\n"
           "\n"
           "Fits the parameters of the expected time to measured rows (the columns of roofline\n"
           "compare, with stack); use the result with roofline ... --calibration FILE.json.\n"
@@ -17,6 +19,8 @@ static bool usage(void)
           "--lend takes kernels that have no rows from the calibration of another device.\n"
           "--lenders lends those of DIR that data/borrowing.json names for the device.\n"
           "--attribution is kept in the result: a line without \" and \\.\n"
+          "--few fits N rows of each kernel as roofline measure does, and prints the errors on\n"
+          "its other rows, in CSV: those of the lender and those of the fit, in per cent.\n"
           "--evaluations bounds each of the three rounds of a search (default 1200).\n",
           stderr);
     return false;
@@ -35,7 +39,10 @@ static bool read_option(struct options *out, const char *option, const char *val
     } else if (strcmp(option, "--lend") == 0 && out->lenders < LENDERS_MAX) {
         out->lender[out->lenders++] = value;
     } else if (strcmp(option, "--lenders") == 0) {
-        out->lenders_folder = value;
+        out->folder = value;
+    } else if (strcmp(option, "--few") == 0) {
+        out->few = (int)strtol(value, NULL, 10);
+        return out->few >= 1 && out->few <= 1000000;
     } else if (strcmp(option, "--evaluations") == 0) {
         out->evaluations = (int)strtol(value, NULL, 10);
     } else if (strcmp(option, "--attribution") == 0 && out->attributions < ATTRIBUTIONS_MAX) {
@@ -59,6 +66,7 @@ bool read_options(struct options *out, int argc, char **argv)
             i++;
         }
     }
-    const bool complete = out->input != NULL && out->hardware != NULL && out->output != NULL;
+    const bool complete =
+        out->input != NULL && out->hardware != NULL && (out->output == NULL) == (out->few > 0);
     return complete && out->evaluations >= 1 ? true : usage();
 }

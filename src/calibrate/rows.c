@@ -311,8 +311,8 @@ enum roof_status open_fitter(struct fitter *out, const struct options *options,
     for (int i = 0; i < options->lenders; i++) {
         TRY(load_lender(out, options->lender[i], error));
     }
-    if (options->lenders_folder != NULL) {
-        TRY(load_named_lenders(out, options->lenders_folder, error));
+    if (options->folder != NULL) {
+        TRY(load_named_lenders(out, options->folder, error));
     }
     if (out->rows == 0) {
         return roof_error_set(error, ROOF_INVALID, "no rows of %s that can be fitted",

@@ -17,6 +17,8 @@
 #define ROWS_MIN 4
 /* A parameter is accepted if the error falls by this share at least. */
 #define GAIN 0.02
+/* The plain formula counts as this much worse than that of a lender. */
+#define PLAIN_HANDICAP 1.1
 /* Parameters that few rows can tell, in any formula that has them. */
 static const char *const telling[] = {"dram",          "peak",    "narrow_rows",
                                       "launch_clocks", "overlap", "quantize_launch_clocks"};
@@ -178,17 +180,21 @@ static enum roof_status judge(struct group *g, unsigned chosen, struct roof_erro
 
 /* --- where a fit begins -------------------------------------------------------------------- */
 
-/* Finds a fit of the lender for a kernel; its stack does not matter. */
-static const struct roof_kernel_fit *lent_fit(const struct roof_calibration *lender,
-                                              enum roof_kernel kernel, enum roof_numerics numerics)
+/* Finds the fits of a lender for a kernel, one for each stack that has its own. Returns how many.
+ */
+static size_t lent_fits(const struct roof_kernel_fit *out[ROOF_STACK_COUNT],
+                        const struct roof_calibration *lender, enum roof_kernel kernel,
+                        enum roof_numerics numerics)
 {
-    const struct roof_kernel_fit *found = NULL;
-    for (int stack = ROOF_STACK_BEST; lender != NULL && found == NULL && stack < ROOF_STACK_COUNT;
-         stack++) {
-        found = roof_calibration_find(lender, kernel, (enum roof_stack)stack, numerics,
-                                      ROOF_QUANTIZE_NONE);
+    size_t count = 0;
+    for (int stack = ROOF_STACK_BEST; lender != NULL && stack < ROOF_STACK_COUNT; stack++) {
+        const struct roof_kernel_fit *const fit = roof_calibration_find(
+            lender, kernel, (enum roof_stack)stack, numerics, ROOF_QUANTIZE_NONE);
+        if (fit != NULL && (count == 0 || fit != out[count - 1])) {
+            out[count++] = fit;
+        }
     }
-    return found;
+    return count;
 }
 
 /* Sets a parameter, within its limits, where the formula has it and the value is known. */
@@ -270,35 +276,40 @@ static void name_fit(struct group *g, enum roof_kernel kernel, enum roof_numeric
     g->fit.rows = (int64_t)g->count;
 }
 
-/* Begins the fit of a group and chooses its parameters: the lender's formula, unless the plain one
- * is nearer to rows that are left out. */
+/* Begins the fit of a group and chooses its parameters: of the stacks of the lender, the one whose
+ * formula is nearest to rows that are left out, unless the plain one is nearer by a tenth: few rows
+ * do not tell the two apart by less, and the lender's knows what the rows do not show. */
 static unsigned choose_form(struct group *g, enum roof_kernel kernel, enum roof_numerics numerics,
-                            const struct roof_measured *m, const struct roof_kernel_fit *lent)
+                            const struct roof_measured *m, const struct roof_calibration *lender)
 {
-    double plain_error = 0;
-    double lent_error = 0;
+    const struct roof_kernel_fit *lent[ROOF_STACK_COUNT];
+    const size_t count = lent_fits(lent, lender, kernel, numerics);
+    double least = 0;
     begin_plain(g, m);
     name_fit(g, kernel, numerics);
-    const unsigned plain = g->count < ROWS_MIN ? 0 : choose(&plain_error, g);
-    if (lent == NULL) {
-        return plain;
+    unsigned chosen = g->count < ROWS_MIN ? 0 : choose(&least, g);
+    struct group best = *g;
+    least = count == 0 ? least : least * PLAIN_HANDICAP;
+    for (size_t i = 0; i < count; i++) {
+        double error = 0;
+        begin_lent(g, lent[i]);
+        name_fit(g, kernel, numerics);
+        const unsigned own = g->count < ROWS_MIN ? 0 : choose(&error, g);
+        if (error < least || (i == 0 && g->count < ROWS_MIN)) {
+            best = *g;
+            chosen = own;
+            least = error;
+        }
     }
-    const struct group other = *g;
-    begin_lent(g, lent);
-    name_fit(g, kernel, numerics);
-    const unsigned chosen = g->count < ROWS_MIN ? 0 : choose(&lent_error, g);
-    if (lent_error <= plain_error * (1 + GAIN)) {
-        return chosen;
-    }
-    *g = other;
-    return plain;
+    *g = best;
+    return chosen;
 }
 
 static enum roof_status fit_group(struct roof_fits *out, struct group *g, enum roof_kernel kernel,
                                   enum roof_numerics numerics, const struct roof_measured *m,
                                   const struct roof_calibration *lender, struct roof_error *error)
 {
-    const unsigned chosen = choose_form(g, kernel, numerics, m, lent_fit(lender, kernel, numerics));
+    const unsigned chosen = choose_form(g, kernel, numerics, m, lender);
     TRY(judge(g, chosen, error));
     search(g, chosen, FOLDS);
     if (out->count < ROOF_FITS_MAX) {

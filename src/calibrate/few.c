@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/fitter.h"
+#include "measure/fit.h"
+
+/* The error of one way to expect the rows of a group. */
+struct error_sum {
+    double sum;
+    size_t rows;
+};
+
+/* Adds the error of a row that a calibration expects; nothing where it expects nothing. */
+static void add_error(struct error_sum *e, struct fitter *f, const struct row *row,
+                      const struct roof_calibration *calibration)
+{
+    struct roof_prediction p;
+    struct roof_calibration own = *calibration;
+    f->hardware->calibration = &own;
+    const enum roof_status status = roof_predict(&p, &row->workload, f->hardware, NULL);
+    f->hardware->calibration = NULL;
+    if (status == ROOF_OK && !isnan(p.expected_s)) {
+        e->sum += fabs(p.expected_s / row->measured_s - 1);
+        e->rows++;
+    }
+}
+
+/* Finds the first lender that measured a kernel for a pair of formats itself. */
+static const struct roof_calibration *lender_of(const struct fitter *f, const struct group *g)
+{
+    for (int l = 0; l < f->lenders; l++) {
+        const struct roof_calibration *const c = f->lender[l];
+        for (size_t i = 0; i < c->count; i++) {
+            if (c->fit[i].lent == NULL && c->fit[i].kernel == g->kernel &&
+                c->fit[i].numerics == g->numerics) {
+                return c;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* The rows of a group in an order that mixes their sizes and is the same each time: that of a hash
+ * of their places. Returns how many they are. */
+static size_t mixed_rows(const struct row **out, const struct fitter *f, int group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < f->rows; i++) {
+        if (f->row[i].group == group) {
+            out[count++] = &f->row[i];
+        }
+    }
+    uint64_t state = 1;
+    for (size_t i = count; i > 1; i--) { /* Fisher and Yates */
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        const size_t other = (size_t)(state >> 33) % i;
+        const struct row *const last = out[i - 1];
+        out[i - 1] = out[other];
+        out[other] = last;
+    }
+    return count;
+}
+
+/* Fits a group to the first rows, and prints the errors on the others, in per cent: as the lender
+ * expects them, and as the fit does. */
+static enum roof_status judge_group(struct fitter *f, int group, const struct row **row,
+                                    struct roof_meter_row *few, struct roof_error *error)
+{
+    const struct group *const g = &f->group[group];
+    const struct roof_calibration *const lender = lender_of(f, g);
+    const size_t count = mixed_rows(row, f, group);
+    const size_t taken = (size_t)f->options->few;
+    if (lender == NULL || count < 3 * taken) {
+        return ROOF_OK; /* the others would be too few to judge by */
+    }
+    for (size_t i = 0; i < taken; i++) {
+        assert(row[i] != NULL);
+        few[i] = (struct roof_meter_row){
+            .task = {.probe = ROOF_PROBE_OPERATOR, .workload = row[i]->workload},
+            .time_s = row[i]->measured_s};
+    }
+    const struct roof_measured measured = {.row = few, .count = taken};
+    struct roof_fits fits;
+    TRY(roof_fit_measured(&fits, &measured, f->hardware, lender, error));
+    const struct roof_calibration own = {
+        .id = f->hardware->id, .fit = fits.fit, .count = fits.count};
+    struct error_sum lent = {0};
+    struct error_sum fitted = {0};
+    for (size_t i = taken; i < count; i++) {
+        add_error(&lent, f, row[i], lender);
+        add_error(&fitted, f, row[i], &own);
+    }
+    printf("%s,%s,%s,%s,%s,%d,%zu,%.1f,%.1f\n", f->hardware->id, roof_kernel_name(g->kernel),
+           roof_numerics_name(g->numerics), roof_stack_name(g->stack), lender->id, f->options->few,
+           fitted.rows, 100 * lent.sum / (double)lent.rows, 100 * fitted.sum / (double)fitted.rows);
+    return ROOF_OK;
+}
+
+enum roof_status judge_few(struct fitter *f, struct roof_error *error)
+{
+    const struct row **const row = calloc(f->rows + 1, sizeof *row);
+    struct roof_meter_row *const few = calloc((size_t)f->options->few, sizeof *few);
+    enum roof_status status = row == NULL || few == NULL ? roof_no_memory(error) : ROOF_OK;
+    if (status == ROOF_OK) {
+        printf("hardware,kernel,numerics,stack,lender,few,rows,lent,fitted\n");
+    }
+    for (int group = 0; group < f->groups && status == ROOF_OK; group++) {
+        if (f->group[group].quantize == ROOF_QUANTIZE_NONE) {
+            status = judge_group(f, group, row, few, error);
+        }
+    }
+    free(row);
+    free(few);
+    return status;
+}
