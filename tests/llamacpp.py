@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Fits the kernels of llama.cpp to whole passes: llamacpp.py PROGRAM DIR [FOLDER].
 
-DIR has e2e.csv and more/: llamacpp_strix_halo.csv, llamacpp_microbatch.csv, local_llm.csv, whose
-sources are in docs/errors.md. Prints tables in Markdown; with FOLDER it writes the calibrations
+DIR has e2e.csv and more/: llamacpp_strix_halo.csv, llamacpp_r9700.csv, llamacpp_microbatch.csv and
+local_llm.csv, whose sources are in docs/errors.md; llama/apple.csv is beside this file. Prints tables in Markdown; with FOLDER it writes the calibrations
 (llama.cpp-ID.json). A pass is the sum of its operators, each by the plain formula of
 docs/accuracy.md; its numbers of FLOPs and bytes are those of PROGRAM."""
 import collections
@@ -16,13 +16,18 @@ import statistics
 import subprocess
 import sys
 
-LENDERS = ("strix-halo", "dgx-spark", "rtx-4090")  # each begins at the fit of the one before it
+# The devices that lend, and the one at whose fit each begins. m1-max stands for all Apple GPUs, which
+# have a few rows each.
+LENDERS = {"strix-halo": None, "r9700": "strix-halo", "dgx-spark": "strix-halo",
+           "rtx-4090": "dgx-spark", "m1-max": "dgx-spark"}
+APPLE = ("m1-max", "m1-ultra", "m2-pro", "m2-ultra", "m4", "m5")
 MODELS = {"Llama-3-8B": "llama-3-8b", "llama-2-7b.Q4_0": "llama-2-7b", "Qwen2.5-7B": "qwen2.5-7b",
           "llama-2-7b.Q4_K_M": "llama-2-7b", "gemma-3-4b": "gemma-3-4b",
           "gpt-oss-20b": "gpt-oss-20b", "gpt-oss-20b-mxfp4": "gpt-oss-20b",
-          "Qwen3-32B-Q8_0": "qwen3-32b", "shisa-v2-llama3.1-8b.i1-Q4_K_M": "llama-3.1-8b"}
+          "llama-2-7b": "llama-2-7b", "Qwen3-32B-Q8_0": "qwen3-32b", "shisa-v2-llama3.1-8b.i1-Q4_K_M": "llama-3.1-8b"}
 DEVICES = {"RTX 4090": "rtx-4090", "4090 24GB": "rtx-4090", "A100 PCIe 80GB": "a100-pcie-80gb",
-           "A100 SXM 80GB": "a100-sxm-80gb", "GB10 (DGX Spark)": "dgx-spark"}
+           "A100 SXM 80GB": "a100-sxm-80gb", "GB10 (DGX Spark)": "dgx-spark",
+           "RX 7900 XTX": "rx-7900-xtx"}
 # The published file of gpt-oss has all but the experts in 8 bits.
 OSS = ["gpt-oss-mxfp4", "--class", "attention=q8_0", "--class", "lm_head=q8_0"]
 LAYOUTS = ("q4_0", "q8_0", "q4_k_m", "q4_k_s", "q5_0")
@@ -64,6 +69,21 @@ def speeds(row, device, model, step):
                prompt / rate, prompt / tokens)
 
 
+def apple(row):
+    """The rows of one model on an Apple GPU."""
+    for key, prompt in (("pp512", 512), ("pp4096", 4096)):
+        if row[key]:
+            yield Row(row["device"], row["model"], row["weights"], "prefill", 512, (prompt - 512) // 2, 1,
+                      prompt / float(row[key]), prompt / 512)
+    if row["tg128"]:
+        yield Row(row["device"], row["model"], row["weights"], "decode", 1, 64, 1, 1 / float(row["tg128"]), 1)
+
+
+def family(device):
+    """The devices whose rows a lender has: itself, or for Apple all of them."""
+    return APPLE if device in APPLE else (device,)
+
+
 def read(folder):
     """All rows; of several back ends and builds of one point the fastest counts."""
     found = []
@@ -72,19 +92,24 @@ def read(folder):
             row["weights"] = ("MXFP4" if "gpt-oss" in row["model"] else
                               row["model"].replace("-", ".").split(".")[-1])
             found.append(speeds(row, "strix-halo", MODELS[row["model"]], number(row["n_ubatch"]) or 512))
+    for row in rows(os.path.join(folder, "more", "llamacpp_r9700.csv")):
+        if row["model"] in MODELS and row["gpu_config"] == "single":
+            found.append(speeds(row, "r9700", MODELS[row["model"]], 512))
+    for row in rows(os.path.join(os.path.dirname(__file__), "llama", "apple.csv")):
+        found.extend(apple(row))
     for row in rows(os.path.join(folder, "more", "local_llm.csv")):
-        if row["framework"] == "llama.cpp" and row["n_gpus"] == "1" and row["gpu"] in DEVICES:
+        if row["framework"].startswith("llama.cpp") and row["n_gpus"] == "1" and row["gpu"] in DEVICES:
             found.append(speeds(row, DEVICES[row["gpu"]], MODELS[row["model"]], 512))
     for row in rows(os.path.join(folder, "e2e.csv")):
         if (row["gpu"] == "GB10 (DGX Spark)" and row["model"] in MODELS
                 and row["metric"] in ("decode_tok_s", "prefill_tok_s")):
             found.append(speeds(row, "dgx-spark", MODELS[row["model"]], 2048))
     for row in rows(os.path.join(folder, "more", "llamacpp_microbatch.csv")):
-        if row["gpu"] == "RTX 4090" and row["model"] in MODELS:
+        if row["gpu"] in ("RTX 4090", "RX 7900 XTX") and row["model"] in MODELS:
             tokens = number(row["n_ubatch"])
             middle = number(row["depth"]) + max(0, number(row["prompt"]) - tokens) // 2
-            found.append(Row("rtx-4090", MODELS[row["model"]], row["weights"],
-                             "pass" if tokens <= 32 else "prefill", tokens, middle, 1,
+            kind = "decode" if tokens == 1 else "pass" if tokens <= 32 else "prefill"
+            found.append(Row(DEVICES[row["gpu"]], MODELS[row["model"]], row["weights"], kind, tokens, middle, 1,
                              float(row["time_us"]) / 1e6, 1))
     fastest = {}
     for row in found:
@@ -190,11 +215,12 @@ def mape(ratios):
 
 
 def unseen(passes, start):
-    """Ratios of the passes of each model by the fit of the others, by kind; of one model, of each
-    format of its weights."""
+    """Ratios of the passes of each device by the fit of the others, by kind; of one device, of each
+    model; of one model, of each format of its weights."""
     found = collections.defaultdict(list)
-    models = {one[0].model for one in passes}
-    part = {one: one[0].model if len(models) > 1 else one[0].weights for one in passes}
+    key = next((key for key in ("device", "model") if len({getattr(one[0], key) for one in passes}) > 1),
+               "weights")
+    part = {one: getattr(one[0], key) for one in passes}
     for left_out in sorted(set(part.values())):
         others = search([one for one in passes if part[one] != left_out], start, 1200)
         for one in passes:
@@ -234,7 +260,7 @@ def write(folder, device, clock, p, ratios, kinds):
     lines = ",\n".join("    " + json.dumps(fit, separators=(",", ":")) for fit in fits)
     with open(os.path.join(folder, f"llama.cpp-{device}.json"), "w", encoding="utf-8") as file:
         file.write('{\n  "schema": "roofline/calibration/1",\n'
-                   f'  "hardware": "{device}",\n  "attributions": ["{ATTRIBUTION} {device} '
+                   f'  "hardware": "{device}",\n  "attributions": ["{ATTRIBUTION} {", ".join(family(device))} '
                    f'(docs/accuracy.md)"],\n  "fits": [\n{lines}\n  ]\n}}\n')
 
 
@@ -247,13 +273,13 @@ def line(name, lender, by_kind):
 def main():
     program, folder = sys.argv[1:3]
     passes = [(row, parts) for row in read(folder) if (parts := operators(program, row))]
-    start = {key: begin for key, (_, _, begin) in PARAMETERS.items()}
-    fits, judged = {}, {}
-    for device in LENDERS:
-        own = [one for one in passes if one[0].device == device]
+    fits = {None: {key: begin for key, (_, _, begin) in PARAMETERS.items()}}
+    judged = {}
+    for device, before in LENDERS.items():
+        start = fits[before]
+        own = [one for one in passes if one[0].device in family(device)]
         fits[device] = search(own, start)
         judged[device] = unseen(own, start)
-        start = fits[device]
     print("| rows of | fit of | decode | up to 32 tokens | prompts |")
     print("|---|---|---|---|---|")
     for device in sorted({one[0].device for one in passes}):
@@ -262,13 +288,14 @@ def main():
             for one in passes:
                 if one[0].device == device:
                     found[one[0].kind].append(ratio(fits[lender], one))
-            if lender != device:
+            if lender not in family(device):
                 line(device, lender, found)
-            else:
+            elif device == lender and len(family(lender)) == 1:
                 line(device, "itself, without them", judged[device])
+    line("all Apple GPUs", "the others of them", judged["m1-max"])
     if len(sys.argv) > 3:
         for device in LENDERS:
-            kinds = {part[0] for row, parts in passes if row.device == device for part in parts}
+            kinds = {part[0] for row, parts in passes if row.device in family(device) for part in parts}
             listed = subprocess.run([program, "list", "hardware", device, "-f", "json"],
                                     capture_output=True, check=True).stdout
             clock = json.loads(listed)["boost_clock_mhz"]["value"]

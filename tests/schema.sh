@@ -165,7 +165,7 @@ one plans recommend model llama-3-70b -H h100-sxm --batch 8 --dp 2 --tp 2 --pp 2
     --draft-tokens 3 --acceptance 0.7 --prompt 2k --generate 100 --prefix-hit 0.5 --class attention=fp8
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 2 --ep 8
 one plans recommend model gpt-oss-20b -H rtx-4090 --offload experts:2 --host-bandwidth 80 --host-memory 64 --batch 1
-one rates recommend model llama-3-8b -H l40s,m4-max --rate 2,20 --prompt 1k --generate 100 --max-ttft p99:1s --max-e2e 9s \
+one rates recommend model llama-3-8b -H l40s,m5-max --rate 2,20 --prompt 1k --generate 100 --max-ttft p99:1s --max-e2e 9s \
     --price-per-hour l40s=1
 one rates recommend model llama-3-8b -H l40s --rate 2 --prompt 1k --generate 100 --max-ttft p99:90ms --arrivals gamma:20
 one rates recommend model qwen3-30b-a3b -H h100-sxm --devices 2,4 --kind disaggregated --rate 2 --prompt 1k --generate 100 \
@@ -173,8 +173,8 @@ one rates recommend model qwen3-30b-a3b -H h100-sxm --devices 2,4 --kind disaggr
 one rates recommend model llama-3-8b -H l40s --rate 1e9 --prompt 1k --generate 100 --formats fp8
 each rate recommend model deepseek-r1 -H h200-sxm --devices 8 --rate 1 --prompt 1k --generate 100 --requests 200
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 1 --attention-dp 8 --moe-tp 1 --moe-ep 8
-one plans recommend model llama-3-8b -H h100-sxm,m4-max --batch 1,8 --devices 1
-each plan recommend model llama-3-8b -H h100-sxm,m4-max --batch 1,8 --devices 1 --by ideal
+one plans recommend model llama-3-8b -H h100-sxm,m5-max --batch 1,8 --devices 1
+each plan recommend model llama-3-8b -H h100-sxm,m5-max --batch 1,8 --devices 1 --by ideal
 each plan recommend model deepseek-v3 -H h200-sxm --devices 8 --batch 8,64 --top 20
 one plan-speedup recommend model llama-3-8b --devices 1 --batch 8 --explain h100-sxm,l40s
 one plan-speedup recommend model llama-3-8b -H h100-sxm --devices 1 --batch 8 --explain bf16,fp8
@@ -254,7 +254,7 @@ while read -r id; do one engine list engines "$id"; done < "$scratch/engines"
 
 one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 \
     --max-ttft p99:1s --max-tpot mean:1s --arrivals gamma:2
-one simulation simulate llama-3-8b -H m4-max --by ideal --concurrency 4 --prompt 500 --generate 50 --max-ttft p99:1ms
+one simulation simulate llama-3-8b -H m5-max --by ideal --concurrency 4 --prompt 500 --generate 50 --max-ttft p99:1ms
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-ttft p99:100ms
 one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 --prefix-hit 0.5 --engine vllm
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-tpot 1us

@@ -456,7 +456,8 @@ static bool is_vector(enum roof_kernel kernel)
 static double last_cache(const struct roof_hardware *hardware)
 {
     const double llc = hardware->figure[ROOF_FIGURE_LLC].value;
-    return isnan(llc) ? hardware->figure[ROOF_FIGURE_L2].value : llc;
+    const double l2 = hardware->figure[ROOF_FIGURE_L2].value;
+    return !isnan(llc) ? llc : isnan(l2) ? 0 : l2;
 }
 
 /* Attention of a prefill takes no less than one query over the same cache. */
@@ -526,7 +527,7 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         return;
     }
     if (task.numerics == ROOF_NUMERICS_COUNT || (isnan(task.peak) && !is_vector(kernel)) ||
-        isnan(task.sms) || isnan(task.clock) || isnan(task.l2)) {
+        isnan(task.sms) || isnan(task.clock) || (isnan(task.l2) && !task.calibration->local)) {
         return;
     }
     expect_asked(out, &task, kernel, asked);
