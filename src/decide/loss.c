@@ -17,8 +17,8 @@ static enum roof_status find_lever(struct roof_loss *out, const struct roof_comp
         const struct roof_lever *const lever = &advice.lever[i];
         const bool flash =
             lever->kind == ROOF_LEVER_FUSE && lever->op == ROOF_OPERATOR_FLASH_ATTENTION;
-        const bool kernels =
-            flash || lever->kind == ROOF_LEVER_SPLIT_K || lever->kind == ROOF_LEVER_LAUNCH;
+        const bool kernels = flash || lever->kind == ROOF_LEVER_SPLIT_K ||
+                             lever->kind == ROOF_LEVER_PAD || lever->kind == ROOF_LEVER_LAUNCH;
         if (kernels && lever->expected_gain >= ROOF_LEVER_NO_GAIN) {
             out->cure = ROOF_CURE_LEVER;
             out->lever = *lever;

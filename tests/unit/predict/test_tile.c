@@ -293,6 +293,29 @@ static void test_what_misaligned_costs(void **unused)
     free_calibrated(device);
 }
 
+/* Rows of 16 bytes have 8 elements of 16 bits, 16 of 8 bits and 32 of 4 bits. */
+static void test_pad(void **unused)
+{
+    (void)unused;
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    w.shape = (struct roof_shape){.m = 2, .n = 4095, .k = 4097};
+    w.formats.activations = ROOF_PRECISION_BF16;
+    w.formats.weights = ROOF_PRECISION_BF16;
+    w.formats.out = ROOF_PRECISION_BF16;
+    roof_tile_pad(&w);
+    assert_true(w.shape.k == 4104 && w.shape.n == 4096);
+    w.formats.weights = ROOF_PRECISION_FP8_E4M3; /* the narrower operand decides */
+    roof_tile_pad(&w);
+    assert_int_equal(w.shape.k, 4112);
+    w.formats.activations = ROOF_PRECISION_NVFP4;
+    roof_tile_pad(&w);
+    assert_int_equal(w.shape.k, 4128);
+    w.shape.m = 1;
+    w.shape.n = 4095;
+    roof_tile_pad(&w);
+    assert_true(w.shape.k == 4128 && w.shape.n == 4095);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_best),
         cmocka_unit_test(test_what_misaligned_costs),
+        cmocka_unit_test(test_pad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
