@@ -178,6 +178,39 @@ def check_tiles(comparison, program, every_device, random, count):
         comparison.row(got, want, "tiles", command)
 
 
+def check_padding(comparison, program, every_device, random, count):
+    """The product with aligned rows that --advise predicts, against the tile of the estimate."""
+    for _ in range(count):
+        device = every_device[random.choice(("h100-sxm", "h200", "a100-sxm-80gb", "l40s"))]
+        size = (random.choice((1, 16, 128, 4096)), random.choice((4095, 4096, 4100, 512)),
+                random.choice((1000, 4097, 4104, 14335)), random.choice((1, 1, 3)))
+        asked = {"precision": random.choice(("fp16", "fp16", "fp8_e4m3"))}
+
+        def run(sizes, *more):
+            dims = [f"{word}{value}" for word, value in zip(("-m", "-n", "-k", "--batch="), sizes)]
+            return program.run(["predict", "gemm", "-H", device.name, "-p", asked["precision"],
+                                "--tiling", "-f", "json", *more, *dims])
+        result = run(size, "--advise")
+        base = json.loads(result.stdout)
+        found = [line for line in base["advice"] if " padded to " in line["change"]]
+        _, resolved, p = operators.ask("gemm", dict(zip("mnk", size), batch=size[3]), asked, device)
+        to = tiles.padded(size, resolved)
+        want = None
+        if to != size:
+            after = json.loads(run(to).stdout)
+            _, _, q = operators.ask("gemm", dict(zip("mnk", to), batch=to[3]), asked, device)
+            tiling = base["tiling"]
+            tile = tiles.tile_of(size, resolved, p, device,
+                                 (tiling["tile_m"], tiling["tile_n"]) if "tile_m" in tiling else None)
+            times = [max(row["expected_time_us"], float(
+                (tiles.alone(sizes, resolved, of, device, tile) or {"tile_time_us": 0})["tile_time_us"]))
+                     for row, sizes, of in ((base, size, p), (after, to, q))]
+            want = {"time_us": after["time_us"], "expected_time_us": after["expected_time_us"],
+                    "speedup": base["time_us"] / after["time_us"],
+                    "expected_speedup": times[0] / times[1]}
+        comparison.row(found[0] if found else None, want, "padding", result.args)
+
+
 def check_estimates(comparison, program, random, folder, count):
     """The expected time of products, whose K is cut into parts or not, for drawn kernels."""
     for i in range(count):
@@ -688,6 +721,7 @@ def everything(arguments, cases_wanted, seed, quiet=False):
             check_operators(comparison, program, every_device, random,
                             paired_operators(every_device, random))
         check_tiles(comparison, program, every_device, random, max(30, cases_wanted // 4))
+        check_padding(comparison, program, every_device, random, max(20, cases_wanted // 60))
         check_models(comparison, program, every_device, every_model, random, cases_wanted // 3,
                      max(3, cases_wanted // 300))
         check_drafts(comparison, program, every_device, every_model, random, cases_wanted // 50)
@@ -707,7 +741,7 @@ def report(comparison):
           f"{sum(comparison.refused.values())} cases")
     line("operators", operators.ALL)
     line("formats, in any role", [f"format {name}" for name in formats.NAMES])
-    line("products", ["tiles", "estimates"])
+    line("products", ["tiles", "padding", "estimates"])
     line("models", ["decode", "prefill", "mixed", "request", "static", "drafts", "groups",
                     "offload", "graphs"])
     line("classes", sorted(x for x in comparison.agreed if x.startswith("model ")))
