@@ -17,13 +17,30 @@ static enum roof_status find_lever(struct roof_loss *out, const struct roof_comp
         const struct roof_lever *const lever = &advice.lever[i];
         const bool flash =
             lever->kind == ROOF_LEVER_FUSE && lever->op == ROOF_OPERATOR_FLASH_ATTENTION;
-        const bool kernels = flash || lever->kind == ROOF_LEVER_SPLIT_K ||
-                             lever->kind == ROOF_LEVER_PAD || lever->kind == ROOF_LEVER_LAUNCH;
+        const bool kernels =
+            flash || lever->kind == ROOF_LEVER_SPLIT_K || lever->kind == ROOF_LEVER_LAUNCH;
         if (kernels && lever->expected_gain >= ROOF_LEVER_NO_GAIN) {
             out->cure = ROOF_CURE_LEVER;
             out->lever = *lever;
             out->gain = lever->expected_gain;
             return ROOF_OK; /* the largest comes first */
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Takes aligned rows of a product that is slower than expected: what is expected does not count
+ * what misaligned ones cost. */
+static enum roof_status find_padding(struct roof_loss *out, const struct roof_compared *row,
+                                     struct roof_error *error)
+{
+    struct roof_advice advice;
+    TRY(roof_advise(&advice, row->prediction, error));
+    for (size_t i = 0; i < advice.count; i++) {
+        if (advice.lever[i].kind == ROOF_LEVER_PAD) {
+            out->cure = ROOF_CURE_LEVER;
+            out->lever = advice.lever[i];
+            out->gain = row->measured_s / out->lever.expected_s;
         }
     }
     return ROOF_OK;
@@ -58,7 +75,7 @@ enum roof_status roof_loss_of(struct roof_loss *out, const struct roof_compared 
     if (row->measured_s > row->high_s) {
         out->cure = ROOF_CURE_EXPECTED;
         out->gain = row->measured_s / row->expected_s;
-        return ROOF_OK;
+        return row->model_prediction == NULL ? find_padding(out, row, error) : ROOF_OK;
     }
     if (row->model_prediction != NULL) {
         find_node(out, row);

@@ -252,13 +252,13 @@ static void test_padded(void **state)
     roof_hardware_free(h);
 }
 
-/* Returns what a gemv loses in a measured time. */
-static struct roof_loss lost(const struct roof_hardware *hardware, double measured_s)
+/* Returns what an operator loses in a measured time. */
+static struct roof_loss lost_of(const struct roof_workload *w, const struct roof_hardware *hardware,
+                                double measured_s)
 {
     struct roof_error error = {0};
     struct roof_loss out;
-    const struct roof_workload w = gemv();
-    if (roof_predict(&base, &w, hardware, &error) != ROOF_OK) {
+    if (roof_predict(&base, w, hardware, &error) != ROOF_OK) {
         fail_msg("%s", error.message);
     }
     const struct roof_compared row = {.prediction = &base,
@@ -270,6 +270,13 @@ static struct roof_loss lost(const struct roof_hardware *hardware, double measur
                                       .high_s = base.expected_high_s};
     assert_int_equal(roof_loss_of(&out, &row, &error), ROOF_OK);
     return out;
+}
+
+/* Returns what a gemv loses in a measured time. */
+static struct roof_loss lost(const struct roof_hardware *hardware, double measured_s)
+{
+    const struct roof_workload w = gemv();
+    return lost_of(&w, hardware, measured_s);
 }
 
 static void test_loss(void **state)
@@ -291,6 +298,14 @@ static void test_loss(void **state)
     assert_int_equal(l.cure, ROOF_CURE_LEVER);
     assert_int_equal(l.lever.kind, ROOF_LEVER_LAUNCH);
     assert_int_equal(l.regime, base.expected_bottleneck);
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    w.op = ROOF_OPERATOR_GEMM;
+    w.shape = (struct roof_shape){.m = 4096, .n = 512, .k = 14335};
+    l = lost_of(&w, h, 1);
+    assert_true(l.cure == ROOF_CURE_LEVER && l.lever.kind == ROOF_LEVER_PAD);
+    assert_near(l.gain, 1 / l.lever.expected_s, 1e-12);
+    l = lost_of(&w, h, base.expected_s); /* misaligned rows cost nothing here */
+    assert_true(l.cure != ROOF_CURE_LEVER || l.lever.kind != ROOF_LEVER_PAD);
     roof_hardware_free(h);
 }
 
