@@ -230,6 +230,64 @@ def check_estimates(comparison, program, random, folder, count):
         comparison.row(got, {"expected_time_us": want * 1e6}, "estimates", command)
 
 
+def drawn_stage(random):
+    """A stage of a graph file: its operators with what they ask, and the waits of a pass."""
+    stage = {"name": "s", "repeat": random.randint(1, 50), "operators": [], "inputs": {}}
+    for key, likely, value in (("serial_ms", 0.5, random.randint(1, 99)),
+                               ("host_gap_us", 0.5, random.randint(1, 400)),
+                               ("launches", 0.3, random.randint(1, 900))):
+        if random.random() < likely and (key != "launches" or "host_gap_us" in stage["inputs"]):
+            stage["inputs"][key] = value
+    for _ in range(random.randint(1, 5)):
+        m, n, k = (4 * random.randint(1, 900) for _ in range(3))
+        name, dims, splits = random.choice((
+            ("gemm", {"m": m, "n": n, "k": k}, "n"), ("conv2d", {"m": m, "n": n, "k": k}, "n"),
+            ("conv3d", {"m": m, "n": n, "k": k, "taps": 27}, "m"),
+            ("groupnorm", {"tokens": m, "hidden": n}, "tokens"),
+            ("add", {"tokens": m, "hidden": n}, "hidden")))
+        operator = {"operator": name, "count": random.randint(1, 40), **dims}
+        if random.random() < 0.5:
+            operator["split"] = splits
+        stage["operators"].append(operator)
+    return stage
+
+
+def stage_row(stage, device, devices):
+    """The times of a stage (microseconds), and of the parts of it that no split shortens."""
+    took, whole, count = Fraction(0), Fraction(0), 0
+    for operator in stage["operators"]:
+        dims = {key: value for key, value in operator.items()
+                if key not in ("operator", "count", "split")}
+        if "split" in operator:
+            dims[operator["split"]] //= devices
+        _, _, p = operators.ask(operator["operator"], dims, {"precision": "fp16"}, device)
+        took += operator["count"] * p["time"]
+        whole += 0 if "split" in operator else operator["count"] * p["time"]
+        count += operator["count"]
+    waits = stage["inputs"]
+    host = Fraction(waits.get("serial_ms", 0)) * MILLI + \
+        waits.get("launches", count) * Fraction(waits.get("host_gap_us", 0)) * MICRO
+    return [stage["repeat"] * value / MICRO for value in (took + host, host, whole + host)]
+
+
+def check_files(comparison, program, every_device, random, count):
+    """The sums of graph files."""
+    for _ in range(count):
+        device = every_device[random.choice(("h100-sxm", "gb10", "mi300x", "m4-max"))]
+        devices = random.choice((1, 2, 4))
+        document = {"yields": random.randint(1, 99), "inputs": {"precision": "fp16"},
+                    "stages": [drawn_stage(random) for _ in range(random.randint(1, 4))]}
+        command = ["predict", "graph", "-", "-H", device.name, "--devices", f"{devices}",
+                   "-f", "json"]
+        result = program.run(command, json.dumps(document))
+        got = json.loads(result.stdout) if result.returncode == 0 else None
+        rows = [stage_row(stage, device, devices) for stage in document["stages"]]
+        want = dict(zip(("time_us", "host_us", "whole_us"), map(sum, zip(*rows))))
+        comparison.row(got and got["total"], want, "files", [command, document])
+        comparison.field("per_s", got and got["per_s"], document["yields"] / (want["time_us"] * MICRO),
+                         document)
+
+
 def check_catalog(comparison, program):
     """The blocks of the formats."""
     for line in program.run(["list", "precisions", "-f", "ndjson"]).stdout.splitlines():
@@ -731,6 +789,7 @@ def everything(arguments, cases_wanted, seed, quiet=False):
                      max(10, cases_wanted // 50))
         check_graphs(comparison, program, every_device, every_model, random, cases_wanted // 100)
         check_estimates(comparison, program, random, folder, max(30, cases_wanted // 8))
+        check_files(comparison, program, every_device, random, max(20, cases_wanted // 60))
     return comparison
 
 
@@ -743,7 +802,7 @@ def report(comparison):
     line("formats, in any role", [f"format {name}" for name in formats.NAMES])
     line("products", ["tiles", "padding", "estimates"])
     line("models", ["decode", "prefill", "mixed", "request", "static", "drafts", "groups",
-                    "offload", "graphs"])
+                    "offload", "graphs", "files"])
     line("classes", sorted(x for x in comparison.agreed if x.startswith("model ")))
     print("refused by both:", "  ".join(f"{k} {n}" for k, n in sorted(comparison.refused.items())))
 
