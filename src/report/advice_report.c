@@ -215,12 +215,13 @@ void roof_report_lever(struct roof_text *out, const struct roof_lever *lever)
     }
 }
 
-/* Says what padding brings and costs. */
-static void put_padding(struct roof_text *out, const struct roof_lever *lever)
+/* Says what padding brings at least, and what it costs. */
+static void put_padding(struct roof_text *out, const struct roof_lever *lever, bool gains)
 {
     char flops[ROOF_QUANTITY_SIZE];
     char bytes[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "aligned rows; %s more FLOPs, %s more bytes",
+    roof_text_printf(out, "%s %s more FLOPs and %s more bytes",
+                     gains ? "gains at least that, for" : "no gain is counted;",
                      roof_format_quantity(flops, lever->more_flops, ROOF_UNIT_FRACTION),
                      roof_format_quantity(bytes, lever->more_bytes, ROOF_UNIT_FRACTION));
 }
@@ -234,8 +235,8 @@ static void put_note(struct roof_text *out, const struct roof_lever *lever)
                          best >= ROOF_LEVER_NO_GAIN ? "" : ": ");
     }
     if (lever->kind == ROOF_LEVER_PAD) {
-        put_padding(out, lever);
-        roof_text_put(out, best >= ROOF_LEVER_NO_GAIN ? "" : ": ");
+        put_padding(out, lever, best >= ROOF_LEVER_NO_GAIN);
+        return;
     }
     if (!(best >= ROOF_LEVER_NO_GAIN)) {
         roof_text_put(out, best * ROOF_LEVER_NO_GAIN < 1 ? "slower" : "does nothing");
