@@ -579,7 +579,8 @@ bool roof_tile_misaligned(struct roof_misaligned *out, const struct roof_predict
 {
     const struct roof_workload *const w = &prediction->workload;
     *out = (struct roof_misaligned){.k_bytes = ROOF_ALIGNED_BYTES, .n_bytes = ROOF_ALIGNED_BYTES};
-    if ((w->op != ROOF_OPERATOR_GEMM && w->op != ROOF_OPERATOR_BMM) ||
+    if ((w->op != ROOF_OPERATOR_GEMM && w->op != ROOF_OPERATOR_GEMV &&
+         w->op != ROOF_OPERATOR_BMM) ||
         isnan(prediction->expected_s)) {
         return false;
     }

@@ -290,6 +290,15 @@ static void test_what_misaligned_costs(void **unused)
     w.shape.batch = 2;
     assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_OK);
     assert_true(roof_tile_misaligned(&found, &p));
+    w.op = ROOF_OPERATOR_GEMV;
+    w.shape = (struct roof_shape){.n = 4095, .k = 4097};
+    assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_OK);
+    assert_true(roof_tile_misaligned(&found, &p));
+    close_to(found.k_bytes, 2);
+    close_to(found.n_bytes, 16);
+    w = p.workload; /* its formats are resolved */
+    roof_tile_pad(&w);
+    assert_true(w.shape.k == 4104 && w.shape.n == 4095);
     free_calibrated(device);
 }
 
