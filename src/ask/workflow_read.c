@@ -23,7 +23,8 @@ struct reading {
     struct roof_workflow *out;
     struct roof_question file; /* the inputs of the file */
     struct roof_question *file_owner;
-    struct roof_question stage; /* those of the stage at hand */
+    struct roof_question stage;   /* those of the stage at hand */
+    bool taken[ROOF_INPUT_COUNT]; /* by an operator, from the question */
     struct roof_error *error;
 };
 
@@ -118,15 +119,18 @@ static bool applies(enum roof_operator op, size_t input)
 }
 
 /* Gives a question the values of another one that it lacks. A format of both operands that stands
- * nearer wins over formats of one. */
+ * nearer wins over formats of one. Marks what it gives, unless taken is NULL. */
 static void inherit(struct roof_question *question, const struct roof_question *from,
-                    enum roof_operator op)
+                    enum roof_operator op, bool *taken)
 {
     const bool both = roof_asked(question, ROOF_INPUT_PRECISION_BOTH);
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         const bool one = i == ROOF_INPUT_WEIGHTS || i == ROOF_INPUT_ACTIVATIONS;
         if (roof_asked(from, i) && !roof_asked(question, i) && applies(op, i) && !(both && one)) {
             question->value[i] = from->value[i];
+            if (taken != NULL) {
+                taken[i] = true;
+            }
         }
     }
 }
@@ -202,7 +206,7 @@ static enum roof_status add_operator(struct reading *r, const roof_json_value *o
 
 /* Reads what an operator asks, with what it inherits. */
 static enum roof_status read_question(struct roof_scenario *out, struct roof_question *question,
-                                      const struct reading *r, const roof_json_value *object)
+                                      struct reading *r, const roof_json_value *object)
 {
     enum roof_operator op = ROOF_OPERATOR_COUNT;
     TRY(roof_question_from_json(question, r->out->json, object, ROOF_COMMAND_PREDICT, operator_keys,
@@ -212,9 +216,9 @@ static enum roof_status read_question(struct roof_scenario *out, struct roof_que
     }
     enum roof_status status = roof_operator_find(&op, question->op, r->error);
     if (status == ROOF_OK) {
-        inherit(question, &r->stage, op);
-        inherit(question, r->asking->question, op);
-        inherit(question, &r->file, op);
+        inherit(question, &r->stage, op, NULL);
+        inherit(question, r->asking->question, op, r->taken);
+        inherit(question, &r->file, op, NULL);
         status = roof_read_scenario(out, question, r->error);
     }
     return status == ROOF_OK ? ROOF_OK
@@ -327,6 +331,30 @@ static enum roof_status read_devices(const struct reading *r)
     return ROOF_OK;
 }
 
+/* Refuses what the question asks and nothing in the file takes. */
+static enum roof_status check_taken(const struct reading *r)
+{
+    const struct roof_question *const asked = r->asking->question;
+    char name[ROOF_INPUT_NAME_SIZE];
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        const struct roof_input *const input = roof_input(i);
+        if (!roof_asked(asked, i) || !input->field || i == ROOF_DIM_DEVICES || is_host(i) ||
+            r->taken[i]) {
+            continue;
+        }
+        return input->of == ROOF_OF_MODELS
+                   ? roof_error_set(r->error, ROOF_USAGE,
+                                    "%s is for models; a graph file is split by " ROOF_KEY(
+                                        "devices") " and has its sizes in its operators",
+                                    roof_input_marked(name, input))
+                   : roof_error_set(r->error, ROOF_USAGE,
+                                    "no operator of the graph file takes %s: each has a value of "
+                                    "its own, or none",
+                                    roof_input_marked(name, input));
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status read_root(struct reading *r)
 {
     const struct roof_json *const json = r->out->json;
@@ -358,7 +386,7 @@ static enum roof_status read_root(struct reading *r)
     for (; stages != NULL; stages = roof_json_next(stages)) {
         TRY(read_stage(r, stages));
     }
-    return ROOF_OK;
+    return check_taken(r);
 }
 
 /* Parses the value of the question: a path, "-", or the document itself. */

@@ -726,6 +726,7 @@ const struct roof_engine_format *roof_engine_stores(const struct roof_engine *en
                                                     const struct roof_formats *formats, bool cache,
                                                     const struct roof_hardware *hardware)
 {
+    const struct roof_engine_format *first = NULL;
     for (size_t i = 0; i < engine->formats; i++) {
         const struct roof_engine_format *const f = &engine->format[i];
         bool same = alike(f->weights, formats->weights) &&
@@ -737,10 +738,13 @@ const struct roof_engine_format *roof_engine_stores(const struct roof_engine *en
             }
         }
         if (same && runs_on(f, hardware)) {
-            return f;
+            if (cache || f->weights == formats->weights) {
+                return f;
+            }
+            first = first == NULL ? f : first;
         }
     }
-    return NULL;
+    return first;
 }
 
 bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices)

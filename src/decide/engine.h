@@ -210,7 +210,7 @@ enum roof_engine_use roof_engines_use(const struct roof_engines *engines,
                                       bool cache, const struct roof_hardware *hardware);
 /** Finds the first format with which an engine runs a device, for any model, that has these weights
  * and activations or, if `cache`, this KV cache. Other scales, and fp16 for bf16, count as the
- * same. NULL: there is none. */
+ * same where no format has the very weights. NULL: there is none. */
 const struct roof_engine_format *roof_engine_stores(const struct roof_engine *engine,
                                                     const struct roof_formats *formats, bool cache,
                                                     const struct roof_hardware *hardware);

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "predict/predict_sizes.h"
+#include "predict/tile.h"
 
 /* Advice that is being made. */
 struct adviser {
@@ -233,6 +234,49 @@ static void try_split_k(struct adviser *a)
     }
 }
 
+/* Returns the time that a product takes at least with a tile of these sizes, or what is expected if
+ * that is longer. */
+static double tiled_s(const struct roof_prediction *p, const struct roof_tile *tile)
+{
+    const struct roof_sizes sizes = {{tile->m, tile->n, tile->k}};
+    const struct roof_tile_choice choice = {.tile = roof_sizes_pack(&sizes)};
+    struct roof_tile own;
+    return roof_tile_predict(&own, p, &choice, NULL) == ROOF_OK && own.total_s > p->expected_s
+               ? own.total_s
+               : p->expected_s;
+}
+
+/* Pads K and N so that all rows begin at multiples of 16 bytes. The estimate does not count what
+ * misaligned rows cost, so both products take at least what the same tile takes. */
+static void try_padded(struct adviser *a)
+{
+    const struct roof_prediction *const base = a->base;
+    struct roof_misaligned misaligned;
+    struct roof_workload w = base->workload;
+    struct roof_prediction p;
+    if (!roof_tile_misaligned(&misaligned, base)) {
+        return;
+    }
+    roof_tile_pad(&w);
+    if (!predict(&p, a, &w)) {
+        return;
+    }
+    const size_t before = a->out->count;
+    const int64_t k = w.shape.k == base->workload.shape.k ? 0 : w.shape.k;
+    const int64_t n = w.shape.n == base->workload.shape.n ? 0 : w.shape.n;
+    add_changed(a,
+                (struct roof_lever){.kind = ROOF_LEVER_PAD,
+                                    .padded_k = k,
+                                    .padded_n = n,
+                                    .more_flops = p.flops / base->flops - 1,
+                                    .more_bytes = p.bytes / base->bytes - 1},
+                &p, 1);
+    if (misaligned.bounded && a->out->count > before) {
+        a->out->lever[before].expected_gain =
+            tiled_s(base, &misaligned.tile) / tiled_s(&p, &misaligned.tile);
+    }
+}
+
 /* Adds what better kernels would bring, where real ones are known. */
 static void try_kernels(struct adviser *a)
 {
@@ -301,6 +345,7 @@ enum roof_status roof_advise(struct roof_advice *out, const struct roof_predicti
     }
     try_flash(&a);
     try_split_k(&a);
+    try_padded(&a);
     try_kernels(&a);
     try_devices(&a);
     roof_accuracy_free(&a.accuracy);

@@ -20,6 +20,7 @@ enum roof_lever_kind {
     ROOF_LEVER_ROWS,      /**< as many rows as make it compute-bound */
     ROOF_LEVER_FUSE,      /**< one kernel for it and its neighbours */
     ROOF_LEVER_SPLIT_K,   /**< another number of parts of K: expected times only */
+    ROOF_LEVER_PAD,       /**< aligned rows of K and N: expected times only */
     ROOF_LEVER_LAUNCH,    /**< the launch hidden: expected times only */
     ROOF_LEVER_KERNEL,    /**< a kernel that takes the bound: expected times only */
     ROOF_LEVER_BANDWIDTH, /**< twice the memory bandwidth */
@@ -38,6 +39,10 @@ struct roof_lever {
     enum roof_dimension along;     /**< ROWS: the dimension that has them */
     int64_t size;                  /**< ROWS, SPLIT_K: what it becomes */
     int64_t was;                   /**< SPLIT_K: what it was */
+    int64_t padded_k;              /**< PAD: what K becomes; 0: what it was */
+    int64_t padded_n;              /**< PAD: what N becomes; 0: what it was */
+    double more_flops;             /**< PAD: the part of the work that padding adds */
+    double more_bytes;             /**< PAD: the part of the bytes that padding adds */
     double time_s;
     double expected_s; /**< NAN: unknown */
     double gain;

@@ -29,6 +29,23 @@ static enum roof_status find_lever(struct roof_loss *out, const struct roof_comp
     return ROOF_OK;
 }
 
+/* Takes aligned rows of a product that is slower than expected: what is expected does not count
+ * what misaligned ones cost. */
+static enum roof_status find_padding(struct roof_loss *out, const struct roof_compared *row,
+                                     struct roof_error *error)
+{
+    struct roof_advice advice;
+    TRY(roof_advise(&advice, row->prediction, error));
+    for (size_t i = 0; i < advice.count; i++) {
+        if (advice.lever[i].kind == ROOF_LEVER_PAD) {
+            out->cure = ROOF_CURE_LEVER;
+            out->lever = advice.lever[i];
+            out->gain = row->measured_s / out->lever.expected_s;
+        }
+    }
+    return ROOF_OK;
+}
+
 /* Takes the operator that loses the most of the expected time. */
 static void find_node(struct roof_loss *out, const struct roof_compared *row)
 {
@@ -58,7 +75,7 @@ enum roof_status roof_loss_of(struct roof_loss *out, const struct roof_compared 
     if (row->measured_s > row->high_s) {
         out->cure = ROOF_CURE_EXPECTED;
         out->gain = row->measured_s / row->expected_s;
-        return ROOF_OK;
+        return row->model_prediction == NULL ? find_padding(out, row, error) : ROOF_OK;
     }
     if (row->model_prediction != NULL) {
         find_node(out, row);

@@ -11,7 +11,7 @@
 enum roof_loss_cure {
     ROOF_CURE_BOUND,    /**< a kernel at the bound: nothing better is known */
     ROOF_CURE_EXPECTED, /**< a kernel as fast as real ones are expected to be */
-    ROOF_CURE_LEVER,    /**< a change that leaves sizes and formats as they are */
+    ROOF_CURE_LEVER,    /**< a change to the kernels, or aligned rows */
     ROOF_CURE_NODE      /**< an operator of the model at its bound */
 };
 

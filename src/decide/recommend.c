@@ -322,6 +322,66 @@ static enum roof_status take_stack(struct roof_workload *workload, const struct 
     return ROOF_OK;
 }
 
+/* All candidates have these. */
+struct task {
+    const struct roof_workload *workload;
+    const struct roof_hardware *hardware;
+    const struct roof_accuracy *accuracy;
+    const struct roof_recommend_options *options;
+    struct roof_error *error;
+};
+
+static bool has_candidate(const struct roof_recommendation *out, enum roof_precision format)
+{
+    bool found = false;
+    for (size_t i = 0; i < out->count + out->rejected; i++) {
+        found = found || out->candidate[i].format == format;
+    }
+    return found;
+}
+
+static enum roof_status add(struct roof_recommendation *out, const struct task *t,
+                            enum roof_precision format, enum roof_engine_use use)
+{
+    struct roof_candidate c = {.format = format, .use = use, .loss = t->accuracy->of[format].loss};
+    TRY(fill_candidate(&c, &out->baseline, t->workload, t->hardware, t->options, t->error));
+    judge(out, &c, t->hardware, t->options);
+    return ROOF_OK;
+}
+
+/* Tells if an engine's format of narrow weights and wide inputs runs on the device, and is none of
+ * the candidates. */
+static bool is_left_out(const struct roof_recommendation *out, const struct task *t,
+                        const struct roof_engine_format *f)
+{
+    struct roof_formats formats = ROOF_FORMATS_AUTO;
+    formats.weights = f->weights;
+    formats.activations = f->activations;
+    bool found = has_candidate(out, f->weights);
+    for (size_t i = 0; i < out->count + out->rejected; i++) {
+        found = found || strcmp(out->candidate[i].engine_format, f->id) == 0;
+    }
+    return !found && roof_precision_bits(f->weights) < 16 &&
+           roof_precision_bits(f->activations) == 16 &&
+           roof_engine_stores(t->options->engine, &formats, false, t->hardware) == f;
+}
+
+/* Adds the engine's formats that only store weights, where the device has a unit for them, too: the
+ * candidate with that unit stands already. */
+static enum roof_status add_stored(struct roof_recommendation *out, const struct task *t)
+{
+    const struct roof_engine *const engine = t->options->engine;
+    const struct roof_operator_row *const row = roof_operator_row(t->workload->op);
+    for (size_t i = 0;
+         roof_is_product(t->workload->op) && row->other != ROOF_ROLE_KV && i < engine->formats;
+         i++) {
+        if (is_left_out(out, t, &engine->format[i])) {
+            TRY(add(out, t, engine->format[i].weights, ROOF_ENGINE_USE_STORED));
+        }
+    }
+    return ROOF_OK;
+}
+
 enum roof_status
 roof_recommend(struct roof_recommendation *out, const struct roof_workload *workload,
                const struct roof_hardware *hardware, const struct roof_accuracy *accuracy,
@@ -339,15 +399,18 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
         as_candidate(&own, hardware, ROOF_PRECISION_FP16, ROOF_ENGINE_USE_UNKNOWN);
     TRY(roof_predict(&out->baseline, &fp16, hardware, error));
     out->lent = options->engine != NULL && options->engine->stack == ROOF_STACK_BEST;
-    bool seen[ROOF_PRECISION_COUNT] = {false};
+    const struct task task = {.workload = &own,
+                              .hardware = hardware,
+                              .accuracy = accuracy,
+                              .options = options,
+                              .error = error};
     for (size_t i = 0; i < count; i++) {
-        struct roof_candidate c = {.format = formats[i], .loss = accuracy->of[formats[i]].loss};
-        if (!seen[c.format]) {
-            seen[c.format] = true;
-            c.use = use_of(&own, hardware, c.format, options);
-            TRY(fill_candidate(&c, &out->baseline, &own, hardware, options, error));
-            judge(out, &c, hardware, options);
+        if (!has_candidate(out, formats[i])) {
+            TRY(add(out, &task, formats[i], use_of(&own, hardware, formats[i], options)));
         }
+    }
+    if (options->formats == NULL && options->engine != NULL) {
+        TRY(add_stored(out, &task));
     }
     qsort(out->candidate + out->count, out->rejected, sizeof *out->candidate, by_format);
     if (out->count == 0) {

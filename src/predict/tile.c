@@ -569,16 +569,23 @@ static bool estimated_tile(struct roof_tile *out, const struct roof_prediction *
     return e->tiled && roof_tile_predict(out, p, &choice, NULL) == ROOF_OK;
 }
 
+/* Tells if the output has rows behind the first, whose beginnings matter. */
+static bool has_output_rows(const struct roof_workload *workload)
+{
+    return workload->shape.m > 1 || workload->shape.batch > 1;
+}
+
 bool roof_tile_misaligned(struct roof_misaligned *out, const struct roof_prediction *prediction)
 {
     const struct roof_workload *const w = &prediction->workload;
     *out = (struct roof_misaligned){.k_bytes = ROOF_ALIGNED_BYTES, .n_bytes = ROOF_ALIGNED_BYTES};
-    if ((w->op != ROOF_OPERATOR_GEMM && w->op != ROOF_OPERATOR_BMM) ||
+    if ((w->op != ROOF_OPERATOR_GEMM && w->op != ROOF_OPERATOR_GEMV &&
+         w->op != ROOF_OPERATOR_BMM) ||
         isnan(prediction->expected_s)) {
         return false;
     }
     out->k_bytes = k_alignment(w);
-    if (w->shape.m > 1 || w->shape.batch > 1) {
+    if (has_output_rows(w)) {
         out->n_bytes = n_alignment(w);
     }
     if (out->k_bytes >= ROOF_ALIGNED_BYTES && out->n_bytes >= ROOF_ALIGNED_BYTES) {
@@ -586,5 +593,18 @@ bool roof_tile_misaligned(struct roof_misaligned *out, const struct roof_predict
     }
     out->own = estimated_tile(&out->tile, prediction);
     out->bounded = out->own || roof_tile_best(&out->tile, prediction);
+    out->cut = prediction->part[0].expected.tiling.split_k > 1;
     return true;
+}
+
+void roof_tile_pad(struct roof_workload *workload)
+{
+    for (int i = 0; i < LOAD_BITS && k_alignment(workload) < ROOF_ALIGNED_BYTES; i++) {
+        workload->shape.k++;
+    }
+    for (int i = 0;
+         i < LOAD_BITS && has_output_rows(workload) && n_alignment(workload) < ROOF_ALIGNED_BYTES;
+         i++) {
+        workload->shape.n++;
+    }
 }

@@ -97,11 +97,15 @@ struct roof_misaligned {
     double n_bytes;        /* the same for the rows of the output, if it has several */
     bool bounded;          /* the bound is known */
     bool own;              /* it is that of the estimate's tile; else that of the best usual one */
+    bool cut;              /* the estimate cuts K into parts, which the bound does not */
     struct roof_tile tile; /* with the bound, total_s */
 };
-/* Finds it; false where there is no estimate of a GEMM or BMM, or all rows begin at multiples of 16
- * bytes. */
+/* Finds it; false where there is no estimate of a GEMM, GEMV or BMM, or all rows begin at multiples
+ * of 16 bytes. */
 bool roof_tile_misaligned(struct roof_misaligned *out, const struct roof_prediction *prediction);
+/* Raises K, and N if the output has several rows, to the next sizes with aligned rows. The formats
+ * must be resolved. */
+void roof_tile_pad(struct roof_workload *workload);
 
 /**
  * Analyses a tile, one of its own, of the product that was predicted. ROOF_USAGE where the operator

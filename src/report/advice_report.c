@@ -174,6 +174,18 @@ static const struct roof_change_words fixed[ROOF_LEVER_KIND_COUNT] = {
     [ROOF_LEVER_LINKS] = ROOF_WORDS_LINKS,
 };
 
+/* Names the sizes that padding raises. */
+static void put_padded(struct roof_text *out, const struct roof_lever *lever)
+{
+    if (lever->padded_k > 0) {
+        roof_text_printf(out, "K padded to %" PRId64, lever->padded_k);
+    }
+    if (lever->padded_n > 0) {
+        roof_text_printf(out, "%s %" PRId64, lever->padded_k > 0 ? ", N to" : "N padded to",
+                         lever->padded_n);
+    }
+}
+
 void roof_report_lever(struct roof_text *out, const struct roof_lever *lever)
 {
     switch (lever->kind) {
@@ -191,6 +203,9 @@ void roof_report_lever(struct roof_text *out, const struct roof_lever *lever)
     case ROOF_LEVER_SPLIT_K:
         roof_text_printf(out, "split-K %" PRId64, lever->size);
         break;
+    case ROOF_LEVER_PAD:
+        put_padded(out, lever);
+        break;
     case ROOF_LEVER_FUSE:
         roof_text_printf(out, "fused into %s", roof_operator_row(lever->op)->name);
         break;
@@ -200,6 +215,17 @@ void roof_report_lever(struct roof_text *out, const struct roof_lever *lever)
     }
 }
 
+/* Says what padding brings at least, and what it costs. */
+static void put_padding(struct roof_text *out, const struct roof_lever *lever, bool gains)
+{
+    char flops[ROOF_QUANTITY_SIZE];
+    char bytes[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "%s %s more FLOPs and %s more bytes",
+                     gains ? "gains at least that, for" : "no gain is counted;",
+                     roof_format_quantity(flops, lever->more_flops, ROOF_UNIT_FRACTION),
+                     roof_format_quantity(bytes, lever->more_bytes, ROOF_UNIT_FRACTION));
+}
+
 static void put_note(struct roof_text *out, const struct roof_lever *lever)
 {
     const struct roof_operator_row *const row = roof_operator_row(lever->op);
@@ -207,6 +233,10 @@ static void put_note(struct roof_text *out, const struct roof_lever *lever)
     if (lever->kind == ROOF_LEVER_SPLIT_K) {
         roof_text_printf(out, "the estimate has %" PRId64 "%s", lever->was,
                          best >= ROOF_LEVER_NO_GAIN ? "" : ": ");
+    }
+    if (lever->kind == ROOF_LEVER_PAD) {
+        put_padding(out, lever, best >= ROOF_LEVER_NO_GAIN);
+        return;
     }
     if (!(best >= ROOF_LEVER_NO_GAIN)) {
         roof_text_put(out, best * ROOF_LEVER_NO_GAIN < 1 ? "slower" : "does nothing");
@@ -227,6 +257,7 @@ static void put_note(struct roof_text *out, const struct roof_lever *lever)
         break;
     case ROOF_LEVER_KV_FORMAT:
     case ROOF_LEVER_SPLIT_K:
+    case ROOF_LEVER_PAD:
         break;
     default:
         roof_text_put(out, fixed[lever->kind].note);

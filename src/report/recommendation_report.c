@@ -260,6 +260,9 @@ void roof_report_recommendation_text(struct roof_text *out,
     if (reasons->crossovers != NULL) {
         put_crossovers(out, reasons->crossovers);
     }
+    if (recommendation->count > 0) {
+        roof_report_misaligned(out, first);
+    }
     roof_text_put(out, "\nAccuracy classes are typical losses of quantised weights and "
                        "activations, not a promise\n"
                        "for the model at hand: "

@@ -599,12 +599,10 @@ static void put_measured(struct roof_text *out, const struct roof_prediction *p)
          detail);
 }
 
-/* Says which rows of a product are misaligned, and what the estimate leaves out. */
-static void put_misaligned(struct roof_text *out, const struct roof_misaligned *m)
+/* Says which rows of a product are misaligned. */
+static void put_misaligned_rows(struct roof_text *out, const struct roof_misaligned *m)
 {
-    char bound[ROOF_QUANTITY_SIZE];
     roof_text_put(out, "\n");
-    const size_t from = out->length;
     if (m->k_bytes < ROOF_ALIGNED_BYTES) {
         roof_text_printf(out,
                          "K is misaligned: its rows begin at multiples of %g bytes, not of %d. ",
@@ -616,10 +614,33 @@ static void put_misaligned(struct roof_text *out, const struct roof_misaligned *
                          "of %d. ",
                          m->n_bytes, ROOF_ALIGNED_BYTES);
     }
+}
+
+void roof_report_misaligned(struct roof_text *out, const struct roof_prediction *prediction)
+{
+    struct roof_misaligned misaligned;
+    if (roof_tile_misaligned(&misaligned, prediction)) {
+        const size_t from = out->length + 1;
+        put_misaligned_rows(out, &misaligned);
+        roof_text_printf(out,
+                         "The times of %s do not count what that costs; predict --advise does, "
+                         "and has the padded product.\n",
+                         roof_format(prediction->workload.formats.weights)->name);
+        roof_text_fold(out, from, 0);
+    }
+}
+
+/* Says which rows of a product are misaligned, and what the estimate leaves out. */
+static void put_misaligned(struct roof_text *out, const struct roof_misaligned *m)
+{
+    char bound[ROOF_QUANTITY_SIZE];
+    const size_t from = out->length + 1;
+    put_misaligned_rows(out, m);
     roof_text_put(out, "The estimate does not count what that costs");
     if (m->bounded) {
-        roof_text_printf(out, "; --tile %s, %s, does: at least %s", m->tile.name,
+        roof_text_printf(out, "; --tile %s, %s%s, does: at least %s", m->tile.name,
                          m->own ? "its own tile" : "the best of the usual ones",
+                         m->cut ? ", without split-K" : "",
                          roof_format_quantity(bound, m->tile.total_s, ROOF_UNIT_MICROSECONDS));
     }
     roof_text_put(out, ".\n");

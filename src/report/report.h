@@ -48,6 +48,8 @@ void roof_report_why(struct roof_text *out, const struct roof_trace *explanation
  * be "". A long one is folded. */
 void roof_report_line(struct roof_text *out, int width, const char *label, const char *value,
                       const char *detail);
+/** Says that the rows of a recommended product are misaligned; writes nothing if they are not. */
+void roof_report_misaligned(struct roof_text *out, const struct roof_prediction *prediction);
 /** Writes the id of a device, and "(default)" behind it where none was asked for. */
 void roof_report_device(struct roof_text *out, const struct roof_hardware *hardware);
 /** Says that the device is as the documents specify it, and what the published figures are; writes

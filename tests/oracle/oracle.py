@@ -178,6 +178,39 @@ def check_tiles(comparison, program, every_device, random, count):
         comparison.row(got, want, "tiles", command)
 
 
+def check_padding(comparison, program, every_device, random, count):
+    """The product with aligned rows that --advise predicts, against the tile of the estimate."""
+    for _ in range(count):
+        device = every_device[random.choice(("h100-sxm", "h200", "a100-sxm-80gb", "l40s"))]
+        size = (random.choice((1, 16, 128, 4096)), random.choice((4095, 4096, 4100, 512)),
+                random.choice((1000, 4097, 4104, 14335)), random.choice((1, 1, 3)))
+        asked = {"precision": random.choice(("fp16", "fp16", "fp8_e4m3"))}
+
+        def run(sizes, *more):
+            dims = [f"{word}{value}" for word, value in zip(("-m", "-n", "-k", "--batch="), sizes)]
+            return program.run(["predict", "gemm", "-H", device.name, "-p", asked["precision"],
+                                "--tiling", "-f", "json", *more, *dims])
+        result = run(size, "--advise")
+        base = json.loads(result.stdout)
+        found = [line for line in base["advice"] if " padded to " in line["change"]]
+        _, resolved, p = operators.ask("gemm", dict(zip("mnk", size), batch=size[3]), asked, device)
+        to = tiles.padded(size, resolved)
+        want = None
+        if to != size:
+            after = json.loads(run(to).stdout)
+            _, _, q = operators.ask("gemm", dict(zip("mnk", to), batch=to[3]), asked, device)
+            tiling = base["tiling"]
+            tile = tiles.tile_of(size, resolved, p, device,
+                                 (tiling["tile_m"], tiling["tile_n"]) if "tile_m" in tiling else None)
+            times = [max(row["expected_time_us"], float(
+                (tiles.alone(sizes, resolved, of, device, tile) or {"tile_time_us": 0})["tile_time_us"]))
+                     for row, sizes, of in ((base, size, p), (after, to, q))]
+            want = {"time_us": after["time_us"], "expected_time_us": after["expected_time_us"],
+                    "speedup": base["time_us"] / after["time_us"],
+                    "expected_speedup": times[0] / times[1]}
+        comparison.row(found[0] if found else None, want, "padding", result.args)
+
+
 def check_estimates(comparison, program, random, folder, count):
     """The expected time of products, whose K is cut into parts or not, for drawn kernels."""
     for i in range(count):
@@ -195,6 +228,64 @@ def check_estimates(comparison, program, random, folder, count):
         got = json.loads(result.stdout) if result.returncode == 0 else None
         want = estimates.product(calibration["fits"][0]["parameters"], device, m, n, k, batch, split)
         comparison.row(got, {"expected_time_us": want * 1e6}, "estimates", command)
+
+
+def drawn_stage(random):
+    """A stage of a graph file: its operators with what they ask, and the waits of a pass."""
+    stage = {"name": "s", "repeat": random.randint(1, 50), "operators": [], "inputs": {}}
+    for key, likely, value in (("serial_ms", 0.5, random.randint(1, 99)),
+                               ("host_gap_us", 0.5, random.randint(1, 400)),
+                               ("launches", 0.3, random.randint(1, 900))):
+        if random.random() < likely and (key != "launches" or "host_gap_us" in stage["inputs"]):
+            stage["inputs"][key] = value
+    for _ in range(random.randint(1, 5)):
+        m, n, k = (4 * random.randint(1, 900) for _ in range(3))
+        name, dims, splits = random.choice((
+            ("gemm", {"m": m, "n": n, "k": k}, "n"), ("conv2d", {"m": m, "n": n, "k": k}, "n"),
+            ("conv3d", {"m": m, "n": n, "k": k, "taps": 27}, "m"),
+            ("groupnorm", {"tokens": m, "hidden": n}, "tokens"),
+            ("add", {"tokens": m, "hidden": n}, "hidden")))
+        operator = {"operator": name, "count": random.randint(1, 40), **dims}
+        if random.random() < 0.5:
+            operator["split"] = splits
+        stage["operators"].append(operator)
+    return stage
+
+
+def stage_row(stage, device, devices):
+    """The times of a stage (microseconds), and of the parts of it that no split shortens."""
+    took, whole, count = Fraction(0), Fraction(0), 0
+    for operator in stage["operators"]:
+        dims = {key: value for key, value in operator.items()
+                if key not in ("operator", "count", "split")}
+        if "split" in operator:
+            dims[operator["split"]] //= devices
+        _, _, p = operators.ask(operator["operator"], dims, {"precision": "fp16"}, device)
+        took += operator["count"] * p["time"]
+        whole += 0 if "split" in operator else operator["count"] * p["time"]
+        count += operator["count"]
+    waits = stage["inputs"]
+    host = Fraction(waits.get("serial_ms", 0)) * MILLI + \
+        waits.get("launches", count) * Fraction(waits.get("host_gap_us", 0)) * MICRO
+    return [stage["repeat"] * value / MICRO for value in (took + host, host, whole + host)]
+
+
+def check_files(comparison, program, every_device, random, count):
+    """The sums of graph files."""
+    for _ in range(count):
+        device = every_device[random.choice(("h100-sxm", "gb10", "mi300x", "m4-max"))]
+        devices = random.choice((1, 2, 4))
+        document = {"yields": random.randint(1, 99), "inputs": {"precision": "fp16"},
+                    "stages": [drawn_stage(random) for _ in range(random.randint(1, 4))]}
+        command = ["predict", "graph", "-", "-H", device.name, "--devices", f"{devices}",
+                   "-f", "json"]
+        result = program.run(command, json.dumps(document))
+        got = json.loads(result.stdout) if result.returncode == 0 else None
+        rows = [stage_row(stage, device, devices) for stage in document["stages"]]
+        want = dict(zip(("time_us", "host_us", "whole_us"), map(sum, zip(*rows))))
+        comparison.row(got and got["total"], want, "files", [command, document])
+        comparison.field("per_s", got and got["per_s"], document["yields"] / (want["time_us"] * MICRO),
+                         document)
 
 
 def check_catalog(comparison, program):
@@ -688,6 +779,7 @@ def everything(arguments, cases_wanted, seed, quiet=False):
             check_operators(comparison, program, every_device, random,
                             paired_operators(every_device, random))
         check_tiles(comparison, program, every_device, random, max(30, cases_wanted // 4))
+        check_padding(comparison, program, every_device, random, max(20, cases_wanted // 60))
         check_models(comparison, program, every_device, every_model, random, cases_wanted // 3,
                      max(3, cases_wanted // 300))
         check_drafts(comparison, program, every_device, every_model, random, cases_wanted // 50)
@@ -697,6 +789,7 @@ def everything(arguments, cases_wanted, seed, quiet=False):
                      max(10, cases_wanted // 50))
         check_graphs(comparison, program, every_device, every_model, random, cases_wanted // 100)
         check_estimates(comparison, program, random, folder, max(30, cases_wanted // 8))
+        check_files(comparison, program, every_device, random, max(20, cases_wanted // 60))
     return comparison
 
 
@@ -707,9 +800,9 @@ def report(comparison):
           f"{sum(comparison.refused.values())} cases")
     line("operators", operators.ALL)
     line("formats, in any role", [f"format {name}" for name in formats.NAMES])
-    line("products", ["tiles", "estimates"])
+    line("products", ["tiles", "padding", "estimates"])
     line("models", ["decode", "prefill", "mixed", "request", "static", "drafts", "groups",
-                    "offload", "graphs"])
+                    "offload", "graphs", "files"])
     line("classes", sorted(x for x in comparison.agreed if x.startswith("model ")))
     print("refused by both:", "  ".join(f"{k} {n}" for k, n in sorted(comparison.refused.items())))
 

@@ -171,3 +171,32 @@ def analyse(asked, formats, p, device, tile, stages, cluster):
             "tile_shared_time_us": times["shared"] and times["shared"] * MICRO,
             "tile_time_us": longest * MICRO,
             "tile_limit": next(name for name, value in times.items() if value == longest)}
+
+
+def padded(asked, formats):
+    """The sizes m, n, k and batch with rows at multiples of 16 bytes."""
+    m, n, k, batch = asked
+    unit = max(128 // gcd(width(formats[role]), 128) for role in ("activations", "weights"))
+    wide = 128 // gcd(width(formats["out"]), 128) if m * batch > 1 else 1
+    return m, upward(n, wide) * wide, upward(k, unit) * unit, batch
+
+
+def alone(asked, formats, p, device, tile):
+    """The analysis with the usual stages and no cluster; None: there is no tile, or it does not fit."""
+    try:
+        return tile and analyse(asked, formats, p, device, tile, None, (1, 1))
+    except Refused:
+        return None
+
+
+def tile_of(asked, formats, p, device, estimated):
+    """The tile of an estimate (m, n) if it fits, with 128 bytes of k; else the best usual one."""
+    widest = max(width(formats[role]) for role in ("activations", "weights"))
+    own = (*estimated, 1024 // widest // 8 * 8) if estimated else None
+    if own and alone(asked, formats, p, device, own):
+        return own
+    rows = {tile: alone(asked, formats, p, device, tile) for tile in CANDIDATES}
+    rank = {tile: (float(row["tile_time_us"]), row["tile_l2_bytes"],
+                   row["tile_shared_traffic_bytes"], tile[2])
+            for tile, row in rows.items() if row}
+    return min(rank, key=rank.get, default=None)

@@ -290,7 +290,39 @@ static void test_what_misaligned_costs(void **unused)
     w.shape.batch = 2;
     assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_OK);
     assert_true(roof_tile_misaligned(&found, &p));
+    w.op = ROOF_OPERATOR_GEMV;
+    w.shape = (struct roof_shape){.n = 4095, .k = 4097};
+    assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_OK);
+    assert_true(roof_tile_misaligned(&found, &p));
+    close_to(found.k_bytes, 2);
+    close_to(found.n_bytes, 16);
+    w = p.workload; /* its formats are resolved */
+    roof_tile_pad(&w);
+    assert_true(w.shape.k == 4104 && w.shape.n == 4095);
     free_calibrated(device);
+}
+
+/* Rows of 16 bytes have 8 elements of 16 bits, 16 of 8 bits and 32 of 4 bits. */
+static void test_pad(void **unused)
+{
+    (void)unused;
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    w.shape = (struct roof_shape){.m = 2, .n = 4095, .k = 4097};
+    w.formats.activations = ROOF_PRECISION_BF16;
+    w.formats.weights = ROOF_PRECISION_BF16;
+    w.formats.out = ROOF_PRECISION_BF16;
+    roof_tile_pad(&w);
+    assert_true(w.shape.k == 4104 && w.shape.n == 4096);
+    w.formats.weights = ROOF_PRECISION_FP8_E4M3; /* the narrower operand decides */
+    roof_tile_pad(&w);
+    assert_int_equal(w.shape.k, 4112);
+    w.formats.activations = ROOF_PRECISION_NVFP4;
+    roof_tile_pad(&w);
+    assert_int_equal(w.shape.k, 4128);
+    w.shape.m = 1;
+    w.shape.n = 4095;
+    roof_tile_pad(&w);
+    assert_true(w.shape.k == 4128 && w.shape.n == 4095);
 }
 
 int main(void)
@@ -305,6 +337,7 @@ int main(void)
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_best),
         cmocka_unit_test(test_what_misaligned_costs),
+        cmocka_unit_test(test_pad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
