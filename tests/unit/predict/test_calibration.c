@@ -548,8 +548,8 @@ static void test_inheritance(void **unused)
         {"mi325x", "mi300x", true},
         {"mi355x", "mi355x", false},
         {"mi250x", NULL, false},
-        {"m4-max", "m1-max", true},          /* no L2 is known, which its kernels do not need */
-        {"r9700", "r9700", false},           /* of llama.cpp */
+        {"m4-max", "m1-max", true}, /* no L2 is known, which its kernels do not need */
+        {"r9700", "r9700", false},  /* of llama.cpp */
         {"v100", "dgx-spark", true},
         {"t4", "dgx-spark", true},
     };
