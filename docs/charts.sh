@@ -28,7 +28,7 @@ curves() {
 chart llama-2-7b-a100 --from "$here/llama-2-7b.csv" -H a100 \
     --ceilings int8,fp16,tf32,fp32,fp64:vector --line 'measured GEMM=271.2TFLOPS' \
     --title 'Llama-2-7B on an A100: decode and prefill'
-chart deepseek-r1-gb200 model deepseek-r1-0528-nvfp4-v2 -H gb200 --layout checkpoint \
+chart deepseek-r1-gb200 model deepseek-r1-0528-nvfp4-v2 -H gb200-nvl72 --layout checkpoint \
     --tp 4 --phase decode --batch 1,128 --context 4096 \
     --title 'DeepSeek-R1 NVFP4 on four GB200: decode kernels at batch 1 and 128'
 chart gemm-expected gemm -m 1:4096:x4 -n 4096 -k 4096 -H a100-sxm-80gb,h100-sxm --expected \

@@ -7,8 +7,8 @@ set rmargin at screen 0.79917
 set tmargin at screen 0.92
 set bmargin at screen 0.1175
 set logscale xy
-set xrange [0.075:5625]
-set yrange [0.1125:18000]
+set xrange [0.075:6250]
+set yrange [0.1125:20000]
 set format x '%g'
 set format y '%g'
 set border 3 linewidth 1 linecolor rgb '#808080'
@@ -21,20 +21,20 @@ unset key
 set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0
 $matrix_1 << EOD
 0.075 0.6
-1125 9000
+1250 10000
 
-1125 9000
-5625 9000
+1250 10000
+6250 10000
 
-281.25 2250
-5625 2250
+312.5 2500
+6250 2500
 
 EOD
 $vector_1 << EOD
 EOD
 $ridge_1 << EOD
-1125 9000
-281.25 2250
+1250 10000
+312.5 2500
 EOD
 $lines << EOD
 EOD
@@ -46,40 +46,39 @@ $bound << EOD
 0.1875 0.225 1.11963 5 0x80D55E00 4 0xD55E00
 117.42327150084317 939.3861720067454 1.04166 7 0x800072B2 6 0x0072B2
 EOD
-set object 1 rectangle from screen 0.065,0.92 to screen 0.60324,0.1175 behind fillcolor rgb '#EEF5FA' fillstyle solid noborder
-set label "memory bound" at screen 0.33412,0.131 center front textcolor rgb '#8A8A8A' font ',11'
-set object 2 rectangle from screen 0.6939,0.92 to screen 0.79917,0.1175 behind fillcolor rgb '#FBF2EC' fillstyle solid noborder
-set label "compute bound" at screen 0.74654,0.131 center front textcolor rgb '#8A8A8A' font ',11'
+set object 1 rectangle from screen 0.065,0.92 to screen 0.60506,0.1175 behind fillcolor rgb '#EEF5FA' fillstyle solid noborder
+set label "memory bound" at screen 0.33503,0.131 center front textcolor rgb '#8A8A8A' font ',11'
+set object 2 rectangle from screen 0.69488,0.92 to screen 0.79917,0.1175 behind fillcolor rgb '#FBF2EC' fillstyle solid noborder
+set label "compute bound" at screen 0.74702,0.131 center front textcolor rgb '#8A8A8A' font ',11'
 set label "TFLOPS" at screen 0.01167,0.51875 center front textcolor rgb '#404040' font ',13' rotate by 90
-set label "nvfp4 9000 TFLOPS, ridge 1125" at screen 0.8175,0.87358 left front textcolor rgb '#404040' font ',12'
-set arrow from screen 0.80083,0.87358 to screen 0.81417,0.87358 nohead back linewidth 0.7 linecolor rgb '#404040'
-set arrow from screen 0.7925,0.83422 to screen 0.79917,0.83422 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "int8 5000 TFLOPS" at screen 0.8175,0.83422 left front textcolor rgb '#8A8A8A' font ',11'
-set arrow from screen 0.80083,0.83422 to screen 0.81417,0.83422 nohead back linewidth 0.7 linecolor rgb '#8A8A8A'
-set arrow from screen 0.7925,0.82716 to screen 0.79917,0.82716 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "bf16 2250 TFLOPS, ridge 281.2" at screen 0.8175,0.78074 left front textcolor rgb '#404040' font ',12'
-set arrow from screen 0.80083,0.78074 to screen 0.81417,0.78074 nohead back linewidth 0.7 linecolor rgb '#404040'
-set arrow from screen 0.7925,0.74138 to screen 0.79917,0.74138 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "tf32 1250 TFLOPS" at screen 0.8175,0.74138 left front textcolor rgb '#8A8A8A' font ',11'
-set arrow from screen 0.80083,0.74138 to screen 0.81417,0.74138 nohead back linewidth 0.7 linecolor rgb '#8A8A8A'
-set arrow from screen 0.7925,0.6037 to screen 0.79917,0.6037 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "fp16 vector 160 TFLOPS" at screen 0.8175,0.6037 left front textcolor rgb '#8A8A8A' font ',11'
-set arrow from screen 0.80083,0.6037 to screen 0.81417,0.6037 nohead back linewidth 0.7 linecolor rgb '#8A8A8A'
-set arrow from screen 0.7925,0.55728 to screen 0.79917,0.55728 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "fp32 vector 80 TFLOPS" at screen 0.8175,0.55728 left front textcolor rgb '#8A8A8A' font ',11'
-set arrow from screen 0.80083,0.55728 to screen 0.81417,0.55728 nohead back linewidth 0.7 linecolor rgb '#8A8A8A'
-set arrow from screen 0.7925,0.51086 to screen 0.79917,0.51086 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "fp64 vector and fp64 40 TFLOPS" at screen 0.8175,0.51086 left front textcolor rgb '#8A8A8A' font ',11'
-set arrow from screen 0.80083,0.51086 to screen 0.81417,0.51086 nohead back linewidth 0.7 linecolor rgb '#8A8A8A'
-set arrow from screen 0.7925,0.51086 to screen 0.79917,0.51086 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "8000 GB/s" at screen 0.08883,0.27853 center front textcolor rgb '#404040' font ',12' rotate by 34.31902
-set label "experts, o_proj +3 more, 50%" at screen 0.42018,0.488 center boxed front textcolor rgb '#202020' font ',12'
-set label "qkv_a_proj, q_b_proj +4 more, 48%" at screen 0.35227,0.40304 center boxed front textcolor rgb '#202020' font ',12'
-set label "attention, 2%" at screen 0.6061,0.72224 center boxed front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.54611,0.72224 to screen 0.56352,0.72224 nohead back linewidth 0.7 linecolor rgb '#909090'
-set label "experts, 75%" at screen 0.46495,0.5819 center boxed front textcolor rgb '#202020' font ',12'
-set label "attention +2 more, 18%" at screen 0.46452,0.72224 center boxed front textcolor rgb '#202020' font ',12'
-set label "attn_all_reduce +1 more, 2%" at screen 0.21879,0.16392 center boxed front textcolor rgb '#202020' font ',12'
+set label "nvfp4 10000 TFLOPS, ridge 1250" at screen 0.8175,0.87398 left front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.80083,0.87398 to screen 0.81417,0.87398 nohead back linewidth 0.7 linecolor rgb '#404040'
+set arrow from screen 0.7925,0.82797 to screen 0.79917,0.82797 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "fp8_e4m3 +6 more 5000 TFLOPS" at screen 0.8175,0.82797 left front textcolor rgb '#8A8A8A' font ',11'
+set arrow from screen 0.80083,0.82797 to screen 0.81417,0.82797 nohead back linewidth 0.7 linecolor rgb '#8A8A8A'
+set label "bf16 2500 TFLOPS, ridge 312.5" at screen 0.8175,0.78195 left front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.80083,0.78195 to screen 0.81417,0.78195 nohead back linewidth 0.7 linecolor rgb '#404040'
+set arrow from screen 0.7925,0.73594 to screen 0.79917,0.73594 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "tf32 1250 TFLOPS" at screen 0.8175,0.73594 left front textcolor rgb '#8A8A8A' font ',11'
+set arrow from screen 0.80083,0.73594 to screen 0.81417,0.73594 nohead back linewidth 0.7 linecolor rgb '#8A8A8A'
+set arrow from screen 0.7925,0.59946 to screen 0.79917,0.59946 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "fp16 vector 160 TFLOPS" at screen 0.8175,0.59946 left front textcolor rgb '#8A8A8A' font ',11'
+set arrow from screen 0.80083,0.59946 to screen 0.81417,0.59946 nohead back linewidth 0.7 linecolor rgb '#8A8A8A'
+set arrow from screen 0.7925,0.55345 to screen 0.79917,0.55345 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "fp32 vector 80 TFLOPS" at screen 0.8175,0.55345 left front textcolor rgb '#8A8A8A' font ',11'
+set arrow from screen 0.80083,0.55345 to screen 0.81417,0.55345 nohead back linewidth 0.7 linecolor rgb '#8A8A8A'
+set arrow from screen 0.7925,0.50743 to screen 0.79917,0.50743 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "fp64 vector and fp64 40 TFLOPS" at screen 0.8175,0.50743 left front textcolor rgb '#8A8A8A' font ',11'
+set arrow from screen 0.80083,0.50743 to screen 0.81417,0.50743 nohead back linewidth 0.7 linecolor rgb '#8A8A8A'
+set arrow from screen 0.7925,0.50743 to screen 0.79917,0.50743 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "8000 GB/s" at screen 0.08888,0.27762 center front textcolor rgb '#404040' font ',12' rotate by 34.33471
+set label "experts, o_proj +3 more, 50%" at screen 0.41783,0.48477 center boxed front textcolor rgb '#202020' font ',12'
+set label "qkv_a_proj, q_b_proj +4 more, 48%" at screen 0.3507,0.40055 center boxed front textcolor rgb '#202020' font ',12'
+set label "attention, 2%" at screen 0.60163,0.71697 center boxed front textcolor rgb '#202020' font ',12'
+set arrow from screen 0.54164,0.71697 to screen 0.55904,0.71697 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "experts, 75%" at screen 0.46175,0.57786 center boxed front textcolor rgb '#202020' font ',12'
+set label "attention +2 more, 18%" at screen 0.46004,0.71697 center boxed front textcolor rgb '#202020' font ',12'
+set label "attn_all_reduce +1 more, 2%" at screen 0.21824,0.16352 center boxed front textcolor rgb '#202020' font ',12'
 set label "DeepSeek-R1 NVFP4 on four GB200: decode kernels at batch 1 and 128" at screen 0.065,0.97 left front textcolor rgb '#000000' font ',17'
 set label "decode, batch 1" at screen 0.08167,0.935 left front textcolor rgb '#202020' font ',13'
 set label '' at screen 0.07167,0.935 point pointsize 1.11111 pointtype 7 linecolor rgb '#0072B2' front

@@ -13,6 +13,7 @@
 #include "chart/chart_text.h"
 #include "chart/svg.h"
 #include "decide/grid.h"
+#include "predict/prediction_fields.h"
 #include "report/report.h"
 
 /* Operators of a smaller share of the time share one line, unless --top chooses. */
@@ -365,9 +366,26 @@ static enum roof_status open_records(struct plotting *p, struct roof_error *erro
     return roof_records_open(&p->records, p->in.from, &how, error);
 }
 
+/* Names the columns that nothing reads. Those that sweeps of models print follow from the others,
+ * but for a model that drafts. */
+static enum roof_status tell_unread(const struct plotting *p, struct roof_error *error)
+{
+    const char *used[ROOF_FIELDS_MAX + 3] = {"name", "group", NULL};
+    const struct roof_records *const r = &p->records;
+    size_t count = 2;
+    for (size_t i = 0; i < r->carried_count && count < ROOF_FIELDS_MAX + 2; i++) {
+        const char *const name = r->carried[i].name;
+        const bool drafts = strcmp(name, "draft_model") == 0 && *r->carried[i].text != '\0';
+        if (!drafts && roof_model_prediction_has_key(name)) {
+            used[count++] = name;
+        }
+    }
+    used[count] = NULL;
+    return roof_asking_carried(p->asking, "not read: ", r, used, error);
+}
+
 static enum roof_status add_file(struct plotting *p, struct roof_error *error)
 {
-    static const char *const used[] = {"name", "group", NULL};
     bool more = true;
     TRY(open_records(p, error));
     for (;;) {
@@ -377,7 +395,7 @@ static enum roof_status add_file(struct plotting *p, struct roof_error *error)
         }
         TRY(add_record(p, error));
     }
-    TRY(roof_asking_carried(p->asking, "not read: ", &p->records, used, error));
+    TRY(tell_unread(p, error));
     roof_asking_bad_records(p->asking, &p->records);
     if (p->records.count == 0) {
         return roof_error_at(error, ROOF_INVALID, p->records.name, 0, 0, "no records");

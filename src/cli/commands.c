@@ -80,7 +80,7 @@ static const struct cli_command commands[] = {
      "  roofline page -o explorer.html\n"
      "  roofline predict model llama-3-8b -H h100-sxm -o llama.html\n"},
     {"serve", ROOF_COMMAND_SERVE, CLI_NOTHING, "[--listen ADDRESS:PORT]",
-     "Answers requests over HTTP with the documents of the other commands, and has the explorer.",
+     "Answers the questions of the other commands over HTTP, and has the explorer.",
      "  roofline serve\n"
      "  roofline serve --listen 127.0.0.1:9000 --max-time 2s\n"
      "  roofline serve --listen 0.0.0.0:8080 --token token.txt --allow-host roofline.example\n"},

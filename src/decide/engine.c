@@ -657,6 +657,30 @@ unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
     return set;
 }
 
+bool roof_engines_reach(const struct roof_engines *engines, const struct roof_hardware *hardware)
+{
+    bool reach = false;
+    for (size_t i = 0; i < engines->servings && !reach; i++) {
+        reach = roof_engines_run(engines, i, hardware) != 0;
+    }
+    return reach;
+}
+
+unsigned roof_engines_units(const struct roof_engines *engines, size_t serving,
+                            const struct roof_hardware *hardware)
+{
+    unsigned set = 0;
+    for (size_t i = 0; i < engines->count; i++) {
+        const struct roof_engine *const e = &engines->engine[i];
+        for (size_t k = 0; k < e->formats; k++) {
+            const bool has = is_serving(&e->format[k], &engines->serving[serving]) &&
+                             has_units(&e->format[k], hardware);
+            set |= has ? 1U << i : 0;
+        }
+    }
+    return set;
+}
+
 /* Tells whether two formats differ in their scales at most: int4 and int4_g128. */
 static bool same_kind(enum roof_precision a, enum roof_precision b)
 {

@@ -196,6 +196,13 @@ unsigned roof_engines_measured(const struct roof_engines *engines);
 unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
                           const struct roof_hardware *hardware);
 
+/** Tells whether any engine runs any of its formats on a device. */
+bool roof_engines_reach(const struct roof_engines *engines, const struct roof_hardware *hardware);
+/** Returns the engines that have a combination for whose products a device has units, whatever its
+ * architecture. */
+unsigned roof_engines_units(const struct roof_engines *engines, size_t serving,
+                            const struct roof_hardware *hardware);
+
 /** The ways in which engines use a kind of format on a device. */
 enum roof_engine_use {
     ROOF_ENGINE_USE_UNKNOWN, /**< the device has no architecture by which engines know it */

@@ -407,7 +407,12 @@ static enum roof_status choose_engines(struct roof_plan_answer *out,
     struct roof_plan_problem *const problem = &out->problem;
     problem->own_stacks = !inputs->stack_given;
     if (inputs->emit != NULL) {
-        TRY(roof_engine_find(&out->engine, inputs->engines, roof_emit_engine(inputs->emit), error));
+        const char *const id = roof_emit_engine(inputs->emit);
+        const enum roof_status status = roof_engine_find(&out->engine, inputs->engines, id, error);
+        if (status != ROOF_OK) {
+            roof_error_append(error, "; " ROOF_KEY("emit") " also takes dynamo");
+            return status;
+        }
         TRY(check_stack(problem, 1U << out->engine, "emit", error));
     }
     TRY(choose_wide(out, inputs, error));

@@ -121,7 +121,8 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
         roof_offload_name(out->offload, plan->offload);
     }
     size_t used = 0;
-    for (size_t i = 0; i < problem->engines->count; i++) {
+    const bool reach = roof_engines_reach(problem->engines, problem->hardware[plan->hardware]);
+    for (size_t i = 0; i < problem->engines->count && reach; i++) {
         const char *const id = problem->engines->engine[i].id;
         if ((plan->engines >> i & 1) != 0 && used + strlen(id) + 2 < sizeof out->engines) {
             used += (size_t)snprintf(out->engines + used, sizeof out->engines - used, "%s%s",

@@ -8,6 +8,12 @@
 
 /* --- engines and their stacks --------------------------------------------------------------- */
 
+/* Tells whether a combination of formats was named, and no engine was. */
+static bool is_asked(const struct roof_plan_problem *problem, size_t serving)
+{
+    return problem->by_measured && problem->serving != NULL && problem->serving[serving];
+}
+
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving, size_t hardware)
 {
     const struct roof_hardware *const device = problem->hardware[hardware];
@@ -16,9 +22,12 @@ unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t servi
     const bool any = problem->by == 0 || (problem->by_measured && !served);
     const unsigned able =
         problem->base.offload == ROOF_OFFLOAD_NONE ? ~0U : problem->engines->offload;
-    const unsigned run =
-        roof_engines_run(problem->engines, serving, problem->hardware[hardware]) & able;
+    const unsigned run = roof_engines_run(problem->engines, serving, device) & able;
     const unsigned chosen = any ? run : run & problem->by;
+    if (is_asked(problem, serving) && !roof_expects_times(device) &&
+        !roof_engines_reach(problem->engines, device)) {
+        return roof_engines_units(problem->engines, serving, device) & able;
+    }
     const bool named = problem->by_measured && problem->own_stacks && problem->serving != NULL &&
                        problem->serving[serving];
     return chosen == 0 && named ? run & problem->engines->lent : chosen;

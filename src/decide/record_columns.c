@@ -253,16 +253,22 @@ static bool same_letters(const char *a, const char *b)
     }
 }
 
-/* Finds the key of an input that another word means; NULL: none. */
-static const char *word_meant(const char *key)
+/* Finds the column that another word means; NULL: none. */
+static const char *word_meant(const char *key, enum roof_records_kind kind)
 {
     size_t count = 0;
     const struct roof_synonym *const synonym = roof_synonyms(&count);
     for (size_t i = 0; i < count; i++) {
         const bool always = synonym[i].commands == ~0U; /* it means one thing everywhere */
-        if (always && same_letters(key, synonym[i].option) &&
-            field_name(synonym[i].input) != NULL) {
-            return field_name(synonym[i].input);
+        const char *const name =
+            synonym[i].input == ROOF_INPUT_HARDWARE ? "hardware" : field_name(synonym[i].input);
+        if (always && name != NULL && same_letters(key, synonym[i].option)) {
+            return name;
+        }
+    }
+    for (size_t i = 0; i < COUNT(result_keys) && kind == ROOF_RECORDS_BOTH; i++) {
+        if (same_letters(key, result_keys[i].name)) {
+            return result_keys[i].name;
         }
     }
     return NULL;
@@ -289,7 +295,7 @@ const char *roof_records_meant(const struct roof_records *records, const char *c
     }
     const char *const unit = with_unit(key, known, count);
     const char *const near = unit != NULL ? unit : roof_near_name(key, known, count);
-    return near != NULL ? near : word_meant(key);
+    return near != NULL ? near : word_meant(key, kind);
 }
 
 bool roof_record_says(const struct roof_records *r, size_t input)

@@ -356,9 +356,9 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
                               ROOF_KEY("draft_tokens") " goes with " ROOF_KEY("phase") " decode");
     }
     if (s->phase == ROOF_PHASE_DECODE && s->chunk > 0) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            ROOF_KEY("chunk") " goes with " ROOF_KEY("phase") " prefill or mixed");
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("chunk") " goes with " ROOF_KEY("prompt") " and " ROOF_KEY(
+                                  "generate") ", or with " ROOF_KEY("phase") " prefill or mixed");
     }
     if (s->prefix_hit > 0 && (s->phase != ROOF_PHASE_PREFILL || s->chunk > 0)) {
         return roof_error_set(error, ROOF_USAGE,

@@ -281,6 +281,7 @@ enum model_prediction_value {
     ENGINE_STEP,
     ENGINE_REQUEST,
     STEP_SCALE,
+    STACK,
     LAYOUT,
     WEIGHTS,
     MODEL_LEAST_TIME,
@@ -340,6 +341,7 @@ static const struct roof_field model_prediction_fields[] = {
     {.key = "host", DERIVED_TEXT(HOST_ID)},
     {.key = "host_bandwidth_gb_s", .derived = HOST_BANDWIDTH},
     {.key = "offloaded_ms", NUMBER(offloaded_s, MILLISECONDS)},
+    {.key = "stack", DERIVED_TEXT(STACK)},
     {.key = "layout", DERIVED_TEXT(LAYOUT)},
     {.key = "weights", DERIVED_TEXT(WEIGHTS), .width = -8},
     {.key = "activations",
@@ -476,6 +478,19 @@ static double sum_us(const struct roof_model_prediction *p, enum printed_time wa
     return p->count > 0 ? sum : printed_us(&p->total, wanted);
 }
 
+/* Returns a time that was given, in a unit; ROOF_UNKNOWN where there is none. */
+static double unless_none(double time_s, enum roof_unit unit)
+{
+    return time_s > 0 ? roof_to_unit(time_s, unit) : ROOF_UNKNOWN;
+}
+
+/* Returns the stack whose kernels the estimate uses; NULL where it is the fastest of all. */
+static const char *stack_of(const struct roof_scenario *scenario)
+{
+    const enum roof_stack stack = (enum roof_stack)scenario->common.stack;
+    return stack == ROOF_STACK_BEST ? NULL : roof_stack_name(stack);
+}
+
 static void derive_of_model(struct roof_value *out, enum model_prediction_value wanted,
                             const struct roof_model_prediction *p)
 {
@@ -505,17 +520,16 @@ static void derive_of_model(struct roof_value *out, enum model_prediction_value 
         out->text = scenario->fuse == ROOF_FUSE_DEFAULT ? NULL : roof_fuse_names[scenario->fuse];
         break;
     case HOST_GAP:
-        out->number = scenario->host_gap_s > 0
-                          ? roof_to_unit(scenario->host_gap_s, ROOF_UNIT_MICROSECONDS)
-                          : ROOF_UNKNOWN;
+        out->number = unless_none(scenario->host_gap_s, ROOF_UNIT_MICROSECONDS);
         break;
     case SERIAL:
-        out->number = scenario->serial_s > 0
-                          ? roof_to_unit(scenario->serial_s, ROOF_UNIT_MILLISECONDS)
-                          : ROOF_UNKNOWN;
+        out->number = unless_none(scenario->serial_s, ROOF_UNIT_MILLISECONDS);
         break;
     case STEP_SCALE:
         out->number = scenario->common.step_scale == 1 ? ROOF_UNKNOWN : scenario->common.step_scale;
+        break;
+    case STACK:
+        out->text = stack_of(scenario);
         break;
     case LAYOUT:
         out->text = p->model->layout;

@@ -242,7 +242,10 @@ static void put_origins(struct roof_text *out, bool json, const char *const *not
                 roof_text_put(out, item == lists[i].list ? "" : ", ");
                 roof_json_quote(out, *item);
             } else {
-                roof_text_printf(out, "  %s\n", *item);
+                const size_t from = out->length;
+                roof_text_printf(out, "  %s", *item);
+                roof_text_fold(out, from, 4);
+                roof_text_put(out, "\n");
             }
         }
         roof_text_put(out, json ? "]" : "");

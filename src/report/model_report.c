@@ -117,14 +117,20 @@ void roof_model_report_scenario(struct roof_text *out,
     }
 }
 
+void roof_model_report_weights(struct roof_text *out, const struct roof_model *model,
+                               const struct roof_formats *formats)
+{
+    const char *const layout = model->layout;
+    roof_text_printf(out, "weights %s%s", layout == NULL ? "" : "as in ",
+                     layout == NULL ? roof_format(formats->weights)->name : layout);
+}
+
 void roof_model_report_formats(struct roof_text *out,
                                const struct roof_model_prediction *model_prediction)
 {
-    const struct roof_model *const m = model_prediction->model;
     const struct roof_formats *const f = &model_prediction->scenario.common.formats;
-    roof_text_printf(out, "weights %s%s, activations %s, out %s, kv %s",
-                     m->layout == NULL ? roof_format(f->weights)->name : "as in ",
-                     m->layout == NULL ? "" : m->layout, roof_format(f->activations)->name,
+    roof_model_report_weights(out, model_prediction->model, f);
+    roof_text_printf(out, ", activations %s, out %s, kv %s", roof_format(f->activations)->name,
                      roof_format(f->out)->name, roof_format(f->kv)->name);
 }
 

@@ -71,10 +71,13 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
                        const struct roof_hardware *hardware, const char *note)
 {
     char why[ROOF_UNEXPECTED_SIZE];
+    const size_t line = out->length;
     if (plan->offload != ROOF_OFFLOAD_NONE) {
         roof_text_put(out, "  expected:    -, " ROOF_UNEXPECTED_HOST "\n");
     } else if (roof_unexpected_device(why, hardware) != NULL) {
-        roof_text_printf(out, "  expected:    -, %s\n", why);
+        roof_text_printf(out, "  expected:    -, %s", why);
+        roof_text_fold(out, line, 15);
+        roof_text_put(out, "\n");
     }
     char ttft[ROOF_QUANTITY_SIZE];
     char step[ROOF_QUANTITY_SIZE];
@@ -85,6 +88,19 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
                      roof_format_quantity(step, plan->step_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
     put_rates(out, plan);
+}
+
+/* Says how full the copies that decode are, where those that prefill are slower. */
+static void put_partly(struct roof_text *out, const struct roof_plan *plan)
+{
+    const struct roof_plan_prefill *const way = &plan->prefill;
+    const double running = ceil((double)plan->batch * way->requests / way->served);
+    if (running < (double)plan->batch) {
+        roof_text_printf(out,
+                         "  decode:      prefill is slower, so at most %.0f of %" PRId64
+                         " sequences run; steps of fewer are shorter\n",
+                         running, plan->batch);
+    }
 }
 
 /* Writes what the first token of a disaggregated plan is made of, and what its copies take. */
@@ -122,6 +138,7 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan, int64_t
                      roof_format_short(served, way->served), generate,
                      roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS), generate - 1,
                      roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS));
+    put_partly(out, plan);
 }
 
 /* Writes the times of a plan with fewer requests than it serves: as many as were asked for. */
@@ -240,7 +257,8 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     roof_plan_describe_place(out, plan, problem);
     roof_text_put(out, plan->prefill.copies > 0 ? ",\n    " : ", ");
     roof_plan_describe_load(out, plan, problem);
-    roof_text_printf(out, "\n  engines:     %s\n", row.engines);
+    roof_text_printf(out, "\n  engines:     %s\n",
+                     *row.engines == '\0' ? ROOF_PLAN_NO_ENGINE : row.engines);
     if (bound) {
         put_bounds(out, plan, problem->hardware[plan->hardware], note);
     } else {
@@ -484,11 +502,11 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     struct roof_scenario scenario[2];
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
-    roof_text_put(out, "\nReproduce ");
-    if (plan->prefill.copies > 0) {
-        roof_text_put(out, "a copy of each kind ");
-    }
-    roof_text_put(out, "(with the same --set and --calibration, if you gave any):\n");
+    const bool halves = plan->prefill.copies > 0;
+    roof_text_printf(out,
+                     "\nReproduce %s(with the same --set and --calibration, if you gave any)%s:\n",
+                     halves ? "a copy of each kind " : "",
+                     halves ? ",\nwhere tokens/s per user are without the first token" : "");
     if (plan->prefill.copies > 0) {
         put_halves(out, plan, &row, problem);
     } else if (problem->base.generate > 0) {

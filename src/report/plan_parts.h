@@ -10,6 +10,9 @@
 /* A report tells of a part of a time that is estimated from other devices where it is more. */
 #define ROOF_PLAN_NEAR 0.1
 
+/* Stands for the engines of a plan where none is known. */
+#define ROOF_PLAN_NO_ENGINE "none of those known here runs on it"
+
 /* Writes the figures of the best plan, expected ones or its bounds, and those that it has with as
  * many requests as were asked for, unless the batch of `asked` is 0. */
 void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,

@@ -63,7 +63,14 @@ static void put_no_engine(struct roof_text *out, const struct roof_plan_problem 
         roof_text_printf(out, ": it has no peak for a format that engines run, and names no \"%s\"",
                          "architecture");
     } else {
-        roof_text_put(out, ": none of the engines runs on it (roofline list engines)");
+        const bool bf16 = h->compute[ROOF_PRECISION_BF16].native;
+        roof_text_put(out, ": no engine known here runs on it");
+        if (problem->by_measured) {
+            roof_text_printf(out,
+                             problem->serving == NULL ? "; --formats %s ranks it by bounds"
+                                                      : "; it has units for %s and others",
+                             bf16 ? "bf16" : "fp16");
+        }
     }
 }
 
@@ -274,8 +281,11 @@ static void put_rejected(struct roof_text *out, const struct roof_plan_answer *a
             put_limit(out, limit, plans->nearest[i].value[i]);
             roof_text_put(out, " for ");
             put_limit(out, limit, problem->limit[i]);
-            roof_text_put(out, ":\n            ");
+            roof_text_put(out, ":\n");
+            const size_t line = out->length;
+            roof_text_put(out, "            ");
             put_candidate(out, &plans->nearest[i], problem);
+            roof_text_fold(out, line, 14);
             roof_text_put(out, "\n");
         }
     }
@@ -289,6 +299,26 @@ static bool engines_chosen(const struct roof_plan_problem *problem)
         chosen = chosen || roof_expects_times(problem->hardware[h]);
     }
     return chosen;
+}
+
+/* Tells whether a plan must keep other limits than that of requests in flight. */
+static bool more_limits(const struct roof_plan_problem *problem)
+{
+    int i = 0;
+    while (i < ROOF_PLAN_LIMIT_COUNT &&
+           (i == ROOF_PLAN_LIMIT_CONCURRENCY || isnan(problem->limit[i]))) {
+        i++;
+    }
+    return i < ROOF_PLAN_LIMIT_COUNT;
+}
+
+/* Adds a plan to a line and ends it, with the line folded. */
+static void end_with_plan(struct roof_text *out, size_t line, const struct roof_plan *plan,
+                          const struct roof_plan_problem *problem)
+{
+    roof_plan_describe(out, plan, problem);
+    roof_text_fold(out, line, 6);
+    roof_text_put(out, "\n");
 }
 
 /* Writes how many requests fit where too few do, and which changes of the question would help. */
@@ -308,15 +338,16 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
     if (s->served == 0) {
         roof_text_put(out, "Not one request fits.\n");
     } else {
-        roof_text_printf(out, "%" PRId64 " requests fit%s, %" PRId64 " do not: ", s->served,
+        const size_t line = out->length;
+        roof_text_printf(out, "%" PRId64 " requests %s%s, %" PRId64 " do not: ", s->served,
+                         !s->each && more_limits(problem) ? "keep the limits" : "fit",
                          s->each ? " in a copy" : "", s->wanted);
-        roof_plan_describe(out, &s->most, problem);
-        roof_text_put(out, "\n");
+        end_with_plan(out, line, &s->most, problem);
     }
     for (size_t i = 0; i < s->changes; i++) {
+        const size_t line = out->length;
         roof_text_printf(out, "  %" PRId64 " would with --%s: ", s->wanted, s->change[i].option);
-        roof_plan_describe(out, &s->change[i].plan, problem);
-        roof_text_put(out, "\n");
+        end_with_plan(out, line, &s->change[i].plan, problem);
     }
     roof_text_put(out, s->changes == 0 ? "  No small change of the question helps.\n\n" : "\n");
 }

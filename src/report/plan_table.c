@@ -251,7 +251,7 @@ static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_
                         const struct common *common, const struct roof_plan_problem *problem)
 {
     if (basis == ROOF_PLAN_EXPECTED) {
-        roof_text_printf(out, "\n%zu plans, by expected times\n", count);
+        roof_text_printf(out, "\n%zu plan%s, by expected times\n", count, count == 1 ? "" : "s");
     } else {
         roof_text_printf(out,
                          "\n%zu plans without expected times, by lower bounds (real kernels are "

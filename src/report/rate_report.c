@@ -99,7 +99,8 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     roof_text_put(out, "Use ");
     roof_plan_describe_place(out, &way->plan, problem);
     roof_text_printf(out, ",\n    %s, KV cache %s\n", row.formats, roof_format(row.kv)->name);
-    roof_text_printf(out, "  engines:     %s%s\n", row.engines,
+    roof_text_printf(out, "  engines:     %s%s\n",
+                     *row.engines == '\0' ? ROOF_PLAN_NO_ENGINE : row.engines,
                      way->plan.basis == ROOF_PLAN_BOUND ? "; steps take their lower bounds" : "");
     roof_text_put(out, "  simulated:   ");
     put_latencies(out, &way->at, limit, BELOW);

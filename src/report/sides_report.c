@@ -168,13 +168,17 @@ static void put_unexpected(struct roof_text *out, const struct roof_side *side)
     if (!isnan(model ? side->of_model->expected_step_s : side->prediction->expected_s)) {
         return;
     }
-    roof_text_printf(out, "\nNote: no expected time on %s: ", side->prediction->hardware->id);
+    roof_text_put(out, "\n");
+    const size_t line = out->length;
+    roof_text_printf(out, "Note: no expected time on %s: ", side->prediction->hardware->id);
     if (model) {
         roof_model_report_unexpected(out, side->of_model);
     } else {
         roof_text_put(out, roof_unexpected(why, side->prediction));
     }
-    roof_text_put(out, ".\n");
+    roof_text_put(out, ".");
+    roof_text_fold(out, line, 4);
+    roof_text_put(out, "\n");
 }
 
 void roof_report_sides(struct roof_text *out, const struct roof_side *sides, size_t count)

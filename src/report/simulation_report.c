@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "report/model_report.h"
 #include "report/report.h"
 
 static const char *const latency_names[ROOF_LATENCY_COUNT] = {
@@ -69,6 +70,7 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
 {
     const struct roof_deployment *const d = row->deployment;
     const struct roof_formats *const f = &d->scenario.common.formats;
+    const size_t title = out->length;
     char rate[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "%s on ", d->model->id);
     roof_report_device(out, d->hardware);
@@ -89,8 +91,12 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
         roof_text_put(out, "; engine ");
         roof_text_plain(out, row->engine);
     }
-    roof_text_printf(out, "; weights %s, activations %s, kv %s\n\n", roof_format(f->weights)->name,
-                     roof_format(f->activations)->name, roof_format(f->kv)->name);
+    roof_text_put(out, "; ");
+    roof_model_report_weights(out, d->model, f);
+    roof_text_printf(out, ", activations %s, kv %s", roof_format(f->activations)->name,
+                     roof_format(f->kv)->name);
+    roof_text_fold(out, title, 4);
+    roof_text_put(out, "\n\n");
 }
 
 /* Writes a line "label value note". */

@@ -247,8 +247,11 @@ static void put_lines(const struct roof_table *table, struct roof_text *out,
         const struct roof_value printed = roof_printed(field, &values[i]);
         char buffer[ROOF_QUANTITY_SIZE];
         if (!roof_absent(field, &printed)) {
-            roof_text_printf(out, "  %-20s %s\n", field->key,
+            const size_t from = out->length;
+            roof_text_printf(out, "  %-20s %s", field->key,
                              roof_table_readable(buffer, field, &values[i]));
+            roof_text_fold(out, from, 23);
+            roof_text_put(out, "\n");
         }
     }
 }

@@ -321,7 +321,7 @@ function viewPlans(view) {
     const held = fixed.length > 0 ? ` All have ${fixed.join(', ')}, as the form says.` : '';
     const columns = [['hardware', (p) => p.hardware], ['formats', (p) => p.formats], ['KV', (p) => p.kv], ['devices', (p) => p.devices], ['copies', (p) => p.dp], ['tp', (p) => p.tp], ['pp', (p) => p.pp], ['ep', (p) => p.ep], ['batch', (p) => p.batch],
       ['first token, ms', (p) => p.expected_ttft_ms ?? p.ttft_ms], ['per token, ms', (p) => p.expected_tpot_ms ?? p.tpot_ms], ['tokens/s', (p) => p.expected_tokens_per_s ?? p.tokens_per_s],
-      ...(inputs.price_per_hour ? [['cost of a million tokens', (p) => p.cost_per_million_tokens]] : []), ['accuracy loss', (p) => p.accuracy_loss], ['engines', (p) => p.engines], ['by', (p) => (p.basis === 'expected' ? 'estimate' : 'bound')]];
+      ...(inputs.price_per_hour ? [['cost of a million tokens', (p) => p.cost_per_million_tokens]] : []), ['accuracy loss', (p) => p.accuracy_loss], ['engines', (p) => p.engines ?? 'none known'], ['by', (p) => (p.basis === 'expected' ? 'estimate' : 'bound')]];
     view.replaceChildren(
       make('p', {}, status === 0 ? `${document_.count} plans hold the limits; the best first.${held}` : 'No plan holds the limits; the program says what comes nearest:'),
       plans.length === 0 ? '' : make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Plans' }, make('table', { className: 'tight' }, make('thead', {}, make('tr', {}, make('th', {}, 'plan'), ...columns.map(([label, get]) => make('th', { scope: 'col', className: typeof get(plans[0]) === 'string' ? 'left' : '' }, label)))),

@@ -2532,7 +2532,8 @@ static void test_refused_combinations(void **state)
             "draft_tokens goes with phase decode");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .draft_tokens = 2),
             "draft_tokens goes with phase decode");
-    refused(DENSE, WITH(.chunk = 5), "chunk goes with phase prefill or mixed");
+    refused(DENSE, WITH(.chunk = 5),
+            "chunk goes with prompt and generate, or with phase prefill or mixed");
     refused(DENSE, WITH(.prefill_batch = 2), "prefill_batch goes with phase mixed");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefill_context = 2),
             "prefill_context goes with phase mixed");
@@ -2546,7 +2547,8 @@ static void test_refused_combinations(void **state)
             "prompt and generate give the lengths, without context");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .draft_tokens = 1),
             "draft_tokens goes with phase decode");
-    refused(DENSE, WITH(.chunk = 1), "chunk goes with phase prefill or mixed");
+    refused(DENSE, WITH(.chunk = 1),
+            "chunk goes with prompt and generate, or with phase prefill or mixed");
     refused(DENSE, WITH(.prefill_batch = 1), "prefill_batch goes with phase mixed");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .prefill_batch = 2),
             "prefill_batch goes with phase mixed");
