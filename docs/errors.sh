@@ -97,6 +97,16 @@ jq -r "$helpers"'
        ((.low * 100 | round / 100 | tostring) + " to " + (.high * 100 | round / 100 | tostring))] | row' "$@"
 cat << 'EOF'
 
+## Beside the aims
+
+Errors on sizes that no fit saw, per device, beside what we aim at. Where the aim is missed, the last column has the part of the rows with the largest error among the parts that make up a tenth of all of it: a range of one dimension, or one value (tests/residuals.py). Repeated collections of the same kernels differ by 2%,
+those of two stacks that call the same library by 4 to 9%.
+
+EOF
+"$bin" compare "$work/rows.csv" -f csv > "$work/compared.csv"
+python3 -B tests/residuals.py "$work/compared.csv" "$@"
+cat << 'EOF'
+
 ## Kernels, with the parameters of the files
 
 The same rows as `roofline compare` sees them: the parameters saw them too. `ideal` is the error of the roofline bound.
