@@ -21,10 +21,9 @@ static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
                                      const struct roof_asking *a, struct roof_error *error)
 {
     static const size_t others[] = {
-        ROOF_INPUT_EXPLAIN,      ROOF_INPUT_CONCURRENCY, ROOF_INPUT_MIN_TOKENS_PER_S,
-        ROOF_INPUT_MAX_COST,     ROOF_INPUT_MAX_POWER,   ROOF_INPUT_DP,
-        ROOF_INPUT_DRAFT_TOKENS, ROOF_DIM_BATCH,         ROOF_INPUT_PP,
-        ROOF_INPUT_OFFLOADED};
+        ROOF_INPUT_EXPLAIN,  ROOF_INPUT_CONCURRENCY, ROOF_INPUT_MIN_TOKENS_PER_S,
+        ROOF_INPUT_MAX_COST, ROOF_INPUT_MAX_POWER,   ROOF_INPUT_DP,
+        ROOF_DIM_BATCH,      ROOF_INPUT_PP,          ROOF_INPUT_OFFLOADED};
     TRY(roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("rate"), error));
     if (roof_asking_drawn(a)) {
         return roof_error_set(error, ROOF_USAGE,

@@ -459,6 +459,7 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
                                     struct roof_error *error)
 {
     const struct roof_question *const q = a->question;
+    const struct roof_model *draft = NULL;
     if (!q->model) {
         return q->op == NULL ? roof_which_model(error)
                              : roof_error_set(error, ROOF_USAGE,
@@ -474,8 +475,8 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
     TRY(read_chart(in, a, error));
     TRY(roof_asking_hardware(&in->hardware, a, NULL, error));
     TRY(read_engine(in, a, error));
-    TRY(roof_read_host_time(&in->scenario, q, false, error));
     TRY(roof_asking_model(&in->model, a, q, q->model_name, error));
+    TRY(roof_asking_draft(&draft, &in->scenario, a, error));
     in->scenario.prompt = (int64_t)ceil(in->arrivals.prompt.mean);
     in->scenario.generate = (int64_t)ceil(in->arrivals.generate.mean);
     in->row.lengths_vary = in->arrivals.prompt.kind != ROOF_LENGTH_FIXED ||

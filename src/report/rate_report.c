@@ -102,6 +102,7 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     roof_text_printf(out, "  engines:     %s%s\n",
                      *row.engines == '\0' ? ROOF_PLAN_NO_ENGINE : row.engines,
                      way->plan.basis == ROOF_PLAN_BOUND ? "; steps take their lower bounds" : "");
+    roof_plan_put_assumed(out, problem);
     roof_text_put(out, "  simulated:   ");
     put_latencies(out, &way->at, limit, BELOW);
     if (way->plan.dp > 1 || way->plan.prefill.copies > 1) {

@@ -184,7 +184,7 @@ static void test_commands(void **unused)
         {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT | CHECK | SIMULATE},
         {"ep", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
         {"tp", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
-        {"draft-tokens", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"draft-tokens", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
         {"rate", RECOMMEND | SIMULATE},
         {"max-ttft", RECOMMEND | SIMULATE},
         {"max-cost", RECOMMEND},
