@@ -171,6 +171,11 @@ one rates recommend model llama-3-8b -H l40s --rate 2 --prompt 1k --generate 100
 one rates recommend model qwen3-30b-a3b -H h100-sxm --devices 2,4 --kind disaggregated --rate 2 --prompt 1k --generate 100 \
     --requests 200
 one rates recommend model llama-3-8b -H l40s --devices 1 --rate 2 --prompt 1k --generate 100 --formats fp8 --draft-tokens 2
+printf 'time,rate\n0,1\n3600,9\n7200,0\n' > day.csv
+one rates recommend model llama-3-8b -H l40s --devices 1 --rate-trace day.csv --prompt 1k --generate 100 --formats fp8 \
+    --price-per-hour l40s=1
+one rates recommend model llama-3-8b -H h100-sxm --devices 2,4 --rate-trace day.csv --prompt 1k --generate 100 --formats fp8 \
+    --kind disaggregated
 one rates recommend model llama-3-8b -H l40s --rate 1e9 --prompt 1k --generate 100 --formats fp8
 each rate recommend model deepseek-r1 -H h200-sxm --devices 8 --rate 1 --prompt 1k --generate 100 --requests 200
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 1 --attention-dp 8 --moe-tp 1 --moe-ep 8

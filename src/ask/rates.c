@@ -2,12 +2,14 @@
 #include "ask/rates.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ask/draw.h"
 #include "base/base.h"
 #include "base/list.h"
+#include "base/text.h"
 #include "decide/emit.h"
 #include "decide/rate.h"
 
@@ -25,6 +27,11 @@ static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
         ROOF_INPUT_MAX_COST, ROOF_INPUT_MAX_POWER,   ROOF_INPUT_DP,
         ROOF_DIM_BATCH,      ROOF_INPUT_PP,          ROOF_INPUT_OFFLOADED};
     TRY(roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("rate"), error));
+    if (roof_asking_has(a, ROOF_INPUT_RATE) && roof_asking_has(a, ROOF_INPUT_RATE_TRACE)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("rate") " and " ROOF_KEY(
+                                  "rate_trace") " both say how many requests come: give one");
+    }
     if (roof_asking_drawn(a)) {
         return roof_error_set(error, ROOF_USAGE,
                               "a chart of plans does not go with " ROOF_KEY(
@@ -36,6 +43,11 @@ static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
                                   "objective") " throughput (fewest devices), cost or energy");
     }
     return ROOF_OK;
+}
+
+bool roof_ask_has_rates(const struct roof_asking *a)
+{
+    return roof_asking_has(a, ROOF_INPUT_RATE) || roof_asking_has(a, ROOF_INPUT_RATE_TRACE);
 }
 
 enum roof_status roof_refuse_load(const struct roof_asking *a, struct roof_error *error)
@@ -82,6 +94,21 @@ static enum roof_status read_rates(struct rates_input *out, const struct roof_as
     return ROOF_OK;
 }
 
+/* Reads the rates of a file; the question that is simulated has the greatest of them. */
+static enum roof_status read_rate_trace(struct rates_input *out, const char *path,
+                                        char text[RATE_TEXT_MAX], struct roof_error *error)
+{
+    struct roof_text number = ROOF_TEXT_INIT;
+    TRY(roof_rate_trace_read(&out->trace, path, error));
+    roof_text_number(&number, out->trace.rate[out->trace.rates - 1]);
+    if (!number.failed) {
+        (void)snprintf(text, RATE_TEXT_MAX, "%s", number.data);
+    }
+    const enum roof_status status = number.failed ? roof_no_memory(error) : ROOF_OK;
+    roof_text_free(&number);
+    return status;
+}
+
 /* Takes the limits on percentiles to the search: the mean of what a plan is expected to take is no
  * longer than they are. */
 static void limit_plans(struct roof_plan_inputs *inputs, const struct simulate_input *load)
@@ -123,7 +150,9 @@ enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_input
                                  const struct roof_asking *a, struct roof_error *error)
 {
     TRY(check_inputs(inputs, a, error));
-    TRY(read_rates(out, a, out->text, error));
+    const char *const file = a->question->value[ROOF_INPUT_RATE_TRACE];
+    TRY(file == NULL ? read_rates(out, a, out->text, error)
+                     : read_rate_trace(out, file, out->text, error));
     struct roof_asking single = *a;
     roof_question_borrow(&out->single, a->question);
     out->single.value[ROOF_INPUT_RATE] = out->text;
@@ -151,6 +180,7 @@ enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_input
 void roof_rates_close(struct rates_input *in)
 {
     roof_simulate_close(&in->load);
+    roof_rate_trace_free(&in->trace);
     free(in->other);
     in->other = NULL;
 }
@@ -218,12 +248,14 @@ enum roof_status roof_ask_rates(struct roof_text *out, struct roof_table *table,
                                 const struct roof_form *form, enum roof_status *found,
                                 struct roof_error *error)
 {
+    const bool timed = in->trace.count > 0;
     const struct roof_rate_problem problem = {.answer = answer,
                                               .load = &in->load.inputs,
                                               .requests_given = in->requests_given,
                                               .chunk_given = in->chunk_given,
-                                              .other = in->other,
-                                              .others = in->others,
+                                              .other = timed ? in->trace.rate : in->other,
+                                              .others = timed ? in->trace.rates : in->others,
+                                              .weight = in->trace.weight,
                                               .wanted = GREATEST};
     struct roof_rate_plans *const plans = calloc(1, sizeof *plans);
     if (plans == NULL) {
@@ -238,6 +270,7 @@ enum roof_status roof_ask_rates(struct roof_text *out, struct roof_table *table,
                                                 .said = in->said,
                                                 .said_count = in->said_count,
                                                 .kept = kept,
+                                                .trace = timed ? &in->trace : NULL,
                                                 .arrivals = in->load.row.arrivals};
         *found = plans->count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
         if (in->emit != NULL) {

@@ -560,6 +560,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          "recommend also a list",
                  .of = ROOF_OF_MODELS,
                  .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
+    ROW(RATE_TRACE) = {.option = "rate-trace",
+                       .kind = ROOF_INPUT_TEXT,
+                       .value = "FILE",
+                       .help = "rates of a day: a CSV file with the columns time and rate (per "
+                               "second)",
+                       .of = ROOF_OF_MODELS,
+                       .commands = ROOF_COMMAND_RECOMMEND},
     ROW(ARRIVALS) =
         {.option = "arrivals",
          .kind = ROOF_INPUT_TEXT,

@@ -513,14 +513,122 @@ static enum roof_status find_greatest(struct roof_rate_plan *way,
     return status;
 }
 
+/* Returns true if two rates are served by the same copies. */
+static bool same_copies(const struct roof_rate_plan *a, const struct roof_rate_plan *b)
+{
+    return a->plan.dp == b->plan.dp && a->plan.prefill.copies == b->plan.prefill.copies;
+}
+
+/* Finds the copies of a way for rate number i of those over time, once. A rate that the search
+ * finds no copies for has those of a greater one. */
+static enum roof_status serve_number(struct roof_rate_plan *all, size_t i,
+                                     const struct roof_rate_problem *problem,
+                                     const struct roof_rate_plan *greater, struct roof_error *error)
+{
+    struct roof_rate_plan *const way = &all[i];
+    if (way->rate > 0) {
+        return ROOF_OK;
+    }
+    *way = *greater;
+    TRY(serve(way, problem, problem->other[i], error));
+    if (!way->serves) {
+        *way = *greater;
+        way->rate = problem->other[i];
+    }
+    return ROOF_OK;
+}
+
+/* Finds the copies of a way for rates that rise, the greatest first: fewer requests need no more
+ * copies, so that bisection finds the least rate that needs as many. */
+static enum roof_status serve_over_time(struct roof_rate_plan *all,
+                                        const struct roof_rate_plan *way,
+                                        const struct roof_rate_problem *problem,
+                                        struct roof_error *error)
+{
+    const struct roof_rate_plan *greater = way;
+    memset(all, 0, problem->others * sizeof *all);
+    all[problem->others - 1] = *way; /* the greatest rate is that of the search */
+    for (size_t end = problem->others; end > 0; end--) {
+        const size_t last = end - 1;
+        size_t low = 0;
+        TRY(serve_number(all, last, problem, greater, error));
+        while (low < end - 1) {
+            const size_t middle = low + (end - 1 - low) / 2;
+            TRY(serve_number(all, middle, problem, &all[last], error));
+            if (same_copies(&all[middle], &all[last])) {
+                end = middle + 1;
+            } else {
+                low = middle + 1;
+            }
+        }
+        for (size_t i = end; i < last; i++) {
+            all[i] = all[last];
+            all[i].rate = problem->other[i];
+        }
+        greater = &all[last];
+    }
+    return ROOF_OK;
+}
+
+/* Returns what the copies for all rates over time take: devices, their price or their power, times
+ * how long each lasts. */
+static double taken_by(const struct roof_rate_plan *all, const struct roof_rate_problem *problem)
+{
+    double sum = 0;
+    for (size_t i = 0; i < problem->others; i++) {
+        const struct roof_plan *const plan = &all[i].plan;
+        sum +=
+            problem->weight[i] * score_of(plan, &problem->answer->problem, (double)plan->devices);
+    }
+    return sum;
+}
+
+/* Puts a way before those that were better. */
+static void put_first(struct roof_rate_plans *out, size_t number)
+{
+    const struct roof_rate_plan way = out->way[number];
+    memmove(out->way + 1, out->way, number * sizeof *out->way);
+    out->way[0] = way;
+}
+
+/* Finds the copies of the best ways for the rates over time, and of these ways the one that takes
+ * least. */
+static enum roof_status choose_over_time(struct roof_rate_plans *out, struct roof_rate_plan *spare,
+                                         size_t ways, const struct roof_rate_problem *problem,
+                                         struct roof_error *error)
+{
+    double least = HUGE_VAL;
+    size_t best = 0;
+    for (size_t i = 0; i < ways; i++) {
+        TRY(serve_over_time(spare, &out->way[i], problem, error));
+        const double taken = taken_by(spare, problem);
+        if (i == 0 || taken < least) {
+            memcpy(out->other, spare, problem->others * sizeof *spare);
+            least = taken;
+            best = i;
+        }
+    }
+    put_first(out, best);
+    out->others = problem->others;
+    return ROOF_OK;
+}
+
 /* Finds the copies of the best way for the other rates. */
-static enum roof_status serve_others(struct roof_rate_plans *out,
+static enum roof_status serve_others(struct roof_rate_plans *out, size_t wanted,
                                      const struct roof_rate_problem *problem,
                                      struct roof_error *error)
 {
     out->other = calloc(problem->others + 1, sizeof *out->other);
     if (out->other == NULL) {
         return roof_no_memory(error);
+    }
+    if (problem->weight != NULL) {
+        struct roof_rate_plan *const spare = calloc(problem->others, sizeof *spare);
+        const enum roof_status status = spare == NULL
+                                            ? roof_no_memory(error)
+                                            : choose_over_time(out, spare, wanted, problem, error);
+        free(spare);
+        return status;
     }
     for (size_t i = 0; i < problem->others; i++) {
         struct roof_rate_plan *const way = &out->other[out->others];
@@ -586,7 +694,7 @@ enum roof_status roof_rate_search(struct roof_rate_plans *out,
         TRY(find_greatest(&out->way[i], &chosen, error));
     }
     sort_ways(out, wanted, &problem->answer->problem);
-    return out->count > 0 ? serve_others(out, &chosen, error) : ROOF_OK;
+    return out->count > 0 ? serve_others(out, wanted, &chosen, error) : ROOF_OK;
 }
 
 void roof_rate_plans_free(struct roof_rate_plans *plans)
