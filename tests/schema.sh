@@ -273,6 +273,10 @@ one simulation simulate llama-3-8b -H h100-sxm --rate 9 --prompt 500 --generate 
 each simulation simulate llama-3-8b -H h100-sxm --rate 999 --prompt 500 --generate 50
 each 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 \
     --generate uniform:1:3 --requests 20 --rows requests
+each 'simulation#interval' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 20 --rows time
+for chart in rate time distribution; do
+    one curves simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 20 --chart "$chart"
+done
 
 cat > trace.json << 'END'
 {"arrival_time": 1, "input_toks": 50, "output_toks": 3, "queued_ts": 7, "first_token_ts": 7.5, "last_token_ts": 8}
@@ -294,6 +298,7 @@ each 'simulation#request' simulate llama-3-8b -H h100-sxm --prefill-copies 1 --r
 header simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50
 header 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 \
     --rows requests
+header 'simulation#interval' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 --rows time
 header hardware-row list hardware
 header precision list precisions
 header operator list operators

@@ -49,6 +49,8 @@ static const struct {
      "tokens that each request generates: a number, uniform:A:B or lognormal:MEAN:CV"},
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CHUNK,
      "prompt tokens prefilled per step (default 8192; 0: whole prompts)"},
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CHART,
+     "rate (latency over the rate, the default), time (queue and KV cache) or distribution"},
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CONCURRENCY,
      "closed loop, in place of --rate: so many requests are always in flight"},
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_BY,

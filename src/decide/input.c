@@ -79,14 +79,15 @@
 /* The longest lengths and largest groups of models. */
 #define LENGTH_MAX 1000000000
 
-static const char *const charts[] = {"roofline", "latency", "pareto", NULL};
+static const char *const charts[] = {"roofline", "latency",      "pareto", "rate",
+                                     "time",     "distribution", NULL};
 static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
 static const char *const colors[] = {"auto", "always", "never", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const phases[] = {ROOF_PHASES_ASKED, NULL};
 static const char *const rankings[] = {"ideal", "expected", NULL};
 static const char *const compare_fits[] = {"scale", NULL};
-static const char *const simulation_rows[] = {"summary", "requests", NULL};
+static const char *const simulation_rows[] = {"summary", "requests", "time", NULL};
 static const char *const kinds[] = {"any", "aggregated", "disaggregated", NULL};
 static const char *const objectives[] = {"balanced", "time",   "throughput", "latency",
                                          "cost",     "energy", NULL};
@@ -678,10 +679,10 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(ROWS) = {.option = "rows",
                  .kind = ROOF_INPUT_CHOICE,
                  .choices = simulation_rows,
-                 .max = 1,
-                 .value = "summary|requests",
-                 .help = "rows of csv, ndjson and md: one with the result (default), or one for "
-                         "each request",
+                 .max = 2,
+                 .value = "summary|requests|time",
+                 .help = "rows of csv, ndjson and md: the result (default), each request, or the "
+                         "queue over time",
                  .of = ROOF_OF_MODELS,
                  .commands = ROOF_COMMAND_SIMULATE,
                  .group = ROOF_GROUP_OUTPUT},
@@ -802,12 +803,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(CHART) = {.option = "chart",
                   .kind = ROOF_INPUT_CHOICE,
                   .choices = charts,
-                  .max = 2,
-                  .value = "roofline|latency|pareto",
-                  .help =
-                      "operators below the roofs, times over lengths, or rates per device and user",
+                  .max = 5,
+                  .value = "NAME",
+                  .help = "roofline (operators, the default), latency (over lengths) or pareto "
+                          "(throughput and speed)",
                   .of = ROOF_OF_MODELS,
-                  .commands = ROOF_COMMAND_PLOT},
+                  .commands = SERVED(ROOF_COMMAND_PLOT)},
     ROW(CEILINGS) = {.option = "ceilings",
                      .kind = ROOF_INPUT_TEXT,
                      .value = "P[:UNIT],...",

@@ -235,6 +235,7 @@ void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_dep
         p->copies = (size_t)of->prefill.scenario.dp;
         p->table = of->prefill.table;
         p->limits = limits;
+        p->limits.timeline_passes_cache = true;
         roof_deployment_limit(&p->limits, &of->prefill);
         inputs->limits.separates = false; /* what is computed again there shares steps */
         inputs->limits.part_blocks = 0;

@@ -195,10 +195,18 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
     return ROOF_OK;
 }
 
-/* Adds time that passes while a step is under way to the sums. */
+/* Adds time that passes from the clock on while a step is under way to the sums. */
 static void add_time(struct roof_scheduler *s, double time)
 {
     struct roof_scheduler_sums *const sums = &s->sums;
+    if (s->limits.timeline != NULL) {
+        const bool counts = s->limits.blocks > 0 && !s->limits.timeline_passes_cache;
+        const struct roof_moment what = {.running = (double)s->running,
+                                         .waiting = (double)s->queue.count,
+                                         .blocks =
+                                             counts ? (double)(s->limits.blocks - s->free) : 0};
+        roof_timeline_add(s->limits.timeline, s->clock_s, time, &what);
+    }
     sums->busy_s += time;
     sums->running_s += time * (double)s->running;
     sums->waiting_s += time * (double)s->queue.count;
@@ -573,7 +581,12 @@ enum roof_status roof_scheduler_put(struct roof_scheduler *s, const struct roof_
 {
     const double came_s = request->has_cache ? request->ready_s : request->arrival_s;
     /* Time that has passed, or that still counts as passing, without it, or before it came. */
-    s->sums.waiting_s += s->flights > 0 ? s->clock_s - came_s : fmax(0, s->clock_s - came_s);
+    const double passed = s->flights > 0 ? s->clock_s - came_s : fmax(0, s->clock_s - came_s);
+    s->sums.waiting_s += passed;
+    if (s->limits.timeline != NULL && passed != 0) {
+        const struct roof_moment one = {.waiting = passed > 0 ? 1 : -1};
+        roof_timeline_add(s->limits.timeline, fmin(came_s, s->clock_s), fabs(passed), &one);
+    }
     const double begin = fmax(fmax(s->clock_s, s->free_s[0]), request->ready_s);
     s->wakes_s = roof_scheduler_present(s) == 0 ? begin : fmin(s->wakes_s, begin);
     s->waiting_blocks += blocks_of(request->prompt);

@@ -20,6 +20,7 @@
 #include "simulate/prefix_cache.h"
 #include "simulate/served.h"
 #include "simulate/step_table.h"
+#include "simulate/timeline.h"
 
 /* The budget of an engine that prefills whole prompts. */
 #define ROOF_BUDGET_WHOLE INT64_MAX
@@ -36,12 +37,14 @@ struct roof_scheduler_limits {
     int64_t sequences; /* most that run at once */
     int64_t blocks;    /* of the KV cache; 0: without end */
     struct roof_drafts drafts;
-    double prefix_hit;     /* fraction of a prompt that needs no prefill */
-    int64_t part_blocks;   /* prefix cache: blocks for each id of a prompt; 0: there is none */
-    double scale;          /* of the times of steps */
-    struct roof_halt halt; /* asked now and then */
-    double overhead_s;     /* from the arrival of a request to the engine */
-    bool engine_overhead;  /* that is what the engine does on the host, in expected times */
+    double prefix_hit;   /* fraction of a prompt that needs no prefill */
+    int64_t part_blocks; /* prefix cache: blocks for each id of a prompt; 0: there is none */
+    double scale;        /* of the times of steps */
+    struct roof_timeline *timeline; /* is told what all copies do, borrowed; NULL: none */
+    bool timeline_passes_cache;     /* of this copy it counts no blocks */
+    struct roof_halt halt;          /* asked now and then */
+    double overhead_s;              /* from the arrival of a request to the engine */
+    bool engine_overhead; /* that is what the engine does on the host, in expected times */
 };
 
 /* Sums over all steps, weighted with their times. */

@@ -303,3 +303,36 @@ void roof_served_values(struct roof_value *out, const struct roof_fields *fields
         }
     }
 }
+
+/* --- intervals ----------------------------------------------------------------------------- */
+
+#undef AT
+#define AT(member) .offset = offsetof(struct roof_moment_row, member)
+
+static const struct roof_field moment_fields[] = {
+    {.key = "time_s", NUMBER(moment.time_s, NONE), .width = 10},
+    {.key = "running", NUMBER(moment.running, NONE), .width = 8},
+    {.key = "waiting", NUMBER(moment.waiting, NONE), .width = 8},
+    {.key = "kv_use", NUMBER(kv_use, NONE), .width = 8},
+};
+
+struct roof_moment_row roof_moment_row(const struct roof_timeline *timeline, size_t number,
+                                       const struct roof_simulation_inputs *inputs)
+{
+    const double copies = inputs->copies == 0 ? 1 : (double)inputs->copies;
+    const double blocks = copies * (double)inputs->limits.blocks;
+    struct roof_moment_row row = {.moment = roof_timeline_moment(timeline, number)};
+    row.kv_use = blocks > 0 ? row.moment.blocks / blocks : ROOF_UNKNOWN;
+    return row;
+}
+
+void roof_moment_fields(struct roof_fields *out)
+{
+    roof_fields_add(out, moment_fields, COUNT(moment_fields), 0);
+}
+
+void roof_moment_values(struct roof_value *out, const struct roof_fields *fields,
+                        const struct roof_moment_row *row)
+{
+    roof_fields_read(out, fields, 0, (const char *)row);
+}

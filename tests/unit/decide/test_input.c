@@ -180,7 +180,7 @@ static void test_commands(void **unused)
         {"ceilings", PLOT},
         {"attainable", PLOT},
         {"size", SWEEP | RECOMMEND | PLOT | SIMULATE},
-        {"chart", PLOT},
+        {"chart", PLOT | SIMULATE},
         {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT | CHECK | SIMULATE},
         {"ep", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
         {"tp", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},

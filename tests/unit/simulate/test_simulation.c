@@ -491,6 +491,49 @@ static void test_no_room(void **state)
     free_calibrated(hardware);
 }
 
+/* The intervals of a simulation have its means: all that ran and waited is in them. */
+static void test_timeline(void **state)
+{
+    (void)state;
+    static const int64_t stages[] = {1, 3};
+    for (size_t k = 0; k < 2; k++) {
+        struct plan plan;
+        struct roof_timeline t = {0};
+        struct roof_moment sum = {0};
+        struct roof_simulation s;
+        open_plan(&plan, 1000, 100, 8, 8192, stages[k]);
+        const struct roof_arrivals arrivals = {
+            .prompt = {.low = 1000}, .generate = {.low = 100}, .rate = 12};
+        struct roof_simulation_inputs inputs = {
+            .table = plan.deployment.table,
+            .limits = {.budget = 8192, .sequences = 4, .scale = 1, .timeline = &t},
+            .copies = 2,
+            .arrivals = &arrivals,
+            .requests = 500,
+            .seed = 1,
+            .keep = true,
+            .limit = {{NAN, 0}, {NAN, 0}, {NAN, 0}}};
+        roof_deployment_limit(&inputs.limits, &plan.deployment);
+        assert_int_equal(roof_simulate(&s, &inputs, NULL), ROOF_OK);
+        for (size_t i = 0; i < roof_timeline_count(&t); i++) {
+            const struct roof_moment m = roof_timeline_moment(&t, i);
+            const double time = fmin(t.width_s, t.end_s - m.time_s);
+            sum.running += time * m.running;
+            sum.waiting += time * m.waiting;
+            assert_true(m.running >= 0 && m.running < 8.001 && m.waiting > -1e-6);
+            assert_true(m.blocks >= 0 && m.blocks <= 2 * (double)inputs.limits.blocks);
+        }
+        double there = 0; /* each request is there from its arrival to its last token */
+        for (uint64_t i = 0; i < s.served_count; i++) {
+            there += s.served[i].last_s - s.served[i].arrival_s;
+        }
+        assert_near(sum.running + sum.waiting, there, 1e-6);
+        assert_true(sum.waiting > 0.01 * there);
+        roof_simulation_free(&s);
+        close_plan(&plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,7 +545,7 @@ int main(void)
         cmocka_unit_test(test_one_request), cmocka_unit_test(test_closed_loop),
         cmocka_unit_test(test_pipeline),    cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_no_room),     cmocka_unit_test(test_drafts),
-        cmocka_unit_test(test_acceptance),
+        cmocka_unit_test(test_acceptance),  cmocka_unit_test(test_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
