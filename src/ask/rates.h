@@ -15,6 +15,7 @@ struct rates_input {
     char text[64];               /* that rate */
     double *other;               /* owned */
     size_t others;
+    int64_t threads;
     struct roof_rate_trace trace; /* the rates over time; none: a list has them */
     bool chunk_given;
     const char *emit; /* the engine whose script is wanted; NULL: none */

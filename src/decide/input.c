@@ -731,7 +731,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .max = 1024,
                     .value = "N",
                     .help = "threads to use (default: one per processor)",
-                    .commands = ROOF_COMMAND_SWEEP | ROOF_COMMAND_MEASURE | ROOF_COMMAND_SERVE},
+                    .commands = ROOF_COMMAND_SWEEP | ROOF_COMMAND_MEASURE | ROOF_COMMAND_SERVE |
+                                ROOF_COMMAND_RECOMMEND},
     ROW(LISTEN) = {.option = "listen",
                    .kind = ROOF_INPUT_TEXT,
                    .value = "ADDRESS:PORT",

@@ -41,6 +41,7 @@ struct roof_rate_problem {
     size_t others;
     const double *weight; /* how long each of these lasts; NULL: they are alternatives. Then they
                              rise, and the best way is that which takes least in all of the time */
+    int64_t threads;      /* that simulate ways at the same time; 0: one */
     size_t wanted;        /* ways whose greatest rate is wanted, the best first */
 };
 

@@ -13,7 +13,7 @@
 #include "base/quantity.h"
 #include "simulate/arrivals.h"
 
-#define INTERVALS_MAX 100000
+#define INTERVALS_MAX 10000
 #define SECONDS_MAX 1e12
 #define HOURS_MAX 1000000
 
