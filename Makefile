@@ -583,7 +583,7 @@ sanitize-quick: sanitize-threads
 
 sanitize-threads:
 	$(MAKE) $(BUILD)/tsan/roofline $(FAKE_LIBS:%=$(BUILD)/tsan/tests/fake/%) BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
-	@sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case
+	@sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case tests/cli/threads.case
 	@THREADS_SANITIZED=1 sh tests/cli/resume.sh $(BUILD)/tsan/roofline
 	@SERVE_IDLE=1000 SERVE_REQUESTS=500 sh tests/cli/serve.sh $(BUILD)/tsan/roofline
 

@@ -37,3 +37,8 @@ curves llama-3.3-70b-plans recommend model llama-3.3-70b -H h100-sxm,h200-sxm --
     --generate 500 --title 'Llama-3.3-70B on four GPUs: ways to serve it' --size 1000x620
 curves llama-3-8b-load simulate llama-3-8b -H h100-sxm --prompt 1k --generate 200 \
     --max-ttft p99:200ms --title 'Llama-3-8B on one H100: latency over load' --size 1000x620
+curves llama-3-8b-queue simulate llama-3-8b -H h100-sxm --rate 16 --arrivals gamma:3 --prompt 1k --generate 200 \
+    --requests 1500 --chart time --title 'Llama-3-8B on one H100: bursts of requests' --size 1000x560
+curves llama-3-8b-latencies simulate llama-3-8b -H h100-sxm --rate 16 --arrivals gamma:3 --prompt 1k --generate 200 \
+    --chart distribution --max-ttft p90:400ms --title 'Llama-3-8B on one H100: latencies of requests in bursts' \
+    --size 1000x560

@@ -120,6 +120,7 @@
 #include "simulate/fit.h"
 #include "simulate/raise.h"
 #include "simulate/random.h"
+#include "simulate/rate_trace.h"
 #include "simulate/scheduler.h"
 #include "simulate/simulation.h"
 #include "simulate/simulation_fields.h"

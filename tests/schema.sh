@@ -170,6 +170,12 @@ one rates recommend model llama-3-8b -H l40s,m5-max --rate 2,20 --prompt 1k --ge
 one rates recommend model llama-3-8b -H l40s --rate 2 --prompt 1k --generate 100 --max-ttft p99:90ms --arrivals gamma:20
 one rates recommend model qwen3-30b-a3b -H h100-sxm --devices 2,4 --kind disaggregated --rate 2 --prompt 1k --generate 100 \
     --requests 200
+one rates recommend model llama-3-8b -H l40s --devices 1 --rate 2 --prompt 1k --generate 100 --formats fp8 --draft-tokens 2
+printf 'time,rate\n0,1\n3600,9\n7200,0\n' > day.csv
+one rates recommend model llama-3-8b -H l40s --devices 1 --rate-trace day.csv --prompt 1k --generate 100 --formats fp8 \
+    --price-per-hour l40s=1
+one rates recommend model llama-3-8b -H h100-sxm --devices 2,4 --rate-trace day.csv --prompt 1k --generate 100 --formats fp8 \
+    --kind disaggregated
 one rates recommend model llama-3-8b -H l40s --rate 1e9 --prompt 1k --generate 100 --formats fp8
 each rate recommend model deepseek-r1 -H h200-sxm --devices 8 --rate 1 --prompt 1k --generate 100 --requests 200
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 1 --attention-dp 8 --moe-tp 1 --moe-ep 8
@@ -260,11 +266,17 @@ one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-tpot 1us
 one simulation simulate qwen3-30b-a3b -H h100-sxm --prefill-copies 2 --prefill-split tp=2,attention-dp=2,moe-ep=4 \
     --rate 2 --prompt 500 --generate 50 --requests 200
+one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 \
+    --draft-tokens 2 --draft-model llama-3.2-1b
 one simulation simulate llama-3-8b -H h100-sxm --rate 9 --prompt 500 --generate 50 --requests 200 \
     --dp 2 --router least-loaded
 each simulation simulate llama-3-8b -H h100-sxm --rate 999 --prompt 500 --generate 50
 each 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 \
     --generate uniform:1:3 --requests 20 --rows requests
+each 'simulation#interval' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 20 --rows time
+for chart in rate time distribution; do
+    one curves simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 20 --chart "$chart"
+done
 
 cat > trace.json << 'END'
 {"arrival_time": 1, "input_toks": 50, "output_toks": 3, "queued_ts": 7, "first_token_ts": 7.5, "last_token_ts": 8}
@@ -286,6 +298,7 @@ each 'simulation#request' simulate llama-3-8b -H h100-sxm --prefill-copies 1 --r
 header simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50
 header 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 \
     --rows requests
+header 'simulation#interval' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 --rows time
 header hardware-row list hardware
 header precision list precisions
 header operator list operators

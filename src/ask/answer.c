@@ -102,7 +102,8 @@ static enum roof_status check_format(enum roof_command command, enum roof_answer
 static enum roof_status check_chart(const struct roof_asking *a, struct roof_error *error)
 {
     static const size_t inputs[] = {ROOF_INPUT_SIZE, ROOF_INPUT_TITLE};
-    return a->command == ROOF_COMMAND_PLOT || roof_asking_drawn(a)
+    return a->command == ROOF_COMMAND_PLOT || roof_asking_drawn(a) ||
+                   roof_asking_has(a, ROOF_INPUT_CHART)
                ? ROOF_OK
                : roof_asking_refuse(
                      a, inputs, COUNT(inputs),

@@ -13,7 +13,7 @@
 
 /* --- output -------------------------------------------------------------------------------- */
 
-static void put_title(struct roof_curves *curves, const struct roof_asking *a, const char *text)
+void roof_title_curves(struct roof_curves *curves, const struct roof_asking *a, const char *text)
 {
     roof_chart_name(curves->title, a->form.title != NULL ? a->form.title : text);
 }
@@ -35,10 +35,9 @@ static enum roof_status draw_image(struct roof_text *out, const struct roof_aski
     return status;
 }
 
-/* Finishes a chart and writes it in the format of the question. */
-static enum roof_status write_curves(struct roof_text *out, const struct roof_asking *a,
-                                     struct roof_curves *curves,
-                                     const struct roof_drawing_size *size, struct roof_error *error)
+enum roof_status roof_write_curves(struct roof_text *out, const struct roof_asking *a,
+                                   struct roof_curves *curves, const struct roof_drawing_size *size,
+                                   struct roof_error *error)
 {
     TRY(roof_curves_finish(curves, error));
     if (a->form.format == ROOF_TEXT) {
@@ -236,7 +235,7 @@ static enum roof_status name_chart(struct charting *c, struct roof_error *error)
                                                        : ": expected latency");
     const enum roof_status status = title.failed ? roof_no_memory(error) : ROOF_OK;
     if (status == ROOF_OK) {
-        put_title(&c->curves, c->asking, title.data);
+        roof_title_curves(&c->curves, c->asking, title.data);
     }
     roof_text_free(&title);
     return status;
@@ -308,7 +307,7 @@ enum roof_status roof_ask_curves(struct roof_asking *a, enum roof_chart_kind kin
         status = add_grid(c, error);
     }
     if (status == ROOF_OK) {
-        status = write_curves(&text, a, &c->curves, &c->size, error);
+        status = roof_write_curves(&text, a, &c->curves, &c->size, error);
     }
     if (status == ROOF_OK) {
         status = roof_asking_write(a, &text, error);
@@ -381,94 +380,13 @@ enum roof_status roof_ask_plan_curves(struct roof_text *out, struct roof_asking 
         return roof_no_memory(error);
     }
     (void)snprintf(title, sizeof title, "%.60s: ways to serve it", answer->problem.model->id);
-    put_title(curves, a, title);
+    roof_title_curves(curves, a, title);
     curves->front = true;
     set_axis(&curves->x, ROOF_SCALE_LINEAR, "tokens/s per user");
     set_axis(&curves->y, ROOF_SCALE_LINEAR, "tokens/s per device");
     enum roof_status status = add_plans(curves, answer, error);
     if (status == ROOF_OK) {
-        status = write_curves(out, a, curves, size, error);
-    }
-    roof_curves_free(curves);
-    free(curves);
-    return status;
-}
-
-/* --- rates of requests --------------------------------------------------------------------- */
-
-/* The rates of the chart, as parts of the greatest. */
-static const double parts[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0};
-
-static enum roof_status add_rate(struct roof_curves *curves, double rate,
-                                 const struct roof_simulation *result, struct roof_error *error)
-{
-    static const char *const names[][2] = {{"first token, p50", "first token, p99"},
-                                           {"each further token, p50", "each further token, p99"}};
-    for (int i = 0; i < 2; i++) {
-        const struct roof_latency_result *const r = &result->latency[i];
-        size_t curve = 0;
-        TRY(roof_curves_find(&curve, curves, names[i][0], false, error));
-        TRY(roof_curves_add(curves, curve, rate, milliseconds(r->p50_s), "", error));
-        TRY(roof_curves_find(&curve, curves, names[i][1], false, error));
-        TRY(roof_curves_add(curves, curve, rate, milliseconds(r->p99_s), "", error));
-    }
-    return ROOF_OK;
-}
-
-/* Simulates the same requests at each rate. */
-static enum roof_status add_simulations(struct roof_curves *curves, const struct simulate_input *in,
-                                        double greatest, struct roof_error *error)
-{
-    struct roof_simulation_inputs inputs = in->inputs;
-    struct roof_arrivals arrivals = in->arrivals;
-    inputs.arrivals = &arrivals;
-    inputs.keep = false;
-    for (size_t i = 0; i < COUNT(parts); i++) {
-        struct roof_simulation result;
-        arrivals.rate = fmax(parts[i] * greatest, ROOF_RATE_MIN);
-        enum roof_status status = roof_simulate(&result, &inputs, error);
-        if (status == ROOF_OK) {
-            status = add_rate(curves, arrivals.rate, &result, error);
-        }
-        roof_simulation_free(&result);
-        TRY(status);
-    }
-    return ROOF_OK;
-}
-
-static void add_limits(struct roof_curves *curves, const struct simulate_input *in)
-{
-    static const char *const names[] = {"limit of the first token", "limit of each further token"};
-    for (int i = 0; i < 2; i++) {
-        const struct roof_latency_limit *const limit = &in->inputs.limit[i];
-        char name[ROOF_CHART_NAME_SIZE];
-        if (limit->percent > 0) {
-            (void)snprintf(name, sizeof name, "%s, p%g", names[i], limit->percent);
-        } else {
-            (void)snprintf(name, sizeof name, "%s, mean", names[i]);
-        }
-        roof_curves_add_limit(curves, name, milliseconds(limit->time_s));
-    }
-}
-
-enum roof_status roof_ask_rate_curves(struct roof_text *out, struct roof_asking *a,
-                                      const struct simulate_input *in, struct roof_error *error)
-{
-    char title[ROOF_CHART_NAME_SIZE];
-    const double greatest = in->capacity ? in->row.max_rate : in->arrivals.rate;
-    struct roof_curves *const curves = calloc(1, sizeof *curves);
-    if (curves == NULL) {
-        return roof_no_memory(error);
-    }
-    (void)snprintf(title, sizeof title, "%.32s on %.32s: latency over load", in->model->id,
-                   in->hardware->id);
-    put_title(curves, a, title);
-    set_axis(&curves->x, ROOF_SCALE_LINEAR, "requests per second");
-    set_axis(&curves->y, ROOF_SCALE_TEN, "time (ms)");
-    add_limits(curves, in);
-    enum roof_status status = add_simulations(curves, in, greatest, error);
-    if (status == ROOF_OK) {
-        status = write_curves(out, a, curves, &in->size, error);
+        status = roof_write_curves(out, a, curves, size, error);
     }
     roof_curves_free(curves);
     free(curves);

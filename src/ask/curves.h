@@ -9,7 +9,14 @@
 #include "decide/plan_inputs.h"
 
 /* The kinds of charts, which have the numbers of the choices of the input "chart". */
-enum roof_chart_kind { ROOF_CHART_ROOFLINE, ROOF_CHART_LATENCY, ROOF_CHART_PARETO };
+enum roof_chart_kind {
+    ROOF_CHART_ROOFLINE,
+    ROOF_CHART_LATENCY,
+    ROOF_CHART_PARETO,
+    ROOF_CHART_RATE, /* this and those that follow are of simulations */
+    ROOF_CHART_TIME,
+    ROOF_CHART_DISTRIBUTION
+};
 
 /* Draws the grid of a question about models. */
 enum roof_status roof_ask_curves(struct roof_asking *a, enum roof_chart_kind kind,
@@ -19,8 +26,16 @@ enum roof_status roof_ask_plan_curves(struct roof_text *out, struct roof_asking 
                                       const struct roof_plan_answer *answer,
                                       const struct roof_drawing_size *size,
                                       struct roof_error *error);
-/* Draws the times of requests over their rate, up to that of a simulation. */
-enum roof_status roof_ask_rate_curves(struct roof_text *out, struct roof_asking *a,
+/* Draws the chart of a question about requests that arrive over time: the times of requests over
+ * their rate, up to that of the simulation, or the queue or the times of the simulation itself. */
+enum roof_status roof_ask_load_curves(struct roof_text *out, struct roof_asking *a,
                                       const struct simulate_input *in, struct roof_error *error);
+
+/* Gives curves the title of the question, or another. */
+void roof_title_curves(struct roof_curves *curves, const struct roof_asking *a, const char *text);
+/* Finishes a chart and writes it in the format of the question. */
+enum roof_status roof_write_curves(struct roof_text *out, const struct roof_asking *a,
+                                   struct roof_curves *curves, const struct roof_drawing_size *size,
+                                   struct roof_error *error);
 
 #endif

@@ -194,7 +194,7 @@ static enum roof_status read_constraints(struct roof_plan_inputs *out, const str
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         const char *const text = q->value[roof_plan_limit_input(limit)];
         const bool percentile = limit == ROOF_PLAN_LIMIT_TTFT || limit == ROOF_PLAN_LIMIT_TPOT;
-        if (text != NULL && !(percentile && roof_asking_has(a, ROOF_INPUT_RATE))) {
+        if (text != NULL && !(percentile && roof_ask_has_rates(a))) {
             TRY(roof_plan_read_limit(&out->limit[limit], limit, text, error));
         }
     }
@@ -210,7 +210,7 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     struct roof_question single;
     roof_question_borrow(&single, a->question);
     single.value[ROOF_DIM_BATCH] = single.value[ROOF_DIM_DEVICES] = NULL;
-    in->rated = roof_asking_has(a, ROOF_INPUT_RATE);
+    in->rated = roof_ask_has_rates(a);
     if (in->rated) { /* lengths may be distributions */
         single.value[ROOF_INPUT_PROMPT] = single.value[ROOF_INPUT_GENERATE] = NULL;
     }

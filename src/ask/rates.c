@@ -2,16 +2,20 @@
 #include "ask/rates.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ask/draw.h"
 #include "base/base.h"
 #include "base/list.h"
+#include "base/text.h"
 #include "decide/emit.h"
 #include "decide/rate.h"
 
 #define RATES_MAX 64
+#define THREADS_MAX ROOF_RATE_WAYS_MAX
 #define RATE_TEXT_MAX 64
 
 /* --- what is asked ------------------------------------------------------------------------- */
@@ -21,11 +25,15 @@ static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
                                      const struct roof_asking *a, struct roof_error *error)
 {
     static const size_t others[] = {
-        ROOF_INPUT_EXPLAIN,      ROOF_INPUT_CONCURRENCY, ROOF_INPUT_MIN_TOKENS_PER_S,
-        ROOF_INPUT_MAX_COST,     ROOF_INPUT_MAX_POWER,   ROOF_INPUT_DP,
-        ROOF_INPUT_DRAFT_TOKENS, ROOF_DIM_BATCH,         ROOF_INPUT_PP,
-        ROOF_INPUT_OFFLOADED};
+        ROOF_INPUT_EXPLAIN,  ROOF_INPUT_CONCURRENCY, ROOF_INPUT_MIN_TOKENS_PER_S,
+        ROOF_INPUT_MAX_COST, ROOF_INPUT_MAX_POWER,   ROOF_INPUT_DP,
+        ROOF_DIM_BATCH,      ROOF_INPUT_PP,          ROOF_INPUT_OFFLOADED};
     TRY(roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("rate"), error));
+    if (roof_asking_has(a, ROOF_INPUT_RATE) && roof_asking_has(a, ROOF_INPUT_RATE_TRACE)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("rate") " and " ROOF_KEY(
+                                  "rate_trace") " both say how many requests come: give one");
+    }
     if (roof_asking_drawn(a)) {
         return roof_error_set(error, ROOF_USAGE,
                               "a chart of plans does not go with " ROOF_KEY(
@@ -39,12 +47,17 @@ static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
     return ROOF_OK;
 }
 
+bool roof_ask_has_rates(const struct roof_asking *a)
+{
+    return roof_asking_has(a, ROOF_INPUT_RATE) || roof_asking_has(a, ROOF_INPUT_RATE_TRACE);
+}
+
 enum roof_status roof_refuse_load(const struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t load[] = {ROOF_INPUT_ARRIVALS,   ROOF_INPUT_REQUESTS,
-                                  ROOF_INPUT_SEED,       ROOF_INPUT_WARM_UP,
-                                  ROOF_INPUT_ROUTER,     ROOF_INPUT_MAX_E2E,
-                                  ROOF_INPUT_STEP_SCALE, ROOF_INPUT_REQUEST_OVERHEAD};
+    static const size_t load[] = {
+        ROOF_INPUT_ARRIVALS,   ROOF_INPUT_REQUESTS,         ROOF_INPUT_SEED,
+        ROOF_INPUT_WARM_UP,    ROOF_INPUT_ROUTER,           ROOF_INPUT_MAX_E2E,
+        ROOF_INPUT_STEP_SCALE, ROOF_INPUT_REQUEST_OVERHEAD, ROOF_INPUT_THREADS};
     for (size_t i = 0; i < COUNT(load); i++) {
         char name[ROOF_INPUT_NAME_SIZE];
         if (roof_asking_has(a, load[i])) {
@@ -81,6 +94,31 @@ static enum roof_status read_rates(struct rates_input *out, const struct roof_as
     }
     out->others = count > 1 ? count : 0;
     return ROOF_OK;
+}
+
+/* Reads the rates of a file; the question that is simulated has the greatest of them. */
+static enum roof_status read_rate_trace(struct rates_input *out, const char *path,
+                                        char text[RATE_TEXT_MAX], struct roof_error *error)
+{
+    struct roof_text number = ROOF_TEXT_INIT;
+    TRY(roof_rate_trace_read(&out->trace, path, error));
+    roof_text_number(&number, out->trace.rate[out->trace.rates - 1]);
+    if (!number.failed) {
+        (void)snprintf(text, RATE_TEXT_MAX, "%s", number.data);
+    }
+    const enum roof_status status = number.failed ? roof_no_memory(error) : ROOF_OK;
+    roof_text_free(&number);
+    return status;
+}
+
+/* Reads how many threads simulate: as many as the machine has. The answer does not depend on them.
+ */
+static enum roof_status read_threads(struct rates_input *out, const struct roof_asking *a,
+                                     struct roof_error *error)
+{
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    out->threads = online < 1 ? 1 : online < THREADS_MAX ? online : THREADS_MAX;
+    return roof_read_integer(&out->threads, a->question, ROOF_INPUT_THREADS, error);
 }
 
 /* Takes the limits on percentiles to the search: the mean of what a plan is expected to take is no
@@ -124,7 +162,9 @@ enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_input
                                  const struct roof_asking *a, struct roof_error *error)
 {
     TRY(check_inputs(inputs, a, error));
-    TRY(read_rates(out, a, out->text, error));
+    const char *const file = a->question->value[ROOF_INPUT_RATE_TRACE];
+    TRY(file == NULL ? read_rates(out, a, out->text, error)
+                     : read_rate_trace(out, file, out->text, error));
     struct roof_asking single = *a;
     roof_question_borrow(&out->single, a->question);
     out->single.value[ROOF_INPUT_RATE] = out->text;
@@ -132,6 +172,7 @@ enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_input
     out->load.scenario = inputs->base;
     TRY(roof_read_load(&out->load, &single, error));
     limit_plans(inputs, &out->load);
+    TRY(read_threads(out, a, error));
     out->emit = inputs->emit;
     out->model_name = a->question->model_name;
     if (out->emit != NULL && (out->load.arrivals.prompt.kind == ROOF_LENGTH_LOGNORMAL ||
@@ -152,6 +193,7 @@ enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_input
 void roof_rates_close(struct rates_input *in)
 {
     roof_simulate_close(&in->load);
+    roof_rate_trace_free(&in->trace);
     free(in->other);
     in->other = NULL;
 }
@@ -219,12 +261,15 @@ enum roof_status roof_ask_rates(struct roof_text *out, struct roof_table *table,
                                 const struct roof_form *form, enum roof_status *found,
                                 struct roof_error *error)
 {
+    const bool timed = in->trace.count > 0;
     const struct roof_rate_problem problem = {.answer = answer,
                                               .load = &in->load.inputs,
                                               .requests_given = in->requests_given,
                                               .chunk_given = in->chunk_given,
-                                              .other = in->other,
-                                              .others = in->others,
+                                              .other = timed ? in->trace.rate : in->other,
+                                              .others = timed ? in->trace.rates : in->others,
+                                              .weight = in->trace.weight,
+                                              .threads = in->threads,
                                               .wanted = GREATEST};
     struct roof_rate_plans *const plans = calloc(1, sizeof *plans);
     if (plans == NULL) {
@@ -239,6 +284,7 @@ enum roof_status roof_ask_rates(struct roof_text *out, struct roof_table *table,
                                                 .said = in->said,
                                                 .said_count = in->said_count,
                                                 .kept = kept,
+                                                .trace = timed ? &in->trace : NULL,
                                                 .arrivals = in->load.row.arrivals};
         *found = plans->count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
         if (in->emit != NULL) {

@@ -6,6 +6,7 @@
 #include "ask/simulate_read.h"
 #include "decide/plan_inputs.h"
 #include "report/rate_report.h"
+#include "simulate/rate_trace.h"
 
 /* The load of a question, with the other rates that it has. */
 struct rates_input {
@@ -14,6 +15,8 @@ struct rates_input {
     char text[64];               /* that rate */
     double *other;               /* owned */
     size_t others;
+    int64_t threads;
+    struct roof_rate_trace trace; /* the rates over time; none: a list has them */
     bool chunk_given;
     const char *emit; /* the engine whose script is wanted; NULL: none */
     const char *model_name;
@@ -22,6 +25,8 @@ struct rates_input {
     size_t said_count;
 };
 
+/* Returns true if a question has a rate, or rates over time. */
+bool roof_ask_has_rates(const struct roof_asking *a);
 /* Reads the load into a zeroed input, which must not move after it, and what follows from it for
  * the search of plans: one copy of each, in one stage, and the limits. The caller releases it by
  * roof_rates_close, also after a failure. */

@@ -25,23 +25,37 @@ static enum roof_status write_served(struct roof_table *table, struct roof_text 
     return ROOF_OK;
 }
 
-/* Opens the table, which checks the columns; an image has none. */
+/* Writes a row for each interval of the time. */
+static enum roof_status write_moments(struct roof_table *table, struct roof_text *text,
+                                      const struct simulate_input *in, struct roof_asking *a,
+                                      struct roof_error *error)
+{
+    for (size_t i = 0; i < roof_timeline_count(&in->timeline); i++) {
+        const struct roof_moment_row row = roof_moment_row(&in->timeline, i, &in->inputs);
+        roof_table_moment(table, text, &row);
+        TRY(roof_asking_put(a, text, error));
+    }
+    return ROOF_OK;
+}
+
+/* Opens the table, which checks the columns; a chart has none. */
 static enum roof_status check_output(struct roof_table *table, const struct simulate_input *in,
                                      const struct roof_asking *a, struct roof_error *error)
 {
-    return roof_asking_drawn(a)
-               ? ROOF_OK
-               : roof_table_open(table, a->form.rows,
-                                 in->requests ? ROOF_TABLE_SERVED : ROOF_TABLE_SIMULATIONS,
-                                 ROOF_OPERATOR_GEMM, a->form.columns, error);
+    return in->chart > 0 ? ROOF_OK
+                         : roof_table_open(table, a->form.rows,
+                                           in->requests  ? ROOF_TABLE_SERVED
+                                           : in->moments ? ROOF_TABLE_MOMENTS
+                                                         : ROOF_TABLE_SIMULATIONS,
+                                           ROOF_OPERATOR_GEMM, a->form.columns, error);
 }
 
 static enum roof_status write_result(struct roof_text *text, struct roof_table *table,
                                      const struct simulate_input *in, struct roof_asking *a,
                                      struct roof_error *error)
 {
-    if (roof_asking_drawn(a)) {
-        return roof_ask_rate_curves(text, a, in, error);
+    if (in->chart > 0) {
+        return roof_ask_load_curves(text, a, in, error);
     }
     if (a->form.report) {
         roof_simulation_report_text(text, &in->row, in->inputs.limit);
@@ -54,6 +68,8 @@ static enum roof_status write_result(struct roof_text *text, struct roof_table *
     roof_table_begin(table, text);
     if (in->requests) {
         TRY(write_served(table, text, &in->row.result, a, error));
+    } else if (in->moments) {
+        TRY(write_moments(table, text, in, a, error));
     } else {
         roof_table_simulation(table, text, &in->row);
     }
@@ -62,6 +78,21 @@ static enum roof_status write_result(struct roof_text *text, struct roof_table *
 }
 
 /* --- the answer ---------------------------------------------------------------------------- */
+
+/* Simulates the greatest rate alone, for what the search does not keep. */
+static enum roof_status simulate_greatest(struct roof_simulation *result, struct simulate_input *in,
+                                          double rate, struct roof_error *error)
+{
+    if (!(rate > 0)) {
+        return roof_error_set(error, ROOF_UNSATISFIED,
+                              "a request that is alone misses a limit: there is nothing to draw");
+    }
+    roof_simulation_free(result);
+    in->timeline = (struct roof_timeline){0};
+    in->arrivals.rate = rate;
+    in->inputs.keep = in->chart == ROOF_CHART_DISTRIBUTION;
+    return roof_simulate(result, &in->inputs, error);
+}
 
 /* Simulates the rate of the question, or the greatest one that keeps the limits. */
 static enum roof_status run(struct roof_simulation *result, struct simulate_input *in,
@@ -78,6 +109,7 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     in->row.step_scale = in->inputs.limits.scale;
     in->row.request_overhead_s = in->inputs.limits.overhead_s;
     if (!in->capacity) {
+        in->timeline = (struct roof_timeline){0}; /* without the simulations of a fit */
         return roof_simulate(result, &in->inputs, error);
     }
     TRY(roof_capacity_find(&found, &in->inputs, error));
@@ -88,7 +120,10 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     in->row.max_rate_limit = found.limit == ROOF_LATENCY_COUNT
                                  ? "saturation"
                                  : roof_latency_key((enum roof_latency)found.limit);
-    if (a->form.document) {
+    if (in->moments || in->chart > ROOF_CHART_RATE) {
+        return simulate_greatest(result, in, found.rate, error);
+    }
+    if (a->form.document && in->chart == 0) {
         TRY(roof_raises_find(in->row.raise, &in->row.raises, deployments, &in->inputs, found.rate,
                              error));
     }
@@ -103,6 +138,7 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
     const struct roof_deployment *const deployment = &deployments->copy;
     struct roof_table table;
     TRY(check_output(&table, in, a, error));
+    in->inputs.limits.timeline = in->moments || in->chart == ROOF_CHART_TIME ? &in->timeline : NULL;
     roof_deployments_use(&in->inputs, deployments);
     in->row.deployment = deployment;
     in->row.prefill = in->apart ? &deployments->prefill : NULL;

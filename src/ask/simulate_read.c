@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ask/curves.h"
 #include "base/base.h"
 #include "base/list.h"
 #include "decide/engine.h"
@@ -362,27 +363,44 @@ static enum roof_status read_rows(struct simulate_input *in, const struct roof_a
         in->bound = ideal == 0;
     }
     in->requests = rows == 1;
+    in->moments = rows == 2;
     in->inputs.keep = in->requests || in->trace.measured != NULL;
     if (in->requests && in->capacity) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("rows") " requests goes with " ROOF_KEY(
                                   "rate") " or " ROOF_KEY("concurrency"));
     }
-    return in->requests && a->form.document
-               ? roof_error_set(error, ROOF_USAGE,
-                                ROOF_KEY("rows") " requests goes with " ROOF_KEY(
-                                    "format") " csv, ndjson or md")
-               : ROOF_OK;
+    return rows > 0 && a->form.document ? roof_error_set(error, ROOF_USAGE,
+                                                         ROOF_KEY("rows") " %s goes with " ROOF_KEY(
+                                                             "format") " csv, ndjson or md",
+                                                         in->requests ? "requests" : "time")
+                                        : ROOF_OK;
 }
 
-/* Reads the size of a chart, which has random requests. */
+/* Reads which chart is drawn, and its size. That of rates has random requests. */
 static enum roof_status read_chart(struct simulate_input *in, const struct roof_asking *a,
                                    struct roof_error *error)
 {
-    if (!roof_asking_drawn(a)) {
+    const bool named = roof_asking_has(a, ROOF_INPUT_CHART);
+    in->chart = ROOF_CHART_RATE;
+    if (!named && !roof_asking_drawn(a)) {
+        in->chart = 0;
         return ROOF_OK;
     }
-    if (in->row.concurrency > 0 || in->row.trace != NULL) {
+    if (!roof_asking_drawn(a) && !a->form.document) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("chart") " goes with " ROOF_KEY(
+                                  "format") " text, json, svg, png, pdf or gnuplot");
+    }
+    TRY(roof_read_integer(&in->chart, a->question, ROOF_INPUT_CHART, error));
+    if (in->chart < ROOF_CHART_RATE) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("chart") " %s is drawn by plot; simulate draws rate, time "
+                                                "and distribution",
+                              a->question->value[ROOF_INPUT_CHART]);
+    }
+    in->inputs.keep = in->inputs.keep || (in->chart == ROOF_CHART_DISTRIBUTION && !in->capacity);
+    if (in->chart == ROOF_CHART_RATE && (in->row.concurrency > 0 || in->row.trace != NULL)) {
         return roof_error_set(error, ROOF_USAGE,
                               "a chart of rates needs requests that arrive at random: leave out "
                               "" ROOF_KEY("concurrency") " and " ROOF_KEY("trace"));
@@ -459,6 +477,7 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
                                     struct roof_error *error)
 {
     const struct roof_question *const q = a->question;
+    const struct roof_model *draft = NULL;
     if (!q->model) {
         return q->op == NULL ? roof_which_model(error)
                              : roof_error_set(error, ROOF_USAGE,
@@ -474,8 +493,8 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
     TRY(read_chart(in, a, error));
     TRY(roof_asking_hardware(&in->hardware, a, NULL, error));
     TRY(read_engine(in, a, error));
-    TRY(roof_read_host_time(&in->scenario, q, false, error));
     TRY(roof_asking_model(&in->model, a, q, q->model_name, error));
+    TRY(roof_asking_draft(&draft, &in->scenario, a, error));
     in->scenario.prompt = (int64_t)ceil(in->arrivals.prompt.mean);
     in->scenario.generate = (int64_t)ceil(in->arrivals.generate.mean);
     in->row.lengths_vary = in->arrivals.prompt.kind != ROOF_LENGTH_FIXED ||

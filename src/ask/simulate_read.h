@@ -19,9 +19,12 @@ struct simulate_input {
     struct roof_simulation_row row; /* what the question said */
     struct roof_drawing_size size;  /* of a chart, where one is drawn */
     bool bound;
-    bool fits;     /* a step scale and an overhead are fitted to the trace */
-    bool requests; /* rows are requests */
-    bool capacity; /* the greatest rate is searched */
+    bool fits;                     /* a step scale and an overhead are fitted to the trace */
+    bool requests;                 /* rows are requests */
+    bool moments;                  /* rows are intervals of the time */
+    int64_t chart;                 /* what is drawn (ask/curves.h); 0: no chart is asked for */
+    struct roof_timeline timeline; /* what the engines did, for a chart or rows of it */
+    bool capacity;                 /* the greatest rate is searched */
 };
 
 /* Reads the question into a zeroed input, which must not move after it. The caller releases it by

@@ -54,7 +54,8 @@ enum roof_status roof_curves_find(size_t *out, struct roof_curves *curves, const
 enum roof_status roof_curves_add(struct roof_curves *curves, size_t curve, double x, double y,
                                  const char *label, struct roof_error *error)
 {
-    if (!(x > 0 && y > 0 && isfinite(x) && isfinite(y))) {
+    const bool positive = curves->dense ? x >= 0 && y >= 0 : x > 0 && y > 0;
+    if (!positive || !isfinite(x) || !isfinite(y)) {
         return ROOF_OK;
     }
     if (curves->points == ROOF_CURVE_POINTS_MAX) {
@@ -115,9 +116,10 @@ static double below(double value)
 
 static void scale_linear(struct roof_curve_axis *axis, double high)
 {
-    const double step = below(high / LINEAR_TICKS);
+    const double most = high > 0 ? high : 1;
+    const double step = below(most / LINEAR_TICKS);
     axis->min = 0;
-    axis->max = step * ceil(high * 1.02 / step);
+    axis->max = axis->end > 0 ? axis->end : step * ceil(most * 1.02 / step);
     for (int k = 0; k * step <= axis->max * (1 + 1e-9); k++) {
         add_tick(axis, k * step);
     }

@@ -26,6 +26,7 @@ enum roof_curve_scale {
 struct roof_curve_axis {
     char name[ROOF_CHART_NAME_SIZE]; /**< "tokens/s per user" */
     enum roof_curve_scale scale;
+    double end;                        /**< of a linear axis; 0: its values say it */
     double min, max;                   /**< set by roof_curves_finish, as are the ticks */
     double tick[ROOF_CURVE_TICKS_MAX]; /**< ascending */
     size_t ticks;
@@ -62,6 +63,7 @@ struct roof_curves {
     size_t room;
     char key[ROOF_CHART_NOTE_SIZE]; /**< what labels mean; "": they need no words */
     size_t unfit; /**< points that are left out, because the model does not fit there */
+    bool dense;   /**< points are many: lines without marks, no table, and zeros are drawn */
     bool front;   /**< more is better on both axes: a Pareto chart */
 };
 
@@ -73,7 +75,8 @@ void roof_curves_free(struct roof_curves *curves);
 enum roof_status roof_curves_find(size_t *out, struct roof_curves *curves, const char *name,
                                   bool bound, struct roof_error *error);
 
-/** Adds a point; one without a value (NAN, infinite, not above 0) is passed over. */
+/** Adds a point; one without a value (NAN, infinite, below 0) is passed over, as is 0 unless the
+ * chart is dense, whose axes are linear. */
 enum roof_status roof_curves_add(struct roof_curves *curves, size_t curve, double x, double y,
                                  const char *label, struct roof_error *error);
 

@@ -319,6 +319,11 @@ static void put_plot(const struct drawing *d)
                              "  $curve_%zu using 1:2 with lines " DASHED " "
                              "linecolor rgb '#%s', \\\n",
                              c + 1, colour);
+        } else if (d->curves->dense) {
+            roof_text_printf(d->out,
+                             "  $curve_%zu using 1:2 with lines linewidth 1.4 "
+                             "linecolor rgb '#%s', \\\n",
+                             c + 1, colour);
         } else {
             roof_text_printf(d->out,
                              "  $curve_%zu using 1:2 with linespoints linewidth 1.8 "

@@ -14,6 +14,8 @@
 /* The columns to the left of the plot, and those that stay free at its right. */
 #define AXIS_WIDTH 8
 #define RIGHT 2
+/* Columns from letter to letter of a dense curve. */
+#define MARKS_APART 12
 /* A line is drawn with so many points per column. */
 #define STEPS 4
 /* The tables below a chart. */
@@ -110,6 +112,14 @@ static void draw_limits(const struct drawing *d)
     }
 }
 
+/* Returns the column from which on the curve of a dense chart has its letter again. */
+static double next_mark(const struct drawing *d, size_t point)
+{
+    const double apart = MARKS_APART + (double)d->curves->point[point].curve;
+    const double before = point > 0 ? column_of(d, d->curves->point[point - 1].x) : 0;
+    return apart * (floor(before / apart) + 1);
+}
+
 static void draw(struct drawing *d)
 {
     const struct roof_curves *const curves = d->curves;
@@ -131,6 +141,10 @@ static void draw(struct drawing *d)
     draw_limits(d);
     for (size_t i = 0; i < curves->points; i++) {
         const struct roof_curve_point *const point = &curves->point[i];
+        if (curves->dense && i + 1 < curves->points && point[1].curve == point->curve &&
+            column_of(d, point->x) < next_mark(d, i)) {
+            continue;
+        }
         uint32_t *const cell =
             roof_page_cell(&d->page, column_of(d, point->x), row_of(d, point->y));
         if (cell != NULL && !point->behind && !is_bound(curves, point->curve)) {
@@ -261,7 +275,9 @@ static void put_chart(struct drawing *d)
         put_fronts(d);
     } else {
         put_legend(d);
-        put_table(d);
+        if (!curves->dense) {
+            put_table(d);
+        }
     }
     const size_t length = d->out->length;
     roof_curves_note(d->out, curves);

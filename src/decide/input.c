@@ -79,14 +79,15 @@
 /* The longest lengths and largest groups of models. */
 #define LENGTH_MAX 1000000000
 
-static const char *const charts[] = {"roofline", "latency", "pareto", NULL};
+static const char *const charts[] = {"roofline", "latency",      "pareto", "rate",
+                                     "time",     "distribution", NULL};
 static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
 static const char *const colors[] = {"auto", "always", "never", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const phases[] = {ROOF_PHASES_ASKED, NULL};
 static const char *const rankings[] = {"ideal", "expected", NULL};
 static const char *const compare_fits[] = {"scale", NULL};
-static const char *const simulation_rows[] = {"summary", "requests", NULL};
+static const char *const simulation_rows[] = {"summary", "requests", "time", NULL};
 static const char *const kinds[] = {"any", "aggregated", "disaggregated", NULL};
 static const char *const objectives[] = {"balanced", "time",   "throughput", "latency",
                                          "cost",     "energy", NULL};
@@ -254,18 +255,18 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          .value = "N",
                          .help = "tokens drafted per step of speculative decoding",
                          MODEL(draft_tokens),
-                         .commands = WORKLOAD,
+                         .commands = SERVED(WORKLOAD),
                          .group = ROOF_GROUP_MODEL},
     ROW(ACCEPTANCE) =
         NUMBER_OF("acceptance", acceptance, "acceptance", "FRACTION",
-                  "probability that a drafted token is accepted (default 0.7)", WORKLOAD),
+                  "probability that a drafted token is accepted (default 0.7)", SERVED(WORKLOAD)),
     ROW(DRAFT_MODEL) = {.option = "draft-model",
                         .kind = ROOF_INPUT_TEXT,
                         .value = "NAME|FILE|mtp|none",
                         .help = "model that drafts tokens; mtp: the model's own layers (default "
                                 "where it has them); none: free",
                         .of = ROOF_OF_MODELS,
-                        .commands = WORKLOAD,
+                        .commands = SERVED(WORKLOAD),
                         .group = ROOF_GROUP_MODEL},
     ROW(OFFLOADED) = {.key = "offload",
                       .option = "offload",
@@ -560,6 +561,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          "recommend also a list",
                  .of = ROOF_OF_MODELS,
                  .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
+    ROW(RATE_TRACE) = {.option = "rate-trace",
+                       .kind = ROOF_INPUT_TEXT,
+                       .value = "FILE",
+                       .help = "rates of a day: a CSV file with the columns time and rate (per "
+                               "second)",
+                       .of = ROOF_OF_MODELS,
+                       .commands = ROOF_COMMAND_RECOMMEND},
     ROW(ARRIVALS) =
         {.option = "arrivals",
          .kind = ROOF_INPUT_TEXT,
@@ -671,10 +679,10 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(ROWS) = {.option = "rows",
                  .kind = ROOF_INPUT_CHOICE,
                  .choices = simulation_rows,
-                 .max = 1,
-                 .value = "summary|requests",
-                 .help = "rows of csv, ndjson and md: one with the result (default), or one for "
-                         "each request",
+                 .max = 2,
+                 .value = "summary|requests|time",
+                 .help = "rows of csv, ndjson and md: the result (default), each request, or the "
+                         "queue over time",
                  .of = ROOF_OF_MODELS,
                  .commands = ROOF_COMMAND_SIMULATE,
                  .group = ROOF_GROUP_OUTPUT},
@@ -723,7 +731,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .max = 1024,
                     .value = "N",
                     .help = "threads to use (default: one per processor)",
-                    .commands = ROOF_COMMAND_SWEEP | ROOF_COMMAND_MEASURE | ROOF_COMMAND_SERVE},
+                    .commands = ROOF_COMMAND_SWEEP | ROOF_COMMAND_MEASURE | ROOF_COMMAND_SERVE |
+                                ROOF_COMMAND_RECOMMEND},
     ROW(LISTEN) = {.option = "listen",
                    .kind = ROOF_INPUT_TEXT,
                    .value = "ADDRESS:PORT",
@@ -795,12 +804,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(CHART) = {.option = "chart",
                   .kind = ROOF_INPUT_CHOICE,
                   .choices = charts,
-                  .max = 2,
-                  .value = "roofline|latency|pareto",
-                  .help =
-                      "operators below the roofs, times over lengths, or rates per device and user",
+                  .max = 5,
+                  .value = "NAME",
+                  .help = "roofline (operators, the default), latency (over lengths) or pareto "
+                          "(throughput and speed)",
                   .of = ROOF_OF_MODELS,
-                  .commands = ROOF_COMMAND_PLOT},
+                  .commands = SERVED(ROOF_COMMAND_PLOT)},
     ROW(CEILINGS) = {.option = "ceilings",
                      .kind = ROOF_INPUT_TEXT,
                      .value = "P[:UNIT],...",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/crew.h"
 #include "decide/plan_split.h"
 #include "simulate/deployment.h"
 
@@ -424,24 +425,47 @@ static void sort_ways(struct roof_rate_plans *out, size_t count,
     }
 }
 
+/* Ways that are worked out in several threads, each by itself. */
+struct team {
+    const struct roof_rate_problem *problem;
+    struct roof_rate_plan *way;
+    struct roof_rate_plan *other; /* over time: those of each way, one behind another */
+};
+
+static enum roof_status serve_way(void *context, size_t number, struct roof_error *error)
+{
+    const struct team *const team = context;
+    return serve(&team->way[number], team->problem, team->problem->load->arrivals->rate, error);
+}
+
 /* Keeps the ways that serve the rate, and the one that comes nearest where none does. */
 static enum roof_status serve_all(struct roof_rate_plans *out,
                                   const struct roof_rate_problem *problem, int64_t chunk,
                                   struct roof_error *error)
 {
+    struct roof_rate_plan *const all = calloc(out->tried + 1, sizeof *all);
+    struct team team = {.problem = problem, .way = all};
+    if (all == NULL) {
+        return roof_no_memory(error);
+    }
     for (size_t i = 0; i < out->tried; i++) {
-        struct roof_rate_plan way = out->way[i];
-        way.chunk = chunk;
-        TRY(serve(&way, problem, problem->load->arrivals->rate, error));
-        if (way.serves) {
-            out->way[out->count++] = way;
-        } else if (way.at.steps > 0 &&
-                   (out->nearest.at.steps == 0 || way.excess < out->nearest.excess)) {
-            out->nearest = way;
+        all[i] = out->way[i];
+        all[i].chunk = chunk;
+    }
+    const enum roof_status status =
+        roof_crew_run(out->tried, problem->threads, serve_way, &team, error);
+    for (size_t i = 0; i < out->tried && status == ROOF_OK; i++) {
+        const struct roof_rate_plan *const way = &all[i];
+        if (way->serves) {
+            out->way[out->count++] = *way;
+        } else if (way->at.steps > 0 &&
+                   (out->nearest.at.steps == 0 || way->excess < out->nearest.excess)) {
+            out->nearest = *way;
         }
     }
+    free(all);
     sort_ways(out, out->count, &problem->answer->problem);
-    return ROOF_OK;
+    return status;
 }
 
 /* Leaves out copies of a way that a smaller budget makes up for. */
@@ -471,21 +495,29 @@ static enum roof_status try_chunk(struct roof_rate_plan *way,
     return status;
 }
 
+/* Tries smaller budgets for a way. */
+static enum roof_status chunk_way(void *context, size_t number, struct roof_error *error)
+{
+    const struct team *const team = context;
+    struct roof_rate_plan *const way = &team->way[number];
+    for (size_t c = 0; c < COUNT(chunks) && !is_apart(&way->plan); c++) {
+        TRY(try_chunk(way, team->problem, chunks[c], error));
+    }
+    return ROOF_OK;
+}
+
 /* Tries smaller budgets: for the best ways that serve, and for all where none does. */
 static enum roof_status try_chunks(struct roof_rate_plans *out,
                                    const struct roof_rate_problem *problem,
                                    struct roof_error *error)
 {
-    const struct roof_plan_problem *const q = &problem->answer->problem;
+    struct team team = {.problem = problem, .way = out->way};
     for (size_t c = 0; c < COUNT(chunks) && out->count == 0; c++) {
         TRY(serve_all(out, problem, chunks[c], error));
     }
-    for (size_t i = 0; i < out->count && i < WAYS_CHUNKED; i++) {
-        for (size_t c = 0; c < COUNT(chunks) && !is_apart(&out->way[i].plan); c++) {
-            TRY(try_chunk(&out->way[i], problem, chunks[c], error));
-        }
-    }
-    sort_ways(out, out->count, q);
+    TRY(roof_crew_run(out->count < WAYS_CHUNKED ? out->count : WAYS_CHUNKED, problem->threads,
+                      chunk_way, &team, error));
+    sort_ways(out, out->count, &problem->answer->problem);
     return ROOF_OK;
 }
 
@@ -513,20 +545,143 @@ static enum roof_status find_greatest(struct roof_rate_plan *way,
     return status;
 }
 
+/* Returns true if two rates are served by the same copies. */
+static bool same_copies(const struct roof_rate_plan *a, const struct roof_rate_plan *b)
+{
+    return a->plan.dp == b->plan.dp && a->plan.prefill.copies == b->plan.prefill.copies;
+}
+
+/* Finds the copies of a way for rate number i of those over time, once. A rate that the search
+ * finds no copies for has those of a greater one. */
+static enum roof_status serve_number(struct roof_rate_plan *all, size_t i,
+                                     const struct roof_rate_problem *problem,
+                                     const struct roof_rate_plan *greater, struct roof_error *error)
+{
+    struct roof_rate_plan *const way = &all[i];
+    if (way->rate > 0) {
+        return ROOF_OK;
+    }
+    *way = *greater;
+    TRY(serve(way, problem, problem->other[i], error));
+    if (!way->serves) {
+        *way = *greater;
+        way->rate = problem->other[i];
+    }
+    return ROOF_OK;
+}
+
+/* Finds the copies of a way for rates that rise, the greatest first: fewer requests need no more
+ * copies, so that bisection finds the least rate that needs as many. */
+static enum roof_status serve_over_time(struct roof_rate_plan *all,
+                                        const struct roof_rate_plan *way,
+                                        const struct roof_rate_problem *problem,
+                                        struct roof_error *error)
+{
+    const struct roof_rate_plan *greater = way;
+    memset(all, 0, problem->others * sizeof *all);
+    all[problem->others - 1] = *way; /* the greatest rate is that of the search */
+    for (size_t end = problem->others; end > 0; end--) {
+        const size_t last = end - 1;
+        size_t low = 0;
+        TRY(serve_number(all, last, problem, greater, error));
+        while (low < end - 1) {
+            const size_t middle = low + (end - 1 - low) / 2;
+            TRY(serve_number(all, middle, problem, &all[last], error));
+            if (same_copies(&all[middle], &all[last])) {
+                end = middle + 1;
+            } else {
+                low = middle + 1;
+            }
+        }
+        for (size_t i = end; i < last; i++) {
+            all[i] = all[last];
+            all[i].rate = problem->other[i];
+        }
+        greater = &all[last];
+    }
+    return ROOF_OK;
+}
+
+/* Returns what the copies for all rates over time take: devices, their price or their power, times
+ * how long each lasts. */
+static double taken_by(const struct roof_rate_plan *all, const struct roof_rate_problem *problem)
+{
+    double sum = 0;
+    for (size_t i = 0; i < problem->others; i++) {
+        const struct roof_plan *const plan = &all[i].plan;
+        sum +=
+            problem->weight[i] * score_of(plan, &problem->answer->problem, (double)plan->devices);
+    }
+    return sum;
+}
+
+/* Puts a way before those that were better. */
+static void put_first(struct roof_rate_plans *out, size_t number)
+{
+    const struct roof_rate_plan way = out->way[number];
+    memmove(out->way + 1, out->way, number * sizeof *out->way);
+    out->way[0] = way;
+}
+
+static enum roof_status serve_way_over_time(void *context, size_t number, struct roof_error *error)
+{
+    const struct team *const team = context;
+    return serve_over_time(team->other + number * team->problem->others, &team->way[number],
+                           team->problem, error);
+}
+
+/* Finds the copies of the best ways for the rates over time, and of these ways the one that takes
+ * least. */
+static enum roof_status choose_over_time(struct roof_rate_plans *out, size_t ways,
+                                         const struct roof_rate_problem *problem,
+                                         struct roof_error *error)
+{
+    const size_t rates = problem->others;
+    struct roof_rate_plan *const other = calloc(ways * rates + 1, sizeof *other);
+    struct team team = {.problem = problem, .way = out->way, .other = other};
+    size_t best = 0;
+    if (other == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status =
+        roof_crew_run(ways, problem->threads, serve_way_over_time, &team, error);
+    for (size_t i = 1; i < ways && status == ROOF_OK; i++) {
+        best = taken_by(other + i * rates, problem) < taken_by(other + best * rates, problem)
+                   ? i
+                   : best;
+    }
+    memcpy(out->other, other + best * rates, rates * sizeof *other);
+    free(other);
+    put_first(out, best);
+    out->others = rates;
+    return status;
+}
+
+static enum roof_status serve_rate(void *context, size_t number, struct roof_error *error)
+{
+    const struct team *const team = context;
+    team->other[number] = team->way[0];
+    return serve(&team->other[number], team->problem, team->problem->other[number], error);
+}
+
 /* Finds the copies of the best way for the other rates. */
-static enum roof_status serve_others(struct roof_rate_plans *out,
+static enum roof_status serve_others(struct roof_rate_plans *out, size_t wanted,
                                      const struct roof_rate_problem *problem,
                                      struct roof_error *error)
 {
     out->other = calloc(problem->others + 1, sizeof *out->other);
+    struct team team = {.problem = problem, .way = out->way, .other = out->other};
     if (out->other == NULL) {
         return roof_no_memory(error);
     }
+    if (problem->weight != NULL) {
+        return choose_over_time(out, wanted > 0 ? wanted : 1, problem, error);
+    }
+    TRY(roof_crew_run(problem->others, problem->threads, serve_rate, &team, error));
     for (size_t i = 0; i < problem->others; i++) {
-        struct roof_rate_plan *const way = &out->other[out->others];
-        *way = out->way[0];
-        TRY(serve(way, problem, problem->other[i], error));
-        out->others += way->serves;
+        if (out->other[i].serves) {
+            out->other[out->others++] = out->other[i];
+        }
     }
     return ROOF_OK;
 }
@@ -573,20 +728,40 @@ static enum roof_status find_serving(struct roof_rate_plans *out,
                           flight);
 }
 
-enum roof_status roof_rate_search(struct roof_rate_plans *out,
-                                  const struct roof_rate_problem *problem, struct roof_error *error)
+static enum roof_status greatest_way(void *context, size_t number, struct roof_error *error)
+{
+    const struct team *const team = context;
+    return find_greatest(&team->way[number], team->problem, error);
+}
+
+/* Searches, with a halt that any thread may ask. */
+static enum roof_status search(struct roof_rate_plans *out, const struct roof_rate_problem *problem,
+                               struct roof_error *error)
 {
     struct roof_simulation_inputs load = *problem->load;
     struct roof_rate_problem chosen = *problem;
+    struct team team = {.problem = &chosen, .way = out->way};
     TRY(find_serving(out, problem, error));
     load.requests = out->requests;
     chosen.load = &load;
     const size_t wanted = problem->wanted < out->count ? problem->wanted : out->count;
-    for (size_t i = 0; i < wanted; i++) {
-        TRY(find_greatest(&out->way[i], &chosen, error));
-    }
+    TRY(roof_crew_run(wanted, problem->threads, greatest_way, &team, error));
     sort_ways(out, wanted, &problem->answer->problem);
-    return out->count > 0 ? serve_others(out, &chosen, error) : ROOF_OK;
+    return out->count > 0 ? serve_others(out, wanted, &chosen, error) : ROOF_OK;
+}
+
+enum roof_status roof_rate_search(struct roof_rate_plans *out,
+                                  const struct roof_rate_problem *problem, struct roof_error *error)
+{
+    struct roof_halt_guard guard;
+    struct roof_simulation_inputs load = *problem->load;
+    struct roof_rate_problem guarded = *problem;
+    roof_halt_guard_open(&guard, &load.limits.halt);
+    load.limits.halt = roof_halt_guarded(&guard);
+    guarded.load = &load;
+    const enum roof_status status = search(out, &guarded, error);
+    roof_halt_guard_close(&guard);
+    return status;
 }
 
 void roof_rate_plans_free(struct roof_rate_plans *plans)

@@ -39,7 +39,10 @@ struct roof_rate_problem {
     bool chunk_given;    /* steps have the budget of the load; else smaller ones are tried, too */
     const double *other; /* other rates, of which the best way says its copies */
     size_t others;
-    size_t wanted; /* ways whose greatest rate is wanted, the best first */
+    const double *weight; /* how long each of these lasts; NULL: they are alternatives. Then they
+                             rise, and the best way is that which takes least in all of the time */
+    int64_t threads;      /* that simulate ways at the same time; 0: one */
+    size_t wanted;        /* ways whose greatest rate is wanted, the best first */
 };
 
 struct roof_rate_plans {
@@ -50,7 +53,8 @@ struct roof_rate_plans {
     size_t tried;                  /* of these, those that were simulated */
     struct roof_rate_plan nearest; /* where none keeps the limits; no steps: none came so far */
     struct roof_rate_plan *other;  /* the best way at the other rates; owned */
-    size_t others;                 /* those that it serves */
+    size_t others; /* those that it serves; over time all, by the copies of a greater one where
+                      none were found */
 };
 
 /*

@@ -63,6 +63,7 @@ static const struct roof_field way_fields[] = {
     {.key = "completed_per_s", NUMBER(at.completed_per_s, NONE)},
     {.key = "goodput_per_s", NUMBER(at.goodput_per_s, NONE)},
     {.key = "tokens_per_s", NUMBER(at.tokens_per_s, NONE)},
+    {.key = "tokens_per_step", NUMBER(at.tokens_per_step, NONE)},
     {.key = "running", NUMBER(at.running, NONE)},
     {.key = "kv_use", NUMBER(at.kv_use, NONE)},
     {.key = "busy", NUMBER(at.busy, NONE)},

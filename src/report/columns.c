@@ -25,6 +25,7 @@ static void (*const fields_of[])(struct roof_fields *) = {
     [ROOF_TABLE_ENGINES] = roof_engine_fields,
     [ROOF_TABLE_SIMULATIONS] = roof_simulation_fields,
     [ROOF_TABLE_SERVED] = roof_served_fields,
+    [ROOF_TABLE_MOMENTS] = roof_moment_fields,
     [ROOF_TABLE_SAMPLES] = roof_sample_fields,
     [ROOF_TABLE_ENERGIES] = roof_energy_fields};
 

@@ -168,8 +168,7 @@ static const char *note_of(const struct roof_plan *plan, bool requests)
                          : "; some steps also prefill other prompts";
 }
 
-/* Says what the times owe to drafts and to a prefix cache, where the question has them. */
-static void put_assumed(struct roof_text *out, const struct roof_plan_problem *problem)
+void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem *problem)
 {
     const struct roof_scenario *const s = &problem->base;
     char share[ROOF_QUANTITY_SIZE];
@@ -270,7 +269,7 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     if (requests) {
         put_arrivals(out, plan);
     }
-    put_assumed(out, problem);
+    roof_plan_put_assumed(out, problem);
     roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
                      roof_format_quantity(number, plan->memory_bytes, ROOF_UNIT_CAPACITY),
                      roof_accuracy_name(plan->loss));

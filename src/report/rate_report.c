@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/shell.h"
 #include "report/plan_parts.h"
+#include "report/rate_trace_report.h"
 #include "report/render.h"
 #include "report/rows.h"
 #include "report/simulation_report.h"
@@ -102,6 +103,7 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     roof_text_printf(out, "  engines:     %s%s\n",
                      *row.engines == '\0' ? ROOF_PLAN_NO_ENGINE : row.engines,
                      way->plan.basis == ROOF_PLAN_BOUND ? "; steps take their lower bounds" : "");
+    roof_plan_put_assumed(out, problem);
     roof_text_put(out, "  simulated:   ");
     put_latencies(out, &way->at, limit, BELOW);
     if (way->plan.dp > 1 || way->plan.prefill.copies > 1) {
@@ -319,7 +321,10 @@ void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer 
         return;
     }
     put_best(out, answer);
-    put_others(out, answer);
+    if (answer->trace == NULL) {
+        put_others(out, answer);
+    }
+    roof_rate_trace_text(out, answer);
     put_ways(out, answer, top);
     put_command(out, answer);
 }
@@ -375,11 +380,14 @@ void roof_rate_report_json(struct roof_text *out, const struct roof_rate_answer 
         roof_text_put(out, "}");
     }
     roof_text_put(out, ",\n\"rates\": [");
-    for (size_t i = 0; i < found->others; i++) {
+    for (size_t i = 0; i < found->others && answer->trace == NULL; i++) {
         roof_text_put(out, i == 0 ? "\n" : ",\n");
         put_members(out, &table, answer, &found->other[i], 0);
         roof_text_put(out, "}");
     }
-    roof_text_printf(out, "\n],\n\"ways\": %zu,\n\"simulated\": %zu\n}\n", found->ways,
-                     found->tried);
+    roof_text_put(out, "\n]");
+    if (found->count > 0) {
+        roof_rate_trace_json(out, answer);
+    }
+    roof_text_printf(out, ",\n\"ways\": %zu,\n\"simulated\": %zu\n}\n", found->ways, found->tried);
 }

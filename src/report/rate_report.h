@@ -5,6 +5,7 @@
 
 #include "decide/rate.h"
 #include "report/rows.h"
+#include "simulate/rate_trace.h"
 
 /** An input of the load as the question says it. */
 struct roof_rate_said {
@@ -22,7 +23,8 @@ struct roof_rate_answer {
     const struct roof_rate_said *said; /* what a simulation of the load is given, in its order */
     size_t said_count;
     const struct roof_kept_columns *kept;
-    const char *arrivals; /* the word of the process */
+    const struct roof_rate_trace *trace; /* NULL: no rates over time */
+    const char *arrivals;                /* the word of the process */
 };
 
 /** Each writes the ways to serve the rate (at most top), the best first: how many copies, what a

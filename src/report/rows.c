@@ -205,3 +205,11 @@ void roof_table_served(struct roof_table *table, struct roof_text *out,
     roof_served_values(values, &table->columns, served);
     roof_table_row(table, out, values);
 }
+
+void roof_table_moment(struct roof_table *table, struct roof_text *out,
+                       const struct roof_moment_row *moment)
+{
+    struct roof_value values[ROOF_FIELDS_MAX];
+    roof_moment_values(values, &table->columns, moment);
+    roof_table_row(table, out, values);
+}

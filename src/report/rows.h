@@ -80,6 +80,9 @@ void roof_table_simulation(struct roof_table *table, struct roof_text *out,
                            const struct roof_simulation_row *simulation);
 void roof_table_served(struct roof_table *table, struct roof_text *out,
                        const struct roof_served *served);
+/** Writes a row of an interval of a simulation. */
+void roof_table_moment(struct roof_table *table, struct roof_text *out,
+                       const struct roof_moment_row *moment);
 void roof_table_sample(struct roof_table *table, struct roof_text *out,
                        const struct roof_sample *sample);
 void roof_table_energy(struct roof_table *table, struct roof_text *out,

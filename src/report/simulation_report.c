@@ -169,7 +169,8 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
 static void put_room(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_scenario *const s = &row->deployment->scenario;
-    const int64_t tokens = s->prompt + s->generate - 1; /* the last token is never read */
+    const int64_t drafts = s->generate > 1 ? s->draft_tokens : 0;
+    const int64_t tokens = s->prompt + s->generate - 1 + drafts; /* the last is never read */
     const int64_t each = (tokens + ROOF_BLOCK_TOKENS - 1) / ROOF_BLOCK_TOKENS;
     const int64_t fit = each > 0 ? row->deployment->blocks / each * s->dp : 0;
     if (row->result.preemptions > 0 && fit < row->concurrency && isnan(row->result.prefix_hit)) {
@@ -200,6 +201,28 @@ static void put_bottleneck(struct roof_text *out, const char *name)
     roof_text_put(out, "\n");
 }
 
+/* Says how many drafts there are, and what they bring. */
+static void put_drafts(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct roof_scenario *const s = &row->deployment->scenario;
+    const char *const drafter = roof_drafter_name(s, row->deployment->model);
+    char number[ROOF_QUANTITY_SIZE];
+    if (s->draft_tokens == 0) {
+        return;
+    }
+    put_line(out, "tokens per step", roof_format_short(number, row->result.tokens_per_step));
+    roof_text_printf(out, " with %" PRId64 " draft%s", s->draft_tokens,
+                     s->draft_tokens == 1 ? "" : "s");
+    if (s->drafting != ROOF_DRAFTING_FREE) {
+        roof_text_printf(out, " of %s", drafter);
+    }
+    roof_text_printf(out, ", %s accepted each%s\n",
+                     roof_format_quantity(number, s->acceptance, ROOF_UNIT_FRACTION),
+                     s->drafting == ROOF_DRAFTING_FREE
+                         ? "; to draft them takes no time here (--draft-model)"
+                         : "");
+}
+
 static void put_load(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_simulation *const s = &row->result;
@@ -221,6 +244,7 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
              roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
     roof_text_printf(out, " of the time in steps, %s each\n",
                      roof_format_quantity(b, s->step_s, ROOF_UNIT_MILLISECONDS));
+    put_drafts(out, row);
     if (!isnan(s->kv_use)) {
         put_line(out, "KV cache", roof_format_quantity(a, s->kv_use, ROOF_UNIT_FRACTION));
         roof_text_printf(out, " of room for %.0f tokens; %" PRIu64 " preemptions\n",

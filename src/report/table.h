@@ -42,6 +42,7 @@ enum roof_table_kind {
     ROOF_TABLE_ENGINES,
     ROOF_TABLE_SIMULATIONS,
     ROOF_TABLE_SERVED,  /**< requests of a simulation */
+    ROOF_TABLE_MOMENTS, /**< intervals of one */
     ROOF_TABLE_SAMPLES, /**< of GPUs over time */
     ROOF_TABLE_ENERGIES /**< of GPUs over a run */
 };

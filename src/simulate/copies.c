@@ -205,5 +205,7 @@ void roof_copies_sums(struct roof_scheduler_sums *out, const struct roof_copies 
         out->steps += s->steps;
         out->preemptions += s->preemptions;
         out->finished += s->finished;
+        out->decodes += s->decodes;
+        out->decoded += s->decoded;
     }
 }

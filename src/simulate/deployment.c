@@ -122,6 +122,8 @@ void roof_deployment_limit(struct roof_scheduler_limits *limits,
     limits->blocks = deployment->blocks;
     limits->stages = deployment->scenario.pp;
     limits->path = deployment->path;
+    limits->drafts.tokens = deployment->scenario.draft_tokens;
+    limits->drafts.acceptance = deployment->scenario.acceptance;
     if (limits->engine_overhead) {
         const struct roof_scenario *const s = &deployment->scenario;
         limits->overhead_s = deployment->bound ? 0 : s->host_time[s->common.stack].request_s;
@@ -145,6 +147,7 @@ static enum roof_status find_part(double *bytes, const struct roof_deployment *d
     one.context = one.prompt;
     one.prompt = one.generate = one.chunk = 0;
     one.prefix_hit = 0;
+    one.draft_tokens = 0; /* the cache of what drafts is not sent */
     one.common.shape.batch = 1;
     TRY(roof_scenario_resolve(&one, d->model, error));
     TRY(roof_memory_needed(&memory, d->model, &one, d->hardware, error));
@@ -189,6 +192,7 @@ enum roof_status roof_deployments_open(struct roof_deployments *out, const struc
     }
     struct roof_scenario first = *prefill;
     first.generate = 1;
+    first.draft_tokens = 0;
     TRY(roof_deployment_open(&out->prefill, model, &first, hardware, bound, error));
     return roof_deployment_transfer(&out->prefills.transfer, &out->prefill, &out->copy, error);
 }
@@ -231,6 +235,7 @@ void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_dep
         p->copies = (size_t)of->prefill.scenario.dp;
         p->table = of->prefill.table;
         p->limits = limits;
+        p->limits.timeline_passes_cache = true;
         roof_deployment_limit(&p->limits, &of->prefill);
         inputs->limits.separates = false; /* what is computed again there shares steps */
         inputs->limits.part_blocks = 0;

@@ -30,8 +30,8 @@ enum roof_status roof_deployment_open(struct roof_deployment *out, const struct 
                                       const struct roof_hardware *hardware, bool bound,
                                       struct roof_error *error);
 void roof_deployment_close(struct roof_deployment *deployment);
-/* Sets what a deployment says of a scheduler: blocks, stages and what its engine does on the host.
- */
+/* Sets what a deployment says of a scheduler: blocks, stages, drafts and what its engine does on
+ * the host. */
 void roof_deployment_limit(struct roof_scheduler_limits *limits,
                            const struct roof_deployment *deployment);
 

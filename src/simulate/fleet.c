@@ -155,6 +155,13 @@ static void count_transfer(struct roof_fleet *f, const struct roof_served *r)
     f->sums.receives_s += way->receive_s * tokens;
     f->sums.transfer_s += all;
     f->sums.transfers++;
+    if (f->in.limits->timeline != NULL) {
+        static const struct roof_moment waits = {.waiting = 1};
+        static const struct roof_moment moves = {.running = 1};
+        const double moving = way->send_s * tokens;
+        roof_timeline_add(f->in.limits->timeline, r->prefilled_s, all - moving, &waits);
+        roof_timeline_add(f->in.limits->timeline, r->moved_s - moving, moving, &moves);
+    }
     f->moving_s += way->send_s * tokens;
     f->waiting_s += all - way->send_s * tokens;
 }

@@ -30,6 +30,14 @@ void roof_random_seed(struct roof_random *out, uint64_t seed, uint64_t stream)
     }
 }
 
+uint64_t roof_random_hash(uint64_t seed, uint64_t a, uint64_t b)
+{
+    uint64_t state = seed;
+    state = split_mix(&state) ^ a;
+    state = split_mix(&state) ^ b;
+    return split_mix(&state);
+}
+
 /* xoshiro256** 1.0 (Blackman and Vigna, prng.di.unimi.it, public domain). */
 uint64_t roof_random_bits(struct roof_random *random)
 {

@@ -16,6 +16,9 @@ struct roof_random {
 /* Starts a sequence. Streams of one seed are independent of each other. */
 void roof_random_seed(struct roof_random *out, uint64_t seed, uint64_t stream);
 
+/* Returns a number that looks random and depends on three others alone. */
+uint64_t roof_random_hash(uint64_t seed, uint64_t a, uint64_t b);
+
 uint64_t roof_random_bits(struct roof_random *random);
 /* Draws from low..high, evenly. */
 int64_t roof_random_integer(struct roof_random *random, int64_t low, int64_t high);

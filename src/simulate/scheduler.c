@@ -86,16 +86,40 @@ static size_t last_of(const struct roof_scheduler *s, const struct group *g)
     return number;
 }
 
-/* Makes room for the next token of all sequences of a group that decode. */
+/* Returns the blocks that the next step of all sequences of a group that decode needs. */
+static int64_t lacking(const struct roof_scheduler *s, const struct group *g)
+{
+    int64_t blocks = 0;
+    if (s->limits.drafts.tokens == 0) {
+        return g->boundary[g->round & (ROOF_BLOCK_TOKENS - 1)];
+    }
+    for (size_t i = 0; i < g->decoding; i++) {
+        blocks += blocks_lacking(s, &s->sequence[g->heap[i]]);
+    }
+    return blocks;
+}
+
+/* Gives all sequences of a group that decode the blocks of the next step. */
+static void take_room(struct roof_scheduler *s, const struct group *g)
+{
+    for (size_t i = 0; i < g->decoding && s->limits.drafts.tokens > 0; i++) {
+        struct sequence *const q = &s->sequence[g->heap[i]];
+        q->room += blocks_lacking(s, q);
+    }
+}
+
+/* Makes room for the next tokens of all sequences of a group that decode. */
 static enum roof_status make_room(struct roof_scheduler *s, struct group *g, struct prompts *p,
                                   struct roof_error *error)
 {
-    const size_t here = (size_t)(g->round & (ROOF_BLOCK_TOKENS - 1));
-    while (g->boundary[here] > s->free) {
+    int64_t blocks = lacking(s, g);
+    while (blocks > s->free) {
         p->preempted = true;
         TRY(roof_sequence_preempt(s, last_of(s, g), error));
+        blocks = lacking(s, g);
     }
-    s->free -= g->boundary[here];
+    s->free -= blocks;
+    take_room(s, g);
     if (s->cache != NULL) {
         roof_prefix_cache_evict(s->cache, s->free);
     }
@@ -160,7 +184,8 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
         const int64_t cached = cached_of(&used, s, next);
         const int64_t tokens = least(next->prompt + next->done - cached, p->budget);
         if (blocks_of(cached + tokens) - used > s->free ||
-            (s->limits.reserves && s->promised + blocks_at_end(next) > s->blocks)) {
+            (s->limits.reserves &&
+             s->promised + blocks_at_end(&s->limits, next->prompt, next->generate) > s->blocks)) {
             p->memory = true;
             return ROOF_OK;
         }
@@ -170,10 +195,18 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
     return ROOF_OK;
 }
 
-/* Adds time that passes while a step is under way to the sums. */
+/* Adds time that passes from the clock on while a step is under way to the sums. */
 static void add_time(struct roof_scheduler *s, double time)
 {
     struct roof_scheduler_sums *const sums = &s->sums;
+    if (s->limits.timeline != NULL) {
+        const bool counts = s->limits.blocks > 0 && !s->limits.timeline_passes_cache;
+        const struct roof_moment what = {.running = (double)s->running,
+                                         .waiting = (double)s->queue.count,
+                                         .blocks =
+                                             counts ? (double)(s->limits.blocks - s->free) : 0};
+        roof_timeline_add(s->limits.timeline, s->clock_s, time, &what);
+    }
     sums->busy_s += time;
     sums->running_s += time * (double)s->running;
     sums->waiting_s += time * (double)s->queue.count;
@@ -193,11 +226,36 @@ static void pass_time(struct roof_scheduler *s, double until_s)
     s->clock_s = until_s;
 }
 
+/* Gives the sequences of a group the tokens of a step with drafts. */
+static enum roof_status end_drafts(struct roof_scheduler *s, struct group *g,
+                                   struct roof_error *error)
+{
+    for (size_t i = 0; i < g->decoding;) {
+        const size_t number = g->heap[i];
+        struct sequence *const q = &s->sequence[number];
+        const struct roof_served *const r = &q->request;
+        const int64_t tokens =
+            roof_drafts_yield(&s->limits.drafts, r->number, r->done + q->made, r->generate);
+        q->made += tokens;
+        g->contexts += (double)tokens;
+        s->sums.decodes++;
+        s->sums.decoded += (double)tokens;
+        if (r->done + q->made < r->generate) {
+            i++;
+        } else { /* the last one of the list takes its place */
+            TRY(roof_sequence_finish(s, number, error));
+        }
+    }
+    return ROOF_OK;
+}
+
 /* Ends the step of a group for those that decoded, and then for the prompts that are complete. */
 static enum roof_status end_step(struct roof_scheduler *s, struct group *g,
                                  struct roof_error *error)
 {
-    if (g->decoding > 0 && !g->rests) {
+    if (g->decoding > 0 && !g->rests && s->limits.drafts.tokens > 0) {
+        TRY(end_drafts(s, g, error));
+    } else if (g->decoding > 0 && !g->rests) {
         g->round++;
         g->contexts += (double)g->decoding;
     }
@@ -283,7 +341,8 @@ static enum roof_status decode(struct roof_step_load *out, struct roof_scheduler
     if (s->limits.blocks > 0) {
         TRY(make_room(s, g, p, error));
     }
-    p->budget -= s->limits.budget_has_decode ? (int64_t)g->decoding : 0;
+    const int64_t tokens = (int64_t)g->decoding * (1 + s->limits.drafts.tokens);
+    p->budget -= s->limits.budget_has_decode ? tokens : 0;
     out->decoding = (double)g->decoding;
     return ROOF_OK;
 }
@@ -514,7 +573,7 @@ void roof_scheduler_free(struct roof_scheduler *s)
 
 bool roof_scheduler_fits(const struct roof_scheduler *s, int64_t prompt, int64_t generate)
 {
-    return s->limits.blocks == 0 || blocks_of(prompt + generate - 1) <= s->limits.blocks;
+    return s->limits.blocks == 0 || blocks_at_end(&s->limits, prompt, generate) <= s->limits.blocks;
 }
 
 enum roof_status roof_scheduler_put(struct roof_scheduler *s, const struct roof_served *request,
@@ -522,7 +581,12 @@ enum roof_status roof_scheduler_put(struct roof_scheduler *s, const struct roof_
 {
     const double came_s = request->has_cache ? request->ready_s : request->arrival_s;
     /* Time that has passed, or that still counts as passing, without it, or before it came. */
-    s->sums.waiting_s += s->flights > 0 ? s->clock_s - came_s : fmax(0, s->clock_s - came_s);
+    const double passed = s->flights > 0 ? s->clock_s - came_s : fmax(0, s->clock_s - came_s);
+    s->sums.waiting_s += passed;
+    if (s->limits.timeline != NULL && passed != 0) {
+        const struct roof_moment one = {.waiting = passed > 0 ? 1 : -1};
+        roof_timeline_add(s->limits.timeline, fmin(came_s, s->clock_s), fabs(passed), &one);
+    }
     const double begin = fmax(fmax(s->clock_s, s->free_s[0]), request->ready_s);
     s->wakes_s = roof_scheduler_present(s) == 0 ? begin : fmin(s->wakes_s, begin);
     s->waiting_blocks += blocks_of(request->prompt);

@@ -5,7 +5,8 @@
  * Every sequence that decodes takes part in every step, so the steps of a sequence are known when
  * it begins to decode: a heap has their ends, the sum of all contexts grows by the number of
  * sequences, and sixteen counters say how many sequences need a block of the cache in which step.
- * So a step takes a time that does not depend on how many sequences run.
+ * So a step takes a time that does not depend on how many sequences run. With drafts, whose tokens
+ * are drawn for each sequence, a step looks at every sequence that decodes.
  *
  * With the S stages of a pipeline there are S groups of sequences, which take turns: a step is that
  * of one group, and as many are under way.
@@ -15,9 +16,11 @@
 
 #include "base/halt.h"
 #include "simulate/arrivals.h"
+#include "simulate/drafts.h"
 #include "simulate/prefix_cache.h"
 #include "simulate/served.h"
 #include "simulate/step_table.h"
+#include "simulate/timeline.h"
 
 /* The budget of an engine that prefills whole prompts. */
 #define ROOF_BUDGET_WHOLE INT64_MAX
@@ -30,15 +33,18 @@ struct roof_scheduler_limits {
     int64_t budget;         /* most tokens of prompts in a step, or ROOF_BUDGET_WHOLE */
     bool budget_has_decode; /* the tokens of sequences that decode count, too */
     bool separates;         /* prompts have separate steps, before all that decode */
-    bool reserves;       /* a request is admitted only with room for all of its tokens to its end */
-    int64_t sequences;   /* most that run at once */
-    int64_t blocks;      /* of the KV cache; 0: without end */
+    bool reserves;     /* a request is admitted only with room for all of its tokens to its end */
+    int64_t sequences; /* most that run at once */
+    int64_t blocks;    /* of the KV cache; 0: without end */
+    struct roof_drafts drafts;
     double prefix_hit;   /* fraction of a prompt that needs no prefill */
     int64_t part_blocks; /* prefix cache: blocks for each id of a prompt; 0: there is none */
     double scale;        /* of the times of steps */
-    struct roof_halt halt; /* asked now and then */
-    double overhead_s;     /* from the arrival of a request to the engine */
-    bool engine_overhead;  /* that is what the engine does on the host, in expected times */
+    struct roof_timeline *timeline; /* is told what all copies do, borrowed; NULL: none */
+    bool timeline_passes_cache;     /* of this copy it counts no blocks */
+    struct roof_halt halt;          /* asked now and then */
+    double overhead_s;              /* from the arrival of a request to the engine */
+    bool engine_overhead; /* that is what the engine does on the host, in expected times */
 };
 
 /* Sums over all steps, weighted with their times. */
@@ -54,6 +60,8 @@ struct roof_scheduler_sums {
     uint64_t steps;
     uint64_t preemptions;
     uint64_t finished;
+    double decodes; /* with drafts: steps of each sequence that decoded */
+    double decoded; /* and the tokens that these yielded */
 };
 
 struct roof_scheduler;

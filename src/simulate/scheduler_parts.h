@@ -14,7 +14,9 @@ struct sequence {
     int64_t prefill;   /* tokens that this run of it prefills, cached ones included */
     int64_t prefilled; /* of these so far */
     int64_t begun;     /* the round of its first decode step */
-    int64_t end;       /* the round after its last one */
+    int64_t end;       /* the round after its last one; with drafts: not known */
+    int64_t made;      /* with drafts: tokens that it has generated since then */
+    int64_t room;      /* with drafts: blocks that it has had since its first step */
     size_t group;      /* the one in which it decodes; NONE: its prompt is prefilled in part */
     size_t heap;       /* its place in the heap; NONE: it does not decode */
     size_t before;     /* the sequence that was admitted before it; NONE: it is the first */
@@ -83,10 +85,13 @@ static inline int64_t blocks_of(int64_t tokens)
     return (tokens + ROOF_BLOCK_TOKENS - 1) / ROOF_BLOCK_TOKENS;
 }
 
-/* Returns the blocks of a request at its end; its last token is never read. */
-static inline int64_t blocks_at_end(const struct roof_served *r)
+/* Returns the most blocks of a request; its last token is never read. The last step that it decodes
+ * in may have places for as many drafts. */
+static inline int64_t blocks_at_end(const struct roof_scheduler_limits *limits, int64_t prompt,
+                                    int64_t generate)
 {
-    return blocks_of(r->prompt + r->generate - 1);
+    const int64_t drafts = generate > 1 ? limits->drafts.tokens : 0;
+    return blocks_of(prompt + generate - 1 + drafts);
 }
 
 /* Returns the tokens that a request which waits has to prefill. Whether the prefix cache has some
@@ -102,6 +107,12 @@ static inline int64_t waiting_tokens_of(const struct roof_scheduler *s, const st
 static inline int64_t end_at(const struct roof_scheduler *s, const struct group *g, size_t at)
 {
     return s->sequence[g->heap[at]].end;
+}
+
+/* Returns how many blocks a sequence that decodes needs for the next step beyond those it has. */
+static inline int64_t blocks_lacking(const struct roof_scheduler *s, const struct sequence *q)
+{
+    return blocks_of(q->prefilled + q->made + 1 + s->limits.drafts.tokens) - q->room;
 }
 
 /* Takes the first request of the queue into the list of those that run. */

@@ -57,7 +57,9 @@ static void remove_from_heap(struct roof_scheduler *s, struct group *g, size_t s
 /* Returns the tokens of a sequence that the cache holds. */
 static int64_t held(const struct roof_scheduler *s, const struct sequence *q)
 {
-    return q->heap == NONE ? q->prefilled : q->prefilled + s->group[q->group].round - q->begun;
+    return q->heap == NONE               ? q->prefilled
+           : s->limits.drafts.tokens > 0 ? q->prefilled + q->made
+                                         : q->prefilled + s->group[q->group].round - q->begun;
 }
 
 /* Returns the rounds, modulo a block, in which a sequence that decodes begins a block. */
@@ -78,8 +80,8 @@ static void release(struct roof_scheduler *s, size_t number)
 {
     struct sequence *const q = &s->sequence[number];
     const int64_t tokens = held(s, q);
-    s->free += blocks_of(tokens) - q->named;
-    s->promised -= blocks_at_end(&q->request);
+    s->free += (q->room > 0 ? q->room : blocks_of(tokens)) - q->named;
+    s->promised -= blocks_at_end(&s->limits, q->request.prompt, q->request.generate);
     if (q->named > 0) {
         roof_prefix_cache_leave(s->cache, q->request.ids, q->named, q->admission);
     }
@@ -105,9 +107,7 @@ enum roof_status roof_sequence_preempt(struct roof_scheduler *s, size_t number,
                                        struct roof_error *error)
 {
     struct sequence *const q = &s->sequence[number];
-    if (q->heap != NONE) {
-        q->request.done += s->group[q->group].round - q->begun;
-    }
+    q->request.done += held(s, q) - q->prefilled;
     q->request.preemptions++;
     q->request.has_cache = false;
     s->sums.preemptions++;
@@ -136,6 +136,10 @@ void roof_sequence_decode(struct roof_scheduler *s, size_t number)
     struct group *const g = &s->group[q->group];
     q->begun = g->round;
     q->end = g->round + q->request.generate - q->request.done;
+    if (s->limits.drafts.tokens > 0) {
+        q->end = INT64_MAX;
+        q->room = blocks_of(q->prefilled);
+    }
     g->contexts += (double)(q->prefilled + 1);
     g->boundary[boundary_of(q)]++;
     place(s, g, g->decoding++, number);
@@ -156,7 +160,7 @@ size_t roof_sequence_admit(struct roof_scheduler *s, int64_t cached)
     q->prefill = q->request.prompt + q->request.done;
     s->waiting_blocks -= blocks_of(q->request.prompt);
     s->waiting_tokens -= waiting_tokens_of(s, &q->request);
-    s->promised += blocks_at_end(&q->request);
+    s->promised += blocks_at_end(&s->limits, q->request.prompt, q->request.generate);
     if (isnan(q->request.scheduled_s)) {
         q->request.scheduled_s = s->clock_s;
         q->request.cached = cached;

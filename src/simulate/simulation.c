@@ -371,6 +371,9 @@ static void put_rates(struct roof_simulation *out, const struct run *run)
     out->busy = fmin(1, (b.busy_s - a->busy_s) / copy_time);
     out->steps = b.steps - a->steps;
     out->step_s = (b.busy_s - a->busy_s) / (double)out->steps;
+    out->tokens_per_step = in->limits.drafts.tokens > 0
+                               ? (b.decoded - a->decoded) / (b.decodes - a->decodes)
+                               : ROOF_UNKNOWN;
     out->preemptions = b.preemptions - a->preemptions;
     out->full_budget = (b.budget_s - a->budget_s) / copy_time;
     out->full_memory = (b.memory_s - a->memory_s) / copy_time;
@@ -409,9 +412,11 @@ static enum roof_status run_all(struct run *run, struct roof_error *error)
             return roof_no_memory(error);
         }
     }
+    struct roof_scheduler_limits limits = in->limits;
+    limits.drafts.seed = in->seed;
     const struct roof_fleet_inputs fleet = {.copies = (size_t)copies_of(in),
                                             .router = in->router,
-                                            .limits = &in->limits,
+                                            .limits = &limits,
                                             .table = in->table,
                                             .prefills = in->prefills,
                                             .closed = in->concurrency > 0};

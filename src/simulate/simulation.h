@@ -71,6 +71,7 @@ struct roof_simulation {
     double busy;       /* fraction of the time in which steps run, mean of the copies */
     double step_s;     /* mean of all steps */
     uint64_t steps;
+    double tokens_per_step; /* of a sequence that decodes; NAN: without drafts */
     uint64_t preemptions;
     double growth_per_s; /* of the requests that wait */
     bool saturated;

@@ -32,6 +32,9 @@ enum simulation_value {
     KV,
     KV_TOKENS,
     CHUNK,
+    DRAFT_TOKENS,
+    DRAFT_MODEL,
+    ACCEPTANCE,
     REQUESTS,
     REJECTED,
     STEPS,
@@ -80,6 +83,9 @@ static const struct roof_field simulation_fields[] = {
     {.key = "max_num_seqs", .type = ROOF_TYPE_INTEGER, AT(max_num_seqs)},
     {.key = "kv_cache_tokens", COUNT_OF(KV_TOKENS)},
     {.key = "prefill_kv_cache_tokens", COUNT_OF(PREFILL_KV_TOKENS)},
+    {.key = "draft_tokens", COUNT_OF(DRAFT_TOKENS)},
+    {.key = "draft_model", DERIVED_TEXT(DRAFT_MODEL)},
+    {.key = "acceptance", COUNT_OF(ACCEPTANCE)},
     {.key = "step_scale", NUMBER(step_scale, NONE)},
     {.key = "request_overhead_ms", NUMBER(request_overhead_s, MILLISECONDS)},
     {.key = "seed", .type = ROOF_TYPE_INTEGER, AT(seed)},
@@ -106,6 +112,7 @@ static const struct roof_field simulation_fields[] = {
     {.key = "transfer_ms", NUMBER(result.transfer_s, MILLISECONDS)},
     {.key = "step_ms", NUMBER(result.step_s, MILLISECONDS)},
     {.key = "steps", COUNT_OF(STEPS)},
+    {.key = "tokens_per_step", NUMBER(result.tokens_per_step, NONE)},
     {.key = "preemptions", COUNT_OF(PREEMPTIONS), .width = 11},
     {.key = "duration_s", NUMBER(result.duration_s, NONE)},
     {.key = "backlog_growth_per_s", NUMBER(result.growth_per_s, NONE)},
@@ -137,6 +144,8 @@ static const char *text_of(int value, const struct roof_simulation_row *row)
         return roof_format(formats->activations)->name;
     case KV:
         return roof_format(formats->kv)->name;
+    case DRAFT_MODEL:
+        return roof_drafter_name(&d->scenario, d->model);
     default:
         return NULL;
     }
@@ -186,6 +195,10 @@ static double number_of(int value, const struct roof_simulation_row *row)
         return row->prefill == NULL ? ROOF_UNKNOWN : cache_of(row->prefill);
     case CHUNK:
         return row->chunk == ROOF_CHUNK_WHOLE ? 0 : (double)row->chunk;
+    case DRAFT_TOKENS:
+        return d->scenario.draft_tokens > 0 ? (double)d->scenario.draft_tokens : ROOF_UNKNOWN;
+    case ACCEPTANCE:
+        return d->scenario.draft_tokens > 0 ? d->scenario.acceptance : ROOF_UNKNOWN;
     case REQUESTS:
         return (double)row->result.requests;
     case REJECTED:
@@ -289,4 +302,37 @@ void roof_served_values(struct roof_value *out, const struct roof_fields *fields
             break;
         }
     }
+}
+
+/* --- intervals ----------------------------------------------------------------------------- */
+
+#undef AT
+#define AT(member) .offset = offsetof(struct roof_moment_row, member)
+
+static const struct roof_field moment_fields[] = {
+    {.key = "time_s", NUMBER(moment.time_s, NONE), .width = 10},
+    {.key = "running", NUMBER(moment.running, NONE), .width = 8},
+    {.key = "waiting", NUMBER(moment.waiting, NONE), .width = 8},
+    {.key = "kv_use", NUMBER(kv_use, NONE), .width = 8},
+};
+
+struct roof_moment_row roof_moment_row(const struct roof_timeline *timeline, size_t number,
+                                       const struct roof_simulation_inputs *inputs)
+{
+    const double copies = inputs->copies == 0 ? 1 : (double)inputs->copies;
+    const double blocks = copies * (double)inputs->limits.blocks;
+    struct roof_moment_row row = {.moment = roof_timeline_moment(timeline, number)};
+    row.kv_use = blocks > 0 ? row.moment.blocks / blocks : ROOF_UNKNOWN;
+    return row;
+}
+
+void roof_moment_fields(struct roof_fields *out)
+{
+    roof_fields_add(out, moment_fields, COUNT(moment_fields), 0);
+}
+
+void roof_moment_values(struct roof_value *out, const struct roof_fields *fields,
+                        const struct roof_moment_row *row)
+{
+    roof_fields_read(out, fields, 0, (const char *)row);
 }

@@ -49,6 +49,17 @@ void roof_served_fields(struct roof_fields *out);
 void roof_served_values(struct roof_value *out, const struct roof_fields *fields,
                         const struct roof_served *served);
 
+/* An interval of a simulation. */
+struct roof_moment_row {
+    struct roof_moment moment;
+    double kv_use; /* NAN: the memory is unknown */
+};
+struct roof_moment_row roof_moment_row(const struct roof_timeline *timeline, size_t number,
+                                       const struct roof_simulation_inputs *inputs);
+void roof_moment_fields(struct roof_fields *out);
+void roof_moment_values(struct roof_value *out, const struct roof_fields *fields,
+                        const struct roof_moment_row *row);
+
 /* Returns the devices of all copies. */
 double roof_simulation_devices(const struct roof_simulation_row *row);
 

@@ -262,13 +262,24 @@ static void shape_prompts(struct roof_step_shape *out, double tokens, double mea
     out->prompt_context = (int64_t)fmax(each, round(context));
 }
 
+/* Returns a context of sequences that decode, at most the last one of what drafts for them: a point
+ * of the table may lie beyond all contexts of the requests. */
+static int64_t context_within(const struct roof_scenario *s, double context)
+{
+    const int64_t whole = (int64_t)fmax(1, context);
+    const bool limited = s->draft_tokens > 0 && s->draft != NULL && s->draft->position_rows > 0;
+    const int64_t last = limited ? s->draft->positions - (s->draft_tokens - 1) : whole;
+    return whole < last ? whole : last;
+}
+
 enum roof_status roof_request_steps(double *out_s, void *context, const struct roof_step_load *load,
                                     struct roof_error *error)
 {
     const struct roof_request_steps *const steps = context;
     struct roof_step_times times;
     struct roof_step_shape shape = {.decoding = (int64_t)load->decoding,
-                                    .context = (int64_t)fmax(1, load->context)};
+                                    .context =
+                                        context_within(&steps->request->asked, load->context)};
     if (load->tokens > 0) {
         shape_prompts(&shape, load->tokens, load->prompt_context);
     }

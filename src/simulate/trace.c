@@ -79,30 +79,6 @@ static size_t column_of(const char *name, size_t length)
 
 /* --- values -------------------------------------------------------------------------------- */
 
-/* Reads "2023-11-16 18:17:03.9799600", perhaps with a zone behind it, which is passed over. */
-static bool read_date(double *out, const char *text)
-{
-    int year = 0;
-    int month = 0;
-    int day = 0;
-    int hour = 0;
-    int minute = 0;
-    int used = 0;
-    double second = 0;
-    char rest[NUMBER_SIZE];
-    if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%n", &year, &month, &day, &hour, &minute, &used) !=
-            5 ||
-        used == 0 || month < 1 || month > 12 || year < 1) {
-        return false;
-    }
-    (void)snprintf(rest, sizeof rest, "%.*s", (int)strspn(text + used, "0123456789."), text + used);
-    if (roof_parse_number(&second, rest, "", 0, 61, NULL) != ROOF_OK) {
-        return false;
-    }
-    *out = roof_days(year, month, day) * 86400 + hour * 3600. + minute * 60. + second;
-    return true;
-}
-
 static enum roof_status bad_line(const struct reader *r, struct roof_error *error, const char *what,
                                  const char *text)
 {
@@ -120,7 +96,7 @@ static enum roof_status read_value(struct reader *r, enum role role, double unit
     }
     if (roof_parse_number(&value, text, "", -SECONDS_MAX / unit, SECONDS_MAX / unit, NULL) !=
             ROOF_OK &&
-        !(role == TIME && read_date(&value, text))) {
+        !(role == TIME && roof_date_read(&value, text))) {
         return bad_line(r, error,
                         tokens ? "a number of tokens is expected, not"
                                : "a time is expected, a number or 2023-11-16 18:17:03.5, not",

@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
- * A trace of requests, CSV or lines of JSON.
- * Words: src/simulate/trace.c
+ * A trace of requests, CSV or lines of JSON, or the rates over time of the same file.
+ * Words: src/simulate/trace.c src/simulate/rate_trace.c
  */
 #include "fuzz.h"
+
+static void check_rates(const char *path)
+{
+    struct roof_rate_trace rates;
+    struct roof_error error = {0};
+    const enum roof_status status = roof_rate_trace_read(&rates, path, &error);
+    if (status != ROOF_OK) {
+        fuzz_refused(status, &error);
+    }
+    for (size_t i = 0; status == ROOF_OK && i < rates.count; i++) {
+        CHECK(rates.interval[i].duration_s > 0 && rates.interval[i].place <= rates.rates);
+    }
+    for (size_t i = 0; status == ROOF_OK && i < rates.rates; i++) {
+        CHECK(rates.weight[i] > 0 && rates.rate[i] > (i == 0 ? 0 : rates.rate[i - 1]));
+    }
+    roof_rate_trace_free(&rates);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -29,5 +46,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CHECK((a->ids != NULL) == (size % 2 == 1));
     }
     roof_request_trace_free(&trace);
+    check_rates(file.path);
     return 0;
 }

@@ -15,6 +15,7 @@ from program import Program, command_line, randomness
 
 BLOCK = 16
 MODEL, DEVICE = "llama-3-8b", "h100-sxm"
+DRAFTER = "llama-3.2-1b"
 SHARED_CONTEXT = 1024
 
 
@@ -36,11 +37,31 @@ def around(x, dense):
     return [(point, weight) for point, weight in ((low, 1 - part), (low + step, part)) if weight > 0]
 
 
-class Steps:
-    """The times of steps in a pipeline of so many stages: points are predicted, and kept."""
+def mixed(x):
+    """One step of SplitMix64."""
+    z = (x + 0x9e3779b97f4a7c15) % 2**64
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 % 2**64
+    z = (z ^ z >> 27) * 0x94d049bb133111eb % 2**64
+    return z ^ z >> 31
 
-    def __init__(self, program, by, stages, link=None):
+
+def accepted(case, request):
+    """How many of the drafts of a step are accepted: j or more with the probability a^j."""
+    unit = (mixed(mixed(mixed(1) ^ request.id) ^ request.done) >> 11) / 2**53
+    count, power = 0, case["acceptance"]
+    while count < case["drafts"] and unit < power:
+        count, power = count + 1, power * case["acceptance"]
+    return count
+
+
+class Steps:
+    """The times of steps in a pipeline of so many stages: points are predicted, and kept. With
+    drafts, all tokens of a sequence that decodes are in the products of a step, and the model that
+    drafts takes steps of its own."""
+
+    def __init__(self, program, by, stages, link=None, drafts=0, drafter=False):
         self.program, self.stages, self.known = program, stages, {}
+        self.drafts, self.drafter = drafts, drafter
         self.options = link_options(link)
         self.step, self.path = {"expected": ("expected_step_ms", "expected_time_us"),
                                 "ideal": ("step_ms", "time_us")}[by]
@@ -55,6 +76,8 @@ class Steps:
         if decoding and tokens:
             return dict(record, phase="mixed", batch=decoding, context=context, chunk=each,
                         prefill_batch=prompts, prefill_context=end)
+        if decoding and self.drafts:
+            record["draft_tokens"] = self.drafts
         if decoding:
             return dict(record, phase="decode", batch=decoding, context=context)
         return dict(record, phase="prefill", batch=prompts, chunk=each, context=end)
@@ -65,9 +88,14 @@ class Steps:
         those that follow."""
         key = (decoding, context, tokens, mean)
         if key not in self.known:
-            row = self.program.records(["model"], [self.record(*map(float, key))],
-                                       self.options)[0]
+            record = self.record(*map(float, key))
+            row = self.program.records(["model"], [record], self.options)[0]
             step, path = row[self.step] / 1e3, row[self.path] / 1e6
+            if self.drafter and decoding and not tokens:
+                del record["draft_tokens"]
+                own = self.program.records(["model"], [dict(record, model=DRAFTER)], self.options)
+                step += self.drafts * own[0][self.step] / 1e3
+                path += self.drafts * own[0][self.step] / 1e3
             if self.stages == 1:
                 self.known[key] = step, step
             elif decoding:
@@ -77,6 +105,9 @@ class Steps:
         return self.known[key]
 
     def shared(self, decoding, tokens):
+        """What products of all tokens together save."""
+        if self.drafts:
+            return self.plain.shared(decoding * (1 + self.drafts), tokens)
         fresh = (tokens + 1) / 2
         parts = (self.point(decoding, SHARED_CONTEXT, tokens, fresh),
                  self.point(decoding, SHARED_CONTEXT, 0, 0), self.point(0, 0, tokens, fresh))
@@ -108,6 +139,7 @@ class Request:
     def __init__(self, arrival, prompt, generate, ids=None, part=BLOCK):
         self.arrival, self.prompt, self.generate = arrival, prompt, generate
         self.ready, self.has_cache, self.copy = arrival, False, None
+        self.id = self.room = 0
         self.done = self.stored = self.preemptions = self.cached = self.named = 0
         self.names = [(ids[b * BLOCK // part], b * BLOCK % part)
                       for b in range(prompt // BLOCK)] if ids else []
@@ -120,6 +152,15 @@ class Request:
 
     def begin(self):
         self.done_before, self.stored, self.group, self.named = self.done, 0, None, 0
+        self.room = 0
+
+    def held(self):
+        """Its blocks: with drafts, as many as its last step needed."""
+        return max(blocks(self.stored), self.room)
+
+    def most(self, drafts):
+        """Tokens that are stored at its end, and drafts beside them."""
+        return self.prompt + self.generate - 1 + (drafts if self.generate > 1 else 0)
 
 
 class Engine:
@@ -141,7 +182,7 @@ class Engine:
     def in_use(self):
         """Blocks of requests that run; one with a name counts once."""
         named = {name for r in self.running for name in r.names[:r.named]}
-        return sum(blocks(r.stored) - r.named for r in self.running) + len(named)
+        return sum(r.held() - r.named for r in self.running) + len(named)
 
     def free(self):
         return self.capacity - self.in_use()
@@ -206,25 +247,28 @@ class Engine:
         for k in range(self.stages):
             own_time = slowest if k + 1 == self.stages else (path - slowest) / (self.stages - 1)
             at = self.free_at[k] = max(at, self.free_at[k]) + own_time
-        self.exits[group], self.work[group] = at, self.decoding + self.complete
+        self.exits[group], self.work[group] = at, (self.decoding, self.complete)
         self.prompts[group] = at, self.tokens
         self.turn = (group + 1) % self.stages
         return True
 
     def decode(self, group):
-        """1. Each sequence of the group that decodes needs a place for one token."""
+        """1. Each sequence of the group that decodes needs a place for one token, and for its
+        drafts."""
+        drafts = self.case["drafts"]
         candidates = [r for r in self.running if r.group in (group, None)]
         own = [r for r in self.running if r.group == group]
-        while sum(r.stored % BLOCK == 0 for r in own if r in self.running) > self.free():
+        while sum(blocks(r.stored + 1 + drafts) - r.held()
+                  for r in own if r in self.running) > self.free():
             self.preempt(candidates)
             self.preempted = True
         self.decoding = [r for r in self.running if r.group == group]
         self.context += sum(r.stored + 1 for r in self.decoding)
         for r in self.decoding:
-            r.stored += 1
+            r.room = blocks(r.stored + 1 + drafts)
         self.evict()
         if self.counts:
-            self.budget -= len(self.decoding)
+            self.budget -= len(self.decoding) * (1 + drafts)
 
     def prefill(self, r, count, group):
         """Adds tokens of a prompt, or the one of a request whose cache came with it."""
@@ -271,7 +315,7 @@ class Engine:
                     self.free():
                 break
             if self.case["engine"] == "trtllm" and self.capacity < sum(
-                    blocks(r.prompt + r.generate - 1) for r in self.running + [first]):
+                    blocks(r.most(self.case["drafts"])) for r in self.running + [first]):
                 break
             self.running.append(self.waiting.pop(0))
             if first.scheduled is None:
@@ -283,8 +327,13 @@ class Engine:
     def end(self, group):
         """Ends the step of a group."""
         self.now, self.exits[group] = self.exits[group], None
-        for r in self.work[group]:
-            r.done += 1
+        decoding, complete = self.work[group]
+        for r in decoding + complete:
+            count = 1
+            if r in decoding:
+                count = min(1 + accepted(self.case, r), r.generate - r.done)
+                r.stored += count
+            r.done += count
             r.first = self.now if r.first is None else r.first
             if r.done == r.generate:
                 r.last = self.now
@@ -338,13 +387,19 @@ def draw(random):
         requests.append((time, prompt, random.randint(1, 25), ids))
     dp, pp = random.choice([1, 1, 2, 3]), random.choice([1, 1, 2, 3, 4])
     prefills = random.choice([0, 0, 1, 2, 3])
+    # Stages of different numbers of layers share nothing that other sequences tell.
+    drafts = random.choice([0, 1, 3, 6]) if pp != 3 else 0
+    drafter = drafts > 0 and random.choice([True, False])
     routers = ["round-robin", "least-loaded"] + (["prefix-aware"] if part else [])
     return {"requests": requests, "part": part, "chunk": random.choice([0, 7, 16, 33, 64]),
             "max_num_seqs": random.choice([1, 2, 5, 12]), "dp": dp, "pp": pp,
             "prefills": prefills, "prefill_pp": random.choice([1, 1, 2, 4]),
             "link": random.choice([None, 0.3, 1]) if prefills else None,
             "router": random.choice(routers) if dp > 1 or prefills > 1 else "round-robin",
-            "reserve": random.choice([0.1, 0.8122, 0.8126, 0.8127, 0.8128]),
+            # The model that drafts takes 0.0289 of the memory.
+            "reserve": random.choice([0.1, 0.8122, 0.8126, 0.8127, 0.8128]) - 0.0289 * drafter,
+            "drafts": drafts, "acceptance": random.choice([0, 0.4, 0.8, 1]),
+            "drafter": drafter,
             "by": random.choice(["expected", "ideal"]),
             "engine": random.choice([None, None, "vllm", "sglang", "trtllm"])}
 
@@ -431,7 +486,7 @@ def decode(copies, case, requests, first):
 
 def serve(case, requests, steps, capacities, pins):
     """Lets the copies of one kind, or of both, serve all requests."""
-    mine = steps[case["by"], case["pp"], case["link"]]
+    mine = steps(case["by"], case["pp"], case["link"], case["drafts"], case["drafter"])
     copies = [Engine(case, case["pp"], mine, capacities[0], pins, case["prefills"] > 0)
               for _ in range(case["dp"])]
     if case["prefills"] == 0:
@@ -440,7 +495,7 @@ def serve(case, requests, steps, capacities, pins):
     first = [Request(r.arrival, r.prompt, 1) for r in requests]
     for p, r in zip(first, requests):
         p.names = r.names
-    other = steps[case["by"], case["prefill_pp"], case["link"]]
+    other = steps(case["by"], case["prefill_pp"], case["link"], 0, False)
     route([Engine(case, case["prefill_pp"], other, capacities[1], pins)
            for _ in range(case["prefills"])], case, first)
     decode(copies, case, requests, first)
@@ -457,6 +512,8 @@ def check(program, folder, case, steps):
     command += ["--router", case["router"]] if case["dp"] > 1 or case["prefills"] > 1 else []
     command += ["--prefill-copies", str(case["prefills"]), "--prefill-split",
                 f"pp={case['prefill_pp']}"] if case["prefills"] else []
+    command += ["--draft-tokens", str(case["drafts"]), "--acceptance", str(case["acceptance"]),
+                "--draft-model", DRAFTER if case["drafter"] else "none"] if case["drafts"] else []
     command += link_options(case["link"])
     command += ["--engine", case["engine"], "--stack", "best"] if case["engine"] else []
     summary = program.run(command + ["-f", "json"])
@@ -469,7 +526,9 @@ def check(program, folder, case, steps):
                                                                   "csv"]).stdout)))
     first = case["requests"][0][0]
     requests = [Request(t - first, p, g, ids, case["part"]) for t, p, g, ids in case["requests"]]
-    kept = [r for r in requests if blocks(r.prompt + r.generate - 1) <= capacities[0] and
+    for number, r in enumerate(requests):
+        r.id = number
+    kept = [r for r in requests if blocks(r.most(case["drafts"])) <= capacities[0] and
             blocks(r.prompt) <= capacities[1]]
     mean = math.ceil(sum(r.prompt for r in requests) / len(requests) - 1e-9)
     chunk = case["chunk"] or mean
@@ -487,6 +546,7 @@ def check(program, folder, case, steps):
             elif want is not None and not math.isclose(float(row[key]), want, rel_tol=1e-9, abs_tol=1e-12):
                 found.append(f"request {row['request']}, {key}: {row[key]}, expected {want}")
     case["preempted"] = sum(r.preemptions for r in kept)
+    case["drafted"] = len(kept) if case["drafts"] else 0
     case["cached"] = sum(r.cached for r in kept)
     return found
 
@@ -494,12 +554,19 @@ def check(program, folder, case, steps):
 def main():
     options = command_line(__doc__, "simulation", 50, "random traces")
     random = randomness.Random(options.seed)
-    compared = preempted = cached = wrong = 0
+    compared = preempted = cached = drafted = wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         garble = (lambda text: text.replace("7", "8")) if options.self_test else None
         program, plain = Program(options.program, folder, garble), Program(options.program, folder)
-        steps = {(by, pp, link): Steps(plain, by, pp, link) for by in ("expected", "ideal")
-                 for pp in (1, 2, 3, 4) for link in (None, 0.3, 1)}
+        known = {}
+
+        def steps(by, pp, link, drafts, drafter):
+            key = (by, pp, link, drafts, drafter)
+            if key not in known:
+                known[key] = Steps(plain, *key)
+                known[key].plain = steps(by, pp, link, 0, False) if drafts else None
+            return known[key]
+
         for _ in range(options.cases):
             case = draw(random)
             found = check(program, folder, case, steps)
@@ -509,13 +576,14 @@ def main():
             wrong += bool(found)
             preempted += case.get("preempted", 0)
             cached += case.get("cached", 0)
+            drafted += case.get("drafted", 0)
             for line in found[:3] if not options.self_test else []:
                 print(case, line)
     print(f"{options.cases} cases, {compared} requests, {preempted} preemptions, "
-          f"{cached} cached tokens, {wrong} cases differ")
+          f"{cached} cached tokens, {drafted} requests with drafts, {wrong} cases differ")
     if options.self_test:
         sys.exit(0 if wrong > options.cases / 2 else "the self-test found too little")
-    sys.exit(1 if wrong or compared == 0 or cached == 0 else 0)
+    sys.exit(1 if wrong or 0 in (compared, cached, drafted) else 0)
 
 
 if __name__ == "__main__":

@@ -335,7 +335,6 @@ function viewPlans(view) {
 
 // --- load -----------------------------------------------------------------------------------------
 
-const LOAD_SPLIT = SPLIT.filter((key) => !['draft_tokens', 'acceptance', 'draft_model'].includes(key));
 const LOAD_COLUMNS = ['rate_per_s', 'completed_per_s', 'tokens_per_s', 'ttft_ms_p50', 'ttft_ms_p99', 'tpot_ms_p50', 'tpot_ms_p99', 'e2e_ms_p50', 'e2e_ms_p99', 'running', 'kv_use', 'saturated'];
 const LOAD_HEADS = ['requests/s', 'completed/s', 'tokens/s', 'first token p50, ms', 'p99', 'per token p50, ms', 'p99', 'whole p50, ms', 'p99', 'running', 'KV cache, %', 'load'];
 // The rates of a curve, as shares of the greatest.
@@ -344,7 +343,7 @@ const SHARES = [0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 0.97, 1.05];
 function loadInputs(answer, more) {
   const { model, hardware, set } = answer.inputs;
   const inputs = { model, hardware, ...(set ? { set } : {}), ...(hasEstimate(answer.prediction) ? {} : { by: 'ideal' }), ...extraOf(state, 'simulate'), prompt: state.prompt_lengths || state.prompt, generate: state.generate_lengths || state.generate,
-    ...given(state, [...PASSED_ON, ...LOAD_SPLIT, 'engine', 'arrivals', 'max_num_seqs', 'prefill_copies', 'prefill_split']), requests: state.requests || '1000', ...more };
+    ...given(state, [...PASSED_ON, ...SPLIT, 'engine', 'arrivals', 'max_num_seqs', 'prefill_copies', 'prefill_split']), requests: state.requests || '1000', ...more };
   for (const key of Object.keys(inputs)) if (inputs[key] === undefined) delete inputs[key];
   return inputs;
 }

@@ -20,6 +20,8 @@ typedef int pthread_cond_t;
 #define pthread_cond_wait(condition, mutex) ((void)(condition), (void)(mutex), 0)
 #define pthread_cond_signal(condition) ((void)(condition), 0)
 #define pthread_cond_broadcast(condition) ((void)(condition), 0)
+#define pthread_self() ((pthread_t)0)
+#define pthread_equal(one, other) ((one) == (other))
 #define pthread_attr_init(attributes) (*(attributes) = 0)
 #define pthread_attr_destroy(attributes) ((void)(attributes), 0)
 #define pthread_attr_setstacksize(attributes, size) ((void)(attributes), (void)(size), 0)

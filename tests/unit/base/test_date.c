@@ -23,8 +23,27 @@ static void test_days(void **state)
     }
 }
 
+static void test_read(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "2023-11-16",
+                                      "2023-13-01 00:00:00",
+                                      "2023-11-16 18:17:",
+                                      "2023-11-16 18:17:62",
+                                      "0-1-1 0:0:0"};
+    double seconds = 0;
+    assert_true(roof_date_read(&seconds, "1970-01-02 01:02:03.5"));
+    assert_true(seconds == 86400 + 3723.5);
+    assert_true(roof_date_read(&seconds, "1970-01-01T00:00:01Z")); /* the zone is passed over */
+    assert_true(seconds == 1);
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_false(roof_date_read(&seconds, bad[i]));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_days)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_days), cmocka_unit_test(test_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

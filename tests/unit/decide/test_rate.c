@@ -74,15 +74,21 @@ static int begin(void **unused)
     return 0;
 }
 
-static void search(const double *other, size_t others, size_t wanted)
+static void search_over(const double *other, const double *weight, size_t others, size_t wanted)
 {
     assert_int_equal(roof_plan_answer_open(&world.answer, &world.inputs, &world.error), ROOF_OK);
     const struct roof_rate_problem problem = {.answer = world.answer,
                                               .load = &world.load,
                                               .other = other,
                                               .others = others,
+                                              .weight = weight,
                                               .wanted = wanted};
     assert_int_equal(roof_rate_search(&world.found, &problem, &world.error), ROOF_OK);
+}
+
+static void search(const double *other, size_t others, size_t wanted)
+{
+    search_over(other, NULL, others, wanted);
 }
 
 static int end(void **unused)
@@ -183,6 +189,51 @@ static void test_rates(void **unused)
     }
 }
 
+#define RATES 60
+
+/* Returns the device-seconds that rates over time take, with the first of so many ways. */
+static double taken_over(const double *rates, const double *weights, size_t ways)
+{
+    double sum = 0;
+    search_over(rates, weights, RATES, ways);
+    assert_int_equal(world.found.others, RATES);
+    for (size_t i = 0; i < RATES; i++) {
+        const struct roof_rate_plan *const way = &world.found.other[i];
+        assert_true(way->rate == rates[i]);
+        assert_true(i == 0 || way->plan.dp >= way[-1].plan.dp);
+        sum += weights[i] * (double)way->plan.devices;
+    }
+    assert_int_equal(world.found.other[RATES - 1].plan.dp, world.found.way[0].plan.dp);
+    return sum;
+}
+
+/* Over time each rate has the copies that it has alone, although few of the rates are simulated,
+ * and of several ways one is chosen that takes no more than the first. */
+static void test_over_time(void **unused)
+{
+    (void)unused;
+    static double rates[RATES];
+    static double weights[RATES];
+    int64_t copies[RATES];
+    for (size_t i = 0; i < RATES; i++) {
+        rates[i] = 5 * (double)(i + 1);
+        weights[i] = i < 10 ? 50 : 1;
+    }
+    world.arrivals.rate = rates[RATES - 1];
+    const double first = taken_over(rates, weights, 1);
+    for (size_t i = 0; i < RATES; i++) {
+        copies[i] = world.found.other[i].plan.dp;
+    }
+    assert_true(copies[0] < copies[RATES - 1]);
+    (void)end(NULL);
+    search(rates, RATES, 0);
+    for (size_t i = 0; i < RATES; i++) {
+        assert_int_equal(world.found.other[i].plan.dp, copies[i]);
+    }
+    (void)end(NULL);
+    assert_true(taken_over(rates, weights, 4) <= first);
+}
+
 /* A limit on a percentile below what a lone prompt takes is kept by no number of copies. */
 static void test_none(void **unused)
 {
@@ -269,6 +320,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cost, begin, end),
         cmocka_unit_test_setup_teardown(test_energy, begin, end),
         cmocka_unit_test_setup_teardown(test_rates, begin, end),
+        cmocka_unit_test_setup_teardown(test_over_time, begin, end),
         cmocka_unit_test_setup_teardown(test_none, begin, end),
         cmocka_unit_test_setup_teardown(test_halves, begin, end),
     };

@@ -461,6 +461,113 @@ static void test_shared_blocks(void **state)
     assert_near(out.request[1].scheduled_s, 1 + 33. / 8 + 1.25, 1e-12);
 }
 
+/* Three drafts that are all accepted: 9 tokens after the first are 4, 4 and 1, in a step each. None
+ * that is accepted: 9 steps. */
+static void test_drafts(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given one = {0, 16, 10};
+    limits.drafts = (struct roof_drafts){.tokens = 3, .acceptance = 1, .seed = 1};
+    struct roof_scheduler_sums sums = run(&out, limits, &one, 1);
+    check(&out.request[0], 0, 3, 3 + 3 * 1.25);
+    assert_near(sums.decodes, 3, 1e-12);
+    assert_near(sums.decoded, 9, 1e-12);
+    limits.drafts.acceptance = 0;
+    sums = run(&out, limits, &one, 1);
+    check(&out.request[0], 0, 3, 3 + 9 * 1.25);
+    assert_near(sums.decodes, 9, 1e-12);
+    assert_near(sums.decoded, 9, 1e-12);
+}
+
+/* A sequence with three drafts takes 4 of a budget of 8, so that a prompt of 7 has two chunks: a
+ * step more than where the budget is of prompts alone, or counts one token of the sequence. */
+static void test_drafts_in_budget(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given two[] = {{0, 8, 20}, {0.5, 7, 1}};
+    limits.budget = 8;
+    limits.drafts = (struct roof_drafts){.tokens = 3, .acceptance = 0, .seed = 1};
+    (void)run(&out, limits, two, 2);
+    check(&out.request[1], 2, 4.125, 4.125);
+    limits.budget_has_decode = true;
+    (void)run(&out, limits, two, 2);
+    check(&out.request[1], 2, 5.375, 5.375);
+}
+
+/* A step has places for its drafts: 14 tokens, the new one and three drafts take two blocks, so a
+ * cache of three has no room for two such requests, and the second one is put back. */
+static void test_drafts_in_cache(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given two[] = {{0, 14, 3}, {0, 14, 3}};
+    limits.blocks = 3;
+    assert_int_equal(run(&out, limits, two, 2).preemptions, 0);
+    limits.drafts = (struct roof_drafts){.tokens = 3, .acceptance = 0, .seed = 1};
+    assert_int_equal(run(&out, limits, two, 2).preemptions, 1);
+    assert_int_equal(out.request[1].preemptions, 1);
+    limits.reserves = true;
+    assert_int_equal(run(&out, limits, two, 2).preemptions, 0);
+    assert_near(out.request[1].scheduled_s, out.request[0].last_s, 1e-12);
+}
+
+/* The drafts of the last step have places, too, but a request of one token has no such step. */
+static void test_drafts_that_fit(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    struct roof_scheduler *s = NULL;
+    struct roof_scheduler_limits limits = wide();
+    limits.blocks = 2;
+    limits.drafts = (struct roof_drafts){.tokens = 3, .acceptance = 1, .seed = 1};
+    assert_int_equal(roof_step_table_open(&table, plane, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_scheduler_open(&s, &limits, table, keep, NULL, NULL), ROOF_OK);
+    assert_true(roof_scheduler_fits(s, 20, 10)); /* 20 + 9 + 3 tokens are two blocks */
+    assert_false(roof_scheduler_fits(s, 20, 11));
+    assert_true(roof_scheduler_fits(s, 32, 1));
+    assert_false(roof_scheduler_fits(s, 31, 2));
+    roof_scheduler_free(s);
+    roof_step_table_free(table);
+}
+
+/* A request accepts what it does whatever else runs: alone and beside others it takes as many
+ * steps. */
+static void test_drafts_alone(void **state)
+{
+    (void)state;
+    struct served alone;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    struct given all[8];
+    limits.drafts = (struct roof_drafts){.tokens = 4, .acceptance = 0.6, .seed = 9};
+    const struct given one = {0, 16, 60};
+    const struct roof_scheduler_sums sums = run(&alone, limits, &one, 1);
+    for (size_t i = 0; i < 8; i++) {
+        all[i] = one;
+    }
+    (void)run(&out, limits, all, 8);
+    /* All begin to decode at the same time; the slower ones go on with fewer beside them. */
+    assert_near((alone.request[0].last_s - alone.request[0].first_s) / 1.25, sums.decodes, 1e-12);
+    size_t ended = 0;
+    while (out.order[ended] != 0) {
+        ended++;
+    }
+    double time = out.request[0].first_s;
+    double last = time;
+    double steps = 0;
+    for (size_t i = 0; i <= ended; i++) { /* 8 - i sequences decode until the next one ends */
+        const double end = out.request[out.order[i]].last_s;
+        steps += (end - last) / (1 + (8 - (double)i) / 4);
+        last = end;
+    }
+    assert_near(steps, sums.decodes, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +588,11 @@ int main(void)
         cmocka_unit_test(test_pipeline_of_groups),
         cmocka_unit_test(test_uneven_stages),
         cmocka_unit_test(test_pipelines),
+        cmocka_unit_test(test_drafts),
+        cmocka_unit_test(test_drafts_in_budget),
+        cmocka_unit_test(test_drafts_in_cache),
+        cmocka_unit_test(test_drafts_that_fit),
+        cmocka_unit_test(test_drafts_alone),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,30 +259,52 @@ static void test_trace(void **state)
 
 struct plan {
     struct roof_model *model;
+    struct roof_model *draft; /* NULL: none */
     struct roof_hardware *hardware;
     struct roof_deployment deployment;
     struct roof_model_prediction *predicted;
 };
 
-static void open_plan(struct plan *out, int64_t prompt, int64_t generate, int64_t batch,
-                      int64_t chunk, int64_t pp)
+static void open_scenario(struct plan *out, const struct roof_scenario *s)
 {
-    struct roof_scenario s;
     out->model = load("llama-3-8b");
     out->hardware = load_calibrated("h100-sxm");
     out->predicted = calloc(1, sizeof *out->predicted);
     assert_non_null(out->predicted);
+    assert_int_equal(roof_predict_model(out->predicted, out->model, s, out->hardware, NULL),
+                     ROOF_OK);
+    assert_int_equal(
+        roof_deployment_open(&out->deployment, out->model, s, out->hardware, false, NULL), ROOF_OK);
+}
+
+static void open_plan(struct plan *out, int64_t prompt, int64_t generate, int64_t batch,
+                      int64_t chunk, int64_t pp)
+{
+    struct roof_scenario s;
+    out->draft = NULL;
     roof_scenario_init(&s);
     s.prompt = prompt;
     s.generate = generate;
     s.common.shape.batch = batch;
     s.chunk = chunk;
     s.pp = pp;
-    assert_int_equal(roof_predict_model(out->predicted, out->model, &s, out->hardware, NULL),
-                     ROOF_OK);
-    assert_int_equal(
-        roof_deployment_open(&out->deployment, out->model, &s, out->hardware, false, NULL),
-        ROOF_OK);
+    open_scenario(out, &s);
+}
+
+/* A plan with short prompts, and drafts of a small model. */
+static void open_drafting(struct plan *out, int64_t batch, int64_t drafts, double acceptance)
+{
+    struct roof_scenario s;
+    roof_scenario_init(&s);
+    out->draft = load("llama-3.2-1b");
+    s.prompt = 100;
+    s.generate = 2001;
+    s.common.shape.batch = batch;
+    s.chunk = 8192;
+    s.draft_tokens = drafts;
+    s.acceptance = acceptance;
+    s.draft = out->draft;
+    open_scenario(out, &s);
 }
 
 static void close_plan(struct plan *plan)
@@ -291,6 +313,7 @@ static void close_plan(struct plan *plan)
     free(plan->predicted);
     free_calibrated(plan->hardware);
     roof_model_free(plan->model);
+    roof_model_free(plan->draft);
 }
 
 /* Runs a closed loop of as many requests as the plan has in flight. */
@@ -352,6 +375,51 @@ static void test_closed_loop(void **state)
         assert_near(s.latency[ROOF_LATENCY_TTFT].mean_s, p->expected_ttft_s, 0.3);
         close_plan(&plan);
     }
+}
+
+/* Drafts: a closed loop of long requests has the time per token of `predict`. */
+static void test_drafts(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t batch, drafts;
+        double acceptance;
+    } cases[] = {{1, 3, 0.7}, {8, 1, 0.5}, {32, 4, 0.8}, {64, 2, 0.9}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan plan;
+        open_drafting(&plan, cases[i].batch, cases[i].drafts, cases[i].acceptance);
+        const struct roof_simulation s = loop(&plan, 40 * cases[i].batch);
+        assert_near(s.latency[ROOF_LATENCY_TPOT].mean_s, plan.predicted->expected_tpot_s, 0.01);
+        assert_near(s.tokens_per_s, plan.predicted->expected_tokens_per_s, 0.03);
+        assert_near(s.tokens_per_step, plan.predicted->tokens_per_step, 0.01);
+        close_plan(&plan);
+    }
+}
+
+/* Drafts of which none is accepted cost time and bring nothing; of those that are all accepted a
+ * step brings one token more than there are. */
+static void test_acceptance(void **state)
+{
+    (void)state;
+    struct plan plain;
+    struct plan none;
+    struct plan all;
+    open_drafting(&plain, 4, 0, 0.7);
+    open_drafting(&none, 4, 3, 0);
+    open_drafting(&all, 4, 3, 1);
+    const struct roof_simulation a = loop(&plain, 40);
+    const struct roof_simulation b = loop(&none, 40);
+    const struct roof_simulation c = loop(&all, 40);
+    assert_true(isnan(a.tokens_per_step));
+    assert_true(b.tokens_per_step == 1);
+    assert_true(c.tokens_per_step == 4); /* 2000 tokens are 500 steps */
+    assert_true(b.step_s > 1.2 * a.step_s);
+    assert_near(c.step_s, b.step_s, 0.01);
+    assert_near(b.tokens_per_s / a.tokens_per_s, a.step_s / b.step_s, 0.01);
+    assert_near(c.tokens_per_s / b.tokens_per_s, 4, 0.01);
+    close_plan(&plain);
+    close_plan(&none);
+    close_plan(&all);
 }
 
 /* A pipeline: one request takes what `predict` says, unless its chunks follow each other; a closed
@@ -423,6 +491,49 @@ static void test_no_room(void **state)
     free_calibrated(hardware);
 }
 
+/* The intervals of a simulation have its means: all that ran and waited is in them. */
+static void test_timeline(void **state)
+{
+    (void)state;
+    static const int64_t stages[] = {1, 3};
+    for (size_t k = 0; k < 2; k++) {
+        struct plan plan;
+        struct roof_timeline t = {0};
+        struct roof_moment sum = {0};
+        struct roof_simulation s;
+        open_plan(&plan, 1000, 100, 8, 8192, stages[k]);
+        const struct roof_arrivals arrivals = {
+            .prompt = {.low = 1000}, .generate = {.low = 100}, .rate = 12};
+        struct roof_simulation_inputs inputs = {
+            .table = plan.deployment.table,
+            .limits = {.budget = 8192, .sequences = 4, .scale = 1, .timeline = &t},
+            .copies = 2,
+            .arrivals = &arrivals,
+            .requests = 500,
+            .seed = 1,
+            .keep = true,
+            .limit = {{NAN, 0}, {NAN, 0}, {NAN, 0}}};
+        roof_deployment_limit(&inputs.limits, &plan.deployment);
+        assert_int_equal(roof_simulate(&s, &inputs, NULL), ROOF_OK);
+        for (size_t i = 0; i < roof_timeline_count(&t); i++) {
+            const struct roof_moment m = roof_timeline_moment(&t, i);
+            const double time = fmin(t.width_s, t.end_s - m.time_s);
+            sum.running += time * m.running;
+            sum.waiting += time * m.waiting;
+            assert_true(m.running >= 0 && m.running < 8.001 && m.waiting > -1e-6);
+            assert_true(m.blocks >= 0 && m.blocks <= 2 * (double)inputs.limits.blocks);
+        }
+        double there = 0; /* each request is there from its arrival to its last token */
+        for (uint64_t i = 0; i < s.served_count; i++) {
+            there += s.served[i].last_s - s.served[i].arrival_s;
+        }
+        assert_near(sum.running + sum.waiting, there, 1e-6);
+        assert_true(sum.waiting > 0.01 * there);
+        roof_simulation_free(&s);
+        close_plan(&plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,7 +544,8 @@ int main(void)
         cmocka_unit_test(test_seed),        cmocka_unit_test(test_trace),
         cmocka_unit_test(test_one_request), cmocka_unit_test(test_closed_loop),
         cmocka_unit_test(test_pipeline),    cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_no_room),     cmocka_unit_test(test_drafts),
+        cmocka_unit_test(test_acceptance),  cmocka_unit_test(test_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+/* Charts of requests that arrive over time. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ask/curves.h"
+#include "base/base.h"
+
+static double milliseconds(double seconds)
+{
+    return roof_to_unit(seconds, ROOF_UNIT_MILLISECONDS);
+}
+
+static void set_axes(struct roof_curves *curves, const char *x, const char *y,
+                     enum roof_curve_scale scale)
+{
+    roof_chart_name(curves->x.name, x);
+    roof_chart_name(curves->y.name, y);
+    curves->x.scale = ROOF_SCALE_LINEAR;
+    curves->y.scale = scale;
+}
+
+static enum roof_status add_point(struct roof_curves *curves, const char *name, double x, double y,
+                                  struct roof_error *error)
+{
+    size_t curve = 0;
+    TRY(roof_curves_find(&curve, curves, name, false, error));
+    return roof_curves_add(curves, curve, x, y, "", error);
+}
+
+static const char *const latency_names[ROOF_LATENCY_COUNT] = {"first token", "each further token",
+                                                              "whole request"};
+
+static const char *const limit_names[ROOF_LATENCY_COUNT] = {
+    "limit of the first token", "limit of each further token", "limit of the whole request"};
+
+/* Draws the limits on the first times of a chart. */
+static void add_limits(struct roof_curves *curves, const struct simulate_input *in, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const struct roof_latency_limit *const limit = &in->inputs.limit[i];
+        char name[ROOF_CHART_NAME_SIZE];
+        if (limit->percent > 0) {
+            (void)snprintf(name, sizeof name, "%s, p%g", limit_names[i], limit->percent);
+        } else {
+            (void)snprintf(name, sizeof name, "%s, mean", limit_names[i]);
+        }
+        roof_curves_add_limit(curves, name, milliseconds(limit->time_s));
+    }
+}
+
+/* --- over rates ---------------------------------------------------------------------------- */
+
+/* The rates of the chart, as parts of the greatest. */
+static const double parts[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0};
+
+static enum roof_status add_rate(struct roof_curves *curves, double rate,
+                                 const struct roof_simulation *result, struct roof_error *error)
+{
+    static const char *const names[][2] = {{"first token, p50", "first token, p99"},
+                                           {"each further token, p50", "each further token, p99"}};
+    for (int i = 0; i < 2; i++) {
+        const struct roof_latency_result *const r = &result->latency[i];
+        TRY(add_point(curves, names[i][0], rate, milliseconds(r->p50_s), error));
+        TRY(add_point(curves, names[i][1], rate, milliseconds(r->p99_s), error));
+    }
+    return ROOF_OK;
+}
+
+/* Simulates the same requests at each rate. */
+static enum roof_status add_simulations(struct roof_curves *curves, const struct simulate_input *in,
+                                        double greatest, struct roof_error *error)
+{
+    struct roof_simulation_inputs inputs = in->inputs;
+    struct roof_arrivals arrivals = in->arrivals;
+    inputs.arrivals = &arrivals;
+    inputs.keep = false;
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        struct roof_simulation result;
+        arrivals.rate = fmax(parts[i] * greatest, ROOF_RATE_MIN);
+        enum roof_status status = roof_simulate(&result, &inputs, error);
+        if (status == ROOF_OK) {
+            status = add_rate(curves, arrivals.rate, &result, error);
+        }
+        roof_simulation_free(&result);
+        TRY(status);
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status make_rates(struct roof_curves *curves, const struct simulate_input *in,
+                                   struct roof_error *error)
+{
+    set_axes(curves, "requests per second", "time (ms)", ROOF_SCALE_TEN);
+    add_limits(curves, in, 2);
+    return add_simulations(curves, in, in->capacity ? in->row.max_rate : in->arrivals.rate, error);
+}
+
+/* --- over time ----------------------------------------------------------------------------- */
+
+static enum roof_status make_times(struct roof_curves *curves, const struct simulate_input *in,
+                                   struct roof_error *error)
+{
+    const struct roof_timeline *const t = &in->timeline;
+    curves->dense = true;
+    set_axes(curves, "time (s)", "requests; % of the KV cache", ROOF_SCALE_LINEAR);
+    for (size_t i = 0; i < roof_timeline_count(t); i++) {
+        const struct roof_moment_row row = roof_moment_row(t, i, &in->inputs);
+        const double middle = row.moment.time_s + t->width_s / 2;
+        TRY(add_point(curves, "requests that run", middle, row.moment.running, error));
+        TRY(add_point(curves, "requests that wait", middle, row.moment.waiting, error));
+        if (!isnan(row.kv_use)) {
+            TRY(add_point(curves, "KV cache in use (%)", middle, 100 * row.kv_use, error));
+        }
+    }
+    return ROOF_OK;
+}
+
+/* --- distributions ------------------------------------------------------------------------- */
+
+static const double percents[] = {1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5, 99.9};
+
+/* Adds the percentiles of a time of the requests that are measured. */
+static enum roof_status add_percentiles(struct roof_curves *curves, const struct simulate_input *in,
+                                        enum roof_latency latency, struct roof_error *error)
+{
+    const struct roof_simulation *const s = &in->row.result;
+    const uint64_t warm = (uint64_t)floor(in->inputs.warm_up * (double)in->inputs.requests);
+    struct roof_distribution values;
+    enum roof_status status = ROOF_OK;
+    roof_distribution_open(&values, ROOF_DISTRIBUTION_EXACT);
+    for (uint64_t i = warm; i < s->served_count && status == ROOF_OK; i++) {
+        const double time = roof_served_latency(&s->served[i], latency);
+        if (s->served[i].generate > 0 && !isnan(time)) { /* it was not turned away */
+            status = roof_distribution_add(&values, time, error);
+        }
+    }
+    for (size_t i = 0; i < COUNT(percents) && status == ROOF_OK && values.count > 0; i++) {
+        const double time = roof_distribution_percentile(&values, percents[i]);
+        status = add_point(curves, latency_names[latency], percents[i], milliseconds(time), error);
+    }
+    roof_distribution_free(&values);
+    return status;
+}
+
+static enum roof_status make_distributions(struct roof_curves *curves,
+                                           const struct simulate_input *in,
+                                           struct roof_error *error)
+{
+    set_axes(curves, "% of the requests that take no longer", "time (ms)", ROOF_SCALE_TEN);
+    curves->x.end = 100;
+    add_limits(curves, in, ROOF_LATENCY_COUNT);
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        TRY(add_percentiles(curves, in, (enum roof_latency)i, error));
+    }
+    return ROOF_OK;
+}
+
+/* --- all ----------------------------------------------------------------------------------- */
+
+enum roof_status roof_ask_load_curves(struct roof_text *out, struct roof_asking *a,
+                                      const struct simulate_input *in, struct roof_error *error)
+{
+    static const struct {
+        const char *title;
+        enum roof_status (*make)(struct roof_curves *, const struct simulate_input *,
+                                 struct roof_error *);
+    } kinds[] = {{"latency over load", make_rates},
+                 {"queue over time", make_times},
+                 {"latencies", make_distributions}};
+    char title[ROOF_CHART_NAME_SIZE];
+    struct roof_curves *const curves = calloc(1, sizeof *curves);
+    const size_t kind = (size_t)(in->chart - ROOF_CHART_RATE);
+    if (curves == NULL) {
+        return roof_no_memory(error);
+    }
+    (void)snprintf(title, sizeof title, "%.32s on %.32s: %s", in->model->id, in->hardware->id,
+                   kinds[kind].title);
+    roof_title_curves(curves, a, title);
+    enum roof_status status = kinds[kind].make(curves, in, error);
+    if (status == ROOF_OK) {
+        status = roof_write_curves(out, a, curves, &in->size, error);
+    }
+    roof_curves_free(curves);
+    free(curves);
+    return status;
+}
