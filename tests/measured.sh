@@ -31,7 +31,7 @@ if [ "$what" = models ]; then
         kind = model ~ /gpt-oss/ ? "moe" : "dense"
         gpu = $2 ~ /GB10/ ? "dgx-spark" : $2 ~ /PCIe/ ? "a100-pcie-80gb" : $2 ~ /A100.*80GB/ ? "a100-sxm-80gb" \
             : $2 ~ /^A100/ ? "a100-sxm-40gb" : $2 ~ /^H100/ ? "h100-sxm" : $2 ~ /4090/ ? "rtx-4090" : $2
-        layout = $6 == "MXFP4" ? "gpt-oss-mxfp4" : $6 ~ /^Q/ ? tolower($6) : ""
+        layout = $6 == "MXFP4" ? "gpt-oss-gguf" : $6 ~ /^Q/ ? tolower($6) : ""
         weights = layout != "" ? "" : $6 == "int8" ? "int8_channel" : $6 == "bf16" ? "bf16" : "fp16"
         other = $6 == "bf16" || $6 == "int8" ? "bf16" : "fp16"
         stack = $4 == "TensorRT-LLM" ? "trtllm" : $4 == "vLLM" ? "vllm" : ""
