@@ -99,7 +99,7 @@ cat << 'EOF'
 
 ## Beside the aims
 
-Errors on sizes that no fit saw, per device, beside what we aim at. Where the aim is missed, the last column has the part of the rows with the largest error among the parts that make up a tenth of all of it: a range of one dimension, or one value (tests/residuals.py). Repeated collections of the same kernels differ by 2%,
+Errors on sizes that no fit saw, per device, beside what we aim at. If the aim is missed, the last column has the part of the rows with the largest error among the parts that make up a tenth of all of it: a range of one dimension, or one value (tests/residuals.py). Repeated collections of the same kernels differ by 2%,
 those of two stacks that call the same library by 4 to 9%.
 
 EOF
