@@ -11,6 +11,7 @@ dir=$1
 program=$2
 bad=0
 while read -r file model tp; do
+    [ -f "$dir/$file" ] || { echo "serving: no $file in $dir" >&2; exit 2; }
     set -- "$model" -H rtx-pro-6000 -p bf16 --tp "$tp" --chunk 2048 --max-num-seqs 128 \
         --trace "$dir/$file" -f json
     echo "$model, as predicted:"

@@ -125,6 +125,13 @@ static double *lane_of(double *free_s, size_t copy, size_t lanes)
     return found;
 }
 
+/* Returns the nearest nanosecond to the end of a transfer, which is not before its begin. Two
+ * transfers that end at the same time do so in spite of rounding errors. */
+static double end_of(double begin, double time)
+{
+    return fmax(begin, floor((begin + time) * 1e9 + 0.5) / 1e9);
+}
+
 /* Sends the cache of a prompt when both ends have a free lane. */
 static enum roof_status send(struct roof_fleet *f, struct roof_error *error)
 {
@@ -136,9 +143,9 @@ static enum roof_status send(struct roof_fleet *f, struct roof_error *error)
     double *const sender = lane_of(f->send_free_s, e.copy, way->senders);
     double *const receiver = lane_of(f->receive_free_s, to, way->receivers);
     const double begin = fmax(e.time_s, fmax(*sender, *receiver));
-    const double moved = begin + way->send_s * tokens;
+    const double moved = end_of(begin, way->send_s * tokens);
     *sender = moved;
-    *receiver = begin + way->receive_s * tokens;
+    *receiver = end_of(begin, way->receive_s * tokens);
     f->coming[to]++;
     e.copy = to;
     e.time_s = e.request.ready_s = e.request.moved_s = moved;

@@ -27,6 +27,7 @@ enum simulation_value {
     PREFILL_ATTENTION_DP,
     PREFILL_MOE_EP,
     PREFILL_KV_TOKENS,
+    LAYOUT,
     WEIGHTS,
     ACTIVATIONS,
     KV,
@@ -69,6 +70,7 @@ static const struct roof_field simulation_fields[] = {
     {.key = "prefill_pp", COUNT_OF(PREFILL_PP)},
     {.key = "prefill_attention_dp", COUNT_OF(PREFILL_ATTENTION_DP)},
     {.key = "prefill_moe_ep", COUNT_OF(PREFILL_MOE_EP)},
+    {.key = "layout", DERIVED_TEXT(LAYOUT)},
     {.key = "weights", DERIVED_TEXT(WEIGHTS)},
     {.key = "activations", DERIVED_TEXT(ACTIVATIONS)},
     {.key = "kv", DERIVED_TEXT(KV)},
@@ -138,8 +140,10 @@ static const char *text_of(int value, const struct roof_simulation_row *row)
         return d->hardware->id;
     case BASIS:
         return d->bound ? "bound" : "expected";
-    case WEIGHTS:
-        return roof_format(formats->weights)->name;
+    case LAYOUT:
+        return d->model->layout;
+    case WEIGHTS: /* not where a layout or a file decides */
+        return d->model->layout != NULL ? NULL : roof_format(formats->weights)->name;
     case ACTIVATIONS:
         return roof_format(formats->activations)->name;
     case KV:

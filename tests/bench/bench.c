@@ -219,45 +219,57 @@ static void recommendations(const struct subject *s, const struct roof_model *mo
 
 /* --- simulations: steps of a scheduler, and searches for the greatest rate ------------------- */
 
+/* Steps per second of a closed loop, with drafts or without. */
+static void simulate(struct subject *s, const struct roof_model *model, int64_t users,
+                     int64_t drafts)
+{
+    struct roof_error error = {0};
+    struct roof_scenario scenario;
+    struct roof_deployment d;
+    double rate[RUNS];
+    roof_scenario_init(&scenario);
+    scenario.tp = 8;
+    scenario.prompt = 1000;
+    scenario.generate = 500;
+    scenario.common.shape.batch = users;
+    scenario.draft_tokens = drafts;
+    scenario.acceptance = 0.8;
+    check(roof_deployment_open(&d, model, &scenario, s->hardware, false, &error), &error);
+    const struct roof_arrivals arrivals = {.prompt = {.low = 1000}, .generate = {.low = 500}};
+    const struct roof_simulation_inputs inputs = {
+        .table = d.table,
+        .limits = {.budget = 8192,
+                   .sequences = users,
+                   .blocks = d.blocks,
+                   .scale = 1,
+                   .drafts = {.tokens = drafts, .acceptance = 0.8, .seed = 1}},
+        .arrivals = &arrivals,
+        .requests = 20 * (uint64_t)users,
+        .concurrency = (uint64_t)users,
+        .limit = {{NAN, 0}, {NAN, 0}, {NAN, 0}}};
+    for (int run = 0; run < RUNS; run++) {
+        struct roof_simulation out;
+        uint64_t steps = 0;
+        const double start = now();
+        while (now() - start < RUN_S) {
+            check(roof_simulate(&out, &inputs, &error), &error);
+            steps += out.steps;
+        }
+        rate[run] = (double)steps / (now() - start);
+    }
+    qsort(rate, RUNS, sizeof rate[0], by_value);
+    printf("{\"name\":\"simulation, %d running, %d drafts\",\"unit\":\"steps/s\",\"median\":%.0f,"
+           "\"least\":%.0f,\"most\":%.0f,\"runs\":%d}\n",
+           (int)users, (int)drafts, rate[RUNS / 2], rate[0], rate[RUNS - 1], RUNS);
+    roof_deployment_close(&d);
+}
+
 static void simulations(struct subject *s, const struct roof_model *model)
 {
     static const int64_t users[] = {32, 512};
-    struct roof_error error = {0};
     for (size_t u = 0; u < sizeof users / sizeof *users; u++) {
-        struct roof_scenario scenario;
-        struct roof_deployment d;
-        double rate[RUNS];
-        char name[64];
-        roof_scenario_init(&scenario);
-        scenario.tp = 8;
-        scenario.prompt = 1000;
-        scenario.generate = 500;
-        scenario.common.shape.batch = users[u];
-        check(roof_deployment_open(&d, model, &scenario, s->hardware, false, &error), &error);
-        const struct roof_arrivals arrivals = {.prompt = {.low = 1000}, .generate = {.low = 500}};
-        const struct roof_simulation_inputs inputs = {
-            .table = d.table,
-            .limits = {.budget = 8192, .sequences = users[u], .blocks = d.blocks, .scale = 1},
-            .arrivals = &arrivals,
-            .requests = 20 * (uint64_t)users[u],
-            .concurrency = (uint64_t)users[u],
-            .limit = {{NAN, 0}, {NAN, 0}, {NAN, 0}}};
-        for (int run = 0; run < RUNS; run++) {
-            struct roof_simulation out;
-            uint64_t steps = 0;
-            const double start = now();
-            while (now() - start < RUN_S) {
-                check(roof_simulate(&out, &inputs, &error), &error);
-                steps += out.steps;
-            }
-            rate[run] = (double)steps / (now() - start);
-        }
-        qsort(rate, RUNS, sizeof rate[0], by_value);
-        (void)snprintf(name, sizeof name, "simulation, %d running", (int)users[u]);
-        printf("{\"name\":\"%s\",\"unit\":\"steps/s\",\"median\":%.0f,\"least\":%.0f,"
-               "\"most\":%.0f,\"runs\":%d}\n",
-               name, rate[RUNS / 2], rate[0], rate[RUNS - 1], RUNS);
-        roof_deployment_close(&d);
+        simulate(s, model, users[u], 0);
+        simulate(s, model, users[u], 3);
     }
 }
 

@@ -437,6 +437,11 @@ def route(copies, case, requests):
         copy.run()
 
 
+def end_of(begin, time):
+    """When a transfer ends: at a whole nanosecond."""
+    return max(begin, nearest((begin + time) * 1e9) / 1e9)
+
+
 def decode(copies, case, requests, first):
     """Sends the caches of prompts, when their prefills have ended, to the copies that decode."""
     sends, gets = [0.0] * case["prefills"], [0.0] * case["dp"]
@@ -475,9 +480,9 @@ def decode(copies, case, requests, first):
         r.copy = lightest(weights, turn)
         turn = r.copy + 1
         begin = max(r.prefilled, sends[sender], gets[r.copy])
-        sends[sender] = r.ready = r.moved = begin + r.prompt * stage * max(
-            1, case["pp"] / case["prefill_pp"]) / link
-        gets[r.copy] = begin + r.prompt * stage / link
+        sends[sender] = r.ready = r.moved = end_of(begin, r.prompt * stage * max(
+            1, case["pp"] / case["prefill_pp"]) / link)
+        gets[r.copy] = end_of(begin, r.prompt * stage / link)
         way.append(r)
     arrive(math.inf)
     for copy in copies:
