@@ -14,7 +14,7 @@
 const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
                                    const struct roof_hardware *hardware)
 {
-    /* The formulas of kernels use these figures, the last one all but those of llama.cpp. */
+    /* All formulas of kernels use the first two; those of llama.cpp need no L2. */
     static const enum roof_figure_id needed[] = {ROOF_FIGURE_SM_COUNT, ROOF_FIGURE_BOOST_CLOCK,
                                                  ROOF_FIGURE_L2};
     if (hardware->unmeasured != NULL) {
