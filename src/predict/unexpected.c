@@ -39,7 +39,8 @@ const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
     }
     const char *unknown[COUNT(needed)] = {""};
     size_t count = 0;
-    for (size_t i = 0; i < COUNT(needed) - hardware->calibration->local; i++) {
+    const size_t all = hardware->calibration->local ? COUNT(needed) - 1 : COUNT(needed);
+    for (size_t i = 0; i < all; i++) {
         if (isnan(hardware->figure[needed[i]].value)) {
             unknown[count++] = roof_figure_key(needed[i])->key;
         }
