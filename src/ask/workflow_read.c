@@ -348,8 +348,8 @@ static enum roof_status check_taken(const struct reading *r)
                                         "devices") " and has its sizes in its operators",
                                     roof_input_marked(name, input))
                    : roof_error_set(r->error, ROOF_USAGE,
-                                    "no operator of the graph file takes %s: each has a value of "
-                                    "its own, or none",
+                                    "%s changes no operator of the graph file: each has a value "
+                                    "of its own, or does not take it",
                                     roof_input_marked(name, input));
     }
     return ROOF_OK;

@@ -7,25 +7,16 @@
 #include "calibrate/fitter.h"
 #include "measure/fit.h"
 
-/* The error of one way to expect the rows of a group. */
-struct error_sum {
-    double sum;
-    size_t rows;
-};
-
-/* Adds the error of a row that a calibration expects; nothing where it expects nothing. */
-static void add_error(struct error_sum *e, struct fitter *f, const struct row *row,
-                      const struct roof_calibration *calibration)
+/* Returns the error of what a calibration expects of a row; NAN where it expects nothing. */
+static double error_of(struct fitter *f, const struct row *row,
+                       const struct roof_calibration *calibration)
 {
     struct roof_prediction p;
     struct roof_calibration own = *calibration;
     f->hardware->calibration = &own;
     const enum roof_status status = roof_predict(&p, &row->workload, f->hardware, NULL);
     f->hardware->calibration = NULL;
-    if (status == ROOF_OK && !isnan(p.expected_s)) {
-        e->sum += fabs(p.expected_s / row->measured_s - 1);
-        e->rows++;
-    }
+    return status == ROOF_OK ? fabs(p.expected_s / row->measured_s - 1) : ROOF_UNKNOWN;
 }
 
 /* Finds the first lender that measured a kernel for a pair of formats itself. */
@@ -43,8 +34,8 @@ static const struct roof_calibration *lender_of(const struct fitter *f, const st
     return NULL;
 }
 
-/* The rows of a group in an order that mixes their sizes and is the same each time: that of a hash
- * of their places. Returns how many they are. */
+/* Finds the rows of a group, in an order that mixes their sizes and is the same each time. Returns
+ * how many they are. */
 static size_t mixed_rows(const struct row **out, const struct fitter *f, int group)
 {
     size_t count = 0;
@@ -87,15 +78,24 @@ static enum roof_status judge_group(struct fitter *f, int group, const struct ro
     TRY(roof_fit_measured(&fits, &measured, f->hardware, lender, error));
     const struct roof_calibration own = {
         .id = f->hardware->id, .fit = fits.fit, .count = fits.count};
-    struct error_sum lent = {0};
-    struct error_sum fitted = {0};
+    double lent_sum = 0;
+    double fitted_sum = 0;
+    size_t rows = 0;
     for (size_t i = taken; i < count; i++) {
-        add_error(&lent, f, row[i], lender);
-        add_error(&fitted, f, row[i], &own);
+        const double lent = error_of(f, row[i], lender);
+        const double fitted = error_of(f, row[i], &own);
+        if (!isnan(lent + fitted)) { /* both are judged by the same rows */
+            lent_sum += lent;
+            fitted_sum += fitted;
+            rows++;
+        }
     }
-    printf("%s,%s,%s,%s,%s,%d,%zu,%.1f,%.1f\n", f->hardware->id, roof_kernel_name(g->kernel),
-           roof_numerics_name(g->numerics), roof_stack_name(g->stack), lender->id, f->options->few,
-           fitted.rows, 100 * lent.sum / (double)lent.rows, 100 * fitted.sum / (double)fitted.rows);
+    if (rows > 0) {
+        printf("%s,%s,%s,%s,%s,%d,%zu,%.1f,%.1f\n", f->hardware->id, roof_kernel_name(g->kernel),
+               roof_numerics_name(g->numerics), roof_stack_name(g->stack), lender->id,
+               f->options->few, rows, 100 * lent_sum / (double)rows,
+               100 * fitted_sum / (double)rows);
+    }
     return ROOF_OK;
 }
 

@@ -216,12 +216,7 @@ static enum roof_status load_nearest(struct roof_calibration **out,
 {
     TRY(load_own(out, hardware, b, error));
     if (*out != NULL) {
-        const enum roof_status status = check_product(*out, hardware, b, error);
-        if (status != ROOF_OK) {
-            roof_calibration_free(*out);
-            *out = NULL;
-        }
-        return status;
+        return check_product(*out, hardware, b, error);
     }
     TRY(hardware->like != NULL ? load_like(out, hardware, b, error)
                                : load_listed(out, b, "families", hardware->architecture, error));
@@ -260,6 +255,10 @@ enum roof_status roof_calibration_load_some(struct roof_calibration **out,
     *out = NULL;
     TRY(roof_data_json(&b.table, "borrowing.json", error));
     const enum roof_status status = choose(out, hardware, path, &b, error);
+    if (status != ROOF_OK) {
+        roof_calibration_free(*out);
+        *out = NULL;
+    }
     roof_json_free(b.table);
     return status;
 }

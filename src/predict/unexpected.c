@@ -14,7 +14,7 @@
 const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
                                    const struct roof_hardware *hardware)
 {
-    /* The formulas of kernels use these figures, the last one all but those of llama.cpp. */
+    /* All formulas of kernels use the first two; those of llama.cpp need no L2. */
     static const enum roof_figure_id needed[] = {ROOF_FIGURE_SM_COUNT, ROOF_FIGURE_BOOST_CLOCK,
                                                  ROOF_FIGURE_L2};
     if (hardware->unmeasured != NULL) {
@@ -39,7 +39,8 @@ const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
     }
     const char *unknown[COUNT(needed)] = {""};
     size_t count = 0;
-    for (size_t i = 0; i < COUNT(needed) - hardware->calibration->local; i++) {
+    const size_t all = hardware->calibration->local ? COUNT(needed) - 1 : COUNT(needed);
+    for (size_t i = 0; i < all; i++) {
         if (isnan(hardware->figure[needed[i]].value)) {
             unknown[count++] = roof_figure_key(needed[i])->key;
         }

@@ -257,7 +257,6 @@ static void put_note(struct roof_text *out, const struct roof_lever *lever)
         break;
     case ROOF_LEVER_KV_FORMAT:
     case ROOF_LEVER_SPLIT_K:
-    case ROOF_LEVER_PAD:
         break;
     default:
         roof_text_put(out, fixed[lever->kind].note);

@@ -505,7 +505,7 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     roof_text_printf(out,
                      "\nReproduce %s(with the same --set and --calibration, if you gave any)%s:\n",
                      halves ? "a copy of each kind " : "",
-                     halves ? ",\nwhere tokens/s per user are without the first token" : "");
+                     halves ? ";\ntheir tokens/s per user leave out the first token" : "");
     if (plan->prefill.copies > 0) {
         put_halves(out, plan, &row, problem);
     } else if (problem->base.generate > 0) {

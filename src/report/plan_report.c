@@ -51,6 +51,20 @@ static bool any_engine(const struct roof_plan_problem *problem, size_t hardware)
     return any;
 }
 
+/* Says that no known engine runs on a device, and which formats have plans all the same. */
+static void put_unreached(struct roof_text *out, const struct roof_plan_problem *problem,
+                          const struct roof_hardware *hardware)
+{
+    const bool bf16 = hardware->compute[ROOF_PRECISION_BF16].native;
+    const bool fp16 = hardware->compute[ROOF_PRECISION_FP16].native;
+    roof_text_put(out, ": no engine known here runs on it");
+    if (problem->by_measured && problem->base.offload == ROOF_OFFLOAD_NONE && (bf16 || fp16)) {
+        roof_text_printf(out, "; %s--formats %s ranks it by bounds",
+                         problem->serving == NULL ? "" : "it has no units for these formats, but ",
+                         bf16 ? "bf16" : "fp16");
+    }
+}
+
 /* Writes why a device has no plan, where that is not said of all candidates ("Left out"). */
 static void put_no_engine(struct roof_text *out, const struct roof_plan_problem *problem,
                           size_t hardware)
@@ -62,15 +76,10 @@ static void put_no_engine(struct roof_text *out, const struct roof_plan_problem 
     if (*h->architecture == '\0') {
         roof_text_printf(out, ": it has no peak for a format that engines run, and names no \"%s\"",
                          "architecture");
+    } else if (roof_engines_reach(problem->engines, h)) {
+        roof_text_put(out, ": none of the engines that may be used runs on it");
     } else {
-        const bool bf16 = h->compute[ROOF_PRECISION_BF16].native;
-        roof_text_put(out, ": no engine known here runs on it");
-        if (problem->by_measured) {
-            roof_text_printf(out,
-                             problem->serving == NULL ? "; --formats %s ranks it by bounds"
-                                                      : "; it has units for %s and others",
-                             bf16 ? "bf16" : "fp16");
-        }
+        put_unreached(out, problem, h);
     }
 }
 
@@ -291,14 +300,20 @@ static void put_rejected(struct roof_text *out, const struct roof_plan_answer *a
     }
 }
 
-/* Tells whether engines are left out on one of the devices. */
-static bool engines_chosen(const struct roof_plan_problem *problem)
+/* Returns the engines that run formats that may be used on one of the devices, but may not be used
+ * there themselves. */
+static unsigned engines_left_out(const struct roof_plan_problem *problem)
 {
-    bool chosen = problem->by != 0 && !problem->by_measured;
-    for (size_t h = 0; h < problem->hardware_count && problem->by_measured; h++) {
-        chosen = chosen || roof_expects_times(problem->hardware[h]);
+    unsigned run = 0;
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        const struct roof_hardware *const device = problem->hardware[h];
+        const bool chosen = problem->by_measured ? roof_expects_times(device) : problem->by != 0;
+        for (size_t i = 0; i < problem->engines->servings && chosen; i++) {
+            const bool usable = problem->serving == NULL || problem->serving[i];
+            run |= usable ? roof_engines_run(problem->engines, i, device) : 0;
+        }
     }
-    return chosen;
+    return run & ~problem->by;
 }
 
 /* Tells whether a plan must keep other limits than that of requests in flight. */
@@ -456,8 +471,10 @@ static void put_nothing(struct roof_text *out, const struct roof_plan_answer *an
     for (size_t h = 0; h < problem->hardware_count; h++) {
         put_lacking(out, answer, problem->hardware[h]);
         if (!any_engine(problem, h)) {
+            const size_t line = out->length;
             roof_text_printf(out, "%s has no plan", problem->hardware[h]->id);
             put_no_engine(out, problem, h);
+            roof_text_fold(out, line, 4);
             roof_text_put(out, "\n");
         }
     }
@@ -470,9 +487,10 @@ static void put_nothing(struct roof_text *out, const struct roof_plan_answer *an
         roof_text_put(out, "None of the formats that were asked for is one of this model.\n");
     }
     put_host(out, answer);
+    const unsigned left_out = engines_left_out(problem);
     const char *separator = "Engines left out, which --engine would take: ";
-    for (size_t i = 0; i < problem->engines->count && engines_chosen(problem); i++) {
-        if ((problem->by >> i & 1U) == 0) {
+    for (size_t i = 0; i < problem->engines->count; i++) {
+        if ((left_out >> i & 1U) != 0) {
             roof_text_printf(out, "%s%s", separator, problem->engines->engine[i].id);
             separator = ", ";
         }

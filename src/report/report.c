@@ -623,9 +623,10 @@ void roof_report_misaligned(struct roof_text *out, const struct roof_prediction 
         const size_t from = out->length + 1;
         put_misaligned_rows(out, &misaligned);
         roof_text_printf(out,
-                         "The times of %s do not count what that costs; predict --advise does, "
-                         "and has the padded product.\n",
-                         roof_format(prediction->workload.formats.weights)->name);
+                         "The times of %s do not count what that costs; predict --advise %s the "
+                         "padded product.\n",
+                         roof_format(prediction->workload.formats.weights)->name,
+                         misaligned.bounded ? "does, and has" : "has");
         roof_text_fold(out, from, 0);
     }
 }
