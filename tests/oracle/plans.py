@@ -10,8 +10,9 @@ import subprocess
 import sys
 
 MODELS = "llama-3.1-8b llama-3.3-70b mixtral-8x7b qwen3-8b deepseek-r1 gpt-oss-120b".split()
-DEVICES = "h100-sxm hgx-b200 l40s a100-sxm-80gb mi300x m4-max".split()
-# No kernel of mla-prefill was measured for that device.
+DEVICES = "h100-sxm hgx-b200 l40s a100-sxm-80gb mi300x m4-max arc-b580".split()
+# No kernel was measured for the first, and none of mla-prefill for the second.
+BARE = ["arc-b580"]
 UNMEASURED = ["deepseek-r1", "mi300x"]
 TIMES = "ttft_ms tpot_ms step_ms".split()
 RATES = ["tokens_per_s"]
@@ -237,7 +238,7 @@ class Asked:
         found = [f"{key} {plan[key]} of {' '.join(self.question())}" for key in self.sizes
                  if plan[key] != self.sizes[key] or
                  plan.get("prefill_" + key, self.sizes[key]) != self.sizes[key]]
-        bare = bool(self.by) or self.model[3] == "m4-max" or self.model[1::2] == UNMEASURED
+        bare = bool(self.by) or self.model[3] in BARE or self.model[1::2] == UNMEASURED
         if plan["basis"] != ("bound" if bare else "expected") or \
                 bare and any(key.startswith("expected_") for key in plan):
             found += ["basis of " + " ".join(self.question())]
