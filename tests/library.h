@@ -126,5 +126,6 @@
 #include "simulate/simulation_fields.h"
 #include "simulate/step_table.h"
 #include "simulate/trace.h"
+#include "simulate/trace_reader.h"
 
 #endif

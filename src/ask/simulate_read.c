@@ -123,6 +123,7 @@ static enum roof_status read_trace(struct simulate_input *in, const struct roof_
     TRY(roof_request_trace_read(&in->trace, in->row.trace, (uint64_t)most,
                                 in->inputs.limits.part_blocks * ROOF_BLOCK_TOKENS, error));
     in->inputs.trace = in->trace.arrival;
+    in->inputs.source = in->trace.arrival == NULL ? &in->trace.source : NULL;
     in->arrivals.prompt.mean = in->trace.mean_prompt;
     in->arrivals.generate.mean = in->trace.mean_generate;
     if (in->trace.empty > 0 && a->listener->remark != NULL) {

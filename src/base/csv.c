@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 /* The buffer has this size at first. */
 #define CAPACITY (1U << 17)
 /* A row may have this many bytes, quotes included. */
@@ -25,6 +27,44 @@
 static void count_line(struct roof_csv *csv, bool whole)
 {
     csv->lines += whole && csv->lines < INT_MAX - 1 ? 1 : 0;
+}
+
+/* Keeps bytes for another time. Returns 0 or an errno. */
+static int keep(struct roof_csv *csv, const char *bytes, size_t count)
+{
+    while (csv->kept_room - csv->kept_length < count) {
+        char *const kept = roof_grow(csv->kept, &csv->kept_room, CAPACITY, 1);
+        if (kept == NULL) {
+            return ENOMEM;
+        }
+        csv->kept = kept;
+    }
+    memcpy(csv->kept + csv->kept_length, bytes, count);
+    csv->kept_length += count;
+    return 0;
+}
+
+/* Reads at most `size` bytes of the file, or of what was kept of it. Returns 0 or an errno. */
+static int read_bytes(size_t *out, struct roof_csv *csv, char *buffer, size_t size)
+{
+    if (csv->again) {
+        const size_t left = csv->kept_length - csv->kept_next;
+        *out = left < size ? left : size;
+        if (*out > 0) {
+            memcpy(buffer, csv->kept + csv->kept_next, *out);
+            csv->kept_next += *out;
+        }
+        return 0;
+    }
+    ssize_t got = 0;
+    do {
+        got = read(csv->file, buffer, size);
+    } while (got < 0 && errno == EINTR);
+    const int failure = got < 0                 ? errno
+                        : got > 0 && csv->keeps ? keep(csv, buffer, (size_t)got)
+                                                : 0;
+    *out = failure == 0 ? (size_t)got : 0;
+    return failure;
 }
 
 /* Moves the bytes from `next` on to the front and reads more behind them; false when there are
@@ -49,19 +89,16 @@ static bool read_more(struct roof_csv *csv)
         csv->buffer = grown;
         csv->capacity *= 2;
     }
-    ssize_t got = 0;
+    size_t got = 0;
     if (csv->wait != NULL) {
         csv->wait(csv->wait_context, true);
     }
-    do {
-        got = read(csv->file, csv->buffer + csv->end, csv->capacity - csv->end - 1);
-    } while (got < 0 && errno == EINTR);
-    csv->failure = got < 0 ? errno : 0;
+    csv->failure = read_bytes(&got, csv, csv->buffer + csv->end, csv->capacity - csv->end - 1);
     if (csv->wait != NULL) {
         csv->wait(csv->wait_context, false);
     }
-    csv->ended = got <= 0;
-    csv->end += got > 0 ? (size_t)got : 0;
+    csv->ended = got == 0;
+    csv->end += got;
     csv->buffer[csv->end] = '\0';
     return got > 0;
 }
@@ -140,7 +177,19 @@ static void skip_line(struct roof_csv *csv, size_t at)
     }
 }
 
-enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct roof_error *error)
+/* Skips the mark with which spreadsheets begin UTF-8. */
+static void skip_mark(struct roof_csv *csv)
+{
+    static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
+    size_t at = 0;
+    while (at < sizeof mark && byte_at(csv, at) == mark[at]) {
+        at++;
+    }
+    csv->next = at == sizeof mark ? csv->next + at : csv->next;
+}
+
+static enum roof_status open_path(struct roof_csv *out, const char *path, bool twice,
+                                  struct roof_error *error)
 {
     const bool standard = strcmp(path, "-") == 0;
     *out = (struct roof_csv){.name = standard ? "standard input" : path, .file = -1};
@@ -157,13 +206,37 @@ enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct ro
     if (S_ISDIR(info.st_mode)) {
         return roof_error_at(error, ROOF_IO, out->name, 0, 0, "not a regular file");
     }
-    /* Spreadsheets begin UTF-8 with a byte order mark. */
-    static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
-    size_t at = 0;
-    while (at < sizeof mark && byte_at(out, at) == mark[at]) {
-        at++;
+    out->begin = S_ISREG(info.st_mode) ? lseek(out->file, 0, SEEK_CUR) : -1;
+    out->keeps = twice && out->begin < 0;
+    skip_mark(out);
+    return ROOF_OK;
+}
+
+enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct roof_error *error)
+{
+    return open_path(out, path, false, error);
+}
+
+enum roof_status roof_csv_open_twice(struct roof_csv *out, const char *path,
+                                     struct roof_error *error)
+{
+    return open_path(out, path, true, error);
+}
+
+enum roof_status roof_csv_rewind(struct roof_csv *csv, struct roof_error *error)
+{
+    csv->again = csv->again || csv->keeps;
+    csv->kept_next = 0;
+    if (!csv->again && lseek(csv->file, (off_t)csv->begin, SEEK_SET) < 0) {
+        return roof_error_at(error, ROOF_IO, csv->name, 0, 0, "cannot read it again: %s",
+                             strerror(errno));
     }
-    out->next = at == sizeof mark ? out->next + at : out->next;
+    csv->next = csv->end = csv->count = 0;
+    csv->line = csv->lines = 0;
+    csv->buffer[0] = '\0';
+    csv->ended = false;
+    csv->failure = 0;
+    skip_mark(csv);
     return ROOF_OK;
 }
 
@@ -173,6 +246,7 @@ void roof_csv_close(struct roof_csv *csv)
         (void)close(csv->file);
     }
     free(csv->buffer);
+    free(csv->kept);
     *csv = (struct roof_csv){.name = csv->name, .line = csv->line, .file = -1, .ended = true};
 }
 

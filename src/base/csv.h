@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* Reads CSV by RFC 4180, row by row: quoted cells, LF or CRLF, lines with '#' are comments. It
  * holds one row in a buffer, and its cells are terminated in place. Lines can be read as they are,
- * too. */
+ * too, and all of it a second time. */
 #ifndef ROOF_BASE_CSV_H
 #define ROOF_BASE_CSV_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -33,16 +34,28 @@ struct roof_csv {
     int file; /* -1: closed */
     char *buffer;
     size_t capacity;
-    size_t next; /* the first byte that is not read yet */
-    size_t end;  /* bytes in the buffer; a NUL stands behind them */
-    bool ended;  /* nothing more is read */
-    int failure; /* errno of what ended it; 0: its end */
+    size_t next;   /* the first byte that is not read yet */
+    size_t end;    /* bytes in the buffer; a NUL stands behind them */
+    bool ended;    /* nothing more is read */
+    int failure;   /* errno of what ended it; 0: its end */
+    int64_t begin; /* offset of the first byte in a file that is read twice; -1: see kept */
+    bool keeps;    /* what is read is kept for another time */
+    bool again;    /* what was kept is read */
+    char *kept;
+    size_t kept_room;
+    size_t kept_length;
+    size_t kept_next;
     struct roof_csv_place place[ROOF_CSV_CELLS_MAX]; /* the cells, while the row is read */
 };
 
 /* Opens a file, FIFO or device, or for "-" standard input; a folder is refused. The caller closes
  * it with roof_csv_close, also after a failure. */
 enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct roof_error *error);
+/* Opens what is to be read more than once. The bytes of a FIFO or device are kept in memory. */
+enum roof_status roof_csv_open_twice(struct roof_csv *out, const char *path,
+                                     struct roof_error *error);
+/* Reads on from the first byte of what was opened by roof_csv_open_twice. */
+enum roof_status roof_csv_rewind(struct roof_csv *csv, struct roof_error *error);
 /* Returns the first byte that is no blank, which stays unread; EOF when there is none. */
 int roof_csv_first(struct roof_csv *csv);
 /* Reads the next row that is no comment and not empty; *more is false at the end. A row that is not

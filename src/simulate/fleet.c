@@ -190,7 +190,6 @@ static enum roof_status receive(struct roof_fleet *f, struct roof_error *error)
         }
     }
     e.request.has_cache = true;
-    e.request.ids = NULL;
     return roof_copies_put(f->copies, e.copy, &e.request, error);
 }
 

@@ -124,8 +124,13 @@ static void shorten(struct roof_arrival *arrival, const struct run *run)
 }
 
 /* Gives out the next request; a closed loop ignores its time. */
-static void next_arrival(struct roof_arrival *out, struct run *run)
+static enum roof_status next_arrival(struct roof_arrival *out, struct run *run,
+                                     struct roof_error *error)
 {
+    const struct roof_request_source *const source = run->inputs->source;
+    if (source != NULL) {
+        return source->next(out, run->issued, source->context, error);
+    }
     if (run->inputs->trace != NULL) {
         *out = run->inputs->trace[run->issued];
     } else if (run->inputs->concurrency > 0) {
@@ -133,6 +138,16 @@ static void next_arrival(struct roof_arrival *out, struct run *run)
         shorten(out, run);
     } else {
         roof_arrivals_next(out, &run->arrivals);
+    }
+    return ROOF_OK;
+}
+
+/* Gives the ids of a request back to where they came from. */
+static void end_ids(const struct run *run, const uint64_t *ids)
+{
+    const struct roof_request_source *const source = run->inputs->source;
+    if (source != NULL && ids != NULL) {
+        source->end_ids(source->context, ids);
     }
 }
 
@@ -148,6 +163,7 @@ static enum roof_status issue(struct run *run, const struct roof_arrival *arriva
     *taken = roof_fleet_fits(run->fleet, arrival->prompt, arrival->generate);
     if (!*taken) {
         run->out->rejected++;
+        end_ids(run, arrival->ids);
         return ROOF_OK;
     }
     return roof_fleet_push(run->fleet, number, arrival, error);
@@ -159,7 +175,7 @@ static enum roof_status issue_one(struct run *run, double time_s, struct roof_er
     bool taken = false;
     while (!taken && run->issued < run->inputs->requests) {
         struct roof_arrival arrival = {0};
-        next_arrival(&arrival, run);
+        TRY(next_arrival(&arrival, run, error));
         arrival.time_s = time_s;
         TRY(issue(run, &arrival, &taken, error));
     }
@@ -208,7 +224,9 @@ static enum roof_status on_served(void *context, const struct roof_served *serve
     }
     if (run->out->served != NULL) {
         run->out->served[served->number] = *served;
+        run->out->served[served->number].ids = NULL;
     }
+    end_ids(run, served->ids);
     if (run->inputs->concurrency == 0 || run->issued == run->inputs->requests) {
         return ROOF_OK;
     }
@@ -237,7 +255,7 @@ static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
     while (run->issued < run->inputs->requests) {
         struct roof_arrival arrival = {0};
         bool taken = false;
-        next_arrival(&arrival, run);
+        TRY(next_arrival(&arrival, run, error));
         TRY(roof_fleet_run(run->fleet, arrival.time_s, error));
         run->first_s = run->issued == 0 ? arrival.time_s : run->first_s;
         TRY(issue(run, &arrival, &taken, error));
@@ -245,7 +263,8 @@ static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
     }
     /* A trace, and a queue that only grows, are measured to their ends. */
     run->out->saturated = is_saturated(run);
-    run->whole = run->out->saturated || run->inputs->trace != NULL;
+    const bool traced = run->inputs->trace != NULL || run->inputs->source != NULL;
+    run->whole = run->out->saturated || traced;
     run->measures = run->whole;
     return roof_fleet_run(run->fleet, HUGE_VAL, error);
 }

@@ -23,9 +23,15 @@ struct roof_latency_limit {
 enum roof_status roof_latency_limit_read(struct roof_latency_limit *out, const char *key,
                                          const char *text, struct roof_error *error);
 
-/* The next request of a source; *more is false at its end. */
-typedef enum roof_status roof_arrival_source(struct roof_arrival *out, bool *more, void *context,
-                                             struct roof_error *error);
+/* Requests that are read one by one while they are served. */
+struct roof_request_source {
+    /* Gives a request; they are asked for in the order of their numbers, from 0 on. */
+    enum roof_status (*next)(struct roof_arrival *out, uint64_t number, void *context,
+                             struct roof_error *error);
+    /* Takes back the ids of a request that has ended. They must last until the next request. */
+    void (*end_ids)(void *context, const uint64_t *ids);
+    void *context;
+};
 
 struct roof_simulation_inputs {
     struct roof_step_table *table;        /* borrowed, as all here */
@@ -33,10 +39,11 @@ struct roof_simulation_inputs {
     uint64_t copies;                      /* 0: one; those that decode, where others prefill */
     const struct roof_prefills *prefills; /* NULL: there is one kind of copies */
     enum roof_router router;
-    const struct roof_arrivals *arrivals; /* random requests, when there is no trace */
-    const struct roof_arrival *trace;     /* NULL: none */
-    uint64_t requests;                    /* how many there are */
-    uint64_t concurrency;                 /* closed loop: requests in flight; 0: an open one */
+    const struct roof_arrivals *arrivals;     /* random requests, when there is no trace */
+    const struct roof_arrival *trace;         /* NULL: none in memory */
+    const struct roof_request_source *source; /* NULL: none are read */
+    uint64_t requests;                        /* how many there are */
+    uint64_t concurrency;                     /* closed loop: requests in flight; 0: an open one */
     uint64_t seed;
     double warm_up; /* fraction of the requests that are not measured, the first ones */
     struct roof_latency_limit limit[ROOF_LATENCY_COUNT];

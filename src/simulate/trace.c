@@ -1,335 +1,73 @@
 // SPDX-License-Identifier: MIT
 #include "simulate/trace.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/base.h"
-#include "base/csv.h"
-#include "base/date.h"
-#include "base/grow.h"
-#include "base/json.h"
 #include "base/quantity.h"
 
-#define MEMBERS_MAX 64
-#define NUMBER_SIZE 64
-#define SECONDS_MAX 1e12
+/* --- the first time ------------------------------------------------------------------------ */
 
-/* --- columns ------------------------------------------------------------------------------- */
-
-/* The meaning of a column. */
-enum role { TIME, PROMPT, GENERATE, QUEUED, FIRST, LAST, ROLES };
-
-/* Names of columns, of which a later one counts only where no earlier one of its role is there. */
-static const struct {
-    const char *name;
-    enum role role;
-    double unit; /* in seconds, or tokens */
-} columns[] = {
-    {"arrival_s", TIME, 1},    /* plain, as simulate writes it */
-    {"prompt", PROMPT, 1},     /* */
-    {"generate", GENERATE, 1}, /* */
-    {"arrived_at", TIME, 1},   /* Vidur */
-    {"num_prefill_tokens", PROMPT, 1},
-    {"num_decode_tokens", GENERATE, 1},
-    {"arrival_time_ns", TIME, 1e-9}, /* LLMServingSim */
-    {"arrival_time", TIME, 1},
-    {"input_toks", PROMPT, 1},
-    {"output_toks", GENERATE, 1},
-    {"queued_ts", QUEUED, 1},
-    {"first_token_ts", FIRST, 1},
-    {"last_token_ts", LAST, 1},
-    {"input_length", PROMPT, 1}, /* Mooncake, whose timestamps are milliseconds */
-    {"output_length", GENERATE, 1},
-    {"ContextTokens", PROMPT, 1}, /* Azure */
-    {"GeneratedTokens", GENERATE, 1},
-    {"Request tokens", PROMPT, 1}, /* BurstGPT */
-    {"Response tokens", GENERATE, 1},
-    {"timestamp", TIME, 1},
+/* The first reading of a file finds these. */
+struct scan {
+    int unordered; /* the first line whose time is before that of the one above; 0: there is none */
+    bool measured; /* a request has measured times */
 };
 
-/* The file, and the line at hand. */
-struct reader {
-    struct roof_csv csv;
-    bool json;
-    size_t place[ROLES]; /* of CSV: the cell of a role */
-    double unit[ROLES];
-    bool known[ROLES];
-    double value[ROLES]; /* of the line; NAN: it has none */
-    size_t room;
-    int64_t part_tokens; /* that have an id in the line; 0: ids are passed over */
-    size_t ids_room;
-    size_t ids; /* of the line */
-};
-
-/* Finds the row of a name; COUNT(columns) for other names. */
-static size_t column_of(const char *name, size_t length)
+static enum roof_status refuse_order(const struct roof_request_trace *t, int line,
+                                     struct roof_error *error)
 {
-    size_t i = 0;
-    while (i < COUNT(columns) &&
-           (strlen(columns[i].name) != length || strncasecmp(columns[i].name, name, length) != 0)) {
-        i++;
-    }
-    return i;
+    return roof_error_at(error, ROOF_INVALID, roof_trace_reader_name(t->reader), line, 0,
+                         "the time is before that of the line above: sort the file, since more "
+                         "than %d requests are not put into order",
+                         ROOF_TRACE_SORTED_MAX);
 }
 
-/* --- values -------------------------------------------------------------------------------- */
-
-static enum roof_status bad_line(const struct reader *r, struct roof_error *error, const char *what,
-                                 const char *text)
-{
-    return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0, "%s '%s'", what, text);
-}
-
-/* Reads the value of a role. */
-static enum roof_status read_value(struct reader *r, enum role role, double unit, const char *text,
-                                   struct roof_error *error)
-{
-    const bool tokens = role == PROMPT || role == GENERATE;
-    double value = 0;
-    if (*text == '\0') {
-        return ROOF_OK;
-    }
-    if (roof_parse_number(&value, text, "", -SECONDS_MAX / unit, SECONDS_MAX / unit, NULL) !=
-            ROOF_OK &&
-        !(role == TIME && roof_date_read(&value, text))) {
-        return bad_line(r, error,
-                        tokens ? "a number of tokens is expected, not"
-                               : "a time is expected, a number or 2023-11-16 18:17:03.5, not",
-                        text);
-    }
-    if (tokens && (value < 0 || value > ROOF_LENGTH_MAX || value != floor(value))) {
-        return bad_line(r, error, "a number of tokens from 0 to 100000000 is expected, not", text);
-    }
-    r->value[role] = value * unit;
-    return ROOF_OK;
-}
-
-/* --- lines --------------------------------------------------------------------------------- */
-
-/* Finds the roles of the cells of a header. */
-static void read_header(struct reader *r)
-{
-    size_t best[ROLES] = {0};
-    for (size_t i = 0; i < r->csv.count; i++) {
-        const size_t column = column_of(r->csv.cell[i], strlen(r->csv.cell[i]));
-        if (column == COUNT(columns)) {
-            continue;
-        }
-        const enum role role = columns[column].role;
-        if (!r->known[role] || column < best[role]) {
-            best[role] = column;
-            r->place[role] = i;
-            r->unit[role] = columns[column].unit;
-            r->known[role] = true;
-        }
-    }
-}
-
-static enum roof_status read_row(struct reader *r, bool *more, struct roof_error *error)
-{
-    TRY(roof_csv_read(&r->csv, more, error));
-    for (int i = 0; *more && i < ROLES; i++) {
-        if (r->known[i] && r->place[i] < r->csv.count) {
-            TRY(read_value(r, (enum role)i, r->unit[i], r->csv.cell[r->place[i]], error));
-        }
-    }
-    return ROOF_OK;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == ',' || c == '[' || c == ']';
-}
-
-/* Reads the ids of the parts of a prompt, an array of whole numbers, behind those of the requests
- * before it. */
-static enum roof_status read_ids(struct roof_request_trace *t, struct reader *r, const char *text,
-                                 size_t length, struct roof_error *error)
-{
-    size_t i = 0;
-    r->ids = 0;
-    while (i < length) {
-        if (is_blank(text[i])) {
-            i++;
-            continue;
-        }
-        uint64_t id = 0;
-        const size_t begin = i;
-        for (; i < length && text[i] >= '0' && text[i] <= '9' && id < UINT64_MAX / 10 - 1; i++) {
-            id = 10 * id + (uint64_t)(text[i] - '0');
-        }
-        if (i == begin || (i < length && !is_blank(text[i]))) {
-            return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
-                                 "hash_ids are whole numbers below 10^18, in an array");
-        }
-        if (t->id_count + r->ids == r->ids_room) {
-            uint64_t *const ids = roof_grow(t->ids, &r->ids_room, 1024, sizeof *ids);
-            if (ids == NULL) {
-                return roof_no_memory(error);
-            }
-            t->ids = ids;
-        }
-        t->ids[t->id_count + r->ids++] = id;
-    }
-    return ROOF_OK;
-}
-
-static bool names_ids(const char *key, size_t length)
-{
-    static const char name[] = "hash_ids";
-    return length == sizeof name - 1 && strncasecmp(key, name, length) == 0;
-}
-
-/* Reads a line of JSON. Timestamps of milliseconds come with lengths that have names of their own.
- */
-static enum roof_status read_object(struct roof_request_trace *t, struct reader *r, bool *more,
-                                    struct roof_error *error)
-{
-    struct roof_json_member member[MEMBERS_MAX];
-    size_t count = 0;
-    char *line = NULL;
-    size_t length = 0;
-    size_t best[ROLES] = {0};
-    TRY(roof_csv_line(&r->csv, &line, &length, more, error));
-    if (!*more) {
-        return ROOF_OK;
-    }
-    TRY(roof_json_members(member, &count, MEMBERS_MAX, line, length, r->csv.name, r->csv.line,
-                          error));
-    for (size_t i = 0; i < count; i++) {
-        const size_t column = column_of(line + member[i].key, member[i].key_length);
-        const bool quoted = line[member[i].value] == '"';
-        char text[NUMBER_SIZE];
-        if (r->part_tokens > 0 && names_ids(line + member[i].key, member[i].key_length)) {
-            TRY(read_ids(t, r, line + member[i].value, member[i].length, error));
-        }
-        if (column == COUNT(columns) || best[columns[column].role] > COUNT(columns) - column) {
-            continue;
-        }
-        best[columns[column].role] = COUNT(columns) - column;
-        const size_t used = member[i].length - (quoted ? 2 : 0);
-        (void)snprintf(text, sizeof text, "%.*s",
-                       (int)(used < NUMBER_SIZE ? used : NUMBER_SIZE - 1),
-                       line + member[i].value + (quoted ? 1 : 0));
-        const bool milliseconds = !quoted && strcmp(columns[column].name, "timestamp") == 0;
-        TRY(read_value(r, columns[column].role, milliseconds ? 1e-3 : columns[column].unit, text,
-                       error));
-    }
-    return ROOF_OK;
-}
-
-/* --- requests ------------------------------------------------------------------------------ */
-
-static enum roof_status grow(struct roof_request_trace *t, struct reader *r,
+/* Reads all requests, and sums up their lengths. */
+static enum roof_status scan(struct scan *out, struct roof_request_trace *t, uint64_t most,
                              struct roof_error *error)
 {
-    const size_t room = r->room == 0 ? 1024 : 2 * r->room;
-    struct roof_arrival *const arrival = realloc(t->arrival, room * sizeof *arrival);
-    if (arrival == NULL) {
-        return roof_no_memory(error);
-    }
-    t->arrival = arrival;
-    double(*const measured)[ROOF_LATENCY_COUNT] = realloc(t->measured, room * sizeof *measured);
-    if (measured == NULL) {
-        return roof_no_memory(error);
-    }
-    t->measured = measured;
-    r->room = room;
-    return ROOF_OK;
-}
-
-/* Keeps the ids of a line, which has one for each part of its prompt. */
-static enum roof_status keep_ids(struct roof_request_trace *t, const struct reader *r,
-                                 int64_t prompt, struct roof_error *error)
-{
-    const int64_t parts = (prompt + r->part_tokens - 1) / r->part_tokens;
-    if (r->ids != (size_t)parts) {
-        (void)roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
-                            "a prompt of %" PRId64 " tokens has %" PRId64 " hash_ids, one for each "
-                            "%" PRId64 " tokens",
-                            prompt, parts, r->part_tokens);
-        roof_error_append(error, " (" ROOF_KEY("hash_tokens") "); here are %zu", r->ids);
-        return ROOF_INVALID;
-    }
-    t->id_count += r->ids;
-    return ROOF_OK;
-}
-
-/* Adds the request of a line. One that an engine measured arrives when it was queued there. */
-static enum roof_status add(struct roof_request_trace *t, struct reader *r,
-                            struct roof_error *error)
-{
-    const double *const v = r->value;
-    const double time = isnan(v[QUEUED]) ? v[TIME] : v[QUEUED];
-    if (isnan(time) || isnan(v[PROMPT]) || isnan(v[GENERATE])) {
-        return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
-                             "a request needs a %s, in a column such as %s",
-                             isnan(time)        ? "time"
-                             : isnan(v[PROMPT]) ? "number of prompt tokens"
-                                                : "number of generated tokens",
-                             isnan(time)        ? "arrival_s or TIMESTAMP"
-                             : isnan(v[PROMPT]) ? "prompt or ContextTokens"
-                                                : "generate or GeneratedTokens");
-    }
-    if (v[PROMPT] < 1 || v[GENERATE] < 1) {
-        t->empty++;
-        return ROOF_OK;
-    }
-    if (r->part_tokens > 0) {
-        TRY(keep_ids(t, r, (int64_t)v[PROMPT], error));
-    }
-    if (t->count == r->room) {
-        TRY(grow(t, r, error));
-    }
-    double *const m = t->measured[t->count];
-    m[ROOF_LATENCY_TTFT] = v[FIRST] - time;
-    m[ROOF_LATENCY_E2E] = v[LAST] - time;
-    m[ROOF_LATENCY_TPOT] =
-        v[GENERATE] > 1 ? (v[LAST] - v[FIRST]) / (v[GENERATE] - 1) : ROOF_UNKNOWN;
-    t->arrival[t->count++] = (struct roof_arrival){
-        .time_s = time, .prompt = (int64_t)v[PROMPT], .generate = (int64_t)v[GENERATE]};
-    return ROOF_OK;
-}
-
-/* Gives each request its ids, which do not move any more. */
-static void point_to_ids(struct roof_request_trace *t, const struct reader *r)
-{
-    const uint64_t *ids = t->ids;
-    for (size_t i = 0; i < t->count && r->part_tokens > 0; i++) {
-        t->arrival[i].ids = ids;
-        ids += (t->arrival[i].prompt + r->part_tokens - 1) / r->part_tokens;
-    }
-}
-
-static enum roof_status read_lines(struct roof_request_trace *t, struct reader *r, uint64_t most,
-                                   struct roof_error *error)
-{
     bool more = true;
-    r->json = roof_csv_first(&r->csv) == '{';
-    if (!r->json) {
-        TRY(roof_csv_read(&r->csv, &more, error));
-        read_header(r);
-    }
-    while (more && t->count < most) {
-        for (int i = 0; i < ROLES; i++) {
-            r->value[i] = ROOF_UNKNOWN;
+    struct roof_traced request;
+    *out = (struct scan){.unordered = 0};
+    while (t->count < most) {
+        TRY(roof_trace_reader_next(&request, &more, t->reader, error));
+        if (!more) {
+            break;
         }
-        r->ids = 0;
-        TRY(r->json ? read_object(t, r, &more, error) : read_row(r, &more, error));
-        if (more) {
-            TRY(add(t, r, error));
+        if (t->count > 0 && request.time_s < t->last_s && out->unordered == 0) {
+            out->unordered = request.line;
         }
+        if (out->unordered > 0 && t->count >= ROOF_TRACE_SORTED_MAX) {
+            return refuse_order(t, out->unordered, error);
+        }
+        t->first_s = t->count == 0 || request.time_s < t->first_s ? request.time_s : t->first_s;
+        t->last_s = request.time_s;
+        t->mean_prompt += (double)request.prompt;
+        t->mean_generate += (double)request.generate;
+        t->id_count += request.id_count;
+        out->measured = out->measured || !isnan(request.measured[ROOF_LATENCY_E2E]);
+        t->count++;
     }
-    point_to_ids(t, r);
+    t->empty = roof_trace_reader_empty(t->reader);
+    t->mean_prompt /= (double)t->count;
+    t->mean_generate /= (double)t->count;
     return t->count > 0 ? ROOF_OK
-                        : roof_error_at(error, ROOF_INVALID, r->csv.name, 0, 0,
-                                        "there is no request in this file");
+                        : roof_error_at(error, ROOF_INVALID, roof_trace_reader_name(t->reader), 0,
+                                        0, "there is no request in this file");
 }
+
+/* Says that a file has not the requests that it had when it was read first. */
+static enum roof_status refuse_change(const struct roof_request_trace *t, struct roof_error *error)
+{
+    return roof_error_at(error, ROOF_IO, roof_trace_reader_name(t->reader), 0, 0,
+                         "the file changed while it was read");
+}
+
+/* --- requests in memory -------------------------------------------------------------------- */
 
 /* A request with what was measured of it, while they are put into order. */
 struct pair {
@@ -350,13 +88,9 @@ static int by_time(const void *left, const void *right)
 /* Orders the requests by their times; those of one time keep their order. */
 static enum roof_status sort(struct roof_request_trace *t, struct roof_error *error)
 {
-    bool ordered = true;
-    for (size_t i = 1; i < t->count && ordered; i++) {
-        ordered = t->arrival[i - 1].time_s <= t->arrival[i].time_s;
-    }
-    struct pair *const pairs = ordered ? NULL : malloc(t->count * sizeof *pairs);
-    if (ordered || pairs == NULL) {
-        return ordered ? ROOF_OK : roof_no_memory(error);
+    struct pair *const pairs = malloc(t->count * sizeof *pairs);
+    if (pairs == NULL) {
+        return roof_no_memory(error);
     }
     for (size_t i = 0; i < t->count; i++) {
         pairs[i] = (struct pair){.arrival = t->arrival[i], .line = i};
@@ -371,55 +105,141 @@ static enum roof_status sort(struct roof_request_trace *t, struct roof_error *er
     return ROOF_OK;
 }
 
-/* Lets the first request come at 0 s, and sums up the lengths. */
-static void sum_up(struct roof_request_trace *t)
+/* Reads all requests into memory. */
+static enum roof_status load(struct roof_request_trace *t, struct roof_error *error)
 {
-    const double first = t->arrival[0].time_s;
-    bool measured = false;
-    for (size_t i = 0; i < t->count; i++) {
-        struct roof_arrival *const a = &t->arrival[i];
-        a->time_s -= first;
-        t->mean_prompt += (double)a->prompt;
-        t->mean_generate += (double)a->generate;
-        t->longest_prompt = a->prompt > t->longest_prompt ? a->prompt : t->longest_prompt;
-        t->longest_generate = a->generate > t->longest_generate ? a->generate : t->longest_generate;
-        measured = measured || !isnan(t->measured[i][ROOF_LATENCY_E2E]);
+    struct roof_traced request;
+    size_t ids = 0;
+    bool more = true;
+    t->arrival = malloc(t->count * sizeof *t->arrival);
+    t->measured = malloc(t->count * sizeof *t->measured);
+    t->ids = malloc((t->id_count + 1) * sizeof *t->ids);
+    if (t->arrival == NULL || t->measured == NULL || t->ids == NULL) {
+        return roof_no_memory(error);
     }
-    t->mean_prompt /= (double)t->count;
-    t->mean_generate /= (double)t->count;
-    if (!measured) {
-        free(t->measured);
-        t->measured = NULL;
+    TRY(roof_trace_reader_rewind(t->reader, error));
+    for (size_t i = 0; i < t->count; i++) {
+        TRY(roof_trace_reader_next(&request, &more, t->reader, error));
+        if (!more || request.id_count > t->id_count - ids || request.time_s < t->first_s) {
+            return refuse_change(t, error);
+        }
+        t->arrival[i] = (struct roof_arrival){.time_s = request.time_s - t->first_s,
+                                              .prompt = request.prompt,
+                                              .generate = request.generate,
+                                              .ids = request.ids == NULL ? NULL : t->ids + ids};
+        if (request.ids != NULL) {
+            memcpy(t->ids + ids, request.ids, request.id_count * sizeof *t->ids);
+        }
+        ids += request.id_count;
+        memcpy(t->measured[i], request.measured, sizeof t->measured[i]);
+    }
+    return ROOF_OK;
+}
+
+/* --- requests of the file ------------------------------------------------------------------ */
+
+/* The ids of a request that was read, in a list of such. */
+struct roof_trace_ids {
+    struct roof_trace_ids *self; /* for who has the ids only */
+    struct roof_trace_ids *before;
+    struct roof_trace_ids *after;
+    uint64_t id[];
+};
+
+static void free_list(struct roof_trace_ids **list)
+{
+    while (*list != NULL) {
+        struct roof_trace_ids *const first = *list;
+        *list = first->after;
+        free(first);
     }
 }
+
+/* Keeps the ids of a request until it is served. */
+static enum roof_status give_ids(struct roof_arrival *out, struct roof_request_trace *t,
+                                 const struct roof_traced *request, struct roof_error *error)
+{
+    const size_t size = request->id_count * sizeof *request->ids;
+    struct roof_trace_ids *const given = malloc(sizeof *given + size);
+    if (given == NULL) {
+        return roof_no_memory(error);
+    }
+    memcpy(given->id, request->ids, size);
+    *given = (struct roof_trace_ids){.self = given, .after = t->given};
+    if (t->given != NULL) {
+        t->given->before = given;
+    }
+    t->given = given;
+    out->ids = given->id;
+    return ROOF_OK;
+}
+
+static void end_ids(void *context, const uint64_t *ids)
+{
+    struct roof_request_trace *const t = context;
+    const char *const start = (const char *)ids - offsetof(struct roof_trace_ids, id);
+    struct roof_trace_ids *const given = ((const struct roof_trace_ids *)(const void *)start)->self;
+    *(given->before == NULL ? &t->given : &given->before->after) = given->after;
+    if (given->after != NULL) {
+        given->after->before = given->before;
+    }
+    given->after = t->ended;
+    t->ended = given;
+}
+
+static enum roof_status next(struct roof_arrival *out, uint64_t number, void *context,
+                             struct roof_error *error)
+{
+    struct roof_request_trace *const t = context;
+    struct roof_traced request;
+    bool more = true;
+    free_list(&t->ended);
+    if (number == 0) {
+        free_list(&t->given);
+        TRY(roof_trace_reader_rewind(t->reader, error));
+        t->last_s = t->first_s;
+    }
+    TRY(roof_trace_reader_next(&request, &more, t->reader, error));
+    if (!more || request.time_s < t->last_s) {
+        return refuse_change(t, error);
+    }
+    t->last_s = request.time_s;
+    *out = (struct roof_arrival){.time_s = request.time_s - t->first_s,
+                                 .prompt = request.prompt,
+                                 .generate = request.generate};
+    return request.ids == NULL ? ROOF_OK : give_ids(out, t, &request, error);
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
 
 enum roof_status roof_request_trace_read(struct roof_request_trace *out, const char *path,
                                          uint64_t most, int64_t part_tokens,
                                          struct roof_error *error)
 {
-    struct reader *const r = calloc(1, sizeof *r);
-    *out = (struct roof_request_trace){.count = 0};
-    if (r == NULL) {
-        return roof_no_memory(error);
+    struct scan found;
+    *out =
+        (struct roof_request_trace){.source = {.next = next, .end_ids = end_ids, .context = out}};
+    TRY(roof_trace_reader_open(&out->reader, path, part_tokens, error));
+    TRY(scan(&found, out, most, error));
+    if (found.unordered == 0 && !found.measured) {
+        return ROOF_OK;
     }
-    r->part_tokens = part_tokens;
-    enum roof_status status = roof_csv_open(&r->csv, path, error);
-    if (status == ROOF_OK) {
-        status = read_lines(out, r, most, error);
+    TRY(load(out, error));
+    if (found.unordered > 0) {
+        TRY(sort(out, error));
     }
-    roof_csv_close(&r->csv);
-    free(r);
-    if (status == ROOF_OK) {
-        status = sort(out, error);
+    if (!found.measured) {
+        free(out->measured);
+        out->measured = NULL;
     }
-    if (status == ROOF_OK) {
-        sum_up(out);
-    }
-    return status;
+    return ROOF_OK;
 }
 
 void roof_request_trace_free(struct roof_request_trace *trace)
 {
+    roof_trace_reader_close(trace->reader);
+    free_list(&trace->given);
+    free_list(&trace->ended);
     free(trace->arrival);
     free(trace->ids);
     free(trace->measured);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A trace of requests, CSV or lines of JSON, or the rates over time of the same file.
- * Words: src/simulate/trace.c src/simulate/rate_trace.c
+ * Words: src/simulate/trace_reader.c src/simulate/rate_trace.c
  */
 #include "fuzz.h"
 
@@ -22,6 +22,29 @@ static void check_rates(const char *path)
     roof_rate_trace_free(&rates);
 }
 
+/* Looks at the requests of a file, in memory or as they are read. */
+static void check_requests(const struct roof_request_trace *trace, bool named)
+{
+    double last = 0;
+    for (uint64_t i = 0; i < trace->count; i++) {
+        struct roof_arrival a;
+        struct roof_error error = {0};
+        if (trace->arrival != NULL) {
+            a = trace->arrival[i];
+        } else {
+            CHECK(trace->source.next(&a, i, trace->source.context, &error) == ROOF_OK);
+        }
+        CHECK(isfinite(a.time_s) && a.time_s >= last);
+        CHECK(a.prompt >= 1 && a.prompt <= ROOF_LENGTH_MAX);
+        CHECK(a.generate >= 1 && a.generate <= ROOF_LENGTH_MAX);
+        CHECK((a.ids != NULL) == named);
+        last = a.time_s;
+        if (trace->arrival == NULL && named) {
+            trace->source.end_ids(trace->source.context, a.ids);
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct fuzz_file file;
@@ -38,12 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != ROOF_OK) {
         fuzz_refused(status, &error);
     }
-    for (uint64_t i = 0; status == ROOF_OK && i < trace.count; i++) {
-        const struct roof_arrival *const a = &trace.arrival[i];
-        CHECK(isfinite(a->time_s) && a->time_s >= (i == 0 ? 0 : a[-1].time_s));
-        CHECK(a->prompt >= 1 && a->prompt <= ROOF_LENGTH_MAX);
-        CHECK(a->generate >= 1 && a->generate <= ROOF_LENGTH_MAX);
-        CHECK((a->ids != NULL) == (size % 2 == 1));
+    if (status == ROOF_OK) {
+        check_requests(&trace, size % 2 == 1);
     }
     roof_request_trace_free(&trace);
     check_rates(file.path);

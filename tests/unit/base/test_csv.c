@@ -452,6 +452,34 @@ static void test_cells_written(void **unused)
     roof_text_free(&row);
 }
 
+/* A file is read a second time from where it was opened, with its mark passed over again. */
+static void test_twice(void **unused)
+{
+    (void)unused;
+    static const char bytes[] = "\xef\xbb\xbf"
+                                "a,b\n\n1,2\nx\"\n";
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, sizeof bytes - 1, file), sizeof bytes - 1);
+    assert_int_equal(fclose(file), 0);
+    struct roof_csv csv;
+    assert_int_equal(roof_csv_open_twice(&csv, path, NULL), ROOF_OK);
+    for (int i = 0; i < 3; i++) {
+        bool more = false;
+        assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_OK);
+        assert_string_equal(csv.cell[0], "a");
+        assert_int_equal(csv.line, 1);
+        assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_OK);
+        assert_string_equal(csv.cell[1], "2");
+        assert_int_equal(csv.line, 3);
+        assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_INVALID);
+        assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_OK);
+        assert_false(more);
+        assert_int_equal(roof_csv_rewind(&csv, NULL), ROOF_OK);
+    }
+    roof_csv_close(&csv);
+}
+
 static int set_up(void **unused)
 {
     (void)unused;
@@ -474,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_refused_files), cmocka_unit_test(test_cells_written),
         cmocka_unit_test(test_borders),       cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_lines),         cmocka_unit_test(test_endless_line),
+        cmocka_unit_test(test_twice),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

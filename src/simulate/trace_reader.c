@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+#include "simulate/trace_reader.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/base.h"
+#include "base/csv.h"
+#include "base/date.h"
+#include "base/grow.h"
+#include "base/json.h"
+#include "base/quantity.h"
+
+#define MEMBERS_MAX 64
+#define NUMBER_SIZE 64
+#define SECONDS_MAX 1e12
+
+/* --- columns ------------------------------------------------------------------------------- */
+
+/* The meaning of a column. */
+enum role { TIME, PROMPT, GENERATE, QUEUED, FIRST, LAST, ROLES };
+
+/* Names of columns, of which a later one counts only where no earlier one of its role is there. */
+static const struct {
+    const char *name;
+    enum role role;
+    double unit; /* in seconds, or tokens */
+} columns[] = {
+    {"arrival_s", TIME, 1},    /* plain, as simulate writes it */
+    {"prompt", PROMPT, 1},     /* */
+    {"generate", GENERATE, 1}, /* */
+    {"arrived_at", TIME, 1},   /* Vidur */
+    {"num_prefill_tokens", PROMPT, 1},
+    {"num_decode_tokens", GENERATE, 1},
+    {"arrival_time_ns", TIME, 1e-9}, /* LLMServingSim */
+    {"arrival_time", TIME, 1},
+    {"input_toks", PROMPT, 1},
+    {"output_toks", GENERATE, 1},
+    {"queued_ts", QUEUED, 1},
+    {"first_token_ts", FIRST, 1},
+    {"last_token_ts", LAST, 1},
+    {"input_length", PROMPT, 1}, /* Mooncake, whose timestamps are milliseconds */
+    {"output_length", GENERATE, 1},
+    {"ContextTokens", PROMPT, 1}, /* Azure */
+    {"GeneratedTokens", GENERATE, 1},
+    {"Request tokens", PROMPT, 1}, /* BurstGPT */
+    {"Response tokens", GENERATE, 1},
+    {"timestamp", TIME, 1},
+};
+
+/* The file, and the line at hand. */
+struct roof_trace_reader {
+    struct roof_csv csv;
+    bool json;
+    size_t place[ROLES]; /* of CSV: the cell of a role */
+    double unit[ROLES];
+    bool known[ROLES];
+    double value[ROLES]; /* of the line; NAN: it has none */
+    size_t empty;        /* lines without tokens so far */
+    int64_t part_tokens; /* that have an id in the line; 0: ids are passed over */
+    uint64_t *id;        /* of the line */
+    size_t ids;
+    size_t ids_room;
+};
+
+/* Finds the row of a name; COUNT(columns) for other names. */
+static size_t column_of(const char *name, size_t length)
+{
+    size_t i = 0;
+    while (i < COUNT(columns) &&
+           (strlen(columns[i].name) != length || strncasecmp(columns[i].name, name, length) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* --- values -------------------------------------------------------------------------------- */
+
+static enum roof_status bad_line(const struct roof_trace_reader *r, struct roof_error *error,
+                                 const char *what, const char *text)
+{
+    return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0, "%s '%s'", what, text);
+}
+
+/* Reads the value of a role. */
+static enum roof_status read_value(struct roof_trace_reader *r, enum role role, double unit,
+                                   const char *text, struct roof_error *error)
+{
+    const bool tokens = role == PROMPT || role == GENERATE;
+    double value = 0;
+    if (*text == '\0') {
+        return ROOF_OK;
+    }
+    if (roof_parse_number(&value, text, "", -SECONDS_MAX / unit, SECONDS_MAX / unit, NULL) !=
+            ROOF_OK &&
+        !(role == TIME && roof_date_read(&value, text))) {
+        return bad_line(r, error,
+                        tokens ? "a number of tokens is expected, not"
+                               : "a time is expected, a number or 2023-11-16 18:17:03.5, not",
+                        text);
+    }
+    if (tokens && (value < 0 || value > ROOF_LENGTH_MAX || value != floor(value))) {
+        return bad_line(r, error, "a number of tokens from 0 to 100000000 is expected, not", text);
+    }
+    r->value[role] = value * unit;
+    return ROOF_OK;
+}
+
+/* --- lines --------------------------------------------------------------------------------- */
+
+/* Finds the roles of the cells of a header. */
+static void read_header(struct roof_trace_reader *r)
+{
+    size_t best[ROLES] = {0};
+    for (size_t i = 0; i < r->csv.count; i++) {
+        const size_t column = column_of(r->csv.cell[i], strlen(r->csv.cell[i]));
+        if (column == COUNT(columns)) {
+            continue;
+        }
+        const enum role role = columns[column].role;
+        if (!r->known[role] || column < best[role]) {
+            best[role] = column;
+            r->place[role] = i;
+            r->unit[role] = columns[column].unit;
+            r->known[role] = true;
+        }
+    }
+}
+
+static enum roof_status read_row(struct roof_trace_reader *r, bool *more, struct roof_error *error)
+{
+    TRY(roof_csv_read(&r->csv, more, error));
+    for (int i = 0; *more && i < ROLES; i++) {
+        if (r->known[i] && r->place[i] < r->csv.count) {
+            TRY(read_value(r, (enum role)i, r->unit[i], r->csv.cell[r->place[i]], error));
+        }
+    }
+    return ROOF_OK;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == ',' || c == '[' || c == ']';
+}
+
+/* Reads the ids of the parts of a prompt, an array of whole numbers. */
+static enum roof_status read_ids(struct roof_trace_reader *r, const char *text, size_t length,
+                                 struct roof_error *error)
+{
+    size_t i = 0;
+    r->ids = 0;
+    while (i < length) {
+        if (is_blank(text[i])) {
+            i++;
+            continue;
+        }
+        uint64_t id = 0;
+        const size_t begin = i;
+        for (; i < length && text[i] >= '0' && text[i] <= '9' && id < UINT64_MAX / 10 - 1; i++) {
+            id = 10 * id + (uint64_t)(text[i] - '0');
+        }
+        if (i == begin || (i < length && !is_blank(text[i]))) {
+            return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
+                                 "hash_ids are whole numbers below 10^18, in an array");
+        }
+        if (r->ids == r->ids_room) {
+            uint64_t *const more = roof_grow(r->id, &r->ids_room, 64, sizeof *more);
+            if (more == NULL) {
+                return roof_no_memory(error);
+            }
+            r->id = more;
+        }
+        r->id[r->ids++] = id;
+    }
+    return ROOF_OK;
+}
+
+static bool names_ids(const char *key, size_t length)
+{
+    static const char name[] = "hash_ids";
+    return length == sizeof name - 1 && strncasecmp(key, name, length) == 0;
+}
+
+/* Reads a line of JSON. Timestamps of milliseconds come with lengths that have names of their own.
+ */
+static enum roof_status read_object(struct roof_trace_reader *r, bool *more,
+                                    struct roof_error *error)
+{
+    struct roof_json_member member[MEMBERS_MAX];
+    size_t count = 0;
+    char *line = NULL;
+    size_t length = 0;
+    size_t best[ROLES] = {0};
+    TRY(roof_csv_line(&r->csv, &line, &length, more, error));
+    if (!*more) {
+        return ROOF_OK;
+    }
+    TRY(roof_json_members(member, &count, MEMBERS_MAX, line, length, r->csv.name, r->csv.line,
+                          error));
+    for (size_t i = 0; i < count; i++) {
+        const size_t column = column_of(line + member[i].key, member[i].key_length);
+        const bool quoted = line[member[i].value] == '"';
+        char text[NUMBER_SIZE];
+        if (r->part_tokens > 0 && names_ids(line + member[i].key, member[i].key_length)) {
+            TRY(read_ids(r, line + member[i].value, member[i].length, error));
+        }
+        if (column == COUNT(columns) || best[columns[column].role] > COUNT(columns) - column) {
+            continue;
+        }
+        best[columns[column].role] = COUNT(columns) - column;
+        const size_t used = member[i].length - (quoted ? 2 : 0);
+        (void)snprintf(text, sizeof text, "%.*s",
+                       (int)(used < NUMBER_SIZE ? used : NUMBER_SIZE - 1),
+                       line + member[i].value + (quoted ? 1 : 0));
+        const bool milliseconds = !quoted && strcmp(columns[column].name, "timestamp") == 0;
+        TRY(read_value(r, columns[column].role, milliseconds ? 1e-3 : columns[column].unit, text,
+                       error));
+    }
+    return ROOF_OK;
+}
+
+/* --- requests ------------------------------------------------------------------------------ */
+
+/* Checks that a line has an id for each part of its prompt. */
+static enum roof_status check_ids(const struct roof_trace_reader *r, int64_t prompt,
+                                  struct roof_error *error)
+{
+    const int64_t parts = (prompt + r->part_tokens - 1) / r->part_tokens;
+    if (r->ids != (size_t)parts) {
+        (void)roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
+                            "a prompt of %" PRId64 " tokens has %" PRId64 " hash_ids, one for each "
+                            "%" PRId64 " tokens",
+                            prompt, parts, r->part_tokens);
+        roof_error_append(error, " (" ROOF_KEY("hash_tokens") "); here are %zu", r->ids);
+        return ROOF_INVALID;
+    }
+    return ROOF_OK;
+}
+
+/* Makes the request of a line; *full is false for one without tokens. One that an engine measured
+ * arrives when it was queued there. */
+static enum roof_status make_request(struct roof_traced *out, bool *full,
+                                     const struct roof_trace_reader *r, struct roof_error *error)
+{
+    const double *const v = r->value;
+    const double time = isnan(v[QUEUED]) ? v[TIME] : v[QUEUED];
+    if (isnan(time) || isnan(v[PROMPT]) || isnan(v[GENERATE])) {
+        return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
+                             "a request needs a %s, in a column such as %s",
+                             isnan(time)        ? "time"
+                             : isnan(v[PROMPT]) ? "number of prompt tokens"
+                                                : "number of generated tokens",
+                             isnan(time)        ? "arrival_s or TIMESTAMP"
+                             : isnan(v[PROMPT]) ? "prompt or ContextTokens"
+                                                : "generate or GeneratedTokens");
+    }
+    *full = v[PROMPT] >= 1 && v[GENERATE] >= 1;
+    if (!*full) {
+        return ROOF_OK;
+    }
+    *out = (struct roof_traced){.time_s = time,
+                                .prompt = (int64_t)v[PROMPT],
+                                .generate = (int64_t)v[GENERATE],
+                                .ids = r->part_tokens > 0 ? r->id : NULL,
+                                .id_count = r->ids,
+                                .line = r->csv.line};
+    out->measured[ROOF_LATENCY_TTFT] = v[FIRST] - time;
+    out->measured[ROOF_LATENCY_E2E] = v[LAST] - time;
+    out->measured[ROOF_LATENCY_TPOT] =
+        v[GENERATE] > 1 ? (v[LAST] - v[FIRST]) / (v[GENERATE] - 1) : ROOF_UNKNOWN;
+    return r->part_tokens > 0 ? check_ids(r, out->prompt, error) : ROOF_OK;
+}
+
+enum roof_status roof_trace_reader_next(struct roof_traced *out, bool *more,
+                                        struct roof_trace_reader *r, struct roof_error *error)
+{
+    bool full = false;
+    *more = true;
+    while (!full) {
+        for (int i = 0; i < ROLES; i++) {
+            r->value[i] = ROOF_UNKNOWN;
+        }
+        r->ids = 0;
+        TRY(r->json ? read_object(r, more, error) : read_row(r, more, error));
+        if (!*more) {
+            return ROOF_OK;
+        }
+        TRY(make_request(out, &full, r, error));
+        r->empty += full ? 0 : 1;
+    }
+    return ROOF_OK;
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+/* Finds out what the file has, and passes over a header. */
+static enum roof_status begin(struct roof_trace_reader *r, struct roof_error *error)
+{
+    bool more = false;
+    r->empty = 0;
+    r->json = roof_csv_first(&r->csv) == '{';
+    if (!r->json) {
+        TRY(roof_csv_read(&r->csv, &more, error));
+        read_header(r);
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_trace_reader_open(struct roof_trace_reader **out, const char *path,
+                                        int64_t part_tokens, struct roof_error *error)
+{
+    struct roof_trace_reader *const r = calloc(1, sizeof *r);
+    *out = r;
+    if (r == NULL) {
+        return roof_no_memory(error);
+    }
+    r->part_tokens = part_tokens;
+    TRY(roof_csv_open_twice(&r->csv, path, error));
+    return begin(r, error);
+}
+
+void roof_trace_reader_close(struct roof_trace_reader *r)
+{
+    if (r != NULL) {
+        roof_csv_close(&r->csv);
+        free(r->id);
+        free(r);
+    }
+}
+
+enum roof_status roof_trace_reader_rewind(struct roof_trace_reader *r, struct roof_error *error)
+{
+    TRY(roof_csv_rewind(&r->csv, error));
+    return begin(r, error);
+}
+
+size_t roof_trace_reader_empty(const struct roof_trace_reader *r)
+{
+    return r->empty;
+}
+
+const char *roof_trace_reader_name(const struct roof_trace_reader *r)
+{
+    return r->csv.name;
+}

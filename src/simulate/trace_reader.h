@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/* Reads the requests of a file one by one: CSV with a header, or lines of JSON. */
+#ifndef ROOF_SIMULATE_TRACE_READER_H
+#define ROOF_SIMULATE_TRACE_READER_H
+
+#include "simulate/simulation.h"
+
+/* A request as its line has it. */
+struct roof_traced {
+    double time_s; /* of the clock of the file */
+    int64_t prompt;
+    int64_t generate;
+    double measured[ROOF_LATENCY_COUNT]; /* NAN: not measured */
+    const uint64_t *ids;                 /* of the parts of its prompt, until the next request */
+    size_t id_count;
+    int line;
+};
+
+struct roof_trace_reader;
+
+/* Opens a file with the columns of one of the formats in docs/simulation.md. With part_tokens above
+ * 0 each line has ids, one for each part of so many tokens of its prompt. The caller releases *out
+ * by roof_trace_reader_close, also after a failure. */
+enum roof_status roof_trace_reader_open(struct roof_trace_reader **out, const char *path,
+                                        int64_t part_tokens, struct roof_error *error);
+void roof_trace_reader_close(struct roof_trace_reader *reader);
+/* Reads the next request that has tokens; *more is false at the end. A line that has no time,
+ * lengths or ids: ROOF_INVALID. */
+enum roof_status roof_trace_reader_next(struct roof_traced *out, bool *more,
+                                        struct roof_trace_reader *reader, struct roof_error *error);
+/* Goes on with the first request. */
+enum roof_status roof_trace_reader_rewind(struct roof_trace_reader *reader,
+                                          struct roof_error *error);
+/* Returns how many lines without tokens were passed over. */
+size_t roof_trace_reader_empty(const struct roof_trace_reader *reader);
+/* Returns the name of the file, for messages. */
+const char *roof_trace_reader_name(const struct roof_trace_reader *reader);
+
+#endif
