@@ -501,7 +501,10 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
     const double within = (double)workload->shape.within;
     const double latency = hardware->figure[ROOF_FIGURE_NETWORK_LATENCY].value;
     const double members = workload->op == ROOF_OPERATOR_SEND ? 2 : (double)workload->shape.devices;
+    struct roof_product product;
+    product.known = false; /* the rest is not cleared: that would take its time */
     const struct roof_kernel_task task = {
+        .product = &product,
         /* There are no more nodes than members; an unknown size counts as inside. */
         .nodes = within > node ? fmin(ceil(within / node), members) : 1,
         .hop = isnan(latency) ? HOP_S : latency,

@@ -17,93 +17,86 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* A product as its kernel sees it: sizes, bytes of the whole batch, and figures of the device. */
-struct product {
-    double m, n, k, batch;
-    double x, w, y;
-    double x_element, w_element, y_element;
-    double peak, bandwidth, sms, clock, l2;
-    double working_set; /* bytes; infinite when the data is cold */
-    double split_k;     /* the parts of K; 0: any number */
-    bool vector;        /* a matrix-vector kernel may be taken */
-};
+/* The tiles that kernel libraries are built for, and inverses, which are exact: sizes are powers of
+ * two. What is worked out for all of them is in arrays, which a processor takes several at a time.
+ */
+#define EACH(OF)                                                                                   \
+    OF(128, 128)                                                                                   \
+    OF(128, 256) OF(256, 128) OF(256, 256) OF(64, 128) OF(128, 64) OF(64, 256) OF(64, 64)          \
+        OF(32, 128) OF(32, 64) OF(16, 128) OF(16, 64)
+#define EACH_BACK(OF)                                                                              \
+    OF(16, 64)                                                                                     \
+    OF(16, 128) OF(32, 64) OF(32, 128) OF(64, 64) OF(64, 256) OF(128, 64) OF(64, 128) OF(256, 256) \
+        OF(256, 128) OF(128, 256) OF(128, 128)
+#define ROWS(m, n) (m),
+#define COLUMNS(m, n) (n),
+#define PER_ROW(m, n) 1. / (m),
+#define PER_COLUMN(m, n) 1. / (n),
+static const struct tiles {
+    double m[ROOF_TILES];
+    double n[ROOF_TILES];
+    double per_m[ROOF_TILES];
+    double per_n[ROOF_TILES];
+} tables[] = {
+    {{EACH(ROWS)}, {EACH(COLUMNS)}, {EACH(PER_ROW)}, {EACH(PER_COLUMN)}},
+    {{EACH_BACK(ROWS)}, {EACH_BACK(COLUMNS)}, {EACH_BACK(PER_ROW)}, {EACH_BACK(PER_COLUMN)}}};
+#undef EACH
+#undef EACH_BACK
+#undef ROWS
+#undef COLUMNS
+#undef PER_ROW
+#undef PER_COLUMN
 
-/* The tiles that kernel libraries are built for; the first is a good guess, which prunes others. */
-static const struct tile {
-    double m, n;
-    double per_m, per_n; /* inverses, which are exact: sizes are powers of two */
-} tiles[] = {
-#define TILE(m, n)                                                                                 \
-    {                                                                                              \
-        (m), (n), 1. / (m), 1. / (n)                                                               \
-    }
-    TILE(128, 128), TILE(128, 256), TILE(256, 128), TILE(256, 256), TILE(64, 128),
-    TILE(128, 64),  TILE(64, 256),  TILE(64, 64),   TILE(32, 128),  TILE(32, 64),
-    TILE(16, 128),  TILE(16, 64)
-#undef TILE
-};
-static const double splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+/* The numbers of parts into which K may be cut. */
+static const double splits[ROOF_CUTS] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 
 /* The costs that every tiling shares. */
 struct gemm {
-    double bytes;   /* s: DRAM and L2 traffic */
-    double flop;    /* s per FLOP of one SM */
-    double feed;    /* s per byte of operands into one SM */
-    double step;    /* s per element of K, at least */
-    double lone_w;  /* s per element of K and column: what a lone thread block draws from DRAM */
-    double lone_x;  /* s per element of K and row, as well */
-    double k_block; /* elements of K in a step */
-    double split;   /* s of split-K, fixed */
-    double reduce;  /* s of adding up the results of one more split */
+    double bytes;  /* s: DRAM and L2 traffic */
+    double flop;   /* s per FLOP of one SM */
+    double feed;   /* s per byte of operands into one SM */
+    double step;   /* s per element of K, at least */
+    double lone_w; /* s per element of K and column: what a lone thread block draws from DRAM */
+    double lone_x; /* s per element of K and row, as well */
+    double split;  /* s of split-K, fixed */
+    double reduce; /* s of adding up the results of one more split */
     double prologue;
     double epilogue; /* s per element of a tile */
     double weights_hit;
 };
 
-static struct gemm gemm_costs(const struct product *g, const double *p)
+static struct gemm gemm_costs(const struct roof_product *g, const struct roof_kernel_task *t,
+                              const double *p)
 {
-    const double room = p[P_L2_CAPACITY] * g->l2;
+    const double room = p[P_L2_CAPACITY] * t->l2;
     const bool cold = isinf(g->working_set);
     const double weights_hit = cold ? 0 : roof_l2_hit(g->working_set, room);
     const double inputs_hit = cold ? 0 : roof_l2_hit(g->x + g->w + g->y, room);
-    const double dram = g->bandwidth * p[P_DRAM];
+    const double dram = t->bandwidth * p[P_DRAM];
     const double missed = g->w * (1 - weights_hit) + (g->x + g->y) * (1 - inputs_hit);
     const double hit = g->x + g->w + g->y - missed;
-    const double bound_compute = 2 * g->batch * g->m * g->n * g->k / g->peak;
-    const double power = 1 + p[P_POWER] * roof_log1p(bound_compute / 1e-4);
-    const double tick = 1 / g->clock;
-    const double lone = g->sms / (p[P_STREAM] * g->bandwidth);
-    const double k_block = 128 / roof_larger(g->x_element, g->w_element);
+    const double power = 1 + p[P_POWER] * g->folds;
+    const double tick = 1 / t->clock;
+    const double lone = t->sms / (p[P_STREAM] * t->bandwidth);
     return (struct gemm){.bytes = missed / dram +
-                                  hit / roof_larger(dram, p[P_L2_RATE] * g->clock * g->sms),
-                         .flop = power * g->sms / (g->peak * p[P_PEAK]),
+                                  hit / roof_larger(dram, p[P_L2_RATE] * t->clock * t->sms),
+                         .flop = power * t->sms / (t->peak * p[P_PEAK]),
                          .feed = tick / p[P_FEED],
-                         .step = p[P_K_STEP] * tick / k_block,
+                         .step = p[P_K_STEP] * tick / g->k_block,
                          .lone_w = lone * g->w_element * (1 - weights_hit),
                          .lone_x = lone * g->x_element * (1 - inputs_hit),
-                         .k_block = k_block,
                          .split = p[P_SPLIT] * tick,
-                         .reduce = g->batch * g->m * g->n * 8 / (p[P_REDUCE] * g->bandwidth),
+                         .reduce = g->batch * g->m * g->n * 8 / (p[P_REDUCE] * t->bandwidth),
                          .prologue = p[P_PROLOGUE] * tick,
-                         .epilogue = g->y_element * g->sms / (p[P_EPILOGUE] * g->bandwidth),
+                         .epilogue = g->y_element * t->sms / (p[P_EPILOGUE] * t->bandwidth),
                          .weights_hit = weights_hit};
 }
 
-/* Returns what bounds a tiling whose SMs take longer than its memory. */
-static enum roof_kernel_limit sm_limit(const struct gemm *c, double compute, double operands,
-                                       double ends, double depth)
-{
-    const double inner = roof_larger(compute, roof_larger(operands, c->step));
-    return ends > depth * inner || (c->step > compute && c->step > operands)
-               ? ROOF_KERNEL_LIMIT_LATENCY
-           : operands > compute ? ROOF_KERNEL_LIMIT_OPERANDS
-                                : ROOF_KERNEL_LIMIT_COMPUTE;
-}
-
 /* Returns the time of a matrix-vector kernel, which has no tiles; infinite where there is none. */
-static double vector_time(struct roof_tiling *out, const struct product *g, const struct gemm *c,
-                          double shown)
+static double vector_time(struct roof_tiling *out, const struct roof_kernel_task *task,
+                          const struct gemm *c, double shown)
 {
+    const struct roof_product *const g = task->product;
     *out = (struct roof_tiling){.tile_m = 1,
                                 .tile_n = 1,
                                 .split_k = 1,
@@ -115,83 +108,200 @@ static double vector_time(struct roof_tiling *out, const struct product *g, cons
     if (!g->vector || g->split_k > 1) {
         return ROOF_UNBOUNDED;
     }
-    const double sm = roof_larger(roof_larger(g->k * c->step, g->w * c->feed / g->sms),
-                                  2 * g->batch * g->n * g->k / g->peak);
+    const double sm = roof_larger(roof_larger(g->k * c->step, g->w * c->feed / task->sms),
+                                  2 * g->batch * g->n * g->k / task->peak);
     out->limit = sm > c->bytes ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_MEMORY;
     return roof_overlap(sm, c->bytes, shown);
 }
 
-/*
- * Finds the fastest tiling: thread blocks of tile.m x tile.n results over the SMs, in waves of
- * which a share of the last one's idle part is lost; K cut in `split` parts whose results are added
- * up. An SM needs the longest of multiplying, fetching operands and the latency of K steps, and the
- * ends of each block; memory needs all bytes, and a block its own.
- */
-static double gemm_time(struct roof_expected *out, const struct product *g, const double *p)
+/* The costs of each tile, in seconds. */
+struct tile_costs {
+    double compute[ROOF_TILES];  /* for an element of K: multiplying */
+    double operands[ROOF_TILES]; /* fetching operands */
+    double inner[ROOF_TILES];    /* the longest of these and of the latency of a step */
+    double ends[ROOF_TILES];     /* fill and drain of a block */
+    double lone[ROOF_TILES];     /* what a block alone draws from DRAM for an element of K */
+    double time[ROOF_TILES];     /* with K in one part, or in the parts that were asked for */
+    double parts[ROOF_TILES];    /* the least with more parts, but for the sum of their results */
+};
+
+/* A tile with K in some parts, whose blocks go through the SMs in waves; a share of the idle part
+ * of the last one is lost. */
+struct cut {
+    double full; /* blocks for each SM */
+    double waves;
+    double sm; /* s */
+    double memory;
+};
+
+static inline struct cut cut_of(const struct tile_costs *costs, int t, double full, double depth,
+                                double bytes, double wave)
 {
-    const struct gemm c = gemm_costs(g, p);
-    const bool any = g->split_k == 0;
-    const double *const split = any ? splits : &g->split_k;
-    double best = vector_time(&out->tiling, g, &c, p[P_OVERLAP]);
-    for (size_t q = 0; q < COUNT(tiles); q++) {
-        /* Likely winners first; the order does not change the result. */
-        const struct tile *const t = &tiles[g->m < 64 ? COUNT(tiles) - 1 - q : q];
-        const double grid = g->batch * round_up(g->m * t->per_m) * round_up(g->n * t->per_n);
-        const double compute =
-            c.flop * 2 * t->m * t->n * (1 + p[P_TILE] * (64 * t->per_m + 64 * t->per_n));
-        const double operands = (t->n * g->w_element + t->m * g->x_element) * c.feed;
-        const double inner = roof_larger(compute, roof_larger(operands, c.step));
-        const double ends = c.prologue + t->m * t->n * c.epilogue;
-        const double load = grid / g->sms;
+    const double waves = full <= 1 ? 1 : full + wave * (round_up(full) - full);
+    return (struct cut){.full = full,
+                        .waves = waves,
+                        .sm = waves * (costs->ends[t] + depth * costs->inner[t]),
+                        .memory = roof_larger(bytes, depth * costs->lone[t])};
+}
+
+/* Returns the time of adding up the results of the parts of K. */
+static inline double reduce_time(const struct gemm *c, double split)
+{
+    return split == 1 ? 0 : c->split + split * c->reduce;
+}
+
+static void cost_tiles(struct tile_costs *out, const struct roof_product *g, const struct gemm *c,
+                       const double *p)
+{
+    const struct tiles *const tile = &tables[g->back];
+    const double split = g->split_k > 0 ? g->split_k : 1;
+    const double reduce = reduce_time(c, split);
+    const double depth = g->depth[0];
+    const double shallow = 1 / splits[ROOF_CUTS - 1];
+    for (int t = 0; t < ROOF_TILES; t++) {
+        const double m = tile->m[t];
+        const double n = tile->n[t];
+        const double loss = 1 + p[P_TILE] * (64 * tile->per_m[t] + 64 * tile->per_n[t]);
+        out->compute[t] = c->flop * (2 * m * n) * loss;
+        out->operands[t] = (n * g->w_element + m * g->x_element) * c->feed;
+        out->inner[t] = roof_larger(out->compute[t], roof_larger(out->operands[t], c->step));
+        out->ends[t] = c->prologue + m * n * c->epilogue;
+        out->lone[t] = n * c->lone_w + m * c->lone_x;
+        const struct cut cut = cut_of(out, t, g->load[t] * split, depth, c->bytes, p[P_WAVE]);
+        out->time[t] = roof_overlap(cut.sm, cut.memory, p[P_OVERLAP]) + reduce;
+        /* Parts take as many steps as the whole, and each has at least its share of them. What
+         * rounding may add to a bound is far less than this. No tile with more than one block for
+         * each SM is cut. */
+        const double steps = roof_larger(g->load[t], shallow) * g->k * out->inner[t];
         const double least =
-            roof_overlap(roof_larger(load * g->k * inner, ends), c.bytes, p[P_OVERLAP]);
-        if (least >= best) {
-            continue; /* no split of this tile can be faster */
+            (1 - 1e-9) * roof_overlap(out->ends[t] + steps, c->bytes, p[P_OVERLAP]);
+        out->parts[t] = g->load[t] > 1 ? ROOF_UNBOUNDED : least;
+    }
+}
+
+/* Returns the least time of all tiles with K in one part; NAN does not count. */
+static double least_time(const double *time)
+{
+    enum { HALF = ROOF_TILES / 2, QUARTER = ROOF_TILES / 4 };
+    double half[HALF];
+    for (int t = 0; t < HALF; t++) {
+        half[t] = time[t] < time[t + HALF] ? time[t] : time[t + HALF];
+    }
+    double least = ROOF_UNBOUNDED;
+    for (int t = 0; t < HALF; t++) {
+        least = half[t] < least ? half[t] : least;
+    }
+    return least;
+}
+
+/* A tiling, as far as it is chosen by its time. */
+struct choice {
+    double time;
+    int tile; /* -1: none, but a matrix-vector kernel */
+    int cut;
+};
+
+/* Cuts K for a tile in two parts or more, and takes the fastest if it is faster than what was
+ * chosen, or as fast and before it. */
+static void cut_k(struct choice *best, int t, const struct roof_product *g, const struct gemm *c,
+                  const struct tile_costs *costs, const double *p)
+{
+    for (int j = 1; j < ROOF_CUTS && g->load[t] * splits[j] <= 2; j++) {
+        const double reduce = reduce_time(c, splits[j]);
+        if (costs->parts[t] + reduce > best->time) {
+            break;
         }
-        for (size_t j = 0; j < (any ? COUNT(splits) : 1); j++) {
-            const double full = load * split[j];
-            const double reduce = split[j] == 1 ? 0 : c.split + split[j] * c.reduce;
-            if (j > 0 && (full > 2 || least + reduce >= best)) {
-                break;
-            }
-            const double waves = full <= 1 ? 1 : full + p[P_WAVE] * (round_up(full) - full);
-            const double depth = round_up(g->k / (c.k_block * split[j])) * c.k_block;
-            const double sm = waves * (ends + depth * inner);
-            const double memory = roof_larger(c.bytes, depth * (t->n * c.lone_w + t->m * c.lone_x));
-            const double time = roof_overlap(sm, memory, p[P_OVERLAP]) + reduce;
-            if (time < best) {
-                best = time;
-                out->tiling = (struct roof_tiling){
-                    .tile_m = (int)t->m,
-                    .tile_n = (int)t->n,
-                    .split_k = (int)split[j],
-                    .grid = grid * split[j],
-                    .waves = waves,
-                    .utilisation = full / round_up(full),
-                    .l2_hit = c.weights_hit,
-                    .limit = memory > sm ? ROOF_KERNEL_LIMIT_MEMORY
-                                         : sm_limit(&c, compute, operands, ends, depth)};
-            }
+        const struct cut cut =
+            cut_of(costs, t, g->load[t] * splits[j], g->depth[j], c->bytes, p[P_WAVE]);
+        const double time = roof_overlap(cut.sm, cut.memory, p[P_OVERLAP]) + reduce;
+        if (time < best->time || (time == best->time && t < best->tile)) {
+            *best = (struct choice){time, t, j};
         }
     }
-    out->tiled = out->tiling.tile_m > 1;
+}
+
+/* Chooses the fastest tiling, the first of those that take the same time. */
+static void choose_tiling(struct choice *best, const struct roof_product *g, const struct gemm *c,
+                          const struct tile_costs *costs, const double *p)
+{
+    const double whole = least_time(costs->time);
+    if (whole < best->time) {
+        *best = (struct choice){whole, 0, 0};
+        while (costs->time[best->tile] > whole) {
+            best->tile++;
+        }
+    }
+    if (g->split_k > 0) {
+        return;
+    }
+    const double reduce = reduce_time(c, splits[1]);
+    for (int t = 0; t < ROOF_TILES; t++) {
+        if (costs->parts[t] + reduce <= best->time) {
+            cut_k(best, t, g, c, costs, p);
+        }
+    }
+}
+
+/* Describes the tiling that was chosen. */
+static void describe_tiling(struct roof_tiling *out, const struct choice *best,
+                            const struct roof_product *g, const struct gemm *c,
+                            const struct tile_costs *costs, const double *p)
+{
+    const struct tiles *const tile = &tables[g->back];
+    const int t = best->tile;
+    const double split = g->split_k > 0 ? g->split_k : splits[best->cut];
+    const double depth = g->depth[best->cut];
+    const struct cut cut = cut_of(costs, t, g->load[t] * split, depth, c->bytes, p[P_WAVE]);
+    const bool steps = c->step > costs->compute[t] && c->step > costs->operands[t];
+    out->tile_m = (int)tile->m[t];
+    out->tile_n = (int)tile->n[t];
+    out->split_k = (int)split;
+    out->grid =
+        g->batch * round_up(g->m * tile->per_m[t]) * round_up(g->n * tile->per_n[t]) * split;
+    out->waves = cut.waves;
+    out->utilisation = cut.full / round_up(cut.full);
+    out->limit = cut.memory > cut.sm                                 ? ROOF_KERNEL_LIMIT_MEMORY
+                 : steps || costs->ends[t] > depth * costs->inner[t] ? ROOF_KERNEL_LIMIT_LATENCY
+                 : costs->operands[t] > costs->compute[t]            ? ROOF_KERNEL_LIMIT_OPERANDS
+                                                                     : ROOF_KERNEL_LIMIT_COMPUTE;
+}
+
+/*
+ * Finds the fastest tiling: thread blocks over the SMs, in waves; K cut in parts whose results are
+ * added up. An SM needs the longest of multiplying, fetching operands and the latency of K steps,
+ * and the ends of each block; memory needs all bytes, and a block its own.
+ */
+static double gemm_time(struct roof_expected *out, const struct roof_kernel_task *t,
+                        const double *p)
+{
+    const struct roof_product *const g = t->product;
+    const struct gemm c = gemm_costs(g, t, p);
+    struct tile_costs costs;
+    struct choice best = {.time = vector_time(&out->tiling, t, &c, p[P_OVERLAP]), .tile = -1};
+    cost_tiles(&costs, g, &c, p);
+    choose_tiling(&best, g, &c, &costs, p);
+    out->tiled = best.tile >= 0;
+    if (out->tiled) {
+        describe_tiling(&out->tiling, &best, g, &c, &costs, p);
+    }
     out->limit = out->tiling.limit;
-    return best;
+    return best.time;
 }
 
 /* Returns the time of the quantisation of the input, before the product: it reads 16 bits, twice
  * where the scale is of the whole tensor and must be found first, and writes the input's format. */
-static double quantize_time(const struct product *g, const double *p, enum roof_quantize quantize)
+static double quantize_time(const struct roof_kernel_task *t, const double *p)
 {
-    const double element = (quantize == ROOF_QUANTIZE_DYNAMIC ? 4 : 2) + g->x_element;
+    const struct roof_product *const g = t->product;
+    const double element = (t->quantize == ROOF_QUANTIZE_DYNAMIC ? 4 : 2) + g->x_element;
     const double bytes = g->batch * g->m * g->k * element;
-    return roof_larger(g->batch * g->m * p[P_Q_ROW] / g->clock,
-                       bytes / (p[P_Q_RATE] * g->bandwidth));
+    return roof_larger(g->batch * g->m * p[P_Q_ROW] / t->clock,
+                       bytes / (p[P_Q_RATE] * t->bandwidth));
 }
 
 /* Fills in a product of attention in three steps: all heads of a KV head share its keys or values.
  * The scores of an indexer have one key for all heads. */
-static void attention_product(struct product *g, const struct roof_workload *w)
+static void attention_product(struct roof_product *g, const struct roof_workload *w)
 {
     const struct roof_shape *const s = &w->shape;
     const bool index = w->op == ROOF_OPERATOR_INDEX_SCORES;
@@ -205,41 +315,63 @@ static void attention_product(struct product *g, const struct roof_workload *w)
     g->w_element = roof_precision_bits(w->formats.kv) / 8;
 }
 
-void roof_expect_gemm(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)
+/* Spreads the tiles of a product over the SMs, and cuts its K. */
+static void spread_product(struct roof_product *g, double sms)
+{
+    const struct tiles *const tile = &tables[g->back];
+    for (int t = 0; t < ROOF_TILES; t++) {
+        g->load[t] =
+            g->batch * round_up(g->m * tile->per_m[t]) * round_up(g->n * tile->per_n[t]) / sms;
+    }
+    for (int j = 0; j < ROOF_CUTS; j++) {
+        g->depth[j] = round_up(g->k / (g->k_block * splits[j])) * g->k_block;
+    }
+    if (g->split_k > 0) {
+        g->depth[0] = round_up(g->k / (g->k_block * g->split_k)) * g->k_block;
+    }
+}
+
+/* Fills in what all kernels of a product share. */
+static void see_product(struct roof_product *g, const struct roof_kernel_task *t)
 {
     const struct roof_workload *const w = t->workload;
     const struct roof_shape *const s = &w->shape;
     /* Gate and up become one result. */
     const double halves = w->op == ROOF_OPERATOR_GEMM_SILU_MUL ? 2 : 1;
-    struct product g = {
-        .m = w->op == ROOF_OPERATOR_GEMV ? 1 : (double)s->m,
-        .n = (double)s->n * halves,
-        .k = (double)s->k,
-        .batch = s->batch > 0 ? (double)s->batch : 1,
-        .x_element = roof_precision_bits(w->formats.activations) / 8,
-        .w_element = roof_precision_bits(w->formats.weights) / 8,
-        .y_element = roof_precision_bits(w->formats.out) / 8 / halves,
-        .peak = t->peak,
-        .bandwidth = t->bandwidth,
-        .sms = t->sms,
-        .clock = t->clock,
-        .l2 = t->l2,
-        .split_k = (double)w->split_k,
-    };
-    g.vector = g.m == 1;
+    g->known = true;
+    g->m = w->op == ROOF_OPERATOR_GEMV ? 1 : (double)s->m;
+    g->n = (double)s->n * halves;
+    g->k = (double)s->k;
+    g->batch = s->batch > 0 ? (double)s->batch : 1;
+    g->x_element = roof_precision_bits(w->formats.activations) / 8;
+    g->w_element = roof_precision_bits(w->formats.weights) / 8;
+    g->y_element = roof_precision_bits(w->formats.out) / 8 / halves;
+    g->split_k = (double)w->split_k;
+    g->vector = g->m == 1;
     if (roof_operator_row(w->op)->other == ROOF_ROLE_KV) {
-        attention_product(&g, w);
+        attention_product(g, w);
     }
-    g.x = g.batch * g.m * g.k * g.x_element;
-    g.w = g.batch * g.n * g.k * g.w_element;
-    g.y = g.batch * g.m * g.n * g.y_element;
-    g.working_set = roof_working_set(w, g.x + g.w + g.y);
-    const double kernel = gemm_time(out, &g, p);
-    out->launch_s = p[P_LAUNCH] / g.clock;
+    g->x = g->batch * g->m * g->k * g->x_element;
+    g->w = g->batch * g->n * g->k * g->w_element;
+    g->y = g->batch * g->m * g->n * g->y_element;
+    g->working_set = roof_working_set(w, g->x + g->w + g->y);
+    g->folds = roof_log1p(2 * g->batch * g->m * g->n * g->k / t->peak / 1e-4);
+    g->k_block = 128 / roof_larger(g->x_element, g->w_element);
+    g->back = g->m < 64;
+    spread_product(g, t->sms);
+}
+
+void roof_expect_gemm(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)
+{
+    if (!t->product->known) {
+        see_product(t->product, t);
+    }
+    const double kernel = gemm_time(out, t, p);
+    out->launch_s = p[P_LAUNCH] / t->clock;
     out->time_s = kernel;
     if (t->quantize != ROOF_QUANTIZE_NONE) {
-        const double quantize = quantize_time(&g, p, t->quantize);
-        out->launch_s += p[P_Q_LAUNCH] / g.clock;
+        const double quantize = quantize_time(t, p);
+        out->launch_s += p[P_Q_LAUNCH] / t->clock;
         out->time_s += quantize;
         out->limit = quantize > kernel ? ROOF_KERNEL_LIMIT_QUANTIZE : out->limit;
     }

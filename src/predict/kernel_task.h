@@ -14,6 +14,26 @@
 /* Rows of norms are blocks of as many threads as they have elements, up to this. */
 #define ROOF_ROW_THREADS 1024
 
+/* The tiles that kernels of products have, and the numbers of parts into which they cut K. */
+enum { ROOF_TILES = 12, ROOF_CUTS = 10 };
+
+/* A product as its kernels see it, whatever their parameters are: sizes, bytes of the whole batch,
+ * and what follows from them and from figures of the device. */
+struct roof_product {
+    bool known;  /* all of it is filled in */
+    bool vector; /* a matrix-vector kernel may be taken */
+    bool back;   /* small tiles are tried first */
+    double m, n, k, batch;
+    double x, w, y;
+    double x_element, w_element, y_element;
+    double working_set;      /* bytes; infinite when the data is cold */
+    double split_k;          /* the parts of K; 0: any number */
+    double folds;            /* e-folds of the compute time, for the clock that power takes */
+    double k_block;          /* elements of K in a step */
+    double load[ROOF_TILES]; /* thread blocks for each SM, with K in one part */
+    double depth[ROOF_CUTS]; /* elements of K of a block, in whole steps */
+};
+
 /* A kernel whose time is asked for, and the figures of the device that the formulas use. */
 struct roof_kernel_task {
     enum roof_kernel kernel; /* of the workload */
@@ -32,7 +52,8 @@ struct roof_kernel_task {
     const struct roof_calibration *calibration;
     bool cold; /* no kernel takes less than the bound */
     enum roof_numerics numerics;
-    enum roof_quantize quantize; /* none for inputs of 16 bits, and where there is no product */
+    enum roof_quantize quantize;  /* none for inputs of 16 bits, and where there is no product */
+    struct roof_product *product; /* filled in by the first kernel of a product, for the others */
 };
 
 static inline double roof_larger(double a, double b)

@@ -184,7 +184,7 @@ static double kv_crossover(const struct roof_model_prediction *prediction)
     }
     const double before = 1 + (weights - bytes) / slope;
     if (window == 0 || before <= (double)window) {
-        return before;
+        return slope > 0 ? before : ROOF_UNKNOWN; /* no layer may have a cache that grows */
     }
     if (!kv_reads(&bytes, &slope, &weights, &s, prediction, window)) {
         return ROOF_UNKNOWN;

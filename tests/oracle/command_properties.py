@@ -223,13 +223,12 @@ def sweeps_of_models(check):
                    (name, options, again.stderr))
         line = random.choice(texts[0].splitlines())
         row = json.loads(line)
-        alone = {key: row.get(key, value) for key, value in axes.items()
-                 if key not in ("precision",)}
+        alone = {key: row.get(key, value) for key, value in axes.items()}
         alone.update({key: row[key] for key in ("weights", "activations", "out", "kv")})
         words = [word for option in words_of(alone) for word in option]
         one = program.run(["predict", "model", name, "-H", where, "-f", "ndjson"] + words)
         check.hold("models: a point of a sweep, alone", one.stdout == line + "\n",
-                   (name, words, one.stderr))
+                   (name, where, words, one.stderr))
 
 
 def answers(check, questions):

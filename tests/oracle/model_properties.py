@@ -86,10 +86,13 @@ def layers(check):
         types = [random.choice(kinds) for _ in range(period)]
         letters = "".join(random.choice("M*-") for _ in range(period))
         windows = [random.choice((0, 1)) for _ in range(period)]
+        lists = {key: (period * value)[:period] for key, value in config.items()
+                 if isinstance(value, list) and len(value) >= config["num_hidden_layers"]}
         names = []
         for times in (1, 2, 3):
             one = copy.deepcopy(config)
             one["num_hidden_layers"] = times * period
+            one.update((key, times * value) for key, value in lists.items())
             if "layer_types" in one:
                 one["layer_types"] = times * types
             if "hybrid_override_pattern" in one:

@@ -23,6 +23,8 @@
     "\"vector_tflops\": {\"fp32\": 0.1}" more "}"
 #define LINKS ", \"devices_per_node\": 2, \"link_gb_s\": 10, \"network_gb_s\": 1"
 
+#define STATES                                                                                     \
+    "{\"model_type\": \"jamba\", \"attn_layer_period\": 8, \"attn_layer_offset\": 7, " SIZES "}"
 #define ALL_WINDOWED "{\"model_type\": \"mistral\", \"sliding_window\": 20, " SIZES "}"
 
 static void set(struct roof_hardware *hardware, const char *key, double value)
@@ -1270,6 +1272,10 @@ static void test_crossover(void **state)
     roof_model_free(m);
     /* If all layers are windowed, the cache never overtakes the weights. */
     m = parse(ALL_WINDOWED);
+    assert_true(unknown(limits_of(m, asked(ROOF_PHASE_DECODE, 1, 50), h).kv_crossover_context));
+    roof_model_free(m);
+    /* Nor does it if no layer has attention: four of Jamba's before its first. */
+    m = parse(STATES);
     assert_true(unknown(limits_of(m, asked(ROOF_PHASE_DECODE, 1, 50), h).kv_crossover_context));
     roof_model_free(m);
     roof_hardware_free(h);
