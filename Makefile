@@ -441,7 +441,7 @@ CASES   := $(sort $(wildcard tests/cli/*.case))
 PAGES   := README.md $(sort $(wildcard docs/*.md)) docs/reports/measured-h200.md
 # Of the cases of a file those of this part, as 1/10: the first, the eleventh and so on.
 CASES_PART ?= 1/1
-SCRIPTS := faults resume images inputs completion serve
+SCRIPTS := faults resume images inputs completion serve widths
 check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 
 ## quick: what changes of code most often break: unit tests, golden command lines, cheap rules
@@ -463,6 +463,7 @@ $(PASSED)/cli/%.sh: tests/cli/%.sh tests/cli/program.sh tests/cli/steps.sh $(BIN
 	$(call test,sh $< $(BIN))
 
 $(PASSED)/cli/images.sh: $(wildcard docs/charts/*)
+$(PASSED)/cli/widths.sh: tests/cli/docs.sh $(PAGES)
 $(PASSED)/cli/serve.sh: tests/cli/serve.py $(FAKES)
 
 $(PASSED)/pages/%: % tests/cli/docs.sh tests/cli/program.sh $(BIN) $(WRAPPED)

@@ -5,7 +5,7 @@ set terminal svg noenhanced size 1200,800 background rgb '#ffffff' fontscale 1 f
 set lmargin at screen 0.065
 set rmargin at screen 0.73833
 set tmargin at screen 0.92
-set bmargin at screen 0.0725
+set bmargin at screen 0.0825
 set logscale xy
 set xrange [0.39980478282088827:3413.333333333333]
 set yrange [0.40760097608589557:1978.8]
@@ -167,41 +167,45 @@ $whiskers << EOD
 1501.7426460417623 826.9737728815052 0x0072B2
 
 EOD
-set label "TFLOPS" at screen 0.01167,0.49625 center front textcolor rgb '#404040' font ',13' rotate by 90
-set label "h100-sxm bf16 989.4 TFLOPS, ridge 295.3" at screen 0.75667,0.85079 left front textcolor rgb '#0072B2' font ',12'
-set arrow from screen 0.74,0.85079 to screen 0.75333,0.85079 nohead back linewidth 0.7 linecolor rgb '#0072B2'
-set label "a100-sxm-80gb bf16 312 TFLOPS, ridge 153" at screen 0.75667,0.73555 left front textcolor rgb '#404040' font ',12'
-set arrow from screen 0.74,0.73555 to screen 0.75333,0.73555 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "a100-sxm-80gb 2039 GB/s" at screen 0.13853,0.31892 center front textcolor rgb '#404040' font ',12' rotate by 41.82591
-set label "h100-sxm 3350 GB/s" at screen 0.24023,0.45369 center front textcolor rgb '#0072B2' font ',12' rotate by 41.82591
-set label "m=1, 66%" at screen 0.16757,0.22709 center boxed front textcolor rgb '#404040' font ',12'
-set label "m=4, 62%" at screen 0.27058,0.36536 center boxed front textcolor rgb '#404040' font ',12'
-set label "m=16, 62%" at screen 0.3762,0.5032 center boxed front textcolor rgb '#404040' font ',12'
-set label "m=64, 58%" at screen 0.4776,0.63933 center boxed front textcolor rgb '#404040' font ',12'
-set label "m=256, 54%" at screen 0.55775,0.75601 center boxed front textcolor rgb '#404040' font ',12'
-set label "m=1024, 69%" at screen 0.64099,0.75601 center boxed front textcolor rgb '#404040' font ',12'
-set label "m=1, 70%" at screen 0.09418,0.32017 center boxed front textcolor rgb '#0072B2' font ',12'
-set arrow from screen 0.13316,0.28278 to screen 0.12155,0.31267 nohead back linewidth 0.7 linecolor rgb '#909090'
-set label "m=4, 70%" at screen 0.19719,0.45844 center boxed front textcolor rgb '#0072B2' font ',12'
-set arrow from screen 0.23616,0.42105 to screen 0.22456,0.45094 nohead back linewidth 0.7 linecolor rgb '#909090'
-set label "m=16, 70%" at screen 0.3015,0.56501 center boxed front textcolor rgb '#0072B2' font ',12'
-set label "m=64, 70%" at screen 0.40291,0.70113 center boxed front textcolor rgb '#0072B2' font ',12'
-set label "m=256, 66%" at screen 0.49661,0.83087 center boxed front textcolor rgb '#0072B2' font ',12'
-set label "m=1024, 78%" at screen 0.64099,0.87125 center boxed front textcolor rgb '#0072B2' font ',12'
-set label "m=4096, 84%" at screen 0.67018,0.81366 center boxed front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.67018,0.85079 to screen 0.67018,0.82116 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "TFLOPS" at screen 0.01167,0.50125 center front textcolor rgb '#404040' font ',13' rotate by 90
+set label "h100-sxm bf16 989.4 TFLOPS, ridge 295.3" at screen 0.75667,0.85161 left front textcolor rgb '#0072B2' font ',12'
+set arrow from screen 0.74,0.85161 to screen 0.75333,0.85161 nohead back linewidth 0.7 linecolor rgb '#0072B2'
+set label "a100-sxm-80gb bf16 312 TFLOPS, ridge 153" at screen 0.75667,0.73773 left front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.74,0.73773 to screen 0.75333,0.73773 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "a100-sxm-80gb 2039 GB/s" at screen 0.1387,0.32675 center front textcolor rgb '#404040' font ',12' rotate by 41.48819
+set label "h100-sxm 3350 GB/s" at screen 0.24029,0.45945 center front textcolor rgb '#0072B2' font ',12' rotate by 41.48819
+set label "m=1, 66%" at screen 0.17778,0.24131 center boxed front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.13316,0.24131 to screen 0.15041,0.24131 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "m=4, 62%" at screen 0.28079,0.37795 center boxed front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.23616,0.37795 to screen 0.25341,0.37795 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "m=16, 62%" at screen 0.38651,0.51416 center boxed front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.33885,0.51416 to screen 0.3561,0.51416 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "m=64, 58%" at screen 0.48792,0.64868 center boxed front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.44026,0.64868 to screen 0.45751,0.64868 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "m=256, 54%" at screen 0.57276,0.71148 center boxed front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.5369,0.73773 to screen 0.5393,0.71898 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "m=1024, 69%" at screen 0.61862,0.76135 center boxed front textcolor rgb '#404040' font ',12'
+set label "m=1, 70%" at screen 0.09418,0.32769 center boxed front textcolor rgb '#0072B2' font ',12'
+set arrow from screen 0.13316,0.2903 to screen 0.12155,0.32019 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "m=4, 70%" at screen 0.19719,0.46433 center boxed front textcolor rgb '#0072B2' font ',12'
+set arrow from screen 0.23616,0.42694 to screen 0.22456,0.45683 nohead back linewidth 0.7 linecolor rgb '#909090'
+set label "m=16, 70%" at screen 0.3015,0.56927 center boxed front textcolor rgb '#0072B2' font ',12'
+set label "m=64, 70%" at screen 0.40291,0.70379 center boxed front textcolor rgb '#0072B2' font ',12'
+set label "m=256, 66%" at screen 0.49661,0.83199 center boxed front textcolor rgb '#0072B2' font ',12'
+set label "m=1024, 78%" at screen 0.61862,0.87523 center boxed front textcolor rgb '#0072B2' font ',12'
+set label "m=4096, 84%" at screen 0.69255,0.87207 center boxed front textcolor rgb '#202020' font ',12'
 set label "A GEMM of 4096 x 4096 with 1 to 4096 rows: bound and expected" at screen 0.065,0.97 left front textcolor rgb '#000000' font ',17'
 set label "a100-sxm-80gb" at screen 0.08167,0.935 left front textcolor rgb '#404040' font ',13'
 set arrow from screen 0.06583,0.93588 to screen 0.0775,0.93588 nohead back linewidth 0.7 linecolor rgb '#404040'
 set arrow from screen 0.06583,0.935 to screen 0.0775,0.935 nohead back linewidth 0.7 linecolor rgb '#404040'
 set arrow from screen 0.06583,0.93413 to screen 0.0775,0.93413 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "h100-sxm" at screen 0.18742,0.935 left front textcolor rgb '#0072B2' font ',13'
-set arrow from screen 0.17158,0.93588 to screen 0.18325,0.93588 nohead back linewidth 0.7 linecolor rgb '#0072B2'
-set arrow from screen 0.17158,0.935 to screen 0.18325,0.935 nohead back linewidth 0.7 linecolor rgb '#0072B2'
-set arrow from screen 0.17158,0.93413 to screen 0.18325,0.93413 nohead back linewidth 0.7 linecolor rgb '#0072B2'
-set label "gemm" at screen 0.26275,0.935 left front textcolor rgb '#202020' font ',13'
-set label '' at screen 0.25275,0.935 point pointsize 1.11111 pointtype 7 linecolor rgb '#606060' front
-set label "dot: bound\073 tick: expected, percent of the bound" at screen 0.30375,0.935 left front textcolor rgb '#606060' font ',12'
+set label "h100-sxm" at screen 0.19359,0.935 left front textcolor rgb '#0072B2' font ',13'
+set arrow from screen 0.17776,0.93588 to screen 0.18943,0.93588 nohead back linewidth 0.7 linecolor rgb '#0072B2'
+set arrow from screen 0.17776,0.935 to screen 0.18943,0.935 nohead back linewidth 0.7 linecolor rgb '#0072B2'
+set arrow from screen 0.17776,0.93413 to screen 0.18943,0.93413 nohead back linewidth 0.7 linecolor rgb '#0072B2'
+set label "gemm" at screen 0.27432,0.935 left front textcolor rgb '#202020' font ',13'
+set label '' at screen 0.26432,0.935 point pointsize 1.11111 pointtype 7 linecolor rgb '#606060' front
+set label "dot: bound\073 tick: expected, percent of the bound" at screen 0.32554,0.935 left front textcolor rgb '#606060' font ',12'
 plot \
   $vector_1 using 1:2 with lines linewidth 1.4 dashtype 2 linecolor rgb '#404040', \
   $matrix_1 using 1:2 with lines linewidth 1.8 linecolor rgb '#404040', \

@@ -5,7 +5,7 @@ set terminal svg noenhanced size 1200,800 background rgb '#ffffff' fontscale 1 f
 set lmargin at screen 0.065
 set rmargin at screen 0.76267
 set tmargin at screen 0.92
-set bmargin at screen 0.0725
+set bmargin at screen 0.0825
 set logscale xy
 set xrange [0.39988420867413255:3214.014598540146]
 set yrange [0.4076819507432781:1248]
@@ -59,34 +59,34 @@ $bound << EOD
 1285.6058394160584 312 1 5 0x80D55E00 4 0xD55E00
 512.25 312 1 5 0x80D55E00 4 0xD55E00
 EOD
-set object 1 rectangle from screen 0.065,0.92 to screen 0.52643,0.0725 behind fillcolor rgb '#EEF5FA' fillstyle solid noborder
-set label "memory bound" at screen 0.29571,0.086 center front textcolor rgb '#8A8A8A' font ',11'
-set object 2 rectangle from screen 0.52643,0.92 to screen 0.76267,0.0725 behind fillcolor rgb '#FBF2EC' fillstyle solid noborder
-set label "compute bound" at screen 0.64455,0.086 center front textcolor rgb '#8A8A8A' font ',11'
-set label "TFLOPS" at screen 0.01167,0.49625 center front textcolor rgb '#404040' font ',13' rotate by 90
-set label "int8 624 TFLOPS, ridge 306" at screen 0.781,0.84681 left front textcolor rgb '#404040' font ',12'
-set arrow from screen 0.76433,0.84681 to screen 0.77767,0.84681 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "fp16 312 TFLOPS, ridge 153" at screen 0.781,0.77363 left front textcolor rgb '#404040' font ',12'
-set arrow from screen 0.76433,0.77363 to screen 0.77767,0.77363 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "measured GEMM 271.2 TFLOPS" at screen 0.781,0.75113 left front textcolor rgb '#7F3C8D' font ',12'
-set arrow from screen 0.76433,0.75883 to screen 0.77767,0.75113 nohead back linewidth 0.7 linecolor rgb '#7F3C8D'
-set label "tf32 156 TFLOPS, ridge 76.51" at screen 0.781,0.70044 left front textcolor rgb '#404040' font ',12'
-set arrow from screen 0.76433,0.70044 to screen 0.77767,0.70044 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "fp32 vector 19.5 TFLOPS, ridge 9.564" at screen 0.781,0.48088 left front textcolor rgb '#404040' font ',12'
-set arrow from screen 0.76433,0.48088 to screen 0.77767,0.48088 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "fp64 vector 9.7 TFLOPS, ridge 4.757" at screen 0.781,0.40715 left front textcolor rgb '#404040' font ',12'
-set arrow from screen 0.76433,0.40715 to screen 0.77767,0.40715 nohead back linewidth 0.7 linecolor rgb '#404040'
-set label "2039 GB/s" at screen 0.09457,0.21327 center front textcolor rgb '#404040' font ',12' rotate by 42.21543
-set label "decode attention +1 more" at screen 0.21752,0.23633 center boxed front textcolor rgb '#202020' font ',12'
-set label "decode FFN, batch 16" at screen 0.28121,0.54084 center boxed front textcolor rgb '#202020' font ',12'
-set label "prefill FFN" at screen 0.71395,0.79409 center boxed front textcolor rgb '#202020' font ',12'
-set label "prefill attention" at screen 0.62018,0.79725 center boxed front textcolor rgb '#202020' font ',12'
+set object 1 rectangle from screen 0.065,0.92 to screen 0.52643,0.0825 behind fillcolor rgb '#EEF5FA' fillstyle solid noborder
+set label "memory bound" at screen 0.29571,0.096 center front textcolor rgb '#8A8A8A' font ',11'
+set object 2 rectangle from screen 0.52643,0.92 to screen 0.76267,0.0825 behind fillcolor rgb '#FBF2EC' fillstyle solid noborder
+set label "compute bound" at screen 0.64455,0.096 center front textcolor rgb '#8A8A8A' font ',11'
+set label "TFLOPS" at screen 0.01167,0.50125 center front textcolor rgb '#404040' font ',13' rotate by 90
+set label "int8 624 TFLOPS, ridge 306" at screen 0.781,0.84768 left front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.76433,0.84768 to screen 0.77767,0.84768 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "fp16 312 TFLOPS, ridge 153" at screen 0.781,0.77535 left front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.76433,0.77535 to screen 0.77767,0.77535 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "measured GEMM 271.2 TFLOPS" at screen 0.781,0.75285 left front textcolor rgb '#7F3C8D' font ',12'
+set arrow from screen 0.76433,0.76073 to screen 0.77767,0.75285 nohead back linewidth 0.7 linecolor rgb '#7F3C8D'
+set label "tf32 156 TFLOPS, ridge 76.51" at screen 0.781,0.70303 left front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.76433,0.70303 to screen 0.77767,0.70303 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "fp32 vector 19.5 TFLOPS, ridge 9.564" at screen 0.781,0.48606 left front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.76433,0.48606 to screen 0.77767,0.48606 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "fp64 vector 9.7 TFLOPS, ridge 4.757" at screen 0.781,0.4132 left front textcolor rgb '#404040' font ',12'
+set arrow from screen 0.76433,0.4132 to screen 0.77767,0.4132 nohead back linewidth 0.7 linecolor rgb '#404040'
+set label "2039 GB/s" at screen 0.09463,0.22187 center front textcolor rgb '#404040' font ',12' rotate by 41.8772
+set label "decode attention +1 more" at screen 0.21752,0.24432 center boxed front textcolor rgb '#202020' font ',12'
+set label "decode FFN, batch 16" at screen 0.28121,0.54539 center boxed front textcolor rgb '#202020' font ',12'
+set label "prefill FFN" at screen 0.71395,0.79581 center boxed front textcolor rgb '#202020' font ',12'
+set label "prefill attention" at screen 0.62018,0.79898 center boxed front textcolor rgb '#202020' font ',12'
 set label "Llama-2-7B on an A100: decode and prefill" at screen 0.065,0.97 left front textcolor rgb '#000000' font ',17'
 set label "decode" at screen 0.08167,0.935 left front textcolor rgb '#202020' font ',13'
 set label '' at screen 0.07167,0.935 point pointsize 1.11111 pointtype 7 linecolor rgb '#0072B2' front
-set label "prefill" at screen 0.14483,0.935 left front textcolor rgb '#202020' font ',13'
-set label '' at screen 0.13483,0.935 point pointsize 1.11111 pointtype 5 linecolor rgb '#D55E00' front
-set label "dashed: vector unit" at screen 0.20408,0.935 left front textcolor rgb '#606060' font ',12'
+set label "prefill" at screen 0.14798,0.935 left front textcolor rgb '#202020' font ',13'
+set label '' at screen 0.13798,0.935 point pointsize 1.11111 pointtype 5 linecolor rgb '#D55E00' front
+set label "dashed: vector unit" at screen 0.19553,0.935 left front textcolor rgb '#606060' font ',12'
 plot \
   $vector_1 using 1:2 with lines linewidth 1.4 dashtype 2 linecolor rgb '#404040', \
   $matrix_1 using 1:2 with lines linewidth 1.8 linecolor rgb '#404040', \

@@ -75,12 +75,15 @@ EOD
 set arrow from screen 0.082,0.54059 to screen 0.966,0.54059 nohead front linewidth 1.4 dashtype 4 linecolor rgb '#B00020'
 set label "limit of the first token, p90" at screen 0.09,0.55845 left boxed front textcolor rgb '#B00020' font ',12'
 set label "Llama-3-8B on one H100: latencies of requests in bursts" at screen 0.082,0.95714 left front textcolor rgb '#202020' font ',17'
-set arrow from screen 0.082,0.91071 to screen 0.104,0.91071 nohead front linewidth 2.4 linecolor rgb '#0072B2'
+set arrow from screen 0.082,0.91071 to screen 0.104,0.91071 nohead front linewidth 1.8 linecolor rgb '#0072B2'
+set label '' at screen 0.093,0.91071 point pointtype 7 pointsize 0.9 linecolor rgb '#0072B2' front
 set label "first token" at screen 0.11,0.91071 left front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.2063,0.91071 to screen 0.2283,0.91071 nohead front linewidth 2.4 linecolor rgb '#D55E00'
-set label "each further token" at screen 0.2343,0.91071 left front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.3817,0.91071 to screen 0.4037,0.91071 nohead front linewidth 2.4 linecolor rgb '#009E73'
-set label "whole request" at screen 0.4097,0.91071 left front textcolor rgb '#202020' font ',12'
+set arrow from screen 0.1892,0.91071 to screen 0.2112,0.91071 nohead front linewidth 1.8 linecolor rgb '#D55E00'
+set label '' at screen 0.2002,0.91071 point pointtype 5 pointsize 0.9 linecolor rgb '#D55E00' front
+set label "each further token" at screen 0.2172,0.91071 left front textcolor rgb '#202020' font ',12'
+set arrow from screen 0.34704,0.91071 to screen 0.36904,0.91071 nohead front linewidth 1.8 linecolor rgb '#009E73'
+set label '' at screen 0.35804,0.91071 point pointtype 9 pointsize 0.9 linecolor rgb '#009E73' front
+set label "whole request" at screen 0.37504,0.91071 left front textcolor rgb '#202020' font ',12'
 plot \
   $curve_1 using 1:2 with linespoints linewidth 1.8 pointtype 7 pointsize 0.9 linecolor rgb '#0072B2', \
   $curve_2 using 1:2 with linespoints linewidth 1.8 pointtype 5 pointsize 0.9 linecolor rgb '#D55E00', \

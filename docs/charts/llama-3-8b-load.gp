@@ -73,14 +73,18 @@ EOD
 set arrow from screen 0.082,0.80263 to screen 0.966,0.80263 nohead front linewidth 1.4 dashtype 4 linecolor rgb '#B00020'
 set label "limit of the first token, p99" at screen 0.09,0.81875 left boxed front textcolor rgb '#B00020' font ',12'
 set label "Llama-3-8B on one H100: latency over load" at screen 0.082,0.96129 left front textcolor rgb '#202020' font ',17'
-set arrow from screen 0.082,0.91935 to screen 0.104,0.91935 nohead front linewidth 2.4 linecolor rgb '#0072B2'
+set arrow from screen 0.082,0.91935 to screen 0.104,0.91935 nohead front linewidth 1.8 linecolor rgb '#0072B2'
+set label '' at screen 0.093,0.91935 point pointtype 7 pointsize 0.9 linecolor rgb '#0072B2' front
 set label "first token, p50" at screen 0.11,0.91935 left front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.2428,0.91935 to screen 0.2648,0.91935 nohead front linewidth 2.4 linecolor rgb '#D55E00'
-set label "first token, p99" at screen 0.2708,0.91935 left front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.4036,0.91935 to screen 0.4256,0.91935 nohead front linewidth 2.4 linecolor rgb '#009E73'
-set label "each further token, p50" at screen 0.4316,0.91935 left front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.6155,0.91935 to screen 0.6375,0.91935 nohead front linewidth 2.4 linecolor rgb '#CC79A7'
-set label "each further token, p99" at screen 0.6435,0.91935 left front textcolor rgb '#202020' font ',12'
+set arrow from screen 0.2198,0.91935 to screen 0.2418,0.91935 nohead front linewidth 1.8 linecolor rgb '#D55E00'
+set label '' at screen 0.2308,0.91935 point pointtype 5 pointsize 0.9 linecolor rgb '#D55E00' front
+set label "first token, p99" at screen 0.2478,0.91935 left front textcolor rgb '#202020' font ',12'
+set arrow from screen 0.3576,0.91935 to screen 0.3796,0.91935 nohead front linewidth 1.8 linecolor rgb '#009E73'
+set label '' at screen 0.3686,0.91935 point pointtype 9 pointsize 0.9 linecolor rgb '#009E73' front
+set label "each further token, p50" at screen 0.3856,0.91935 left front textcolor rgb '#202020' font ',12'
+set arrow from screen 0.54604,0.91935 to screen 0.56804,0.91935 nohead front linewidth 1.8 linecolor rgb '#CC79A7'
+set label '' at screen 0.55704,0.91935 point pointtype 11 pointsize 0.9 linecolor rgb '#CC79A7' front
+set label "each further token, p99" at screen 0.57404,0.91935 left front textcolor rgb '#202020' font ',12'
 plot \
   $curve_1 using 1:2 with linespoints linewidth 1.8 pointtype 7 pointsize 0.9 linecolor rgb '#0072B2', \
   $curve_2 using 1:2 with linespoints linewidth 1.8 pointtype 5 pointsize 0.9 linecolor rgb '#D55E00', \

@@ -621,12 +621,12 @@ $curve_3 << EOD
 81.30560000000001 1.4965050493417338
 EOD
 set label "Llama-3-8B on one H100: bursts of requests" at screen 0.082,0.95714 left front textcolor rgb '#202020' font ',17'
-set arrow from screen 0.082,0.91071 to screen 0.104,0.91071 nohead front linewidth 2.4 linecolor rgb '#0072B2'
+set arrow from screen 0.082,0.91071 to screen 0.104,0.91071 nohead front linewidth 1.8 linecolor rgb '#0072B2'
 set label "requests that run" at screen 0.11,0.91071 left front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.2501,0.91071 to screen 0.2721,0.91071 nohead front linewidth 2.4 linecolor rgb '#D55E00'
-set label "requests that wait" at screen 0.2781,0.91071 left front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.4255,0.91071 to screen 0.4475,0.91071 nohead front linewidth 2.4 linecolor rgb '#009E73'
-set label "KV cache in use (%)" at screen 0.4535,0.91071 left front textcolor rgb '#202020' font ',12'
+set arrow from screen 0.23204,0.91071 to screen 0.25404,0.91071 nohead front linewidth 1.8 linecolor rgb '#D55E00'
+set label "requests that wait" at screen 0.26004,0.91071 left front textcolor rgb '#202020' font ',12'
+set arrow from screen 0.38724,0.91071 to screen 0.40924,0.91071 nohead front linewidth 1.8 linecolor rgb '#009E73'
+set label "KV cache in use (%)" at screen 0.41524,0.91071 left front textcolor rgb '#202020' font ',12'
 plot \
   $curve_1 using 1:2 with lines linewidth 1.4 linecolor rgb '#0072B2', \
   $curve_2 using 1:2 with lines linewidth 1.4 linecolor rgb '#D55E00', \

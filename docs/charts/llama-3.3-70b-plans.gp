@@ -682,10 +682,12 @@ set label "fp8, tp 4, batch 16" at screen 0.52481,0.24763 right boxed front text
 set label "fp8, tp 4, batch 8" at screen 0.60141,0.19171 right boxed front textcolor rgb '#D55E00' font ',11'
 set label "fp8, tp 4, batch 4" at screen 0.6505,0.15598 right boxed front textcolor rgb '#D55E00' font ',11'
 set label "Llama-3.3-70B on four GPUs: ways to serve it" at screen 0.082,0.96129 left front textcolor rgb '#202020' font ',17'
-set arrow from screen 0.082,0.91935 to screen 0.104,0.91935 nohead front linewidth 2.4 linecolor rgb '#0072B2'
+set arrow from screen 0.082,0.91935 to screen 0.104,0.91935 nohead front linewidth 1.8 linecolor rgb '#0072B2'
+set label '' at screen 0.093,0.91935 point pointtype 7 pointsize 0.9 linecolor rgb '#0072B2' front
 set label "h200-sxm" at screen 0.11,0.91935 left front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.1844,0.91935 to screen 0.2064,0.91935 nohead front linewidth 2.4 linecolor rgb '#D55E00'
-set label "h100-sxm" at screen 0.2124,0.91935 left front textcolor rgb '#202020' font ',12'
+set arrow from screen 0.18788,0.91935 to screen 0.20988,0.91935 nohead front linewidth 1.8 linecolor rgb '#D55E00'
+set label '' at screen 0.19888,0.91935 point pointtype 5 pointsize 0.9 linecolor rgb '#D55E00' front
+set label "h100-sxm" at screen 0.21588,0.91935 left front textcolor rgb '#202020' font ',12'
 set label "3x1+2x4: 3 copies of 1 device prefill, 2 copies of 4 decode" at screen 0.082,0.01613 left front textcolor rgb '#606060' font ',11'
 plot \
   $behind_1 using 1:2 with points pointtype 7 pointsize 0.4 linecolor rgb '#900072B2', \

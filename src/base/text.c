@@ -108,10 +108,10 @@ void roof_text_fill(struct roof_text *text, char byte, size_t count)
 /* Items of a list that are shorter stay in one piece where a line is folded. */
 #define ITEM_WIDTH 14
 
-/* Finds the blank at which a line that begins at from is folded: within the page, behind its
+/* Finds the blank at which a line that begins at from is folded: within most columns, behind its
  * indent, the last one after a semicolon, or after a comma near the end, or else the last one; if
  * there is none, the first one beyond. Returns NULL if the line fits or has no blank. */
-static char *fold_at(char *from, size_t indent)
+static char *fold_at(char *from, size_t indent, size_t most)
 {
     char *blank = NULL;
     char *clause = NULL;
@@ -119,22 +119,26 @@ static char *fold_at(char *from, size_t indent)
     size_t width = 0;
     for (char *p = from; *p != '\0' && *p != '\n'; p++) {
         width += ((unsigned char)*p & 0xC0U) != 0x80U;
-        if (*p == ' ' && width > indent && p[1] != ' ' &&
-            (width <= ROOF_PAGE_WIDTH + 1 || blank == NULL)) {
+        if (*p == ' ' && width > indent && p[1] != ' ' && (width <= most + 1 || blank == NULL)) {
             blank = p;
             clause = p[-1] == ';' ? p : clause;
-            item = p[-1] == ',' && width > ROOF_PAGE_WIDTH - ITEM_WIDTH ? p : item;
-        } else if (width > ROOF_PAGE_WIDTH && blank != NULL) {
+            item = p[-1] == ',' && width + ITEM_WIDTH > most ? p : item;
+        } else if (width > most && blank != NULL) {
             return clause != NULL ? clause : item != NULL ? item : blank;
         }
     }
-    return width > ROOF_PAGE_WIDTH ? blank : NULL;
+    return width > most ? blank : NULL;
 }
 
 void roof_text_fold(struct roof_text *text, size_t from, size_t indent)
 {
+    roof_text_fold_at(text, from, indent, ROOF_PAGE_WIDTH);
+}
+
+void roof_text_fold_at(struct roof_text *text, size_t from, size_t indent, size_t columns)
+{
     while (text->length > from && reserve(text, indent)) {
-        char *const blank = fold_at(text->data + from, indent);
+        char *const blank = fold_at(text->data + from, indent, columns);
         if (blank == NULL) {
             return;
         }

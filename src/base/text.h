@@ -44,6 +44,8 @@ void roof_text_fill(struct roof_text *text, char byte, size_t count);
  * there is one: no more than ROOF_PAGE_WIDTH columns in a line, where no word is longer. The other
  * lines begin with indent blanks. */
 void roof_text_fold(struct roof_text *text, size_t from, size_t indent);
+/** Folds such a line to another number of columns. */
+void roof_text_fold_at(struct roof_text *text, size_t from, size_t indent, size_t columns);
 /** Makes room for so many bytes after the text and returns it; NULL when memory is out. The caller
  * writes there and adds to length; the next addition terminates the text. */
 char *roof_text_room(struct roof_text *text, size_t bytes);

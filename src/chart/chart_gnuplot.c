@@ -25,7 +25,7 @@
 #define LEGEND_TOP 52.0 /* from the top of the image to the middle of the first line */
 #define LEGEND_GAP 32.0 /* the width of an item beside its text */
 #define PLOT_LEFT 78.0
-#define PLOT_BOTTOM 58.0 /* below the plot */
+#define PLOT_BOTTOM 66.0 /* below the plot */
 /* At least this share of the height must be left to the plot. */
 #define HEIGHT_SHARE 0.25
 #define BESIDE 22.0 /* between the plot and the labels at its right */
@@ -54,7 +54,15 @@ struct drawing {
     const struct roof_chart *chart;
     const struct roof_chart_layout *layout;
     enum roof_chart_image image;
+    double scale; /* pixels of the image for one of the layout */
 };
+
+/* Writes a size of points that have a radius in the layout. */
+static void put_radius(const struct drawing *d, double radius)
+{
+    roof_script_number(d->out,
+                       radius / point_radius[d->image] * roof_script_points(d->image, d->scale));
+}
 
 /* Writes a place in pixels as "screen x,y". */
 static void put_place(const struct drawing *d, double x, double y)
@@ -87,7 +95,7 @@ static void put_label(const struct drawing *d, const char *text, double x, doubl
     roof_text_put(d->out, " at ");
     put_place(d, x, y);
     roof_text_printf(d->out, " %s front textcolor rgb '%s' font ',", place, colour);
-    roof_script_number(d->out, roof_script_text_size(d->image, size));
+    roof_script_number(d->out, roof_script_text_size(d->image, size * d->scale));
     roof_text_put(d->out, "'");
     if (angle != 0) {
         roof_text_put(d->out, " rotate by ");
@@ -129,7 +137,8 @@ static void put_head(const struct drawing *d)
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;
     roof_text_put(d->out, "# A roofline chart. gnuplot FILE > image\n");
-    roof_script_terminal(d->out, d->image, canvas->width, canvas->height, FONT);
+    roof_script_terminal(d->out, d->image, round(canvas->width * d->scale),
+                         round(canvas->height * d->scale), FONT, d->scale);
     roof_script_margins(d->out, canvas->plot.left / canvas->width,
                         canvas->plot.right / canvas->width, 1 - canvas->plot.top / canvas->height,
                         1 - canvas->plot.bottom / canvas->height);
@@ -232,7 +241,7 @@ static void put_marks(const struct drawing *d)
         const int shape = shapes[m->group % COUNT(shapes)];
         put_point(d->out, p->intensity, p->attainable_flops_per_s);
         roof_text_put(d->out, " ");
-        roof_script_number(d->out, m->radius / point_radius[d->image]);
+        put_radius(d, m->radius);
         roof_text_printf(d->out, " %d 0x80%s %d 0x%s\n", shape, colour, shape - 1, colour);
     }
     roof_text_put(d->out, "EOD\n");
@@ -299,6 +308,17 @@ static bool any_reached(const struct roof_chart *chart)
     return any;
 }
 
+/* Writes what was reached, if any was: where dots are joined, the lines that join it, too. */
+static void put_reached(const struct drawing *d, bool any)
+{
+    if (d->chart->joined && any) {
+        put_paths(d);
+    }
+    if (any) {
+        put_whiskers(d);
+    }
+}
+
 /* --- labels -------------------------------------------------------------------------------- */
 
 static void put_labels(const struct drawing *d)
@@ -336,11 +356,9 @@ static void put_labels(const struct drawing *d)
         const double y = (m->box.top + m->box.bottom) / 2;
         put_label(d, m->label, x, y, "center boxed", FONT - 1,
                   d->chart->roofs > 1 && !m->shared ? roof_colour(d, m->roof) : TEXT_COLOUR, 0);
-        if (m->leader) { /* a line to the nearest place of the box */
-            const double x0 = m->beside ? m->whisker_x : m->x;
-            const double y0 = m->beside ? m->reached_y : m->y;
-            put_line(d, x0, y0, fmin(fmax(x0, m->box.left), m->box.right),
-                     fmin(fmax(y0, m->box.top + 3), m->box.bottom - 3), "#909090");
+        if (m->leader) {
+            const struct roof_leader leader = roof_leader_to(m, &m->box);
+            put_line(d, leader.x0, leader.y0, leader.x1, leader.y1, "#909090");
         }
     }
 }
@@ -363,6 +381,7 @@ static void put_key(char out[ROOF_CHART_NOTE_SIZE], const struct roof_chart *cha
     bool measured = false;
     bool shares = false;
     bool vector = false;
+    bool ticks = false;
     for (size_t i = 0; i < chart->dots; i++) {
         measured = measured || !isnan(chart->dot[i].node.prediction.measured_s);
         shares = shares || !isnan(chart->dot[i].share);
@@ -371,17 +390,19 @@ static void put_key(char out[ROOF_CHART_NOTE_SIZE], const struct roof_chart *cha
         for (size_t i = 0; i < chart->roof[r].ceilings; i++) {
             vector = vector || (chart->roof[r].ceiling[i].unit == ROOF_COMPUTE_VECTOR &&
                                 roof_chart_in_use(chart, r, i));
+            ticks = ticks || !roof_chart_in_use(chart, r, i);
         }
     }
     const bool reached = any_reached(chart);
-    snprintf(out, ROOF_CHART_NOTE_SIZE, "%s%s%s%s",
+    snprintf(out, ROOF_CHART_NOTE_SIZE, "%s%s%s%s%s",
              shares ? "area and percent: share of the time; " : "",
              reached ? "dot: bound; tick: " : "",
              !reached          ? ""
              : !measured       ? (shares ? "expected; " : "expected, percent of the bound; ")
              : chart->expected ? "measured or expected, percent of the bound; "
                                : "measured, percent of the bound; ",
-             vector ? "dashed: vector unit; " : "");
+             vector ? "dashed: vector unit; " : "",
+             ticks && chart->roofs > 1 ? "ticks at the right: other formats; " : "");
     const size_t length = strlen(out);
     out[length < 2 ? 0 : length - 2] = '\0';
 }
@@ -402,8 +423,7 @@ static struct legend lay_legend(const struct roof_chart *chart, double width)
     out.items = out.devices + chart->groups + (out.key[0] != '\0' ? 1 : 0);
     double x = 0;
     for (size_t i = 0; i < out.items; i++) {
-        const double item =
-            LEGEND_GAP + CHARACTER * (double)roof_text_width(legend_text(chart, &out, i));
+        const double item = LEGEND_GAP + roof_script_text_width(legend_text(chart, &out, i), FONT);
         if (out.lines == 0 || x + item > width) {
             out.lines++;
             x = 0;
@@ -438,7 +458,7 @@ static void put_item(const struct drawing *d, const struct legend *legend, size_
         roof_text_put(d->out, "set label '' at ");
         put_place(d, x, y);
         roof_text_put(d->out, " point pointsize ");
-        roof_script_number(d->out, LEGEND_RADIUS / point_radius[d->image]);
+        put_radius(d, LEGEND_RADIUS);
         roof_text_printf(d->out, " pointtype %d linecolor rgb '%s' front\n",
                          shapes[group % COUNT(shapes)],
                          d->chart->roofs > 1 ? GREY : mark_colour(d, group, 0));
@@ -569,7 +589,7 @@ static void put_plot(const struct drawing *d, bool whiskers)
                          "  $ridge_%zu using 1:2 with points pointtype 7 linecolor rgb "
                          "'%s' pointsize ",
                          r + 1, colour, r + 1, colour, r + 1, colour);
-        roof_script_number(d->out, RIDGE_RADIUS / point_radius[d->image]);
+        put_radius(d, RIDGE_RADIUS);
         roof_text_put(d->out, ", \\\n");
     }
     if (d->chart->lines > 0) {
@@ -594,9 +614,12 @@ static void put_plot(const struct drawing *d, bool whiskers)
 }
 
 enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_chart *chart,
-                                    enum roof_chart_image image, int width, int height,
+                                    enum roof_chart_image image, int pixels_x, int pixels_y,
                                     struct roof_error *error)
 {
+    const double scale = roof_script_scale(pixels_x, pixels_y);
+    const double width = pixels_x / scale;
+    const double height = pixels_y / scale;
     struct roof_chart_layout *layout = NULL;
     const struct legend legend = lay_legend(chart, width - PLOT_LEFT - LEGEND_LEFT);
     struct roof_text scratch = ROOF_TEXT_INIT;
@@ -613,7 +636,7 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
             error, ROOF_USAGE,
             "an image of %dx%d has no room for the names of %zu groups: give it a "
             "larger " ROOF_KEY("size"),
-            width, height, chart->groups);
+            pixels_x, pixels_y, chart->groups);
     }
     const struct roof_canvas canvas = {.width = width,
                                        .height = height,
@@ -631,19 +654,14 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
         return status;
     }
     roof_chart_place_labels(layout);
-    const struct drawing d = {out, chart, layout, image};
+    const struct drawing d = {out, chart, layout, image, scale};
     put_head(&d);
     put_roofs(&d);
     if (chart->dots > 0) {
         put_marks(&d);
     }
     const bool whiskers = any_reached(chart);
-    if (chart->joined && whiskers) {
-        put_paths(&d);
-    }
-    if (whiskers) {
-        put_whiskers(&d);
-    }
+    put_reached(&d, whiskers);
     put_zones(&d);
     put_labels(&d);
     put_around(&d, &legend, notes);

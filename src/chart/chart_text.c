@@ -205,6 +205,8 @@ struct look {
     int intensity; /* decimals of FLOP/byte */
     int rate;      /* decimals of TFLOPS */
     bool shares;   /* there are shares of the time */
+    bool measured; /* dots have measured times */
+    bool expected; /* dots have expected times, and none that was measured */
     struct roof_page *page;
 };
 
@@ -224,8 +226,11 @@ static struct look look_of(const struct roof_chart *chart, struct roof_page *pag
         if (!dot->folded) {
             const struct roof_prediction *const p = &dot->node.prediction;
             intensity = fmin(intensity, p->intensity);
-            rate = fmin(rate, fmin(p->attainable_flops_per_s, roof_chart_reached(chart, dot)));
+            const double reached = roof_chart_reached(chart, dot);
+            rate = fmin(rate, fmin(p->attainable_flops_per_s, reached));
             look.shares = look.shares || !isnan(dot->share);
+            look.measured = look.measured || !isnan(p->measured_s);
+            look.expected = look.expected || (!isnan(reached) && isnan(p->measured_s));
         }
     }
     look.intensity = decimals_for(intensity);
@@ -262,16 +267,22 @@ static void put_row(struct roof_text *out, const struct roof_chart *chart, size_
     const double reached = roof_chart_reached(chart, dot);
     if (!isnan(reached)) {
         const double part = reached / p->attainable_flops_per_s;
-        roof_text_printf(out, "  %8.*f  %s %s of the bound%s", look->rate,
-                         roof_to_unit(reached, ROOF_UNIT_TFLOPS),
-                         isnan(p->measured_s) ? "expected," : "measured,", percent(number, part),
-                         part > 1 ? ": in a cache, or not this shape?" : "");
+        roof_text_printf(out, "  %8.*f  %8s%s%s", look->rate,
+                         roof_to_unit(reached, ROOF_UNIT_TFLOPS), percent(number, part),
+                         !look->measured || !look->expected ? ""
+                         : isnan(p->measured_s)             ? "  expected"
+                                                            : "  measured",
+                         part > 1 ? "  in a cache, or not this shape?" : "");
     }
     while (out->length > 0 && out->data[out->length - 1] == ' ') {
         out->length--;
     }
     roof_text_put(out, "\n");
 }
+
+/* A heading begins so many columns before the names; a longer one makes no column wider. */
+#define HEADING_LEFT 5
+#define HEADING_MOST 40
 
 /* The columns beside the name of a ceiling. */
 #define CEILING_NUMBERS 24
@@ -317,25 +328,66 @@ static void put_ceilings(struct roof_text *out, const struct roof_chart *chart,
     roof_text_free(&name);
 }
 
+/* Returns the columns that lines beside the plot have: those of a page, unless the chart has
+ * fewer. */
+static size_t line_width(const struct roof_chart_layout *l)
+{
+    return l->canvas.width < ROOF_PAGE_WIDTH ? (size_t)l->canvas.width : ROOF_PAGE_WIDTH;
+}
+
 /* Writes a note as a line, if there is reason for it. */
 static void put_line(struct roof_text *out, const struct roof_chart *chart,
-                     enum roof_chart_note note)
+                     const struct roof_chart_layout *l, enum roof_chart_note note)
 {
     const size_t length = out->length;
     roof_chart_note(out, chart, note);
     roof_text_put(out, out->length > length ? "\n" : "");
+    roof_text_fold_at(out, length, 2, line_width(l));
 }
 
 /* Writes what is not drawn, a line for each reason. */
-static void put_notes(struct roof_text *out, const struct roof_chart *chart)
+static void put_notes(struct roof_text *out, const struct roof_chart *chart,
+                      const struct roof_chart_layout *l)
 {
     roof_text_put(out, "\n");
     for (int note = ROOF_NOTE_UNFIT + 1; note < ROOF_NOTES; note++) {
-        put_line(out, chart, (enum roof_chart_note)note);
+        put_line(out, chart, l, (enum roof_chart_note)note);
     }
     if (out->length > 1 && out->data[out->length - 2] == '\n') { /* there are no notes */
         out->data[--out->length] = '\0';
     }
+}
+
+/* Writes the name of a group, and its device where there are several. */
+static void put_group(struct roof_text *out, const struct roof_chart *chart, size_t group,
+                      size_t roof)
+{
+    roof_text_printf(out, "%s%s%s", chart->group[group], chart->roofs > 1 ? " on " : "",
+                     chart->roofs > 1 ? chart->roof[roof].hardware->id : "");
+}
+
+/* Finds the width of the names, in which the headings of groups have room, too: the numbers of all
+ * groups stand in the same columns. */
+static void widen(struct look *look, const struct roof_chart *chart,
+                  const struct roof_chart_layout *l, bool each)
+{
+    struct roof_text name = ROOF_TEXT_INIT;
+    for (size_t i = 0; i < (each ? chart->dots : l->marks); i++) {
+        const size_t m = each ? l->mark_of[i] : i;
+        if (m == ROOF_CHART_DOTS_MAX) {
+            continue;
+        }
+        const size_t width =
+            roof_text_width(each ? chart->dot[i].node.node.name : l->mark[i].label);
+        roof_text_clear(&name);
+        put_group(&name, chart, l->mark[m].group, l->mark[m].roof);
+        const size_t heading = name.failed ? 0 : roof_text_width(name.data);
+        look->widest = width > look->widest ? width : look->widest;
+        look->widest = heading > look->widest + HEADING_LEFT && heading <= HEADING_MOST
+                           ? heading - HEADING_LEFT
+                           : look->widest;
+    }
+    roof_text_free(&name);
 }
 
 /* Writes the group of some rows, its device, and what their columns are. */
@@ -343,13 +395,20 @@ static void put_heading(struct roof_text *out, const struct roof_chart *chart, s
                         size_t roof, const struct look *look)
 {
     struct roof_text name = ROOF_TEXT_INIT;
-    roof_text_printf(&name, "%s%s%s", chart->group[group], chart->roofs > 1 ? " on " : "",
-                     chart->roofs > 1 ? chart->roof[roof].hardware->id : "");
+    put_group(&name, chart, group, roof);
     const size_t width = name.failed ? 0 : roof_text_width(name.data);
     roof_text_printf(out, "\n%s", name.failed ? "" : name.data);
     roof_text_fill(out, ' ', width < look->widest + 5 ? look->widest + 5 - width : 0);
-    roof_text_printf(out, "  %9s  %8s  %s%s\n", "FLOP/byte", "TFLOPS",
-                     look->shares ? "bound  " : "bound", look->shares ? "     time" : "");
+    roof_text_printf(out, "  %9s  %8s  %s%s", "FLOP/byte", "TFLOPS",
+                     look->shares || look->measured || look->expected ? "bound  " : "bound",
+                     look->shares ? "     time" : "");
+    if (look->measured || look->expected) {
+        roof_text_printf(out, "  %8s  of bound",
+                         !look->expected   ? "measured"
+                         : !look->measured ? "expected"
+                                           : "reached");
+    }
+    roof_text_put(out, "\n");
     out->failed = out->failed || name.failed;
     roof_text_free(&name);
 }
@@ -361,11 +420,7 @@ static void put_legend(struct roof_text *out, const struct roof_chart *chart,
     const bool each = chart->dots <= LEGEND_MAX;
     const size_t rows = each ? chart->dots : l->marks;
     struct look look = look_of(chart, page);
-    for (size_t i = 0; i < rows; i++) {
-        const size_t width =
-            roof_text_width(each ? chart->dot[i].node.node.name : l->mark[i].label);
-        look.widest = width > look.widest ? width : look.widest;
-    }
+    widen(&look, chart, l, each);
     for (size_t of = 0; of < chart->groups * chart->roofs; of++) {
         const size_t group = of / chart->roofs;
         const size_t roof = of % chart->roofs;
@@ -389,14 +444,18 @@ static void put_legend(struct roof_text *out, const struct roof_chart *chart,
         }
     }
     put_ceilings(out, chart, l);
-    put_notes(out, chart);
+    put_notes(out, chart, l);
 }
 
 /* Writes the unit of the upward axis, and the bandwidths that the slopes stand for. */
-static void put_unit(struct roof_text *out, const struct roof_chart *chart)
+static void put_unit(struct roof_text *out, const struct roof_chart *chart,
+                     const struct roof_chart_layout *l)
 {
+    static const char unit[] = "TFLOPS; ";
     char number[ROOF_QUANTITY_SIZE];
-    roof_text_put(out, "TFLOPS; slope: ");
+    roof_text_put(out, unit);
+    const size_t from = out->length;
+    roof_text_put(out, "slope: ");
     for (size_t r = 0; r < chart->roofs; r++) {
         const struct roof_chart_roof *const roof = &chart->roof[r];
         roof_text_printf(out, "%s%s%s%s", r == 0 ? "" : ", ",
@@ -413,19 +472,20 @@ static void put_unit(struct roof_text *out, const struct roof_chart *chart)
         }
     }
     roof_text_put(out, "\n");
+    roof_text_fold_at(out, from, 2, line_width(l) - strlen(unit));
 }
 
 /* Says what small letters are, if there are any. */
-static void put_key(struct roof_text *out, const struct roof_chart_layout *l)
+static void put_key(struct roof_text *out, const struct roof_chart *chart,
+                    const struct roof_chart_layout *l)
 {
-    bool any = false;
-    for (size_t i = 0; i < l->marks && !any; i++) {
-        any = !isnan(l->mark[i].reached_y);
-    }
-    if (any) {
-        roof_text_put(out, l->marks <= LETTERS
-                               ? "       capital: bound, small: measured or expected\n"
-                               : "       o: measured or expected\n");
+    const struct look look = look_of(chart, NULL);
+    if (look.measured || look.expected) {
+        roof_text_fill(out, ' ', AXIS_WIDTH);
+        roof_text_printf(out, "%s: %s\n", l->marks <= LETTERS ? "capital: bound, small" : "o",
+                         !look.expected   ? "measured"
+                         : !look.measured ? "expected"
+                                          : "measured or expected");
     }
 }
 
@@ -458,15 +518,17 @@ enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart 
         return roof_no_memory(error);
     }
     if (chart->title[0] != '\0') {
+        const size_t from = out->length;
         roof_text_printf(out, "%s\n", chart->title);
+        roof_text_fold_at(out, from, 2, line_width(layout));
     }
-    put_line(out, chart, ROOF_NOTE_UNFIT);
-    put_unit(out, chart);
+    put_line(out, chart, layout, ROOF_NOTE_UNFIT);
+    put_unit(out, chart, layout);
     draw(&page, chart, layout);
     roof_page_put(out, &page);
     roof_text_fill(out, ' ', AXIS_WIDTH);
     roof_text_put(out, "arithmetic intensity, FLOP/byte\n");
-    put_key(out, layout);
+    put_key(out, chart, layout);
     put_legend(out, chart, layout, &page);
     free(page.cell);
     roof_chart_layout_free(layout);

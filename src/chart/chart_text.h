@@ -35,7 +35,7 @@ enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart 
  * the legend leaves no room for the chart.
  */
 enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_chart *chart,
-                                    enum roof_chart_image image, int width, int height,
+                                    enum roof_chart_image image, int pixels_x, int pixels_y,
                                     struct roof_error *error);
 
 /** Writes the chart as a JSON object: devices with ceilings, lines, points. */

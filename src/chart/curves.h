@@ -100,7 +100,7 @@ void roof_curves_note(struct roof_text *out, const struct roof_curves *curves);
 enum roof_status roof_curves_text(struct roof_text *out, const struct roof_curves *curves,
                                   const struct roof_chart_look *look, struct roof_error *error);
 enum roof_status roof_curves_gnuplot(struct roof_text *out, const struct roof_curves *curves,
-                                     enum roof_chart_image image, int width, int height,
+                                     enum roof_chart_image image, int pixels_x, int pixels_y,
                                      struct roof_error *error);
 void roof_curves_json(struct roof_text *out, const struct roof_curves *curves);
 

@@ -18,9 +18,10 @@
 #define BOTTOM 62.0
 #define TITLE_TOP 24.0
 #define LEGEND_TOP 50.0
-#define LEGEND_GAP 44.0 /* the width of an item beside its text */
+#define LEGEND_GAP 46.0 /* the width of an item beside its text */
 #define SWATCH 22.0
-#define POINT 4.0 /* the radius of a point */
+#define POINT 4.0      /* the radius of a point */
+#define POINT_SIZE 0.9 /* what gnuplot takes for it */
 #define DASHED "linewidth 1.4 dashtype (10,6)"
 #define LABELS_MAX 200
 /* A line is looked at in so many points, to see if it runs through a label. */
@@ -42,7 +43,8 @@ struct drawing {
     struct roof_text *out;
     const struct roof_curves *curves;
     enum roof_chart_image image;
-    double width, height;
+    double width, height; /* of the layout */
+    double scale;         /* pixels of the image for one of the layout */
     struct box plot;
     struct box taken[LABELS_MAX]; /* by labels */
     size_t labels;
@@ -51,6 +53,11 @@ struct drawing {
 static const char *colour_of(const struct drawing *d, size_t curve)
 {
     return colours[roof_curve_number(d->curves, curve) % COUNT(colours)];
+}
+
+static int shape_of(const struct drawing *d, size_t curve)
+{
+    return shapes[roof_curve_number(d->curves, curve) % COUNT(shapes)];
 }
 
 static bool is_bound(const struct drawing *d, size_t curve)
@@ -74,7 +81,7 @@ static void put_label(const struct drawing *d, const char *text, double x, doubl
     roof_text_put(d->out, " at ");
     put_place(d, x, y);
     roof_text_printf(d->out, " %s front textcolor rgb '#%s' font ',", place, colour);
-    roof_script_number(d->out, roof_script_text_size(d->image, size));
+    roof_script_number(d->out, roof_script_text_size(d->image, size * d->scale));
     roof_text_put(d->out, "'\n");
 }
 
@@ -107,10 +114,11 @@ struct legend {
     bool drawn; /* it is drawn, not only counted */
 };
 
+/* Writes the name of a curve beside a piece of its line, with its shape (0: it has none). */
 static void put_item(const struct drawing *d, struct legend *legend, const char *name,
-                     const char *style, const char *colour)
+                     const char *style, const char *colour, int shape)
 {
-    const double width = LEGEND_GAP + CHARACTER * (double)roof_text_width(name);
+    const double width = LEGEND_GAP + roof_script_text_width(name, FONT - 1);
     if (legend->x > LEFT && legend->x + width > d->width - RIGHT + LEGEND_GAP / 2) {
         legend->x = LEFT;
         legend->row++;
@@ -118,6 +126,13 @@ static void put_item(const struct drawing *d, struct legend *legend, const char 
     if (legend->drawn) {
         const double y = LEGEND_TOP + LINE * (double)legend->row;
         put_line(d, legend->x, legend->x + SWATCH, y, style, colour);
+        if (shape > 0) {
+            roof_text_put(d->out, "set label '' at ");
+            put_place(d, legend->x + SWATCH / 2, y);
+            roof_text_printf(d->out, " point pointtype %d pointsize ", shape);
+            roof_script_number(d->out, POINT_SIZE * roof_script_points(d->image, d->scale));
+            roof_text_printf(d->out, " linecolor rgb '#%s' front\n", colour);
+        }
         put_label(d, name, legend->x + SWATCH + 6, y, "left", FONT - 1, "202020");
     }
     legend->x += width;
@@ -131,11 +146,12 @@ static size_t put_legend(const struct drawing *d, bool drawn)
     for (size_t c = 0; c < d->curves->curves; c++) {
         bounds = bounds || is_bound(d, c);
         if (!is_bound(d, c)) {
-            put_item(d, &legend, d->curves->curve[c].name, "linewidth 2.4", colour_of(d, c));
+            put_item(d, &legend, d->curves->curve[c].name, "linewidth 1.8", colour_of(d, c),
+                     d->curves->dense ? 0 : shape_of(d, c));
         }
     }
     if (bounds) {
-        put_item(d, &legend, "lower bound", DASHED, "606060");
+        put_item(d, &legend, "lower bound", DASHED, "606060", 0);
     }
     return legend.row + 1;
 }
@@ -289,7 +305,8 @@ static void put_axis(const struct drawing *d, char letter, const struct roof_cur
 static void put_head(const struct drawing *d)
 {
     roof_text_put(d->out, "# A chart of curves. gnuplot FILE > image\n");
-    roof_script_terminal(d->out, d->image, d->width, d->height, FONT);
+    roof_script_terminal(d->out, d->image, round(d->width * d->scale), round(d->height * d->scale),
+                         FONT, d->scale);
     roof_script_margins(d->out, d->plot.left / d->width, d->plot.right / d->width,
                         1 - d->plot.top / d->height, 1 - d->plot.bottom / d->height);
     put_axis(d, 'x', &d->curves->x);
@@ -309,10 +326,10 @@ static void put_plot(const struct drawing *d)
     for (size_t c = 0; c < d->curves->curves; c++) {
         const char *const colour = colour_of(d, c);
         if (d->curves->front) {
-            roof_text_printf(d->out,
-                             "  $behind_%zu using 1:2 with points pointtype 7 pointsize 0.4 "
-                             "linecolor rgb '#90%s', \\\n",
-                             c + 1, colour);
+            roof_text_printf(d->out, "  $behind_%zu using 1:2 with points pointtype 7 pointsize ",
+                             c + 1);
+            roof_script_number(d->out, 0.4 * roof_script_points(d->image, d->scale));
+            roof_text_printf(d->out, " linecolor rgb '#90%s', \\\n", colour);
         }
         if (is_bound(d, c)) {
             roof_text_printf(d->out,
@@ -327,9 +344,10 @@ static void put_plot(const struct drawing *d)
         } else {
             roof_text_printf(d->out,
                              "  $curve_%zu using 1:2 with linespoints linewidth 1.8 "
-                             "pointtype %d pointsize 0.9 linecolor rgb '#%s', \\\n",
-                             c + 1, shapes[roof_curve_number(d->curves, c) % COUNT(shapes)],
-                             colour);
+                             "pointtype %d pointsize ",
+                             c + 1, shape_of(d, c));
+            roof_script_number(d->out, POINT_SIZE * roof_script_points(d->image, d->scale));
+            roof_text_printf(d->out, " linecolor rgb '#%s', \\\n", colour);
         }
     }
     roof_text_put(d->out, "  NaN notitle\n");
@@ -349,15 +367,22 @@ static void put_around(const struct drawing *d)
 }
 
 enum roof_status roof_curves_gnuplot(struct roof_text *out, const struct roof_curves *curves,
-                                     enum roof_chart_image image, int width, int height,
+                                     enum roof_chart_image image, int pixels_x, int pixels_y,
                                      struct roof_error *error)
 {
+    const double scale = roof_script_scale(pixels_x, pixels_y);
     struct drawing *const d = calloc(1, sizeof *d);
     if (d == NULL) {
         return roof_no_memory(error);
     }
-    *d = (struct drawing){
-        .out = out, .curves = curves, .image = image, .width = width, .height = height};
+    *d = (struct drawing){.out = out,
+                          .curves = curves,
+                          .image = image,
+                          .scale = scale,
+                          .width = pixels_x / scale,
+                          .height = pixels_y / scale};
+    const double width = d->width;
+    const double height = d->height;
     const double legend = LINE * (double)put_legend(d, false);
     const double bottom =
         height - BOTTOM - (curves->unfit > 0 || curves->key[0] != '\0' ? LINE : 0);
@@ -367,7 +392,7 @@ enum roof_status roof_curves_gnuplot(struct roof_text *out, const struct roof_cu
         return roof_error_set(error, ROOF_USAGE,
                               "an image of %dx%d has no room for the names of %zu curves: give it "
                               "a larger " ROOF_KEY("size"),
-                              width, height, curves->curves);
+                              pixels_x, pixels_y, curves->curves);
     }
     put_head(d);
     for (size_t c = 0; c < curves->curves; c++) {

@@ -15,6 +15,12 @@
 #define CROWDED_SHARE 0.05
 #define CROWDED_DISTANCES 7
 #define DIRECTIONS 24
+/* A label as close as this to a mark, in pixels, seems to be the label of that mark. */
+#define TOUCHING 5.0
+/* A level leader as close as this to a ceiling, in pixels, cannot be told from it. */
+#define ALONG 3.0
+/* A leader ends so many pixels from the top and the bottom of a label, at least. */
+#define LEADER_INSIDE 3.0
 /* A line that bends is taken as so many straight ones. */
 #define BENT_PIECES 16
 /* The distances from its mark that are tried for a label, in heights of a line. */
@@ -73,7 +79,51 @@ static size_t boxes_of(struct roof_box box[2], const struct roof_mark *mark)
     return 2;
 }
 
-/* Tells if a box is free of marks, labels of marks and labels of slopes. */
+/* Returns the distance of two boxes; 0 where they overlap. */
+static double apart(const struct roof_box *a, const struct roof_box *b)
+{
+    return hypot(fmax(fmax(a->left - b->right, b->left - a->right), 0),
+                 fmax(fmax(a->top - b->bottom, b->top - a->bottom), 0));
+}
+
+/* Returns the distance of a box from a mark, its line to what it reached, and the end of that. */
+static double distance_of(const struct roof_mark *mark, const struct roof_box *box)
+{
+    struct roof_box covered[3];
+    const size_t count = boxes_of(covered, mark);
+    double least = apart(box, &covered[0]);
+    if (count == 2) {
+        covered[2] = (struct roof_box){mark->whisker_x, fmin(mark->y, mark->reached_y),
+                                       mark->whisker_x, fmax(mark->y, mark->reached_y)};
+        least = fmin(least, fmin(apart(box, &covered[1]), apart(box, &covered[2])));
+    }
+    return least;
+}
+
+/* Counts the other marks that a reader could take for that of a label: those that are as close as
+ * its own, or, where a leader joins it to its own, those that it nearly touches. */
+static int mistaken(const struct roof_chart_layout *out, const struct roof_mark *own,
+                    const struct roof_box *box, bool leader)
+{
+    const double close = leader ? TOUCHING : distance_of(own, box) + TOUCHING;
+    int count = 0;
+    for (size_t i = 0; i < out->marks; i++) {
+        const struct roof_mark *const mark = &out->mark[i];
+        const bool same = mark == own || (mark->x == own->x && mark->y == own->y);
+        count += !same && distance_of(mark, box) < close;
+    }
+    return count;
+}
+
+/* Finds the box around the ridge point of a ceiling; returns if it has one that is drawn. */
+static bool ridge_of(struct roof_box *box, const struct roof_chart_layout *out,
+                     const struct roof_side *side, double half)
+{
+    *box = around(roof_chart_x(out, side->from), side->at, half, half);
+    return !side->line && !side->tick;
+}
+
+/* Tells if a box is free of marks, ridge points, labels of marks and labels of slopes. */
 static bool is_free(const struct roof_chart_layout *out, const struct roof_box *box)
 {
     if (!is_inside(box, &out->canvas.plot)) {
@@ -84,6 +134,12 @@ static bool is_free(const struct roof_chart_layout *out, const struct roof_box *
             if (overlap(box, &out->slope[i].box[k])) {
                 return false;
             }
+        }
+    }
+    for (size_t i = 0; i < out->sides; i++) {
+        struct roof_box ridge;
+        if (ridge_of(&ridge, out, &out->side[i], TOUCHING) && overlap(box, &ridge)) {
+            return false;
         }
     }
     for (size_t i = 0; i < out->marks; i++) {
@@ -130,30 +186,73 @@ static bool hides_side(const struct roof_chart_layout *out, const struct roof_si
     return hides;
 }
 
-/* Weighs how much a label would disturb: the lines of the chart that its box would hide, and the
- * marks and labels that a leader to it, from (x0, y0) to (x1, y1), would cross. */
-static double disturbed(const struct roof_chart_layout *out, const struct roof_box *box, double x0,
-                        double y0, double x1, double y1)
+static bool leads_through(const struct roof_leader *leader, const struct roof_box *box)
 {
-    double sum = hides_joins(out, box);
+    return crosses(leader->x0, leader->y0, leader->x1, leader->y1, box);
+}
+
+struct roof_leader roof_leader_to(const struct roof_mark *mark, const struct roof_box *box)
+{
+    const double x = mark->beside ? mark->whisker_x : mark->x;
+    const double y = mark->beside ? mark->reached_y : mark->y;
+    return (struct roof_leader){
+        x, y, fmin(fmax(x, box->left), box->right),
+        fmin(fmax(y, box->top + LEADER_INSIDE), box->bottom - LEADER_INSIDE)};
+}
+
+/* Counts the ridge points that a box or a leader nearly touches: the label would seem theirs. */
+static int touches_ridges(const struct roof_chart_layout *out, const struct roof_box *box,
+                          const struct roof_leader *leader)
+{
+    int count = 0;
+    for (size_t i = 0; i < out->sides; i++) {
+        struct roof_box ridge;
+        count += ridge_of(&ridge, out, &out->side[i], 2 * TOUCHING) &&
+                 (overlap(box, &ridge) || leads_through(leader, &ridge));
+    }
+    return count;
+}
+
+/* Tells if a leader would run along a ceiling or a level line, where it could not be seen. */
+static bool runs_along(const struct roof_chart_layout *out, const struct roof_leader *leader)
+{
+    bool along = false;
+    for (size_t i = 0; i < out->sides && !along; i++) {
+        const struct roof_side *const side = &out->side[i];
+        along = !side->tick && side->bend == 0 && fabs(leader->y0 - side->at) < ALONG &&
+                fabs(leader->y1 - side->at) < ALONG &&
+                fmax(leader->x0, leader->x1) > roof_chart_x(out, side->from);
+    }
+    return along;
+}
+
+/* Weighs how much a label would disturb: the lines of the chart that its box would hide, and the
+ * marks and labels that a leader to it would cross. */
+static double disturbed(const struct roof_chart_layout *out, const struct roof_box *box,
+                        const struct roof_leader *leader)
+{
+    double sum = 2 * hides_joins(out, box) + 2 * touches_ridges(out, box, leader);
     for (size_t i = 0; i < out->sides; i++) {
         const struct roof_side *const side = &out->side[i];
-        sum += !side->tick && hides_side(out, side, box);
+        sum += !side->tick && hides_side(out, side, box) ? 2 : 0;
     }
     for (size_t i = 0; i < out->slopes; i++) {
         const struct roof_slope *const slope = &out->slope[i];
         sum +=
             crosses(roof_chart_x(out, out->x_min), roof_chart_y(out, slope->rate * out->x_min),
-                    roof_chart_x(out, slope->to), roof_chart_y(out, slope->rate * slope->to), box);
+                    roof_chart_x(out, slope->to), roof_chart_y(out, slope->rate * slope->to), box)
+                ? 2
+                : 0;
     }
     for (size_t i = 0; i < out->marks; i++) {
         const struct roof_mark *const mark = &out->mark[i];
-        if (mark->x != x0 || mark->y != y0) { /* the label would seem to be that of this mark */
+        if (mark->x != leader->x0 ||
+            mark->y != leader->y0) { /* the label would seem to be that of this mark */
             const struct roof_box bound = around(mark->x, mark->y, mark->radius, mark->radius);
-            sum += crosses(x0, y0, x1, y1, &bound) ? 8 : 0;
+            sum += leads_through(leader, &bound) ? 8 : 0;
         }
         if (mark->labelled) {
-            sum += crosses(x0, y0, x1, y1, &mark->box) ? 6 : 0;
+            sum += leads_through(leader, &mark->box) ? 6 : 0;
         }
     }
     return sum;
@@ -180,12 +279,15 @@ static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
             /* The side of the box that is towards the mark touches the point. */
             const struct roof_box box = around(
                 x + cos(angle) * half_width, y - sin(angle) * half_height, half_width, half_height);
+            const struct roof_leader leader = roof_leader_to(mark, &box);
             const double least = distances[d] * 0.7 + (a == 0 || a == DIRECTIONS / 2 ? 0 : 0.2);
-            const double cost = least < best && is_free(out, &box)
-                                    ? least + disturbed(out, &box, x0, y0, x, y)
-                                    : HUGE_VAL;
-            if (cost < best) {
-                best = cost;
+            if (!(least < best && is_free(out, &box)) || (d > 0 && runs_along(out, &leader))) {
+                continue;
+            }
+            const double harm = disturbed(out, &box, &leader) +
+                                (d > 0 ? 1 : 1.5) * mistaken(out, mark, &box, d > 0);
+            if (least + harm < best) {
+                best = least + harm;
                 mark->box = box;
                 mark->leader = d > 0;
             }

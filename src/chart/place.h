@@ -100,6 +100,12 @@ enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct
                                     const struct roof_canvas *canvas, double distance,
                                     struct roof_error *error);
 void roof_chart_layout_free(struct roof_chart_layout *layout);
+/* A straight line from (x0, y0) to (x1, y1). */
+struct roof_leader {
+    double x0, y0, x1, y1;
+};
+/* Finds the leader from a mark to its label in a box: to the nearest place of the box. */
+struct roof_leader roof_leader_to(const struct roof_mark *mark, const struct roof_box *box);
 /* Finds places for the labels of marks and slopes, as far as there is room. */
 void roof_chart_place_labels(struct roof_chart_layout *layout);
 

@@ -9,6 +9,10 @@
 
 static const char *const terminals[] = {
     [ROOF_CHART_SVG] = "svg", [ROOF_CHART_PNG] = "pngcairo", [ROOF_CHART_PDF] = "pdfcairo"};
+/* Images up to this size are looked at as they are. */
+#define SCREEN_WIDTH 1600
+#define SCREEN_HEIGHT 1000
+
 /* The font size, by terminal, that makes text a pixel high. */
 static const double text_unit[] = {
     [ROOF_CHART_SVG] = 1, [ROOF_CHART_PNG] = 0.75, [ROOF_CHART_PDF] = 0.54};
@@ -43,19 +47,53 @@ double roof_script_text_size(enum roof_chart_image image, double pixels)
     return pixels * text_unit[image];
 }
 
-void roof_script_terminal(struct roof_text *out, enum roof_chart_image image, double width,
-                          double height, double font)
+double roof_script_text_width(const char *text, double font)
 {
-    const double scale = image == ROOF_CHART_PDF ? 0.01 : 1;
+    /* The widths of printable ASCII in DejaVu Sans, in hundredths of its height. */
+    static const unsigned char widths[] = {
+        32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36,  32, 34, 64, 64, 64,
+        64, 64, 64, 64, 64, 64, 64, 34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63,
+        58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63,  61, 73, 68, 99, 69,
+        61, 69, 39, 34, 39, 84, 50, 50, 61, 63, 55, 63, 62, 35,  63, 63, 28, 28, 58,
+        28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59,  52, 64, 34, 64, 84};
+    unsigned hundredths = 0;
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if ((c & 0xc0U) != 0x80) { /* the first byte of a character */
+            hundredths += c >= ' ' && c <= '~' ? widths[c - ' '] : widths['0' - ' '];
+        }
+    }
+    return font * hundredths / 100;
+}
+
+double roof_script_points(enum roof_chart_image image, double scale)
+{
+    return image == ROOF_CHART_SVG ? 1 : scale;
+}
+
+double roof_script_scale(double width, double height)
+{
+    return fmax(fmin(width / SCREEN_WIDTH, height / SCREEN_HEIGHT), 1);
+}
+
+void roof_script_terminal(struct roof_text *out, enum roof_chart_image image, double width,
+                          double height, double font, double scale)
+{
+    const double per_unit = image == ROOF_CHART_PDF ? 0.01 : 1;
     const char *const unit = image == ROOF_CHART_PDF ? "in" : "";
     roof_text_put(out, "set encoding utf8\nset decimalsign '.'\n");
     roof_text_printf(out, "set terminal %s noenhanced size ", terminals[image]);
-    roof_text_number(out, width * scale);
+    roof_text_number(out, width * per_unit);
     roof_text_printf(out, "%s,", unit);
-    roof_text_number(out, height * scale);
+    roof_text_number(out, height * per_unit);
     roof_text_printf(out, "%s background rgb '#ffffff' fontscale 1 font 'DejaVu Sans,", unit);
-    roof_script_number(out, roof_script_text_size(image, font));
-    roof_text_put(out, "'\n");
+    roof_script_number(out, roof_script_text_size(image, font * scale));
+    roof_text_put(out, "'");
+    if (scale > 1) {
+        roof_text_put(out, " linewidth ");
+        roof_script_number(out, scale);
+    }
+    roof_text_put(out, "\n");
 }
 
 void roof_script_margins(struct roof_text *out, double left, double right, double top,

@@ -78,7 +78,7 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
     ROW(ROUTING, "routing", 0, ROUTING, ALL,
         "how tokens choose experts (default uniform: at random; fewest: all the same)"),
     ROW(EP, "ep", 0, SIZE, ALL,
-        "expert-parallel size (default 1); of a model --attention-dp N --moe-ep N: tp x N devices"),
+        "expert-parallel size (default 1); models: also --attention-dp, --moe-ep"),
     ROW(ELEMENTS, "elements", 0, SIZE, OPERATORS,
         "elements of the whole tensor (all-to-all: per device)"),
     ROW(DEVICES, "devices", 0, SIZE, OPERATORS, "devices in the group"),

@@ -24,21 +24,21 @@ static void put_figure(struct roof_text *out, const char *label, const struct ro
     if (!isnan(figure->value)) {
         size_t from = out->length;
         if (figure->note != NULL) {
-            roof_text_printf(out, "  %-26s   %s\n", "", figure->note);
-            roof_text_fold(out, from, 33);
+            roof_text_printf(out, "      %s\n", figure->note);
+            roof_text_fold(out, from, 8);
         }
         from = out->length;
-        roof_text_printf(out, "  %-26s   source%s%s: %s\n", "",
+        roof_text_printf(out, "      source%s%s: %s\n",
                          figure->confidence == ROOF_CONFIDENCE_UNKNOWN ? "" : ", confidence ",
                          figure->confidence == ROOF_CONFIDENCE_UNKNOWN
                              ? ""
                              : roof_confidence_name(figure->confidence),
                          figure->source == NULL ? "none given" : figure->source);
-        roof_text_fold(out, from, 33);
+        roof_text_fold(out, from, 8);
     }
     if (differs) {
         roof_text_printf(
-            out, "  %-26s   published (%s): %s\n", "", product,
+            out, "      published (%s): %s\n", product,
             isnan(published->value) ? "none" : roof_format_quantity(value, published->value, unit));
     }
 }

@@ -167,11 +167,14 @@ static void text_lost(struct roof_text *out, const struct roof_compared *row,
     roof_text_printf(out, "  %8s  %-8s  %-28s",
                      roof_format_quantity(value, loss->share, ROOF_UNIT_FRACTION),
                      roof_bottleneck_name(loss->regime), cure.length == 0 ? "" : cure.data);
-    roof_text_printf(out, "  %5sx  ", roof_format_short(value, loss->gain));
+    roof_text_printf(out, "  %5sx\n", roof_format_short(value, loss->gain));
     out->failed = out->failed || cure.failed;
     roof_text_free(&cure);
+    const size_t from = out->length;
+    roof_text_fill(out, ' ', 14);
     put_subject(out, row);
     roof_text_put(out, "\n");
+    roof_text_fold(out, from, 16);
 }
 
 /* Formats a compared value: a rate is kept as the time of a token. */
@@ -233,8 +236,8 @@ void roof_report_lost(struct roof_text *out, enum roof_output output,
 
 void roof_report_lost_heading(struct roof_text *out)
 {
-    roof_text_printf(out, "  %10s  %10s  %10s  %8s  %-8s  %-28s  %6s  %s\n", "lost", "measured",
-                     "bound", "of bound", "regime", "lever", "gain", "of");
+    roof_text_printf(out, "  %10s  %10s  %10s  %8s  %-8s  %-28s  %6s\n", "lost", "measured",
+                     "bound", "of bound", "regime", "lever", "gain");
 }
 
 void roof_report_losses(struct roof_text *out, bool json, double below, size_t rows, size_t count,

@@ -22,19 +22,32 @@ void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_eng
 
 /* --- for people ---------------------------------------------------------------------------- */
 
+/* Writes a line after so many blanks and folds it, the other lines two blanks further. */
+static void put_folded(struct roof_text *out, size_t indent, const char *before, const char *line)
+{
+    const size_t from = out->length;
+    roof_text_fill(out, ' ', indent);
+    roof_text_printf(out, "%s%s\n", before, line);
+    roof_text_fold(out, from, indent + 2);
+}
+
 static void put_words(struct roof_text *out, const struct roof_engine_words *words)
 {
     for (const char *const *line = words->command; *line != NULL; line++) {
-        roof_text_printf(out, "    %s\n", *line);
+        put_folded(out, 4, "", *line);
     }
     for (const char *const *line = words->file; *line != NULL; line++) {
-        roof_text_printf(out, "    file: %s\n", *line);
+        put_folded(out, 4, "file: ", *line);
     }
 }
+
+/* The columns before those of the KV cache. */
+#define PRECISIONS_WIDTH 45
 
 /* Writes what a format is in precisions, as a row of a table. */
 static void put_precisions(struct roof_text *out, const struct roof_engine_format *f)
 {
+    const size_t from = out->length;
     roof_text_printf(out, "  %-15s %-13s %-12s ", f->id, roof_format(f->weights)->name,
                      roof_format(f->activations)->name);
     for (size_t i = 0; i < f->kvs; i++) {
@@ -47,22 +60,25 @@ static void put_precisions(struct roof_text *out, const struct roof_engine_forma
         roof_text_printf(out, " of models published in %s", f->quantization);
     }
     roof_text_put(out, "\n");
+    roof_text_fold(out, from, PRECISIONS_WIDTH);
 }
 
 /* Writes where a format runs and what asks for it. */
 static void put_format(struct roof_text *out, const struct roof_engine_format *f)
 {
-    roof_text_printf(out, "  %s", f->id);
+    roof_text_printf(out, "  %s\n", f->id);
+    const size_t from = out->length;
     for (const char *const *on = f->on; *on != NULL; on++) {
-        roof_text_printf(out, "%s%s", on == f->on ? "\n    on " : ", ", *on);
+        roof_text_printf(out, "%s%s", on == f->on ? "    on " : ", ", *on);
     }
-    roof_text_put(out, "\n");
+    roof_text_put(out, f->on[0] != NULL ? "\n" : "");
+    roof_text_fold(out, from, 6);
     put_words(out, &f->words);
     if (f->checkpoint != NULL) {
-        roof_text_printf(out, "    reads %s\n", f->checkpoint);
+        put_folded(out, 4, "reads ", f->checkpoint);
     }
     for (const char *const *line = f->make; *line != NULL; line++) {
-        roof_text_printf(out, "    made by %s\n", *line);
+        put_folded(out, 4, "made by ", *line);
     }
 }
 
@@ -97,9 +113,7 @@ static void put_lines(struct roof_text *out, const char *title, const char *cons
         roof_text_printf(out, "\n%s\n", title);
     }
     for (; *line != NULL; line++) {
-        const size_t from = out->length;
-        roof_text_printf(out, "  %s\n", *line);
-        roof_text_fold(out, from, 4);
+        put_folded(out, 2, "", *line);
     }
 }
 
@@ -144,9 +158,7 @@ static void put_hosts(struct roof_text *out, const struct roof_engine *e)
                          roof_format_quantity(step, h->time.step_s, ROOF_UNIT_MICROSECONDS),
                          roof_format_quantity(sequence, h->time.sequence_s, ROOF_UNIT_MICROSECONDS),
                          roof_format_quantity(request, h->time.request_s, ROOF_UNIT_MILLISECONDS));
-        const size_t from = out->length;
-        roof_text_printf(out, "    %s\n", h->source);
-        roof_text_fold(out, from, 4);
+        put_folded(out, 4, "", h->source);
     }
 }
 
@@ -170,9 +182,9 @@ static void put_text(struct roof_text *out, const struct roof_engine *e)
     for (size_t i = 0; i < e->splits; i++) {
         put_split(out, &e->split[i]);
     }
-    roof_text_printf(out, "  %s\n", e->nodes == NULL ? "one node only" : e->nodes);
+    put_folded(out, 2, "", e->nodes == NULL ? "one node only" : e->nodes);
     if (e->disaggregated != NULL) {
-        roof_text_printf(out, "  %s\n", e->disaggregated);
+        put_folded(out, 2, "", e->disaggregated);
     }
     put_scheduler(out, &e->scheduler);
     put_hosts(out, e);

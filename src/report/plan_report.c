@@ -740,9 +740,11 @@ void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_spe
 {
     const char *const fits[] = {speedup->from_fits == ROOF_FIT_NO ? speedup->from_name : NULL,
                                 speedup->to_fits == ROOF_FIT_NO ? speedup->to_name : NULL};
+    const size_t from = out->length;
     roof_text_printf(out, "%s, the split and batch of the best plan of both: ", problem->model->id);
     roof_plan_describe(out, best, problem);
     roof_text_put(out, "\n");
+    roof_text_fold(out, from, 4);
     for (int i = 0; i < 2; i++) {
         if (fits[i] != NULL) {
             roof_text_printf(out, "It does not fit with %s.\n", fits[i]);

@@ -102,11 +102,14 @@ static void put_sums(struct roof_text *out, const struct roof_rate_answer *a)
     const double saved = 1 - sums.device_hours / sums.peak_device_hours;
     char some[ROOF_QUANTITY_SIZE];
     char all[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, "\n");
+    const size_t from = out->length;
     roof_text_printf(out,
-                     "\n  device-hours %s with the copies of each interval, %s with those of the "
+                     "  device-hours %s with the copies of each interval, %s with those of the "
                      "greatest rate: %.0f%% less\n",
                      roof_format_short(some, sums.device_hours),
                      roof_format_short(all, sums.peak_device_hours), 100 * saved);
+    roof_text_fold(out, from, 15);
     if (!isnan(sums.cost)) {
         roof_text_printf(out, "  cost         %s instead of %s\n",
                          roof_format_short(some, sums.cost),

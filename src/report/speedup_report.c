@@ -137,16 +137,22 @@ static const struct roof_gain *gain_of(const struct roof_speedup_row *row, bool 
     return expected ? &row->expected : &row->bound;
 }
 
+/* The other columns: the count, the speedup, and the longest change of a bottleneck. */
+#define CHANGE_WIDTH 36
+
 /* How the rows of a table look: their times in one unit, and the causes that save or cost any. */
 struct look {
     bool expected;
     struct roof_time_look time;
-    int name;  /* width */
-    int width; /* of a time */
+    int name;    /* width */
+    int width;   /* of a time */
+    bool narrow; /* only the new bottleneck is named, where both would be too wide */
     bool cause[ROOF_CAUSE_COUNT];
 };
 
-static struct look look_of(const struct roof_speedup *s, bool expected)
+/* Finds how the rows in an order look, of which the first are printed. */
+static struct look look_of(const struct roof_speedup *s, bool expected, const size_t *order,
+                           size_t printed)
 {
     const double total = gain_of(&s->total, expected)->from_s;
     struct look look = {.expected = expected, .name = (int)strlen("operator")};
@@ -155,15 +161,22 @@ static struct look look_of(const struct roof_speedup *s, bool expected)
     look.time =
         roof_time_look(longest, longest < 1e-3 ? ROOF_UNIT_MICROSECONDS : ROOF_UNIT_MILLISECONDS);
     look.width = (int)strlen(roof_time_text(widest, longest, &look.time));
-    look.width = look.width > 8 ? look.width : 8;
+    look.width = look.width > 7 ? look.width : 7;
+    for (size_t i = 0; i < printed; i++) {
+        const int length = (int)strlen(s->row[order[i]].name);
+        look.name = length > look.name ? length : look.name;
+    }
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_gain *const gain = gain_of(&s->row[i], expected);
-        const int length = (int)strlen(s->row[i].name);
-        look.name = length > look.name ? length : look.name;
         for (int c = 0; c < (expected ? ROOF_CAUSE_COUNT : ROOF_CAUSE_LAUNCH); c++) {
             look.cause[c] = look.cause[c] || fabs(gain->saved_s[c]) > 5e-4 * total;
         }
     }
+    int columns = 2; /* from and to */
+    for (int c = 0; c < ROOF_CAUSE_COUNT; c++) {
+        columns += look.cause[c] ? 1 : 0;
+    }
+    look.narrow = look.name + columns * (look.width + 1) + CHANGE_WIDTH > ROOF_PAGE_WIDTH;
     return look;
 }
 
@@ -194,8 +207,13 @@ static void put_row(struct roof_text *out, const struct roof_speedup_row *row,
             put_time(out, gain->saved_s[i], look);
         }
     }
-    roof_text_printf(out, "  %s", roof_bottleneck_name(from));
-    if (from != to) {
+    roof_text_put(out, "  ");
+    if (from == to || !look->narrow) {
+        roof_text_put(out, roof_bottleneck_name(from));
+    }
+    if (from != to && look->narrow) {
+        roof_text_printf(out, "now %s", roof_bottleneck_name(to));
+    } else if (from != to) {
         roof_text_printf(out, " -> %s", roof_bottleneck_name(to));
     }
     roof_text_put(out, "\n");
@@ -204,7 +222,6 @@ static void put_row(struct roof_text *out, const struct roof_speedup_row *row,
 /* Writes the rows that take longest before the change, the longest first. */
 static void put_rows(struct roof_text *out, const struct roof_speedup *s, size_t top, bool expected)
 {
-    const struct look look = look_of(s, expected);
     size_t order[ROOF_GRAPH_MAX];
     for (size_t i = 0; i < s->count; i++) {
         size_t at = i;
@@ -215,6 +232,7 @@ static void put_rows(struct roof_text *out, const struct roof_speedup *s, size_t
         }
         order[at] = i;
     }
+    const struct look look = look_of(s, expected, order, s->count < top ? s->count : top);
     roof_text_printf(out, "\n  (times in %s)\n  %-*s %5s %*s %*s %7s",
                      roof_unit_name(look.time.unit), look.name, "operator", "count", look.width,
                      "from", look.width, "to", "speedup");
@@ -237,7 +255,13 @@ void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *
 {
     const struct roof_speedup_row *const total = &speedup->total;
     const bool expected = !isnan(total->expected.from_s);
-    roof_text_printf(out, "from %s to %s\n\n", total->from, total->to);
+    size_t from = out->length; /* the line has begun before */
+    while (from > 0 && out->data[from - 1] != '\n') {
+        from--;
+    }
+    roof_text_printf(out, "from %s to %s\n", total->from, total->to);
+    roof_text_fold(out, from, 4);
+    roof_text_put(out, "\n");
     put_gain(out, "at best", &total->bound);
     put_gain(out, "expected", &total->expected);
     put_causes(out, total, expected);

@@ -34,9 +34,8 @@ static void put_waves(struct roof_text *out, const struct roof_tile *t)
     char full[ROOF_QUANTITY_SIZE];
     char busy[ROOF_QUANTITY_SIZE];
     char detail[200];
-    snprintf(detail, sizeof detail,
-             "of %.0f thread blocks; %s of the slots used, %s of the peak in reach", t->grid,
-             roof_format_quantity(full, t->wave_efficiency, ROOF_UNIT_FRACTION),
+    snprintf(detail, sizeof detail, "of %.0f thread blocks; %s of slots used, %s of peak in reach",
+             t->grid, roof_format_quantity(full, t->wave_efficiency, ROOF_UNIT_FRACTION),
              roof_format_quantity(busy, t->busy, ROOF_UNIT_FRACTION));
     line(out, "waves", roof_format_short(value, t->waves), detail);
 }
@@ -108,17 +107,21 @@ static void put_alignment(struct roof_text *out, const struct roof_tile *t)
     char more[ROOF_QUANTITY_SIZE];
     const double own = t->bytes[ROOF_TILE_L2] - t->sector_bytes;
     roof_text_put(out, t->k_alignment < 16 || t->n_alignment < 16 ? "\n" : "");
+    size_t from = out->length;
     if (t->k_alignment < 16) {
         roof_text_printf(out,
                          "K is misaligned: its rows begin at multiples of %.0f bytes, not of 16. "
                          "No TMA; a thread loads at most %.0f bytes at once.\n",
                          t->k_alignment, t->k_alignment);
+        roof_text_fold(out, from, 0);
     }
+    from = out->length;
     if (t->n_alignment < 16) {
         roof_text_printf(out,
                          "N is misaligned: rows of the output begin at multiples of %.0f bytes, "
                          "not of 16.\n",
                          t->n_alignment);
+        roof_text_fold(out, from, 0);
     }
     if (t->sector_bytes > 0) {
         roof_text_printf(out, "%sParts of sectors of 32 bytes add %s to the bytes of the L2.\n",

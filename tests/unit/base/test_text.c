@@ -238,6 +238,11 @@ static void test_folds_at_blanks(void **state)
     snprintf(expected, sizeof expected, "a, b %.86s devices\n 2\n", page);
     assert_folds(given, 0, 1, expected);
     assert_folds("", 0, 4, "");
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_put(&text, "one two three four\n"); /* to a width of its own */
+    roof_text_fold_at(&text, 0, 2, 9);
+    assert_string_equal(text.data, "one two\n  three\n  four\n");
+    roof_text_free(&text);
 }
 
 int main(void)

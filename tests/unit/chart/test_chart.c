@@ -355,6 +355,23 @@ static bool apart(const struct roof_box *a, const struct roof_box *b)
     return a->left >= b->right || b->left >= a->right || a->top >= b->bottom || b->top >= a->bottom;
 }
 
+/* The label of a mark leaves ridge points to be seen, and no leader runs along a ceiling. */
+static void check_sides_seen(const struct roof_chart_layout *l, const struct roof_mark *m)
+{
+    const struct roof_leader leader = roof_leader_to(m, &m->box);
+    for (size_t i = 0; i < l->sides; i++) {
+        const struct roof_side *const side = &l->side[i];
+        if (side->tick) {
+            continue;
+        }
+        const double x = roof_chart_x(l, side->from);
+        const struct roof_box ridge = {x - 5, side->at - 5, x + 5, side->at + 5};
+        assert_true(side->line || apart(&m->box, &ridge));
+        assert_false(m->leader && side->bend == 0 && fabs(leader.y0 - side->at) < 3 &&
+                     fabs(leader.y1 - side->at) < 3 && fmax(leader.x0, leader.x1) > x);
+    }
+}
+
 /* No label lies on another, on a mark, or outside. */
 static void check_layout(const struct roof_chart_layout *l)
 {
@@ -381,6 +398,7 @@ static void check_layout(const struct roof_chart_layout *l)
                 assert_true(apart(&m->box, &l->slope[s].box[k]));
             }
         }
+        check_sides_seen(l, m);
     }
     const struct roof_side *above = NULL;
     for (size_t i = 0; i < l->sides; i++) {
@@ -871,6 +889,45 @@ static void test_gnuplot_data(void **unused)
     roof_hardware_free(device);
 }
 
+/* An image that is larger than a screen is the same chart in larger characters, lines and points.
+ */
+static void test_gnuplot_poster(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_text screen = ROOF_TEXT_INIT;
+    struct roof_text poster = ROOF_TEXT_INIT;
+    add_roof(device);
+    add_gemm(device, 30, "a dot", 108e-9);
+    assert_int_equal(roof_chart_gnuplot(&screen, &chart, ROOF_CHART_SVG, 1600, 1000, &error),
+                     ROOF_OK);
+    assert_int_equal(roof_chart_gnuplot(&poster, &chart, ROOF_CHART_SVG, 4800, 3000, &error),
+                     ROOF_OK);
+    assert_non_null(strstr(screen.data, "font 'DejaVu Sans,13'\n"));
+    assert_non_null(strstr(poster.data, "font 'DejaVu Sans,39' linewidth 3\n"));
+    assert_non_null(strstr(screen.data, "set label \"a dot, 50%\" at "));
+    /* Each label is at the same place. */
+    const char *at = screen.data;
+    size_t labels = 0;
+    while ((at = strstr(at, "set label ")) != NULL) {
+        char place[256];
+        (void)snprintf(place, sizeof place, "%.*s", (int)strcspn(at, "f"), at);
+        assert_non_null(strstr(poster.data, place));
+        at++;
+        labels++;
+    }
+    assert_true(labels > 5);
+    /* Points of an SVG grow with its font, those of a PNG do not. */
+    assert_non_null(strstr(poster.data, "pointsize 0.55556, \\\n"));
+    roof_text_clear(&poster);
+    assert_int_equal(roof_chart_gnuplot(&poster, &chart, ROOF_CHART_PNG, 4800, 3000, &error),
+                     ROOF_OK);
+    assert_non_null(strstr(poster.data, "pointsize 2.67857, \\\n"));
+    roof_text_free(&screen);
+    roof_text_free(&poster);
+    roof_hardware_free(device);
+}
+
 /* The legend stands above the plot, in as many lines as it needs; with no room left there is no
  * chart. */
 static void test_gnuplot_legend(void **unused)
@@ -931,6 +988,7 @@ int main(void)
                                        CASE(test_colours),
                                        CASE(test_gnuplot_quotes),
                                        CASE(test_gnuplot_data),
+                                       CASE(test_gnuplot_poster),
                                        CASE(test_gnuplot_legend),
                                        CASE(test_in_use),
                                        CASE(test_whole_rates),
