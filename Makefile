@@ -62,9 +62,11 @@ SONAME  = libroofline.so.$(call ver,MAJOR)
 
 # What `make kernels` makes of src/measure/cuda_operators.cu; it is kept, since it needs clang.
 KERNELS  := data/kernels/cuda_operators.ptx
+# The kernels for AMD GPUs are compiled where they run.
+HIP_KERNELS := data/kernels/hip_kernels.hip
 
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
-DATA     := $(sort $(shell find data -name '*.json') $(KERNELS)) $(sort $(wildcard docs/schema/*.json))
+DATA     := $(sort $(shell find data -name '*.json') $(KERNELS) $(HIP_KERNELS)) $(sort $(wildcard docs/schema/*.json))
 # The floors of the library, lowest first; each includes only itself and those before it.
 FLOORS   := base catalog operator model predict simulate decide measure report chart ask serve
 LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
@@ -191,7 +193,8 @@ $(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(
 
 # Drivers whose devices are planted; tests put their folders first in LD_LIBRARY_PATH.
 FAKE_LIBS := nvidia/libnvidia-ml.so.1 nvidia/libcuda.so.1 nvidia/libcublasLt.so.13 \
-             old/libnvidia-ml.so.1 old/libcuda.so.1 amd/librocm_smi64.so.7
+             old/libnvidia-ml.so.1 old/libcuda.so.1 \
+             amd/librocm_smi64.so.7 amd/libamdhip64.so.7 amd/libhiprtc.so.7 amd/libhipblaslt.so.1
 FAKES     := $(FAKE_LIBS:%=$(BUILD)/tests/fake/%)
 $(BUILD)/tests/fake/nvidia/libnvidia-ml.so.1 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: tests/fake/nvml.c
 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: LACKS := -DWITHOUT_POWER
@@ -199,10 +202,13 @@ $(BUILD)/tests/fake/nvidia/libcuda.so.1 $(BUILD)/tests/fake/old/libcuda.so.1: te
 $(BUILD)/tests/fake/old/libcuda.so.1: LACKS := -DWITHOUT_GRAPHS
 $(BUILD)/tests/fake/nvidia/libcublasLt.so.13: tests/fake/cublaslt.c
 $(BUILD)/tests/fake/amd/librocm_smi64.so.7: tests/fake/rocm_smi.c
+$(BUILD)/tests/fake/amd/libamdhip64.so.7: tests/fake/hip.c tests/fake/cuda.c
+$(BUILD)/tests/fake/amd/libhiprtc.so.7: tests/fake/hiprtc.c
+$(BUILD)/tests/fake/amd/libhipblaslt.so.1: tests/fake/hipblaslt.c tests/fake/cublaslt.c
 $(FAKES): tests/fake/fake.h $(BUILD)/command
 	@mkdir -p $(@D)
 	$(filter-out -fsanitize% -fno-sanitize% --coverage,$(COMPILE)) -shared -fPIC $(LACKS) $(LDFLAGS) \
-	    -Wl,-soname,$(@F) -o $@ $(filter %.c,$^)
+	    -Wl,-soname,$(@F) -o $@ $(firstword $(filter %.c,$^))
 
 # The data is JSON in data/ and bytes in the library.
 $(BUILD)/gen/data_files.c: src/catalog/embed.sh $(DATA) $(BUILD)/gen/data_list
@@ -419,7 +425,7 @@ $(PASSED)/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o $$(below) $(BUILD)/tests/uni
 endef
 below :=
 $(foreach floor,$(FLOORS),$(eval $(call unit_rule,$(floor))))
-$(PASSED)/unit/measure/test_cuda: $(FAKES)
+$(PASSED)/unit/measure/test_cuda $(PASSED)/unit/measure/test_hip: $(FAKES)
 UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
 # They take longest, so that they begin first.
 UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
@@ -447,11 +453,11 @@ check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 ## quick: what changes of code most often break: unit tests, golden command lines, cheap rules
 # Without three that take ten seconds, or as long as measurements do.
 quick: $(filter-out %/test_plan,$(UNIT_OK)) \
-       $(filter-out %/cuda.case %/measure.case,$(CASES:tests/%=$(PASSED)/%)) $(PASSED)/cli/run.sh check-rules
+       $(filter-out %/cuda.case %/hip.case %/measure.case,$(CASES:tests/%=$(PASSED)/%)) $(PASSED)/cli/run.sh check-rules
 
 check-cli: check-cases $(PAGES:%=$(PASSED)/pages/%) $(PASSED)/reports $(SCRIPTS:%=$(PASSED)/cli/%.sh)
 
-$(PASSED)/cli/monitor.case $(PASSED)/cli/cuda.case: $(FAKES)
+$(PASSED)/cli/monitor.case $(PASSED)/cli/cuda.case $(PASSED)/cli/hip.case: $(FAKES)
 $(PASSED)/cli/%.case: tests/cli/%.case tests/cli/run.sh tests/cli/program.sh $(BIN) $(WRAPPED)
 	$(call test,SELF_TEST=no PART=$(CASES_PART) sh tests/cli/run.sh $(BIN) $<)
 
@@ -623,7 +629,7 @@ valgrind:
 # Unit tests but the longest, and one golden command line of 50, but those that measure for a time.
 valgrind-quick:
 	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/50 \
-	    CASES='$(filter-out %/cuda.case %/measure.case,$(CASES))'
+	    CASES='$(filter-out %/cuda.case %/hip.case %/measure.case,$(CASES))'
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
           $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c

@@ -15,7 +15,7 @@ trap 'exit 1' HUP INT TERM
 
 explained() {
     cat << 'END'
-src/measure/cuda_product.c null-dereference roof_cuda_product_able was asked before
+src/measure/gpu_product.c null-dereference roof_gpu_product_able was asked before
 src/measure/library.c use-of-uninitialized-value dlsym returns the value
 src/chart/chart.c malloc-leak the copy of a name belongs to the chart, which frees it
 src/ask/check_read.c malloc-leak kept texts are a list of the checks, which frees them

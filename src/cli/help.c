@@ -66,7 +66,7 @@ static const struct {
      "precisions of weights to measure (default q4_0,q8_0,fp16,fp32; of GPUs "
      "bf16,fp16,fp8_e4m3,int8,mxfp8_e4m3,nvfp4)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_DEVICE,
-     "device to measure: cpu, cuda or cuda:N (default: the first GPU, else the CPU)"},
+     "device to measure: cpu, cuda, hip or cuda:N (default: the first GPU, else the CPU)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_SECONDS,
      "approximate seconds to measure (default 60; model 20)"},
     {ROOF_COMMAND_RECOMMEND, ROOF_INPUT_THREADS,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
+/* Our own kernels of probes on NVIDIA GPUs, as PTX, which the driver compiles for the device. */
 #include "measure/cuda_kernels.h"
-
 #include "base/base.h"
-
-/* --- PTX ------------------------------------------------------------------------------------ */
 
 /*
  * The text follows the PTX ISA reference (docs.nvidia.com/cuda/parallel-thread-execution). Its
@@ -153,91 +151,4 @@ void roof_cuda_ptx(struct roof_text *out)
     for (size_t i = 0; i < COUNT(texts); i++) {
         roof_text_put(out, texts[i]);
     }
-}
-
-/* --- launching ----------------------------------------------------------------------------- */
-
-/* Threads of a block, and blocks for each SM: one wave on every GPU, of half of the threads that an
- * SM holds. */
-#define THREADS 256
-#define BLOCKS 4
-#define VECTOR 16 /* bytes */
-/* Operations of a thread in a round. */
-#define OPERATIONS 64
-#define ROUNDS 2048
-
-static const struct {
-    const char *name;
-    int arrays; /* into which the buffer is cut */
-    int flops;  /* of an operation */
-} rows[ROOF_CUDA_KERNELS] = {
-    [ROOF_CUDA_READ] = {"roof_read", 1, 0},
-    [ROOF_CUDA_COPY] = {"roof_copy", 2, 0},
-    [ROOF_CUDA_TRIAD] = {"roof_triad", 3, 0},
-    [ROOF_CUDA_MULTIPLY_FP32] = {"roof_multiply_fp32", 0, 2},
-    [ROOF_CUDA_MULTIPLY_FP16] = {"roof_multiply_fp16", 0, 4}, /* two at a time */
-    [ROOF_CUDA_MULTIPLY_FP64] = {"roof_multiply_fp64", 0, 2},
-    [ROOF_CUDA_NOTHING] = {"roof_nothing", 0, 0},
-};
-
-enum roof_status roof_cuda_kernels_open(struct roof_cuda_kernels *out, const struct roof_cuda *cuda,
-                                        struct roof_error *error)
-{
-    struct roof_text text = ROOF_TEXT_INIT;
-    const char *names[ROOF_CUDA_KERNELS];
-    for (size_t i = 0; i < ROOF_CUDA_KERNELS; i++) {
-        names[i] = rows[i].name;
-    }
-    roof_cuda_ptx(&text);
-    const enum roof_status status =
-        text.failed ? roof_no_memory(error)
-                    : roof_cuda_load(&out->module, out->function, cuda, text.data, names,
-                                     ROOF_CUDA_KERNELS, error);
-    roof_text_free(&text);
-    return status;
-}
-
-void roof_cuda_kernels_close(struct roof_cuda_kernels *kernels, const struct roof_cuda *cuda)
-{
-    roof_cuda_unload(cuda, kernels->module);
-    *kernels = (struct roof_cuda_kernels){.module = NULL};
-}
-
-/* A launch moves so many bytes at least, so that its own time is a small part of it. */
-#define MOVED_BYTES ((int64_t)1 << 30)
-
-static int64_t vectors_of(enum roof_cuda_kernel kernel, int64_t bytes)
-{
-    return rows[kernel].arrays == 0 ? 0 : bytes / rows[kernel].arrays / VECTOR;
-}
-
-static int64_t passes_of(enum roof_cuda_kernel kernel, int64_t bytes)
-{
-    return rows[kernel].arrays == 0 || bytes <= 0 ? 1 : (MOVED_BYTES + bytes - 1) / bytes;
-}
-
-double roof_cuda_kernel_amount(const struct roof_cuda *cuda, enum roof_cuda_kernel kernel,
-                               int64_t bytes)
-{
-    const double threads = (double)cuda->units * BLOCKS * THREADS;
-    return rows[kernel].flops > 0 ? threads * OPERATIONS * ROUNDS * rows[kernel].flops
-                                  : (double)(vectors_of(kernel, bytes) * rows[kernel].arrays *
-                                             VECTOR * passes_of(kernel, bytes));
-}
-
-enum roof_status roof_cuda_launch(const struct roof_cuda *cuda,
-                                  const struct roof_cuda_kernels *kernels,
-                                  enum roof_cuda_kernel kernel, uint64_t buffer, int64_t bytes,
-                                  struct roof_error *error)
-{
-    uint64_t vectors = (uint64_t)vectors_of(kernel, bytes);
-    uint64_t second = buffer + vectors * VECTOR;
-    uint64_t third = second + vectors * VECTOR;
-    uint32_t rounds = ROUNDS;
-    uint32_t passes = (uint32_t)passes_of(kernel, bytes);
-    void *moving[] = {&buffer, &vectors, &passes, &second, &third};
-    void *multiplying[] = {&buffer, &rounds};
-    ROOF_CUDA(cuda, cuLaunchKernel, kernels->function[kernel], (unsigned)cuda->units * BLOCKS, 1, 1,
-              THREADS, 1, 1, 0, cuda->stream, rows[kernel].flops > 0 ? multiplying : moving, NULL);
-    return ROOF_OK;
 }

@@ -15,6 +15,11 @@ struct roof_gpus {
      * failure is ROOF_IO with one line. */
     enum roof_status (*read)(struct roof_gpus *gpus, struct roof_sample *out, int device,
                              struct roof_error *error);
+    /* The last two are asked of the one GPU that is opened by its bus. */
+    /* Returns what its energy counter says, in joules; NAN: it has none. */
+    double (*energy)(struct roof_gpus *gpus);
+    /* Refuses a GPU that is divided or that another process computes on. */
+    enum roof_status (*check_free)(struct roof_gpus *gpus, struct roof_error *error);
     void (*close)(struct roof_gpus *gpus);
 };
 
@@ -27,13 +32,10 @@ void roof_gpus_close(struct roof_gpus *gpus);
 /* Open the GPUs of one driver. */
 enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error);
 enum roof_status roof_rocm_smi_open(struct roof_gpus **out, struct roof_error *error);
-/* Opens the one GPU of NVIDIA with this PCI bus id; its number is 0. */
+/* Open the one GPU with a PCI bus id; its number is 0. */
 enum roof_status roof_nvml_open_at(struct roof_gpus **out, const char *bus,
                                    struct roof_error *error);
-/* Returns what the energy counter of a GPU of roof_nvml_open_at says, in joules; NAN: it has none.
- */
-double roof_nvml_energy(struct roof_gpus *gpus);
-/* Refuses a GPU of roof_nvml_open_at that is divided (MIG) or that a process computes on. */
-enum roof_status roof_nvml_check_free(struct roof_gpus *gpus, struct roof_error *error);
+enum roof_status roof_rocm_smi_open_at(struct roof_gpus **out, const char *bus,
+                                       struct roof_error *error);
 
 #endif

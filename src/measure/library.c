@@ -44,6 +44,16 @@ enum roof_status roof_library_find(const struct roof_library *library, void *fun
     return ROOF_OK;
 }
 
+const char *roof_symbol_name(const struct roof_symbol *symbols, size_t count, size_t offset)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (symbols[i].offset == offset) {
+            return symbols[i].name;
+        }
+    }
+    return "";
+}
+
 void roof_library_close(struct roof_library *library)
 {
     if (library->handle != NULL) {

@@ -26,6 +26,16 @@ struct roof_symbol {
         .name = #name_, .offset = offsetof(struct table_, name_), .optional = true                 \
     }
 
+/* The row of a function whose member has a name of its own. */
+#define ROOF_NAMED(table_, member_, name_)                                                         \
+    {                                                                                              \
+        .name = #name_, .offset = offsetof(struct table_, member_)                                 \
+    }
+#define ROOF_NAMED_OPTIONAL(table_, member_, name_)                                                \
+    {                                                                                              \
+        .name = #name_, .offset = offsetof(struct table_, member_), .optional = true               \
+    }
+
 /* A library that is open; zeroed, it is closed. */
 struct roof_library {
     void *handle;
@@ -42,6 +52,9 @@ enum roof_status roof_library_open(struct roof_library *out, const char *const *
 enum roof_status roof_library_find(const struct roof_library *library, void *functions,
                                    const struct roof_symbol *symbols, size_t count,
                                    struct roof_error *error);
+
+/* Returns the name of the function at an offset in a struct of pointers; "" if there is none. */
+const char *roof_symbol_name(const struct roof_symbol *symbols, size_t count, size_t offset);
 
 /* Closes a library; does nothing to one that is closed. */
 void roof_library_close(struct roof_library *library);

@@ -7,7 +7,8 @@
 #include "base/quantity.h"
 
 /* The order is that in which a device is looked for when none is named. */
-static const struct roof_meter *const meters[] = {&roof_meter_cuda, &roof_meter_cpu};
+static const struct roof_meter *const meters[] = {&roof_meter_cuda, &roof_meter_hip,
+                                                  &roof_meter_cpu};
 
 const struct roof_meter *const *roof_meters(size_t *count)
 {

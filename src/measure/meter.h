@@ -169,6 +169,7 @@ struct roof_meter {
 };
 
 extern const struct roof_meter roof_meter_cuda;
+extern const struct roof_meter roof_meter_hip;
 extern const struct roof_meter roof_meter_cpu;
 
 /* Returns the backends, those tried first at the front: GPUs before the CPU. */

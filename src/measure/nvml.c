@@ -271,31 +271,7 @@ static enum roof_status begin(struct nvml_gpus *gpus, const char *bus, struct ro
     return find_devices(gpus, bus, error);
 }
 
-enum roof_status roof_nvml_open_at(struct roof_gpus **out, const char *bus,
-                                   struct roof_error *error)
-{
-    struct nvml_gpus *const gpus = calloc(1, sizeof *gpus);
-    *out = NULL;
-    if (gpus == NULL) {
-        return roof_no_memory(error);
-    }
-    gpus->base = (struct roof_gpus){
-        .source = "nvml", .name = read_name, .read = read_sample, .close = close_gpus};
-    const enum roof_status status = begin(gpus, bus, error);
-    if (status != ROOF_OK) {
-        close_gpus(&gpus->base);
-        return status;
-    }
-    *out = &gpus->base;
-    return ROOF_OK;
-}
-
-enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error)
-{
-    return roof_nvml_open_at(out, NULL, error);
-}
-
-enum roof_status roof_nvml_check_free(struct roof_gpus *gpus, struct roof_error *error)
+static enum roof_status check_free(struct roof_gpus *gpus, struct roof_error *error)
 {
     const struct nvml_gpus *const nvml = (const struct nvml_gpus *)gpus;
     unsigned count = 0;
@@ -321,7 +297,7 @@ enum roof_status roof_nvml_check_free(struct roof_gpus *gpus, struct roof_error 
     return ROOF_OK;
 }
 
-double roof_nvml_energy(struct roof_gpus *gpus)
+static double energy(struct roof_gpus *gpus)
 {
     const struct nvml_gpus *const nvml = (const struct nvml_gpus *)gpus;
     unsigned long long millijoules = 0;
@@ -330,4 +306,32 @@ double roof_nvml_energy(struct roof_gpus *gpus)
                        0
                ? (double)millijoules / 1e3
                : ROOF_UNKNOWN;
+}
+
+enum roof_status roof_nvml_open_at(struct roof_gpus **out, const char *bus,
+                                   struct roof_error *error)
+{
+    struct nvml_gpus *const gpus = calloc(1, sizeof *gpus);
+    *out = NULL;
+    if (gpus == NULL) {
+        return roof_no_memory(error);
+    }
+    gpus->base = (struct roof_gpus){.source = "nvml",
+                                    .name = read_name,
+                                    .read = read_sample,
+                                    .energy = energy,
+                                    .check_free = check_free,
+                                    .close = close_gpus};
+    const enum roof_status status = begin(gpus, bus, error);
+    if (status != ROOF_OK) {
+        close_gpus(&gpus->base);
+        return status;
+    }
+    *out = &gpus->base;
+    return ROOF_OK;
+}
+
+enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error)
+{
+    return roof_nvml_open_at(out, NULL, error);
 }

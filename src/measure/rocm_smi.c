@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* GPUs by the ROCm System Management Interface. The declarations follow rocm_smi.h of
- * github.com/ROCm/rocm_smi_lib, versions 6 and 7: names, numbers and layouts are those of its ABI.
- */
+ * github.com/ROCm/rocm_smi_lib, versions 6 and 7, and those of buses and processes that of
+ * ROCm 5.2.3: names, numbers and layouts are those of its ABI. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "measure/gpus.h"
@@ -39,6 +41,16 @@ struct rsmi_frequencies {
 };
 _Static_assert(sizeof(struct rsmi_frequencies) == 280, "the layout of rsmi_frequencies_t");
 
+/* rsmi_process_info_t */
+struct rsmi_process {
+    uint32_t process;
+    uint32_t address_space;
+    uint64_t memory_bytes;
+    uint64_t copies_us;
+    uint32_t occupancy;
+};
+_Static_assert(sizeof(struct rsmi_process) == 32, "the layout of rsmi_process_info_t");
+
 struct rocm_smi {
     int (*rsmi_init)(uint64_t flags);
     int (*rsmi_shut_down)(void);
@@ -54,6 +66,9 @@ struct rocm_smi {
     int (*rsmi_dev_power_get)(uint32_t device, uint64_t *microwatts, int *type);
     int (*rsmi_dev_energy_count_get)(uint32_t device, uint64_t *count, float *microjoules,
                                      uint64_t *time_ns);
+    int (*rsmi_dev_pci_id_get)(uint32_t device, uint64_t *id);
+    int (*rsmi_compute_process_info_get)(struct rsmi_process *processes, uint32_t *count);
+    int (*rsmi_compute_process_gpus_get)(uint32_t process, uint32_t *devices, uint32_t *count);
 };
 
 static const struct roof_symbol symbols[] = {
@@ -69,13 +84,17 @@ static const struct roof_symbol symbols[] = {
     ROOF_SYMBOL(rocm_smi, rsmi_dev_power_ave_get),
     ROOF_OPTIONAL(rocm_smi, rsmi_dev_power_get),
     ROOF_OPTIONAL(rocm_smi, rsmi_dev_energy_count_get),
+    ROOF_OPTIONAL(rocm_smi, rsmi_dev_pci_id_get),
+    ROOF_OPTIONAL(rocm_smi, rsmi_compute_process_info_get),
+    ROOF_OPTIONAL(rocm_smi, rsmi_compute_process_gpus_get),
 };
 
 struct rocm_gpus {
     struct roof_gpus base;
     struct roof_library library;
     struct rocm_smi call;
-    bool begun; /* rsmi_init succeeded */
+    bool begun;     /* rsmi_init succeeded */
+    uint32_t first; /* the library's number of the GPU whose number is 0 here */
 };
 
 /* Fails with what the library says about a call; ROOF_OK where the call succeeded. */
@@ -187,7 +206,7 @@ static enum roof_status read_sample(struct roof_gpus *base, struct roof_sample *
                                     struct roof_error *error)
 {
     const struct rocm_gpus *const gpus = (const struct rocm_gpus *)base;
-    const uint32_t number = (uint32_t)device;
+    const uint32_t number = gpus->first + (uint32_t)device;
     roof_sample_clear(out);
     out->device = device;
     TRY(read_power(gpus, out, number, error));
@@ -203,7 +222,7 @@ static enum roof_status read_sample(struct roof_gpus *base, struct roof_sample *
 static void read_name(struct roof_gpus *base, char out[ROOF_GPU_NAME_SIZE], int device)
 {
     const struct rocm_gpus *const gpus = (const struct rocm_gpus *)base;
-    if (gpus->call.rsmi_dev_name_get((uint32_t)device, out, ROOF_GPU_NAME_SIZE) !=
+    if (gpus->call.rsmi_dev_name_get(gpus->first + (uint32_t)device, out, ROOF_GPU_NAME_SIZE) !=
         RSMI_STATUS_SUCCESS) {
         out[0] = '\0';
     }
@@ -220,7 +239,34 @@ static void close_gpus(struct roof_gpus *base)
     free(gpus);
 }
 
-static enum roof_status begin(struct rocm_gpus *gpus, struct roof_error *error)
+/* Finds the GPU at a bus id as HIP writes it, "0000:c1:00.0" in hexadecimal digits. */
+static enum roof_status find_bus(struct rocm_gpus *gpus, uint32_t count, const char *bus,
+                                 struct roof_error *error)
+{
+    unsigned domain = 0;
+    unsigned number = 0;
+    unsigned device = 0;
+    unsigned function = 0;
+    if (gpus->call.rsmi_dev_pci_id_get == NULL ||
+        sscanf(bus, "%x:%x:%x.%x", &domain, &number, &device, &function) < 3) {
+        return roof_error_set(error, ROOF_IO, "%s finds no GPU by its bus", gpus->library.name);
+    }
+    const uint64_t wanted = (uint64_t)domain << 32 | number << 8 | device << 3 | function;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t id = 0;
+        TRY(check(gpus, gpus->call.rsmi_dev_pci_id_get(i, &id), "rsmi_dev_pci_id_get", error));
+        /* Bits 28 to 31 are the number of a partition. */
+        if ((id & ~((uint64_t)0xf << 28)) == wanted) {
+            gpus->first = i;
+            gpus->base.count = 1;
+            return ROOF_OK;
+        }
+    }
+    return roof_error_set(error, ROOF_IO, "%s finds no GPU at %s", gpus->library.name, bus);
+}
+
+/* Opens the GPU at a bus id, or all where bus is NULL. */
+static enum roof_status begin(struct rocm_gpus *gpus, const char *bus, struct roof_error *error)
 {
     static const char *const names[] = {"librocm_smi64.so.7", "librocm_smi64.so.6", NULL};
     uint32_t count = 0;
@@ -230,25 +276,92 @@ static enum roof_status begin(struct rocm_gpus *gpus, struct roof_error *error)
     gpus->begun = true;
     TRY(check(gpus, gpus->call.rsmi_num_monitor_devices(&count), "rsmi_num_monitor_devices",
               error));
+    if (bus != NULL) {
+        return find_bus(gpus, count, bus, error);
+    }
     gpus->base.count = count < ROOF_GPUS_MAX ? (int)count : ROOF_GPUS_MAX;
     return count > 0 ? ROOF_OK
                      : roof_error_set(error, ROOF_IO, "%s finds no GPU", gpus->library.name);
 }
 
-enum roof_status roof_rocm_smi_open(struct roof_gpus **out, struct roof_error *error)
+/* Returns how many of the GPU's processes are others than this one. */
+static uint32_t count_others(const struct rocm_gpus *gpus, const struct rsmi_process *processes,
+                             uint32_t count)
+{
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t devices[ROOF_GPUS_MAX];
+        uint32_t uses = ROOF_GPUS_MAX;
+        if (processes[i].process == (uint32_t)getpid() ||
+            gpus->call.rsmi_compute_process_gpus_get(processes[i].process, devices, &uses) !=
+                RSMI_STATUS_SUCCESS) {
+            continue;
+        }
+        for (uint32_t k = 0; k < uses && k < ROOF_GPUS_MAX; k++) {
+            others += devices[k] == gpus->first ? 1 : 0;
+        }
+    }
+    return others;
+}
+
+static enum roof_status check_free(struct roof_gpus *base, struct roof_error *error)
+{
+    const struct rocm_gpus *const gpus = (const struct rocm_gpus *)base;
+    uint32_t count = 0;
+    if (gpus->call.rsmi_compute_process_info_get == NULL ||
+        gpus->call.rsmi_compute_process_gpus_get == NULL ||
+        gpus->call.rsmi_compute_process_info_get(NULL, &count) != RSMI_STATUS_SUCCESS ||
+        count == 0) {
+        return ROOF_OK;
+    }
+    struct rsmi_process *const processes = calloc(count, sizeof *processes);
+    if (processes == NULL) {
+        return roof_no_memory(error);
+    }
+    const int status = gpus->call.rsmi_compute_process_info_get(processes, &count);
+    const uint32_t others =
+        status == RSMI_STATUS_SUCCESS ? count_others(gpus, processes, count) : 0;
+    free(processes);
+    return others == 0 ? ROOF_OK
+                       : roof_error_set(error, ROOF_IO,
+                                        "%u process%s on the GPU; " ROOF_KEY(
+                                            "shared") " measures nevertheless",
+                                        others, others == 1 ? " computes" : "es compute");
+}
+
+static double energy(struct roof_gpus *base)
+{
+    struct rocm_gpus *const gpus = (struct rocm_gpus *)base;
+    struct roof_sample sample;
+    roof_sample_clear(&sample);
+    return read_counter(gpus, &sample, gpus->first, NULL) == ROOF_OK ? sample.counter_j
+                                                                     : ROOF_UNKNOWN;
+}
+
+enum roof_status roof_rocm_smi_open_at(struct roof_gpus **out, const char *bus,
+                                       struct roof_error *error)
 {
     struct rocm_gpus *const gpus = calloc(1, sizeof *gpus);
     *out = NULL;
     if (gpus == NULL) {
         return roof_no_memory(error);
     }
-    gpus->base = (struct roof_gpus){
-        .source = "rocm_smi", .name = read_name, .read = read_sample, .close = close_gpus};
-    const enum roof_status status = begin(gpus, error);
+    gpus->base = (struct roof_gpus){.source = "rocm_smi",
+                                    .name = read_name,
+                                    .read = read_sample,
+                                    .energy = energy,
+                                    .check_free = check_free,
+                                    .close = close_gpus};
+    const enum roof_status status = begin(gpus, bus, error);
     if (status != ROOF_OK) {
         close_gpus(&gpus->base);
         return status;
     }
     *out = &gpus->base;
     return ROOF_OK;
+}
+
+enum roof_status roof_rocm_smi_open(struct roof_gpus **out, struct roof_error *error)
+{
+    return roof_rocm_smi_open_at(out, NULL, error);
 }

@@ -4,11 +4,8 @@
 #include <cublasLt.h>
 #include <cuda.h>
 
-/* Both files have a table of this name. */
-#define symbols symbols_of_driver
-#include "measure/cuda_driver.c"
-#undef symbols
-#include "measure/cuda_product.c"
+#include "measure/cuda_api.c"
+#include "measure/gpu_driver.c"
 
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours " is " #theirs)
 #define SAME_SIZE(ours, theirs)                                                                    \
@@ -53,8 +50,7 @@ SAME(LAYOUT_BATCH_COUNT, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
 SAME(LAYOUT_STRIDED_BATCH_OFFSET, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
 SAME(PREFERENCE_MAX_WORKSPACE_BYTES, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
 SAME(0, CUBLAS_STATUS_SUCCESS);
-SAME_SIZE(struct cublaslt_algorithm, cublasLtMatmulAlgo_t);
-SAME_SIZE(struct cublaslt_candidate, cublasLtMatmulHeuristicResult_t);
-SAME(offsetof(struct cublaslt_candidate, workspace_bytes),
+SAME_SIZE(((struct candidate *)0)->algorithm, cublasLtMatmulAlgo_t);
+SAME_SIZE(struct candidate, cublasLtMatmulHeuristicResult_t);
+SAME(offsetof(struct candidate, workspace_bytes),
      offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
-SAME(offsetof(struct cublaslt_candidate, status), offsetof(cublasLtMatmulHeuristicResult_t, state));

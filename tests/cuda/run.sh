@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The CUDA backend against a CUDA toolkit, where one is installed: CC=cc sh tests/cuda/run.sh PTX
+# The backends of GPUs against a CUDA toolkit and ROCm, where they are installed: CC=cc sh tests/cuda/run.sh PTX
 #
 # PTX is the program that prints the kernels of probes; those for operators are in data/kernels, and are what clang
 # makes of their source. Declarations are compared with the headers, kernels are
@@ -37,6 +37,35 @@ if [ -r "$toolkit/include/cuda.h" ] && [ -r "$toolkit/include/cublasLt.h" ]; the
     done="$done declarations,"
 else
     skipped="$skipped declarations (no headers),"
+fi
+
+# Those of HIP, in ROCM_HOME (default /opt/rocm, or where Debian has them).
+rocm=${ROCM_HOME:-/opt/rocm}
+[ -r "$rocm/include/hip/hip_runtime_api.h" ] || rocm=/usr
+if [ -r "$rocm/include/hip/hip_runtime_api.h" ]; then
+    ${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -isystem "$rocm/include" \
+        -Wall -Wextra -Werror -fsyntax-only tests/cuda/hip_declarations.c
+    done="$done declarations of HIP,"
+else
+    skipped="$skipped declarations of HIP (no headers),"
+fi
+
+# The kernels for AMD GPUs, for all devices that clang knows.
+if ${CLANG:-clang} --print-targets 2> "$scratch/log" | grep -q amdgcn; then
+    devices=0
+    for device in gfx908 gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1151 gfx1201; do
+        if ${CLANG:-clang} -x hip --cuda-device-only --offload-arch=$device -nogpuinc -nogpulib -O3 -ffp-contract=fast \
+            -Wall -Wextra -Werror -S -o "$scratch/kernels" data/kernels/hip_kernels.hip 2> "$scratch/log"; then
+            devices=$((devices + 1))
+        elif ! grep -q 'invalid target ID' "$scratch/log"; then
+            cat "$scratch/log"
+            exit 1
+        fi
+    done
+    [ $devices -gt 0 ]
+    done="$done kernels for $devices AMD devices,"
+else
+    skipped="$skipped kernels for AMD devices (no clang for them),"
 fi
 
 # The kernels, for all targets that there are since sm_75; an assembler knows some of them.
@@ -83,7 +112,7 @@ fi
 # exported LIBRARY PATTERN FILE: the library exports each function that the file looks up.
 exported() {
     nm -D --defined-only "$1" | sed -n 's/^.* [TWi] //p' | sed 's/@.*//' | sort -u > "$scratch/there"
-    sed -n "s/^ *ROOF_\(SYMBOL\|OPTIONAL\)(.*, \($2[A-Za-z0-9_]*\)).*/\2/p" "$3" | sort -u > "$scratch/wanted"
+    sed -n "s/^ *ROOF_\(SYMBOL\|OPTIONAL\|NAMED\|NAMED_OPTIONAL\)(.*, \($2[A-Za-z0-9_]*\)).*/\2/p" "$3" | sort -u > "$scratch/wanted"
     [ -s "$scratch/wanted" ]
     comm -13 "$scratch/there" "$scratch/wanted" | sed "s|\$| is not in $1|" > "$scratch/log"
     [ ! -s "$scratch/log" ] || { cat "$scratch/log"; exit 1; }
@@ -91,12 +120,12 @@ exported() {
 
 found=no
 for library in "$toolkit"/lib64/libcublasLt.so.1[123]; do
-    [ ! -e "$library" ] || { exported "$library" cublasLt src/measure/cuda_product.c; found=yes; }
+    [ ! -e "$library" ] || { exported "$library" cublasLt src/measure/cuda_api.c; found=yes; }
 done
 if [ $found = yes ]; then done="$done functions of cuBLASLt,"; else skipped="$skipped cuBLASLt (no library),"; fi
 library=$toolkit/lib64/stubs/libcuda.so
 if [ -e "$library" ]; then
-    exported "$library" cu src/measure/cuda_driver.c
+    exported "$library" "cu[A-Z]" src/measure/cuda_api.c
     done="$done functions of the driver,"
 else
     skipped="$skipped functions of the driver (no stub),"

@@ -12,6 +12,26 @@
 
 #define PROPOSED 8
 
+/* The numbers of the library. */
+#ifdef HIP
+#define DRIVER "libamdhip64.so.7"
+#define CREATE "hipblasLtCreate"
+#define PROPOSE "hipblasLtMatmulAlgoGetHeuristic"
+#define MATMUL "hipblasLtMatmul"
+enum { TRANSPOSE_A = 0, A_SCALES = 5, A_MODE = 31, BATCH = 0, STRIDE = 1 };
+enum { OPERATION_TRANSPOSE = 112, TF32 = 6, NOT_SUPPORTED = 7, INVALID_VALUE = 3 };
+#define WORDS 3
+#else
+#define DRIVER "libcuda.so.1"
+#define CREATE "cublasLtCreate"
+#define PROPOSE "cublasLtMatmulAlgoGetHeuristic"
+#define MATMUL "cublasLtMatmul"
+enum { TRANSPOSE_A = 3, A_SCALES = 17, A_MODE = 31, BATCH = 5, STRIDE = 6 };
+enum { OPERATION_TRANSPOSE = 1, TF32 = 77, NOT_SUPPORTED = 15, INVALID_VALUE = 7 };
+#define WORDS 8
+#endif
+#define FP8(type_) ((type_) == 28 || (type_) == 1000)
+
 struct operation {
     int compute;
     int transposed;
@@ -28,7 +48,7 @@ struct layout {
 };
 
 struct candidate {
-    uint64_t algorithm[8];
+    uint64_t algorithm[WORDS];
     size_t workspace;
     int status;
     float waves;
@@ -42,6 +62,14 @@ static const double slower[PROPOSED] = {1.3, 1.2, 1, 1.1, 1.4, 0.5, 1.6, 1.05};
     int name(__VA_ARGS__);                                                                         \
     int name(__VA_ARGS__)
 
+#ifdef HIP
+CALL(hipblasLtGetVersion, void *handle, int *version)
+{
+    (void)handle;
+    *version = 100000;
+    return 0;
+}
+#else
 size_t cublasLtGetVersion(void);
 size_t cublasLtGetVersion(void)
 {
@@ -53,13 +81,14 @@ const char *cublasLtGetStatusString(int status)
 {
     return status == 15 ? "CUBLAS_STATUS_NOT_SUPPORTED" : "CUBLAS_STATUS_INTERNAL_ERROR";
 }
+#endif
 
 CALL(cublasLtCreate, void **handle)
 {
     static int made;
     *handle = &made;
     calls = 0;
-    return fake_failure("cublasLtCreate", 0, 0);
+    return fake_failure(CREATE, 0, 0);
 }
 
 CALL(cublasLtDestroy, void *handle)
@@ -85,12 +114,12 @@ CALL(cublasLtMatmulDescDestroy, struct operation *operation)
 CALL(cublasLtMatmulDescSetAttribute, struct operation *operation, int attribute, const void *value,
      size_t size)
 {
-    if (attribute == 3 && size == 4) {
+    if (attribute == TRANSPOSE_A && size == 4) {
         operation->transposed = *(const int32_t *)value;
-    } else if ((attribute == 31 || attribute == 32) && size == 4) {
+    } else if ((attribute == A_MODE || attribute == A_MODE + 1) && size == 4) {
         operation->mode = *(const int32_t *)value;
-    } else if ((attribute == 17 || attribute == 18) && size == 8) {
-        operation->scales[attribute - 17] = *(const uint64_t *)value;
+    } else if ((attribute == A_SCALES || attribute == A_SCALES + 1) && size == 8) {
+        operation->scales[attribute - A_SCALES] = *(const uint64_t *)value;
     }
     return 0;
 }
@@ -100,7 +129,7 @@ CALL(cublasLtMatrixLayoutCreate, struct layout **out, int type, uint64_t rows, u
 {
     *out = calloc(1, sizeof **out);
     **out = (struct layout){.type = type, .rows = rows, .columns = columns, .batch = 1};
-    return leading == (int64_t)rows ? 0 : 7; /* CUBLAS_STATUS_INVALID_VALUE */
+    return leading == (int64_t)rows ? 0 : INVALID_VALUE;
 }
 
 CALL(cublasLtMatrixLayoutDestroy, struct layout *layout)
@@ -112,9 +141,9 @@ CALL(cublasLtMatrixLayoutDestroy, struct layout *layout)
 CALL(cublasLtMatrixLayoutSetAttribute, struct layout *layout, int attribute, const void *value,
      size_t size)
 {
-    if (attribute == 5 && size == 4) {
+    if (attribute == BATCH && size == 4) {
         layout->batch = *(const int32_t *)value;
-    } else if (attribute == 6 && size == 8) {
+    } else if (attribute == STRIDE && size == 8) {
         layout->stride = *(const int64_t *)value;
     }
     return 0;
@@ -137,7 +166,7 @@ CALL(cublasLtMatmulPreferenceSetAttribute, void *preference, int attribute, cons
 {
     (void)preference;
     (void)value;
-    return attribute == 1 && size == 8 ? 0 : 7;
+    return attribute == 1 && size == 8 ? 0 : INVALID_VALUE;
 }
 
 CALL(cublasLtMatmulAlgoGetHeuristic, void *handle, struct operation *operation, struct layout *a,
@@ -150,16 +179,16 @@ CALL(cublasLtMatmulAlgoGetHeuristic, void *handle, struct operation *operation, 
     for (int i = 0; i < *found; i++) {
         out[i] = (struct candidate){.algorithm = {(uint64_t)i}};
     }
-    const int fits = operation->transposed == 1 && a->rows == b->rows && c == d &&
+    const int fits = operation->transposed == OPERATION_TRANSPOSE && a->rows == b->rows && c == d &&
                      d->rows == a->columns && d->columns == b->columns && a->batch == b->batch;
-    const int failed = fake_failure("cublasLtMatmulAlgoGetHeuristic", 0, 0);
-    return failed != 0 ? failed : fits ? 0 : 7;
+    const int failed = fake_failure(PROPOSE, 0, 0);
+    return failed != 0 ? failed : fits ? 0 : INVALID_VALUE;
 }
 
 static double bytes_of(const struct layout *layout)
 {
     const double width = layout->type == 33                        ? 0.5
-                         : layout->type == 28 || layout->type == 3 ? 1
+                         : FP8(layout->type) || layout->type == 3  ? 1
                          : layout->type == 2 || layout->type == 14 ? 2
                                                                    : 4;
     return width * (double)layout->rows * (double)layout->columns * layout->batch;
@@ -184,9 +213,9 @@ CALL(cublasLtMatmul, void *handle, struct operation *operation, const void *alph
 {
     static int (*queue)(int, uint64_t, double, double, double, double, double);
     const double tensor = fake_item("FAKE_TENSOR", 0, 900e12);
-    const double peak = a_layout->type == 33                          ? 4 * tensor
-                        : a_layout->type == 28 || a_layout->type == 3 ? 2 * tensor
-                        : operation->compute == 77                    ? tensor / 2
+    const double peak = a_layout->type == 33                         ? 4 * tensor
+                        : FP8(a_layout->type) || a_layout->type == 3 ? 2 * tensor
+                        : operation->compute == TF32                 ? tensor / 2
                         : a_layout->type == 0 ? fake_item("FAKE_FP32", 0, 60e12)
                                               : tensor;
     (void)handle;
@@ -197,24 +226,25 @@ CALL(cublasLtMatmul, void *handle, struct operation *operation, const void *alph
     (void)workspace_bytes;
     (void)stream;
     if (queue == NULL) {
-        void *const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+        void *const driver = dlopen(DRIVER, RTLD_NOW | RTLD_NOLOAD);
         void *const found = driver == NULL ? NULL : dlsym(driver, "fake_queue");
         memcpy(&queue, &found, sizeof found);
         (void)dlclose(driver);
     }
-    const int failed = fake_failure("cublasLtMatmul", calls++, 0);
+    const int failed = fake_failure(MATMUL, calls++, 0);
     /* Scales stand behind their operands. */
     const int scaled =
         operation->mode == 0 ||
         (operation->scales[0] >= a + (uint64_t)bytes_of(a_layout) && operation->scales[0] < b &&
          operation->scales[1] >= b + (uint64_t)bytes_of(b_layout) && operation->scales[1] < d);
     if (failed != 0 || *algorithm == 5 || b < a || d < b || c != d || !scaled) {
-        return failed != 0 ? failed : 15;
+        return failed != 0 ? failed : NOT_SUPPORTED;
     }
-    return queue((operation->compute == 77 ? 29
-                  : operation->mode == 2   ? 30
-                  : a_layout->type == 33   ? 31
-                                           : a_layout->type) *
+    return queue((operation->compute == TF32 ? 29
+                  : operation->mode == 2     ? 30
+                  : a_layout->type == 33     ? 31
+                  : FP8(a_layout->type)      ? 28
+                                             : a_layout->type) *
                          PROPOSED +
                      (int)*algorithm,
                  a,

@@ -19,6 +19,7 @@
  * What is not released when the library is closed is told on standard error. WITHOUT_GRAPHS leaves
  * a function out, as drivers before CUDA 11.4 do.
  */
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +31,23 @@
 #define BUFFERS_MAX 16384 /* a power of two */
 #define WORK_MAX 8192
 #define LIBRARY_KERNELS_MAX 256
+
+#ifdef HIP
+enum { CLOCK = 5, UNITS = 63, L2 = 19, MAJOR = 23, MINOR = 61 };
+#define CAPABILITY 94
+#define KERNELS_THERE ATTEND_64 /* those of attention come last */
+#define L3_BYTES (256.0 * (1 << 20))
+#define VERSION 70051831 /* HIP 7.0 */
+#else
+enum { CLOCK = 13, UNITS = 16, L2 = 38, MAJOR = 75, MINOR = 76 };
+#define CAPABILITY 90
+#define KERNELS_THERE KERNELS
+#define L3_BYTES 0
+#define VERSION 13000
+#endif
+/* The name of a call of the interface that is played. */
+#define TEXT(name) #name
+#define NAME(name) TEXT(name)
 
 enum kernel {
     READ,
@@ -77,6 +95,8 @@ static double joules;
 static struct {
     double l2;
     double l2_bandwidth;
+    double l3; /* of HIP */
+    double l3_bandwidth;
     double bandwidth;
     double launch;
     double watts;
@@ -154,11 +174,14 @@ static double bandwidth_of(const struct work *work)
 {
     struct buffer *const last =
         &buffers[(work->address / 512 * 0x9E3779B97F4A7C15U >> 32) % BUFFERS_MAX];
-    const bool there =
-        last->address == work->address && touched - last->touched + work->bytes <= planted.l2;
+    /* Bytes that were touched since the last use of these. */
+    const double since =
+        last->address == work->address ? touched - last->touched + work->bytes : HUGE_VAL;
     touched += work->bytes;
     *last = (struct buffer){work->address, touched};
-    return there ? planted.l2_bandwidth : planted.bandwidth;
+    return since <= planted.l2   ? planted.l2_bandwidth
+           : since <= planted.l3 ? planted.l3_bandwidth
+                                 : planted.bandwidth;
 }
 
 static double random_share(void)
@@ -227,6 +250,8 @@ CALL(cuInit, unsigned flags)
     memset(buffers, 0, sizeof buffers);
     planted.l2 = fake_item("FAKE_L2", 0, 50e6);
     planted.l2_bandwidth = fake_item("FAKE_L2_BANDWIDTH", 0, 8e12);
+    planted.l3 = fake_item("FAKE_L3", 0, L3_BYTES);
+    planted.l3_bandwidth = fake_item("FAKE_L3_BANDWIDTH", 0, 5e12);
     planted.bandwidth = fake_item("FAKE_BANDWIDTH", 0, 3e12);
     planted.launch = fake_item("FAKE_LAUNCH", 0, 1.2e-6);
     planted.watts = fake_item("FAKE_ENERGY", 0, 0);
@@ -235,12 +260,12 @@ CALL(cuInit, unsigned flags)
     memset(loaded, 0, sizeof loaded);
     random_state = 1;
     gate = awaited = 0;
-    return fail("cuInit", 0);
+    return fail(NAME(cuInit), 0);
 }
 
 CALL(cuDriverGetVersion, int *version)
 {
-    *version = 13000;
+    *version = VERSION;
     return 0;
 }
 
@@ -270,14 +295,14 @@ CALL(cuDeviceGetPCIBusId, char *id, int size, int device)
 
 CALL(cuDeviceGetAttribute, int *value, int attribute, int device)
 {
-    const int capability = (int)fake_item("FAKE_CAPABILITY", 0, 90);
+    const int capability = (int)fake_item("FAKE_CAPABILITY", 0, CAPABILITY);
     (void)device;
-    *value = attribute == 13   ? 1500000
-             : attribute == 16 ? (int)fake_item("FAKE_SMS", 0, 100)
-             : attribute == 38 ? (int)fake_item("FAKE_L2", 0, 50e6)
-             : attribute == 75 ? capability / 10
-             : attribute == 76 ? capability % 10
-                               : -1;
+    *value = attribute == CLOCK   ? 1500000
+             : attribute == UNITS ? (int)fake_item("FAKE_SMS", 0, 100)
+             : attribute == L2    ? (int)fake_item("FAKE_L2", 0, 50e6)
+             : attribute == MAJOR ? capability / 10
+             : attribute == MINOR ? capability % 10
+                                  : -1;
     return 0;
 }
 
@@ -288,9 +313,10 @@ CALL(cuDeviceTotalMem_v2, size_t *bytes, int device)
     return 0;
 }
 
+#ifndef HIP
 CALL(cuDevicePrimaryCtxRetain, void **context, int device)
 {
-    const int failed = fail("cuDevicePrimaryCtxRetain", 0);
+    const int failed = fail(NAME(cuDevicePrimaryCtxRetain), 0);
     (void)device;
     contexts += failed == 0 ? 1 : 0;
     return hand_out_one(context, failed);
@@ -308,6 +334,7 @@ CALL(cuCtxSetCurrent, void *context)
     (void)context;
     return 0;
 }
+#endif
 
 /* Addresses of memory that does not exist. */
 CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes)
@@ -328,9 +355,10 @@ CALL(cuMemGetInfo_v2, size_t *available, size_t *all)
 {
     *all = (size_t)80 << 30;
     *available = (size_t)fake_item("FAKE_FREE", 0, 80.0 * (1 << 30));
-    return fail("cuMemGetInfo_v2", 0);
+    return fail(NAME(cuMemGetInfo_v2), 0);
 }
 
+#ifndef HIP
 CALL(cuMemAllocHost_v2, void **memory, size_t bytes)
 {
     (void)bytes;
@@ -350,21 +378,14 @@ CALL(cuMemHostGetDevicePointer_v2, uint64_t *address, void *memory, unsigned fla
     *address = (uint64_t)(uintptr_t)memory;
     return 0;
 }
+#endif
 
 CALL(cuMemcpyHtoD_v2, uint64_t to, const void *from, size_t bytes)
 {
     (void)to;
     (void)from;
     (void)bytes;
-    return fail("cuMemcpyHtoD_v2", 0);
-}
-
-CALL(cuMemcpyDtoH_v2, void *to, uint64_t from, size_t bytes)
-{
-    (void)to;
-    (void)from;
-    (void)bytes;
-    return 0;
+    return fail(NAME(cuMemcpyHtoD_v2), 0);
 }
 
 CALL(cuMemcpyDtoD_v2, uint64_t to, uint64_t from, size_t bytes)
@@ -378,14 +399,14 @@ CALL(cuMemcpyDtoD_v2, uint64_t to, uint64_t from, size_t bytes)
 CALL(cuStreamCreate, void **stream, unsigned flags)
 {
     (void)flags;
-    return hand_out_one(stream, fail("cuStreamCreate", 0));
+    return hand_out_one(stream, fail(NAME(cuStreamCreate), 0));
 }
 
 /* A gate that is closed would never let the work begin. */
 CALL(cuStreamSynchronize, void *stream)
 {
     (void)stream;
-    return gate >= awaited ? fail("cuStreamSynchronize", launches) : UNKNOWN;
+    return gate >= awaited ? fail(NAME(cuStreamSynchronize), launches) : UNKNOWN;
 }
 
 CALL(cuStreamDestroy_v2, void *stream)
@@ -394,6 +415,7 @@ CALL(cuStreamDestroy_v2, void *stream)
     return take_back();
 }
 
+#ifndef HIP
 CALL(cuStreamWaitValue32_v2, void *stream, uint64_t address, uint32_t value, unsigned flags)
 {
     (void)stream;
@@ -404,6 +426,7 @@ CALL(cuStreamWaitValue32_v2, void *stream, uint64_t address, uint32_t value, uns
     awaited = value;
     return flags == 0 ? 0 : UNKNOWN;
 }
+#endif
 
 CALL(cuEventCreate, void **event, unsigned flags)
 {
@@ -435,17 +458,23 @@ CALL(cuEventDestroy_v2, void *event)
 CALL(cuModuleLoadDataEx, void **module, const void *image, unsigned count, int *options,
      void **values)
 {
-    (void)image;
     (void)count;
     (void)options;
     (void)values;
-    return hand_out_one(module, fail("cuModuleLoadDataEx", 0));
+#ifdef HIP
+    if (strcmp(image, "code of the fake hipRTC") != 0) {
+        return 200; /* hipErrorInvalidImage */
+    }
+#else
+    (void)image;
+#endif
+    return hand_out_one(module, fail(NAME(cuModuleLoadDataEx), 0));
 }
 
 CALL(cuModuleGetFunction, const char *const **function, void *module, const char *name)
 {
     (void)module;
-    for (int i = 0; i < KERNELS; i++) {
+    for (int i = 0; i < KERNELS_THERE; i++) {
         if (strcmp(names[i], name) == 0) {
             *function = &names[i];
             return 0;
@@ -489,7 +518,7 @@ CALL(cuLaunchKernel, const char *const *function, unsigned grid_x, unsigned grid
                                                         : kernel == FP64 ? 0.5
                                                                          : 1);
     }
-    const int failed = fail("cuLaunchKernel", launches++);
+    const int failed = fail(NAME(cuLaunchKernel), launches++);
     return failed != 0 ? failed : queue((int)kernel, &work);
 }
 
@@ -507,7 +536,7 @@ CALL(cuStreamEndCapture, void *stream, struct graph **graph)
     *graph = captured;
     captured = NULL;
     held++; /* the graph is there also where the call fails, as an invalid one */
-    return fail("cuStreamEndCapture", 0);
+    return fail(NAME(cuStreamEndCapture), 0);
 }
 
 #ifndef WITHOUT_GRAPHS
@@ -519,7 +548,7 @@ CALL(cuGraphInstantiateWithFlags, struct graph **out, struct graph *graph, unsig
         return NO_MEMORY;
     }
     **out = *graph;
-    const int failed = fail("cuGraphInstantiateWithFlags", 0);
+    const int failed = fail(NAME(cuGraphInstantiateWithFlags), 0);
     if (failed != 0) {
         free(*out);
         *out = NULL;
@@ -531,7 +560,7 @@ CALL(cuGraphInstantiateWithFlags, struct graph **out, struct graph *graph, unsig
 CALL(cuGraphLaunch, struct graph *graph, void *stream)
 {
     (void)stream;
-    const int failed = fail("cuGraphLaunch", replays++);
+    const int failed = fail(NAME(cuGraphLaunch), replays++);
     for (int i = 0; i < graph->count && failed == 0; i++) {
         run(&graph->work[i]);
     }
@@ -552,6 +581,15 @@ CALL(cuGraphDestroy, struct graph *graph)
 
 CALL(cuGetErrorName, int status, const char **name)
 {
+#ifdef HIP
+    *name = status == 2     ? "hipErrorOutOfMemory"
+            : status == 100 ? "hipErrorNoDevice"
+            : status == 200 ? "hipErrorInvalidImage"
+            : status == 214 ? "hipErrorECCNotCorrectable"
+            : status == 719 ? "hipErrorLaunchFailure"
+                            : NULL;
+    return *name == NULL ? 1 : 0; /* as HIP does */
+#else
     *name = status == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
             : status == 100 ? "CUDA_ERROR_NO_DEVICE"
             : status == 214 ? "CUDA_ERROR_ECC_UNCORRECTABLE"
@@ -560,4 +598,5 @@ CALL(cuGetErrorName, int status, const char **name)
             : status == 803 ? "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
                             : "CUDA_ERROR_UNKNOWN";
     return 0;
+#endif
 }

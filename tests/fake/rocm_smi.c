@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* A librocm_smi64.so.7 whose GPUs are planted (fake.h). */
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "fake.h"
 
@@ -14,6 +16,12 @@ struct frequencies {
     uint32_t count;
     uint32_t current;
     uint64_t hertz[33];
+};
+
+struct process {
+    uint32_t number;
+    uint32_t address_space;
+    uint64_t rest[3];
 };
 
 static struct fake_count power;
@@ -33,6 +41,10 @@ int rsmi_dev_memory_usage_get(uint32_t device, int memory, uint64_t *bytes);
 int rsmi_dev_power_ave_get(uint32_t device, uint32_t sensor, uint64_t *microwatts);
 int rsmi_dev_energy_count_get(uint32_t device, uint64_t *count, float *microjoules,
                               uint64_t *time_ns);
+
+int rsmi_dev_pci_id_get(uint32_t device, uint64_t *id);
+int rsmi_compute_process_info_get(struct process *processes, uint32_t *count);
+int rsmi_compute_process_gpus_get(uint32_t process, uint32_t *devices, uint32_t *count);
 
 int rsmi_init(uint64_t flags)
 {
@@ -99,13 +111,57 @@ int rsmi_dev_power_ave_get(uint32_t device, uint32_t sensor, uint64_t *microwatt
     return fake_failure("rsmi_dev_power_ave_get", index, (int)device);
 }
 
+/* Finds a function of the fake libamdhip64.so.7, if it is there and open; NULL otherwise. */
+static void *of_driver(const char *name)
+{
+    void *const driver = dlopen("libamdhip64.so.7", RTLD_NOW | RTLD_NOLOAD);
+    void *const found = driver == NULL ? NULL : dlsym(driver, name);
+    if (driver != NULL) {
+        (void)dlclose(driver);
+    }
+    return found;
+}
+
 /* Counts in units of 15.3 uJ, as an Instinct does. */
 int rsmi_dev_energy_count_get(uint32_t device, uint64_t *count, float *microjoules,
                               uint64_t *time_ns)
 {
     const long index = counter.calls[device % FAKE_GPUS_MAX]++;
+    void *const found = getenv("FAKE_ENERGY") == NULL ? NULL : of_driver("fake_joules");
+    double (*joules)(void) = NULL;
+    memcpy(&joules, &found, sizeof found);
     *microjoules = 15.3F;
     *time_ns = (uint64_t)index;
+    if (joules != NULL) {
+        *count = (uint64_t)(joules() * 1e6 / 15.3);
+        return OK;
+    }
     *count = (uint64_t)(fake_item("FAKE_COUNTER", index, 0) * 1e6 / 15.3);
     return getenv("FAKE_COUNTER") == NULL ? NOT_SUPPORTED : OK;
+}
+
+int rsmi_dev_pci_id_get(uint32_t device, uint64_t *id)
+{
+    *id = (uint64_t)device << 8;
+    return fake_failure("rsmi_dev_pci_id_get", 0, (int)device);
+}
+
+/* This process, and FAKE_BUSY others. */
+int rsmi_compute_process_info_get(struct process *processes, uint32_t *count)
+{
+    const uint32_t all = 1 + (uint32_t)fake_item("FAKE_BUSY", 0, 0);
+    for (uint32_t i = 0; processes != NULL && i < all && i < *count; i++) {
+        processes[i] = (struct process){.number = i == 0 ? (uint32_t)getpid() : i};
+    }
+    *count = all;
+    return OK;
+}
+
+/* Others compute on the first GPU. */
+int rsmi_compute_process_gpus_get(uint32_t process, uint32_t *devices, uint32_t *count)
+{
+    (void)process;
+    devices[0] = 0;
+    *count = 1;
+    return OK;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The backend that measures an NVIDIA GPU: own kernels for bandwidth, launch and vector units, and
- * the kernels of cuBLASLt for products. */
+/* The backends that measure a GPU of NVIDIA or AMD: own kernels for bandwidth, launch, vector units
+ * and operators, and the kernels of cuBLASLt or hipBLASLt for products. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +9,7 @@
 #include "base/base.h"
 #include "base/quantity.h"
 #include "measure/cpu_dot.h"
-#include "measure/cuda_kernels.h"
-#include "measure/cuda_product.h"
-#include "measure/cuda_vector.h"
-#include "measure/gpus.h"
-#include "measure/meter.h"
+#include "measure/gpu_backend.h"
 
 /* A sample takes about as long as this, in seconds. */
 #define SAMPLE_S 5e-3
@@ -22,18 +18,18 @@
 /* The sides of the product that the peak of a matrix unit is measured with: 4096^3 FLOPs fill any
  * GPU, and take 0.1 to 20 ms. */
 #define PEAK_SIDE ((int64_t)4096)
-/* Buffers begin at multiples of this, as cuBLASLt's fastest kernels ask for. */
+/* Buffers begin at multiples of this, as the fastest kernels of cuBLASLt ask for. */
 #define ALIGNED 256
 /* Data is made on the host in pieces of this size, and copied on the device. */
 #define PIECE_BYTES ((int64_t)1 << 20)
 
 /* A task that is begun; zeroed, none is. */
 struct job {
-    enum roof_cuda_kernel kernel; /* of a probe */
+    enum roof_gpu_kernel kernel; /* of a probe */
     bool is_product;
     bool is_vector; /* of `workload` */
     struct roof_workload workload;
-    struct roof_cuda_product product;
+    struct roof_gpu_product product;
     uint64_t data;  /* memory of the device: the copies, one after another */
     int64_t stride; /* bytes from one copy to the next */
     int64_t copies; /* calls use them in turn, so that a cold one finds nothing in the cache */
@@ -41,26 +37,28 @@ struct job {
     int64_t weights_bytes;
     int64_t inputs_bytes;
     int64_t calls; /* of the graph; 0: unknown yet */
-    struct cuda_graph_run *graph;
+    struct gpu_graph_run *graph;
 };
 
 struct roof_bench {
-    struct roof_cuda cuda;
-    struct roof_cuda_kernels kernels;
-    struct roof_cuda_vectors vectors;
-    struct roof_cublaslt products; /* its handle is NULL where the library is missing */
-    struct roof_error lacks;       /* says why */
-    struct roof_gpus *sensors;     /* NULL where NVML is missing */
-    enum roof_status free;         /* ROOF_OK: no other process computes on the device */
+    const struct roof_gpu_backend *backend;
+    struct roof_gpu gpu;
+    int64_t l3_bytes; /* of the cache behind the L2; 0: there is none */
+    struct roof_gpu_kernels kernels;
+    struct roof_gpu_vectors vectors;
+    struct roof_gpu_products products; /* its handle is NULL where the library is missing */
+    struct roof_error lacks;           /* says why */
+    struct roof_gpus *sensors;         /* NULL where their library is missing */
+    enum roof_status free;             /* ROOF_OK: no other process computes on the device */
     struct roof_error others;
     struct job job; /* the task */
     /* A step. */
     struct roof_meter_step step;
     struct job *part; /* owned; NULL: no step is begun */
     int64_t *next;    /* owned: the number of the next run of each part, while they are queued */
-    struct cuda_graph_run *graph; /* all runs in their order */
-    struct job *queued;           /* the job whose calls are queued */
-    double busy_s;                /* of the last sample */
+    struct gpu_graph_run *graph; /* all runs in their order */
+    struct job *queued;          /* the job whose calls are queued */
+    double busy_s;               /* of the last sample */
 };
 
 /* --- the device ---------------------------------------------------------------------------- */
@@ -68,20 +66,20 @@ struct roof_bench {
 /* Releases what a job holds. */
 static void release(struct job *job, const struct roof_bench *bench)
 {
-    roof_cuda_release(&bench->cuda, &job->graph);
-    roof_cuda_product_end(&job->product);
+    roof_gpu_release(&bench->gpu, &job->graph);
+    roof_gpu_product_end(&job->product);
     if (job->data != 0) {
-        (void)bench->cuda.call.cuMemFree_v2(job->data);
+        (void)bench->gpu.call.release(job->data);
     }
     *job = (struct job){.data = 0};
 }
 
-static void cuda_step_end(struct roof_bench *bench)
+static void gpu_step_end(struct roof_bench *bench)
 {
     for (size_t i = 0; i < bench->step.count && bench->part != NULL; i++) {
         release(&bench->part[i], bench);
     }
-    roof_cuda_release(&bench->cuda, &bench->graph);
+    roof_gpu_release(&bench->gpu, &bench->graph);
     free(bench->part);
     free(bench->next);
     bench->part = NULL;
@@ -89,15 +87,15 @@ static void cuda_step_end(struct roof_bench *bench)
     bench->graph = NULL;
 }
 
-static void cuda_close(struct roof_bench *bench)
+static void gpu_close(struct roof_bench *bench)
 {
     if (bench != NULL) {
-        cuda_step_end(bench);
+        gpu_step_end(bench);
         roof_gpus_close(bench->sensors);
-        roof_cublaslt_close(&bench->products);
-        roof_cuda_vectors_close(&bench->vectors, &bench->cuda);
-        roof_cuda_kernels_close(&bench->kernels, &bench->cuda);
-        roof_cuda_close(&bench->cuda);
+        roof_gpu_products_close(&bench->products);
+        roof_gpu_vectors_close(&bench->vectors, &bench->gpu);
+        roof_gpu_kernels_close(&bench->kernels, &bench->gpu);
+        roof_gpu_close(&bench->gpu);
         free(bench);
     }
 }
@@ -108,44 +106,60 @@ static enum roof_status unless_memory(enum roof_status status, struct roof_error
     return status == ROOF_MEMORY ? roof_no_memory(error) : ROOF_OK;
 }
 
-/* Fills in an opened device, which cuda_close releases also where this fails. */
+/* Fills in an opened device, which gpu_close releases also where this fails. */
 static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_options *options,
                              struct roof_error *error)
 {
     struct roof_error missing;
-    TRY(roof_cuda_find(&bench->cuda, options->index, error));
+    const struct roof_gpu_backend *const backend = bench->backend;
+    TRY(roof_gpu_find(&bench->gpu, backend->driver, options->index, error));
+    bench->l3_bytes = backend->l3_bytes(&bench->gpu);
     /* Bandwidths need no sensors and no products. */
-    TRY(unless_memory(roof_nvml_open_at(&bench->sensors, bench->cuda.bus, &missing), error));
+    TRY(unless_memory(backend->sensors(&bench->sensors, bench->gpu.bus, &missing), error));
     /* The driver counts this process, too, once it has a context. */
-    bench->free =
-        bench->sensors == NULL ? ROOF_OK : roof_nvml_check_free(bench->sensors, &bench->others);
-    TRY(roof_cuda_start(&bench->cuda, error));
-    TRY(roof_cuda_kernels_open(&bench->kernels, &bench->cuda, error));
-    TRY(roof_cuda_vectors_open(&bench->vectors, &bench->cuda, error));
-    const enum roof_status status = roof_cublaslt_open(&bench->products, &bench->lacks);
+    bench->free = bench->sensors == NULL
+                      ? ROOF_OK
+                      : bench->sensors->check_free(bench->sensors, &bench->others);
+    TRY(roof_gpu_start(&bench->gpu, error));
+    TRY(backend->load(&bench->kernels, &bench->vectors, &bench->gpu, error));
+    const enum roof_status status =
+        roof_gpu_products_open(&bench->products, backend->products, &bench->lacks);
     if (status != ROOF_OK) {
-        roof_cublaslt_close(&bench->products);
+        roof_gpu_products_close(&bench->products);
     }
     return unless_memory(status, error);
 }
 
-static enum roof_status cuda_open(struct roof_bench **out, const struct roof_meter_options *options,
-                                  struct roof_error *error)
+static enum roof_status gpu_open(struct roof_bench **out, const struct roof_gpu_backend *backend,
+                                 const struct roof_meter_options *options, struct roof_error *error)
 {
     struct roof_bench *const bench = calloc(1, sizeof *bench);
     if (bench == NULL) {
         return roof_no_memory(error);
     }
+    bench->backend = backend;
     const enum roof_status status = fill(bench, options, error);
     if (status != ROOF_OK) {
-        cuda_close(bench);
+        gpu_close(bench);
         return status;
     }
     *out = bench;
     return ROOF_OK;
 }
 
-static enum roof_status cuda_check(const struct roof_bench *bench, struct roof_error *error)
+static enum roof_status cuda_open(struct roof_bench **out, const struct roof_meter_options *options,
+                                  struct roof_error *error)
+{
+    return gpu_open(out, &roof_cuda_backend, options, error);
+}
+
+static enum roof_status hip_open(struct roof_bench **out, const struct roof_meter_options *options,
+                                 struct roof_error *error)
+{
+    return gpu_open(out, &roof_hip_backend, options, error);
+}
+
+static enum roof_status gpu_check(const struct roof_bench *bench, struct roof_error *error)
 {
     if (bench->free != ROOF_OK && error != NULL) {
         *error = bench->others;
@@ -153,47 +167,35 @@ static enum roof_status cuda_check(const struct roof_bench *bench, struct roof_e
     return bench->free;
 }
 
-/* Names the architecture as data/hardware does, by which calibrations are found. */
-static void name_architecture(char out[ROOF_METER_TEXT], int major, int minor)
+static void gpu_describe(struct roof_meter_device *out, const struct roof_bench *bench)
 {
-    const int capability = 10 * major + minor;
-    const char *const family = capability == 70                        ? "Volta"
-                               : capability == 75                      ? "Turing"
-                               : capability == 89                      ? "Ada Lovelace"
-                               : capability >= 80 && capability < 90   ? "Ampere"
-                               : capability == 103                     ? "Blackwell Ultra"
-                               : capability >= 100 && capability < 130 ? "Blackwell"
-                                                                       : "CUDA";
-    if (capability == 90) {
-        (void)snprintf(out, ROOF_METER_TEXT, "Hopper");
-    } else {
-        (void)snprintf(out, ROOF_METER_TEXT, "%s (SM%d)", family, capability);
-    }
-}
-
-static void cuda_describe(struct roof_meter_device *out, const struct roof_bench *bench)
-{
-    const struct roof_cuda *const cuda = &bench->cuda;
-    *out = (struct roof_meter_device){.vendor = "NVIDIA",
-                                      .units = cuda->units,
-                                      .clock_hz = cuda->clock_hz,
-                                      .memory_bytes = cuda->memory_bytes,
+    const struct roof_gpu *const gpu = &bench->gpu;
+    const struct roof_gpu_backend *const backend = bench->backend;
+    *out = (struct roof_meter_device){.units = gpu->units,
+                                      .clock_hz = gpu->clock_hz,
+                                      .memory_bytes = gpu->memory_bytes,
                                       .tdp_w = ROOF_UNKNOWN};
-    (void)snprintf(out->name, sizeof out->name, "%s", cuda->name);
-    name_architecture(out->architecture, cuda->major, cuda->minor);
-    (void)snprintf(out->software, sizeof out->software, "CUDA driver %d.%d",
-                   cuda->driver_version / 1000, cuda->driver_version % 1000 / 10);
+    (void)snprintf(out->vendor, sizeof out->vendor, "%s", backend->driver->vendor);
+    (void)snprintf(out->name, sizeof out->name, "%s", gpu->name);
+    backend->architecture(out->architecture, gpu);
+    (void)snprintf(out->software, sizeof out->software, "%s driver %d.%d", backend->driver->name,
+                   gpu->driver_version / backend->version_major,
+                   gpu->driver_version % backend->version_major / backend->version_minor);
     if (bench->products.handle == NULL) {
         (void)snprintf(out->lacks, sizeof out->lacks, "%.*s", ROOF_METER_LACKS - 1,
                        bench->lacks.message);
     } else {
         const size_t used = strlen(out->software);
         (void)snprintf(out->software + used, sizeof out->software - used, ", %s %zu",
-                       bench->products.library.name, bench->products.call.cublasLtGetVersion());
+                       bench->products.library.name, roof_gpu_products_version(&bench->products));
     }
-    if (cuda->l2_bytes > 0) {
+    if (gpu->l2_bytes > 0) {
         out->level[out->level_count++] =
-            (struct roof_meter_level){.name = "L2", .bytes = cuda->l2_bytes};
+            (struct roof_meter_level){.name = "L2", .bytes = gpu->l2_bytes};
+    }
+    if (bench->l3_bytes > 0) {
+        out->level[out->level_count++] =
+            (struct roof_meter_level){.name = "L3", .bytes = bench->l3_bytes};
     }
     out->level[out->level_count++] = (struct roof_meter_level){.name = "memory"};
 }
@@ -201,27 +203,27 @@ static void cuda_describe(struct roof_meter_device *out, const struct roof_bench
 /* --- which tasks --------------------------------------------------------------------------- */
 
 /* Finds the own kernel of a probe; false: there is none. */
-static bool kernel_of(enum roof_cuda_kernel *out, const struct roof_meter_task *task)
+static bool kernel_of(enum roof_gpu_kernel *out, const struct roof_meter_task *task)
 {
     switch (task->probe) {
     case ROOF_PROBE_READ:
-        *out = ROOF_CUDA_READ;
+        *out = ROOF_GPU_READ;
         return true;
     case ROOF_PROBE_COPY:
-        *out = ROOF_CUDA_COPY;
+        *out = ROOF_GPU_COPY;
         return true;
     case ROOF_PROBE_TRIAD:
-        *out = ROOF_CUDA_TRIAD;
+        *out = ROOF_GPU_TRIAD;
         return true;
     case ROOF_PROBE_LAUNCH:
-        *out = ROOF_CUDA_NOTHING;
+        *out = ROOF_GPU_NOTHING;
         return true;
     case ROOF_PROBE_MULTIPLY:
-        *out = task->format == ROOF_PRECISION_FP16   ? ROOF_CUDA_MULTIPLY_FP16
-               : task->format == ROOF_PRECISION_FP64 ? ROOF_CUDA_MULTIPLY_FP64
-                                                     : ROOF_CUDA_MULTIPLY_FP32;
+        *out = task->format == ROOF_PRECISION_FP16   ? ROOF_GPU_MULTIPLY_FP16
+               : task->format == ROOF_PRECISION_FP64 ? ROOF_GPU_MULTIPLY_FP64
+                                                     : ROOF_GPU_MULTIPLY_FP32;
         return task->unit == ROOF_COMPUTE_VECTOR &&
-               (*out != ROOF_CUDA_MULTIPLY_FP32 || task->format == ROOF_PRECISION_FP32);
+               (*out != ROOF_GPU_MULTIPLY_FP32 || task->format == ROOF_PRECISION_FP32);
     case ROOF_PROBE_OPERATOR:
     case ROOF_PROBE_COUNT:
         break;
@@ -230,36 +232,37 @@ static bool kernel_of(enum roof_cuda_kernel *out, const struct roof_meter_task *
 }
 
 /* Finds the product of a task: an operator, or the peak of a matrix unit; false: it has none. */
-static bool product_of(struct roof_cuda_shape *out, const struct roof_meter_task *task)
+static bool product_of(struct roof_gpu_shape *out, const struct roof_meter_task *task)
 {
     const struct roof_workload *const w = &task->workload;
     if (task->probe == ROOF_PROBE_MULTIPLY) {
         /* Formats of 4 bits are so fast that a launch would show. */
         const int64_t side = roof_precision_bits(task->format) < 8 ? 2 * PEAK_SIDE : PEAK_SIDE;
-        *out = (struct roof_cuda_shape){task->format, 1, side, side, side};
+        *out = (struct roof_gpu_shape){task->format, 1, side, side, side};
         /* A product of fp32 runs on the vector unit. */
         return task->unit == ROOF_COMPUTE_MATRIX && task->format != ROOF_PRECISION_FP32;
     }
-    *out = (struct roof_cuda_shape){w->formats.weights, w->shape.batch, w->shape.m, w->shape.n,
-                                    w->shape.k};
+    *out = (struct roof_gpu_shape){w->formats.weights, w->shape.batch, w->shape.m, w->shape.n,
+                                   w->shape.k};
     return task->probe == ROOF_PROBE_OPERATOR &&
            (w->op == ROOF_OPERATOR_GEMM || w->op == ROOF_OPERATOR_GEMV ||
             w->op == ROOF_OPERATOR_BMM) &&
            w->formats.weights == w->formats.activations;
 }
 
-static bool is_vector(const struct roof_meter_task *task)
+static bool is_vector(const struct roof_bench *bench, const struct roof_meter_task *task)
 {
-    return task->probe == ROOF_PROBE_OPERATOR && roof_cuda_vector_able(&task->workload);
+    return task->probe == ROOF_PROBE_OPERATOR &&
+           roof_gpu_vector_able(&bench->vectors, &task->workload);
 }
 
-static bool cuda_able(const struct roof_bench *bench, const struct roof_meter_task *task)
+static bool gpu_able(const struct roof_bench *bench, const struct roof_meter_task *task)
 {
-    enum roof_cuda_kernel kernel = ROOF_CUDA_NOTHING;
-    struct roof_cuda_shape shape;
-    return kernel_of(&kernel, task) || (bench->vectors.module != NULL && is_vector(task)) ||
+    enum roof_gpu_kernel kernel = ROOF_GPU_NOTHING;
+    struct roof_gpu_shape shape;
+    return kernel_of(&kernel, task) || is_vector(bench, task) ||
            (bench->products.handle != NULL && product_of(&shape, task) &&
-            roof_cuda_product_able(&bench->cuda, &shape));
+            roof_gpu_product_able(bench->backend->products, &bench->gpu, &shape));
 }
 
 /* --- data ---------------------------------------------------------------------------------- */
@@ -275,7 +278,9 @@ static void fill_piece(unsigned char *out, enum roof_precision format)
     if (fp8 || format == ROOF_PRECISION_INT8 || format == ROOF_PRECISION_NVFP4) {
         roof_cpu_noise(out, PIECE_BYTES, &state);
         for (int64_t i = 0; i < PIECE_BYTES && fp8; i++) {
-            out[i] = (unsigned char)((out[i] & 0x80) | (out[i] & 0x7f) % 0x39); /* up to 1 */
+            const int size = (out[i] & 0x7f) % 0x39; /* up to 1 */
+            /* A zero has no sign: AMD's older fp8 has no number there. */
+            out[i] = (unsigned char)(size == 0 ? 0 : (out[i] & 0x80) | size);
         }
         return;
     }
@@ -305,41 +310,34 @@ static enum roof_status make_data(struct job *job, struct roof_bench *bench,
     if (piece == NULL) {
         return roof_no_memory(error);
     }
-    enum roof_status status = roof_cuda_allocate(&job->data, &bench->cuda, bytes, error);
+    enum roof_status status = roof_gpu_allocate(&job->data, &bench->gpu, bytes, error);
     int64_t done = bytes < PIECE_BYTES ? bytes : PIECE_BYTES;
     if (status == ROOF_OK) {
         fill_piece(piece, format);
-        status = roof_cuda_check(&bench->cuda,
-                                 bench->cuda.call.cuMemcpyHtoD_v2(job->data, piece, (size_t)done),
-                                 "cuMemcpyHtoD_v2", error);
+        status = ROOF_GPU_STATUS(&bench->gpu, copy_in, job->data, piece, (size_t)done);
     }
     free(piece);
     while (status == ROOF_OK && done < bytes) {
         const int64_t more = bytes - done < done ? bytes - done : done;
-        status = roof_cuda_check(
-            &bench->cuda,
-            bench->cuda.call.cuMemcpyDtoD_v2(job->data + (uint64_t)done, job->data, (size_t)more),
-            "cuMemcpyDtoD_v2", error);
+        status = ROOF_GPU_STATUS(&bench->gpu, copy_within, job->data + (uint64_t)done, job->data,
+                                 (size_t)more);
         done += more;
     }
     /* Copies on the device go on behind the host's back, in a stream that ours does not wait for.
      */
-    return status == ROOF_OK
-               ? roof_cuda_check(&bench->cuda, bench->cuda.call.cuStreamSynchronize(NULL),
-                                 "cuStreamSynchronize", error)
-               : status;
+    return status == ROOF_OK ? ROOF_GPU_STATUS(&bench->gpu, stream_synchronize, NULL) : status;
 }
 
 /* Makes all scales of an operand 1. */
 static enum roof_status fill_scales(const struct roof_bench *bench, uint64_t operand,
-                                    const struct roof_cuda_operand *parts, struct roof_error *error)
+                                    const struct roof_gpu_operand *parts, struct roof_error *error)
 {
     unsigned char ones[4096];
     memset(ones, parts->one, sizeof ones);
     for (int64_t done = 0; done < parts->scales; done += (int64_t)sizeof ones) {
         const int64_t left = parts->scales - done;
-        ROOF_CUDA(&bench->cuda, cuMemcpyHtoD_v2, operand + (uint64_t)(parts->scales_at + done),
-                  ones, left < (int64_t)sizeof ones ? (size_t)left : sizeof ones);
+        ROOF_GPU_CALL(&bench->gpu, copy_in, operand + (uint64_t)(parts->scales_at + done), ones,
+                      left < (int64_t)sizeof ones ? (size_t)left : sizeof ones);
     }
     return ROOF_OK;
 }
@@ -357,14 +355,15 @@ static int64_t copies_of(const struct roof_bench *bench, const struct roof_meter
 {
     const bool warm = task->probe != ROOF_PROBE_OPERATOR || task->workload.cache == ROOF_CACHE_WARM;
     const bool written =
-        runs > 0 && task->workload.op != ROOF_OPERATOR_FLASH_ATTENTION && is_vector(task);
-    const int64_t cold = bytes <= 0 ? 1 : 1 + 3 * bench->cuda.l2_bytes / bytes;
+        runs > 0 && task->workload.op != ROOF_OPERATOR_FLASH_ATTENTION && is_vector(bench, task);
+    const int64_t caches = bench->gpu.l2_bytes + bench->l3_bytes;
+    const int64_t cold = bytes <= 0 ? 1 : 1 + 3 * caches / bytes;
     return warm || written ? 1 : cold > runs ? cold : runs;
 }
 
 /* --- tasks --------------------------------------------------------------------------------- */
 
-static void cuda_end(struct roof_bench *bench)
+static void gpu_end(struct roof_bench *bench)
 {
     release(&bench->job, bench);
 }
@@ -380,16 +379,18 @@ static void point(struct job *job, int64_t call)
 
 static enum roof_status begin_product(struct job *job, double *amount, struct roof_bench *bench,
                                       const struct roof_meter_task *task,
-                                      const struct roof_cuda_shape *s, int64_t runs,
+                                      const struct roof_gpu_shape *s, int64_t runs,
                                       struct roof_error *error)
 {
-    const struct roof_cuda_operand weights = roof_cuda_operand(s, s->n);
-    const struct roof_cuda_operand inputs = roof_cuda_operand(s, s->m);
+    const struct roof_gpu_product_type *const type =
+        roof_gpu_product_type(bench->backend->products, &bench->gpu, s->format);
+    const struct roof_gpu_operand weights = roof_gpu_operand(type, s, s->n);
+    const struct roof_gpu_operand inputs = roof_gpu_operand(type, s, s->m);
     job->is_product = true;
     job->weights_bytes = weights.bytes;
     job->inputs_bytes = inputs.bytes;
-    job->stride = job->weights_bytes + job->inputs_bytes +
-                  aligned(roof_cuda_out_bytes(s->format) * s->batch * s->m * s->n);
+    job->stride =
+        job->weights_bytes + job->inputs_bytes + aligned(type->out_bytes * s->batch * s->m * s->n);
     job->copies = copies_of(bench, task, job->stride, runs);
     *amount =
         task->probe == ROOF_PROBE_MULTIPLY ? 2.0 * (double)s->m * (double)s->n * (double)s->k : 0;
@@ -400,7 +401,7 @@ static enum roof_status begin_product(struct job *job, double *amount, struct ro
         TRY(fill_scales(bench, at + (uint64_t)job->weights_bytes, &inputs, error));
     }
     point(job, 0);
-    return roof_cuda_product_begin(&job->product, &bench->products, &bench->cuda, s, error);
+    return roof_gpu_product_begin(&job->product, &bench->products, &bench->gpu, s, error);
 }
 
 static enum roof_status begin_vector(struct job *job, struct roof_bench *bench,
@@ -409,7 +410,7 @@ static enum roof_status begin_vector(struct job *job, struct roof_bench *bench,
 {
     job->is_vector = true;
     job->workload = task->workload;
-    job->stride = roof_cuda_vector_bytes(&bench->cuda, &task->workload);
+    job->stride = roof_gpu_vector_bytes(&bench->gpu, &task->workload);
     job->copies = copies_of(bench, task, job->stride, runs);
     return make_data(job, bench, ROOF_PRECISION_FP16, error);
 }
@@ -421,7 +422,7 @@ static enum roof_status begin_kernel(struct job *job, double *amount, struct roo
     job->bytes = task->bytes;
     job->stride = aligned(task->bytes > 0 ? task->bytes : 1);
     job->copies = 1;
-    *amount = roof_cuda_kernel_amount(&bench->cuda, job->kernel, task->bytes);
+    *amount = roof_gpu_kernel_amount(&bench->gpu, job->kernel, task->bytes);
     return make_data(job, bench, ROOF_PRECISION_FP32, error);
 }
 
@@ -430,12 +431,12 @@ static enum roof_status begin(struct job *job, double *amount, struct roof_bench
                               const struct roof_meter_task *task, int64_t runs,
                               struct roof_error *error)
 {
-    struct roof_cuda_shape shape;
+    struct roof_gpu_shape shape;
     *job = (struct job){.data = 0};
     *amount = 0;
     const enum roof_status status =
         product_of(&shape, task) ? begin_product(job, amount, bench, task, &shape, runs, error)
-        : is_vector(task)        ? begin_vector(job, bench, task, runs, error)
+        : is_vector(bench, task) ? begin_vector(job, bench, task, runs, error)
                                  : begin_kernel(job, amount, bench, task, error);
     if (status != ROOF_OK) {
         release(job, bench);
@@ -443,8 +444,8 @@ static enum roof_status begin(struct job *job, double *amount, struct roof_bench
     return status;
 }
 
-static enum roof_status cuda_begin(double *amount, struct roof_bench *bench,
-                                   const struct roof_meter_task *task, struct roof_error *error)
+static enum roof_status gpu_begin(double *amount, struct roof_bench *bench,
+                                  const struct roof_meter_task *task, struct roof_error *error)
 {
     return begin(&bench->job, amount, bench, task, 0, error);
 }
@@ -458,12 +459,12 @@ static enum roof_status queue_call(struct job *job, const struct roof_bench *ben
     const uint64_t data = job->data + (uint64_t)(call % job->copies * job->stride);
     if (job->is_product) {
         point(job, call);
-        return roof_cuda_product_run(&job->product, error);
+        return roof_gpu_product_run(&job->product, error);
     }
     return job->is_vector
-               ? roof_cuda_vector_run(&bench->cuda, &bench->vectors, &job->workload, data, error)
-               : roof_cuda_launch(&bench->cuda, &bench->kernels, job->kernel, data, job->bytes,
-                                  error);
+               ? roof_gpu_vector_run(&bench->gpu, &bench->vectors, &job->workload, data, error)
+               : roof_gpu_launch(&bench->gpu, &bench->kernels, job->kernel, data, job->bytes,
+                                 error);
 }
 
 /* Queues all calls of a sample. */
@@ -480,13 +481,13 @@ static enum roof_status queue_calls(void *context, struct roof_error *error)
 static enum roof_status time_calls(double *seconds, struct roof_bench *bench,
                                    struct roof_error *error)
 {
-    struct cuda_graph_run *graph = NULL;
-    TRY(roof_cuda_run(&bench->cuda, queue_calls, bench, error));
-    enum roof_status status = roof_cuda_capture(&graph, &bench->cuda, queue_calls, bench, error);
+    struct gpu_graph_run *graph = NULL;
+    TRY(roof_gpu_run(&bench->gpu, queue_calls, bench, error));
+    enum roof_status status = roof_gpu_capture(&graph, &bench->gpu, queue_calls, bench, error);
     if (status == ROOF_OK) {
-        status = roof_cuda_time(seconds, &bench->cuda, graph, error);
+        status = roof_gpu_time(seconds, &bench->gpu, graph, error);
     }
-    roof_cuda_release(&bench->cuda, &graph);
+    roof_gpu_release(&bench->gpu, &graph);
     return status;
 }
 
@@ -501,7 +502,7 @@ static enum roof_status make_graph(struct job *job, struct roof_bench *bench,
     job->calls = wanted < 1 ? 1 : wanted > CALLS_MAX ? CALLS_MAX : (int64_t)wanted;
     job->calls = (job->calls + job->copies - 1) / job->copies * job->copies;
     job->calls = job->calls > CALLS_MAX ? CALLS_MAX : job->calls;
-    return roof_cuda_capture(&job->graph, &bench->cuda, queue_calls, bench, error);
+    return roof_gpu_capture(&job->graph, &bench->gpu, queue_calls, bench, error);
 }
 
 /* Times a job: the seconds of one call. */
@@ -512,14 +513,14 @@ static enum roof_status time_job(double *seconds, struct job *job, struct roof_b
     if (job->graph == NULL) {
         TRY(make_graph(job, bench, error));
     }
-    TRY(roof_cuda_time(seconds, &bench->cuda, job->graph, error));
-    bench->busy_s = *seconds;
+    TRY(roof_gpu_time(seconds, &bench->gpu, job->graph, error));
+    bench->busy_s = *seconds * roof_gpu_runs(&bench->gpu);
     *seconds /= (double)job->calls;
     return ROOF_OK;
 }
 
-static enum roof_status cuda_sample(double *seconds, struct roof_bench *bench,
-                                    struct roof_error *error)
+static enum roof_status gpu_sample(double *seconds, struct roof_bench *bench,
+                                   struct roof_error *error)
 {
     return time_job(seconds, &bench->job, bench, error);
 }
@@ -527,12 +528,12 @@ static enum roof_status cuda_sample(double *seconds, struct roof_bench *bench,
 /* --- steps --------------------------------------------------------------------------------- */
 
 /* Returns the memory that is free, of the whole where the driver does not say. */
-static double cuda_room(const struct roof_bench *bench)
+static double gpu_room(const struct roof_bench *bench)
 {
     size_t available = 0;
     size_t all = 0;
-    return bench->cuda.call.cuMemGetInfo_v2(&available, &all) == 0 ? (double)available
-                                                                   : bench->cuda.memory_bytes;
+    return bench->gpu.call.memory_info(&available, &all) == 0 ? (double)available
+                                                              : bench->gpu.memory_bytes;
 }
 
 /* Queues all runs of a step in their order. */
@@ -561,31 +562,30 @@ static enum roof_status begin_parts(struct roof_bench *bench, struct roof_error 
         double amount = 0;
         TRY(begin(&bench->part[i], &amount, bench, &step->part[i].task, step->part[i].runs, error));
     }
-    TRY(roof_cuda_run(&bench->cuda, queue_step, bench, error)); /* kernels are loaded now */
-    return roof_cuda_capture(&bench->graph, &bench->cuda, queue_step, bench, error);
+    TRY(roof_gpu_run(&bench->gpu, queue_step, bench, error)); /* kernels are loaded now */
+    return roof_gpu_capture(&bench->graph, &bench->gpu, queue_step, bench, error);
 }
 
-static enum roof_status cuda_step_begin(struct roof_bench *bench,
-                                        const struct roof_meter_step *step,
-                                        struct roof_error *error)
+static enum roof_status gpu_step_begin(struct roof_bench *bench, const struct roof_meter_step *step,
+                                       struct roof_error *error)
 {
     bench->step = *step;
     const enum roof_status status = begin_parts(bench, error);
     if (status != ROOF_OK) {
-        cuda_step_end(bench);
+        gpu_step_end(bench);
     }
     return status;
 }
 
 /* The step is one graph. Each part has a graph of its own, too: events within one would take as
  * long as short kernels. */
-static enum roof_status cuda_step_sample(double *seconds, double *each, struct roof_bench *bench,
-                                         struct roof_error *error)
+static enum roof_status gpu_step_sample(double *seconds, double *each, struct roof_bench *bench,
+                                        struct roof_error *error)
 {
     for (size_t i = 0; i < bench->step.count; i++) {
         TRY(time_job(&each[i], &bench->part[i], bench, error));
     }
-    return roof_cuda_time(seconds, &bench->cuda, bench->graph, error);
+    return roof_gpu_time(seconds, &bench->gpu, bench->graph, error);
 }
 
 /* --- sensors ------------------------------------------------------------------------------- */
@@ -598,7 +598,7 @@ static void read_sensors(struct roof_sample *out, const struct roof_bench *bench
     }
 }
 
-static void cuda_clocks(struct roof_meter_clocks *out, struct roof_bench *bench)
+static void gpu_clocks(struct roof_meter_clocks *out, struct roof_bench *bench)
 {
     struct roof_sample sample;
     read_sensors(&sample, bench);
@@ -609,30 +609,26 @@ static void cuda_clocks(struct roof_meter_clocks *out, struct roof_bench *bench)
                                                    strstr(sample.throttle, "power_cap") != NULL};
 }
 
-static double cuda_busy(const struct roof_bench *bench)
+static double gpu_busy(const struct roof_bench *bench)
 {
     return bench->busy_s;
 }
 
-static double cuda_energy(struct roof_bench *bench)
+static double gpu_energy(struct roof_bench *bench)
 {
-    return bench->sensors == NULL ? ROOF_UNKNOWN : roof_nvml_energy(bench->sensors);
+    return bench->sensors == NULL ? ROOF_UNKNOWN : bench->sensors->energy(bench->sensors);
 }
+
+/* Both backends have these functions. */
+#define GPU_METER                                                                                  \
+    .check = gpu_check, .describe = gpu_describe, .able = gpu_able, .begin = gpu_begin,            \
+    .sample = gpu_sample, .end = gpu_end, .room = gpu_room, .step_begin = gpu_step_begin,          \
+    .step_sample = gpu_step_sample, .step_end = gpu_step_end, .clocks = gpu_clocks,                \
+    .busy = gpu_busy, .energy = gpu_energy, .close = gpu_close
 
 const struct roof_meter roof_meter_cuda = {.name = "cuda",
                                            .formats = "bf16,fp16,fp8_e4m3,int8,mxfp8_e4m3,nvfp4",
                                            .open = cuda_open,
-                                           .check = cuda_check,
-                                           .describe = cuda_describe,
-                                           .able = cuda_able,
-                                           .begin = cuda_begin,
-                                           .sample = cuda_sample,
-                                           .end = cuda_end,
-                                           .room = cuda_room,
-                                           .step_begin = cuda_step_begin,
-                                           .step_sample = cuda_step_sample,
-                                           .step_end = cuda_step_end,
-                                           .clocks = cuda_clocks,
-                                           .busy = cuda_busy,
-                                           .energy = cuda_energy,
-                                           .close = cuda_close};
+                                           GPU_METER};
+const struct roof_meter roof_meter_hip = {
+    .name = "hip", .formats = "bf16,fp16,fp8_e4m3,int8,mxfp8_e4m3", .open = hip_open, GPU_METER};

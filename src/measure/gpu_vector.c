@@ -1,39 +1,30 @@
 // SPDX-License-Identifier: MIT
-#include "measure/cuda_vector.h"
+#include "measure/gpu_vector.h"
 
 #include "base/base.h"
-#include "catalog/data.h"
 
 /* --- the kernels --------------------------------------------------------------------------- */
 
-/* cuda_operators.cu has their source; `make kernels` compiles it. */
-#define PTX "kernels/cuda_operators.ptx"
-/* 10 major + minor of the target that is compiled for. */
-#define CAPABILITY_MIN 75
+static const char *const names[ROOF_GPU_VECTORS] = {[ROOF_GPU_NORM] = "roof_norm",
+                                                    [ROOF_GPU_ADD] = "roof_add",
+                                                    [ROOF_GPU_GATE] = "roof_gate",
+                                                    [ROOF_GPU_ROTATE] = "roof_rotate",
+                                                    [ROOF_GPU_QUANTIZE] = "roof_quantize",
+                                                    [ROOF_GPU_ATTEND_64] = "roof_attend_64",
+                                                    [ROOF_GPU_ATTEND_128] = "roof_attend_128",
+                                                    [ROOF_GPU_MERGE] = "roof_merge"};
 
-static const char *const names[ROOF_CUDA_VECTORS] = {[ROOF_CUDA_NORM] = "roof_norm",
-                                                     [ROOF_CUDA_ADD] = "roof_add",
-                                                     [ROOF_CUDA_GATE] = "roof_gate",
-                                                     [ROOF_CUDA_ROTATE] = "roof_rotate",
-                                                     [ROOF_CUDA_QUANTIZE] = "roof_quantize",
-                                                     [ROOF_CUDA_ATTEND_64] = "roof_attend_64",
-                                                     [ROOF_CUDA_ATTEND_128] = "roof_attend_128",
-                                                     [ROOF_CUDA_MERGE] = "roof_merge"};
-
-enum roof_status roof_cuda_vectors_open(struct roof_cuda_vectors *out, const struct roof_cuda *cuda,
-                                        struct roof_error *error)
+enum roof_status roof_gpu_vectors_open(struct roof_gpu_vectors *out, const struct roof_gpu *gpu,
+                                       const char *image, bool attention, struct roof_error *error)
 {
-    *out = (struct roof_cuda_vectors){.module = NULL};
-    return 10 * cuda->major + cuda->minor < CAPABILITY_MIN
-               ? ROOF_OK
-               : roof_cuda_load(&out->module, out->function, cuda, roof_data_file(PTX)->text, names,
-                                ROOF_CUDA_VECTORS, error);
+    return roof_gpu_load(&out->module, out->function, gpu, image, names,
+                         attention ? ROOF_GPU_VECTORS : ROOF_GPU_ATTEND_64, error);
 }
 
-void roof_cuda_vectors_close(struct roof_cuda_vectors *vectors, const struct roof_cuda *cuda)
+void roof_gpu_vectors_close(struct roof_gpu_vectors *vectors, const struct roof_gpu *gpu)
 {
-    roof_cuda_unload(cuda, vectors->module);
-    *vectors = (struct roof_cuda_vectors){.module = NULL};
+    roof_gpu_unload(gpu, vectors->module);
+    *vectors = (struct roof_gpu_vectors){.module = NULL};
 }
 
 /* --- which operators ----------------------------------------------------------------------- */
@@ -52,12 +43,12 @@ static int64_t aligned(int64_t bytes)
 /* The operators that go over rows, and their kernels. */
 static const struct {
     enum roof_operator op;
-    enum roof_cuda_vector_kernel kernel;
-} rows[] = {{ROOF_OPERATOR_RMSNORM, ROOF_CUDA_NORM},
-            {ROOF_OPERATOR_ADD, ROOF_CUDA_ADD},
-            {ROOF_OPERATOR_SILU_MUL, ROOF_CUDA_GATE},
-            {ROOF_OPERATOR_ROPE, ROOF_CUDA_ROTATE},
-            {ROOF_OPERATOR_QUANTIZE, ROOF_CUDA_QUANTIZE}};
+    enum roof_gpu_vector_kernel kernel;
+} rows[] = {{ROOF_OPERATOR_RMSNORM, ROOF_GPU_NORM},
+            {ROOF_OPERATOR_ADD, ROOF_GPU_ADD},
+            {ROOF_OPERATOR_SILU_MUL, ROOF_GPU_GATE},
+            {ROOF_OPERATOR_ROPE, ROOF_GPU_ROTATE},
+            {ROOF_OPERATOR_QUANTIZE, ROOF_GPU_QUANTIZE}};
 
 /* Returns the place of an operator in rows[]; COUNT(rows): it is not there. */
 static size_t find_row(enum roof_operator op)
@@ -77,12 +68,15 @@ static int64_t row_size(int64_t *count, const struct roof_workload *w)
     return rope ? w->shape.head_dim : w->shape.hidden;
 }
 
-bool roof_cuda_vector_able(const struct roof_workload *w)
+bool roof_gpu_vector_able(const struct roof_gpu_vectors *vectors, const struct roof_workload *w)
 {
     const struct roof_shape *const s = &w->shape;
     const bool attention = w->op == ROOF_OPERATOR_FLASH_ATTENTION;
     const enum roof_precision format = attention ? w->formats.kv : w->formats.activations;
     int64_t count = 0;
+    if (vectors->function[attention ? ROOF_GPU_MERGE : ROOF_GPU_NORM] == NULL) {
+        return false;
+    }
     if (format != ROOF_PRECISION_FP16 && format != ROOF_PRECISION_BF16) {
         return false; /* bf16 takes as long as fp16, in which the kernels are */
     }
@@ -127,9 +121,9 @@ struct attention {
 
 /* Returns into how many parts the keys are cut: what takes the least time, in that of a key. A wave
  * of blocks takes as long as one of them. */
-static int64_t parts_of(const struct roof_cuda *cuda, int64_t blocks, int64_t keys)
+static int64_t parts_of(const struct roof_gpu *gpu, int64_t blocks, int64_t keys)
 {
-    const int64_t slots = ATTEND_BLOCKS * (int64_t)cuda->units;
+    const int64_t slots = ATTEND_BLOCKS * (int64_t)gpu->units;
     int64_t best = 1;
     int64_t least = INT64_MAX;
     for (int64_t parts = 1; parts <= PARTS_MAX && (parts - 1) * PART_KEYS < keys; parts++) {
@@ -142,12 +136,12 @@ static int64_t parts_of(const struct roof_cuda *cuda, int64_t blocks, int64_t ke
     return best;
 }
 
-static struct attention attention_of(const struct roof_cuda *cuda, const struct roof_workload *w)
+static struct attention attention_of(const struct roof_gpu *gpu, const struct roof_workload *w)
 {
     const struct roof_shape *const s = &w->shape;
     struct attention a = {.heads = s->batch * s->kv_heads, .group = s->heads / s->kv_heads};
     a.blocks = a.heads * ((a.group + ATTEND_QUERIES - 1) / ATTEND_QUERIES);
-    a.parts = parts_of(cuda, a.blocks, s->kv_len);
+    a.parts = parts_of(gpu, a.blocks, s->kv_len);
     a.each = (s->kv_len + a.parts - 1) / a.parts;
     a.queries_at = aligned((int64_t)2 * HALF * a.heads * s->kv_len * s->head_dim);
     a.parts_at = a.queries_at + aligned(HALF * a.heads * a.group * s->head_dim);
@@ -157,12 +151,11 @@ static struct attention attention_of(const struct roof_cuda *cuda, const struct 
     return a;
 }
 
-static enum roof_status attend(const struct roof_cuda *cuda,
-                               const struct roof_cuda_vectors *vectors,
+static enum roof_status attend(const struct roof_gpu *gpu, const struct roof_gpu_vectors *vectors,
                                const struct roof_workload *w, uint64_t data,
                                struct roof_error *error)
 {
-    const struct attention a = attention_of(cuda, w);
+    const struct attention a = attention_of(gpu, w);
     const bool wide = w->shape.head_dim > 64;
     uint64_t keys_at = data;
     uint64_t values_at = data + (uint64_t)(HALF * a.heads * w->shape.kv_len * w->shape.head_dim);
@@ -175,16 +168,14 @@ static enum roof_status attend(const struct roof_cuda *cuda,
     uint32_t count = (uint32_t)a.parts;
     void *attending[] = {&queries, &keys_at, &values_at, &parts, &out, &keys, &group, &each};
     void *merging[] = {&parts, &out, &count};
-    ROOF_CUDA(cuda, cuLaunchKernel,
-              vectors->function[wide ? ROOF_CUDA_ATTEND_128 : ROOF_CUDA_ATTEND_64],
-              (unsigned)a.blocks, (unsigned)a.parts, 1, ATTEND_THREADS, 1, 1, 0, cuda->stream,
-              attending, NULL);
+    ROOF_GPU_CALL(gpu, launch, vectors->function[wide ? ROOF_GPU_ATTEND_128 : ROOF_GPU_ATTEND_64],
+                  (unsigned)a.blocks, (unsigned)a.parts, 1, ATTEND_THREADS, 1, 1, 0, gpu->stream,
+                  attending, NULL);
     if (a.parts == 1) {
         return ROOF_OK;
     }
-    ROOF_CUDA(cuda, cuLaunchKernel, vectors->function[ROOF_CUDA_MERGE],
-              (unsigned)(a.heads * a.group), 1, 1, (unsigned)w->shape.head_dim, 1, 1, 0,
-              cuda->stream, merging, NULL);
+    ROOF_GPU_CALL(gpu, launch, vectors->function[ROOF_GPU_MERGE], (unsigned)(a.heads * a.group), 1,
+                  1, (unsigned)w->shape.head_dim, 1, 1, 0, gpu->stream, merging, NULL);
     return ROOF_OK;
 }
 
@@ -195,41 +186,41 @@ static enum roof_status attend(const struct roof_cuda *cuda,
 /* Blocks for each SM where a block has no row of its own, at most. */
 #define BLOCKS 8
 
-int64_t roof_cuda_vector_bytes(const struct roof_cuda *cuda, const struct roof_workload *w)
+int64_t roof_gpu_vector_bytes(const struct roof_gpu *gpu, const struct roof_workload *w)
 {
     if (w->op == ROOF_OPERATOR_FLASH_ATTENTION) {
-        return attention_of(cuda, w).bytes;
+        return attention_of(gpu, w).bytes;
     }
     int64_t count = 0;
     const int64_t size = row_size(&count, w);
     return 3 * aligned(HALF * count * size);
 }
 
-enum roof_status roof_cuda_vector_run(const struct roof_cuda *cuda,
-                                      const struct roof_cuda_vectors *vectors,
-                                      const struct roof_workload *w, uint64_t data,
-                                      struct roof_error *error)
+enum roof_status roof_gpu_vector_run(const struct roof_gpu *gpu,
+                                     const struct roof_gpu_vectors *vectors,
+                                     const struct roof_workload *w, uint64_t data,
+                                     struct roof_error *error)
 {
     if (w->op == ROOF_OPERATOR_FLASH_ATTENTION) {
-        return attend(cuda, vectors, w, data, error);
+        return attend(gpu, vectors, w, data, error);
     }
     int64_t count = 0;
     const int64_t size = row_size(&count, w);
     const uint64_t array = (uint64_t)aligned(HALF * count * size);
-    const enum roof_cuda_vector_kernel kernel = rows[find_row(w->op)].kernel;
-    const bool whole = kernel == ROOF_CUDA_NORM || kernel == ROOF_CUDA_QUANTIZE;
+    const enum roof_gpu_vector_kernel kernel = rows[find_row(w->op)].kernel;
+    const bool whole = kernel == ROOF_GPU_NORM || kernel == ROOF_GPU_QUANTIZE;
     const int64_t blocks = (count * size / HALVES + THREADS - 1) / THREADS;
-    const int64_t most = (int64_t)cuda->units * BLOCKS;
+    const int64_t most = (int64_t)gpu->units * BLOCKS;
     uint64_t a = data;
     uint64_t b = data + array;
     uint64_t out = data + 2 * array;
     uint32_t number = (uint32_t)count;
     uint32_t width = (uint32_t)size;
     void *parameters[] = {&a, &b, &out, &number, &width};
-    ROOF_CUDA(cuda, cuLaunchKernel, vectors->function[kernel],
-              (unsigned)(whole           ? count
-                         : blocks > most ? most
-                                         : blocks),
-              1, 1, THREADS, 1, 1, 0, cuda->stream, parameters, NULL);
+    ROOF_GPU_CALL(gpu, launch, vectors->function[kernel],
+                  (unsigned)(whole           ? count
+                             : blocks > most ? most
+                                             : blocks),
+                  1, 1, THREADS, 1, 1, 0, gpu->stream, parameters, NULL);
     return ROOF_OK;
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/* What the backends of NVIDIA's and AMD's GPUs differ in; measure/gpu.c has all that they share. */
+#ifndef ROOF_MEASURE_GPU_BACKEND_H
+#define ROOF_MEASURE_GPU_BACKEND_H
+
+#include "measure/gpu_driver.h"
+#include "measure/gpu_kernels.h"
+#include "measure/gpu_product.h"
+#include "measure/gpu_vector.h"
+#include "measure/gpus.h"
+#include "measure/meter.h"
+
+struct roof_gpu_backend {
+    const struct roof_gpu_api *driver;
+    const struct roof_gpu_product_api *products;
+    /* Compiles our own kernels for a started device and loads them; those of operators may be left
+     * out. The caller closes both, also after a failure. */
+    enum roof_status (*load)(struct roof_gpu_kernels *kernels, struct roof_gpu_vectors *vectors,
+                             const struct roof_gpu *gpu, struct roof_error *error);
+    /* Names the architecture as data/hardware does, by which calibrations are found. */
+    void (*architecture)(char out[ROOF_METER_TEXT], const struct roof_gpu *gpu);
+    /* Returns the bytes of the cache behind the L2; 0: there is none. */
+    int64_t (*l3_bytes)(const struct roof_gpu *gpu);
+    /* Opens the sensors of the device at a PCI bus id. */
+    enum roof_status (*sensors)(struct roof_gpus **out, const char *bus, struct roof_error *error);
+    /* They divide the number that driver_version tells. */
+    int version_major;
+    int version_minor;
+};
+extern const struct roof_gpu_backend roof_cuda_backend;
+extern const struct roof_gpu_backend roof_hip_backend;
+
+#endif

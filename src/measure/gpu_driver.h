@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/* One GPU by the driver of its vendor: context, stream, events and memory. The interfaces of NVIDIA
+ * and AMD differ in the names of functions alone, but for a few; each has a table of them
+ * (measure/cuda_api.c, measure/hip_api.c). */
+#ifndef ROOF_MEASURE_GPU_DRIVER_H
+#define ROOF_MEASURE_GPU_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "measure/library.h"
+
+/* Opaque: CUcontext, CUstream, CUevent, CUmodule, CUfunction, CUgraph and CUgraphExec point to
+ * them, and so do the types of HIP that are named alike. */
+struct gpu_context;
+struct gpu_stream;
+struct gpu_event;
+struct gpu_module;
+struct gpu_function;
+struct gpu_graph;
+struct gpu_graph_run;
+
+/* The functions of a driver, which each table names. Each returns a number, of which 0 is success.
+ * An address of the device is a number of 64 bits to CUDA and a pointer to HIP; both are passed
+ * alike. */
+struct roof_gpu_calls {
+    int (*init)(unsigned flags);
+    int (*driver_version)(int *version);
+    int (*device_count)(int *count);
+    int (*device_get)(int *device, int ordinal);
+    int (*device_name)(char *name, int size, int device);
+    int (*device_bus)(char *id, int size, int device);
+    int (*device_attribute)(int *value, int attribute, int device);
+    int (*device_memory)(size_t *bytes, int device);
+    /* A context belongs to a process and a device; a driver has either these three or device_set,
+     * which makes one itself. */
+    int (*context_retain)(struct gpu_context **context, int device);
+    int (*context_release)(int device);
+    int (*context_set)(struct gpu_context *context);
+    int (*device_set)(int device);
+    int (*allocate)(uint64_t *address, size_t bytes);
+    int (*release)(uint64_t address);
+    int (*memory_info)(size_t *available, size_t *all);
+    /* The gate before a sample; a driver may lack these four. */
+    int (*host_allocate)(void **memory, size_t bytes);
+    int (*host_release)(void *memory);
+    int (*host_address)(uint64_t *address, void *memory, unsigned flags);
+    int (*stream_wait)(struct gpu_stream *stream, uint64_t address, uint32_t value, unsigned flags);
+    int (*copy_in)(uint64_t to, const void *from, size_t bytes);
+    int (*copy_within)(uint64_t to, uint64_t from, size_t bytes);
+    int (*stream_create)(struct gpu_stream **stream, unsigned flags);
+    int (*stream_synchronize)(struct gpu_stream *stream);
+    int (*stream_destroy)(struct gpu_stream *stream);
+    int (*event_create)(struct gpu_event **event, unsigned flags);
+    int (*event_record)(struct gpu_event *event, struct gpu_stream *stream);
+    int (*event_elapsed)(float *milliseconds, struct gpu_event *from, struct gpu_event *to);
+    int (*event_destroy)(struct gpu_event *event);
+    int (*module_load)(struct gpu_module **module, const void *image, unsigned count, int *options,
+                       void **values);
+    int (*module_function)(struct gpu_function **function, struct gpu_module *module,
+                           const char *name);
+    int (*module_unload)(struct gpu_module *module);
+    int (*launch)(struct gpu_function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                  struct gpu_stream *stream, void **parameters, void **extra);
+    int (*capture_begin)(struct gpu_stream *stream, int mode);
+    int (*capture_end)(struct gpu_stream *stream, struct gpu_graph **graph);
+    int (*graph_instantiate)(struct gpu_graph_run **run, struct gpu_graph *graph,
+                             unsigned long long flags);
+    int (*graph_launch)(struct gpu_graph_run *run, struct gpu_stream *stream);
+    int (*graph_run_destroy)(struct gpu_graph_run *run);
+    int (*graph_destroy)(struct gpu_graph *graph);
+    int (*error_name)(int status, const char **name);
+};
+
+/* Figures of a device that a driver tells by numbers of its own. */
+enum roof_gpu_attribute {
+    ROOF_GPU_CLOCK_RATE, /* kHz */
+    ROOF_GPU_UNITS,      /* SMs, or compute units */
+    ROOF_GPU_L2_BYTES,
+    ROOF_GPU_MAJOR, /* of the compute capability, or of the number in a name such as gfx942 */
+    ROOF_GPU_MINOR,
+    ROOF_GPU_ATTRIBUTES
+};
+
+/* The interface of a vendor's driver. */
+struct roof_gpu_api {
+    const char *name;             /* "CUDA", "HIP" */
+    const char *vendor;           /* "NVIDIA", "AMD" */
+    const char *units;            /* "SMs", "compute units" */
+    const char *comes_with;       /* what brings the library */
+    const char *const *libraries; /* its names, which end with NULL */
+    const struct roof_symbol *symbol;
+    size_t symbols;
+    int attribute[ROOF_GPU_ATTRIBUTES];
+};
+
+#define ROOF_GPU_NAME_MAX 64
+/* A GPU that is open; zeroed, it is closed. */
+struct roof_gpu {
+    const struct roof_gpu_api *api;
+    struct roof_library library;
+    struct roof_gpu_calls call;
+    int device;
+    struct gpu_context *context; /* the primary one of the device */
+    struct gpu_stream *stream;
+    struct gpu_event *from; /* both sides of what is timed */
+    struct gpu_event *until;
+    uint32_t *gate; /* memory of the host that the stream waits for; NULL: there are no waits */
+    uint64_t gate_address; /* the device sees it here */
+    uint32_t gates;        /* that were opened so far */
+    char name[ROOF_GPU_NAME_MAX];
+    char bus[ROOF_GPU_NAME_MAX]; /* PCI bus id, by which the sensors find the device */
+    int driver_version;          /* as the driver counts */
+    int units;
+    double clock_hz; /* NAN: the driver does not say */
+    int64_t l2_bytes;
+    int major;
+    int minor;
+    double memory_bytes;
+};
+
+/* Finds a GPU by its number and reads its figures. ROOF_IO names what is missing or fails; the
+ * caller closes *out with roof_gpu_close, also then. */
+enum roof_status roof_gpu_find(struct roof_gpu *out, const struct roof_gpu_api *api, int64_t index,
+                               struct roof_error *error);
+/* Makes the context of a found GPU and all that work needs. From then on this process is one of
+ * those that compute on the GPU. */
+enum roof_status roof_gpu_start(struct roof_gpu *gpu, struct roof_error *error);
+void roof_gpu_close(struct roof_gpu *gpu);
+
+/* Returns 10 major + minor. */
+int roof_gpu_capability(const struct roof_gpu *gpu);
+
+/* Fails with the name of the call at an offset in roof_gpu_calls, and of what it returned; ROOF_OK
+ * where it succeeded. */
+enum roof_status roof_gpu_check(const struct roof_gpu *gpu, int status, size_t offset,
+                                struct roof_error *error);
+/* Makes a call, with `error` of the calling function; ROOF_GPU_CALL returns from it after a
+ * failure. */
+#define ROOF_GPU_STATUS(gpu_, call_, ...)                                                          \
+    roof_gpu_check((gpu_), (gpu_)->call.call_(__VA_ARGS__),                                        \
+                   offsetof(struct roof_gpu_calls, call_), error)
+#define ROOF_GPU_CALL(gpu_, call_, ...) TRY(ROOF_GPU_STATUS(gpu_, call_, __VA_ARGS__))
+
+/* Loads a module from what the driver takes, and finds `count` functions in it by their names. The
+ * caller unloads *module (roof_gpu_unload), also after a failure. */
+enum roof_status roof_gpu_load(struct gpu_module **module, struct gpu_function **function,
+                               const struct roof_gpu *gpu, const char *image,
+                               const char *const *name, size_t count, struct roof_error *error);
+/* Unloads a module; accepts NULL. */
+void roof_gpu_unload(const struct roof_gpu *gpu, struct gpu_module *module);
+
+/* Allocates memory of the device; the message names how much. */
+enum roof_status roof_gpu_allocate(uint64_t *out, const struct roof_gpu *gpu, int64_t bytes,
+                                   struct roof_error *error);
+
+/* Adds work to the stream. */
+typedef enum roof_status roof_gpu_work(void *context, struct roof_error *error);
+
+/* Runs work on the device. What is to become a graph runs by this first: the driver loads kernels
+ * when they are used first, and may wait for the device to be idle then. */
+enum roof_status roof_gpu_run(struct roof_gpu *gpu, roof_gpu_work *work, void *context,
+                              struct roof_error *error);
+/* Captures work as a graph and runs it once. The caller releases *out (roof_gpu_release), also
+ * after a failure. */
+enum roof_status roof_gpu_capture(struct gpu_graph_run **out, const struct roof_gpu *gpu,
+                                  roof_gpu_work *work, void *context, struct roof_error *error);
+/* Times a graph: it is queued behind a gate, which opens when all of it is there. Nothing but a
+ * graph that has run is ever behind the gate, since a kernel that is loaded then would wait for it,
+ * and the gate for the kernel. Without a gate the graph runs twice, and the second run is timed,
+ * which is queued while the device is busy with the first. */
+enum roof_status roof_gpu_time(double *seconds, struct roof_gpu *gpu, struct gpu_graph_run *graph,
+                               struct roof_error *error);
+/* Returns how often roof_gpu_time runs a graph. */
+int roof_gpu_runs(const struct roof_gpu *gpu);
+/* Releases a graph, which becomes NULL; there may be none. */
+void roof_gpu_release(const struct roof_gpu *gpu, struct gpu_graph_run **graph);
+
+#endif

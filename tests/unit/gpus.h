@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+/* What tests of the backends of GPUs share: fake drivers, tasks, and what the planted GPU takes for
+ * them. A test defines METER, the backend, and FOLDER and LIBRARIES, those of the fakes below
+ * build/tests/fake, the driver first. */
+#ifndef ROOF_TEST_GPUS_H
+#define ROOF_TEST_GPUS_H
+
+#include "support.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "measure/meter.h"
+#include "measure/timing.h"
+
+/* The figures of the fake, which it has where its variables say nothing else. */
+#define BANDWIDTH 3e12
+#define L2_BANDWIDTH 8e12
+#define L2_BYTES 50000000
+#define LAUNCH_S 1.2e-6
+#define FP32 60e12
+#define TENSOR 900e12
+
+#define DRIVERS_MAX 4
+static const char *const driver_names[] = {LIBRARIES};
+static void *drivers[DRIVERS_MAX];
+
+/* Opens a fake beside this program; the backend then finds it by its name. */
+static void *open_fake(const char *name)
+{
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
+    if (length <= 0) {
+        return NULL;
+    }
+    path[length] = '\0';
+    *strrchr(path, '/') = '\0'; /* tests/unit */
+    char *const folder = strrchr(path, '/');
+    snprintf(folder, 64, "/fake/" FOLDER "/%s", name);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static int open_drivers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(driver_names); i++) {
+        drivers[i] = open_fake(driver_names[i]);
+    }
+    return 0;
+}
+
+static int close_drivers(void **state)
+{
+    static const char *const variables[] = {
+        "FAKE_GPUS",  "FAKE_FAIL",       "FAKE_NO_MEMORY", "FAKE_BUSY",     "FAKE_MIG",
+        "FAKE_NOISE", "FAKE_CAPABILITY", "FAKE_THROTTLE",  "FAKE_NO_WAITS", "FAKE_ENERGY"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(driver_names); i++) {
+        if (drivers[i] != NULL) {
+            (void)dlclose(drivers[i]);
+        }
+    }
+    for (size_t i = 0; i < COUNT(variables); i++) {
+        (void)unsetenv(variables[i]);
+    }
+    return 0;
+}
+
+/* Returns how many things of the driver are not released. */
+static long held(void)
+{
+    long (*count)(void) = NULL;
+    void *const found = dlsym(drivers[0], "fake_held");
+    assert_non_null(found);
+    memcpy(&count, &found, sizeof found);
+    return count();
+}
+
+static void need_drivers(void)
+{
+    for (size_t i = 0; i < COUNT(driver_names); i++) {
+        if (drivers[i] == NULL) {
+            skip(); /* this system has no /proc, or the fakes are not built */
+        }
+    }
+}
+
+static struct roof_bench *open_bench(void)
+{
+    const struct roof_meter_options options = {.index = 0};
+    struct roof_bench *bench = NULL;
+    struct roof_error error = {0};
+    need_drivers();
+    if (METER.open(&bench, &options, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    return bench;
+}
+
+static enum roof_status take(void *context, double *seconds, struct roof_error *error)
+{
+    return METER.sample(seconds, context, error);
+}
+
+/* Times a task: seconds of a call, and its amount. */
+static double time_task(double *amount, struct roof_bench *bench,
+                        const struct roof_meter_task *task)
+{
+    const struct roof_timing_rules rules = {.warm = 1, .least = 5, .window_s = 0, .rounds = 1};
+    struct roof_timing timing = {0};
+    struct roof_error error = {0};
+    assert_true(METER.able(bench, task));
+    if (METER.begin(amount, bench, task, &error) != ROOF_OK ||
+        roof_time(&timing, take, bench, &rules, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    METER.end(bench);
+    return timing.median_s;
+}
+
+static void comes_back(const char *what, double measured, double planted)
+{
+    if (!(fabs(measured / planted - 1) <= 0.03)) {
+        fail_msg("%s: measured %g, planted %g", what, measured, planted);
+    }
+}
+
+static double rate_of(struct roof_bench *bench, const struct roof_meter_task *task)
+{
+    double amount = 0;
+    const double seconds = time_task(&amount, bench, task);
+    return amount / seconds;
+}
+
+static struct roof_meter_task product(enum roof_precision format, int64_t batch, int64_t m,
+                                      int64_t n, int64_t k, enum roof_cache cache)
+{
+    struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+    task.workload.op = batch == 1 ? ROOF_OPERATOR_GEMM : ROOF_OPERATOR_BMM;
+    task.workload.formats.weights = format;
+    task.workload.formats.activations = format;
+    task.workload.shape.batch = batch;
+    task.workload.shape.m = m;
+    task.workload.shape.n = n;
+    task.workload.shape.k = k;
+    task.workload.cache = cache;
+    assert_int_equal(roof_workload_resolve(&task.workload, NULL), ROOF_OK);
+    return task;
+}
+
+/* The time of the third kernel of the fake, the fastest: tiles of 128 rows and 256 columns. */
+static double planted_s(const struct roof_meter_task *task, double width, double out_width,
+                        double peak, double bandwidth)
+{
+    const struct roof_shape *const s = &task->workload.shape;
+    const double m = (double)s->m;
+    const double n = (double)s->n;
+    const double k = (double)s->k;
+    const double bytes = (double)s->batch * (width * (m * k + n * k) + out_width * m * n);
+    const double flops = (double)s->batch * 2 * ceil(m / 128) * 128 * ceil(n / 256) * 256 * k;
+    return LAUNCH_S + fmax(bytes / bandwidth, flops / peak);
+}
+
+static struct roof_meter_task vector(enum roof_operator op, int64_t tokens)
+{
+    struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+    struct roof_shape *const s = &task.workload.shape;
+    task.workload.op = op;
+    task.workload.formats.precision = ROOF_PRECISION_BF16;
+    s->tokens = tokens;
+    if (op == ROOF_OPERATOR_QUANTIZE) {
+        task.workload.formats.out = ROOF_PRECISION_INT8;
+    }
+    if (op == ROOF_OPERATOR_ROPE) {
+        s->heads = 24;
+        s->kv_heads = 8;
+        s->head_dim = 128;
+    } else {
+        s->hidden = 4096;
+    }
+    assert_int_equal(roof_workload_resolve(&task.workload, NULL), ROOF_OK);
+    return task;
+}
+
+static inline struct roof_meter_task attention(int64_t batch, int64_t keys, int64_t head_dim)
+{
+    struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+    task.workload.op = ROOF_OPERATOR_FLASH_ATTENTION;
+    task.workload.formats.precision = ROOF_PRECISION_FP16;
+    task.workload.shape = (struct roof_shape){.batch = batch,
+                                              .heads = 32,
+                                              .kv_heads = 8,
+                                              .head_dim = head_dim,
+                                              .query_len = 1,
+                                              .kv_len = keys};
+    assert_int_equal(roof_workload_resolve(&task.workload, NULL), ROOF_OK);
+    return task;
+}
+
+#define LAYERS 3
+
+/* A norm, a product and another operator in each of three layers. */
+static struct roof_meter_step make_step(struct roof_meter_part part[3], size_t order[3 * LAYERS],
+                                        const struct roof_meter_task *other)
+{
+    part[0] = (struct roof_meter_part){vector(ROOF_OPERATOR_RMSNORM, 1), LAYERS};
+    part[1] = (struct roof_meter_part){
+        product(ROOF_PRECISION_BF16, 1, 1, 8192, 8192, ROOF_CACHE_COLD), LAYERS};
+    part[2] = (struct roof_meter_part){*other, LAYERS};
+    for (size_t i = 0; i < 3 * (size_t)LAYERS; i++) {
+        order[i] = i % 3;
+    }
+    return (struct roof_meter_step){part, 3, order, 3 * (size_t)LAYERS};
+}
+
+/* Begins a step, takes two samples and ends; returns the first status that is not ROOF_OK. */
+static enum roof_status try_step(const struct roof_meter_task *other, struct roof_error *error)
+{
+    const struct roof_meter_options options = {.index = 0};
+    struct roof_meter_part part[3];
+    size_t order[3 * LAYERS];
+    const struct roof_meter_step step = make_step(part, order, other);
+    struct roof_bench *bench = NULL;
+    double each[3];
+    double seconds = 0;
+    TRY(METER.open(&bench, &options, error));
+    enum roof_status status = METER.step_begin(bench, &step, error);
+    const bool begun = status == ROOF_OK;
+    for (int i = 0; i < 2 && status == ROOF_OK; i++) {
+        status = METER.step_sample(&seconds, each, bench, error);
+    }
+    if (begun) {
+        METER.step_end(bench);
+    }
+    METER.close(bench);
+    return status;
+}
+
+/* Opens, times one task and closes; returns the first status that is not ROOF_OK. */
+static enum roof_status try_all(const struct roof_meter_options *options,
+                                const struct roof_meter_task *task, struct roof_error *error)
+{
+    struct roof_bench *bench = NULL;
+    double amount = 0;
+    double seconds = 0;
+    TRY(METER.open(&bench, options, error));
+    enum roof_status status = METER.check(bench, error);
+    status = status == ROOF_OK ? METER.begin(&amount, bench, task, error) : status;
+    for (int i = 0; i < 3 && status == ROOF_OK; i++) {
+        status = METER.sample(&seconds, bench, error);
+    }
+    METER.end(bench);
+    METER.close(bench);
+    return status;
+}
+
+#endif
