@@ -248,8 +248,9 @@ PAGE_WITHOUT := src/measure/% src/ask/monitor% src/ask/measur% src/ask/check% sr
 PAGE_SRC     := $(filter-out $(PAGE_WITHOUT),$(LIB_SRC)) $(sort $(wildcard src/page/*.c))
 PAGE_OBJ     := $(PAGE_SRC:%.c=$(PAGE)/%.o) $(PAGE)/data_files.o $(PAGE)/cJSON.o
 PAGE_DATA    := $(filter data/%.json,$(DATA))
+# In the C library of WebAssembly lseek is a macro that uses an extension.
 COMPILE_PAGE  = $(WASM_CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math $(WARN) $(WERROR) \
-                -Oz -flto -ffunction-sections -fdata-sections -Iinclude -Isrc -Isrc/page/wasi -I$(PAGE)/include
+                -Wno-gnu-statement-expression -Oz -flto -ffunction-sections -fdata-sections -Iinclude -Isrc -Isrc/page/wasi -I$(PAGE)/include
 LINK_PAGE     = -mexec-model=reactor -Wl,--gc-sections -Wl,--strip-all -Wl,--stack-first -Wl,--allow-undefined -Wl,-z,stack-size=1048576
 
 ## page: build the explorer, the library and its data in one HTML file (sh .ci/deps page)
