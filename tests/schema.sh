@@ -108,6 +108,8 @@ one model-prediction predict model llama-3-70b -H h200 --draft-model llama-3-8b 
     --acceptance 0.8 --tp 2 --pp 2 -w fp8
 one model-prediction predict model llama-3-8b -H h100 -p fp8 --fuse all --host-gap 20us --serial 1ms --step-scale 1.1 --phase decode --blocks
 one model-prediction predict model llama-3-8b -H h100-sxm --prompt 2k --generate 100 --tp 2 --advise
+one model-prediction predict model gemma-3-4b -H h100-sxm --phase encode --images 2
+one model-prediction predict model gemma-3-4b -H h100-sxm --phase prefill --images 2 --image-size 640x480 --blocks
 one model-prediction predict model llama-3-8b -H h100-sxm --host-time 1ms
 one model-prediction predict model llama-3-8b -H h100-sxm --batch 60 --context 8k
 one model-prediction predict model gpt-oss-120b -H rtx-4090 --layout checkpoint

@@ -123,6 +123,11 @@ static enum roof_status answer(struct stepping *s, struct roof_error *error)
 {
     struct roof_bench *bench = NULL;
     TRY(read_input(s, error));
+    if (s->scenario.phase == ROOF_PHASE_ENCODE) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "measure runs language models: " ROOF_KEY("phase") " encode is for "
+                                                                                 "predict");
+    }
     TRY(add_phase(s, s->one ? (enum roof_phase)s->scenario.phase : ROOF_PHASE_DECODE, error));
     TRY(s->one ? ROOF_OK : add_phase(s, ROOF_PHASE_PREFILL, error));
     TRY(roof_measuring_open(&bench, &s->meter, &s->options, s->asking, error));

@@ -44,7 +44,7 @@ struct roof_field {
 };
 
 /** More than any kind of result has. */
-#define ROOF_FIELDS_MAX 96
+#define ROOF_FIELDS_MAX 112
 
 /** The fields of one kind of result, in the order in which they are printed. */
 struct roof_fields {

@@ -160,6 +160,8 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                        ROOF_DIM_ROUTING,
                                        ROOF_INPUT_ACCEPTANCE,
                                        ROOF_INPUT_PREFIX_HIT,
+                                       ROOF_INPUT_IMAGES,
+                                       ROOF_INPUT_IMAGE_SIZE,
                                        ROOF_INPUT_RESERVE,
                                        ROOF_INPUT_HOST_GAP,
                                        ROOF_INPUT_LAUNCHES,

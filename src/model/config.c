@@ -82,9 +82,6 @@ static void note_omissions(const struct config *c)
     if (*c->model->notes != NULL) {
         return; /* the registry says it in its own words */
     }
-    if (roof_json_get(c->root, "vision_config") != NULL) {
-        roof_model_note(c->model, "the language model alone; the vision tower is not counted");
-    }
     if (c->model->predict_layers > 0) {
         roof_model_note_predictors(c->model);
     }
@@ -127,7 +124,7 @@ static enum roof_status read_config(struct config *c)
     TRY(roof_config_layers(&reading, c));
     roof_config_rotary_dim(c->model, c, &reading);
     note_omissions(c);
-    return ROOF_OK;
+    return roof_config_tower(c);
 }
 
 /* Names the model: by its id in the registry, else by its source. */

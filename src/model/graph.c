@@ -9,14 +9,19 @@
 
 const char *roof_block_name(enum roof_block block)
 {
-    static const char *const names[ROOF_BLOCK_COUNT] = {
-        [ROOF_BLOCK_ENDS] = "ends", [ROOF_BLOCK_ATTENTION] = "attention", [ROOF_BLOCK_MLP] = "mlp"};
+    static const char *const names[ROOF_BLOCK_COUNT] = {[ROOF_BLOCK_ENDS] = "ends",
+                                                        [ROOF_BLOCK_ENCODER] = "encoder",
+                                                        [ROOF_BLOCK_ATTENTION] = "attention",
+                                                        [ROOF_BLOCK_MLP] = "mlp"};
     return names[block];
 }
 
 int64_t roof_block_layers(const struct roof_model *model, enum roof_block block)
 {
     int64_t layers = block == ROOF_BLOCK_ENDS ? 1 : 0;
+    if (block == ROOF_BLOCK_ENCODER) {
+        return model->tower.layers;
+    }
     for (int64_t i = 0; i < model->layers; i++) {
         const struct roof_layer *const layer = &model->layer[model->layer_class[i]];
         layers += (block == ROOF_BLOCK_ATTENTION && (!layer->no_attention || layer->stateful)) ||
@@ -411,7 +416,7 @@ static struct builder begin(struct roof_graph *out, const struct roof_model *mod
 {
     struct builder b = {.graph = out, .model = model, .s = scenario};
     out->count = 0;
-    out->kv_bytes = out->host_kv_bytes = 0;
+    out->kv_bytes = out->host_kv_bytes = out->idle_bytes = out->idle_parameters = 0;
     set_groups(&b);
     b.stage = roof_stage_of(scenario, model->layers, stage, node_size);
     out->residual_bytes = roof_tensor_bytes(
@@ -511,7 +516,17 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
                                   int64_t node_size, struct roof_error *error)
 {
     struct builder b = begin(out, model, scenario, stage, node_size);
+    if (scenario->phase == ROOF_PHASE_ENCODE) {
+        out->residual_bytes = 0;
+    }
     if (stage == 0) {
+        roof_graph_encoder(&b);
+    }
+    if (scenario->phase == ROOF_PHASE_ENCODE) {
+        return b.full ? roof_graph_full(model, error) : ROOF_OK;
+    }
+    if (stage == 0) {
+        b.from.count = 0;
         first_stage(&b);
     } else {
         b.from = (struct roof_reads){.count = 1, .name = {"send"}, .before = {true}};

@@ -221,7 +221,8 @@ static bool on_host(const struct builder *b, const struct roof_node *node)
 /* The operators that a fused one reads are not known: those that it joins have other names. */
 void roof_graph_add(struct builder *b, struct roof_node *node)
 {
-    const int64_t count = b->layer != NULL ? b->count : 1;
+    const int64_t outside = b->times > 0 ? b->times : 1;
+    const int64_t count = b->layer != NULL ? b->count : outside;
     node->reads = b->from;
     node->block = b->block;
     node->host = on_host(b, node) ? b->s->host : NULL;

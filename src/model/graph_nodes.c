@@ -225,3 +225,14 @@ bool roof_graph_fuses(struct builder *b, enum roof_weight first, enum roof_weigh
     const struct roof_formats y = roof_graph_formats(b, second);
     return b->s->split_projections == 0 && memcmp(&x, &y, sizeof x) == 0;
 }
+
+double roof_node_bytes(const struct roof_node *node)
+{
+    const double matrix =
+        node->borrowed
+            ? 0
+            : (node->workload.sparse > 0 ? roof_pruned_bytes : roof_tensor_bytes)(
+                  node->workload.formats.weights, node->elements, node->tensors, node->channels);
+    const double vectors = roof_tensor_bytes(node->vector_format, node->vectors, 0, 0);
+    return (double)node->count * (matrix + vectors);
+}

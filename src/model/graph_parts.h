@@ -21,6 +21,7 @@ struct builder {
     const struct roof_scenario *s;
     const struct roof_layer *layer; /* the class that is being built; NULL outside layers */
     int64_t count;                  /* of the layers of that class and place in the stage */
+    int64_t times;                  /* nodes outside layers run so often; 0: once */
     bool offloaded;                 /* they are among the first layers, which offload is about */
     enum roof_block block;          /* that of the next node */
     struct group group[2];
@@ -110,6 +111,8 @@ void roof_graph_gqa(struct builder *b);
 void roof_graph_compressed(struct builder *b);
 /* Adds what makes one of the streams of the residual, where it has several. */
 void roof_graph_collapse(struct builder *b, const char *name);
+/* Adds the encoder of images, or what its weights take where the phase does not run it. */
+void roof_graph_encoder(struct builder *b);
 /* Latent attention, from the hidden states to the output. */
 void roof_graph_mla(struct builder *b);
 /* A layer with a state, from the hidden states to the output. */

@@ -41,6 +41,7 @@ enum roof_weight {
     ROOF_WEIGHT_INDEX,     /**< the projections of an indexer that chooses keys */
     ROOF_WEIGHT_MIXER_IN,  /**< layers with a state: the projections of their input */
     ROOF_WEIGHT_MIXER_OUT, /**< layers with a state: the projection of their output */
+    ROOF_WEIGHT_VISION,    /**< all matrices of the encoder of images */
     ROOF_WEIGHT_COUNT
 };
 
@@ -111,6 +112,50 @@ struct roof_layer {
     int8_t format[ROOF_WEIGHT_COUNT];
 };
 
+/** How an image becomes grids of patches. */
+enum roof_image_fit {
+    ROOF_FIT_PIXELS,  /**< sides are rounded to whole tokens, and the pixels are within limits */
+    ROOF_FIT_LONGEST, /**< the longest side has a limit */
+    ROOF_FIT_SQUARES  /**< it is scaled to a square, or cut into several and one of all of it */
+};
+
+#define ROOF_PROJECTIONS_MAX 4
+
+/** The encoder of images, whose results stand in the prompt like tokens. */
+struct roof_tower {
+    int64_t layers; /**< 0: there is none, or none that is counted */
+    int64_t hidden;
+    int64_t heads;
+    int64_t intermediate;
+    int64_t patch;  /**< pixels of the side of a patch */
+    int64_t inputs; /**< elements of a patch: of its pixels, channels and frames */
+    int64_t merge;  /**< patches of the side of the square that becomes a token */
+    int64_t window; /**< patches of the side of a window; 0: attention is over a whole grid */
+    int64_t full;   /**< layers whose attention is over a whole grid in spite of a window */
+    int64_t position_rows; /**< rows of a learned table of positions */
+    enum roof_image_fit fit;
+    int64_t least_pixels;
+    int64_t most_pixels;
+    int64_t side;    /**< pixels of the longest side, or of a square */
+    int64_t squares; /**< most squares of an image, but for the one of all of it */
+    int64_t project[ROOF_PROJECTIONS_MAX + 1]; /**< widths between the products that make tokens;
+                                                    0 behind the last */
+    unsigned project_acts; /**< bit i: an activation stands behind product i of these */
+    int64_t taps;          /**< layers whose results are projected like that of the last one */
+    bool gated;
+    bool layernorm;
+    bool bias;
+    bool patch_bias;
+    bool rotary;
+    bool class_token;
+    bool pre_norm;     /**< a norm before the layers */
+    bool post_norm;    /**< a norm behind them */
+    bool project_norm; /**< a norm before the products, of each patch */
+    bool pooled;       /**< a token is the mean of its patches, and that norm is of tokens, an
+                            RMSNorm */
+    bool project_bias;
+};
+
 /** A decoder-only transformer. Sizes are elements; a part that is absent has 0. */
 struct roof_model {
     const char *id;
@@ -154,6 +199,7 @@ struct roof_model {
     int64_t index_heads;    /**< heads of the indexer */
     int64_t index_head_dim; /**< elements of an index key, of which each token has one */
     struct roof_mixer mixer;
+    struct roof_tower tower;
     int64_t experts;
     int64_t top_k;
     int64_t expert_intermediate;

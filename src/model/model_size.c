@@ -3,17 +3,6 @@
 #include "base/base.h"
 #include "model/graph.h"
 
-double roof_node_bytes(const struct roof_node *node)
-{
-    const double matrix =
-        node->borrowed
-            ? 0
-            : (node->workload.sparse > 0 ? roof_pruned_bytes : roof_tensor_bytes)(
-                  node->workload.formats.weights, node->elements, node->tensors, node->channels);
-    const double vectors = roof_tensor_bytes(node->vector_format, node->vectors, 0, 0);
-    return (double)node->count * (matrix + vectors);
-}
-
 /* Builds the graph of the whole model on one device. */
 static enum roof_status build_whole(struct roof_graph *graph, const struct roof_model *model,
                                     struct roof_error *error)
@@ -27,7 +16,7 @@ static enum roof_status build_whole(struct roof_graph *graph, const struct roof_
 double roof_model_bytes(const struct roof_model *model)
 {
     struct roof_graph graph;
-    double bytes = 0;
+    double bytes = 0; /* without the encoder, which is not in the files that are read */
     if (build_whole(&graph, model, NULL) != ROOF_OK) {
         return ROOF_UNKNOWN;
     }
@@ -42,7 +31,7 @@ enum roof_status roof_model_parameters(double *total, double *active,
 {
     struct roof_graph graph;
     TRY(build_whole(&graph, model, error));
-    *total = 0;
+    *total = graph.idle_parameters; /* of an encoder, which no token of text uses */
     *active = 0;
     for (size_t i = 0; i < graph.count; i++) {
         const struct roof_node *const node = &graph.node[i];

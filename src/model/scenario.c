@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "model/images.h"
 
 #define CONTEXT_DEFAULT 4096
 #define CHUNK_DEFAULT 512
@@ -348,8 +349,13 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
                               "%s goes with " ROOF_KEY("prompt") " and " ROOF_KEY("generate"),
                               s->static_batch > 0 ? ROOF_KEY("static") : ROOF_KEY("chunk") " 0");
     }
+    if (s->phase == ROOF_PHASE_ENCODE) {
+        return roof_images_alone(s, error);
+    }
     if (s->context == 0) {
-        s->context = default_context(s, m);
+        const int64_t images = roof_image_tokens(s, m);
+        const int64_t usual = default_context(s, m);
+        s->context = images > usual ? images : usual;
     }
     if (s->phase != ROOF_PHASE_DECODE && s->draft_tokens > 0) {
         return roof_error_set(error, ROOF_USAGE,
@@ -405,8 +411,12 @@ static enum roof_status check_tokens(const struct roof_scenario *s, const struct
         [ROOF_PHASE_PREFILL] = ROOF_KEY("batch") " or " ROOF_KEY("chunk"),
         [ROOF_PHASE_MIXED] =
             ROOF_KEY("batch") ", " ROOF_KEY("prefill_batch") " or " ROOF_KEY("chunk"),
+        [ROOF_PHASE_ENCODE] = ROOF_KEY("batch"),
         [ROOF_PHASE_REQUEST] = ROOF_KEY("batch") ", " ROOF_KEY("prompt") " or " ROOF_KEY("chunk"),
     };
+    if (s->images > 0) {
+        TRY(roof_images_fit(s, m, error));
+    }
     const double tokens = most_tokens(s);
     const double widest = fmax((double)m->vocab, (double)m->hidden * (double)at_least_1(m->top_k));
     const double limit = floor(ROOF_DIMENSION_MAX / widest);
@@ -436,6 +446,7 @@ static enum roof_status check_sizes(const struct roof_scenario *s, struct roof_e
                  {"prefill_context", s->prefill_context},
                  {"prompt", s->prompt},
                  {"generate", s->generate},
+                 {"images", s->images},
                  {"tp", s->tp},
                  {"pp", s->pp},
                  {"dp", s->dp},
@@ -621,7 +632,9 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     s.dp = at_least_1(s.dp);
     TRY(check_sizes(&s, error));
     TRY(check_fractions(&s, error));
+    TRY(roof_images_resolve(&s, model, error));
     TRY(check_lengths(&s, model, error));
+    TRY(roof_images_check(&s, model, error));
     TRY(check_positions(&s, model, error));
     TRY(check_tokens(&s, model, error));
     if (shape->routing > 0 && model->experts == 0) {
@@ -658,6 +671,7 @@ void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *d
     decode->context = request ? asked->prompt + asked->generate : asked->context;
     decode->prompt = decode->generate = 0;
     decode->chunk = 0;
+    decode->images = decode->image_size = 0;
     decode->prefix_hit = 0;
 }
 

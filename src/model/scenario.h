@@ -17,11 +17,12 @@ enum roof_phase {
     ROOF_PHASE_DECODE,  /**< one new token per sequence */
     ROOF_PHASE_PREFILL, /**< a prompt, or a chunk of one on top of what is cached */
     ROOF_PHASE_MIXED,   /**< some sequences in prefill, the others in decode, in one pass */
+    ROOF_PHASE_ENCODE,  /**< the images of prompts, before their prefill */
     ROOF_PHASE_REQUEST, /**< a prompt and the tokens generated after it; given by `generate` */
     ROOF_PHASE_COUNT
 };
 /* The names of the phases that can be asked for, in the order of the enumeration. */
-#define ROOF_PHASES_ASKED "decode", "prefill", "mixed"
+#define ROOF_PHASES_ASKED "decode", "prefill", "mixed", "encode"
 const char *roof_phase_name(enum roof_phase phase);
 
 /** The ways in which tokens are proposed. */
@@ -88,6 +89,8 @@ struct roof_scenario {
     int64_t prefill_batch;   /**< mixed: sequences in prefill (default 1) */
     int64_t prefill_context; /**< mixed: KV length of those (default: the chunk) */
     int64_t prompt;          /**< request: tokens of the prompt */
+    int64_t images;          /**< of each prompt, whose tokens are among those of the prompt */
+    int64_t image_size;      /**< width x height in pixels, packed (default 1024x1024) */
     int64_t generate;     /**< request: tokens generated, the first one from the prefill included */
     int64_t static_batch; /**< flag, request: all prompts are prefilled together, then all sequences
                                decode together; else requests follow each other without end */
@@ -182,6 +185,9 @@ int64_t roof_microbatches(const struct roof_scenario *scenario);
 
 /** Returns how many tokens of a prompt are not in the prefix cache: at least one. */
 int64_t roof_uncached(int64_t prompt, double prefix_hit);
+
+/** Returns how many tokens the images of a prompt are in a resolved scenario. */
+int64_t roof_image_tokens(const struct roof_scenario *scenario, const struct roof_model *model);
 
 /** Returns how many new tokens each sequence of the phase brings. */
 int64_t roof_query_len(const struct roof_scenario *scenario);

@@ -45,6 +45,7 @@ static const struct {
     [ROOF_WEIGHT_INDEX] = {"index", "self_attn.indexer.wq_b"},
     [ROOF_WEIGHT_MIXER_IN] = {"mixer_in", "linear_attn.in_proj_qkvz"},
     [ROOF_WEIGHT_MIXER_OUT] = {"mixer_out", "linear_attn.out_proj"},
+    [ROOF_WEIGHT_VISION] = {"vision", "visual"},
 };
 
 /* Groups go from the widest to the narrowest: a narrower name wins over a wider one. */
@@ -103,7 +104,7 @@ enum roof_status roof_weight_find(unsigned *out_bits, const char *name, struct r
 
 bool roof_weight_outside(enum roof_weight weight)
 {
-    return ((BIT(EMBEDDING) | BIT(NORM) | BIT(LM_HEAD)) & (1U << weight)) != 0;
+    return ((BIT(EMBEDDING) | BIT(NORM) | BIT(LM_HEAD) | BIT(VISION)) & (1U << weight)) != 0;
 }
 
 /* --- shapes -------------------------------------------------------------------------------- */

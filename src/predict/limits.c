@@ -458,6 +458,8 @@ enum roof_status roof_model_limits(struct roof_limits *out,
         if (scenario->phase == ROOF_PHASE_PREFILL && scenario->chunk > 0) {
             search.least = scenario->chunk;
         }
+        const int64_t images = roof_image_tokens(&prediction->scenario, prediction->model);
+        search.least = images > search.least ? images : search.least;
         out->max_context = largest_that_fits(&search);
     }
     out->kv_crossover_context = kv_crossover(prediction);

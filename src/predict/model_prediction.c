@@ -2,7 +2,9 @@
 /* The prediction of a model in a scenario. */
 #include "predict/model_prediction.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/base.h"
 #include "predict/pass.h"
@@ -52,6 +54,19 @@ double roof_model_least_time(const struct roof_model_prediction *prediction)
     return routed ? least : ROOF_UNKNOWN;
 }
 
+static void put_images(struct roof_model_prediction *out)
+{
+    const struct roof_scenario *const s = &out->scenario;
+    const struct roof_sizes size = roof_sizes_unpack(s->image_size);
+    out->image_tokens = ROOF_UNKNOWN;
+    out->image_size[0] = '\0';
+    if (s->images > 0) {
+        out->image_tokens = (double)roof_image_tokens(s, out->model);
+        (void)snprintf(out->image_size, sizeof out->image_size, "%" PRId64 "x%" PRId64,
+                       size.size[0], size.size[1]);
+    }
+}
+
 enum roof_status roof_predict_model(struct roof_model_prediction *out,
                                     const struct roof_model *model,
                                     const struct roof_scenario *scenario,
@@ -67,6 +82,7 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
     out->expected_near = ROOF_UNKNOWN;
     TRY(roof_scenario_resolve(&out->scenario, model, error));
     TRY(roof_offload_solve(&out->scenario, model, hardware, error));
+    put_images(out);
     out->devices = (double)roof_scenario_devices(&out->scenario);
     out->draft_s = out->offloaded_s = out->joule_per_token = ROOF_UNKNOWN;
     out->power_time_s = out->energy_j = out->power_w = ROOF_UNKNOWN;

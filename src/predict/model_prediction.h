@@ -19,6 +19,8 @@ struct roof_node_prediction {
     int64_t device_count;  /**< how often the device with the most work does */
 };
 
+#define ROOF_IMAGE_SIZE_SIZE 24
+
 /** The answer to whether the model fits the memory of the device. */
 enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
 
@@ -43,21 +45,23 @@ struct roof_model_prediction {
     char offload[ROOF_OFFLOAD_NAME_SIZE]; /**< "experts:25"; "": nothing */
     double host_memory_bytes;             /**< what lies in the memory of the host; NAN: nothing */
     double host_capacity_bytes;
-    enum roof_fit fits;        /**< in both memories */
-    double kv_bytes_per_token; /**< of the whole model */
-    double devices;            /**< tp x attention_dp x pp x dp */
-    double launches;           /**< waits for the host of a pass, over all stages; NAN: none */
-    double host_s;             /**< what these and the serial part of a pass take; NAN: nothing */
-    double offloaded_s;        /**< of a pass, what the host computes; NAN: nothing, or a request */
-    double draft_s;            /**< of a step, the passes of the draft model; NAN: no drafts */
-    double slowest_stage_s;    /**< one pass of the slowest pipeline stage */
-    double step_s;             /**< one step of the whole: all stages, all microbatches, drafts */
-    double tokens_per_step;    /**< per sequence: 1, or the expected number with drafts */
-    double ttft_s;             /**< prefill of a whole prompt */
-    double tpot_s;             /**< per token of a sequence: the inter-token latency */
-    bool prompts_wait;   /**< ttft_s has the time in which a prompt waits for those of others */
-    double e2e_s;        /**< request: from the prompt to the last token */
-    double tokens_per_s; /**< all sequences of all copies; NAN where it does not fit */
+    enum roof_fit fits;                    /**< in both memories */
+    double kv_bytes_per_token;             /**< of the whole model */
+    char image_size[ROOF_IMAGE_SIZE_SIZE]; /**< of each image, "1024x768"; "": there are none */
+    double image_tokens;                   /**< of the images of a prompt; NAN: there are none */
+    double devices;                        /**< tp x attention_dp x pp x dp */
+    double launches;        /**< waits for the host of a pass, over all stages; NAN: none */
+    double host_s;          /**< what these and the serial part of a pass take; NAN: nothing */
+    double offloaded_s;     /**< of a pass, what the host computes; NAN: nothing, or a request */
+    double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
+    double slowest_stage_s; /**< one pass of the slowest pipeline stage */
+    double step_s;          /**< one step of the whole: all stages, all microbatches, drafts */
+    double tokens_per_step; /**< per sequence: 1, or the expected number with drafts */
+    double ttft_s;          /**< prefill of a whole prompt */
+    double tpot_s;          /**< per token of a sequence: the inter-token latency */
+    bool prompts_wait;      /**< ttft_s has the time in which a prompt waits for those of others */
+    double e2e_s;           /**< request: from the prompt to the last token */
+    double tokens_per_s;    /**< all sequences of all copies; NAN where it does not fit */
     double tokens_per_s_per_user;
     double power_time_s;    /**< what a power cap demands of the operators; NAN: no cap */
     double energy_j;        /**< of a device in a step at the bound */

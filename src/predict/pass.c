@@ -400,6 +400,7 @@ static double add_costed(struct roof_pass *pass, const struct costed *stage,
     for (size_t i = 0; i < stage->graph.count; i++) {
         add_to_stage(&sum, pass, &stage->graph.node[i], &stage->cost[i]);
     }
+    sum.weights_bytes += stage->graph.idle_bytes;
     end_stage(pass, &sum, &stage->graph);
     for (size_t n = 0; n < stage->stacks; n++) {
         const int64_t stack = stacks == NULL ? s->common.stack : (int64_t)stacks->stack[n];
@@ -463,8 +464,28 @@ enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model
             TRY(find_live_bytes(&live, &graph.node[i], error));
             add_weights(&sum, &graph.node[i], live);
         }
+        sum.weights_bytes += graph.idle_bytes;
         end_stage(out, &sum, &graph);
     }
+    return ROOF_OK;
+}
+
+enum roof_status roof_pass_resident(struct roof_pass *pass, const struct roof_model *model,
+                                    const struct roof_scenario *s,
+                                    const struct roof_hardware *hardware, struct roof_error *error)
+{
+    struct roof_scenario text = *s;
+    struct roof_pass whole;
+    if (s->phase != ROOF_PHASE_ENCODE) {
+        return ROOF_OK;
+    }
+    text.phase = ROOF_PHASE_PREFILL;
+    text.images = text.image_size = 0;
+    text.context = text.chunk = 1;
+    TRY(roof_pass_memory(&whole, model, &text, hardware, error));
+    pass->weights_bytes = whole.weights_bytes;
+    pass->host_weights_bytes = whole.host_weights_bytes;
+    pass->kv_bytes = 0;
     return ROOF_OK;
 }
 

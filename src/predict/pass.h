@@ -110,6 +110,12 @@ enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model
                                   const struct roof_scenario *scenario,
                                   const struct roof_hardware *hardware, struct roof_error *error);
 
+/* Gives a pass that encodes images the weights that are resident beside those of the encoder; other
+ * passes have them already. */
+enum roof_status roof_pass_resident(struct roof_pass *pass, const struct roof_model *model,
+                                    const struct roof_scenario *scenario,
+                                    const struct roof_hardware *hardware, struct roof_error *error);
+
 /* Runs the draft model of a scenario, if it has one: one decode step per proposed token, on the
  * same devices. The paths of *out are those of all these steps. */
 enum roof_status roof_pass_draft(struct roof_pass *out, const struct roof_scenario *scenario,

@@ -170,6 +170,8 @@ static struct service service_of(const struct roof_model_prediction *out, double
         tokens = batch * (double)s->chunk;
         /* A chunk on top of an earlier one is not the whole wait for the first token. */
         r.ttft_s = s->chunk == s->context || s->prefix_hit > 0 ? step_s : ROOF_UNKNOWN;
+    } else if (s->phase == ROOF_PHASE_ENCODE) {
+        tokens = batch * (double)roof_image_tokens(s, out->model);
     } else {
         r.tpot_s = step_s / out->tokens_per_step;
     }
@@ -206,6 +208,7 @@ enum roof_status roof_predict_phase(struct roof_model_prediction *out, struct ro
     struct roof_pass pass;
     struct roof_pass draft;
     TRY(roof_pass_run(&pass, out->model, s, hardware, out, error));
+    TRY(roof_pass_resident(&pass, out->model, s, hardware, error));
     TRY(roof_pass_draft(&draft, s, hardware, error));
     const struct roof_memory memory = roof_memory_of(&pass, &draft, out->model, s, hardware);
     finish_total(out, &pass);

@@ -95,6 +95,39 @@ static int64_t chunk_begin(const struct roof_request *r, int64_t chunk)
     return r->uncached * chunk / r->chunks;
 }
 
+/* Makes the pass that encodes the images of some prompts. The host is not waited for once more. */
+static struct roof_scenario make_encoding(const struct roof_request *r, int64_t prompts)
+{
+    struct roof_scenario s = r->prefill;
+    s.phase = ROOF_PHASE_ENCODE;
+    s.images = r->asked.images;
+    s.image_size = r->asked.image_size;
+    s.common.shape.batch = prompts;
+    s.context = s.chunk = 0;
+    s.prefix_hit = 0;
+    s.serial_s = 0;
+    s.launches = 0;
+    memset(s.host_time, 0, sizeof s.host_time);
+    return s;
+}
+
+/* Adds the images of `count` prompts to the mean of the steps with their chunks, one of which
+ * encodes them. */
+static enum roof_status add_images(struct roof_step_times out[ROOF_STACK_COUNT],
+                                   struct roof_request *r, int64_t count, struct roof_error *error)
+{
+    struct roof_step_times one[ROOF_STACK_COUNT];
+    const struct roof_scenario s = make_encoding(r, count);
+    if (r->asked.images == 0) {
+        return ROOF_OK;
+    }
+    TRY(run_step(one, r, &s, 0, error));
+    for (size_t n = 0; n < r->stacks.count; n++) {
+        roof_step_add(&out[n], 1 / (double)r->chunks, &one[n]);
+    }
+    return ROOF_OK;
+}
+
 /* Adds the mean of the steps that have `count` chunks, over all chunks of a prompt, each at its own
  * context. A group of chunks is as many of its mean size, at its mean context. */
 static enum roof_status add_chunks(struct roof_step_times out[ROOF_STACK_COUNT],
@@ -116,7 +149,7 @@ static enum roof_status add_chunks(struct roof_step_times out[ROOF_STACK_COUNT],
             roof_step_add(&out[n], (double)(after - first) / (double)r->chunks, &one[n]);
         }
     }
-    return ROOF_OK;
+    return add_images(out, r, count, error);
 }
 
 /* Returns the largest of some parts that a number is dealt into. */
@@ -234,6 +267,7 @@ enum roof_status roof_request_open(struct roof_request *out, const struct roof_m
     /* The two kinds of steps, at the mean context of the sequences that decode. */
     roof_scenario_phases(&r->prefill, &r->decode, asked);
     r->decode.context = asked->prompt + asked->generate / 2;
+    r->prefill.images = r->prefill.image_size = 0; /* a pass of its own encodes them */
     TRY(roof_scenario_resolve(&r->prefill, model, error));
     TRY(roof_scenario_resolve(&r->decode, model, error));
     r->decode.held = asked->prompt + asked->generate;
@@ -331,6 +365,12 @@ static enum roof_status memory_of(struct roof_memory *out, const struct roof_req
     TRY(roof_pass_draft(&draft, &last, r->hardware, error));
     TRY(roof_pass_memory(&widest, r->model, &step, r->hardware, error));
     pass->activation_bytes = fmax(pass->activation_bytes, widest.activation_bytes);
+    if (r->asked.images > 0) {
+        const struct roof_scenario encoding = make_encoding(
+            r, step.phase == ROOF_PHASE_MIXED ? step.prefill_batch : step.common.shape.batch);
+        TRY(roof_pass_memory(&widest, r->model, &encoding, r->hardware, error));
+        pass->activation_bytes = fmax(pass->activation_bytes, widest.activation_bytes);
+    }
     *out = roof_memory_of(pass, &draft, r->model, &r->asked, r->hardware);
     return ROOF_OK;
 }
@@ -468,6 +508,7 @@ enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_m
     struct roof_pass pass;
     struct roof_pass draft;
     TRY(roof_pass_memory(&pass, model, asked, hardware, error));
+    TRY(roof_pass_resident(&pass, model, asked, hardware, error));
     TRY(roof_pass_draft(&draft, asked, hardware, error));
     *out = roof_memory_of(&pass, &draft, model, asked, hardware);
     return ROOF_OK;

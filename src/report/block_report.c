@@ -72,7 +72,7 @@ void roof_report_blocks(struct roof_text *out, bool json, const struct roof_bloc
     for (int i = ROOF_BLOCK_COUNT; i-- > 0;) {
         const struct roof_block_total *const b = &blocks->of[i];
         const char *const name = roof_block_name((enum roof_block)i);
-        if (b->layers == 0) {
+        if (b->layers == 0 || b->time_s == 0) {
             continue;
         }
         if (json) {

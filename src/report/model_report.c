@@ -81,7 +81,7 @@ void roof_model_report_scenario(struct roof_text *out,
     roof_text_printf(out, "%s, %sbatch %" PRId64, r->phase, s->static_batch > 0 ? "static " : "",
                      s->common.shape.batch);
     const struct size sizes[] = {
-        {"context", s->context, s->phase != ROOF_PHASE_REQUEST},
+        {"context", s->context, s->context > 0 && s->phase != ROOF_PHASE_REQUEST},
         {"prompt", s->prompt, s->prompt > 0},
         {"generate", s->generate, s->generate > 0},
         {"chunk", s->chunk, s->phase == ROOF_PHASE_REQUEST && s->chunk > 0},
@@ -102,6 +102,10 @@ void roof_model_report_scenario(struct roof_text *out,
         {"devices", (int64_t)r->devices, r->devices > 1},
     };
     put_sizes(out, sizes, COUNT(sizes));
+    if (s->images > 0) {
+        roof_text_printf(out, ", images %" PRId64 " of %s (%.0f tokens)", s->images, r->image_size,
+                         r->image_tokens);
+    }
     put_drafter(out, r);
     put_sizes(out, splits, COUNT(splits));
     if (s->offload != ROOF_OFFLOAD_NONE) {
@@ -288,15 +292,14 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
 {
     char value[ROOF_QUANTITY_SIZE];
     char mean[96];
-    const bool together = r->scenario.static_batch > 0;
     put_time(out, "time to first token", r->ttft_s, r->expected_ttft_s, beside_prompt(r));
     if (!isnan(r->tpot_s)) {
         snprintf(mean, sizeof mean, "; mean over %" PRId64 " tokens, the context growing",
                  r->scenario.generate - 1);
         put_time(out, "time per token", r->tpot_s, r->expected_tpot_s,
-                 together ? mean : between_tokens(&r->scenario));
+                 r->scenario.static_batch > 0 ? mean : between_tokens(&r->scenario));
     }
-    if (!together && r->scenario.generate > 1) {
+    if (r->scenario.static_batch == 0 && r->scenario.generate > 1) {
         put_time(out, "decode step", r->step_s, r->expected_step_s, "; without prompts");
     }
     put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
@@ -308,13 +311,14 @@ static void put_decode(struct roof_text *out, const struct roof_model_prediction
 {
     char value[ROOF_QUANTITY_SIZE];
     char detail[256];
+    const bool images = r->scenario.phase == ROOF_PHASE_ENCODE;
     snprintf(detail, sizeof detail, "lower bound; %s-bound%s",
              roof_bottleneck_name(r->total.bottleneck),
              r->scenario.phase == ROOF_PHASE_MIXED ? "; of the sequences in decode" : "");
-    put_line(out, "time per token", roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS),
-             detail);
+    roof_format_quantity(value, images ? r->step_s : r->tpot_s, ROOF_UNIT_MILLISECONDS);
+    put_line(out, images ? "images" : "time per token", value, detail);
     put_least(out, r);
-    put_expected(out, r, r->expected_tpot_s);
+    put_expected(out, r, images ? r->expected_step_s : r->expected_tpot_s);
 }
 
 /* Writes what drafts bring, and what they take of a step. */

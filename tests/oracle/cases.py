@@ -10,6 +10,7 @@ import device as devices
 import formats
 import models
 import operators
+import towers
 
 
 def size(random, bits):
@@ -422,6 +423,8 @@ def scenario(random, model):
         d.pop("context", None)
         d.pop("phase", None)
         d.update(in_flight(random))
+    if model.tower:
+        images(random, d)
     for key, likely in (("tp", 0.4), ("pp", 0.4), ("ep", 0.4 if model.experts > 1 else 0.02)):
         if chance(random, likely):
             d[key] = random.choice((1, 2, 2, 4, 8, 3))
@@ -434,6 +437,21 @@ def scenario(random, model):
     if model.experts > 1 and chance(random, 0.3):
         d["routing"] = random.choice(("uniform", "balanced", "fewest"))
     return d
+
+
+def images(random, d):
+    """Images in a prompt, or alone."""
+    if chance(random, 0.2):
+        for key in ("context", "chunk", "prefix_hit", "prompt", "generate", "static", "draft_tokens",
+                    "acceptance", "prefill_batch", "prefill_context"):
+            if chance(random, 0.98):
+                d.pop(key, None)
+        d["phase"] = "encode"
+    if d.get("phase") in ("prefill", "encode") or "prompt" in d or chance(random, 0.03):
+        if chance(random, 0.7):
+            d["images"] = random.randint(1, 3)
+        if chance(random, 0.7 if "images" in d else 0.05):
+            d["image_size"] = f"{size(random, 12)}x{size(random, 12)}"
 
 
 def in_flight(random):
@@ -478,6 +496,8 @@ def drawn_models(random, folder):
     result = {}
     for number in range(60):
         drawn = config(random)
+        if chance(random, 0.25):
+            drawn = towers.config(random, drawn)
         path = model_file(folder, number, drawn)
         result[path] = models.Model(drawn, path)
     return result

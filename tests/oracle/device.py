@@ -52,6 +52,12 @@ class Device:
         self.link_latency = figure("link_latency_us", MICRO) or Fraction(0)
         self.network_latency = figure("network_latency_us", MICRO) or Fraction(0)
 
+    def linked(self):
+        """The same device, with links and power: the memory of a pass does not depend on them."""
+        one = copy.copy(self)
+        one.link, one.network, one.cap = one.link or GIGA, one.network or GIGA, None
+        return one
+
     def beside(self, bandwidth, capacity):
         """The same device, with a host that is known by its memory alone."""
         one, host = copy.copy(self), copy.copy(self)

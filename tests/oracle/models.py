@@ -8,6 +8,7 @@ import os
 from fractions import Fraction
 
 import operators
+import towers
 from formats import BROKEN, FORMATS, PRUNED, Refused, STORED, kept, larger, pair, tensor_bytes
 
 # What the classes of the transformers library do that their configs do not say.
@@ -50,9 +51,9 @@ GROUPS = {"attention": "q k v o q_a q_b kv_a kv_b index mixer_in mixer_out".spli
            "experts": "expert_gate expert_up expert_down".split(),
            "shared": "shared_gate shared_up shared_down".split()}
 LINEAR = [name for group in GROUPS.values() for name in group]
-CLASSES = ["embedding", "norm", "router", "lm_head"] + LINEAR
+CLASSES = ["embedding", "norm", "router", "lm_head", "vision"] + LINEAR
 GROUPS["linear"] = LINEAR
-WIDE = ("embedding", "norm", "router", "lm_head")
+WIDE = ("embedding", "norm", "router", "lm_head", "vision")
 
 
 def spread(assignments):
@@ -95,6 +96,8 @@ class Model:
             return bool(get(key, default=family.get(part, 0)))
         self.name, self.kind = name, kind
         self.hidden = get("hidden_size", "n_embd")
+        seen = "vision_config" in config and config["model_type"] in towers.CLASSES
+        self.tower = towers.Tower(config, self.hidden) if seen else None
         count = get("num_hidden_layers", "n_layer")
         self.heads = get("num_attention_heads", "n_head")
         self.kv_heads = get("num_key_value_heads", default=family.get("kv_heads", self.heads))
@@ -411,6 +414,20 @@ class Scenario:
         self.context = get("context", limit)
         self.others = self.others_context = 0
         self.new = 1 + self.drafts
+        width, height = (int(x) for x in get("image_size", "1024x1024").split("x"))
+        self.images, self.size = get("images", int(self.phase == "encode")), (width, height)
+        if "image_size" in asked and not self.images or \
+                self.images and (not model.tower or self.phase not in ("prefill", "encode")):
+            raise Refused("images")
+        self.image_tokens = self.images and self.images * model.tower.tokens(*self.size)
+        if self.phase == "encode":
+            if "context" in asked or "chunk" in asked:
+                raise Refused("text")
+            self.context = 0
+        elif "context" not in asked:
+            self.context = max(self.context, self.image_tokens)
+        if self.images and self.phase == "prefill" and self.image_tokens > self.context:
+            raise Refused("image tokens")
         for key, phases in (("prefix_hit", "prefill"), ("chunk", "prefill mixed"),
                             ("prefill_batch", "mixed"), ("prefill_context", "mixed"),
                             ("draft_tokens", "decode")):
@@ -497,6 +514,7 @@ class Graph:
         b, others = s.sequences(s.batch), s.sequences(s.others) if s.others else 0
         self.whole = b * s.new + others * (s.chunk if others else 0)
         self.b, self.others = ceil_div(b, s.groups), ceil_div(others, s.groups)
+        self.idle = {}
         self.n = self.b * s.new + self.others * (s.chunk if others else 0)
         decode = s.phase != "prefill"
         self.rows = (self.b * s.new if decode else self.b) + self.others
@@ -504,6 +522,15 @@ class Graph:
 
     def build(self, layers):
         m, s, f, h = self.m, self.s, self.f, self.m.hidden
+        if self.stage == 0 and m.tower:
+            runs = s.images > 0
+            unit = m.tower.patch * m.tower.merge
+            towers.add(self, m.tower, self.b * s.images if runs else 1, s.size if runs else (unit, unit))
+            self.join()
+            if not runs:
+                self.idle, self.nodes = self.nodes, {}
+        if s.phase == "encode":
+            return
         if self.stage == 0:
             self.embed()
             self.embed_layers()
@@ -541,12 +568,12 @@ class Graph:
         if self.s.fuse != "all":
             return
         done = []
-        for node in self.nodes:
-            one = self.joined(done[-1], node) if done else None
+        for node, count in self.nodes.items():
+            one = self.joined(done[-1][0], node) if done else None
             if one:
                 one.away = node.away
-            done[-1:] = [one] if one else done[-1:] + [node]
-        self.nodes = dict.fromkeys(done, 1)
+            done[-1:] = [(one, count)] if one else done[-1:] + [(node, count)]
+        self.nodes = dict(done)
 
     def joined(self, a, b):
         x, y, m = a.dims, b.dims, self.m
@@ -1163,8 +1190,12 @@ class Graph:
         return p
 
     def weights_memory(self, sparse, away=False):
-        return sum(count * node.own_bytes(sparse) for node, count in self.nodes.items()
+        return sum(count * node.own_bytes(sparse) for node, count in self.held()
                    if node.away == away)
+
+    def held(self):
+        """The operators whose weights are resident: of an encoder also where it does not run."""
+        return list(self.nodes.items()) + list(self.idle.items())
 
     def host_memory(self, sparse, layers, predicted):
         """Weights and cache that are not on the device, and the largest operator of these."""
@@ -1212,6 +1243,9 @@ class Graph:
 
     def activations_memory(self, predicted):
         residual = tensor_bytes(self.f.out, self.n * self.m.hidden * self.m.streams, 1, self.n)
+        if self.s.phase == "encode":
+            rows = self.b * self.s.images * self.m.tower.rows(*self.s.size) * (self.stage == 0)
+            residual = tensor_bytes(self.f.out, rows * self.m.tower.hidden, 1, rows) if rows else 0
         return residual + self.most_live([one for one in predicted if not one[1].away])
 
     @staticmethod
@@ -1305,7 +1339,8 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     f = Formats(m, asked, classes or {}, layout)
     parts = stages(len(m.layers), s.pp)
     graphs = [Graph(m, s, f, stage, device.node, layers) for stage, layers in enumerate(parts)]
-    if sparse and not all(any(node.linear for node in graph.nodes) for graph in graphs):
+    if sparse and s.phase != "encode" and not all(any(node.linear for node in graph.nodes)
+                                                   for graph in graphs):
         raise Refused("sparse")
     predicted = [graph.predict(device, sparse) for graph in graphs]
     sums = [operators.add_up([(count, p) for count, _, p in one]) for one in predicted]
@@ -1342,6 +1377,10 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
               for graph, layers, one in zip(graphs, here, predicted)]
     most = max(memory, key=sum)
     weights, cache, active = most
+    if s.phase == "encode":  # its passes have the weights of the encoder alone
+        text = infer(m, {k: v for k, v in dict(asked, phase="prefill", context=1).items()
+                         if k not in ("images", "image_size")}, device.linked(), classes, layout, sparse)
+        weights, cache, away = text["weights"], Fraction(0), text.get("away_weights", 0)
     if "acceptance" in BROKEN:
         s.acceptance = 1
     tokens_per_step = sum(s.acceptance ** j for j in range(s.drafts + 1))
@@ -1385,13 +1424,17 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         row["weights"] + row["cache"] + row["active"] <= (1 - s.reserve) * device.capacity
     if s.away:
         row["away"] = sum(count * p["time"] for count, node, p in predicted[0] if node.away)
-        row["host_memory"] = graphs[0].host_memory(sparse, parts[0], predicted[0])
+        row["host_memory"] = away if s.phase == "encode" else \
+            graphs[0].host_memory(sparse, parts[0], predicted[0])
+        row["away_weights"] = graphs[0].weights_memory(sparse, True)
         row["host_capacity"] = device.host.capacity
         row["host_fits"] = "host" in BROKEN or row["host_memory"] <= device.host.capacity
         # What does not fit in one memory does not fit, known or not the other.
         row["fits"] = False if not row["host_fits"] else row["fits"]
     row["ttft"] = row["tpot"] = None
-    if s.phase == "prefill":
+    if s.phase == "encode":
+        row["rate"] = s.batch * s.image_tokens / step
+    elif s.phase == "prefill":
         row["ttft"] = None if "chunk" in asked and s.new < s.context else step
         row["rate"] = s.batch * s.new / step
     else:
@@ -1405,10 +1448,11 @@ def parameters(m):
     f = Formats(m, {}, {}, None)
     graph = Graph(m, Scenario(m, {"context": 1}), f, 0, None, range(len(m.layers)))
     total = active = Fraction(0)
-    for node, count in graph.nodes.items():
+    for node, count in graph.held():
         elements = count * sum(part[1] for part in node.own())
         total += elements
-        active += elements * Fraction(m.top_k, m.experts) if node.routed else elements
+        used = Fraction(m.top_k, m.experts) if node.routed else node not in graph.idle
+        active += elements * used
     return total, active
 
 
@@ -1419,7 +1463,11 @@ class InFlight:
         self.m, self.device, self.options = m, device, options
         self.prompt, self.generate = asked["prompt"], asked["generate"]
         self.common = {key: value for key, value in asked.items()
-                       if key not in ("prompt", "generate", "chunk", "prefix_hit")}
+                       if key not in ("prompt", "generate", "chunk", "prefix_hit", "images",
+                                      "image_size")}
+        self.images = {key: asked[key] for key in ("images", "image_size") if key in asked}
+        if self.images and encoded(m, self.images) > self.prompt:
+            raise Refused("image tokens")
         hit = Fraction(str(asked.get("prefix_hit", 0)))
         if not 0 <= hit <= 1:
             raise Refused("prefix hit")
@@ -1459,6 +1507,9 @@ class InFlight:
         return self.run(phase="mixed", batch=decoding, context=self.context, held=self.full,
                         prefill_batch=chunks, chunk=tokens, prefill_context=context)
 
+    def encode(self, prompts):
+        return self.run(phase="encode", batch=prompts, **self.images)
+
     def whole(self, decoding, chunks):
         """A step of whole numbers of sequences and chunks in all lanes."""
         if (decoding, chunks) in self.known:
@@ -1470,6 +1521,8 @@ class InFlight:
                       for count, tokens, at in self.parts()]
         else:
             passes = [(1, self.run(batch=decoding, context=self.context))]
+        if chunks and self.images:  # in one of the steps of a prompt
+            passes.append((Fraction(1, self.chunks), self.encode(chunks)))
         # A lane comes round again, whatever the pass does.
         time = sum(share * max(row["time"], row["s"].microbatches * row["slow"])
                    for share, row in passes)
@@ -1526,7 +1579,14 @@ class InFlight:
         count = min(groups * self.lanes, self.batch)
         tokens = min(self.budget, ceil_div(in_lane, groups) * self.new)
         widest = self.beside(self.batch - count, count, tokens, max(self.prompt, tokens))
-        return max(widest["active"], self.run(context=self.context, held=self.full)["active"])
+        encoder = self.encode(count)["active"] if self.images else 0
+        return max(encoder, widest["active"], self.run(context=self.context, held=self.full)["active"])
+
+
+def encoded(m, images):
+    """The tokens of the images of a prompt."""
+    return Scenario(m, dict(images, phase="encode")).image_tokens if "images" in images else \
+        Scenario(m, images).image_tokens
 
 
 def in_flight(m, asked, device, **options):
@@ -1560,7 +1620,8 @@ def static(m, asked, device, **options):
     common = {key: value for key, value in asked.items() if key not in ("prompt", "generate", "static")}
     if m.learned and prompt + generate + asked.get("draft_tokens", 0) > m.positions:
         raise Refused("positions")
-    steps = {key: value for key, value in common.items() if key != "prefix_hit"}
+    steps = {key: value for key, value in common.items()
+             if key not in ("prefix_hit", "images", "image_size")}
     before = {key: value for key, value in common.items() if key not in ("draft_tokens",
                                                                          "acceptance")}
     first = infer(m, dict(before, phase="prefill", context=prompt), device, **options)

@@ -487,9 +487,10 @@ def add_up(counted):
     for c, x in counted:
         share[x["bottleneck"]] = share.get(x["bottleneck"], 0) + c * x["time"]
     p["shares"] = share
-    p["bottleneck"] = max(share, key=lambda name: share[name])
-    p["intensity"] = p["flops"] / p["bytes"]
-    p["attainable"] = None if unknown else p["flops"] / p["time"]
+    # A stage behind the one that encodes images has nothing to do.
+    p["bottleneck"] = max(share, key=lambda name: share[name]) if share else None
+    p["intensity"] = p["flops"] / p["bytes"] if p["bytes"] else None
+    p["attainable"] = None if unknown or not p["time"] else p["flops"] / p["time"]
     return p
 
 

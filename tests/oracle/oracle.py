@@ -330,7 +330,7 @@ def model_row(row):
         tokens_per_step=row["tokens_per_step"], tokens_per_s=scaled(rate, Fraction(1, copies)),
         tokens_per_s_per_user=scaled(rate, s.batch), dp=copies,
         devices=s.tp * s.pp * s.groups * copies,
-        attention_dp=s.groups, moe_tp=s.cut,
+        image_tokens=s.image_tokens or None, attention_dp=s.groups, moe_tp=s.cut,
         moe_ep=s.parts)
     if "draft" in row:
         row_of["draft_ms"] = row["draft"] * 1000
@@ -356,6 +356,7 @@ def whole_row(model, asked, *arguments, **options):
     """The row of a model, with the time of a pass if all its tokens chose the same experts."""
     row = model_row(infer(model, asked, *arguments, **options))
     routed = any(layer[1] for layer in model.layers)
+    routed = routed and asked.get("phase") != "encode"
     if "e2e_ms" in row or not routed or asked.get("routing") == "fewest":
         row["least_time_us"] = None
     elif not asked.get("draft_tokens"):

@@ -258,7 +258,7 @@ static void test_nested(void **state)
         assert_false(m->tied);
         assert_true(m->qk_norm && m->post_norms); /* the family is that of the inner object */
         assert_string_equal(m->remarks[0],
-                            "the language model alone; the vision tower is not counted");
+                            "the language model alone: the encoder of images is not counted");
         assert_null(m->remarks[1]);
         has_layers(m, "wwwww.w");
     }
@@ -1180,11 +1180,12 @@ static const struct published {
     {"qwen3-235b-a22b", 235093634560, 22190763520, 235093634560, 0, 0, KERAS},
     {"gemma-2-9b", 9241705984, 9241705984, 9241705984, 0, 0, KERAS},
     {"gemma-2-27b", 27227128320, 27227128320, 27227128320, 0, 0, KERAS},
-    /* With the vision tower (416,866,032) and the projector (6,194,304). */
-    {"gemma-3-27b", 27009346304, 27009346304, 27432406640, 0, 416866032 + 6194304,
+    /* With the encoder of images (416,866,032) and the projector (6,194,304), which no token of
+     * text uses. */
+    {"gemma-3-27b", 27009346304 + 416866032 + 6194304, 27009346304, 27432406640, 0, 0,
      KERAS " of medgemma_27b"},
     /* The text model without the 64 rows that pad the vocabulary, 2560 wide. */
-    {"gemma-3-4b", 3880263168, 3880263168, 3880099328, 0, -64 * 2560,
+    {"gemma-3-4b", 4300079472, 3880263168, 3880099328, 0, -416866032 - 2950272 - 64 * 2560,
      "keras-team/keras-hub@00d9f10, gemma3_presets.py, \"params\""},
     {"deepseek-v4-flash", 284332241238, 13799633238, 284e9, 5e8, 0,
      "openrouter.ai page of deepseek-v4-flash"},
@@ -1226,11 +1227,11 @@ static const struct published {
     {"minimax-m2", 228689764864, 11030553088, 229e9, 5e8, 0,
      "MiniMaxAI/MiniMax-M2 page, size of the weights"},
     {"mimo-v2-flash", 308778780864, 15445936320, 309e9, 5e8, 0, "XiaomiMiMo/MiMo-V2-Flash page"},
-    /* With the vision tower, its adapter and the projector: 34 layers of 23,803,648 and what stands
-     * around them, 62,608,384. */
-    {"llama-4-scout", 107769861120, 17172894720, 109e9, 5e8, 871932416,
+    /* With the encoder of images, its adapter and the projector: 34 layers of 23,803,648 and what
+     * stands around them, 62,608,384. */
+    {"llama-4-scout", 107769861120 + 871932416, 17172894720, 109e9, 5e8, 0,
      "meta-llama/Llama-4-Scout-17B-16E-Instruct page"},
-    {"llama-4-maverick", 400711848960, 17184691200, 400e9, 2e9, 871932416,
+    {"llama-4-maverick", 400711848960 + 871932416, 17184691200, 400e9, 2e9, 0,
      "meta-llama/Llama-4-Maverick-17B-128E-Instruct page"},
     {"command-a", 111057580032, 111057580032, 111e9, 5e8, 0,
      "CohereLabs/c4ai-command-a-03-2025 page"},

@@ -2163,7 +2163,7 @@ static void test_defaults(void **state)
     s = resolved(asked(ROOF_PHASE_DECODE, 0, 0), m);
     assert_int_equal(s.context, 4096);
     roof_model_free(m);
-    static const char *const names[] = {"decode", "prefill", "mixed", "request"};
+    static const char *const names[] = {"decode", "prefill", "mixed", "encode", "request"};
     assert_int_equal(COUNT(names), ROOF_PHASE_COUNT);
     for (int i = 0; i < ROOF_PHASE_COUNT; i++) {
         assert_string_equal(roof_phase_name((enum roof_phase)i), names[i]);

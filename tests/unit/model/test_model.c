@@ -37,6 +37,7 @@ static const struct {
     {W(INDEX), "index", "self_attn.indexer.wq_b", true},
     {W(MIXER_IN), "mixer_in", "linear_attn.in_proj_qkvz", true},
     {W(MIXER_OUT), "mixer_out", "linear_attn.out_proj", true},
+    {W(VISION), "vision", "visual", false},
 };
 
 static void test_weights(void **state)

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+/* The encoder of images: from patches to tokens of the prompt. docs/formulas.md ("Images"). */
+#include "model/graph_parts.h"
+#include "model/tower.h"
+#include "operator/operator.h"
+
+/* The encoder of a pass, as one device runs it. */
+struct encoder {
+    const struct roof_tower *tower;
+    struct roof_image image;
+    int64_t images;  /* on this device */
+    int64_t patches; /* of all images */
+    int64_t rows;    /* of all images, in the layers: patches and class tokens */
+    int64_t tokens;  /* of all images */
+    int64_t tp;      /* devices that share heads and widths; 1: each has the encoder whole */
+};
+
+static struct roof_formats vision_formats(struct builder *b)
+{
+    struct roof_formats f = roof_graph_formats(b, ROOF_WEIGHT_VISION);
+    f.compute = ROOF_PRECISION_AUTO;
+    return f;
+}
+
+static void norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden,
+                 bool layernorm)
+{
+    roof_graph_vector(b, name, layernorm ? ROOF_OPERATOR_LAYERNORM : ROOF_OPERATOR_RMSNORM,
+                      (struct roof_shape){.tokens = tokens, .hidden = hidden, .gain = 1},
+                      (double)hidden * (layernorm ? 2 : 1));
+}
+
+static void add(struct builder *b, const char *name, int64_t tokens, int64_t hidden, double vectors)
+{
+    roof_graph_vector(b, name, ROOF_OPERATOR_ADD,
+                      (struct roof_shape){.tokens = tokens, .hidden = hidden}, vectors);
+}
+
+static void product(struct builder *b, const char *name, int64_t rows, int64_t n, int64_t k,
+                    bool bias)
+{
+    struct roof_node node = roof_graph_make_product(b, name, ROOF_WEIGHT_VISION, rows, n, k, bias);
+    node.workload.formats = vision_formats(b);
+    roof_graph_add(b, &node);
+}
+
+static void sum_over_devices(struct builder *b, const struct encoder *e, const char *name)
+{
+    if (e->tp > 1) {
+        roof_graph_collective(b, name, ROOF_OPERATOR_ALL_REDUCE, b->s->common.formats.out,
+                              e->rows * e->tower->hidden, e->tp, b->stage.tp_within);
+    }
+}
+
+/* Adds attention among so many patches, in so many places at once. */
+static void attend(struct builder *b, const struct encoder *e, const char *name, int64_t places,
+                   int64_t patches)
+{
+    const struct roof_tower *const t = e->tower;
+    struct roof_formats f = b->s->common.formats;
+    f.activations = f.kv = f.out; /* K and V are not cached */
+    f.compute = ROOF_PRECISION_AUTO;
+    struct roof_node node = {.name = name,
+                             .weight = ROOF_WEIGHT_COUNT,
+                             .workload = {.op = b->s->unfused_attention > 0
+                                                    ? ROOF_OPERATOR_ATTENTION
+                                                    : ROOF_OPERATOR_FLASH_ATTENTION,
+                                          .shape = {.batch = places,
+                                                    .heads = t->heads / e->tp,
+                                                    .kv_heads = t->heads / e->tp,
+                                                    .head_dim = t->hidden / t->heads,
+                                                    .query_len = patches,
+                                                    .kv_len = patches},
+                                          .formats = f},
+                             .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
+    roof_graph_add(b, &node);
+}
+
+/* Adds the attention of all layers: over whole grids in some of them, within windows in others. */
+static void attention(struct builder *b, const struct encoder *e)
+{
+    static const char *const names[ROOF_WINDOW_KINDS] = {
+        "image_attention_window", "image_attention_right", "image_attention_low",
+        "image_attention_corner"};
+    const struct roof_tower *const t = e->tower;
+    const struct roof_reads input = b->from;
+    struct roof_reads attended = {.count = 0};
+    struct roof_windows windows[ROOF_WINDOW_KINDS];
+    b->times = t->window > 0 ? t->full : t->layers;
+    if (b->times > 0) {
+        const int64_t grids = e->images * e->image.squares;
+        attend(b, e, "image_attention", grids, e->rows / grids);
+        attended = b->from;
+    }
+    if (t->window > 0 && t->full < t->layers) {
+        roof_tower_windows(windows, t, &e->image);
+        b->times = t->layers - t->full;
+        for (int i = 0; i < ROOF_WINDOW_KINDS; i++) {
+            if (windows[i].count > 0) {
+                b->from = input;
+                attend(b, e, names[i], e->images * windows[i].count, windows[i].patches);
+                roof_reads_join(&attended, &b->from);
+            }
+        }
+    }
+    b->times = t->layers;
+    b->from = attended;
+}
+
+static void mlp(struct builder *b, const struct encoder *e)
+{
+    const struct roof_tower *const t = e->tower;
+    const int64_t width = roof_graph_divide_up(t->intermediate, e->tp);
+    product(b, t->gated ? "image_gate_up_proj" : "image_up_proj", e->rows,
+            t->gated ? 2 * width : width, t->hidden, t->bias);
+    roof_graph_vector(b, "image_mlp_act", t->gated ? ROOF_OPERATOR_SILU_MUL : ROOF_OPERATOR_GELU,
+                      (struct roof_shape){.tokens = e->rows, .hidden = width}, 0);
+    product(b, "image_down_proj", e->rows, t->hidden, width, t->bias);
+    sum_over_devices(b, e, "image_mlp_all_reduce");
+}
+
+static void encoder_layers(struct builder *b, const struct encoder *e)
+{
+    const struct roof_tower *const t = e->tower;
+    const int64_t heads = t->heads / e->tp;
+    const int64_t width = heads * (t->hidden / t->heads);
+    struct roof_reads stream = b->from;
+    b->times = t->layers;
+    norm(b, "image_attn_norm", e->rows, t->hidden, t->layernorm);
+    product(b, "image_qkv_proj", e->rows, 3 * width, t->hidden, t->bias);
+    if (t->rotary) {
+        roof_graph_vector(b, "image_rope", ROOF_OPERATOR_ROPE,
+                          (struct roof_shape){.tokens = e->rows,
+                                              .heads = heads,
+                                              .kv_heads = heads,
+                                              .head_dim = t->hidden / t->heads},
+                          0);
+    }
+    attention(b, e);
+    product(b, "image_o_proj", e->rows, t->hidden, width, t->bias);
+    sum_over_devices(b, e, "image_attn_all_reduce");
+    roof_reads_join(&b->from, &stream);
+    add(b, "image_attn_add", e->rows, t->hidden, 0);
+    stream = b->from;
+    norm(b, "image_mlp_norm", e->rows, t->hidden, t->layernorm);
+    mlp(b, e);
+    roof_reads_join(&b->from, &stream);
+    add(b, "image_mlp_add", e->rows, t->hidden, 0);
+    b->times = 1;
+}
+
+/* Adds the products that make tokens of what a layer gives, in `times` places: a norm of each
+ * patch, of each mean of patches or, behind earlier layers than the last, of each token. */
+static void project(struct builder *b, const struct encoder *e, bool tap, int64_t times)
+{
+    static const char *const names[2][2 * ROOF_PROJECTIONS_MAX] = {
+        {"image_project_0", "image_project_act_0", "image_project_1", "image_project_act_1",
+         "image_project_2", "image_project_act_2", "image_project_3", "image_project_act_3"},
+        {"image_tap_0", "image_tap_act_0", "image_tap_1", "image_tap_act_1", "image_tap_2",
+         "image_tap_act_2", "image_tap_3", "image_tap_act_3"}};
+    const struct roof_tower *const t = e->tower;
+    b->times = times;
+    if (tap) {
+        norm(b, "image_tap_norm", e->tokens, t->project[0], t->layernorm);
+    } else if (t->project_norm) {
+        norm(b, "image_project_norm", t->pooled ? e->tokens : e->patches, t->hidden,
+             t->layernorm && !t->pooled);
+    }
+    for (int i = 0; i < ROOF_PROJECTIONS_MAX && t->project[i + 1] > 0; i++) {
+        product(b, names[tap][2 * i], e->tokens, t->project[i + 1], t->project[i], t->project_bias);
+        if ((t->project_acts >> i & 1) != 0) {
+            roof_graph_vector(b, names[tap][2 * i + 1], ROOF_OPERATOR_GELU,
+                              (struct roof_shape){.tokens = e->tokens, .hidden = t->project[i + 1]},
+                              0);
+        }
+    }
+    b->times = 1;
+}
+
+/* Adds what makes the hidden states of the first layer: each patch is a row of its elements. */
+static void embed(struct builder *b, const struct encoder *e)
+{
+    const struct roof_tower *const t = e->tower;
+    const double table = (double)(t->position_rows + (t->class_token ? 1 : 0)) * (double)t->hidden;
+    b->from.count = 0;
+    product(b, "image_patches", e->patches, t->hidden, t->inputs, t->patch_bias);
+    if (t->position_rows > 0) {
+        add(b, "image_positions", e->rows, t->hidden, table);
+    }
+    if (t->pre_norm) {
+        norm(b, "image_norm", e->rows, t->hidden, t->layernorm);
+    }
+}
+
+static void encode(struct builder *b, const struct encoder *e)
+{
+    const struct roof_tower *const t = e->tower;
+    b->block = ROOF_BLOCK_ENCODER;
+    embed(b, e);
+    encoder_layers(b, e);
+    const struct roof_reads last = b->from;
+    if (t->taps > 0) {
+        project(b, e, true, t->taps);
+        b->from = last;
+    }
+    if (t->post_norm) {
+        norm(b, "image_final_norm", e->rows, t->hidden, t->layernorm);
+    }
+    project(b, e, false, 1);
+    roof_graph_flush(b);
+    b->block = ROOF_BLOCK_ENDS;
+}
+
+void roof_graph_encoder(struct builder *b)
+{
+    const struct roof_scenario *const s = b->s;
+    const struct roof_tower *const t = &b->model->tower;
+    const bool runs =
+        s->images > 0 && (s->phase == ROOF_PHASE_PREFILL || s->phase == ROOF_PHASE_ENCODE);
+    const struct roof_sizes size = roof_sizes_unpack(s->image_size);
+    struct encoder e = {.tower = t, .tp = t->heads % s->tp == 0 ? s->tp : 1};
+    if (t->layers == 0) {
+        return;
+    }
+    e.image = roof_tower_image(t, runs ? size.size[0] : t->patch * t->merge,
+                               runs ? size.size[1] : t->patch * t->merge);
+    e.images = runs ? b->group[0].batch * s->images : 1;
+    e.patches = e.images * e.image.squares * e.image.columns * e.image.rows;
+    e.rows = e.images * roof_tower_rows(t, &e.image);
+    e.tokens = e.images * e.image.tokens;
+    encode(b, &e);
+    if (s->phase == ROOF_PHASE_ENCODE) {
+        b->graph->residual_bytes = roof_tensor_bytes(
+            s->common.formats.out, (double)e.rows * (double)t->hidden, 1, (double)e.rows);
+    }
+    if (runs) {
+        return;
+    }
+    for (size_t i = 0; i < b->graph->count; i++) { /* its weights are there all the same */
+        const struct roof_node *const node = &b->graph->node[i];
+        b->graph->idle_bytes += roof_node_bytes(node);
+        b->graph->idle_parameters += (double)node->count * (node->elements + node->vectors);
+    }
+    b->graph->count = 0;
+    b->from.count = 0;
+}

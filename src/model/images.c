@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "model/images.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/base.h"
+#include "model/tower.h"
+
+#define IMAGE_SIDE_DEFAULT 1024
+
+int64_t roof_image_tokens(const struct roof_scenario *s, const struct roof_model *m)
+{
+    const struct roof_sizes size = roof_sizes_unpack(s->image_size);
+    return s->images > 0
+               ? s->images * roof_tower_image(&m->tower, size.size[0], size.size[1]).tokens
+               : 0;
+}
+
+enum roof_status roof_images_resolve(struct roof_scenario *s, const struct roof_model *m,
+                                     struct roof_error *error)
+{
+    const bool encodes = s->phase == ROOF_PHASE_ENCODE;
+    const bool prompts = encodes || s->phase == ROOF_PHASE_PREFILL || s->generate > 0;
+    s->images = encodes && s->images == 0 ? 1 : s->images;
+    if (s->images == 0 && s->image_size == 0) {
+        return ROOF_OK;
+    }
+    if (s->images == 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("image_size") " goes with " ROOF_KEY("images"));
+    }
+    if (m->tower.layers == 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s has no encoder of images, or none that is known", m->id);
+    }
+    if (!prompts) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("images") " goes with " ROOF_KEY(
+                                  "phase") " prefill or encode, or with " ROOF_KEY("prompt"));
+    }
+    if (s->image_size == 0) {
+        const struct roof_sizes usual = {{IMAGE_SIDE_DEFAULT, IMAGE_SIDE_DEFAULT}};
+        s->image_size = roof_sizes_pack(&usual);
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_images_alone(const struct roof_scenario *s, struct roof_error *error)
+{
+    const struct {
+        const char *key;
+        bool said;
+    } others[] = {{"context", s->context > 0},
+                  {"chunk", s->chunk > 0},
+                  {"draft_tokens", s->draft_tokens > 0},
+                  {"prefix_hit", s->prefix_hit > 0}};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        if (others[i].said) {
+            return roof_error_set(
+                error, ROOF_USAGE,
+                ROOF_KEY("%s") " is of text: leave it out with " ROOF_KEY("phase") " encode",
+                others[i].key);
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_images_check(const struct roof_scenario *s, const struct roof_model *m,
+                                   struct roof_error *error)
+{
+    const int64_t tokens = roof_image_tokens(s, m);
+    const bool request = s->phase == ROOF_PHASE_REQUEST;
+    const int64_t prompt = request ? s->prompt : s->context;
+    return s->phase == ROOF_PHASE_ENCODE || tokens <= prompt
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "%" PRId64 " image%s of a prompt are %" PRId64
+                                " of its tokens: " ROOF_KEY("%s") " must be at least that",
+                                s->images, s->images == 1 ? "" : "s", tokens,
+                                request ? "prompt" : "context");
+}
+
+enum roof_status roof_images_fit(const struct roof_scenario *s, const struct roof_model *m,
+                                 struct roof_error *error)
+{
+    const struct roof_tower *const t = &m->tower;
+    const struct roof_sizes size = roof_sizes_unpack(s->image_size);
+    const struct roof_image image = roof_tower_image(t, size.size[0], size.size[1]);
+    const double images = (double)s->common.shape.batch * (double)s->images;
+    double widest = fmax(3 * (double)t->hidden, 2 * (double)t->intermediate);
+    widest = fmax(widest, (double)t->inputs);
+    for (int i = 0; i <= ROOF_PROJECTIONS_MAX; i++) {
+        widest = fmax(widest, (double)t->project[i]);
+    }
+    const double limit = ROOF_DIMENSION_MAX / (widest * (double)roof_tower_rows(t, &image));
+    return images <= limit
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "%.0f images are more than the %.0f that are possible with %s: "
+                                "lower " ROOF_KEY("batch") " or " ROOF_KEY("images"),
+                                images, floor(limit), m->id);
+}
