@@ -114,6 +114,7 @@
 #include "serve/routes.h"
 #include "serve/service.h"
 #include "simulate/arrivals.h"
+#include "simulate/bench_result.h"
 #include "simulate/capacity.h"
 #include "simulate/deployment.h"
 #include "simulate/distribution.h"

@@ -123,6 +123,7 @@ static enum roof_status read_trace(struct simulate_input *in, const struct roof_
     TRY(roof_request_trace_read(&in->trace, in->row.trace, (uint64_t)most,
                                 in->inputs.limits.part_blocks * ROOF_BLOCK_TOKENS, error));
     in->inputs.trace = in->trace.arrival;
+    in->inputs.concurrency = (uint64_t)in->trace.users;
     in->inputs.source = in->trace.arrival == NULL ? &in->trace.source : NULL;
     in->arrivals.prompt.mean = in->trace.mean_prompt;
     in->arrivals.generate.mean = in->trace.mean_generate;
@@ -135,7 +136,8 @@ static enum roof_status read_trace(struct simulate_input *in, const struct roof_
     if (in->fits && in->trace.measured == NULL) {
         return roof_error_set(error, ROOF_USAGE,
                               "%s has no measured times for " ROOF_KEY(
-                                  "fit") ": columns queued_ts, first_token_ts and last_token_ts",
+                                  "fit") ": columns queued_ts, first_token_ts and last_token_ts, "
+                                         "or a result of bench serve",
                               in->row.trace);
     }
     return ROOF_OK;

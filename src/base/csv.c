@@ -260,6 +260,38 @@ int roof_csv_first(struct roof_csv *csv)
     return c;
 }
 
+bool roof_csv_ahead(const struct roof_csv *csv, const char *word)
+{
+    const size_t length = strlen(word);
+    const char *at = csv->buffer + csv->next;
+    const char *const end = csv->buffer + csv->end;
+    while ((size_t)(end - at) >= length) {
+        const char *const found = memchr(at, word[0], (size_t)(end - at) - length + 1);
+        if (found == NULL || memcmp(found, word, length) == 0) {
+            return found != NULL;
+        }
+        at = found + 1;
+    }
+    return false;
+}
+
+enum roof_status roof_csv_rest(struct roof_text *out, struct roof_csv *csv, size_t most,
+                               struct roof_error *error)
+{
+    do {
+        roof_text_add(out, csv->buffer + csv->next, csv->end - csv->next);
+        csv->next = csv->end;
+        if (out->failed) {
+            return roof_no_memory(error);
+        }
+        if (out->length > most) {
+            return roof_error_at(error, ROOF_INVALID, csv->name, 0, 0,
+                                 "the file is longer than %zu MiB", most >> 20);
+        }
+    } while (read_more(csv));
+    return ended(csv, error);
+}
+
 /* --- rows ---------------------------------------------------------------------------------- */
 
 static enum roof_status invalid(const struct roof_csv *csv, struct roof_error *error,

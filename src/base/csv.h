@@ -58,6 +58,11 @@ enum roof_status roof_csv_open_twice(struct roof_csv *out, const char *path,
 enum roof_status roof_csv_rewind(struct roof_csv *csv, struct roof_error *error);
 /* Returns the first byte that is no blank, which stays unread; EOF when there is none. */
 int roof_csv_first(struct roof_csv *csv);
+/* Tells if a word is among the bytes that are in the buffer and were not read yet. */
+bool roof_csv_ahead(const struct roof_csv *csv, const char *word);
+/* Adds all bytes that were not read yet to a text, as they are. More than so many: ROOF_INVALID. */
+enum roof_status roof_csv_rest(struct roof_text *out, struct roof_csv *csv, size_t most,
+                               struct roof_error *error);
 /* Reads the next row that is no comment and not empty; *more is false at the end. A row that is not
  * CSV: ROOF_INVALID with its line; the next call goes on behind that line, however many lines
  * the row took. A line that does not end: ROOF_IO, and nothing behind it is read. */

@@ -590,7 +590,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(TRACE) = {.option = "trace",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "FILE",
-                  .help = "requests of a file: Azure, BurstGPT, Vidur, Mooncake or plain columns",
+                  .help = "requests of a file: Azure, BurstGPT, Vidur, Mooncake, bench serve or plain columns",
                   .of = ROOF_OF_MODELS,
                   .commands = ROOF_COMMAND_SIMULATE},
     ROW(FIT) = {.option = "fit",

@@ -13,6 +13,9 @@
 /* The bins cover 1 ns to 10^9 s; bin 0 has what is shorter. */
 #define LEAST 1e-9
 #define BINS 4170
+/* So many percentiles are found without sorting the values, each by so many cuts at most. */
+#define LOOKS_MAX 4
+#define CUTS_MAX 64
 
 void roof_distribution_open(struct roof_distribution *out, size_t exact)
 {
@@ -33,6 +36,7 @@ void roof_distribution_clear(struct roof_distribution *values)
     values->count = 0;
     values->sum = 0;
     values->sorted = false;
+    values->looks = 0;
 }
 
 /* --- bins ---------------------------------------------------------------------------------- */
@@ -99,6 +103,7 @@ enum roof_status roof_distribution_add(struct roof_distribution *values, double 
         }
         values->value[values->count] = value;
         values->sorted = false;
+        values->looks = 0;
     }
     values->count++;
     values->sum += value;
@@ -138,6 +143,57 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+static void sort(struct roof_distribution *values)
+{
+    qsort(values->value, values->count, sizeof *values->value, by_value);
+    values->sorted = true;
+}
+
+/* Moves the smallest values to the front until the one of a rank is at its place (Hoare's
+ * selection). False if that takes too long. */
+static bool select_rank(double *value, size_t count, size_t rank)
+{
+    size_t first = 0;
+    size_t last = count - 1;
+    for (int cuts = 0; first < last; cuts++) {
+        const double pivot = value[rank];
+        size_t i = first;
+        size_t j = last + 1; /* one more, so that it does not fall below 0 */
+        if (cuts == CUTS_MAX) {
+            return false;
+        }
+        while (i < j) {
+            while (value[i] < pivot) {
+                i++;
+            }
+            while (pivot < value[j - 1]) {
+                j--;
+            }
+            if (i < j) {
+                const double moved = value[i];
+                value[i++] = value[j - 1];
+                value[--j] = moved;
+            }
+        }
+        if (j <= rank && rank < i) {
+            return true;
+        }
+        first = j <= rank ? i : first;
+        last = j <= rank ? last : j - 1;
+    }
+    return true;
+}
+
+/* Returns the value of a rank, from 0. For a few of them sorting all values takes longer. */
+static double value_of_rank(struct roof_distribution *values, size_t rank)
+{
+    if (!values->sorted &&
+        (values->looks++ >= LOOKS_MAX || !select_rank(values->value, values->count, rank))) {
+        sort(values);
+    }
+    return values->value[rank];
+}
+
 double roof_distribution_percentile(struct roof_distribution *values, double percent)
 {
     if (values->count == 0) {
@@ -147,11 +203,7 @@ double roof_distribution_percentile(struct roof_distribution *values, double per
     const double rank = ceil(percent / 100 * (double)values->count * (1 - 1e-14));
     const size_t nearest = rank < 1 ? 1 : (size_t)rank;
     if (values->bin == NULL) {
-        if (!values->sorted) {
-            qsort(values->value, values->count, sizeof *values->value, by_value);
-            values->sorted = true;
-        }
-        return values->value[nearest - 1];
+        return value_of_rank(values, nearest - 1);
     }
     uint64_t seen = 0;
     size_t bin = 0;

@@ -24,6 +24,7 @@ struct roof_distribution {
     size_t room;
     uint64_t *bin; /* NULL: the values are kept */
     bool sorted;
+    int looks; /* percentiles that were asked for while the values were not sorted */
 };
 
 void roof_distribution_open(struct roof_distribution *out, size_t exact);
@@ -32,7 +33,7 @@ enum roof_status roof_distribution_add(struct roof_distribution *values, double 
 /* Returns the mean; NAN of no values. */
 double roof_distribution_mean(const struct roof_distribution *values);
 /* Returns the nearest-rank percentile, 0 < percent <= 100: the smallest value that as many percent
- * of all values do not exceed. NAN of no values. It sorts the values. */
+ * of all values do not exceed. NAN of no values. It moves the values. */
 double roof_distribution_percentile(struct roof_distribution *values, double percent);
 /* Adds all values of another. */
 enum roof_status roof_distribution_merge(struct roof_distribution *values,

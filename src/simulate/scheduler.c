@@ -169,6 +169,15 @@ static size_t share_of(const struct roof_scheduler *s)
     return s->stages == 1 ? of : (of + s->stages - 1) / s->stages;
 }
 
+/* Returns true where a request waits for memory: it needs so many blocks at once. */
+static bool lacks_memory(const struct roof_scheduler *s, const struct roof_served *r,
+                         int64_t blocks)
+{
+    return blocks > s->free ||
+           (s->limits.reserves &&
+            s->promised + blocks_at_end(&s->limits, r->prompt, r->generate) > s->blocks);
+}
+
 /* Admits requests into the step of a group while all limits allow it. */
 static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, struct prompts *p,
                                   struct roof_error *error)
@@ -183,9 +192,7 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
         }
         const int64_t cached = cached_of(&used, s, next);
         const int64_t tokens = least(next->prompt + next->done - cached, p->budget);
-        if (blocks_of(cached + tokens) - used > s->free ||
-            (s->limits.reserves &&
-             s->promised + blocks_at_end(&s->limits, next->prompt, next->generate) > s->blocks)) {
+        if (lacks_memory(s, next, blocks_of(cached + tokens) - used)) {
             p->memory = true;
             return ROOF_OK;
         }
@@ -374,6 +381,107 @@ static enum roof_status load_step(struct roof_step_load *out, struct roof_schedu
     return ROOF_OK;
 }
 
+/* --- steps that are alike ------------------------------------------------------------------- */
+
+/* Tells whether no request is admitted before a sequence ends, or the first one comes; *p gets what
+ * keeps them waiting. */
+static bool admits_none(struct prompts *p, const struct roof_scheduler *s)
+{
+    *p = (struct prompts){.budget = s->limits.budget};
+    p->budget -= s->limits.budget_has_decode ? (int64_t)s->group->decoding : 0;
+    if (s->queue.count == 0 || s->spares == 0 || p->budget <= 0) {
+        return true;
+    }
+    const struct roof_served *const next = &s->queue.request[s->queue.first];
+    if (next->ready_s > s->clock_s) {
+        return true;
+    }
+    if (s->cache != NULL) {
+        return false; /* blocks that are evicted change what it needs */
+    }
+    int64_t used = 0;
+    const int64_t cached = cached_of(&used, s, next);
+    const int64_t tokens = least(next->prompt + next->done - cached, p->budget);
+    p->memory = lacks_memory(s, next, blocks_of(cached + tokens));
+    return p->memory;
+}
+
+/* Returns the time before which steps are alike: that of the next request that may be admitted. */
+static double alike_until(const struct roof_scheduler *s, double until_s)
+{
+    const double ready = s->queue.count > 0 ? s->queue.request[s->queue.first].ready_s : HUGE_VAL;
+    return ready > s->clock_s && s->spares > 0 ? fmin(ready, until_s) : until_s;
+}
+
+/* Runs steps that begin before a time and differ only in the contexts of their sequences, as
+ * run_step does, to the last bit. It ends before a step in which a sequence ends, or for which
+ * there are too few blocks. */
+static void run_alike(struct roof_scheduler *s, const struct prompts *p, double until_s)
+{
+    struct group *const g = s->group;
+    struct roof_scheduler_sums sums = s->sums;
+    struct roof_step_line line = {.high = 0};
+    const double decoding = (double)g->decoding;
+    const double running = (double)s->running;
+    const double waiting = (double)s->queue.count;
+    const int64_t last = end_at(s, g, 0) - 1;
+    double *const limit = limit_of(s, p);
+    double limited = limit == NULL ? 0 : *limit;
+    double clock = s->clock_s;
+    double contexts = g->contexts;
+    int64_t round = g->round;
+    for (; round < last && clock < until_s; round++) {
+        const double context = contexts / decoding;
+        const int64_t blocks =
+            s->limits.blocks > 0 ? g->boundary[round & (ROOF_BLOCK_TOKENS - 1)] : 0;
+        if (blocks > s->free ||
+            (context >= line.high && !roof_step_line_find(&line, s->table, decoding, context))) {
+            break;
+        }
+        const double time = roof_step_line_time(&line, context) * s->limits.scale;
+        s->free -= blocks;
+        sums.busy_s += time;
+        sums.running_s += time * running;
+        sums.waiting_s += time * waiting;
+        sums.blocks_s += time * (double)(s->limits.blocks - s->free);
+        limited += time;
+        clock += time;
+        contexts += decoding;
+    }
+    if (round == g->round) {
+        return;
+    }
+    sums.steps += (uint64_t)(round - g->round);
+    s->asked += (uint64_t)(round - g->round);
+    s->sums = sums;
+    if (limit != NULL) {
+        *limit = limited;
+    }
+    s->now = (struct now){.limit = limit};
+    s->clock_s = g->exit_s = clock;
+    g->contexts = contexts;
+    g->round = round;
+    g->tokens = 0;
+    g->rests = false;
+    if (s->cache != NULL && s->limits.blocks > 0) {
+        roof_prefix_cache_evict(s->cache, s->free);
+    }
+}
+
+/* Runs the steps that are alike from now on, if there are any. */
+static void run_all_alike(struct roof_scheduler *s, double until_s)
+{
+    struct prompts p;
+    const struct group *const g = s->group;
+    if (s->stages == 1 && s->limits.drafts.tokens == 0 && s->limits.timeline == NULL &&
+        g->decoding > 0 && g->decoding == s->running && g->round + 1 < end_at(s, g, 0) &&
+        admits_none(&p, s)) {
+        run_alike(s, &p, alike_until(s, until_s));
+    }
+}
+
+/* --- steps ---------------------------------------------------------------------------------- */
+
 /* Runs a step of an engine that has one stage, from its begin to its end. */
 static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *error)
 {
@@ -484,12 +592,14 @@ enum roof_status roof_scheduler_run(struct roof_scheduler *s, double until_s,
             s->wakes_s = begin;
             return ROOF_OK;
         }
-        if (++s->asked % STEPS_UNASKED == 0) {
+        if (++s->asked >= STEPS_UNASKED) {
+            s->asked = 0;
             TRY(roof_halt_check(&s->limits.halt, error));
         }
         if (s->stages == 1) {
             s->clock_s = begin;
             TRY(run_step(s, error));
+            run_all_alike(s, until_s);
         } else {
             TRY(run_pipeline(&done, s, begin, until_s, error));
         }

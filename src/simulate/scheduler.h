@@ -5,8 +5,9 @@
  * Every sequence that decodes takes part in every step, so the steps of a sequence are known when
  * it begins to decode: a heap has their ends, the sum of all contexts grows by the number of
  * sequences, and sixteen counters say how many sequences need a block of the cache in which step.
- * So a step takes a time that does not depend on how many sequences run. With drafts, whose tokens
- * are drawn for each sequence, a step looks at every sequence that decodes.
+ * So a step takes a time that does not depend on how many sequences run, and steps between two
+ * events are run in one loop. With drafts, whose tokens are drawn for each sequence, a step looks
+ * at every sequence that decodes.
  *
  * With the S stages of a pipeline there are S groups of sequences, which take turns: a step is that
  * of one group, and as many are under way.

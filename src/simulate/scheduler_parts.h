@@ -55,7 +55,7 @@ struct roof_scheduler {
     struct now now;
     double clock_s;
     double wakes_s; /* when there is something to do again */
-    uint64_t asked; /* calls of step */
+    uint64_t asked; /* steps since the last one that looked whether to stop */
     int64_t free;   /* blocks */
     struct sequence *sequence;
     size_t *spare; /* numbers of sequences that do not run */

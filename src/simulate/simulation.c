@@ -252,6 +252,7 @@ static bool is_saturated(const struct run *run)
 
 static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
 {
+    double last_s = 0;
     while (run->issued < run->inputs->requests) {
         struct roof_arrival arrival = {0};
         bool taken = false;
@@ -259,8 +260,9 @@ static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
         TRY(roof_fleet_run(run->fleet, arrival.time_s, error));
         run->first_s = run->issued == 0 ? arrival.time_s : run->first_s;
         TRY(issue(run, &arrival, &taken, error));
-        set_mark(&run->end, run->fleet, arrival.time_s);
+        last_s = arrival.time_s;
     }
+    set_mark(&run->end, run->fleet, last_s);
     /* A trace, and a queue that only grows, are measured to their ends. */
     run->out->saturated = is_saturated(run);
     const bool traced = run->inputs->trace != NULL || run->inputs->source != NULL;

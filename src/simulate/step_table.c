@@ -247,6 +247,25 @@ enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
     return ROOF_OK;
 }
 
+bool roof_step_line_find(struct roof_step_line *out, const struct roof_step_table *table,
+                         double decoding, double context)
+{
+    const struct grid *const grid = &table->decode;
+    if (context < 1 << CONTEXT_BITS) {
+        return false; /* points are one apart */
+    }
+    const struct place row = place_of(decoding, COUNT_BITS);
+    const size_t column = place_of(context, CONTEXT_BITS).point;
+    const double *const upper = grid->cell + row.point * grid->columns + column;
+    const double *const lower = row.part > 0 ? upper + grid->columns : upper;
+    *out = (struct roof_step_line){.low = value_of(column, CONTEXT_BITS),
+                                   .high = value_of(column + 1, CONTEXT_BITS),
+                                   .row_part = row.part,
+                                   .cell = {upper[0], upper[1], lower[0], lower[1]}};
+    out->per_context = 1 / (out->high - out->low);
+    return !isnan(upper[0] + upper[1] + lower[0] + lower[1]);
+}
+
 /* --- the steps of a request ---------------------------------------------------------------- */
 
 /* Makes chunks of so many tokens whose mean context is k: one chunk behind others of its prompt, or

@@ -43,6 +43,33 @@ void roof_step_table_pin(struct roof_step_table *table, int64_t tokens);
 enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
                                 const struct roof_step_load *load, struct roof_error *error);
 
+/* The times of steps of some sequences that decode, without prompts, at contexts between two points
+ * of the table. */
+struct roof_step_line {
+    double low; /* the contexts, this one included */
+    double high;
+    double per_context; /* the part of the way that a context adds */
+    double row_part;
+    double cell[4];
+};
+
+/* Finds the line of a step; false where its times were not all asked for before, or where it has
+ * too few contexts to be worth it. */
+bool roof_step_line_find(struct roof_step_line *out, const struct roof_step_table *table,
+                         double decoding, double context);
+
+/* Returns what roof_step_time does, to the last bit, for a context of the line. */
+static inline double roof_step_line_time(const struct roof_step_line *line, double context)
+{
+    const double right = (context - line->low) * line->per_context;
+    const double left = 1 - right;
+    const double up = 1 - line->row_part;
+    double sum = up * left * line->cell[0];
+    sum += up * right * line->cell[1];
+    sum += line->row_part * left * line->cell[2];
+    return sum + line->row_part * right * line->cell[3];
+}
+
 /* Returns how many steps were predicted so far. */
 size_t roof_step_table_cells(const struct roof_step_table *table);
 

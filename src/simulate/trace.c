@@ -53,6 +53,7 @@ static enum roof_status scan(struct scan *out, struct roof_request_trace *t, uin
         t->count++;
     }
     t->empty = roof_trace_reader_empty(t->reader);
+    t->users = roof_trace_reader_users(t->reader);
     t->mean_prompt /= (double)t->count;
     t->mean_generate /= (double)t->count;
     return t->count > 0 ? ROOF_OK

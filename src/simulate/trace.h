@@ -17,7 +17,8 @@ struct roof_request_trace {
     /* The measured times of each request, by enum roof_latency; NULL: none are in the file. */
     double (*measured)[ROOF_LATENCY_COUNT];
     size_t count;
-    size_t empty; /* lines without tokens, which are left out */
+    size_t empty;  /* requests without tokens, which are left out */
+    int64_t users; /* in flight all the time, so that times do not count; 0: they do */
     double mean_prompt;
     double mean_generate;
     /* Private: */
@@ -31,10 +32,10 @@ struct roof_request_trace {
 };
 
 /*
- * Reads a file: CSV with a header, or lines of JSON, with the columns of one of the formats in
- * docs/simulation.md. At most `most` requests are read. With part_tokens above 0 each line has ids,
- * one for each part of so many tokens of its prompt. ROOF_INVALID for a line that has no time,
- * lengths or ids, and for a time before that of the line above among more than
+ * Reads a file: CSV with a header, lines of JSON, or a result of `bench serve`, in one of the
+ * formats of docs/simulation.md. At most `most` requests are read. With part_tokens above 0 each
+ * line has ids, one for each part of so many tokens of its prompt. ROOF_INVALID for a line that has
+ * no time, lengths or ids, and for a time before that of the line above among more than
  * ROOF_TRACE_SORTED_MAX. *out must not move; the caller releases it by roof_request_trace_free,
  * also after a failure.
  */

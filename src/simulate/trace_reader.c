@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/quantity.h"
+#include "simulate/bench_result.h"
 
 #define MEMBERS_MAX 64
 #define NUMBER_SIZE 64
@@ -65,6 +66,8 @@ struct roof_trace_reader {
     uint64_t *id;        /* of the line */
     size_t ids;
     size_t ids_room;
+    struct roof_bench_result bench; /* of a file that is such a result */
+    size_t bench_next;              /* the request that is given next */
 };
 
 /* Finds the row of a name; COUNT(columns) for other names. */
@@ -280,6 +283,13 @@ enum roof_status roof_trace_reader_next(struct roof_traced *out, bool *more,
 {
     bool full = false;
     *more = true;
+    if (r->bench.request != NULL) {
+        *more = r->bench_next < r->bench.count;
+        if (*more) {
+            *out = r->bench.request[r->bench_next++];
+        }
+        return ROOF_OK;
+    }
     while (!full) {
         for (int i = 0; i < ROLES; i++) {
             r->value[i] = ROOF_UNKNOWN;
@@ -320,6 +330,11 @@ enum roof_status roof_trace_reader_open(struct roof_trace_reader **out, const ch
     }
     r->part_tokens = part_tokens;
     TRY(roof_csv_open_twice(&r->csv, path, error));
+    if (part_tokens == 0 && roof_bench_result_is(&r->csv)) {
+        TRY(roof_bench_result_read(&r->bench, &r->csv, error));
+        r->empty = r->bench.failed;
+        return ROOF_OK;
+    }
     return begin(r, error);
 }
 
@@ -327,6 +342,7 @@ void roof_trace_reader_close(struct roof_trace_reader *r)
 {
     if (r != NULL) {
         roof_csv_close(&r->csv);
+        roof_bench_result_free(&r->bench);
         free(r->id);
         free(r);
     }
@@ -334,8 +350,17 @@ void roof_trace_reader_close(struct roof_trace_reader *r)
 
 enum roof_status roof_trace_reader_rewind(struct roof_trace_reader *r, struct roof_error *error)
 {
+    if (r->bench.request != NULL) {
+        r->bench_next = 0;
+        return ROOF_OK;
+    }
     TRY(roof_csv_rewind(&r->csv, error));
     return begin(r, error);
+}
+
+int64_t roof_trace_reader_users(const struct roof_trace_reader *r)
+{
+    return r->bench.users;
 }
 
 size_t roof_trace_reader_empty(const struct roof_trace_reader *r)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Reads the requests of a file one by one: CSV with a header, or lines of JSON. */
+/* Reads the requests of a file one by one: CSV with a header, lines of JSON, or a result of
+ * `bench serve`. */
 #ifndef ROOF_SIMULATE_TRACE_READER_H
 #define ROOF_SIMULATE_TRACE_READER_H
 
@@ -13,7 +14,7 @@ struct roof_traced {
     double measured[ROOF_LATENCY_COUNT]; /* NAN: not measured */
     const uint64_t *ids;                 /* of the parts of its prompt, until the next request */
     size_t id_count;
-    int line;
+    int line; /* 0: unknown */
 };
 
 struct roof_trace_reader;
@@ -31,6 +32,8 @@ enum roof_status roof_trace_reader_next(struct roof_traced *out, bool *more,
 /* Goes on with the first request. */
 enum roof_status roof_trace_reader_rewind(struct roof_trace_reader *reader,
                                           struct roof_error *error);
+/* Returns how many requests of the file are in flight all the time; 0: they come at their times. */
+int64_t roof_trace_reader_users(const struct roof_trace_reader *reader);
 /* Returns how many lines without tokens were passed over. */
 size_t roof_trace_reader_empty(const struct roof_trace_reader *reader);
 /* Returns the name of the file, for messages. */

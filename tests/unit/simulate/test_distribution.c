@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "simulate/distribution.h"
 #include "simulate/random.h"
@@ -89,12 +90,57 @@ static void test_histogram(void **state)
     roof_distribution_free(&rest);
 }
 
+/* Value number i of n in an order that a selection may find hard. */
+static double hard(int order, size_t i, size_t n)
+{
+    const size_t turned = i < n / 2 ? i : n - i;
+    const double values[] = {(double)i, (double)(n - i),          (double)turned, (double)(i % 3),
+                             7,         (double)(i * 7919 % 1009)};
+    return values[order];
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const double a = *(const double *)left;
+    const double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Every rank is that of the sorted values, whichever ranks were asked for before. */
+static void test_ranks(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 2, 3, 4, 5, 10, 100, 333};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        for (int order = 0; order < 6; order++) {
+            const size_t n = counts[c];
+            double sorted[333];
+            double value[333];
+            for (size_t i = 0; i < n; i++) {
+                sorted[i] = value[i] = hard(order, i, n);
+            }
+            qsort(sorted, n, sizeof *sorted, by_value);
+            for (size_t rank = 0; rank < n; rank++) {
+                struct roof_distribution values;
+                fill(&values, value, n, 1000);
+                for (size_t look = 0; look < 7; look++) {
+                    const size_t at = (rank + look * n / 3) % n;
+                    const double percent = ((double)at + 0.5) * 100 / (double)n;
+                    assert_true(roof_distribution_percentile(&values, percent) == sorted[at]);
+                }
+                roof_distribution_free(&values);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

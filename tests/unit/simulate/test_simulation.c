@@ -534,6 +534,108 @@ static void test_timeline(void **state)
     }
 }
 
+/* Steps that differ only in their contexts are run together, unless a timeline looks at each: the
+ * answer is the same to the last bit. */
+static enum roof_status curve(double *out_s, void *context, const struct roof_step_load *load,
+                              struct roof_error *error)
+{
+    (void)context;
+    (void)error;
+    *out_s = 1e-3 * (1 + 0.07 * load->decoding * (1 + load->context / 900) + 0.013 * load->tokens) +
+             1e-4 * load->decoding * sqrt(load->context);
+    return ROOF_OK;
+}
+
+static struct roof_simulation run_curve(struct lab *lab, struct roof_timeline *timeline)
+{
+    struct roof_simulation out;
+    struct roof_step_table *table = NULL;
+    assert_int_equal(roof_step_table_open(&table, curve, NULL, NULL), ROOF_OK);
+    lab->inputs.arrivals = lab->inputs.trace == NULL ? &lab->arrivals : NULL;
+    lab->inputs.table = table;
+    lab->inputs.limits.timeline = timeline;
+    lab->inputs.keep = true;
+    assert_int_equal(roof_simulate(&out, &lab->inputs, NULL), ROOF_OK);
+    roof_step_table_free(table);
+    return out;
+}
+
+static void check_alike(struct lab *lab)
+{
+    struct roof_timeline timeline = {0};
+    struct roof_simulation one = run_curve(lab, &timeline);
+    struct roof_simulation many = run_curve(lab, NULL);
+    for (uint64_t i = 0; i < one.served_count; i++) {
+        assert_true(one.served[i].last_s == many.served[i].last_s);
+        assert_true(one.served[i].first_s == many.served[i].first_s);
+        assert_int_equal(one.served[i].preemptions, many.served[i].preemptions);
+        assert_int_equal(one.served[i].cached, many.served[i].cached);
+    }
+    roof_simulation_free(&one);
+    roof_simulation_free(&many);
+    assert_int_equal(one.steps, many.steps);
+    assert_true(one.busy == many.busy && one.running == many.running);
+    assert_true(one.waiting == many.waiting && one.step_s == many.step_s);
+    assert_true(one.full_budget == many.full_budget && one.full_memory == many.full_memory);
+    assert_true(one.full_sequences == many.full_sequences);
+    assert_true(lab->inputs.limits.blocks == 0 || one.kv_use == many.kv_use);
+}
+
+static void test_alike(void **state)
+{
+    (void)state;
+    static const struct roof_scheduler_limits engines[] = {
+        {.budget = 300},
+        {.budget = 300, .budget_has_decode = true},
+        {.budget = 5, .budget_has_decode = true},
+        {.budget = 300, .separates = true},
+        {.budget = 300, .reserves = true},
+        {.budget = ROOF_BUDGET_WHOLE, .overhead_s = 0.05},
+    };
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        for (int c = 0; c < 16; c++) {
+            struct lab lab = lab_of((struct plane){0, 0, 0}, "gamma:2", "uniform:1:300",
+                                    c % 2 == 0 ? "uniform:1:200" : "uniform:1:3");
+            lab.inputs.limits = engines[i];
+            lab.inputs.limits.scale = 1.25;
+            lab.inputs.limits.sequences = c / 2 % 2 == 0 ? 100 : 4;
+            lab.inputs.limits.blocks = c / 4 % 2 == 0 ? 0 : 150;
+            lab.inputs.concurrency = c / 8 % 2 == 0 ? 0 : 30;
+            lab.inputs.requests = 400;
+            lab.arrivals.rate = 20;
+            check_alike(&lab);
+        }
+    }
+}
+
+/* With a prefix cache, blocks that nobody uses make room. */
+static void test_alike_prefixes(void **state)
+{
+    (void)state;
+    enum { COUNT_OF = 300, PARTS = 12 };
+    static struct roof_arrival trace[COUNT_OF];
+    static uint64_t ids[COUNT_OF][PARTS];
+    for (uint64_t i = 0; i < COUNT_OF; i++) {
+        for (uint64_t p = 0; p < PARTS; p++) {
+            ids[i][p] = p < 1 + i % 5 ? 1000 * (i % 7) + p : 10000 + i * PARTS + p;
+        }
+        trace[i] = (struct roof_arrival){.time_s = (double)i * 0.07,
+                                         .prompt = ROOF_BLOCK_TOKENS * PARTS - (int64_t)(i % 20),
+                                         .generate = 1 + (int64_t)(i * 37 % 90),
+                                         .ids = ids[i]};
+    }
+    for (int c = 0; c < 4; c++) {
+        struct lab lab = lab_of((struct plane){0, 0, 0}, "poisson", "1", "1");
+        lab.inputs.trace = trace;
+        lab.inputs.requests = COUNT_OF;
+        lab.inputs.limits.budget = 100;
+        lab.inputs.limits.part_blocks = 1;
+        lab.inputs.limits.reserves = c / 2 == 1;
+        lab.inputs.limits.blocks = c % 2 == 0 ? 60 : 400;
+        check_alike(&lab);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -541,6 +643,7 @@ int main(void)
         cmocka_unit_test(test_queues),      cmocka_unit_test(test_shared_steps),
         cmocka_unit_test(test_monotone),    cmocka_unit_test(test_saturation),
         cmocka_unit_test(test_limits),      cmocka_unit_test(test_limit_texts),
+        cmocka_unit_test(test_alike),       cmocka_unit_test(test_alike_prefixes),
         cmocka_unit_test(test_seed),        cmocka_unit_test(test_trace),
         cmocka_unit_test(test_one_request), cmocka_unit_test(test_closed_loop),
         cmocka_unit_test(test_pipeline),    cmocka_unit_test(test_blocks),

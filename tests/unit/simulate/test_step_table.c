@@ -73,6 +73,40 @@ static void test_cells(void **state)
     roof_step_table_free(table);
 }
 
+/* A line has the times of its contexts to the last bit, where they were asked for. */
+static void test_lines(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    struct roof_step_line line;
+    int calls = 0;
+    assert_int_equal(roof_step_table_open(&table, plane, &calls, NULL), ROOF_OK);
+    assert_false(roof_step_line_find(&line, table, 5, 3000));
+    random_state = 5;
+    for (int i = 0; i < 2000; i++) {
+        const double decoding = (double)pick(1, 300);
+        const double low = ldexp(pick(0, 1) == 1 ? 3 : 2, (int)pick(0, 15));
+        const double high = low == ldexp(1, ilogb(low)) ? low * 1.5 : low / 3 * 4;
+        double time = 0;
+        for (int third = 0; third < 3; third++) {
+            const struct roof_step_load load = {.decoding = decoding,
+                                                .context = low + third * (high - low) / 3};
+            assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+        }
+        assert_true(roof_step_line_find(&line, table, decoding, low));
+        assert_true(line.low == low && line.high == high);
+        for (int k = 0; k < 20; k++) {
+            const struct roof_step_load load = {.decoding = decoding,
+                                                .context = low + (high - low) *
+                                                                     (double)pick(0, 999999) / 1e6};
+            assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+            assert_true(roof_step_line_time(&line, load.context) == time);
+        }
+    }
+    assert_false(roof_step_line_find(&line, table, 5, 1.5));
+    roof_step_table_free(table);
+}
+
 /* Steps with a number of tokens that was named are predicted themselves. */
 static enum roof_status hill(double *out_s, void *context, const struct roof_step_load *load,
                              struct roof_error *error)
@@ -192,9 +226,9 @@ static void test_interpolation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planes),        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_pins),          cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_interpolation),
+        cmocka_unit_test(test_planes),  cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_lines),   cmocka_unit_test(test_pins),
+        cmocka_unit_test(test_failure), cmocka_unit_test(test_interpolation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
