@@ -550,6 +550,11 @@ check-browser:
 check-serve: $(BIN) $(FAKES)
 	SERVE_REQUESTS=100000 sh tests/cli/serve.sh $(BIN)
 
+## check-batch: the array of Slurm jobs and the Kubernetes jobs of the docs (sh .ci/deps batch)
+check-batch: $(BIN)
+	sh tests/slurm.sh $(BIN)
+	$(PYTHON) -B tests/manifests.py $(BIN) docs/recipes.md docs/performance.md
+
 ## mutate: wrong code, one mistake at a time (MODULES=a,b JOBS=N): what no test notices
 MODULES ?= operator,workload,predict,scenario,graph,model_size,sweep,recommend
 JOBS    ?= 2
@@ -758,7 +763,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors check-errors charts llama-check cuda-check kernels reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-project \
+.PHONY: all calibrate errors check-errors charts llama-check cuda-check kernels reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-batch check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/bench/bench.d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

@@ -5,9 +5,13 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "base/character.h"
+
+/* More threads than this only wait for each other. */
+#define THREADS_MAX 64
 
 bool roof_asking_has(const struct roof_asking *a, size_t input)
 {
@@ -157,6 +161,14 @@ bool roof_asking_stopped(const struct roof_asking *a)
 struct roof_halt roof_asking_halt(const struct roof_asking *a)
 {
     return (struct roof_halt){a->listener->stop, a->listener->context};
+}
+
+enum roof_status roof_asking_threads(int64_t *out, const struct roof_asking *a,
+                                     struct roof_error *error)
+{
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    *out = online < 1 ? 1 : online < THREADS_MAX ? online : THREADS_MAX;
+    return roof_read_integer(out, a->question, ROOF_INPUT_THREADS, error);
 }
 
 void roof_asking_progress(const struct roof_asking *a, const char *what, const char *unit,

@@ -118,6 +118,9 @@ enum roof_status roof_asking_put(struct roof_asking *a, struct roof_text *text,
 bool roof_asking_stopped(const struct roof_asking *a);
 /* Returns what lets the caller end work of earlier floors. */
 struct roof_halt roof_asking_halt(const struct roof_asking *a);
+/* Reads how many threads search: as many as the machine has. The answer does not depend on them. */
+enum roof_status roof_asking_threads(int64_t *out, const struct roof_asking *a,
+                                     struct roof_error *error);
 void roof_asking_progress(const struct roof_asking *a, const char *what, const char *unit,
                           uint64_t done, uint64_t of);
 

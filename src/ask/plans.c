@@ -294,6 +294,7 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
     TRY(read_models(in, a, error));
     inputs->directories = roof_store_folders(a->loans.store);
     inputs->halt = roof_asking_halt(a);
+    TRY(roof_asking_threads(&inputs->threads, a, error));
     roof_read_kept_columns(&in->kept, q);
     if (roof_asking_drawn(a)) {
         TRY(roof_read_drawing_size(&in->size, a, error));

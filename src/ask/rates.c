@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ask/draw.h"
 #include "base/base.h"
@@ -15,7 +14,6 @@
 #include "decide/rate.h"
 
 #define RATES_MAX 64
-#define THREADS_MAX ROOF_RATE_WAYS_MAX
 #define RATE_TEXT_MAX 64
 
 /* --- what is asked ------------------------------------------------------------------------- */
@@ -54,10 +52,10 @@ bool roof_ask_has_rates(const struct roof_asking *a)
 
 enum roof_status roof_refuse_load(const struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t load[] = {
-        ROOF_INPUT_ARRIVALS,   ROOF_INPUT_REQUESTS,         ROOF_INPUT_SEED,
-        ROOF_INPUT_WARM_UP,    ROOF_INPUT_ROUTER,           ROOF_INPUT_MAX_E2E,
-        ROOF_INPUT_STEP_SCALE, ROOF_INPUT_REQUEST_OVERHEAD, ROOF_INPUT_THREADS};
+    static const size_t load[] = {ROOF_INPUT_ARRIVALS,   ROOF_INPUT_REQUESTS,
+                                  ROOF_INPUT_SEED,       ROOF_INPUT_WARM_UP,
+                                  ROOF_INPUT_ROUTER,     ROOF_INPUT_MAX_E2E,
+                                  ROOF_INPUT_STEP_SCALE, ROOF_INPUT_REQUEST_OVERHEAD};
     for (size_t i = 0; i < COUNT(load); i++) {
         char name[ROOF_INPUT_NAME_SIZE];
         if (roof_asking_has(a, load[i])) {
@@ -111,16 +109,6 @@ static enum roof_status read_rate_trace(struct rates_input *out, const char *pat
     return status;
 }
 
-/* Reads how many threads simulate: as many as the machine has. The answer does not depend on them.
- */
-static enum roof_status read_threads(struct rates_input *out, const struct roof_asking *a,
-                                     struct roof_error *error)
-{
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    out->threads = online < 1 ? 1 : online < THREADS_MAX ? online : THREADS_MAX;
-    return roof_read_integer(&out->threads, a->question, ROOF_INPUT_THREADS, error);
-}
-
 /* Takes the limits on percentiles to the search: the mean of what a plan is expected to take is no
  * longer than they are. */
 static void limit_plans(struct roof_plan_inputs *inputs, const struct simulate_input *load)
@@ -172,7 +160,7 @@ enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_input
     out->load.scenario = inputs->base;
     TRY(roof_read_load(&out->load, &single, error));
     limit_plans(inputs, &out->load);
-    TRY(read_threads(out, a, error));
+    TRY(roof_asking_threads(&out->threads, a, error));
     out->emit = inputs->emit;
     out->model_name = a->question->model_name;
     if (out->emit != NULL && (out->load.arrivals.prompt.kind == ROOF_LENGTH_LOGNORMAL ||

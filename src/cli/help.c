@@ -70,7 +70,7 @@ static const struct {
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_SECONDS,
      "approximate seconds to measure (default 60; model 20)"},
     {ROOF_COMMAND_RECOMMEND, ROOF_INPUT_THREADS,
-     "threads that simulate plans, with --rate (default: one per processor)"},
+     "threads that search and simulate plans (default: one per processor)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_THREADS,
      "threads of the CPU that measure, and that the device has (default: one per core)"},
     {ROOF_COMMAND_MONITOR, ROOF_DIM_TOKENS,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/crew.h"
 #include "base/grow.h"
 #include "decide/plan_disaggregated.h"
 #include "decide/plan_largest.h"
@@ -450,35 +451,148 @@ static bool is_dense(const struct roof_plan_problem *q, size_t serving)
            !roof_precision_prunable(q->engines->serving[serving].weights);
 }
 
-static enum roof_status search_all(struct search *s)
+/* Searches all combinations of formats on one device. */
+static enum roof_status search_device(struct search *s, size_t h)
 {
     const struct roof_plan_problem *const q = s->problem;
-    for (size_t h = 0; h < q->hardware_count; h++) {
-        const enum roof_plan_basis basis =
-            roof_expects_times(q->hardware[h]) ? ROOF_PLAN_EXPECTED : ROOF_PLAN_BOUND;
-        s->predictor.unmeasured = *q->hardware[h];
-        s->predictor.unmeasured.calibration = NULL;
-        for (size_t f = 0; f < q->engines->servings; f++) {
-            struct roof_plan plan = {
-                .basis = basis, .hardware = h, .serving = f, .offload = q->base.offload};
-            if (s->out->model[f] == NULL || !asked_for(q, f)) {
-                continue;
-            }
-            plan.engines = roof_plan_engines(q, f, h);
-            plan.loss = roof_plan_loss(q, f);
-            const enum roof_plan_rejection against = plan.engines == 0   ? ROOF_REJECTED_ENGINE
-                                                     : is_wider(s, f, h) ? ROOF_REJECTED_WIDER
-                                                     : is_dense(q, f)    ? ROOF_REJECTED_DENSE
-                                                     : plan.loss > q->max_loss
-                                                         ? ROOF_REJECTED_LOSS
-                                                         : ROOF_REJECTED_COUNT;
-            if (!s->beyond) {
-                TRY(search_formats(s, &plan, against));
-            } else if (against == ROOF_REJECTED_LOSS && plan.loss <= q->beyond &&
-                       basis <= s->first) {
-                TRY(search_formats(s, &plan, ROOF_REJECTED_COUNT));
-            }
+    const enum roof_plan_basis basis =
+        roof_expects_times(q->hardware[h]) ? ROOF_PLAN_EXPECTED : ROOF_PLAN_BOUND;
+    s->predictor.unmeasured = *q->hardware[h];
+    s->predictor.unmeasured.calibration = NULL;
+    for (size_t f = 0; f < q->engines->servings; f++) {
+        struct roof_plan plan = {
+            .basis = basis, .hardware = h, .serving = f, .offload = q->base.offload};
+        if (s->out->model[f] == NULL || !asked_for(q, f)) {
+            continue;
         }
+        plan.engines = roof_plan_engines(q, f, h);
+        plan.loss = roof_plan_loss(q, f);
+        const enum roof_plan_rejection against = plan.engines == 0         ? ROOF_REJECTED_ENGINE
+                                                 : is_wider(s, f, h)       ? ROOF_REJECTED_WIDER
+                                                 : is_dense(q, f)          ? ROOF_REJECTED_DENSE
+                                                 : plan.loss > q->max_loss ? ROOF_REJECTED_LOSS
+                                                                           : ROOF_REJECTED_COUNT;
+        if (!s->beyond) {
+            TRY(search_formats(s, &plan, against));
+        } else if (against == ROOF_REJECTED_LOSS && plan.loss <= q->beyond && basis <= s->first) {
+            TRY(search_formats(s, &plan, ROOF_REJECTED_COUNT));
+        }
+    }
+    return ROOF_OK;
+}
+
+/* --- devices, each by itself ----------------------------------------------------------------- */
+
+/* The search on one device. */
+struct part {
+    struct search search;
+    struct roof_plans found;
+};
+
+/* Searches a device, with a memo of its own: devices share no costs. */
+static enum roof_status search_part(void *context, size_t h, struct roof_error *error)
+{
+    struct part *const part = (struct part *)context + h;
+    struct search *const s = &part->search;
+    struct roof_pass_memo *const memo = &s->predictor.memo;
+    s->out = &part->found;
+    s->error = error;
+    s->predictor.error = error;
+    memo->entry = calloc(memo->size, sizeof *memo->entry);
+    const enum roof_status status =
+        memo->entry == NULL ? roof_no_memory(error) : search_device(s, h);
+    free(memo->entry);
+    memo->entry = NULL;
+    return status;
+}
+
+/* Takes the plans of one device to those of the devices before it. */
+static enum roof_status take_plans(struct search *s, struct part *part)
+{
+    struct roof_plans *const out = s->out;
+    struct roof_plans *const found = &part->found;
+    if (out->count == 0) {
+        free(out->plan);
+        out->plan = found->plan;
+        out->count = found->count;
+        s->capacity = part->search.capacity;
+        found->plan = NULL;
+    }
+    for (size_t i = 0; found->plan != NULL && i < found->count; i++) {
+        TRY(add_plan(s, &found->plan[i]));
+    }
+    free(found->plan);
+    found->plan = NULL;
+    return ROOF_OK;
+}
+
+/* Takes what one device tells of plans that miss limits. */
+static void take_misses(struct search *s, const struct roof_plans *found)
+{
+    struct roof_plans *const out = s->out;
+    const struct roof_verdict closest = {.most = found->closest_excess,
+                                         .basis = found->closest.basis};
+    if (is_closer(s, &closest)) {
+        out->closest_excess = found->closest_excess;
+        out->closest = found->closest;
+    }
+    for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
+        out->rejected[i] += found->rejected[i];
+    }
+    for (int limit = 0; limit < ROOF_PLAN_LIMIT_COUNT; limit++) {
+        const struct roof_plan *const nearest = &found->nearest[limit];
+        const struct roof_verdict v = {.last = (enum roof_plan_limit)limit,
+                                       .most = roof_plan_excess((enum roof_plan_limit)limit,
+                                                                nearest->value[limit],
+                                                                s->problem->limit[limit]),
+                                       .basis = nearest->basis};
+        if (found->missed[limit] > 0 && is_nearer(s, &v)) {
+            out->nearest[limit] = *nearest;
+        }
+        out->missed[limit] += found->missed[limit];
+    }
+}
+
+/* Searches each device by itself, in several threads, and puts what they find together in their
+ * order. So neither threads nor other devices change what is found on one. */
+static enum roof_status search_apart(struct search *s)
+{
+    const size_t count = s->problem->hardware_count;
+    struct roof_plan_problem problem = *s->problem;
+    struct roof_halt_guard guard;
+    struct part *const part = calloc(count, sizeof *part);
+    if (part == NULL) {
+        return roof_no_memory(s->error);
+    }
+    roof_halt_guard_open(&guard, &problem.halt);
+    problem.halt = roof_halt_guarded(&guard);
+    for (size_t h = 0; h < count; h++) {
+        part[h].search = *s;
+        part[h].search.problem = &problem;
+        part[h].search.predictor.problem = &problem;
+        part[h].found =
+            (struct roof_plans){.closest_excess = (double)INFINITY, .model = s->out->model};
+    }
+    enum roof_status status = roof_crew_run(count, problem.threads, search_part, part, s->error);
+    for (size_t h = 0; h < count; h++) {
+        if (status == ROOF_OK) {
+            take_misses(s, &part[h].found);
+            status = take_plans(s, &part[h]);
+        }
+        free(part[h].found.plan);
+    }
+    roof_halt_guard_close(&guard);
+    free(part);
+    return status;
+}
+
+static enum roof_status search_all(struct search *s)
+{
+    if (s->problem->hardware_count > 1 && !s->beyond) {
+        return search_apart(s);
+    }
+    for (size_t h = 0; h < s->problem->hardware_count; h++) {
+        TRY(search_device(s, h));
     }
     return ROOF_OK;
 }

@@ -48,6 +48,7 @@ struct roof_plan_inputs {
     bool native_only;
     double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none. The concurrency is one more batch, too */
     struct roof_halt halt;               /**< asked between predictions */
+    int64_t threads;                     /**< each searches other devices */
     const char *side[2]; /**< two devices, which `hardware` then are, or two formats; NULL: none */
     bool explain;        /**< say why the best plan is the best; `side` is explained in any case */
 };
