@@ -192,9 +192,9 @@ $(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(
 	$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -shared -fPIC $(LDFLAGS) -o $@ $< -ldl
 
 # Drivers whose devices are planted; tests put their folders first in LD_LIBRARY_PATH.
-FAKE_LIBS := nvidia/libnvidia-ml.so.1 nvidia/libcuda.so.1 nvidia/libcublasLt.so.13 \
+FAKE_LIBS := nvidia/libnvidia-ml.so.1 nvidia/libcuda.so.1 nvidia/libcublasLt.so.13 nvidia/libnccl.so.2 \
              old/libnvidia-ml.so.1 old/libcuda.so.1 \
-             amd/librocm_smi64.so.7 amd/libamdhip64.so.7 amd/libhiprtc.so.7 amd/libhipblaslt.so.1
+             amd/librocm_smi64.so.7 amd/libamdhip64.so.7 amd/libhiprtc.so.7 amd/libhipblaslt.so.1 amd/librccl.so.1
 FAKES     := $(FAKE_LIBS:%=$(BUILD)/tests/fake/%)
 $(BUILD)/tests/fake/nvidia/libnvidia-ml.so.1 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: tests/fake/nvml.c
 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: LACKS := -DWITHOUT_POWER
@@ -204,6 +204,8 @@ $(BUILD)/tests/fake/nvidia/libcublasLt.so.13: tests/fake/cublaslt.c
 $(BUILD)/tests/fake/amd/librocm_smi64.so.7: tests/fake/rocm_smi.c
 $(BUILD)/tests/fake/amd/libamdhip64.so.7: tests/fake/hip.c tests/fake/cuda.c
 $(BUILD)/tests/fake/amd/libhiprtc.so.7: tests/fake/hiprtc.c
+$(BUILD)/tests/fake/nvidia/libnccl.so.2: tests/fake/nccl.c
+$(BUILD)/tests/fake/amd/librccl.so.1: tests/fake/rccl.c tests/fake/nccl.c
 $(BUILD)/tests/fake/amd/libhipblaslt.so.1: tests/fake/hipblaslt.c tests/fake/cublaslt.c
 $(FAKES): tests/fake/fake.h $(BUILD)/command
 	@mkdir -p $(@D)

@@ -224,6 +224,8 @@ static int64_t no_l3(const struct roof_gpu *gpu)
     return 0;
 }
 
+static const char *const collectives[] = {"libnccl.so.2", NULL};
+
 const struct roof_gpu_backend roof_cuda_backend = {
     .driver = &driver,
     .products = &products,
@@ -231,6 +233,8 @@ const struct roof_gpu_backend roof_cuda_backend = {
     .architecture = name_architecture,
     .l3_bytes = no_l3,
     .sensors = roof_nvml_open_at,
+    .collectives = collectives,
+    .collectives_come_with = "NCCL",
     .version_major = 1000,
     .version_minor = 10,
 };

@@ -175,6 +175,21 @@ static double highest_clock(const struct roof_measured *m)
     return highest;
 }
 
+/* Returns the highest rate at which a device sent in a collective; NAN if none was measured. */
+static double link_of(const struct roof_measured *m)
+{
+    double highest = ROOF_UNKNOWN;
+    for (size_t i = 0; i < m->count; i++) {
+        const struct roof_meter_row *const row = &m->row[i];
+        struct roof_work work = {.network_bytes = ROOF_UNKNOWN};
+        if (row->task.probe == ROOF_PROBE_OPERATOR) {
+            roof_operator_work(&work, &row->task.workload, NULL);
+        }
+        highest = fmax(highest, work.network_bytes / row->time_s);
+    }
+    return highest;
+}
+
 /* Writes a remark on each level: its size and what reading it gives. */
 static void put_levels(struct roof_text *out, const struct roof_measured *m)
 {
@@ -229,7 +244,12 @@ void roof_device_write(struct roof_text *out, const struct roof_measured *m, con
     put_told(out, ROOF_FIGURE_L2, level_bytes(d, "L2"));
     put_told(out, ROOF_FIGURE_LLC, level_bytes(d, "L3"));
     put_told(out, ROOF_FIGURE_TDP, d->tdp_w);
-    put_told(out, ROOF_FIGURE_DEVICES_PER_NODE, 1);
+    if (!isnan(link_of(m))) {
+        roof_text_put(out, ",\n  ");
+        put_measured(out, roof_figure_key(ROOF_FIGURE_LINK)->key,
+                     roof_to_unit(link_of(m), ROOF_UNIT_GB_PER_S), "the fastest collective", false);
+    }
+    put_told(out, ROOF_FIGURE_DEVICES_PER_NODE, d->devices > 1 ? d->devices : 1);
     put_peaks(out, m, ROOF_COMPUTE_MATRIX);
     put_peaks(out, m, ROOF_COMPUTE_VECTOR);
     put_power(out, &m->power);

@@ -20,8 +20,8 @@
 /* The plain formula counts as this much worse than that of a lender. */
 #define PLAIN_HANDICAP 1.1
 /* Parameters that few rows can tell, in any formula that has them. */
-static const char *const telling[] = {"dram",          "peak",    "narrow_rows",
-                                      "launch_clocks", "overlap", "quantize_launch_clocks"};
+static const char *const telling[] = {
+    "dram", "peak", "narrow_rows", "launch_clocks", "overlap", "quantize_launch_clocks", "link"};
 
 /* The rows of one kernel and pair of formats, and what is being fitted to them. */
 struct group {

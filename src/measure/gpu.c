@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "measure/cpu_dot.h"
 #include "measure/gpu_backend.h"
+#include "measure/gpu_group.h"
 
 /* A sample takes about as long as this, in seconds. */
 #define SAMPLE_S 5e-3
@@ -28,6 +29,7 @@ struct job {
     enum roof_gpu_kernel kernel; /* of a probe */
     bool is_product;
     bool is_vector; /* of `workload` */
+    bool is_collective;
     struct roof_workload workload;
     struct roof_gpu_product product;
     uint64_t data;  /* memory of the device: the copies, one after another */
@@ -48,8 +50,10 @@ struct roof_bench {
     struct roof_gpu_vectors vectors;
     struct roof_gpu_products products; /* its handle is NULL where the library is missing */
     struct roof_error lacks;           /* says why */
-    struct roof_gpus *sensors;         /* NULL where their library is missing */
-    enum roof_status free;             /* ROOF_OK: no other process computes on the device */
+    struct roof_gpu_group group;
+    struct roof_error alone;   /* says why there are no collectives; "": there are */
+    struct roof_gpus *sensors; /* NULL where their library is missing */
+    enum roof_status free;     /* ROOF_OK: no other process computes on the device */
     struct roof_error others;
     struct job job; /* the task */
     /* A step. */
@@ -64,10 +68,13 @@ struct roof_bench {
 /* --- the device ---------------------------------------------------------------------------- */
 
 /* Releases what a job holds. */
-static void release(struct job *job, const struct roof_bench *bench)
+static void release(struct job *job, struct roof_bench *bench)
 {
     roof_gpu_release(&bench->gpu, &job->graph);
     roof_gpu_product_end(&job->product);
+    if (job->is_collective) {
+        roof_gpu_group_end(&bench->group, &bench->gpu);
+    }
     if (job->data != 0) {
         (void)bench->gpu.call.release(job->data);
     }
@@ -91,6 +98,7 @@ static void gpu_close(struct roof_bench *bench)
 {
     if (bench != NULL) {
         gpu_step_end(bench);
+        roof_gpu_group_close(&bench->group, &bench->gpu);
         roof_gpus_close(bench->sensors);
         roof_gpu_products_close(&bench->products);
         roof_gpu_vectors_close(&bench->vectors, &bench->gpu);
@@ -104,6 +112,54 @@ static void gpu_close(struct roof_bench *bench)
 static enum roof_status unless_memory(enum roof_status status, struct roof_error *error)
 {
     return status == ROOF_MEMORY ? roof_no_memory(error) : ROOF_OK;
+}
+
+/* Refuses a group with a GPU that others compute on. */
+static enum roof_status check_others(const struct roof_bench *bench, struct roof_error *error)
+{
+    for (int i = 1; i < bench->group.present; i++) {
+        const struct roof_gpu *const gpu = &bench->gpu;
+        const int number = (gpu->device + i) % bench->group.present;
+        char bus[ROOF_GPU_NAME_MAX];
+        struct roof_gpus *sensors = NULL;
+        ROOF_GPU_CALL(gpu, device_bus, bus, ROOF_GPU_NAME_MAX, number);
+        if (bench->backend->sensors(&sensors, bus, NULL) == ROOF_OK) {
+            struct roof_error busy;
+            const enum roof_status status = sensors->check_free(sensors, &busy);
+            roof_gpus_close(sensors);
+            if (status != ROOF_OK) {
+                return roof_error_set(error, ROOF_IO, "others compute on GPU %d", number);
+            }
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Opens the library of collectives; without it, or free GPUs, there are none. */
+static enum roof_status open_group(struct roof_bench *bench, struct roof_error *error)
+{
+    const struct roof_gpu_backend *const backend = bench->backend;
+    bench->alone.message[0] = '\0';
+    enum roof_status status = roof_gpu_group_open(&bench->group, &bench->gpu, backend->collectives,
+                                                  backend->collectives_come_with, &bench->alone);
+    status = status == ROOF_OK ? check_others(bench, &bench->alone) : status;
+    if (status != ROOF_OK) {
+        roof_gpu_group_close(&bench->group, &bench->gpu);
+    }
+    return unless_memory(status, error);
+}
+
+/* Makes the group of all devices, once the measured one is started. */
+static enum roof_status join_group(struct roof_bench *bench, struct roof_error *error)
+{
+    struct roof_gpu_group *const group = &bench->group;
+    const enum roof_status status =
+        group->present < 2 ? ROOF_OK
+                           : roof_gpu_group_join(group, &bench->gpu, group->present, &bench->alone);
+    if (status != ROOF_OK) {
+        roof_gpu_group_close(group, &bench->gpu);
+    }
+    return unless_memory(status, error);
 }
 
 /* Fills in an opened device, which gpu_close releases also where this fails. */
@@ -120,7 +176,9 @@ static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_o
     bench->free = bench->sensors == NULL
                       ? ROOF_OK
                       : bench->sensors->check_free(bench->sensors, &bench->others);
+    TRY(open_group(bench, error));
     TRY(roof_gpu_start(&bench->gpu, error));
+    TRY(join_group(bench, error));
     TRY(backend->load(&bench->kernels, &bench->vectors, &bench->gpu, error));
     const enum roof_status status =
         roof_gpu_products_open(&bench->products, backend->products, &bench->lacks);
@@ -174,7 +232,8 @@ static void gpu_describe(struct roof_meter_device *out, const struct roof_bench 
     *out = (struct roof_meter_device){.units = gpu->units,
                                       .clock_hz = gpu->clock_hz,
                                       .memory_bytes = gpu->memory_bytes,
-                                      .tdp_w = ROOF_UNKNOWN};
+                                      .tdp_w = ROOF_UNKNOWN,
+                                      .devices = bench->group.present};
     (void)snprintf(out->vendor, sizeof out->vendor, "%s", backend->driver->vendor);
     (void)snprintf(out->name, sizeof out->name, "%s", gpu->name);
     backend->architecture(out->architecture, gpu);
@@ -189,6 +248,8 @@ static void gpu_describe(struct roof_meter_device *out, const struct roof_bench 
         (void)snprintf(out->software + used, sizeof out->software - used, ", %s %zu",
                        bench->products.library.name, roof_gpu_products_version(&bench->products));
     }
+    (void)snprintf(out->alone, sizeof out->alone, "%.*s", ROOF_METER_LACKS - 1,
+                   bench->alone.message);
     if (gpu->l2_bytes > 0) {
         out->level[out->level_count++] =
             (struct roof_meter_level){.name = "L2", .bytes = gpu->l2_bytes};
@@ -256,11 +317,17 @@ static bool is_vector(const struct roof_bench *bench, const struct roof_meter_ta
            roof_gpu_vector_able(&bench->vectors, &task->workload);
 }
 
+static bool is_collective(const struct roof_bench *bench, const struct roof_meter_task *task)
+{
+    return task->probe == ROOF_PROBE_OPERATOR &&
+           roof_gpu_group_able(&bench->group, &task->workload);
+}
+
 static bool gpu_able(const struct roof_bench *bench, const struct roof_meter_task *task)
 {
     enum roof_gpu_kernel kernel = ROOF_GPU_NOTHING;
     struct roof_gpu_shape shape;
-    return kernel_of(&kernel, task) || is_vector(bench, task) ||
+    return kernel_of(&kernel, task) || is_vector(bench, task) || is_collective(bench, task) ||
            (bench->products.handle != NULL && product_of(&shape, task) &&
             roof_gpu_product_able(bench->backend->products, &bench->gpu, &shape));
 }
@@ -415,6 +482,14 @@ static enum roof_status begin_vector(struct job *job, struct roof_bench *bench,
     return make_data(job, bench, ROOF_PRECISION_FP16, error);
 }
 
+static enum roof_status begin_collective(struct job *job, struct roof_bench *bench,
+                                         const struct roof_meter_task *task,
+                                         struct roof_error *error)
+{
+    job->is_collective = true;
+    return roof_gpu_group_begin(&bench->group, &bench->gpu, &task->workload, error);
+}
+
 static enum roof_status begin_kernel(struct job *job, double *amount, struct roof_bench *bench,
                                      const struct roof_meter_task *task, struct roof_error *error)
 {
@@ -435,9 +510,10 @@ static enum roof_status begin(struct job *job, double *amount, struct roof_bench
     *job = (struct job){.data = 0};
     *amount = 0;
     const enum roof_status status =
-        product_of(&shape, task) ? begin_product(job, amount, bench, task, &shape, runs, error)
-        : is_vector(bench, task) ? begin_vector(job, bench, task, runs, error)
-                                 : begin_kernel(job, amount, bench, task, error);
+        product_of(&shape, task)     ? begin_product(job, amount, bench, task, &shape, runs, error)
+        : is_vector(bench, task)     ? begin_vector(job, bench, task, runs, error)
+        : is_collective(bench, task) ? begin_collective(job, bench, task, error)
+                                     : begin_kernel(job, amount, bench, task, error);
     if (status != ROOF_OK) {
         release(job, bench);
     }
@@ -509,6 +585,9 @@ static enum roof_status make_graph(struct job *job, struct roof_bench *bench,
 static enum roof_status time_job(double *seconds, struct job *job, struct roof_bench *bench,
                                  struct roof_error *error)
 {
+    if (job->is_collective) {
+        return roof_gpu_group_sample(seconds, &bench->busy_s, &bench->group, &bench->gpu, error);
+    }
     bench->queued = job;
     if (job->graph == NULL) {
         TRY(make_graph(job, bench, error));

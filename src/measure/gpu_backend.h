@@ -23,6 +23,8 @@ struct roof_gpu_backend {
     int64_t (*l3_bytes)(const struct roof_gpu *gpu);
     /* Opens the sensors of the device at a PCI bus id. */
     enum roof_status (*sensors)(struct roof_gpus **out, const char *bus, struct roof_error *error);
+    const char *const *collectives; /* names of the library of collectives, which end with NULL */
+    const char *collectives_come_with;
     /* They divide the number that driver_version tells. */
     int version_major;
     int version_minor;

@@ -132,22 +132,29 @@ enum roof_status roof_gpu_find(struct roof_gpu *out, const struct roof_gpu_api *
     return find_device(out, index, error);
 }
 
-/* Makes the context, in which all that follows happens. */
-static enum roof_status enter(struct roof_gpu *gpu, struct roof_error *error)
+enum roof_status roof_gpu_use(const struct roof_gpu *gpu, struct roof_error *error)
 {
     if (gpu->call.context_retain == NULL) {
         ROOF_GPU_CALL(gpu, device_set, gpu->device);
         return ROOF_OK;
     }
-    ROOF_GPU_CALL(gpu, context_retain, &gpu->context, gpu->device);
     ROOF_GPU_CALL(gpu, context_set, gpu->context);
+    return ROOF_OK;
+}
+
+enum roof_status roof_gpu_enter(struct roof_gpu *gpu, struct roof_error *error)
+{
+    if (gpu->call.context_retain != NULL) {
+        ROOF_GPU_CALL(gpu, context_retain, &gpu->context, gpu->device);
+    }
+    TRY(roof_gpu_use(gpu, error));
+    ROOF_GPU_CALL(gpu, stream_create, &gpu->stream, STREAM_NON_BLOCKING);
     return ROOF_OK;
 }
 
 enum roof_status roof_gpu_start(struct roof_gpu *gpu, struct roof_error *error)
 {
-    TRY(enter(gpu, error));
-    ROOF_GPU_CALL(gpu, stream_create, &gpu->stream, STREAM_NON_BLOCKING);
+    TRY(roof_gpu_enter(gpu, error));
     ROOF_GPU_CALL(gpu, event_create, &gpu->from, EVENT_DEFAULT);
     ROOF_GPU_CALL(gpu, event_create, &gpu->until, EVENT_DEFAULT);
     return make_gate(gpu, error);

@@ -126,9 +126,13 @@ struct roof_gpu {
  * caller closes *out with roof_gpu_close, also then. */
 enum roof_status roof_gpu_find(struct roof_gpu *out, const struct roof_gpu_api *api, int64_t index,
                                struct roof_error *error);
-/* Makes the context of a found GPU and all that work needs. From then on this process is one of
+/* Makes the context and the stream of a found GPU, which is then the current one. */
+enum roof_status roof_gpu_enter(struct roof_gpu *gpu, struct roof_error *error);
+/* Makes the context of a found GPU and all that timing needs. From then on this process is one of
  * those that compute on the GPU. */
 enum roof_status roof_gpu_start(struct roof_gpu *gpu, struct roof_error *error);
+/* Makes the context of a started GPU the one that calls of this thread are about. */
+enum roof_status roof_gpu_use(const struct roof_gpu *gpu, struct roof_error *error);
 void roof_gpu_close(struct roof_gpu *gpu);
 
 /* Returns 10 major + minor. */

@@ -353,6 +353,9 @@ static int64_t l3_bytes(const struct roof_gpu *gpu)
     return family < COUNT(families) ? families[family].l3_mib << 20 : 0;
 }
 
+/* It has the functions of NCCL by the same names (rccl.h of ROCm 6 and 7). */
+static const char *const collectives[] = {"librccl.so.1", NULL};
+
 const struct roof_gpu_backend roof_hip_backend = {
     .driver = &driver,
     .products = &products,
@@ -360,6 +363,8 @@ const struct roof_gpu_backend roof_hip_backend = {
     .architecture = name_architecture,
     .l3_bytes = l3_bytes,
     .sensors = roof_rocm_smi_open_at,
+    .collectives = collectives,
+    .collectives_come_with = "RCCL",
     .version_major = 10000000, /* HIP_VERSION: major, minor and patch */
     .version_minor = 100000,
 };

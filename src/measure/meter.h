@@ -106,6 +106,8 @@ struct roof_meter_device {
     double clock_hz;                    /* the highest; NAN if unknown */
     double memory_bytes;                /* that software can use; NAN if unknown */
     double tdp_w;                       /* NAN if unknown */
+    int devices;                        /* that collectives can run on; less than 2: none run */
+    char alone[ROOF_METER_LACKS];       /* why none run though there are several; "": else */
     struct roof_meter_level level[ROOF_LEVELS_MAX];
     size_t level_count;
     bool host; /* a CPU: kernels convert the inputs of block formats to 8-bit integers */

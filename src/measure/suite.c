@@ -223,6 +223,27 @@ static void add_products_of_heads(struct suite *out, const struct roof_meter *me
     }
 }
 
+/* Adds collectives of 16-bit numbers over all devices, and over two of them. Smaller messages would
+ * show the time of the host, which queues them on each device. */
+static void add_collectives(struct suite *out, const struct roof_meter *meter,
+                            const struct roof_bench *bench, const struct roof_meter_device *device)
+{
+    static const enum roof_operator ops[] = {ROOF_OPERATOR_ALL_REDUCE, ROOF_OPERATOR_ALL_GATHER};
+    static const int64_t mib[] = {64, 1, 16, 4, 256};
+    const int groups[] = {device->devices, 2};
+    for (size_t g = 0; g < (device->devices > 2 ? COUNT(groups) : 1); g++) {
+        for (size_t i = 0; i < COUNT(ops) * COUNT(mib) && device->devices > 1; i++) {
+            struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+            task.workload.op = ops[i % COUNT(ops)];
+            task.workload.formats.precision = ROOF_PRECISION_BF16;
+            task.workload.shape.devices = groups[g];
+            task.workload.shape.elements =
+                (mib[i / COUNT(ops)] << 19) / groups[g] * groups[g]; /* of two bytes */
+            add(out, meter, bench, &task);
+        }
+    }
+}
+
 /* Every kernel occurs in so many rounds. */
 #define ROUNDS_NEEDED 2
 
@@ -238,6 +259,9 @@ static void make(struct suite *out, const struct roof_meter *meter, const struct
     const size_t last = count + 2 * sizes->sides;
     add_probes(out, meter, bench, device);
     for (size_t round = 0; round < last; round++) {
+        if (round == ROUNDS_NEEDED) {
+            add_collectives(out, meter, bench, device);
+        }
         out->needed = round <= ROUNDS_NEEDED ? out->count : out->needed;
         for (size_t side = 0; side < sizes->sides && 2 * side <= round; side++) {
             const struct side *const s = &sizes->side[side];

@@ -178,6 +178,11 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
         roof_text_plain(out, m->device.lacks);
         roof_text_put(out, "\n");
     }
+    if (*m->device.alone != '\0') {
+        roof_text_put(out, "  collectives are left out: ");
+        roof_text_plain(out, m->device.alone);
+        roof_text_put(out, "\n");
+    }
     put_levels(out, m);
     put_peaks(out, m);
     put_power(out, &m->power);

@@ -39,6 +39,15 @@ else
     skipped="$skipped declarations (no headers),"
 fi
 
+# That of NCCL, which not every toolkit has.
+if [ -r "$toolkit/include/nccl.h" ]; then
+    ${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -isystem "$toolkit/include" \
+        -Wall -Wextra -Werror -fsyntax-only tests/cuda/nccl_declarations.c
+    done="$done declarations of NCCL,"
+else
+    skipped="$skipped declarations of NCCL (no header),"
+fi
+
 # Those of HIP, in ROCM_HOME (default /opt/rocm, or where Debian has them).
 rocm=${ROCM_HOME:-/opt/rocm}
 [ -r "$rocm/include/hip/hip_runtime_api.h" ] || rocm=/usr
@@ -123,6 +132,13 @@ for library in "$toolkit"/lib64/libcublasLt.so.1[123]; do
     [ ! -e "$library" ] || { exported "$library" cublasLt src/measure/cuda_api.c; found=yes; }
 done
 if [ $found = yes ]; then done="$done functions of cuBLASLt,"; else skipped="$skipped cuBLASLt (no library),"; fi
+library=$toolkit/lib64/libnccl.so.2
+if [ -e "$library" ]; then
+    exported "$library" nccl src/measure/gpu_group.c
+    done="$done functions of NCCL,"
+else
+    skipped="$skipped NCCL (no library),"
+fi
 library=$toolkit/lib64/stubs/libcuda.so
 if [ -e "$library" ]; then
     exported "$library" "cu[A-Z]" src/measure/cuda_api.c

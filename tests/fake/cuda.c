@@ -228,6 +228,13 @@ double fake_joules(void)
     return joules;
 }
 
+/* For the fake NCCL: all GPUs have the same clock. */
+void fake_wait(double seconds);
+void fake_wait(double seconds)
+{
+    now_s += seconds;
+}
+
 /* For the fake cuBLASLt and its kernels. */
 int fake_queue(int kernel, uint64_t address, double bytes, double flops, double useful, double peak,
                double slower);

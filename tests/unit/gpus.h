@@ -24,7 +24,7 @@
 #define FP32 60e12
 #define TENSOR 900e12
 
-#define DRIVERS_MAX 4
+#define DRIVERS_MAX 5
 static const char *const driver_names[] = {LIBRARIES};
 static void *drivers[DRIVERS_MAX];
 
@@ -200,6 +200,52 @@ static inline struct roof_meter_task attention(int64_t batch, int64_t keys, int6
     return task;
 }
 
+static struct roof_meter_task collective(enum roof_operator op, int64_t elements, int64_t devices)
+{
+    struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
+    task.workload.op = op;
+    task.workload.formats.precision = ROOF_PRECISION_BF16;
+    task.workload.shape.elements = elements;
+    task.workload.shape.devices = devices;
+    assert_int_equal(roof_workload_resolve(&task.workload, NULL), ROOF_OK);
+    return task;
+}
+
+/* Rings over the link of the fake, of two and of four devices. */
+#define LINK 400e9
+#define COLLECTIVE_S 12e-6
+static void test_collectives_come_back(void **state)
+{
+    static const int64_t devices[] = {2, 4};
+    struct roof_meter_device device;
+    (void)state;
+    (void)setenv("FAKE_GPUS", "4", 1);
+    struct roof_bench *const bench = open_bench();
+    METER.describe(&device, bench);
+    assert_int_equal(device.devices, 4);
+    assert_string_equal(device.alone, "");
+    for (size_t i = 0; i < COUNT(devices); i++) {
+        double amount = 0;
+        const double share = (double)(devices[i] - 1) / (double)devices[i];
+        const struct roof_meter_task sum =
+            collective(ROOF_OPERATOR_ALL_REDUCE, 1 << 25, devices[i]);
+        comes_back("sum", time_task(&amount, bench, &sum),
+                   COLLECTIVE_S + 2 * share * (1 << 26) / LINK);
+        const struct roof_meter_task gather =
+            collective(ROOF_OPERATOR_ALL_GATHER, 1 << 20, devices[i]);
+        comes_back("gathering", time_task(&amount, bench, &gather),
+                   COLLECTIVE_S + share * (1 << 21) / LINK);
+    }
+    /* The device that is measured is the current one again. */
+    const struct roof_meter_task read = {.probe = ROOF_PROBE_READ, .bytes = (int64_t)1 << 30};
+    comes_back("memory", rate_of(bench, &read), BANDWIDTH);
+    const struct roof_meter_task more = collective(ROOF_OPERATOR_ALL_REDUCE, 1 << 20, 8);
+    assert_false(METER.able(bench, &more));
+    METER.close(bench);
+    assert_int_equal(held(), 0);
+    (void)unsetenv("FAKE_GPUS");
+}
+
 #define LAYERS 3
 
 /* A norm, a product and another operator in each of three layers. */
@@ -255,6 +301,50 @@ static enum roof_status try_all(const struct roof_meter_options *options,
     METER.end(bench);
     METER.close(bench);
     return status;
+}
+
+/* Each fault is one line, and all is released. */
+static void test_faults_of_collectives(void **state)
+{
+    struct roof_meter_device device;
+    struct roof_bench *bench = NULL;
+    static const struct {
+        const char *value;
+        const char *message;
+    } cases[] = {
+        {"ncclAllReduce:2:3:1", "ncclAllReduce: unhandled system error"},
+        {"ncclGroupEnd:2:4", "ncclGroupEnd: unhandled system error"},
+    };
+    const struct roof_meter_options options = {.index = 1};
+    const struct roof_meter_task task = collective(ROOF_OPERATOR_ALL_REDUCE, 1 << 20, 2);
+    struct roof_error error = {0};
+    (void)state;
+    need_drivers();
+    (void)setenv("FAKE_GPUS", "2", 1);
+    (void)setenv("FAKE_FAIL", "ncclCommInitAll:2:0", 1); /* then all else is measured */
+    assert_int_equal(METER.open(&bench, &options, &error), ROOF_OK);
+    METER.describe(&device, bench);
+    assert_string_equal(device.alone, "ncclCommInitAll: unhandled system error");
+    assert_true(device.devices < 2);
+    METER.close(bench);
+    assert_int_equal(held(), 0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        (void)setenv("FAKE_FAIL", cases[i].value, 1);
+        assert_int_equal(try_all(&options, &task, &error), ROOF_IO);
+        assert_string_equal(error.message, cases[i].message);
+        assert_int_equal(held(), 0);
+    }
+    (void)unsetenv("FAKE_FAIL");
+    for (int k = 1; k <= 2; k++) { /* the two devices */
+        char number[8];
+        snprintf(number, sizeof number, "%d", k);
+        (void)setenv("FAKE_NO_MEMORY", number, 1);
+        assert_int_equal(try_all(&options, &task, &error), ROOF_IO);
+        assert_non_null(strstr(error.message, "(4194304 bytes)"));
+        assert_int_equal(held(), 0);
+    }
+    (void)unsetenv("FAKE_NO_MEMORY");
+    (void)unsetenv("FAKE_GPUS");
 }
 
 #endif

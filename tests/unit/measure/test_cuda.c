@@ -3,7 +3,7 @@
  * 3%, and each fault must be one line. */
 #define METER roof_meter_cuda
 #define FOLDER "nvidia"
-#define LIBRARIES "libcuda.so.1", "libcublasLt.so.13", "libnvidia-ml.so.1"
+#define LIBRARIES "libcuda.so.1", "libcublasLt.so.13", "libnvidia-ml.so.1", "libnccl.so.2"
 #include "gpus.h"
 
 /* --- what is measured ---------------------------------------------------------------------- */
@@ -487,6 +487,8 @@ int main(void)
         cmocka_unit_test(test_older_devices_have_probes_alone),
         cmocka_unit_test(test_steps_come_back),
         cmocka_unit_test(test_faults_of_steps_are_one_line),
+        cmocka_unit_test(test_collectives_come_back),
+        cmocka_unit_test(test_faults_of_collectives),
         cmocka_unit_test(test_noise_is_averaged),
         cmocka_unit_test(test_gate_is_not_needed),
         cmocka_unit_test(test_sensors_are_read),

@@ -3,7 +3,8 @@
  * 3%, and each fault must be one line. It shares its code with the CUDA backend (test_cuda). */
 #define METER roof_meter_hip
 #define FOLDER "amd"
-#define LIBRARIES "libamdhip64.so.7", "libhipblaslt.so.1", "librocm_smi64.so.7", "libhiprtc.so.7"
+#define LIBRARIES                                                                                  \
+    "libamdhip64.so.7", "libhipblaslt.so.1", "librocm_smi64.so.7", "libhiprtc.so.7", "librccl.so.1"
 #include "gpus.h"
 
 /* The cache behind the L2. */
@@ -360,6 +361,8 @@ int main(void)
         cmocka_unit_test(test_vectors_come_back),
         cmocka_unit_test(test_steps_come_back),
         cmocka_unit_test(test_tasks_that_cannot_be_run_are_left_out),
+        cmocka_unit_test(test_collectives_come_back),
+        cmocka_unit_test(test_faults_of_collectives),
         cmocka_unit_test(test_sensors_are_read),
         cmocka_unit_test(test_sensors_are_those_of_the_device),
         cmocka_unit_test(test_faults_are_one_line),
