@@ -59,8 +59,8 @@ def closed(program, row, sizes):
         return None
     words = dict(zip(question[2::2], question[3::2]))
     share = 0.9 if "Inference" in row["origin"] else 1
-    kept = [word for key in ("-H", "-p", "--layout", "--stack", "--tp", "--attention-dp", "--moe-tp",
-                             "--moe-ep", "--chunk") if key in words for word in (key, words[key])]
+    kept = [word for key in ("-H", "-p", "--layout", "--activations", "--kv", "--stack", "--tp", "--attention-dp",
+                             "--moe-tp", "--moe-ep", "--chunk") if key in words for word in (key, words[key])]
     asked = ask(program, ["predict", "model", question[1], *kept, "--batch", words["--concurrency"],
                           "--prompt", str(int(share * int(row["isl"]))), "--generate",
                           str(int(share * int(row["osl"])))], "expected_tpot_ms")
@@ -136,7 +136,7 @@ def main():
     static_rows = [row for row in rows(os.path.join(folder, "e2e.csv"))
                    if row["metric"] == "e2e_latency_s"]
     found = [static(program, row) for row in static_rows]
-    for row in rows(os.path.join(folder, "more", "inferencemax_agg.csv")):
+    for row in serving_errors.distinct(os.path.join(folder, "more", "inferencemax_agg.csv"))[0]:
         if row["gpu"] == "B200-SXM" and "gpt-oss" not in row["model"] or not row["concurrency"]:
             continue  # DeepSeek: docs/errors.md has why not
         sizes = {"--concurrency": int(float(row["concurrency"]))}

@@ -20,10 +20,22 @@ MODELS = (("Llama-3.1-8B", "llama-3.1-8b"), ("Qwen3-235B", "qwen3-235b-a22b"),
           ("gpt-oss-120b", "gpt-oss-120b"), ("DeepSeek-R1", "deepseek-r1"),
           ("DeepSeek-V3.1", "deepseek-v3"), ("DeepSeek-V3", "deepseek-v3"))
 FORMATS = {"": "bf16", "fp8": "fp8-block", "fp8_block": "fp8-block", "nvfp4": "nvfp4"}
+# What InferenceMAX starts its servers with (SemiAnalysisAI/InferenceX@34bc7c4, benchmarks/single_node), where
+# that is not in the file: formats, prompt tokens of a step, and sequences. With TensorRT-LLM, and with vLLM as
+# the recipe sets it, the experts of gpt-oss have activations of 8 bits on B200 (get_mxfp4_quant_algo in
+# NVIDIA/TensorRT-LLM@93cb651 tensorrt_llm/_torch/model_config.py); the NVFP4 checkpoint of DeepSeek is NVIDIA's.
+EIGHT_BITS = ["--layout", "gpt-oss-mxfp4", "--activations", "fp8", "--kv", "fp8"]
+NVIDIA_FP4 = ["--layout", "deepseek-r1-nvfp4-v2", "--kv", "fp8"]
+FP8 = ["-p", "fp8-block", "--kv", "fp8"]
+RECIPES = {("trtllm", "B200-SXM", "gpt-oss", "fp4"): (EIGHT_BITS, 20000, 512),
+           ("vllm", "B200-SXM", "gpt-oss", "fp4"): (EIGHT_BITS, 8192, 512),
+           ("vllm", "H100-SXM", "gpt-oss", "fp4"): (["--layout", "gpt-oss-mxfp4"], 8192, 1024),
+           ("trtllm", "B200-SXM", "deepseek", "fp4"): (NVIDIA_FP4, None, 2048),
+           ("trtllm", "B200-SXM", "deepseek", "fp8"): (FP8, None, 2048),
+           ("sglang", "B200-SXM", "deepseek", "fp4"): (NVIDIA_FP4, 16384, 256),
+           ("sglang", "B200-SXM", "deepseek", "fp8"): (FP8, 32768, 128)}
 # The defaults of the servers: prompt tokens of a step, and sequences (docs/simulation.md).
-BUDGETS = {("trtllm", "H100-SXM"): (8192, 2048), ("trtllm", "B200-SXM"): (8192, 2048),
-           ("vllm", "H100-SXM"): (8192, 1024), ("vllm", "B200-SXM"): (8192, 1024),
-           ("sglang", "H100-SXM"): (8192, 2048), ("sglang", "B200-SXM"): (16384, 2048)}
+BUDGETS = {("trtllm", "H100-SXM"): (8192, 2048), ("trtllm", "B200-SXM"): (8192, 2048)}
 ROWS_LEAST = 50
 
 
@@ -31,25 +43,76 @@ def size(text):
     return max(1, int(float(text or 1)))
 
 
+def is_public(row):
+    """True for a run of InferenceMAX, false for one of NVIDIA's own."""
+    return "Inference" in row["origin"]
+
+
+def split_of(row):
+    """TP, attention DP, and the parts and groups of the experts of a run. Two exports of InferenceMAX count the
+    parallel experts twice: their rows with moe_tp = moe_ep = N have N times the devices that the same runs, with
+    the same times, have in a third export, where moe_tp is 1."""
+    tp, groups, moe_tp, moe_ep = (size(row[key]) for key in
+                                  ("tp_size", "attention_dp_size", "moe_tp_size", "moe_ep_size"))
+    if is_public(row) and moe_tp == moe_ep > 1 and tp * groups == moe_tp * moe_ep:
+        tp, groups, moe_tp = max(1, tp // moe_tp), max(1, groups // moe_tp), 1
+    return tp, groups, moe_tp, moe_ep
+
+
+def key_of(row):
+    """What tells one measured run from another; the exports name the model of DeepSeek differently."""
+    return (row["gpu"], row["framework"], row["precision"], "gpt-oss" in row["model"], row["isl"], row["osl"],
+            row["concurrency"], row["ttft_ms"], row["tpot_ms"])
+
+
+def has_drafts(row, dumped):
+    """True if a run drafts tokens, or may do so, which no column says. InferenceMAX had other versions of
+    TensorRT-LLM for its runs with drafts. The runs of SGLang in FP8 that only one export has are up to a third
+    faster than those of the same split in the dump, which are without drafts."""
+    if row["gpu"] != "B200-SXM" or not is_public(row) or "DeepSeek" not in row["model"]:
+        return False
+    if row["framework"] == "trtllm":
+        return row["version"].endswith("rc6.post3") or row["measured"] == "2026-01-14"
+    return row["precision"] == "fp8" and row["version"] == "0.5.9" and key_of(row) not in dumped
+
+
+def distinct(path):
+    """The runs of a file, each once and without those that draft; how many rows are repeated, and how many
+    draft."""
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(text for text in file if not text.startswith("#")))
+    dumped = {key_of(row) for row in rows if "dump" in row["origin"]}
+    drafted = [row for row in rows if has_drafts(row, dumped)]
+    once = {key_of(row): row for row in reversed([row for row in rows if not has_drafts(row, dumped)])}
+    return list(once.values())[::-1], len(rows) - len(drafted) - len(once), len(drafted)
+
+
+def recipe_of(row, model):
+    """The formats, the budget and the most sequences of a run's server."""
+    found = RECIPES.get((row["framework"], row["gpu"], model.split("-")[0].replace("gpt", "gpt-oss"),
+                         row["precision"])) if is_public(row) else None
+    if found is None:
+        formats = (["-p", FORMATS[row["gemm_quant_mode"]]] if not model.startswith("gpt-oss")
+                   else ["--layout", "gpt-oss-mxfp4"])
+        return formats, *BUDGETS[row["framework"], row["gpu"]]
+    formats, budget, sequences = found
+    # TensorRT-LLM with DeepSeek has room for a prompt beside all sequences.
+    return formats, budget or max(8192, (size(row["concurrency"]) + int(row["isl"]) + 127) // 64 * 64), sequences
+
+
 def command(row):
     """The question of a row; None where the row is left out."""
     model = next(name for part, name in MODELS if part in row["model"])
-    tp, groups = size(row["tp_size"]), size(row["attention_dp_size"])
-    moe_tp, moe_ep = size(row["moe_tp_size"]), size(row["moe_ep_size"])
+    tp, groups, moe_tp, moe_ep = split_of(row)
     dense = model == "llama-3.1-8b"
     if not row["concurrency"] or not dense and moe_tp * moe_ep != tp * groups:
         return None
     users = int(float(row["concurrency"]))
     if model == "gpt-oss-120b" and row["gpu"] == "H100-SXM" and users >= 512:
         return None  # measured times of fewer sequences: they are below the bound
-    budget, sequences = BUDGETS[row["framework"], row["gpu"]]
-    # Only the experts of gpt-oss have four bits; on B200 their activations have few, too.
-    formats = (["-p", FORMATS[row["gemm_quant_mode"]]] if not model.startswith("gpt-oss")
-               else ["-p", "mxfp4"] if row["gpu"] == "B200-SXM"
-               else ["--layout", "gpt-oss-mxfp4"])
+    formats, budget, sequences = recipe_of(row, model)
     # InferenceMAX draws lengths from 80% of the size up; the other runs have one length.
-    spread = "Inference" in row["origin"]
-    prompt, generate = (f"uniform:{int(0.8 * n)}:{n}" if spread else str(n)
+    prompt, generate = (f"uniform:{int(0.8 * n)}:{n}" if is_public(row) else str(n)
                         for n in (int(row["isl"]), int(row["osl"])))
     return ["simulate", model, "-H", DEVICES[row["gpu"]], *formats, "--stack",
             row["framework"], "--tp", str(tp), "--attention-dp", str(groups),
@@ -104,23 +167,29 @@ def line(name, found):
             f"{unseen(ttft)} |")
 
 
+def name_of(row):
+    """The model of a run, with its formats where there are several."""
+    model = row["model"].split("/")[1]
+    return f"DeepSeek-R1 {row['precision']}" if is_public(row) and "DeepSeek" in model else model
+
+
 def main():
     program, path = sys.argv[1:]
     groups, skipped = {}, 0
-    with open(path, encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(text for text in file if not text.startswith("#")):
-            found = times(program, row, "none")
-            skipped += found is None
-            if found is not None:
-                for key in ((row["gpu"], row["framework"], "all"),
-                            (row["gpu"], row["framework"], row["model"].split("/")[1])):
-                    groups.setdefault(key, []).append(found)
+    rows, repeated, drafted = distinct(path)
+    for row in rows:
+        found = times(program, row, "none")
+        skipped += found is None
+        if found is not None:
+            for key in ((row["gpu"], row["framework"], "all"),
+                        (row["gpu"], row["framework"], name_of(row))):
+                groups.setdefault(key, []).append(found)
     print("| device | engine | model | rows | TPOT | bias | TTFT | bias | factor | added ms | TTFT then |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for (gpu, engine, model), found in sorted(groups.items()):
         name = f"**{model}**" if len(found) >= ROWS_LEAST and model == "all" else model
         print(line(f"{DEVICES[gpu]} | {engine} | {name}", found))
-    print(f"\nRows left out: {skipped}.")
+    print(f"\nRows left out: {repeated} that repeat a run, {drafted} that draft or may do so, {skipped} others.")
 
 
 if __name__ == "__main__":

@@ -46,6 +46,15 @@ void roof_plan_halves(struct roof_plan_problem *prefill, struct roof_plan_proble
     decode->base.prefix_hit = 0;
 }
 
+/* Tells whether an engine multiplies the weights of a published checkpoint by activations of fewer
+ * bits than the checkpoint has: gpt-oss stores MXFP4 weights for activations of 16 bits, and some
+ * engines round these to 8. */
+static bool narrows_activations(const struct roof_serving *s)
+{
+    const double activations = roof_precision_bits(s->activations);
+    return roof_precision_bits(s->weights) < activations && activations < 16;
+}
+
 void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem)
 {
@@ -53,6 +62,8 @@ void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
     *out = problem->base;
     if (s->layout == NULL) {
         out->common.formats.weights = s->weights;
+    }
+    if (s->layout == NULL || narrows_activations(s)) {
         out->common.formats.activations = s->activations;
     }
     out->common.formats.kv = s->kv;

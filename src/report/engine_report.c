@@ -13,7 +13,10 @@ void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_eng
     size_t used = 0;
     for (size_t i = 0; i < engine->formats; i++) {
         const char *const id = engine->format[i].id;
-        if (used + strlen(id) + 2 < sizeof out->formats) {
+        /* A format that some architectures need other words for has two rows, one after the other.
+         */
+        const bool again = i > 0 && strcmp(engine->format[i - 1].id, id) == 0;
+        if (!again && used + strlen(id) + 2 < sizeof out->formats) {
             used += (size_t)snprintf(out->formats + used, sizeof out->formats - used, "%s%s",
                                      used == 0 ? "" : " ", id);
         }

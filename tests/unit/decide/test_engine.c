@@ -450,8 +450,9 @@ static struct roof_model *model(const char *id)
     return loaded;
 }
 
-/* Every list of words that a row may name is there, ids are unique, checkpoints are made by
- * something, and layouts and their nominal formats are those of data/layouts. */
+/* Every list of words that a row may name is there, ids are unique but for rows of one format that
+ * follow each other, checkpoints are made by something, and layouts and their nominal formats are
+ * those of data/layouts. */
 static void test_words(void **state)
 {
     (void)state;
@@ -464,7 +465,11 @@ static void test_words(void **state)
         for (size_t f = 0; f < e->formats; f++) {
             const struct roof_engine_format *const format = &e->format[f];
             for (size_t other = 0; other < f; other++) {
-                assert_string_not_equal(format->id, e->format[other].id);
+                const struct roof_engine_format *const before = &e->format[other];
+                if (strcmp(format->id, before->id) == 0) { /* in other words */
+                    assert_true(other + 1 == f && format->weights == before->weights &&
+                                format->activations == before->activations);
+                }
             }
             assert_true(format->kvs > 0 && format->on[0] != NULL);
             for (size_t k = 0; k < format->kvs; k++) {
@@ -486,7 +491,10 @@ static void test_words(void **state)
                     assert_int_equal(roof_layout_apply(of, format->layout, NULL, NULL), ROOF_OK);
                     assert_int_equal(of->layer[of->layer_class[of->layers - 1]].format[weight],
                                      format->weights);
-                    assert_int_equal(of->activations, format->activations);
+                    const double bits = roof_precision_bits(format->activations);
+                    const bool narrowed = bits < roof_precision_bits(of->activations) &&
+                                          bits > roof_precision_bits(format->weights);
+                    assert_true(of->activations == format->activations || narrowed);
                     met++;
                 }
                 roof_model_free(of);
