@@ -323,11 +323,17 @@ calibrate: $(FIT) $(BIN)
 	python3 -B tests/llamacpp.py $(BIN) '$(MEASURED)' data/calibration
 
 ## bench: predictions per second, and whole processes beside /bin/true and jq, as JSON lines
-bench: $(BENCH) $(PROCESS) $(BIN)
-	@$(BENCH)
+## (BEFORE=COMMIT: beside those of an earlier commit, with ratios)
+BEFORE ?=
+bench: $(if $(BEFORE),bench-before,bench-now)
+$(BUILD)/bench.csv: $(BIN)
 	@{ echo operator,m,n,k,weights,activations,measured_us; \
 	   $(BIN) sweep gemm -m 1:100000 -n 4096 -k 4096 -H h100-sxm -f csv \
-	       --columns operator,m,n,k,weights,activations,time_us | sed 1d; } > $(BUILD)/bench.csv
+	       --columns operator,m,n,k,weights,activations,time_us | sed 1d; } > $@
+bench-before: $(BENCH) $(PROCESS) $(BIN) $(BUILD)/bench.csv
+	@MEASURED=$(BUILD)/bench.csv sh tests/bench/before.sh '$(BEFORE)' $(BUILD)
+bench-now: $(BENCH) $(PROCESS) $(BIN) $(BUILD)/bench.csv
+	@$(BENCH)
 	@MEASURED=$(BUILD)/bench.csv $(PROCESS) $(BIN)
 	@if $(PKG_CONFIG) --exists libevent_extra; then $(MAKE) -s bench-serve; fi
 
@@ -450,7 +456,7 @@ CASES   := $(sort $(wildcard tests/cli/*.case))
 PAGES   := README.md $(sort $(wildcard docs/*.md)) docs/reports/measured-h200.md
 # Of the cases of a file those of this part, as 1/10: the first, the eleventh and so on.
 CASES_PART ?= 1/1
-SCRIPTS := faults resume images inputs completion serve widths
+SCRIPTS := faults resume images inputs completion killed serve widths
 check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 
 ## quick: what changes of code most often break: unit tests, golden command lines, cheap rules
@@ -765,7 +771,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors check-errors charts llama-check cuda-check kernels reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-batch check-project \
+.PHONY: all calibrate errors check-errors charts llama-check cuda-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-batch check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/bench/bench.d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

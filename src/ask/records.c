@@ -6,6 +6,7 @@
 
 #include "ask/asking.h"
 #include "ask/chunks.h"
+#include "ask/row_block.h"
 #include "base/base.h"
 
 /* The number of the table of all rows; those before are of one operator each. */
@@ -32,6 +33,7 @@ struct recording {
     bool objects; /* a row has its own keys */
     struct roof_table table[ALL_ROWS + 1];
     bool open[ALL_ROWS + 1];
+    struct roof_row_block block; /* rows that come before what is written next */
     struct roof_text text;
     enum roof_status written; /* while records are waited for */
     struct roof_error write_error;
@@ -44,6 +46,12 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
     return roof_asking_known_model(r->asking, &r->known, out, name, layout, error);
 }
 
+/* Writes the rows that are in the block. */
+static enum roof_status end_block(struct recording *r, struct roof_error *error)
+{
+    return roof_row_block_write(&r->block, &r->table[ALL_ROWS], &r->text, error);
+}
+
 /* Writes the rows so far before the next records come, which may take long: a program that asks and
  * reads through pipes gets its answer, and a signal finds whole rows. */
 static void on_wait(void *context, bool begins)
@@ -52,6 +60,9 @@ static void on_wait(void *context, bool begins)
     const struct roof_listener *const listener = r->asking->listener;
     if (!r->open[ALL_ROWS] || listener->wait == NULL) { /* the header is read */
         return;
+    }
+    if (begins && r->written == ROOF_OK) {
+        r->written = end_block(r, &r->write_error);
     }
     if (begins && r->written == ROOF_OK && r->table[ALL_ROWS].rows > 0) {
         r->written = roof_asking_write(r->asking, &r->text, &r->write_error);
@@ -150,6 +161,33 @@ static enum roof_status open_table(struct recording *r, enum roof_operator of,
     return ROOF_OK;
 }
 
+/* From so many rows on, the next ones are written in threads. */
+#define BLOCKS_FROM 1024
+
+/* Takes a row to the block, where there is one. It has the columns of all rows. */
+static enum roof_status put_in_block(bool *put, struct recording *r,
+                                     const struct roof_prediction *prediction,
+                                     struct roof_error *error)
+{
+    struct roof_table *const all = &r->table[ALL_ROWS];
+    if (r->in.model || r->objects || all->rows < BLOCKS_FROM) {
+        return ROOF_OK;
+    }
+    if (all->rows == BLOCKS_FROM && r->block.threads == 0) {
+        roof_row_block_open(&r->block);
+    }
+    *put = r->block.prediction != NULL;
+    if (!*put) {
+        return ROOF_OK;
+    }
+    roof_row_block_add(&r->block, prediction, all);
+    if (!roof_row_block_full(&r->block)) {
+        return ROOF_OK;
+    }
+    TRY(end_block(r, error));
+    return roof_asking_put(r->asking, &r->text, error);
+}
+
 static enum roof_status put_row(struct recording *r, const struct roof_prediction *prediction,
                                 struct roof_error *error)
 {
@@ -157,6 +195,11 @@ static enum roof_status put_row(struct recording *r, const struct roof_predictio
     const enum roof_operator of = own ? prediction->workload.op : ALL_ROWS;
     struct roof_table *const all = &r->table[ALL_ROWS];
     struct roof_table *const table = &r->table[of];
+    bool put = false;
+    TRY(put_in_block(&put, r, prediction, error));
+    if (put) {
+        return ROOF_OK;
+    }
     if (!r->open[of]) {
         TRY(open_table(r, of, error));
     }
@@ -201,6 +244,7 @@ static enum roof_status do_record(struct recording *r, struct roof_error *error)
 /* Ends with the rows so far. */
 static enum roof_status interrupted(struct recording *r, struct roof_error *error)
 {
+    TRY(end_block(r, error));
     TRY(roof_asking_write(r->asking, &r->text, error));
     return roof_error_set(error, ROOF_IO,
                           "interrupted: the predictions of %" PRIu64 " records are written",
@@ -228,6 +272,7 @@ static enum roof_status do_records(struct recording *r, struct roof_error *error
     if (r->records.count == 0) {
         return roof_error_at(error, ROOF_INVALID, r->records.name, 0, 0, "no records");
     }
+    TRY(end_block(r, error));
     roof_table_end(&r->table[ALL_ROWS], &r->text);
     return roof_asking_write(r->asking, &r->text, error);
 }
@@ -275,6 +320,7 @@ enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *erro
     }
     roof_records_close(&r->records);
     roof_known_free(&r->known);
+    roof_row_block_free(&r->block);
     roof_text_free(&r->text);
     free(r);
     return status;

@@ -25,6 +25,7 @@ struct search {
     const struct roof_plan_problem *problem;
     struct roof_plans *out;
     size_t capacity;
+    size_t room; /* plans that the first memory is for */
     bool beyond; /* only plans that lose more accuracy than is allowed are searched */
     enum roof_plan_basis first; /* beyond: the basis of the plans that rank first */
     double to_beat;             /* beyond: the least score of these, which the best one has */
@@ -105,7 +106,7 @@ static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
 {
     struct roof_plans *const out = s->out;
     if (out->count == s->capacity) {
-        struct roof_plan *const grown = roof_grow(out->plan, &s->capacity, 256, sizeof *grown);
+        struct roof_plan *const grown = roof_grow(out->plan, &s->capacity, s->room, sizeof *grown);
         if (grown == NULL) {
             return roof_no_memory(s->error);
         }
@@ -483,46 +484,95 @@ static enum roof_status search_device(struct search *s, size_t h)
 
 /* --- devices, each by itself ----------------------------------------------------------------- */
 
+/* The plans of a device that the first memory is for. Memory that is not used costs nothing, but
+ * moving it stops the other threads. */
+#define ROOM_EACH 8192
+
+/* Fewer batches over splits are searched before other threads have begun. */
+#define WORTH_THREADS 1000
+
 /* The search on one device. */
 struct part {
     struct search search;
     struct roof_plans found;
 };
 
-/* Searches a device, with a memo of its own: devices share no costs. */
+/* The search on all devices. A memo goes from one device to the next that a thread searches: they
+ * share no costs, and room that was used before costs nothing. */
+struct parts {
+    struct part *part;
+    pthread_mutex_t lock;
+    struct roof_remembered **memo; /* those that no thread has, owned */
+    size_t memos;
+};
+
+/* Empties a memo, which writes to all of its pages: a page that is read before it is written costs
+ * a second fault, for which the other threads stop. */
+static void empty_memo(struct roof_remembered *memo)
+{
+    for (size_t i = 0; i < COSTS_REMEMBERED; i++) {
+        memo[i].hardware = NULL;
+    }
+}
+
+/* Takes a memo, or makes one; NULL: no memory. */
+static struct roof_remembered *take_memo(struct parts *all)
+{
+    struct roof_remembered *memo = NULL;
+    (void)pthread_mutex_lock(&all->lock);
+    if (all->memos > 0) {
+        memo = all->memo[--all->memos];
+    }
+    (void)pthread_mutex_unlock(&all->lock);
+    if (memo == NULL) {
+        memo = malloc(COSTS_REMEMBERED * sizeof *memo);
+        if (memo != NULL) {
+            empty_memo(memo);
+        }
+    }
+    return memo;
+}
+
 static enum roof_status search_part(void *context, size_t h, struct roof_error *error)
 {
-    struct part *const part = (struct part *)context + h;
-    struct search *const s = &part->search;
-    struct roof_pass_memo *const memo = &s->predictor.memo;
-    s->out = &part->found;
+    struct parts *const all = context;
+    struct search *const s = &all->part[h].search;
+    s->out = &all->part[h].found;
     s->error = error;
     s->predictor.error = error;
-    memo->entry = calloc(memo->size, sizeof *memo->entry);
-    const enum roof_status status =
-        memo->entry == NULL ? roof_no_memory(error) : search_device(s, h);
-    free(memo->entry);
-    memo->entry = NULL;
+    s->predictor.memo.entry = take_memo(all);
+    if (s->predictor.memo.entry == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status = search_device(s, h);
+    (void)pthread_mutex_lock(&all->lock);
+    all->memo[all->memos++] = s->predictor.memo.entry;
+    (void)pthread_mutex_unlock(&all->lock);
     return status;
 }
 
-/* Takes the plans of one device to those of the devices before it. */
-static enum roof_status take_plans(struct search *s, struct part *part)
+/* Takes the plans of all devices, in their order. */
+static enum roof_status take_plans(struct search *s, struct part *part, size_t count)
 {
     struct roof_plans *const out = s->out;
-    struct roof_plans *const found = &part->found;
-    if (out->count == 0) {
-        free(out->plan);
-        out->plan = found->plan;
-        out->count = found->count;
-        s->capacity = part->search.capacity;
+    size_t plans = 0;
+    for (size_t h = 0; h < count; h++) {
+        plans += part[h].found.count;
+    }
+    out->plan = malloc((plans + 1) * sizeof *out->plan);
+    if (out->plan == NULL) {
+        return roof_no_memory(s->error);
+    }
+    for (size_t h = 0; h < count; h++) {
+        struct roof_plans *const found = &part[h].found;
+        if (found->count > 0) {
+            memcpy(&out->plan[out->count], found->plan, found->count * sizeof *out->plan);
+        }
+        out->count += found->count;
+        free(found->plan);
         found->plan = NULL;
     }
-    for (size_t i = 0; found->plan != NULL && i < found->count; i++) {
-        TRY(add_plan(s, &found->plan[i]));
-    }
-    free(found->plan);
-    found->plan = NULL;
+    s->capacity = plans + 1;
     return ROOF_OK;
 }
 
@@ -553,6 +603,37 @@ static void take_misses(struct search *s, const struct roof_plans *found)
     }
 }
 
+/* Prepares the search on each device. */
+static void open_parts(struct parts *all, const struct search *s,
+                       const struct roof_plan_problem *problem)
+{
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        struct part *const part = &all->part[h];
+        part->search = *s;
+        part->search.room = ROOM_EACH;
+        part->search.problem = problem;
+        part->search.predictor.problem = problem;
+        part->found =
+            (struct roof_plans){.closest_excess = (double)INFINITY, .model = s->out->model};
+    }
+    (void)pthread_mutex_init(&all->lock, NULL);
+    all->memo[all->memos++] = s->predictor.memo.entry;
+}
+
+/* Frees what the search has but the first memo, which is that of the whole search. */
+static void close_parts(struct parts *all, const struct search *s)
+{
+    for (size_t h = 0; h < s->problem->hardware_count; h++) {
+        free(all->part[h].found.plan);
+    }
+    for (size_t i = 0; i < all->memos; i++) {
+        if (all->memo[i] != s->predictor.memo.entry) {
+            free(all->memo[i]);
+        }
+    }
+    (void)pthread_mutex_destroy(&all->lock);
+}
+
 /* Searches each device by itself, in several threads, and puts what they find together in their
  * order. So neither threads nor other devices change what is found on one. */
 static enum roof_status search_apart(struct search *s)
@@ -560,29 +641,29 @@ static enum roof_status search_apart(struct search *s)
     const size_t count = s->problem->hardware_count;
     struct roof_plan_problem problem = *s->problem;
     struct roof_halt_guard guard;
-    struct part *const part = calloc(count, sizeof *part);
-    if (part == NULL) {
-        return roof_no_memory(s->error);
-    }
-    roof_halt_guard_open(&guard, &problem.halt);
-    problem.halt = roof_halt_guarded(&guard);
-    for (size_t h = 0; h < count; h++) {
-        part[h].search = *s;
-        part[h].search.problem = &problem;
-        part[h].search.predictor.problem = &problem;
-        part[h].found =
-            (struct roof_plans){.closest_excess = (double)INFINITY, .model = s->out->model};
-    }
-    enum roof_status status = roof_crew_run(count, problem.threads, search_part, part, s->error);
-    for (size_t h = 0; h < count; h++) {
-        if (status == ROOF_OK) {
-            take_misses(s, &part[h].found);
-            status = take_plans(s, &part[h]);
+    struct parts all = {.part = calloc(count, sizeof *all.part),
+                        .memo = calloc(count + 1, sizeof(struct roof_remembered *))};
+    enum roof_status status = ROOF_OK;
+    if (all.part == NULL || all.memo == NULL) {
+        status = roof_no_memory(s->error);
+    } else {
+        roof_halt_guard_open(&guard, &problem.halt);
+        problem.halt = roof_halt_guarded(&guard);
+        open_parts(&all, s, &problem);
+        problem.threads *= s->splits.count * problem.batches * count >= WORTH_THREADS;
+        if (problem.threads > 1) {
+            empty_memo(s->predictor.memo.entry);
         }
-        free(part[h].found.plan);
+        status = roof_crew_run(count, problem.threads, search_part, &all, s->error);
+        for (size_t h = 0; h < count && status == ROOF_OK; h++) {
+            take_misses(s, &all.part[h].found);
+        }
+        status = status == ROOF_OK ? take_plans(s, all.part, count) : status;
+        close_parts(&all, s);
+        roof_halt_guard_close(&guard);
     }
-    roof_halt_guard_close(&guard);
-    free(part);
+    free(all.part);
+    free(all.memo);
     return status;
 }
 
@@ -687,6 +768,7 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
     *out = (struct roof_plans){.closest_excess = (double)INFINITY};
     struct search s = {.problem = problem,
                        .out = out,
+                       .room = 256,
                        .predictor = {.problem = problem, .error = error},
                        .error = error};
     struct roof_pass_memo *const memo = &s.predictor.memo;

@@ -176,7 +176,7 @@ struct roof_plan_problem {
     enum roof_accuracy_class max_loss;
     enum roof_accuracy_class beyond; /**< up to this loss, if it is more, `beyond` is looked for */
     struct roof_halt halt;           /**< asked between predictions */
-    int64_t threads; /**< each searches other devices; the plans do not depend on them. 0: one */
+    int64_t threads;  /**< each searches other devices; the plans do not depend on them. 0: one */
     bool native_only; /**< each product runs on a unit for the format of its weights or KV cache:
                            nothing is stored narrower than it is multiplied */
 };
