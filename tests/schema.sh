@@ -220,6 +220,8 @@ header 'monitor#sample' monitor --from power.csv
 # --- measurements
 
 one measured measure --threads 1 --seconds 1 --formats q8_0 -o here
+one measured measure --threads 1 --seconds 1 --formats q4_0,q4_k -o formats
+file calibration formats/calibration.json # each format has a fit of its own
 LD_LIBRARY_PATH=$fakes/nvidia FAKE_ENERGY=90,40e-12,0.4e-12
 export LD_LIBRARY_PATH FAKE_ENERGY # the planted GPU, which counts its energy
 one measured measure --device cuda --seconds 15 --formats bf16

@@ -5,7 +5,6 @@
 
 #include "ask/measuring.h"
 #include "base/base.h"
-#include "base/csv.h"
 #include "base/list.h"
 #include "measure/device.h"
 #include "measure/fit.h"
@@ -155,48 +154,6 @@ static enum roof_status read_input(struct measuring *m, struct roof_error *error
 
 /* --- files --------------------------------------------------------------------------------- */
 
-/* Reads the lines of a file that an earlier run left; one that is absent has none. */
-static enum roof_status read_lines(struct roof_text *out, const char *folder, const char *name,
-                                   struct roof_error *error)
-{
-    struct roof_text path = ROOF_TEXT_INIT;
-    struct roof_csv csv;
-    roof_text_printf(&path, "%s/%s", folder, name);
-    enum roof_status status = path.failed ? roof_no_memory(error) : ROOF_OK;
-    bool more = status == ROOF_OK && roof_csv_open(&csv, path.data, NULL) == ROOF_OK;
-    const bool opened = more;
-    while (more && status == ROOF_OK) {
-        char *line = NULL;
-        size_t length = 0;
-        status = roof_csv_line(&csv, &line, &length, &more, error);
-        if (status == ROOF_OK && more) {
-            roof_text_add(out, line, length);
-            roof_text_put(out, "\n");
-        }
-    }
-    if (opened) {
-        roof_csv_close(&csv);
-    }
-    roof_text_free(&path);
-    return status == ROOF_OK && out->failed ? roof_no_memory(error) : status;
-}
-
-/* Writes a file FOLDER/BELOW/NAME; below may be "". */
-static enum roof_status write_file(const struct measuring *m, const char *folder, const char *below,
-                                   const char *name, const struct roof_text *text,
-                                   struct roof_error *error)
-{
-    const struct roof_listener *const listener = m->asking->listener;
-    struct roof_text path = ROOF_TEXT_INIT;
-    roof_text_printf(&path, "%s/%s%s", folder, below, name);
-    const enum roof_status status =
-        path.failed || text->failed
-            ? roof_no_memory(error)
-            : listener->replace(listener->context, path.data, text->data, text->length, error);
-    roof_text_free(&path);
-    return status;
-}
-
 /* Writes the rows so far to the folder. */
 static enum roof_status keep_rows(struct measuring *m, const struct roof_measured *measured,
                                   struct roof_error *error)
@@ -209,7 +166,7 @@ static enum roof_status keep_rows(struct measuring *m, const struct roof_measure
     for (size_t i = 0; i < COUNT(files) && status == ROOF_OK && m->folder != NULL; i++) {
         struct roof_text text = ROOF_TEXT_INIT;
         files[i].write(&text, measured);
-        status = write_file(m, m->folder, "", files[i].name, &text, error);
+        status = roof_measuring_write(m->asking, m->folder, files[i].name, &text, error);
         roof_text_free(&text);
     }
     return status;
@@ -219,13 +176,14 @@ static enum roof_status keep_rows(struct measuring *m, const struct roof_measure
 static enum roof_status save(const struct measuring *m, struct roof_error *error)
 {
     const char *const *folder = roof_store_folders(m->asking->loans.store);
-    char name[ID_MAX + sizeof ".json"];
+    char name[sizeof "calibration/" + ID_MAX + sizeof ".json"];
     while (folder[1] != NULL) {
         folder++;
     }
-    snprintf(name, sizeof name, "%s.json", m->save);
-    TRY(write_file(m, *folder, "hardware/", name, &m->device, error));
-    return write_file(m, *folder, "calibration/", name, &m->calibration, error);
+    snprintf(name, sizeof name, "hardware/%s.json", m->save);
+    TRY(roof_measuring_write(m->asking, *folder, name, &m->device, error));
+    snprintf(name, sizeof name, "calibration/%s.json", m->save);
+    return roof_measuring_write(m->asking, *folder, name, &m->calibration, error);
 }
 
 /* --- measuring ----------------------------------------------------------------------------- */
@@ -302,8 +260,8 @@ static enum roof_status measure(struct measuring *m, struct roof_error *error)
 {
     struct roof_bench *bench = NULL;
     if (m->resume) {
-        TRY(read_lines(&m->earlier[0], m->folder, "rows.csv", error));
-        TRY(read_lines(&m->earlier[1], m->folder, "probes.csv", error));
+        TRY(roof_measuring_read(&m->earlier[0], m->folder, "rows.csv", error));
+        TRY(roof_measuring_read(&m->earlier[1], m->folder, "probes.csv", error));
     }
     TRY(roof_measuring_open(&bench, &m->meter, &m->options, m->asking, error));
     enum roof_status status = check_device(m, bench, error);
@@ -399,8 +357,8 @@ static enum roof_status write_all(struct measuring *m, struct roof_error *error)
                                                .against = m->against,
                                                .compared = m->compared};
     if (m->folder != NULL) {
-        TRY(write_file(m, m->folder, "", "hardware.json", &m->device, error));
-        TRY(write_file(m, m->folder, "", "calibration.json", &m->calibration, error));
+        TRY(roof_measuring_write(m->asking, m->folder, "hardware.json", &m->device, error));
+        TRY(roof_measuring_write(m->asking, m->folder, "calibration.json", &m->calibration, error));
     }
     if (m->save != NULL) {
         TRY(save(m, error));

@@ -6,9 +6,12 @@
 #include "ask/measuring.h"
 #include "base/base.h"
 #include "measure/judge.h"
+#include "measure/step_rows.h"
 #include "report/step_report.h"
 
 #define SECONDS 20
+/* The file of a folder that has the steps. */
+#define STEPS "steps.csv"
 /* Decode and prefill. */
 #define STEPS_MAX 2
 
@@ -18,9 +21,11 @@ struct stepping {
     const struct roof_meter *meter; /* NULL: the first whose device is found */
     struct roof_meter_options options;
     double seconds;
-    bool shared;   /* a device that others use is measured, too */
-    bool compared; /* the exit code says whether the times agree */
-    bool one;      /* a phase is given */
+    bool shared;              /* a device that others use is measured, too */
+    bool compared;            /* the exit code says whether the times agree */
+    bool one;                 /* a phase is given */
+    const char *folder;       /* NULL: none is written */
+    struct roof_text earlier; /* steps of an earlier run */
     struct roof_scenario scenario;
     const struct roof_hardware *hardware;
     const struct roof_model *model;
@@ -29,12 +34,31 @@ struct stepping {
     size_t count;
 };
 
+/* Reads where the steps are kept, and those that an earlier run left there. */
+static enum roof_status read_folder(struct stepping *s, struct roof_error *error)
+{
+    const struct roof_asking *const a = s->asking;
+    s->folder = a->question->value[ROOF_INPUT_FOLDER];
+    if (s->folder == NULL) {
+        return roof_asking_has(a, ROOF_INPUT_RESUME_FOLDER)
+                   ? roof_error_set(error, ROOF_USAGE,
+                                    ROOF_KEY("resume_folder") " goes with " ROOF_KEY(
+                                        "folder") ", which has the steps to keep")
+                   : ROOF_OK;
+    }
+    if (a->listener->replace == NULL) {
+        return roof_error_set(error, ROOF_USAGE, "this caller writes no files");
+    }
+    return roof_asking_has(a, ROOF_INPUT_RESUME_FOLDER)
+               ? roof_measuring_read(&s->earlier, s->folder, STEPS, error)
+               : ROOF_OK;
+}
+
 static enum roof_status read_input(struct stepping *s, struct roof_error *error)
 {
     struct roof_asking *const a = s->asking;
     const struct roof_question *const q = a->question;
-    static const size_t others[] = {ROOF_INPUT_FOLDER, ROOF_INPUT_RESUME_FOLDER, ROOF_INPUT_SAVE,
-                                    ROOF_INPUT_LIKE, ROOF_INPUT_FORMATS};
+    static const size_t others[] = {ROOF_INPUT_SAVE, ROOF_INPUT_LIKE, ROOF_INPUT_FORMATS};
     if (q->model_name == NULL) {
         return roof_which_model(error);
     }
@@ -49,6 +73,7 @@ static enum roof_status read_input(struct stepping *s, struct roof_error *error)
     s->shared = roof_asking_has(a, ROOF_INPUT_SHARED);
     s->compared = roof_asking_has(a, ROOF_INPUT_AGAINST);
     s->one = roof_asking_has(a, ROOF_INPUT_PHASE);
+    TRY(read_folder(s, error));
     TRY(roof_read_scenario(&s->scenario, q, error));
     TRY(roof_asking_hardware(&s->hardware, a, NULL, error));
     TRY(roof_asking_model(&s->model, a, q, q->model_name, error));
@@ -72,11 +97,38 @@ static enum roof_status add_phase(struct stepping *s, enum roof_phase phase,
     return roof_predict_model(s->prediction[i], s->model, &s->scenario, s->hardware, error);
 }
 
+/* Writes the first steps to the folder. */
+static enum roof_status keep(const struct stepping *s, size_t count, struct roof_error *error)
+{
+    const struct roof_measured_step *const steps[STEPS_MAX] = {s->step[0], s->step[1]};
+    struct roof_text text = ROOF_TEXT_INIT;
+    enum roof_status status = ROOF_OK;
+    if (s->folder != NULL) {
+        roof_steps_write(&text, steps, count);
+        status = roof_measuring_write(s->asking, s->folder, STEPS, &text, error);
+        roof_text_free(&text);
+    }
+    return status;
+}
+
+/* Measures a phase, or takes it from an earlier run. */
+static enum roof_status measure_phase(struct stepping *s, size_t i, struct roof_bench *bench,
+                                      struct roof_error *error)
+{
+    const struct roof_halt halt = roof_asking_halt(s->asking);
+    roof_step_list(s->step[i], s->meter, bench, s->prediction[i]);
+    if (s->earlier.data != NULL && roof_steps_find(s->step[i], s->earlier.data)) {
+        return ROOF_OK;
+    }
+    TRY(roof_step_measure(s->step[i], s->meter, bench, s->prediction[i],
+                          s->seconds / (double)s->count, &halt, error));
+    return keep(s, i + 1, error);
+}
+
 /* Measures all phases on an opened device. */
 static enum roof_status measure(struct stepping *s, struct roof_bench *bench,
                                 struct roof_error *error)
 {
-    const struct roof_halt halt = roof_asking_halt(s->asking);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what was opened has a meter */
     if (s->meter->check != NULL && !s->shared) {
         TRY(s->meter->check(bench, error));
@@ -88,10 +140,17 @@ static enum roof_status measure(struct stepping *s, struct roof_bench *bench,
     }
     for (size_t i = 0; i < s->count; i++) {
         roof_asking_progress(s->asking, "measure", "steps", i, s->count);
-        TRY(roof_step_measure(s->step[i], s->meter, bench, s->prediction[i],
-                              s->seconds / (double)s->count, &halt, error));
+        const enum roof_status status = measure_phase(s, i, bench, error);
+        if (roof_asking_stopped(s->asking)) {
+            const size_t done = i + (status == ROOF_OK ? 1 : 0);
+            return roof_error_set(
+                error, ROOF_IO, "interrupted after %zu of %zu steps%s", done, s->count,
+                s->folder == NULL || done == 0 ? ""
+                                               : "; they are kept for " ROOF_KEY("resume_folder"));
+        }
+        TRY(status);
     }
-    return ROOF_OK;
+    return keep(s, s->count, error);
 }
 
 static enum roof_status write_all(struct stepping *s, struct roof_error *error)
@@ -144,6 +203,7 @@ enum roof_status roof_ask_measure_model(struct roof_asking *a, struct roof_error
         free(s.prediction[i]);
         free(s.step[i]);
     }
+    roof_text_free(&s.earlier);
     /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the loop has freed what each phase made */
     return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/csv.h"
 
 #define SECONDS_MAX 86400
 #define HOST "cpu"
@@ -81,4 +82,43 @@ enum roof_status roof_measuring_open(struct roof_bench **out, const struct roof_
 {
     return *meter == NULL ? open_first(out, meter, options, a, error)
                           : (*meter)->open(out, options, error);
+}
+
+enum roof_status roof_measuring_read(struct roof_text *out, const char *folder, const char *name,
+                                     struct roof_error *error)
+{
+    struct roof_text path = ROOF_TEXT_INIT;
+    struct roof_csv csv;
+    roof_text_printf(&path, "%s/%s", folder, name);
+    enum roof_status status = path.failed ? roof_no_memory(error) : ROOF_OK;
+    bool more = status == ROOF_OK && roof_csv_open(&csv, path.data, NULL) == ROOF_OK;
+    const bool opened = more;
+    while (more && status == ROOF_OK) {
+        char *line = NULL;
+        size_t length = 0;
+        status = roof_csv_line(&csv, &line, &length, &more, error);
+        if (status == ROOF_OK && more) {
+            roof_text_add(out, line, length);
+            roof_text_put(out, "\n");
+        }
+    }
+    if (opened) {
+        roof_csv_close(&csv);
+    }
+    roof_text_free(&path);
+    return status == ROOF_OK && out->failed ? roof_no_memory(error) : status;
+}
+
+enum roof_status roof_measuring_write(const struct roof_asking *a, const char *folder,
+                                      const char *name, const struct roof_text *text,
+                                      struct roof_error *error)
+{
+    struct roof_text path = ROOF_TEXT_INIT;
+    roof_text_printf(&path, "%s/%s", folder, name);
+    const enum roof_status status = path.failed || text->failed
+                                        ? roof_no_memory(error)
+                                        : a->listener->replace(a->listener->context, path.data,
+                                                               text->data, text->length, error);
+    roof_text_free(&path);
+    return status;
 }

@@ -24,6 +24,14 @@ enum roof_status roof_measuring_open(struct roof_bench **out, const struct roof_
 /* Tells if a backend measures the device that the program itself runs on. */
 bool roof_measuring_host(const struct roof_meter *meter);
 
+/* Reads the lines of a file that an earlier run left; one that is absent has none. */
+enum roof_status roof_measuring_read(struct roof_text *out, const char *folder, const char *name,
+                                     struct roof_error *error);
+/* Writes a file FOLDER/NAME by the caller, who can write files. */
+enum roof_status roof_measuring_write(const struct roof_asking *a, const char *folder,
+                                      const char *name, const struct roof_text *text,
+                                      struct roof_error *error);
+
 /* Answers `measure model`. */
 enum roof_status roof_ask_measure_model(struct roof_asking *a, struct roof_error *error);
 

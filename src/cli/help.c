@@ -63,7 +63,7 @@ static const struct {
      "device whose predictions are compared (default: the measured one)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_PHASE, "phase to measure, decode or prefill (default: both)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_FORMATS,
-     "precisions of weights to measure (default q4_0,q8_0,fp16,fp32; of GPUs "
+     "precisions of weights to measure (default q4_0,q4_k,q6_k,q8_0,fp16,fp32; of GPUs "
      "bf16,fp16,fp8_e4m3,int8,mxfp8_e4m3,nvfp4)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_DEVICE,
      "device to measure: cpu, cuda, hip or cuda:N (default: the first GPU, else the CPU)"},

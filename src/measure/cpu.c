@@ -245,7 +245,7 @@ static double cpu_energy(struct roof_bench *bench)
 }
 
 const struct roof_meter roof_meter_cpu = {.name = "cpu",
-                                          .formats = "q4_0,q8_0,fp16,fp32",
+                                          .formats = "q4_0,q4_k,q6_k,q8_0,fp16,fp32",
                                           .open = cpu_open,
                                           .describe = cpu_describe,
                                           .able = cpu_able,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "measure/cpu_dot_k.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -13,39 +14,6 @@
 #define INLINE static inline __attribute__((always_inline))
 /* Makes the loops over a tile straight lines, so that its sums stay in registers. */
 #define UNROLL _Pragma("GCC unroll 4")
-
-/* --- half precision ------------------------------------------------------------------------ */
-
-float roof_half_to_float(uint16_t half)
-{
-    const uint32_t sign = (uint32_t)(half & 0x8000) << 16;
-    const uint32_t exponent = half >> 10 & 0x1f;
-    const uint32_t mantissa = half & 0x3ff;
-    const uint32_t bits = sign | (exponent + 112) << 23 | mantissa << 13;
-    float out = 0;
-    if (exponent == 0) {
-        out = (float)mantissa * 0x1p-24F;
-        return sign != 0 ? -out : out;
-    }
-    memcpy(&out, &bits, sizeof out);
-    return out;
-}
-
-uint16_t roof_float_to_half(float value)
-{
-    uint32_t bits = 0;
-    memcpy(&bits, &value, sizeof bits);
-    const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
-    const int exponent = (int)(bits >> 23 & 0xff) - 112;
-    if (exponent <= 0) { /* subnormal */
-        return (uint16_t)(sign | (uint16_t)lrintf(fabsf(value) * 0x1p24F));
-    }
-    if (exponent >= 31) {
-        return (uint16_t)(sign | 0x7bff); /* the largest finite value */
-    }
-    const uint32_t rounded = (bits & 0x7fffff) + 0xfff + (bits >> 13 & 1);
-    return (uint16_t)(sign | (((uint32_t)exponent << 10) + (rounded >> 13)));
-}
 
 /* --- tiles --------------------------------------------------------------------------------- */
 
@@ -140,6 +108,18 @@ INLINE struct floats base_half(const unsigned char *row, int64_t k)
     return out;
 }
 
+INLINE struct floats base_bf16(const unsigned char *row, int64_t k)
+{
+    struct floats out;
+    uint16_t high[ROOF_BLOCK];
+    memcpy(high, row + 2 * k, sizeof high);
+    for (int i = 0; i < ROOF_BLOCK; i++) {
+        const uint32_t bits = (uint32_t)high[i] << 16;
+        memcpy(&out.element[i], &bits, sizeof bits);
+    }
+    return out;
+}
+
 INLINE struct floats base_float(const unsigned char *row, int64_t k)
 {
     struct floats out;
@@ -172,6 +152,8 @@ TILES(q4_base, , ROOF_BLOCK, float, struct block, struct block, 0, base_q4, base
 TILES(q8_base, , ROOF_BLOCK, float, struct block, struct block, 0, base_q8, base_q8,
       base_add_blocks, BASE_TOTAL)
 TILES(fp16_base, , ROOF_BLOCK, float, struct floats, struct floats, 0, base_half, base_half,
+      base_add_floats, BASE_TOTAL)
+TILES(bf16_base, , ROOF_BLOCK, float, struct floats, struct floats, 0, base_bf16, base_bf16,
       base_add_floats, BASE_TOTAL)
 TILES(fp32_base, , ROOF_BLOCK, float, struct floats, struct floats, 0, base_float, base_float,
       base_add_floats, BASE_TOTAL)
@@ -318,6 +300,47 @@ ROOF_TARGET_AVX2 INLINE float avx2_total_pair(struct quarters sum)
     return avx2_total(_mm256_add_ps(sum.part[0], sum.part[1]));
 }
 
+/* bf16 is the upper half of a float. */
+ROOF_TARGET_AVX2 INLINE __m256 avx2_high(const unsigned char *row, int64_t k)
+{
+    const __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(row + 2 * k));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(high), 16));
+}
+
+ROOF_TARGET_AVX2 INLINE struct quarters avx2_high_pair(const unsigned char *row, int64_t k)
+{
+    return (struct quarters){{avx2_high(row, k), avx2_high(row, k + 8)}};
+}
+
+ROOF_TARGET_AVX512 INLINE __m512 avx512_high(const unsigned char *row, int64_t k)
+{
+    const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(row + 2 * k));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
+}
+
+ROOF_TARGET_AVX512 INLINE struct halves avx512_high_pair(const unsigned char *row, int64_t k)
+{
+    return (struct halves){{avx512_high(row, k), avx512_high(row, k + 16)}};
+}
+
+ROOF_TARGET_BF16 INLINE __m512i bf16_load(const unsigned char *row, int64_t k)
+{
+    return _mm512_loadu_si512(row + 2 * k);
+}
+
+ROOF_TARGET_BF16 INLINE __m512 bf16_add(__m512 sum, const __m512i *w, const __m512i *x)
+{
+    return _mm512_dpbf16_ps(sum, (__m512bh)*w, (__m512bh)*x);
+}
+
+TILES(bf16_dot, ROOF_TARGET_BF16, 32, __m512, __m512i, __m512i, _mm512_setzero_ps(), bf16_load,
+      bf16_load, bf16_add, _mm512_reduce_add_ps)
+TILE(bf16_avx2_single, ROOF_TARGET_AVX2, 1, 1, 16, struct quarters, struct quarters,
+     struct quarters, ((struct quarters){{{0}, {0}}}), avx2_high_pair, avx2_high_pair,
+     avx2_add_pair, avx2_total_pair)
+TILE(bf16_avx512_single, ROOF_TARGET_AVX512, 1, 1, 32, struct halves, struct halves, struct halves,
+     ((struct halves){{{0}, {0}}}), avx512_high_pair, avx512_high_pair, avx512_add_pair,
+     avx512_total)
 TILE(fp16_avx2_single, ROOF_TARGET_AVX2, 1, 1, 16, struct quarters, struct quarters,
      struct quarters, ((struct quarters){{{0}, {0}}}), avx2_pair, avx2_pair, avx2_add_pair,
      avx2_total_pair)
@@ -382,26 +405,32 @@ ROOF_TARGET_VNNI static void q4_packed(const struct roof_dot *d)
 static const struct {
     enum roof_precision weights;
     enum roof_cpu_isa isa;
-    bool vnni;
+    bool vnni; /* needs such products of 8 bits, or of bf16 */
+    bool bf16;
     bool many; /* for several inputs only */
     struct roof_dot_kernels kernels;
 } table[] = {
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_BASE, false, false, TILED(Q8_0, q4_base)},
-    {ROOF_PRECISION_Q8_0, ROOF_ISA_BASE, false, false, TILED(Q8_0, q8_base)},
-    {ROOF_PRECISION_FP16, ROOF_ISA_BASE, false, false, TILED(FP16, fp16_base)},
-    {ROOF_PRECISION_FP32, ROOF_ISA_BASE, false, false, TILED(FP32, fp32_base)},
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_BASE, false, false, false, TILED(Q8_0, q4_base)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_BASE, false, false, false, TILED(Q8_0, q8_base)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_BASE, false, false, false, TILED(FP16, fp16_base)},
+    {ROOF_PRECISION_BF16, ROOF_ISA_BASE, false, false, false, TILED(BF16, bf16_base)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_BASE, false, false, false, TILED(FP32, fp32_base)},
 #if defined(__x86_64__)
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX2, false, false, TILED(Q8_0, q4_avx2)},
-    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX2, false, false, TILED(Q8_0, q8_avx2)},
-    {ROOF_PRECISION_FP16, ROOF_ISA_AVX2, false, false, ROWWISE(FP16, fp16_avx2)},
-    {ROOF_PRECISION_FP32, ROOF_ISA_AVX2, false, false, TILED(FP32, fp32_avx2)},
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, false, TILED(Q8_0, q4_vnni)},
-    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX512, true, false, TILED(Q8_0, q8_vnni)},
-    {ROOF_PRECISION_FP16, ROOF_ISA_AVX512, false, false, ROWWISE(FP16, fp16_avx512)},
-    {ROOF_PRECISION_FP32, ROOF_ISA_AVX512, false, false, TILED(FP32, fp32_avx512)},
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX2, false, false, false, TILED(Q8_0, q4_avx2)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX2, false, false, false, TILED(Q8_0, q8_avx2)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_AVX2, false, false, false, ROWWISE(FP16, fp16_avx2)},
+    {ROOF_PRECISION_BF16, ROOF_ISA_AVX2, false, false, false, ROWWISE(BF16, bf16_avx2)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_AVX2, false, false, false, TILED(FP32, fp32_avx2)},
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, false, false, TILED(Q8_0, q4_vnni)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX512, true, false, false, TILED(Q8_0, q8_vnni)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_AVX512, false, false, false, ROWWISE(FP16, fp16_avx512)},
+    {ROOF_PRECISION_BF16, ROOF_ISA_AVX512, false, false, false, ROWWISE(BF16, bf16_avx512)},
+    {ROOF_PRECISION_BF16, ROOF_ISA_AVX512, false, true, false, TILED(BF16, bf16_dot)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_AVX512, false, false, false, TILED(FP32, fp32_avx512)},
     {ROOF_PRECISION_Q4_0,
      ROOF_ISA_AVX512,
      true,
+     false,
      true,
      {.inputs = ROOF_PRECISION_Q8_1,
       .packed = true,
@@ -416,10 +445,11 @@ static const struct {
 bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights, bool many,
                    const struct roof_cpu_features *features)
 {
-    bool found = false;
+    bool found = roof_dot_k_find(out, weights, features);
     for (size_t i = 0; i < COUNT(table); i++) {
         if (table[i].weights == weights && table[i].isa <= features->isa &&
-            (!table[i].vnni || features->vnni) && (!table[i].many || many)) {
+            (!table[i].vnni || features->vnni) && (!table[i].bf16 || features->bf16) &&
+            (!table[i].many || many)) {
             *out = table[i].kernels;
             found = true;
         }
@@ -468,6 +498,16 @@ static void narrow_base(uint16_t *out, const float *in, int64_t k)
 {
     for (int64_t i = 0; i < k; i++) {
         out[i] = roof_float_to_half(in[i]);
+    }
+}
+
+/* Rounds to the nearest number of bf16, ties to even. */
+static void halve(uint16_t *out, const float *in, int64_t k)
+{
+    for (int64_t i = 0; i < k; i++) {
+        uint32_t bits = 0;
+        memcpy(&bits, &in[i], sizeof bits);
+        out[i] = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
     }
 }
 
@@ -540,6 +580,10 @@ void roof_dot_convert(unsigned char *out, enum roof_precision format, const floa
         add_sums((struct roof_block_q8_1 *)(void *)out, in, k, quantize);
     } else if (format == ROOF_PRECISION_Q8_0) {
         quantize((struct roof_block_q8 *)(void *)out, in, k);
+    } else if (format == ROOF_PRECISION_Q8_K) {
+        roof_dot_k_convert(out, in, k, features);
+    } else if (format == ROOF_PRECISION_BF16) {
+        halve((uint16_t *)(void *)out, in, k);
     } else if (format == ROOF_PRECISION_FP16) {
         narrow((uint16_t *)(void *)out, in, k);
     } else {

@@ -3,7 +3,9 @@
 #ifndef ROOF_MEASURE_CPU_DOT_H
 #define ROOF_MEASURE_CPU_DOT_H
 
+#include "measure/cpu_half.h"
 #include "measure/cpu_job.h"
+#include "measure/cpu_tile.h"
 
 /* The blocks of GGUF: a half-precision scale, then 32 elements (ggml-common.h at d99724f,
  * block_q4_0 and block_q8_0). Inputs of both are converted to blocks of 8 bits. */
@@ -32,32 +34,9 @@ struct roof_block_q8_1 {
 /* A tile has so many rows of weights and of inputs. */
 #define ROOF_TILE 4
 
-/* The results of a tile: out[token * stride + row] = weights[row] . inputs[token], over k elements.
- * Rows follow one another at row_bytes and input_bytes. */
-struct roof_dot {
-    const unsigned char *weights;
-    const unsigned char *inputs;
-    float *out;
-    int64_t row_bytes;
-    int64_t input_bytes;
-    int64_t stride;
-    int64_t k;
-};
-typedef void roof_dot_tile(const struct roof_dot *dot);
-
-/* The kernels of a format of weights. */
-struct roof_dot_kernels {
-    enum roof_precision inputs; /* the format that inputs are converted to */
-    bool packed;                /* weights are packed: all rows come in whole tiles */
-    int64_t tile_rows;
-    int64_t tile_inputs;
-    roof_dot_tile *tile;   /* tile_rows x tile_inputs */
-    roof_dot_tile *column; /* tile_rows x 1 input */
-    roof_dot_tile *single; /* 1 row x 1 input */
-};
-
 /* Finds the kernels of the widest unit for a format, for one input or many; false if there are
- * none. k must be a multiple of ROOF_BLOCK, and the rows one of ROOF_PACKED_ROWS. */
+ * none. k must be a multiple of the block of the format, and of ROOF_BLOCK, and the rows one of
+ * ROOF_PACKED_ROWS. */
 bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights, bool many,
                    const struct roof_cpu_features *features);
 
@@ -69,9 +48,5 @@ void roof_dot_multiply(const struct roof_dot_kernels *kernels, const struct roof
 /* Converts a row of k inputs from fp32 to the format of `inputs`. */
 void roof_dot_convert(unsigned char *out, enum roof_precision format, const float *in, int64_t k,
                       const struct roof_cpu_features *features);
-
-/* Convert half precision, for the blocks' scales and in tests. */
-float roof_half_to_float(uint16_t half);
-uint16_t roof_float_to_half(float value);
 
 #endif

@@ -2,10 +2,12 @@
 /* Products of inputs and weights, as engines on CPUs run them: each call converts its inputs to the
  * format that the weights are multiplied with, then multiplies tile by tile. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "measure/cpu_dot.h"
+#include "measure/cpu_dot_k.h"
 
 /* Weights are given to threads in so many rows at once. */
 #define ROWS 16
@@ -77,6 +79,15 @@ static void share_product(void *context, size_t thread, size_t threads, int64_t 
     }
 }
 
+/* Fills memory with numbers of bf16 near 2^-7. */
+static void fill_upper_halves(uint16_t *out, int64_t count, uint64_t *state)
+{
+    roof_cpu_noise((unsigned char *)out, count * 2, state);
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = (uint16_t)((out[i] & 0x807f) | 0x3c00);
+    }
+}
+
 /* Fills weights with random values: floats as they are, blocks with small scales, of which so many
  * stand together. */
 static void fill_weights(unsigned char *out, enum roof_precision format, int64_t bytes,
@@ -92,9 +103,16 @@ static void fill_weights(unsigned char *out, enum roof_precision format, int64_t
         roof_cpu_halves((uint16_t *)(void *)out, bytes / 2, state);
         return;
     }
+    if (format == ROOF_PRECISION_BF16) {
+        fill_upper_halves((uint16_t *)(void *)out, bytes / 2, state);
+        return;
+    }
+    const bool two = format == ROOF_PRECISION_Q4_K || format == ROOF_PRECISION_Q5_K;
+    const int64_t first =
+        format == ROOF_PRECISION_Q6_K ? (int64_t)offsetof(struct roof_block_q6_k, scale) : 0;
     roof_cpu_noise(out, bytes, state);
-    for (int64_t at = 0; at < bytes; at += block * scales) {
-        for (int64_t i = 0; i < scales; i++) {
+    for (int64_t at = first; at < bytes; at += block * scales) {
+        for (int64_t i = 0; i < (two ? 2 : scales); i++) {
             memcpy(out + at + i * (int64_t)sizeof small, &small, sizeof small);
         }
     }
@@ -104,9 +122,11 @@ bool roof_cpu_product_able(const struct roof_cpu_features *features,
                            const struct roof_meter_task *task)
 {
     const struct roof_workload *const w = &task->workload;
+    const int64_t own = roof_format(w->formats.weights)->block_elements;
+    const int64_t block = own > ROOF_BLOCK ? own : ROOF_BLOCK;
     struct roof_dot_kernels kernels;
     return (w->op == ROOF_OPERATOR_GEMM || w->op == ROOF_OPERATOR_GEMV) && w->shape.batch == 1 &&
-           w->shape.k % ROOF_BLOCK == 0 && w->shape.n % ROOF_PACKED_ROWS == 0 &&
+           w->shape.k % block == 0 && w->shape.n % ROOF_PACKED_ROWS == 0 &&
            roof_dot_find(&kernels, w->formats.weights, w->shape.m > 1, features);
 }
 

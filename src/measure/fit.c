@@ -250,16 +250,18 @@ static void begin_plain(struct group *g, const struct roof_measured *m)
 
 /* --- all kernels --------------------------------------------------------------------------- */
 
-/* Collects the rows of a kernel and pair of formats. */
+/* Collects the rows of a kernel and pair of formats, or of one format of weights among them (AUTO:
+ * all). */
 static void collect(struct group *g, const struct roof_measured *m, enum roof_kernel kernel,
-                    enum roof_numerics numerics)
+                    enum roof_numerics numerics, enum roof_precision weights)
 {
     g->count = 0;
     for (size_t i = 0; i < m->count; i++) {
         const struct roof_meter_row *const row = &m->row[i];
         if (row->task.probe == ROOF_PROBE_OPERATOR &&
             roof_kernel_of(&row->task.workload) == kernel &&
-            roof_workload_numerics(&row->task.workload) == numerics) {
+            roof_workload_numerics(&row->task.workload) == numerics &&
+            (weights == ROOF_PRECISION_AUTO || row->task.workload.formats.weights == weights)) {
             g->row[g->count++] = row;
         }
     }
@@ -306,14 +308,51 @@ static unsigned choose_form(struct group *g, enum roof_kernel kernel, enum roof_
 }
 
 static enum roof_status fit_group(struct roof_fits *out, struct group *g, enum roof_kernel kernel,
-                                  enum roof_numerics numerics, const struct roof_measured *m,
+                                  enum roof_numerics numerics, enum roof_precision weights,
+                                  const struct roof_measured *m,
                                   const struct roof_calibration *lender, struct roof_error *error)
 {
     const unsigned chosen = choose_form(g, kernel, numerics, m, lender);
     TRY(judge(g, chosen, error));
     search(g, chosen, FOLDS);
+    g->fit.one_format = weights != ROOF_PRECISION_AUTO;
+    g->fit.weights = weights;
     if (out->count < ROOF_FITS_MAX) {
         out->fit[out->count++] = g->fit;
+    }
+    return ROOF_OK;
+}
+
+/* Tells if the rows of a group have several formats of weights that are unpacked differently:
+ * blocks of less than 8 bits on a CPU, whose kernels are far from each other. */
+static bool has_several(const struct group *g, const struct roof_measured *m,
+                        enum roof_numerics numerics)
+{
+    bool several = false;
+    for (size_t i = 1; i < g->count; i++) {
+        several = several || g->row[i]->task.workload.formats.weights !=
+                                 g->row[0]->task.workload.formats.weights;
+    }
+    return several && m->device.host && numerics == ROOF_NUMERICS_W4A16;
+}
+
+/* Fits the rows of a kernel and pair of formats: together, or each format of weights on its own. */
+static enum roof_status fit_kernel(struct roof_fits *out, struct group *g, enum roof_kernel kernel,
+                                   enum roof_numerics numerics, const struct roof_measured *m,
+                                   const struct roof_calibration *lender, struct roof_error *error)
+{
+    collect(g, m, kernel, numerics, ROOF_PRECISION_AUTO);
+    if (g->count == 0) {
+        return ROOF_OK;
+    }
+    if (!has_several(g, m, numerics)) {
+        return fit_group(out, g, kernel, numerics, ROOF_PRECISION_AUTO, m, lender, error);
+    }
+    for (int format = ROOF_PRECISION_AUTO + 1; format < ROOF_PRECISION_COUNT; format++) {
+        collect(g, m, kernel, numerics, (enum roof_precision)format);
+        TRY(g->count == 0 ? ROOF_OK
+                          : fit_group(out, g, kernel, numerics, (enum roof_precision)format, m,
+                                      lender, error));
     }
     return ROOF_OK;
 }
@@ -349,11 +388,8 @@ enum roof_status roof_fit_measured(struct roof_fits *out, const struct roof_meas
     }
     for (int kernel = 0; kernel < ROOF_KERNEL_COUNT; kernel++) {
         for (int numerics = 0; numerics < ROOF_NUMERICS_COUNT && status == ROOF_OK; numerics++) {
-            collect(&g, measured, (enum roof_kernel)kernel, (enum roof_numerics)numerics);
-            if (g.count > 0) {
-                status = fit_group(out, &g, (enum roof_kernel)kernel, (enum roof_numerics)numerics,
-                                   measured, lender, error);
-            }
+            status = fit_kernel(out, &g, (enum roof_kernel)kernel, (enum roof_numerics)numerics,
+                                measured, lender, error);
         }
     }
     free(g.row);

@@ -8,7 +8,8 @@
 
 #include "base/base.h"
 #include "base/quantity.h"
-#include "measure/cpu_dot.h"
+#include "measure/cpu_half.h"
+#include "measure/cpu_job.h"
 #include "measure/gpu_backend.h"
 #include "measure/gpu_group.h"
 

@@ -29,8 +29,7 @@ const char *roof_probe_name(enum roof_probe probe)
     return probe_names[probe];
 }
 
-/* Writes what an operator is: the columns before the measured ones. */
-static void put_operator(struct roof_text *out, const struct roof_workload *w)
+void roof_rows_operator(struct roof_text *out, const struct roof_workload *w)
 {
     const struct roof_operator_row *const row = roof_operator_row(w->op);
     roof_text_printf(out, "%s,", row->name);
@@ -92,18 +91,24 @@ static void put_measured(struct roof_text *out, const struct roof_meter_row *row
     roof_text_put(out, "\n");
 }
 
-void roof_rows_write(struct roof_text *out, const struct roof_measured *measured)
+void roof_rows_operator_columns(struct roof_text *out)
 {
     char key[ROOF_INPUT_NAME_SIZE];
     roof_text_put(out, "operator,");
     for (size_t i = 0; i < COUNT(dims); i++) {
         roof_text_printf(out, "%s,", roof_input_key(key, &roof_dimensions[dims[i]]));
     }
-    roof_text_printf(out, "weights,activations,kv,out,cache,%s\n", measured_columns);
+    roof_text_put(out, "weights,activations,kv,out,cache,");
+}
+
+void roof_rows_write(struct roof_text *out, const struct roof_measured *measured)
+{
+    roof_rows_operator_columns(out);
+    roof_text_printf(out, "%s\n", measured_columns);
     for (size_t i = 0; i < measured->count; i++) {
         const struct roof_meter_row *const row = &measured->row[i];
         if (row->task.probe == ROOF_PROBE_OPERATOR) {
-            put_operator(out, &row->task.workload);
+            roof_rows_operator(out, &row->task.workload);
             put_measured(out, row);
         }
     }
@@ -144,8 +149,7 @@ static double next_number(const char **at)
     return value;
 }
 
-/* Finds the line that begins with a text; NULL if there is none. */
-static const char *find_line(const char *text, const char *begin)
+const char *roof_rows_line(const char *text, const char *begin)
 {
     const size_t length = strlen(begin);
     while (text != NULL && strncmp(text, begin, length) != 0) {
@@ -160,11 +164,11 @@ bool roof_rows_find(struct roof_meter_row *out, const struct roof_meter_task *ta
 {
     struct roof_text begin = ROOF_TEXT_INIT;
     if (task->probe == ROOF_PROBE_OPERATOR) {
-        put_operator(&begin, &task->workload);
+        roof_rows_operator(&begin, &task->workload);
     } else {
         put_probe(&begin, task);
     }
-    const char *at = begin.failed ? NULL : find_line(text, begin.data);
+    const char *at = begin.failed ? NULL : roof_rows_line(text, begin.data);
     roof_text_free(&begin);
     if (at == NULL) {
         return false;

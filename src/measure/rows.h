@@ -18,4 +18,12 @@ void roof_probes_write(struct roof_text *out, const struct roof_measured *measur
 bool roof_rows_find(struct roof_meter_row *out, const struct roof_meter_task *task,
                     const char *text);
 
+/* Writes what an operator is, as the columns of rows.csv before the measured ones, with a comma
+ * behind each; and the names of these columns. */
+void roof_rows_operator(struct roof_text *out, const struct roof_workload *workload);
+void roof_rows_operator_columns(struct roof_text *out);
+
+/* Finds the line of a text that begins so; returns what is behind that, or NULL. */
+const char *roof_rows_line(const char *text, const char *begin);
+
 #endif

@@ -43,11 +43,12 @@ static double predicted_s(const struct roof_node_prediction *n)
     return (double)n->node.count * (isnan(p->expected_s) ? p->time_s : p->expected_s);
 }
 
-/* Lists the operators, and sums up the predictions of those that can run. */
-static void list(struct roof_measured_step *out, const struct roof_meter *meter,
-                 const struct roof_bench *bench)
+void roof_step_list(struct roof_measured_step *out, const struct roof_meter *meter,
+                    const struct roof_bench *bench, const struct roof_model_prediction *prediction)
 {
     double all_s = 0;
+    *out = (struct roof_measured_step){.prediction = prediction};
+    meter->describe(&out->device, bench);
     out->count = out->prediction->count;
     for (size_t i = 0; i < out->count; i++) {
         const struct roof_node_prediction *const n = &out->prediction->node[i];
@@ -75,6 +76,14 @@ static int64_t runs_of(const struct roof_measured_step *step, const struct roof_
 {
     const int64_t runs = row->node->node.count * layers / step->layers;
     return row->runs == 0 ? 0 : runs < 1 ? 1 : runs;
+}
+
+void roof_step_run_layers(struct roof_measured_step *step, int64_t layers)
+{
+    step->measured = layers;
+    for (size_t i = 0; i < step->count; i++) {
+        step->row[i].runs = runs_of(step, &step->row[i], layers);
+    }
 }
 
 /* Sums up the bytes of the data that so many layers need, and their predicted seconds. */
@@ -114,9 +123,7 @@ static enum roof_status choose_layers(struct roof_measured_step *out, double roo
                               roof_format_quantity(needs, bytes, ROOF_UNIT_CAPACITY),
                               roof_format_quantity(has, room, ROOF_UNIT_CAPACITY));
     }
-    for (size_t i = 0; i < out->count; i++) {
-        out->row[i].runs = runs_of(out, &out->row[i], out->measured);
-    }
+    roof_step_run_layers(out, out->measured);
     return ROOF_OK;
 }
 
@@ -212,7 +219,11 @@ static enum roof_status sample(struct run *run, const struct roof_measured_step 
         }
         run->waited += meter->waited == NULL ? 0 : meter->waited(bench);
         run->samples++;
-        TRY(roof_halt_check(halt, error));
+        if (run->samples < SAMPLES_MIN) {
+            TRY(roof_halt_check(halt, error));
+        } else if (roof_halt_check(halt, NULL) != ROOF_OK) {
+            break; /* it has what it needs */
+        }
     }
     return ROOF_OK;
 }
@@ -250,12 +261,10 @@ enum roof_status roof_step_measure(struct roof_measured_step *out, const struct 
                                    const struct roof_halt *halt, struct roof_error *error)
 {
     struct run *const run = calloc(1, sizeof *run);
-    *out = (struct roof_measured_step){.prediction = prediction};
     if (run == NULL) {
         return roof_no_memory(error);
     }
-    meter->describe(&out->device, bench);
-    list(out, meter, bench);
+    roof_step_list(out, meter, bench, prediction);
     enum roof_status status = choose_layers(out, meter->room(bench), seconds, error);
     if (status == ROOF_OK) {
         status = make_run(run, out, error);

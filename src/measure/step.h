@@ -39,9 +39,17 @@ struct roof_measured_step {
 /* The largest part of the free memory that the data of a step takes. */
 #define ROOF_STEP_ROOM 0.8
 
+/* Lists the operators of a pass with their predictions; none is measured. The prediction must
+ * outlive *out. */
+void roof_step_list(struct roof_measured_step *out, const struct roof_meter *meter,
+                    const struct roof_bench *bench, const struct roof_model_prediction *prediction);
+/* Sets how many of the layers of a listed step run. */
+void roof_step_run_layers(struct roof_measured_step *step, int64_t layers);
+
 /* Runs the operators of one pass of a prediction in their order, again and again for about so many
- * seconds. Where memory or time is too short for all layers, fewer run. ROOF_IO if not even one
- * fits. The prediction must outlive *out. */
+ * seconds; fewer where the caller is halted and has three samples. Where memory or time is too
+ * short for all layers, fewer run. ROOF_IO if not even one fits. The prediction must outlive *out.
+ */
 enum roof_status roof_step_measure(struct roof_measured_step *out, const struct roof_meter *meter,
                                    struct roof_bench *bench,
                                    const struct roof_model_prediction *prediction, double seconds,

@@ -215,6 +215,19 @@ static enum roof_status read_form(struct roof_kernel_fit *out, const struct roof
                : roof_json_error(json, value, error, "form must be \"plain\", or be left out");
 }
 
+/* Reads the one format of weights that was measured, where there is only one. */
+static enum roof_status read_weights(struct roof_kernel_fit *out, const struct roof_json *json,
+                                     const roof_json_value *object, struct roof_error *error)
+{
+    const roof_json_value *const value = roof_json_get(object, "weights");
+    const char *const text = roof_json_string(value);
+    out->one_format = value != NULL;
+    return value == NULL ||
+                   (text != NULL && roof_precision_find(&out->weights, text, NULL) == ROOF_OK)
+               ? ROOF_OK
+               : roof_json_error(json, value, error, "weights must be the name of a precision");
+}
+
 static enum roof_status read_parameters(struct roof_kernel_fit *out, const struct roof_json *json,
                                         const roof_json_value *object, struct roof_error *error)
 {
@@ -276,6 +289,7 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
     out->numerics = (enum roof_numerics)numerics;
     out->quantize = (enum roof_quantize)quantize;
     out->rows = (int64_t)rows;
+    TRY(read_weights(out, json, object, error));
     TRY(read_form(out, json, object, error));
     return read_parameters(out, json, object, error);
 }
@@ -299,7 +313,8 @@ void roof_calibration_free(struct roof_calibration *calibration)
 static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b)
 {
     return a->kernel == b->kernel && a->stack == b->stack && a->numerics == b->numerics &&
-           a->quantize == b->quantize;
+           a->quantize == b->quantize && a->one_format == b->one_format &&
+           (!a->one_format || a->weights == b->weights);
 }
 
 /* Returns the group of the fits of a kernel for a pair of formats. */
@@ -497,14 +512,22 @@ struct roof_kernel_fit *roof_calibration_fits(const struct roof_calibration *cal
     return owned->fit;
 }
 
-/* Returns true if a serves better than b: for the stack itself, else with the simplest
- * quantisation.
- */
+/* Returns how near the weights of a fit are to a format: 2 for that format, 1 for all. */
+static int nearness(const struct roof_kernel_fit *fit, enum roof_precision weights)
+{
+    return !fit->one_format ? 1 : fit->weights == weights ? 2 : 0;
+}
+
+/* Returns true if a serves better than b: for the stack itself, else for the format of the weights,
+ * else with the simplest quantisation. */
 static bool better(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b,
-                   enum roof_stack stack)
+                   enum roof_stack stack, enum roof_precision weights)
 {
     if (b == NULL || (a->stack == stack) != (b->stack == stack)) {
         return b == NULL || a->stack == stack;
+    }
+    if (nearness(a, weights) != nearness(b, weights)) {
+        return nearness(a, weights) > nearness(b, weights);
     }
     return a->quantize < b->quantize;
 }
@@ -525,10 +548,10 @@ unsigned roof_calibration_stacks(const struct roof_calibration *calibration,
     return owned == NULL ? ~0U : owned->stacks[group_of(kernel, numerics)];
 }
 
-const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibration *calibration,
-                                                    enum roof_kernel kernel, enum roof_stack stack,
-                                                    enum roof_numerics numerics,
-                                                    enum roof_quantize quantize)
+const struct roof_kernel_fit *
+roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_kernel kernel,
+                          enum roof_stack stack, enum roof_numerics numerics,
+                          enum roof_quantize quantize, enum roof_precision weights)
 {
     const struct roof_kernel_fit *found = NULL;
     const struct owned *const owned = calibration->private_data; /* NULL: made by hand */
@@ -540,9 +563,18 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
         /* The kernel without the quantisation before it is the same in all fits. */
         const bool able = quantize == ROOF_QUANTIZE_NONE || fit->quantize == quantize;
         if (fit->kernel == kernel && same && fit->numerics == numerics && able &&
-            better(fit, found, stack)) {
+            better(fit, found, stack, weights)) {
             found = fit;
         }
     }
     return found;
+}
+
+const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibration *calibration,
+                                                    enum roof_kernel kernel, enum roof_stack stack,
+                                                    enum roof_numerics numerics,
+                                                    enum roof_quantize quantize)
+{
+    return roof_calibration_find_for(calibration, kernel, stack, numerics, quantize,
+                                     ROOF_PRECISION_AUTO);
 }

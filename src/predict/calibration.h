@@ -84,6 +84,8 @@ struct roof_kernel_fit {
     enum roof_stack stack; /**< BEST: the same in all */
     enum roof_numerics numerics;
     enum roof_quantize quantize; /**< what the measured times include */
+    bool one_format;             /**< only the format `weights` was measured of the numerics */
+    enum roof_precision weights;
     bool plain; /**< the formula is that of kernel_plain.c, not that of the kernel */
     double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< in the units of their keys */
     double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
@@ -155,5 +157,14 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
                                                     enum roof_kernel kernel, enum roof_stack stack,
                                                     enum roof_numerics numerics,
                                                     enum roof_quantize quantize);
+
+/**
+ * Finds the fit for a format of weights: that of this format, else that of all formats, else that
+ * of another format with the same numerics.
+ */
+const struct roof_kernel_fit *
+roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_kernel kernel,
+                          enum roof_stack stack, enum roof_numerics numerics,
+                          enum roof_quantize quantize, enum roof_precision weights);
 
 #endif

@@ -26,6 +26,9 @@ static void put_fit(struct roof_text *out, const struct roof_kernel_fit *fit)
                      roof_kernel_name(fit->kernel), fit->plain ? "\"form\": \"plain\", " : "",
                      roof_stack_name(fit->stack), roof_numerics_name(fit->numerics),
                      roof_quantize_name(fit->quantize), fit->rows);
+    if (fit->one_format) {
+        roof_text_printf(out, "\"weights\": \"%s\", ", roof_precision_name(fit->weights));
+    }
     if (fit->lent != NULL) {
         roof_text_put(out, "\"lent\": ");
         roof_json_quote(out, fit->lent);

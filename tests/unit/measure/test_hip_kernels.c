@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "measure/cpu_dot.h"
+#include "measure/cpu_half.h"
 
 /* --- what a GPU has ------------------------------------------------------------------------- */
 

@@ -935,16 +935,59 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
+/* A fit of one format of weights serves that format first, then others of its numerics. */
+static void test_fits_of_one_format(void **state)
+{
+    const struct roof_kernel_fit fits[] = {
+        {.kernel = ROOF_KERNEL_GEMM,
+         .numerics = ROOF_NUMERICS_W4A16,
+         .one_format = true,
+         .weights = ROOF_PRECISION_Q4_0},
+        {.kernel = ROOF_KERNEL_GEMM,
+         .numerics = ROOF_NUMERICS_W4A16,
+         .one_format = true,
+         .weights = ROOF_PRECISION_Q6_K},
+        {.kernel = ROOF_KERNEL_GEMM, .numerics = ROOF_NUMERICS_W4A16},
+    };
+    static const char *const none[] = {NULL};
+    struct roof_calibration c = {.id = "x", .attributions = none, .fit = fits, .count = 2};
+    (void)state;
+    assert_ptr_equal(roof_calibration_find_for(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
+                                               ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE,
+                                               ROOF_PRECISION_Q6_K),
+                     &fits[1]);
+    assert_ptr_equal(roof_calibration_find_for(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
+                                               ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE,
+                                               ROOF_PRECISION_Q3_K),
+                     &fits[0]);
+    c.count = 3; /* that of all formats is nearer than that of another one */
+    assert_ptr_equal(roof_calibration_find_for(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
+                                               ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE,
+                                               ROOF_PRECISION_Q3_K),
+                     &fits[2]);
+    assert_ptr_equal(roof_calibration_find(&c, ROOF_KERNEL_GEMM, ROOF_STACK_BEST,
+                                           ROOF_NUMERICS_W4A16, ROOF_QUANTIZE_NONE),
+                     &fits[2]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_numerics),      cmocka_unit_test(test_all_numerics),
-        cmocka_unit_test(test_embedded),      cmocka_unit_test(test_inheritance),
-        cmocka_unit_test(test_other_vendor),  cmocka_unit_test(test_like),
-        cmocka_unit_test(test_file),          cmocka_unit_test(test_lent),
-        cmocka_unit_test(test_refused_files), cmocka_unit_test(test_find),
-        cmocka_unit_test(test_some_kernels),  cmocka_unit_test(test_borrowing),
+        cmocka_unit_test(test_fits_of_one_format),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_numerics),
+        cmocka_unit_test(test_all_numerics),
+        cmocka_unit_test(test_embedded),
+        cmocka_unit_test(test_inheritance),
+        cmocka_unit_test(test_other_vendor),
+        cmocka_unit_test(test_like),
+        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_lent),
+        cmocka_unit_test(test_refused_files),
+        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_some_kernels),
+        cmocka_unit_test(test_borrowing),
         cmocka_unit_test(test_reasons),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

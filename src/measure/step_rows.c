@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "measure/step_rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/csv.h"
+#include "base/quantity.h"
+#include "measure/rows.h"
+
+/* The row of the whole step has this name, which no operator has. */
+#define WHOLE "step"
+/* The measured columns. */
+#define MEASURED "layers,samples,measured_us,noise,noisy"
+
+/* Writes what a row is about: the columns before those that were measured. row is NULL for the
+ * step; its sizes are those of its operators. */
+static void put_subject(struct roof_text *out, const struct roof_measured_step *step,
+                        const struct roof_measured_node *row)
+{
+    const struct roof_model_prediction *const p = step->prediction;
+    roof_csv_cell(out, p->model->id);
+    roof_text_printf(out, ",%s,%" PRId64 ",", p->phase, step->layers);
+    if (row == NULL) {
+        roof_text_put(out, WHOLE ",");
+    } else {
+        roof_csv_cell(out, row->node->node.name);
+        roof_text_printf(out, ",%" PRId64 ",", row->node->node.count);
+        roof_rows_operator(out, &row->task.workload);
+    }
+}
+
+/* Writes a time and how far it is to be trusted, so that they are read as they were. */
+static void put_times(struct roof_text *out, const struct roof_measured_step *step, double time_s,
+                      double noise, bool noisy)
+{
+    roof_text_printf(out, "%" PRId64 ",%zu,", step->measured, step->samples);
+    roof_text_number(out, roof_to_unit(time_s, ROOF_UNIT_MICROSECONDS));
+    roof_text_put(out, ",");
+    roof_text_number(out, noise);
+    roof_text_printf(out, ",%d\n", noisy ? 1 : 0);
+}
+
+void roof_steps_write(struct roof_text *out, const struct roof_measured_step *const *step,
+                      size_t count)
+{
+    roof_text_put(out, "model,phase,step_layers,name,count,");
+    roof_rows_operator_columns(out);
+    roof_text_put(out, MEASURED "\n");
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < step[i]->count; k++) {
+            const struct roof_measured_node *const row = &step[i]->row[k];
+            if (row->runs > 0) {
+                put_subject(out, step[i], row);
+                put_times(out, step[i], row->time_s, row->noise, false);
+            }
+        }
+        put_subject(out, step[i], NULL);
+        put_times(out, step[i], step[i]->time_s, step[i]->noise, step[i]->noisy);
+    }
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+/* The measured columns of a row. */
+struct times {
+    double layers;
+    double samples;
+    double time_s;
+    double noise;
+    bool noisy;
+};
+
+/* Finds the row of an operator, or of the step (NULL). */
+static bool find_row(struct times *out, const struct roof_measured_step *step,
+                     const struct roof_measured_node *row, const char *text)
+{
+    struct roof_text subject = ROOF_TEXT_INIT;
+    double cell[5] = {0};
+    put_subject(&subject, step, row);
+    const char *at = subject.failed ? NULL : roof_rows_line(text, subject.data);
+    roof_text_free(&subject);
+    for (size_t i = 0; i < COUNT(cell) && at != NULL; i++) {
+        char *end = NULL;
+        cell[i] = strtod(at, &end);
+        at = end == at || *end != (i + 1 < COUNT(cell) ? ',' : '\n') ? NULL : end + 1;
+    }
+    *out = (struct times){.layers = cell[0],
+                          .samples = cell[1],
+                          .time_s = roof_from_unit(cell[2], ROOF_UNIT_MICROSECONDS),
+                          .noise = cell[3],
+                          .noisy = cell[4] > 0};
+    return at != NULL && out->time_s > 0 && out->noise >= 0 && out->layers >= 1 &&
+           out->layers <= (double)step->layers && out->samples >= 1 && out->samples <= INT32_MAX;
+}
+
+bool roof_steps_find(struct roof_measured_step *step, const char *text)
+{
+    struct times whole;
+    struct times each[ROOF_GRAPH_MAX] = {{0}};
+    bool found = find_row(&whole, step, NULL, text);
+    for (size_t i = 0; i < step->count && found; i++) {
+        found = step->row[i].runs == 0 || find_row(&each[i], step, &step->row[i], text);
+    }
+    if (!found) {
+        return false;
+    }
+    roof_step_run_layers(step, (int64_t)whole.layers);
+    for (size_t i = 0; i < step->count; i++) {
+        if (step->row[i].runs > 0) {
+            step->row[i].time_s = each[i].time_s;
+            step->row[i].noise = each[i].noise;
+        }
+    }
+    step->samples = (size_t)whole.samples;
+    step->time_s = whole.time_s;
+    step->noise = whole.noise;
+    step->noisy = whole.noisy;
+    return true;
+}
