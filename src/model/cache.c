@@ -22,8 +22,10 @@ double roof_kv_bytes(const struct roof_model *m, const struct roof_layer *layer,
     const double vectors = m->kv_lora_rank > 0 || m->key_is_value ? 1 : 2 * (double)kv_heads;
     const double index =
         m->index_topk > 0 && !m->key_is_value ? tokens * (double)m->index_head_dim : 0;
+    const double block_index = layer->blocks ? tokens * (double)m->index_head_dim : 0;
     return roof_tensor_bytes(format, tokens * kv_elements(m, layer, kv_heads), 0,
                              tokens * vectors) +
+           roof_tensor_bytes(format, block_index, 0, layer->blocks ? tokens : 0) +
            roof_tensor_bytes(ROOF_INDEX_KEYS, index, 0, tokens);
 }
 

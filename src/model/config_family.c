@@ -53,6 +53,10 @@ static const struct family families[] = {
     {.type = "olmo2", .flags = WIDE_QK_NORM | POST_ONLY},
     {.type = "olmo3", .flags = WIDE_QK_NORM | POST_ONLY, .window_pattern = 4},
     {.type = "minimax_m2", .flags = WIDE_QK_NORM | ROUTER_BIAS},
+    {.type = "minimax_m3", .flags = QK_NORM | ROUTER_BIAS | BLOCKS},
+    {.type = "minimax_m3_text", .flags = QK_NORM | ROUTER_BIAS | BLOCKS},
+    {.type = "minimax_m3_vl", .flags = QK_NORM | ROUTER_BIAS | BLOCKS},
+    {.type = "minimax_m3_vl_text", .flags = QK_NORM | ROUTER_BIAS | BLOCKS},
     {.type = "cohere", .flags = TIED | PARALLEL},
     {.type = "cohere2", .flags = TIED | PARALLEL, .window_pattern = 4},
     {.type = "ernie4_5", .flags = TIED},
@@ -116,8 +120,11 @@ static const struct family *find_family(const roof_json_value *type)
 enum roof_status roof_config_family(struct config *c)
 {
     const roof_json_value *const inner = roof_json_get(c->text, "model_type");
-    const roof_json_value *const type =
-        roof_json_string(inner) == NULL ? roof_json_get(c->root, "model_type") : inner;
+    const roof_json_value *const outer = roof_json_get(c->root, "model_type");
+    const struct family *const whole = find_family(outer);
+    /* MiniMax-M3 names an older class inside. */
+    const bool blocks = whole != NULL && (whole->flags & BLOCKS) != 0;
+    const roof_json_value *const type = roof_json_string(inner) == NULL || blocks ? outer : inner;
     c->family = find_family(type);
     if (c->family != NULL) {
         return ROOF_OK;
@@ -177,8 +184,6 @@ static const struct {
     {"mamba2", "it has no attention"},
     {"rwkv", "it has no attention"},
     {"zamba2", "its attention layers share weights"},
-    {"minimax_m3", "a query attends to chosen blocks of keys"},
-    {"minimax_m3_vl", "a query attends to chosen blocks of keys"},
     {"kimi_k3",
      "routed experts work on a latent, and blocks of layers have residuals of their own"},
     {"step3p5", "layers with a window have heads of their own"},

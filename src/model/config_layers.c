@@ -227,6 +227,8 @@ static enum roof_status put_layers(struct roof_layer *layer, struct reading *r, 
     TRY(read_windows(layer, r, c));
     if ((c->family->flags & COMPRESSED) != 0) {
         TRY(roof_config_compressed(layer, r, c));
+    } else if ((c->family->flags & BLOCKS) != 0) {
+        TRY(roof_config_blocks(layer, r, c));
     } else if ((c->family->flags & GEMMA4) != 0) {
         TRY(roof_config_gemma4(layer, r, c));
     } else if ((c->family->flags & HEAD_LISTS) != 0) {

@@ -27,6 +27,10 @@ static const struct {
                 {GEMMA4, "enable_moe_block"},
                 {GEMMA4, "use_bidirectional_attention"}, /* of the tokens of an image */
                 {GEMMA4, "audio_config"},
+                {BLOCKS, "sparse_attention_config"},
+                {BLOCKS, "dense_intermediate_size"},
+                {BLOCKS, "use_gemma_norm"}, /* a gain of 1 + w: as many elements */
+                {BLOCKS, "img_token_compression_config"},
                 {COMPRESSED, "compress_ratios"},
                 {COMPRESSED, "compress_rope_theta"},
                 {COMPRESSED, "hc_mult"},
@@ -129,6 +133,92 @@ enum roof_status roof_config_gemma4(struct roof_layer *layer, struct reading *r,
         m->experts = m->top_k = m->expert_intermediate = 0;
     }
     return ROOF_OK;
+}
+
+/* --- MiniMax-M3 ---------------------------------------------------------------------------- */
+
+/* Reads a list of 0 and 1 in sparse_attention_config into flags of the layers. */
+static enum roof_status read_flags(bool flags[ROOF_LAYERS_MAX], const struct roof_model *m,
+                                   const struct config *c, const roof_json_value *sparse,
+                                   const char *key)
+{
+    const roof_json_value *const list = roof_json_get(sparse, key);
+    int64_t i = 0;
+    if (!roof_json_is_array(list) || roof_json_count(list) != (size_t)m->layers) {
+        return roof_json_error(c->json, list == NULL ? sparse : list, c->error,
+                               "%s must be an array with 0 or 1 for each of the %" PRId64 " layers",
+                               key, m->layers);
+    }
+    for (const roof_json_value *item = roof_json_first(list); item != NULL;
+         item = roof_json_next(item), i++) {
+        int64_t flag = 0;
+        TRY(roof_config_integer(&flag, c, item, key, 0, 1));
+        flags[i] = flag > 0;
+    }
+    return ROOF_OK;
+}
+
+/* Reads the sizes of the indexer that chooses blocks. */
+static enum roof_status read_indexer(struct roof_model *m, const struct config *c,
+                                     const roof_json_value *sparse)
+{
+    const struct {
+        const char *key;
+        int64_t *out;
+    } sizes[] = {{"sparse_num_index_heads", &m->index_heads},
+                 {"sparse_index_dim", &m->index_head_dim},
+                 {"sparse_topk_blocks", &m->block_topk},
+                 {"sparse_block_size", &m->block_keys}};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        const roof_json_value *const value = roof_json_get(sparse, sizes[i].key);
+        if (value == NULL) {
+            return roof_json_error(c->json, sparse, c->error, "%s is missing", sizes[i].key);
+        }
+        TRY(roof_config_integer(sizes[i].out, c, value, sizes[i].key, 1, 1000000));
+    }
+    return m->index_head_dim % 2 == 0
+               ? ROOF_OK
+               : roof_json_error(c->json, sparse, c->error, "sparse_index_dim must be even");
+}
+
+/* Refuses layers whose indexer has values, too: no published model has them. */
+static enum roof_status check_values(const struct roof_layer *layer, const struct roof_model *m,
+                                     const struct config *c, const roof_json_value *sparse)
+{
+    static const char key[] = "sparse_disable_index_value";
+    bool disabled[ROOF_LAYERS_MAX] = {false};
+    if (roof_json_get(sparse, key) != NULL) {
+        TRY(read_flags(disabled, m, c, sparse, key));
+    }
+    for (int64_t i = 0; i < m->layers; i++) {
+        if (layer[i].blocks && !disabled[i]) {
+            return roof_json_error(c->json, sparse, c->error,
+                                   "an indexer with values (%s 0) is not known", key);
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_config_blocks(struct roof_layer *layer, struct reading *r, struct config *c)
+{
+    struct roof_model *const m = &r->model;
+    const roof_json_value *const sparse = roof_config_member(c, "sparse_attention_config");
+    bool chosen[ROOF_LAYERS_MAX] = {false};
+    bool used = true;
+    (void)roof_json_boolean(&used, roof_json_get(sparse, "use_sparse_attention"));
+    /* `intermediate_size` is that of an expert. */
+    m->expert_intermediate = m->expert_intermediate > 0 ? m->expert_intermediate : m->intermediate;
+    TRY(read_size(&m->intermediate, c, "dense_intermediate_size", m->intermediate, 1));
+    roof_config_drop_predictors(r, c);
+    if (sparse == NULL || !used) {
+        return ROOF_OK;
+    }
+    TRY(read_indexer(m, c, sparse));
+    TRY(read_flags(chosen, m, c, sparse, "sparse_attention_freq"));
+    for (int64_t i = 0; i < m->layers; i++) {
+        layer[i].blocks = chosen[i];
+    }
+    return check_values(layer, m, c, sparse);
 }
 
 /* --- DeepSeek-V4 --------------------------------------------------------------------------- */

@@ -43,6 +43,7 @@ enum {
     CHUNKS = 1 << 25,      /* layers attend within chunks, and MLPs have two widths (Llama 4) */
     GEMMA4 = 1 << 26,      /* layers without a window have heads of another size (Gemma 4) */
     HEAD_LISTS = 1 << 27,  /* layers differ in their heads, each with a gate (Laguna) */
+    BLOCKS = 1 << 29,      /* a query sees chosen blocks of keys (MiniMax-M3) */
     COMPRESSED = 1 << 28,  /* keys are compressed, and the residual has streams (DeepSeek-V4) */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
@@ -156,6 +157,7 @@ bool roof_config_own_key(const struct config *c, const char *key);
 /* Each reads the sizes that layers have of their own in a family: DeepSeek-V4, Gemma 4, Laguna. */
 enum roof_status roof_config_compressed(struct roof_layer *layer, struct reading *r,
                                         struct config *c);
+enum roof_status roof_config_blocks(struct roof_layer *layer, struct reading *r, struct config *c);
 enum roof_status roof_config_gemma4(struct roof_layer *layer, struct reading *r, struct config *c);
 enum roof_status roof_config_head_lists(struct roof_layer *layer, struct reading *r,
                                         const struct config *c);

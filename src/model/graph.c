@@ -58,6 +58,9 @@ static void quantize_mixed(struct builder *b)
             readers[count++] = ROOF_WEIGHT_K;
             readers[count++] = ROOF_WEIGHT_V;
         }
+        if (b->layer->blocks) {
+            readers[count++] = ROOF_WEIGHT_INDEX;
+        }
     }
     if (b->layer->stateful) {
         readers[count++] = ROOF_WEIGHT_MIXER_IN;

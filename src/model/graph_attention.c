@@ -52,28 +52,6 @@ static struct made qkv(struct builder *b)
     return made;
 }
 
-struct roof_node roof_graph_attention_node(struct builder *b, const struct group *g,
-                                           enum roof_operator op)
-{
-    const struct roof_model *const m = b->model;
-    const int64_t heads = b->heads;
-    const bool sinks = m->sinks || (m->window_sinks && b->layer->windowed);
-    struct roof_formats f = b->s->common.formats;
-    f.activations = f.out;
-    f.compute = ROOF_PRECISION_AUTO;
-    return (struct roof_node){.name = g->attention,
-                              .weight = ROOF_WEIGHT_COUNT,
-                              .workload = {.op = op,
-                                           .shape = {.batch = g->batch,
-                                                     .heads = heads,
-                                                     .query_len = g->query_len,
-                                                     .kv_len = g->kv_len,
-                                                     .causal = 1},
-                                           .formats = f},
-                              .vectors = sinks ? (double)heads : 0,
-                              .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
-}
-
 /* The most parts that the attention of a group has in a layer. */
 enum { PARTS_MAX = 3 };
 
@@ -213,12 +191,20 @@ static void add_attention(struct builder *b, const struct group *g, int group, i
         node.name = windowed_name(g, m->chunked, part);
         node.workload.shape.window = m->chunked ? 0 : m->window;
     }
+    if (roof_graph_has_choice(b, g)) {
+        static const char *const names[] = {"attention_blocks", "attention_decode_blocks",
+                                            "attention_prefill_blocks"};
+        node.name = names[b->groups > 1 ? group + 1 : 0];
+        node.workload.shape.window = m->block_topk * m->block_keys;
+    }
     node.vectors = group == 0 && part == 0 ? node.vectors : 0;
     roof_graph_add(b, &node);
 }
 
-/* Adds the attention of all kinds of sequences to what is in the cache and *inputs. */
-static void attend(struct builder *b, const struct roof_reads *inputs)
+/* Adds the attention of all kinds of sequences to what is in the cache and *inputs; *index is what
+ * chooses blocks of keys, where the layer has them chosen. */
+static void attend(struct builder *b, const struct roof_reads *inputs,
+                   const struct roof_reads *index)
 {
     const struct roof_model *const m = b->model;
     struct roof_reads attended = {.count = 0};
@@ -228,9 +214,15 @@ static void attend(struct builder *b, const struct roof_reads *inputs)
         if (chunked) {
             cut_chunks(parts, &b->group[i], m->window);
         }
+        struct roof_reads seen = *inputs;
+        if (roof_graph_has_choice(b, &b->group[i])) {
+            b->from = *index;
+            roof_graph_choose_blocks(b, &b->group[i]);
+            roof_reads_join(&seen, &b->from);
+        }
         for (int p = 0; p < PARTS_MAX; p++) {
             if (parts[p].batch > 0) {
-                b->from = *inputs;
+                b->from = seen;
                 add_attention(b, &parts[p], i, p);
                 roof_reads_join(&attended, &b->from);
             }
@@ -279,7 +271,11 @@ void roof_graph_gqa(struct builder *b)
                           0);
         roof_reads_join(&inputs, &b->from);
     }
-    attend(b, &inputs);
+    struct roof_reads index = {.count = 0};
+    if (b->layer->blocks) {
+        index = roof_graph_block_index(b, &input);
+    }
+    attend(b, &inputs, &index);
     gate_output(b, &input, &gate);
     roof_graph_quantize(b, "o_quantize", b->tokens, width, readers, 1);
     roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, width, m->o_bias);

@@ -236,3 +236,25 @@ double roof_node_bytes(const struct roof_node *node)
     const double vectors = roof_tensor_bytes(node->vector_format, node->vectors, 0, 0);
     return (double)node->count * (matrix + vectors);
 }
+
+struct roof_node roof_graph_attention_node(struct builder *b, const struct group *g,
+                                           enum roof_operator op)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = b->heads;
+    const bool sinks = m->sinks || (m->window_sinks && b->layer->windowed);
+    struct roof_formats f = b->s->common.formats;
+    f.activations = f.out;
+    f.compute = ROOF_PRECISION_AUTO;
+    return (struct roof_node){.name = g->attention,
+                              .weight = ROOF_WEIGHT_COUNT,
+                              .workload = {.op = op,
+                                           .shape = {.batch = g->batch,
+                                                     .heads = heads,
+                                                     .query_len = g->query_len,
+                                                     .kv_len = g->kv_len,
+                                                     .causal = 1},
+                                           .formats = f},
+                              .vectors = sinks ? (double)heads : 0,
+                              .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
+}

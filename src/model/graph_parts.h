@@ -107,6 +107,13 @@ struct roof_node roof_graph_attention_node(struct builder *b, const struct group
  * neighbouring queries are scored together as heads of one. */
 void roof_graph_index(struct builder *b, const struct group *g, int64_t keys, int64_t together);
 void roof_graph_gqa(struct builder *b);
+/* Adds what makes the index queries and keys by which blocks of keys are chosen, from the hidden
+ * states. Returns what the scores read. */
+struct roof_reads roof_graph_block_index(struct builder *b, const struct roof_reads *hidden);
+/* Adds the choice of blocks for one kind of sequences, which have more keys than are chosen. */
+void roof_graph_choose_blocks(struct builder *b, const struct group *g);
+/* Tells whether a group has more keys than the chosen blocks of its layer. */
+bool roof_graph_has_choice(const struct builder *b, const struct group *g);
 /* Attention over compressed keys, from the hidden states to the output. */
 void roof_graph_compressed(struct builder *b);
 /* Adds what makes one of the streams of the residual, where it has several. */

@@ -167,9 +167,10 @@ static void project(struct builder *b, const struct encoder *e, bool tap, int64_
              t->layernorm && !t->pooled);
     }
     for (int i = 0; i < ROOF_PROJECTIONS_MAX && t->project[i + 1] > 0; i++) {
-        product(b, names[tap][2 * i], e->tokens, t->project[i + 1], t->project[i], t->project_bias);
+        product(b, names[tap][(size_t)2 * (size_t)i], e->tokens, t->project[i + 1], t->project[i],
+                t->project_bias);
         if ((t->project_acts >> i & 1) != 0) {
-            roof_graph_vector(b, names[tap][2 * i + 1], ROOF_OPERATOR_GELU,
+            roof_graph_vector(b, names[tap][(size_t)2 * (size_t)i + 1], ROOF_OPERATOR_GELU,
                               (struct roof_shape){.tokens = e->tokens, .hidden = t->project[i + 1]},
                               0);
         }

@@ -100,6 +100,7 @@ struct roof_layer {
     bool no_attention;
     bool no_mlp;
     bool keyless; /**< attention reads what an earlier layer has cached: no K and V of its own */
+    bool blocks;  /**< attention sees blocks of keys that an indexer chooses */
     bool value_is_key; /**< V is what the projection of K makes, before norm and rotation */
     /** Sizes that are other than the model's; 0: the model's. */
     int32_t heads;
@@ -198,6 +199,8 @@ struct roof_model {
     int64_t index_topk;     /**< keys that a query attends to, chosen by an indexer; 0: all */
     int64_t index_heads;    /**< heads of the indexer */
     int64_t index_head_dim; /**< elements of an index key, of which each token has one */
+    int64_t block_keys;     /**< keys of a block, of which an indexer chooses some for a query */
+    int64_t block_topk;     /**< such blocks for each head of the indexer */
     struct roof_mixer mixer;
     struct roof_tower tower;
     int64_t experts;

@@ -142,6 +142,7 @@ static inline void bias_vectors(const struct roof_formula *c, const char *text, 
     X(all_to_all)                                                                                  \
     X(send)                                                                                        \
     X(index_scores)                                                                                \
+    X(block_scores)                                                                                \
     X(index_top_k)                                                                                 \
     X(sparse_mla)                                                                                  \
     X(compressed_attention)                                                                        \

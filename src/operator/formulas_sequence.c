@@ -18,6 +18,21 @@ FORMULA(index_scores)
     TENSOR(OUT, batch * query_len * kv_len, 1, batch * query_len);
 }
 
+/* Multiplies the index queries with the one index key of each token; of a block of `compression`
+ * keys each head keeps the largest score. */
+FORMULA(block_scores)
+{
+    ATTENTION_PAIRS;
+    ATTENTION_KEYS;
+    DIM(head_dim);
+    DIM(compression);
+    LET(blocks, ceil(kv_len / compression));
+    FLOPS(2 * batch * heads * head_dim * pairs);
+    TENSOR(ACTIVATIONS, batch * query_len * heads * head_dim, 1, batch * query_len);
+    TENSOR(KV, batch * keys * head_dim, 1, batch * keys);
+    TENSOR(OUT, batch * query_len * heads * blocks, 1, batch * query_len);
+}
+
 /* Reads each score and compares it once; the chosen ones are written as indices of 4 bytes. */
 FORMULA(index_top_k)
 {

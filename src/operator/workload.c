@@ -36,6 +36,8 @@ static int64_t dimension_default(enum roof_dimension dimension, enum roof_operat
         return 64;
     case ROOF_DIM_SELECTED: /* as in DeepSeek-V3.2 */
         return op == ROOF_OPERATOR_COMPRESSED_ATTENTION ? 0 : 2048;
+    case ROOF_DIM_COMPRESSION: /* a block of MiniMax-M3 */
+        return op == ROOF_OPERATOR_BLOCK_SCORES ? 128 : 0;
     case ROOF_DIM_STREAMS: /* as in DeepSeek-V4 */
         return 4;
     case ROOF_DIM_TAPS: /* 3 x 3, 3 x 3 x 3 */

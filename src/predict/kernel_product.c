@@ -304,14 +304,17 @@ static double quantize_time(const struct roof_kernel_task *t, const double *p)
 static void attention_product(struct roof_product *g, const struct roof_workload *w)
 {
     const struct roof_shape *const s = &w->shape;
-    const bool index = w->op == ROOF_OPERATOR_INDEX_SCORES;
+    const bool blocks = w->op == ROOF_OPERATOR_BLOCK_SCORES;
+    const bool index = w->op == ROOF_OPERATOR_INDEX_SCORES || blocks;
     const bool scores = index || w->op == ROOF_OPERATOR_ATTENTION_SCORES;
     const double kv_heads = index ? 1 : (double)s->kv_heads;
     g->m = (double)s->query_len * (double)s->heads / kv_heads;
     g->n = (double)(scores ? s->kv_len : s->head_dim);
     g->k = (double)(scores ? s->head_dim : s->kv_len);
     g->batch = (double)s->batch * kv_heads;
-    g->y_element /= index ? (double)s->heads : 1; /* heads are summed */
+    if (index) { /* heads are summed, or each block has one score */
+        g->y_element /= (double)(blocks ? s->compression : s->heads);
+    }
     g->w_element = roof_precision_bits(w->formats.kv) / 8;
 }
 

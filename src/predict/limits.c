@@ -179,7 +179,7 @@ static double kv_crossover(const struct roof_model_prediction *prediction)
     double slope = 0;
     double weights = 0;
     if (s.phase != ROOF_PHASE_DECODE || s.draft_tokens > 0 || m->key_is_value ||
-        !kv_reads(&bytes, &slope, &weights, &s, prediction, 1)) {
+        m->block_topk > 0 || !kv_reads(&bytes, &slope, &weights, &s, prediction, 1)) {
         return ROOF_UNKNOWN;
     }
     const double before = 1 + (weights - bytes) / slope;

@@ -109,14 +109,14 @@ def operator(random, op):
             draw(6, "heads")
         if op in operators.CHOSEN + ["index-top-k"]:
             draw(15, "kv_len")
-        if op in ("index-scores", "gated-delta", "kimi-delta", "ssd", "lightning"):
+        if op in ("index-scores", "block-scores", "gated-delta", "kimi-delta", "ssd", "lightning"):
             draw(8, "head_dim")
         if op in operators.CHOSEN and chance(random, 0.6):
             d["causal"] = random.choice((0, 1, 1))
         if op in ("gated-delta", "ssd") and chance(random, 0.7):
             d["kv_heads"] = random.choice([x for x in range(1, d["heads"] + 1)
                                            if d["heads"] % x == 0])
-        sizes = {"index-top-k": ("selected",), "sparse-mla": ("selected", "kv_lora_rank",
+        sizes = {"index-top-k": ("selected",), "block-scores": ("compression",), "sparse-mla": ("selected", "kv_lora_rank",
                                                              "qk_rope_head_dim"),
                  "short-conv": ("taps",), "gated-delta": ("v_head_dim", "scan_chunk"),
                  "kimi-delta": ("v_head_dim", "scan_chunk"), "ssd": ("state_size", "scan_chunk"),
@@ -284,10 +284,30 @@ def config(random):
                 c["decoder_sparse_step"] = random.randint(1, 3)
             if chance(random, 0.3):
                 c["mlp_only_layers"] = [random.randrange(c["num_hidden_layers"])]
+    if kind == "qwen3_moe" and chance(random, 0.25):
+        return blocks(random, c)
     if kind in ("qwen3_moe", "qwen3", "mixtral") and chance(random, 0.35):
         stateful(random, c)
     elif kind in ("qwen3_moe", "gemma3_text") and chance(random, 0.4):
         uneven(random, c)
+    return c
+
+
+def blocks(random, c):
+    """Turns a drawn config into one of a model that attends to chosen blocks of keys."""
+    layers = c["num_hidden_layers"]
+    for key in ("sliding_window", "use_sliding_window", "max_window_layers", "decoder_sparse_step",
+                "mlp_only_layers", "attention_bias", "mlp_bias"):
+        c.pop(key, None)
+    chosen = [random.randint(0, 1) for _ in range(layers)]
+    c.update(model_type=random.choice(("minimax_m3", "minimax_m3_vl")), shared_intermediate_size=16 * size(random, 5),
+             dense_intermediate_size=16 * size(random, 7), head_dim=c.get("head_dim", 64), n_shared_experts=1,
+             moe_layer_freq=[random.randint(0, 1) for _ in range(layers)],
+             sparse_attention_config=dict(
+                 use_sparse_attention=chance(random, 0.9), sparse_num_index_heads=random.choice((1, 2, 4, 8)),
+                 sparse_index_dim=2 * random.randint(4, 80), sparse_topk_blocks=size(random, 4),
+                 sparse_block_size=size(random, 8), sparse_attention_freq=chosen,
+                 sparse_disable_index_value=chosen))
     return c
 
 

@@ -34,6 +34,7 @@ FAMILIES = {
     "mimo_v2_flash": dict(router_bias=1),
     "olmo2": dict(wide_norm=1, post_only=1), "olmo3": dict(wide_norm=1, post_only=1, pattern=4),
     "minimax_m2": dict(wide_norm=1, router_bias=1),
+    "minimax_m3": dict(qk_norm=1, router_bias=1), "minimax_m3_vl": dict(qk_norm=1, router_bias=1),
     "cohere2": dict(tied=1, parallel=1, pattern=4), "glm4": dict(post_norms=1),
     "ernie4_5_moe": dict(tied=1, router_bias=1),
     "qwen3_next": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
@@ -155,6 +156,12 @@ class Model:
                           default=get("n_shared_experts", "num_shared_experts",
                                       "moe_num_shared_experts", "num_shared_expert", default=0)
                           * (self.expert_inner or 0))
+        self.choice, chosen = get("sparse_attention_config", default={}), [0] * count
+        if "dense_intermediate_size" in text:
+            self.expert_inner, self.inner = get("moe_intermediate_size", default=self.inner), text["dense_intermediate_size"]
+            self.predictors = 0
+        if self.choice.get("use_sparse_attention"):
+            chosen = self.choice["sparse_attention_freq"]
         self.window = get("sliding_window", default=0)
         windowed = [False] * count
         if get("layer_types") and not self.state:
@@ -192,7 +199,8 @@ class Model:
         if get("mlp_layer_types"):
             routed = [routed[i] and x == "sparse" for i, x in enumerate(get("mlp_layer_types"))]
         self.layers = [(windowed[i], routed[i]) + self.parts(i, get, family) for i in range(count)]
-        self.own = [self.sizes_of(i, windowed[i], count, get) for i in range(count)]
+        self.own = [dict(self.sizes_of(i, windowed[i], count, get), blocks=bool(chosen[i]))
+                    for i in range(count)]
         self.gqa = self.heads // self.kv_heads
 
     def read_chunks(self, get, count):
@@ -718,9 +726,10 @@ class Graph:
             self.collapse("attn_collapse", i)
             if not m.post_only:
                 self.normed("attn_norm", n, h)
+            blocks = ["index"] * m.own[i]["blocks"]
             readers = (["q_a" if m.q_latent else "q", "kv_a"] + ["index"] * bool(m.chosen) if m.latent
                        else ["q_a", "kv_a"] + ["index"] * bool(m.own[i]["ratio"]) if m.compressed
-                       else ["q"] if m.own[i]["late"] else ["q", "k", "v"]) * bool(attention) + \
+                       else ["q"] if m.own[i]["late"] else ["q", "k", "v"] + blocks) * bool(attention) + \
                 ["mixer_in"] * bool(state)
             if m.norms == 1 and mlp:  # the MLP reads the same norm
                 readers += ["router"] if routed else ["up"] + ["gate"] * bool(m.gated)
@@ -940,6 +949,35 @@ class Graph:
                               dict(dims, batch=batch * count, query_len=some, kv_len=keys, causal=1),
                               self.formats(self.f.weights, self.f.out, kv)))
 
+    def attend_blocks(self, i, op, dims, rotated):
+        """An indexer chooses blocks of keys, where there are more keys than in those."""
+        c, n, f, s = self.m.choice, self.n, self.f, self.s
+        heads, width = max(1, c["sparse_num_index_heads"] // s.tp), c["sparse_index_dim"]
+        most = c["sparse_topk_blocks"] * c["sparse_block_size"]
+        self.product("index_q_proj", "index", i, n, heads * width, self.m.hidden)
+        self.normed("index_q_norm", n * heads, width)
+        self.product("index_k_proj", "index", i, n, width, self.m.hidden)
+        self.normed("index_k_norm", n, width)
+        self.vector("index_rope", "rope", dict(tokens=n, heads=heads, kv_heads=1, head_dim=rotated))
+        self.vector("index_append", "kv-append", dict(tokens=n, heads=1, kv_heads=1, head_dim=width // 2))
+        kinds = [(self.b, s.new, s.seen, "", "_decode" if self.others else "")]
+        if self.others:
+            kinds.append((self.others, s.chunk, s.others_context, "_prefill", "_prefill"))
+        for batch, new, seen, behind, phase in kinds:
+            chosen = seen > most
+            if chosen:
+                scores = self.formats(f.weights, f.out, f.kv)
+                self.add(Node("block_scores" + behind, "block-scores",
+                              dict(batch=batch, heads=heads, head_dim=width, query_len=new, kv_len=seen,
+                                   causal=1, compression=c["sparse_block_size"]), dict(scores, out="fp32")))
+                self.add(Node("block_top_k" + behind, "index-top-k",
+                              dict(batch=batch * heads, query_len=new, selected=c["sparse_topk_blocks"],
+                                   kv_len=ceil_div(seen, c["sparse_block_size"])),
+                              dict(scores, activations="fp32", out="fp32")))
+            self.add(Node("attention" + phase + "_blocks" * chosen, op,
+                          dict(dims, window=most if chosen else 0, batch=batch, query_len=new, kv_len=seen,
+                               causal=1), self.formats(f.weights, f.out, f.kv)))
+
     def plain_attention(self, i, windowed, own):
         m, s, f, n = self.m, self.s, self.f, self.n
         heads, d, wide = own["heads"] // s.tp, own["key"], own["value"]
@@ -978,7 +1016,9 @@ class Graph:
                                                        head_dim=mean))
         op = "attention" if s.unfused else "flash-attention"
         dims = dict(heads=heads, kv_heads=groups, head_dim=mean)
-        if windowed and m.chunked:
+        if own["blocks"]:
+            self.attend_blocks(i, op, dims, own["rotated"])
+        elif windowed and m.chunked:
             self.attend_chunks(op, dict(dims, window=0), f.kv)
         else:
             self.attend(op, dict(dims, window=m.window if windowed else 0), f.kv,
@@ -1306,7 +1346,8 @@ def cache_bytes(m, tp, kv, tokens, own):
     if m.compressed:
         return tensor_bytes(kv, tokens * m.head_dim, 0, tokens)
     groups = max(1, own["kv"] // tp)
-    return tensor_bytes(kv, tokens * groups * (own["key"] + own["value"]), 0, 2 * tokens * groups)
+    index = tensor_bytes(kv, tokens * m.choice["sparse_index_dim"], 0, tokens) if own["blocks"] else 0
+    return index + tensor_bytes(kv, tokens * groups * (own["key"] + own["value"]), 0, 2 * tokens * groups)
 
 
 def compressed_bytes(m, kv, ratio, keys):
@@ -1667,7 +1708,7 @@ def crossover(m, row):
     # States are read and written at any context.
     read -= sum(count * p["by_role"]["kv"] for count, node, p in row["predicted"][0]
                 if node.op in operators.STATES)
-    if not attending or m.compressed:
+    if not attending or m.compressed or m.choice.get("use_sparse_attention"):
         return None
     if m.chosen:
         return chosen_crossover(m, f, read, row["predicted"][0][0][1].dims["tokens"])

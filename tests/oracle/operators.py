@@ -8,11 +8,11 @@ from formats import (BROKEN, FORMATS, PRUNED, Refused, STORED, multiplied_at, re
                      tensor_bytes)
 
 PRODUCTS = ("gemm gemv bmm attention-scores attention-values flash-attention mla-decode mla-prefill "
-            "moe moe-gate-up moe-down moe-ungated moe-up gemm-silu-mul conv2d conv3d index-scores sparse-mla gated-delta kimi-delta ssd lightning compressed-attention hyper-collapse").split()
+            "moe moe-gate-up moe-down moe-ungated moe-up gemm-silu-mul conv2d conv3d index-scores block-scores sparse-mla gated-delta kimi-delta ssd lightning compressed-attention hyper-collapse").split()
 COLLECTIVES = "all-reduce all-gather reduce-scatter all-to-all send".split()
 ATTENTION = "attention-scores attention-values softmax attention flash-attention".split()
 LATENT = "mla-decode mla-prefill".split()
-CHOSEN = "index-scores sparse-mla".split()
+CHOSEN = "index-scores block-scores sparse-mla".split()
 STATES = "gated-delta kimi-delta ssd lightning selective-scan".split()
 EXPERTS = "moe moe-gate-up moe-down moe-ungated moe-up".split()
 CONVOLUTIONS = {"conv2d": 3 ** 2, "conv3d": 3 ** 3}  # by the taps that they have
@@ -98,7 +98,8 @@ def defaults(op, dims):
     if op in CONVOLUTIONS:
         d = {"batch": 1, "taps": CONVOLUTIONS[op], "subsample": 1, **d}
     if op in CHOSEN + STATES + ["index-top-k", "short-conv"]:
-        usual = {"index-scores": dict(causal=0), "index-top-k": dict(selected=2048),
+        usual = {"index-scores": dict(causal=0), "block-scores": dict(causal=0, compression=128),
+                 "index-top-k": dict(selected=2048),
                  "sparse-mla": dict(causal=0, selected=2048, kv_lora_rank=512, qk_rope_head_dim=64),
                  "short-conv": dict(taps=4), "gated-delta": dict(v_head_dim=128, scan_chunk=64),
                  "kimi-delta": dict(v_head_dim=128, scan_chunk=64),
@@ -209,6 +210,12 @@ def work(op, d):
         pairs, keys = pairs_and_keys(d)
         w.update(flops=2 * b * h * size * pairs, activations=(b * length * h * size, 1, b * length),
                  kv=(b * keys * size, 1, b * keys), out=(b * length * d["kv_len"], 1, b * length))
+    elif op == "block-scores":  # of each block a head keeps the largest score
+        b, h, length, size = d["batch"], d["heads"], d["query_len"], d["head_dim"]
+        pairs, keys = pairs_and_keys(d)
+        w.update(flops=2 * b * h * size * pairs, activations=(b * length * h * size, 1, b * length),
+                 kv=(b * keys * size, 1, b * keys),
+                 out=(b * length * h * -(-d["kv_len"] // d["compression"]), 1, b * length))
     elif op == "index-top-k":
         scores = d["batch"] * d["query_len"] * d["kv_len"]
         w.update(flops=scores, activations=(scores, 1, d["batch"] * d["query_len"]),

@@ -1226,6 +1226,8 @@ static const struct published {
     {"olmo-3-7b", 7298011136, 7298011136, 7.3e9, 3e7, 0, "allenai/Olmo-3-1025-7B page"},
     {"minimax-m2", 228689764864, 11030553088, 229e9, 5e8, 0,
      "MiniMaxAI/MiniMax-M2 page, size of the weights"},
+    /* With the encoder of images, about 0.7 billion, and its projector. */
+    {"minimax-m3", 426174572928, 25962473856, 428e9, 1e9, 1e9, "MiniMaxAI/MiniMax-M3 page"},
     {"mimo-v2-flash", 308778780864, 15445936320, 309e9, 5e8, 0, "XiaomiMiMo/MiMo-V2-Flash page"},
     /* With the encoder of images, its adapter and the projector: 34 layers of 23,803,648 and what
      * stands around them, 62,608,384. */
@@ -1280,6 +1282,8 @@ static const struct {
     {"qwen3.5-397b-a17b", 0, 17349040896, 17e9, 5e8, NAME},
     {"hunyuan-a13b", 0, 12747448320, 13e9, 5e8, "tencent/Hunyuan-A13B-Instruct page"},
     {"mimo-v2-flash", 0, 15445936320, 15e9, 5e8, "XiaomiMiMo/MiMo-V2-Flash page"},
+    {"minimax-m3", 2 * 200064. * 6144, 23504087424, 23e9, 6e8,
+     "MiniMaxAI/MiniMax-M3 page, without both ends"},
     {"llama-4-scout", 0, 17172894720, 17e9, 5e8, NAME},
     {"llama-4-maverick", 0, 17184691200, 17e9, 5e8, NAME},
     {"nemotron-3-nano-30b-a3b", 0, 3580076352, 3.6e9, 5e7,

@@ -260,6 +260,13 @@ static const struct {
         NONE, .batch = 2, .heads = 3, .head_dim = 4, .query_len = 2, .kv_len = 5, .causal = 1),
     ROW(INDEX_SCORES, FORMATS(AUTO, AUTO, FP8_E4M3, MXFP8_E4M3, FP32), 2 * 64 * 128 * 9, 0,
         64 * 128, 9 * 4, 9 * (128 + 4), NONE, .heads = 64, .head_dim = 128, .kv_len = 9),
+    /* As these, but each head keeps a score of each block: 5 keys are 3 blocks of 2. */
+    ROW(BLOCK_SCORES, FP16, 2 * 2 * 3 * 4 * 9, 0, 2 * 2 * 3 * 4 * 2, 2 * 2 * 3 * 3 * 2,
+        2 * 5 * 4 * 2, NONE, .batch = 2, .heads = 3, .head_dim = 4, .query_len = 2, .kv_len = 5,
+        .causal = 1, .compression = 2),
+    /* By default a block has 128 keys. */
+    ROW(BLOCK_SCORES, FORMATS(AUTO, AUTO, FP16, FP8_E4M3, FP32), 2 * 4 * 8 * 300, 0, 4 * 8 * 2,
+        4 * 3 * 4, 300 * 8 * 1, NONE, .heads = 4, .head_dim = 8, .kv_len = 300),
     /* A comparison per score; 3 indices of 4 bytes for each of 4 queries. */
     ROW(INDEX_TOP_K, FP16, 20, 0, 20 * 2, 4 * 3 * 4, 0, NONE, .batch = 2, .query_len = 2,
         .kv_len = 5, .selected = 3),
@@ -792,6 +799,7 @@ static void test_promised_dimensions(void **unused)
         {"reduce-scatter", "elements devices"},
         {"all-to-all", "elements devices"},
         {"index-scores", "batch heads head-dim query-len kv-len"},
+        {"block-scores", "batch heads head-dim query-len kv-len"},
         {"index-top-k", "batch query-len kv-len selected"},
         {"sparse-mla", "batch heads kv-lora-rank qk-rope-head-dim query-len kv-len"},
         {"short-conv", "batch query-len hidden taps"},

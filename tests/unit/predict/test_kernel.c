@@ -859,6 +859,7 @@ static void test_operators(void **unused)
         {ROOF_OPERATOR_ALL_TO_ALL, {SENT}, ROOF_KERNEL_ALL_TO_ALL},
         {ROOF_OPERATOR_SEND, {.elements = 64}, ROOF_KERNEL_ALL_TO_ALL},
         {ROOF_OPERATOR_INDEX_SCORES, {.heads = 4, .head_dim = 64, .kv_len = 4}, ROOF_KERNEL_BMM},
+        {ROOF_OPERATOR_BLOCK_SCORES, {.heads = 4, .head_dim = 64, .kv_len = 4}, ROOF_KERNEL_BMM},
         {ROOF_OPERATOR_INDEX_TOP_K, {.kv_len = 4}, ROOF_KERNEL_ACTIVATION},
         {ROOF_OPERATOR_SPARSE_MLA, {.heads = 4, .kv_len = 4}, ROOF_KERNEL_MLA_DECODE},
         {ROOF_OPERATOR_SHORT_CONV, {.hidden = 64}, ROOF_KERNEL_ADD},
