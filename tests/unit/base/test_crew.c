@@ -2,6 +2,8 @@
 /* Work in threads: every part is done once, and the first failure is that of one thread. */
 #include "support.h"
 
+#include <time.h>
+
 #include "base/crew.h"
 
 #define PARTS 100
@@ -55,6 +57,103 @@ static void test_failures(void **state)
     }
 }
 
+/* Parts that wait until so many are under way at once, or some seconds have passed. */
+struct meeting {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t wanted;
+    size_t present;
+    size_t most;
+    bool met;
+    int done;
+};
+
+static enum roof_status meet(void *context, size_t number, struct roof_error *error)
+{
+    struct meeting *const m = context;
+    struct timespec until;
+    (void)number;
+    (void)error;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 10;
+    pthread_mutex_lock(&m->lock);
+    m->present++;
+    m->most = m->present > m->most ? m->present : m->most;
+    m->met = m->met || m->present >= m->wanted;
+    pthread_cond_broadcast(&m->changed);
+    int late = 0;
+    while (!m->met && late == 0) {
+        late = pthread_cond_timedwait(&m->changed, &m->lock, &until);
+    }
+    m->present--;
+    pthread_mutex_unlock(&m->lock);
+    /* Long enough for the first thread to be done, if it did not wait for the others. */
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    pthread_mutex_lock(&m->lock);
+    m->done++;
+    pthread_mutex_unlock(&m->lock);
+    return ROOF_OK;
+}
+
+/* As many parts are under way at once as there are threads, or parts if they are fewer, and never
+ * more. All are done when the crew is. */
+static void test_threads(void **state)
+{
+    static const struct {
+        size_t count;
+        int64_t threads;
+        size_t at_once;
+    } cases[] = {{3, 0, 1}, {3, 1, 1}, {1, 5, 1}, {2, 2, 2},  {3, 2, 2},
+                 {2, 3, 2}, {3, 3, 3}, {4, 3, 3}, {5, 200, 5}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct meeting m = {.wanted = cases[i].at_once};
+        struct roof_error error = {.line = 7};
+        pthread_mutex_init(&m.lock, NULL);
+        pthread_cond_init(&m.changed, NULL);
+        assert_int_equal(roof_crew_run(cases[i].count, cases[i].threads, meet, &m, &error),
+                         ROOF_OK);
+        assert_true(m.met);
+        assert_int_equal(m.most, cases[i].at_once);
+        assert_int_equal(m.done, cases[i].count);
+        assert_int_equal(error.line, 7); /* as it was */
+        pthread_cond_destroy(&m.changed);
+        pthread_mutex_destroy(&m.lock);
+    }
+}
+
+/* Two parts are under way at once, and `first` says which of them fails first. */
+struct quarrel {
+    struct meeting meeting;
+    size_t first;
+};
+
+static enum roof_status fail_in_turn(void *context, size_t number, struct roof_error *error)
+{
+    struct quarrel *const q = context;
+    (void)meet(&q->meeting, number, error);
+    if (number != q->first) {
+        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    }
+    return roof_error_set(error, ROOF_INVALID, "part %zu", number);
+}
+
+/* The failure of the first part counts, whichever comes first. */
+static void test_order(void **state)
+{
+    (void)state;
+    for (size_t first = 0; first < 2; first++) {
+        struct quarrel q = {.meeting = {.wanted = 2}, .first = first};
+        struct roof_error error = {0};
+        pthread_mutex_init(&q.meeting.lock, NULL);
+        pthread_cond_init(&q.meeting.changed, NULL);
+        assert_int_equal(roof_crew_run(2, 2, fail_in_turn, &q, &error), ROOF_INVALID);
+        assert_string_equal(error.message, "part 0");
+        pthread_cond_destroy(&q.meeting.changed);
+        pthread_mutex_destroy(&q.meeting.lock);
+    }
+}
+
 struct asked {
     pthread_t owner;
     int times;
@@ -95,6 +194,7 @@ static void test_halt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_failures),
+                                       cmocka_unit_test(test_threads), cmocka_unit_test(test_order),
                                        cmocka_unit_test(test_halt)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

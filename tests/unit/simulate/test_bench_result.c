@@ -9,8 +9,8 @@
 
 #define NAME "result.json"
 #define LISTS                                                                                      \
-    "\"input_lens\": [100, 200, 300], \"output_lens\": [3, 0, 1], "                                \
-    "\"ttfts\": [0.5, 0.0, 0.25],\n \"itls\": [[0.125, 0.25], [], []]"
+    "\"input_lens\": [100, 200, 250, 300], \"output_lens\": [3, 0, 4, 1], "                        \
+    "\"ttfts\": [0.5, 0.3, 0.0, 0.25],\n \"itls\": [[0.125, 0.25], [], [], []]"
 
 static enum roof_status read_text(struct roof_request_trace *out, void **state, const char *text,
                                   struct roof_error *error)
@@ -38,8 +38,8 @@ static void test_requests(void **state)
         {"\"request_rate\": \"inf\", \"max_concurrency\": 2", 2, 0},  /* vLLM */
         {"\"request_rate\": Infinity, \"max_concurrency\": 7", 7, 0}, /* SGLang */
         {"\"request_rate\": \"inf\", \"max_concurrency\": null", 0, 0},
-        {"\"request_rate\": 4.0, \"start_times\": [70.5, 71, 72.75]", 0, 2.25},
-        {"\"request_rate\": 4.0, \"max_concurrency\": 2, \"start_times\": [70, 71, 71]", 0, 1},
+        {"\"request_rate\": 4.0, \"start_times\": [70.5, 71, 72, 72.75]", 0, 2.25},
+        {"\"request_rate\": 4.0, \"max_concurrency\": 2, \"start_times\": [70, 71, 71, 71]", 0, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct roof_text text = ROOF_TEXT_INIT;
@@ -48,7 +48,7 @@ static void test_requests(void **state)
                          cases[i].load);
         assert_int_equal(read_text(&t, state, text.data, NULL), ROOF_OK);
         assert_int_equal(t.count, 2);
-        assert_int_equal(t.empty, 1);
+        assert_int_equal(t.empty, 2);
         assert_int_equal(t.users, cases[i].users);
         assert_int_equal(t.arrival[0].prompt, 100);
         assert_int_equal(t.arrival[0].generate, 3);
@@ -75,7 +75,7 @@ static void test_refused(void **state)
         {"{\"mean_ttft_ms\": 5, \"input_lens\": [], \"ttfts\": [1]}", "without input_lens"},
         {"{\"input_lens\": [5], \"output_lens\": [5], \"ttfts\": [1]}", "without itls"},
         {"{\"request_rate\": 4, " LISTS "}", "no start_times"},
-        {"{" LISTS ", \"start_times\": [1]}", "start_times has 1 requests, and input_lens has 3"},
+        {"{" LISTS ", \"start_times\": [1]}", "start_times has 1 requests, and input_lens has 4"},
         {"{\"input_lens\": [5, 6], \"output_lens\": [5], \"ttfts\": [1], \"itls\": [[]]}",
          "output_lens has 1"},
         {"{\"input_lens\": [\"5\"]}", "input_lens is an array of numbers"},

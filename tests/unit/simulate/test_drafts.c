@@ -37,6 +37,8 @@ static void test_ends(void **state)
         assert_int_equal(roof_drafts_yield(&none, 7, i, 2000), 1);
     }
     assert_int_equal(roof_drafts_yield(&always, 7, 10, 16), 6); /* no more than are wanted */
+    assert_int_equal(roof_drafts_yield(&always, 7, 10, 17), 6);
+    assert_int_equal(roof_drafts_yield(&always, 7, 10, 15), 5);
     assert_int_equal(roof_drafts_yield(&always, 7, 10, 14), 4);
     assert_int_equal(roof_drafts_yield(&always, 7, 10, 11), 1);
 }

@@ -64,6 +64,13 @@ static void test_ordered(void **state)
     }
     check_next(&t, 3, 3, 4, 4);
     roof_request_trace_free(&t);
+
+    assert_int_equal(read_text(&t, state, "arrival_s,prompt,generate\n-5,1,1\n-4,2,1\n", 0, NULL),
+                     ROOF_OK);
+    assert_null(t.arrival);
+    check_next(&t, 0, 0, 1, 1);
+    check_next(&t, 1, 1, 2, 1);
+    roof_request_trace_free(&t);
 }
 
 /* A pipe is read twice as well. */
@@ -104,6 +111,29 @@ static void test_unordered(void **state)
     for (size_t i = 0; i < t.count; i++) {
         assert_near(t.arrival[i].time_s, times[i], 1e-12);
         assert_int_equal(t.arrival[i].prompt, prompts[i]);
+    }
+    roof_request_trace_free(&t);
+}
+
+/* Each keeps the ids of its own prompt. */
+static void test_unordered_ids(void **state)
+{
+    struct roof_request_trace t;
+    assert_int_equal(
+        read_text(
+            &t, state,
+            "{\"timestamp\": 9, \"input_length\": 64, \"output_length\": 1, \"hash_ids\": [7, 8]}\n"
+            "{\"timestamp\": 9, \"input_length\": 0, \"output_length\": 1, \"hash_ids\": [5]}\n"
+            "{\"timestamp\": 5, \"input_length\": 70, \"output_length\": 1, \"hash_ids\": [1, 2, "
+            "3]}\n"
+            "{\"timestamp\": 6, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [4]}\n",
+            PART_TOKENS, NULL),
+        ROOF_OK);
+    static const uint64_t ids[][3] = {{1, 2, 3}, {4}, {7, 8}};
+    static const size_t counts[] = {3, 1, 2};
+    assert_int_equal(t.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_memory_equal(t.arrival[i].ids, ids[i], counts[i] * sizeof ids[i][0]);
     }
     roof_request_trace_free(&t);
 }
@@ -152,6 +182,17 @@ static void test_long(void **state)
     assert_int_equal(roof_request_trace_read(&t, path, UINT64_MAX, 0, &error), ROOF_INVALID);
     assert_int_equal(error.line, bad + 1);
     assert_non_null(strstr(error.message, "sort the file"));
+    roof_request_trace_free(&t);
+
+    FILE *const again = fopen(path, "r+"); /* in order */
+    assert_non_null(again);
+    assert_int_equal(fseek(again, (long)strlen("arrival_s,prompt,generate\n") + 6L * (bad - 1), 0),
+                     0);
+    fputs("1", again);
+    assert_int_equal(fclose(again), 0);
+    assert_int_equal(roof_request_trace_read(&t, path, UINT64_MAX, 0, NULL), ROOF_OK);
+    assert_int_equal(t.count, ROOF_TRACE_SORTED_MAX + 1);
+    assert_null(t.arrival);
     roof_request_trace_free(&t);
 }
 
@@ -303,6 +344,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ordered, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_pipe, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_unordered, make_folder, remove_trace),
+        cmocka_unit_test_setup_teardown(test_unordered_ids, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_measured, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_long, make_folder, remove_trace),
         cmocka_unit_test_setup_teardown(test_changed, make_folder, remove_trace),
