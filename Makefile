@@ -648,7 +648,7 @@ valgrind-quick:
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
           $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c
 LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h))
-LINT_S := .ci/run .ci/deps packaging/deb.sh packaging/portable.sh src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
+LINT_S := .ci/run .ci/deps packaging/deb.sh packaging/portable.sh packaging/version.sh src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
           $(sort $(wildcard tests/*.sh tests/bench/*.sh tests/cli/*.sh tests/cuda/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
 # Unit tests and golden command lines have words that are misspelled on purpose.
 SPELLED := $(wildcard *.md) Makefile .ci docs include src data debian packaging $(wildcard tests/*.sh tests/*.py) \
@@ -758,8 +758,8 @@ check-packages: check-dist $(BIN)
 	sh tests/sbom.sh $(BIN) $(VERSION)
 	$(MAKE) deb
 
-## portable: build tarballs of programs that need glibc alone, x86-64 and arm64 (sh .ci/deps portable)
-portable: $(BIN)
+## portable: build tarballs of programs that need glibc alone, x86-64 and arm64 (sh .ci/deps page portable)
+portable: page
 	sh packaging/portable.sh x86-64 $(BUILD)
 	sh packaging/portable.sh arm64 $(BUILD)
 

@@ -30,7 +30,9 @@ static=$root/usr/lib/$triplet
 mkdir -p "$out/include/cjson"
 cp "$build/cjson/cJSON.h" "$out/include/cjson/"
 "$cc" -O2 -fPIE -ffp-contract=off -c -o "$out/cJSON.o" "$build/cjson/cJSON.c"
-make -s all CC="$cc" BUILD="$out" SHARED= CJSON_CFLAGS="-I$out/include" CJSON_LIBS="$out/cJSON.o" \
+explorer=$build/page/explorer.html
+[ -e "$explorer" ] || { echo "no $explorer: make page writes it" >&2; exit 1; }
+make -s all CC="$cc" BUILD="$out" SHARED= EXPLORER="$explorer" CJSON_CFLAGS="-I$out/include" CJSON_LIBS="$out/cJSON.o" \
     ARG_CFLAGS="-I$root/usr/include" ARG_LIBS="$static/libargtable2.a" \
     EVENT_CFLAGS="-DROOF_EVENT -I$root/usr/include -I$root/usr/include/$triplet" \
     EVENT_LIBS="$static/libevent_core.a"
@@ -41,7 +43,10 @@ needed=$("$triplet-readelf" -d "$out/roofline" | sed -n 's/.*(NEEDED).*\[\(.*\)\
 [ -z "$needed" ] || { echo "the program of $machine needs $needed" >&2; exit 1; }
 glibc=$("$triplet-readelf" -V "$out/roofline" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
 
-# It answers with the bytes of the build beside it, and can load libraries.
+# It answers with the bytes of the build beside it, has the explorer, and can load libraries.
+$run "$out/roofline" page -o "$out/explorer.html"
+"$build/roofline" page -o "$out/wanted.html"
+cmp "$out/wanted.html" "$out/explorer.html"
 for question in 'predict model llama-3-8b -H h100-sxm -f json' 'predict gemm -m 64 -n 4096 -k 4096 --why' \
     'recommend model llama-3-8b -H l40s --devices 1 -f csv'; do
     # Word splitting is wanted: the words of the question.

@@ -953,6 +953,33 @@ bad_foreign() {
     foreign "$scratch/foreign"
 }
 
+# --- version --------------------------------------------------------------------------------------
+
+# A copy of the files that have the version, in which a new one is written everywhere.
+new_version() {
+    rm -rf "$scratch/version"
+    mkdir -p "$scratch/version/docs" "$scratch/version/include/roofline"
+    cp -r packaging debian CHANGELOG.md CONTRIBUTING.md "$scratch/version/"
+    cp docs/releasing.md docs/example.py "$scratch/version/docs/"
+    cp include/roofline/version.h "$scratch/version/include/roofline/"
+    sh packaging/version.sh 21.3.4 "$scratch/version"
+}
+
+versions() {
+    sh packaging/version.sh --check .
+    new_version
+    grep -q '^## 21\.3\.4 - 20' "$scratch/version/CHANGELOG.md" || echo "CHANGELOG.md has no entry of the new version"
+}
+
+bad_versions() {
+    new_version
+    sed 's/21\.3\.4/21.3.5/' "$scratch/version/debian/changelog" > "$scratch/changelog"
+    cp "$scratch/changelog" "$scratch/version/debian/changelog"
+    sed 's/so\.21/so.20/' docs/example.py > "$scratch/version/docs/example.py"
+    rm "$scratch/version/debian/libroofline21.install"
+    sh packaging/version.sh --check "$scratch/version"
+}
+
 quick() {
     notices 7 bad_layers
     check 'files include their own folder and earlier ones' layers .
@@ -988,6 +1015,8 @@ quick() {
     check 'docs/README.md has every page' indexed docs/README.md
     notices 4 bad_foreign
     check 'code of others is pinned' foreign .
+    notices 3 bad_versions
+    check 'the version is the same everywhere, and packaging/version.sh writes it' versions
     check '.ci/deps fails where something that is needed is missing' sh tests/deps.sh
     ! command -v python3 > "$scratch/found" || notices 4 bad_mutants
     check 'each mistake of tests/mutants can be made' mutants tests/mutants

@@ -175,9 +175,12 @@ enum roof_status roof_ask_explain(struct roof_text *out, struct roof_asking *a, 
     struct explain_input in = {.top = 0};
     struct roof_pair *pair = NULL;
     struct roof_table table;
+    struct roof_kept_columns kept;
     TRY(read_input(&in, a, recommended, error));
     TRY(roof_table_open(&table, a->form.rows, ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM,
                         a->form.columns, error));
+    roof_read_kept_columns(&kept, a->question);
+    roof_table_narrow(&table, &kept, NULL);
     TRY(roof_pair_open(&pair, &in.request, error));
     write_pair(out, &table, pair, (size_t)in.top, &a->form);
     roof_pair_free(pair);

@@ -300,7 +300,10 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
         TRY(roof_read_drawing_size(&in->size, a, error));
     }
     in->model_name = q->model_name;
-    in->top = a->form.format == ROOF_TEXT ? ROOF_TOP_DEFAULT : INT64_MAX;
+    in->top =
+        a->form.format == ROOF_TEXT || (a->form.format == ROOF_MARKDOWN && a->form.columns == NULL)
+            ? ROOF_TOP_DEFAULT
+            : INT64_MAX;
     return roof_read_integer(&in->top, q, ROOF_INPUT_TOP, error);
 }
 
@@ -330,6 +333,8 @@ static void write_plans(struct roof_text *out, struct roof_table *table,
         roof_plan_report_why_text(out, speedup, &answer->plans.plan[0], problem, (size_t)in->top);
     } else if (form->report) {
         roof_plan_report_text(out, answer, (size_t)in->top, &in->kept);
+    } else if (form->format == ROOF_MARKDOWN && form->columns == NULL) {
+        roof_plan_report_markdown(out, answer, (size_t)in->top, &in->kept);
     } else if (form->format == ROOF_JSON && sides) {
         roof_plan_report_why_json(out, speedup, &answer->plans.plan[0], problem);
     } else if (form->format == ROOF_JSON) {

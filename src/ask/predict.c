@@ -48,10 +48,13 @@ static enum roof_status read_input(struct operator_input *out, struct roof_askin
 
 /* Opens the table, which checks the columns, and refuses what rows cannot show. */
 static enum roof_status check_output(struct roof_table *table, const struct operator_input *in,
-                                     struct roof_error *error)
+                                     const struct roof_question *question, struct roof_error *error)
 {
+    struct roof_kept_columns kept;
     TRY(roof_table_open(table, in->form.rows, ROOF_TABLE_PREDICTIONS, in->scenario.common.op,
                         in->form.columns, error));
+    roof_read_kept_columns(&kept, question);
+    roof_table_narrow(table, &kept, NULL);
     if ((in->why || in->tiling || in->advise) && !in->form.document) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("%s") " goes with " ROOF_KEY("format") " text or json",
@@ -108,7 +111,7 @@ static enum roof_status predict_operator(struct roof_text *out, struct roof_aski
     struct operator_answer answer = {.trace = {0}};
     struct roof_table table;
     TRY(read_input(&in, a, error));
-    TRY(check_output(&table, &in, error));
+    TRY(check_output(&table, &in, a->question, error));
     enum roof_status status = predict_all(&answer, &in, error);
     if (status == ROOF_OK && in.form.document) {
         status = roof_read_product(&in.product, &a->loans, in.hardware, error);

@@ -236,6 +236,8 @@ static void write_answer(struct roof_text *out, struct roof_table *table,
 {
     if (form->report) {
         roof_rate_report_text(out, answer, (size_t)top);
+    } else if (form->format == ROOF_MARKDOWN && form->columns == NULL) {
+        roof_rate_report_markdown(out, answer, (size_t)top);
     } else if (form->format == ROOF_JSON) {
         roof_rate_report_json(out, answer, (size_t)top);
     } else {

@@ -6,6 +6,7 @@
 #include "ask/draw.h"
 #include "ask/simulate_read.h"
 #include "base/base.h"
+#include "report/markdown.h"
 #include "report/simulation_report.h"
 #include "simulate/capacity.h"
 
@@ -50,6 +51,23 @@ static enum roof_status check_output(struct roof_table *table, const struct simu
                                            ROOF_OPERATOR_GEMM, a->form.columns, error);
 }
 
+/* Writes the row in the columns that fit on a page, and the report, folded. */
+static void write_markdown(struct roof_text *text, struct roof_table *table,
+                           const struct simulate_input *in, const struct roof_question *question)
+{
+    struct roof_kept_columns kept;
+    struct roof_text report = ROOF_TEXT_INIT;
+    roof_read_kept_columns(&kept, question);
+    roof_table_narrow(table, &kept, NULL);
+    roof_table_begin(table, text);
+    roof_table_simulation(table, text, &in->row);
+    roof_table_end(table, text);
+    if (!kept.all) {
+        roof_simulation_report_text(&report, &in->row, in->inputs.limit);
+        roof_markdown_put_report(text, "The whole report", &report);
+    }
+}
+
 static enum roof_status write_result(struct roof_text *text, struct roof_table *table,
                                      const struct simulate_input *in, struct roof_asking *a,
                                      struct roof_error *error)
@@ -63,6 +81,10 @@ static enum roof_status write_result(struct roof_text *text, struct roof_table *
     }
     if (a->form.format == ROOF_JSON) {
         roof_simulation_report_json(text, &in->row, in->inputs.limit);
+        return ROOF_OK;
+    }
+    if (a->form.format == ROOF_MARKDOWN && !in->requests && !in->moments) {
+        write_markdown(text, table, in, a->question);
         return ROOF_OK;
     }
     roof_table_begin(table, text);

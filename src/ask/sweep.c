@@ -268,7 +268,7 @@ static enum roof_status read_input(struct sweep_input *in, struct roof_table *ta
     }
     TRY(roof_sweep_count(&in->count, sweep, error));
     TRY(check_ends(in, error));
-    if (a->form.format == ROOF_TEXT) {
+    if (readable) {
         TRY(look_over(in, table, error));
         roof_table_narrow(table, &in->kept, &in->variety);
     }
@@ -461,8 +461,11 @@ static enum roof_status end(struct sink *sink, enum roof_status status, struct r
     }
     if (status == ROOF_OK) {
         roof_table_end(&sink->table, &sink->text);
-        if (sink->asking->form.format == ROOF_TEXT && sink->in->last) {
+        const bool text = sink->asking->form.format == ROOF_TEXT;
+        if ((text || sink->asking->form.format == ROOF_MARKDOWN) && sink->in->last) {
             roof_table_left_out(&sink->table, &sink->in->variety, &sink->text);
+        }
+        if (text && sink->in->last) {
             put_near(&sink->text, &sink->in->near);
         }
         status = put_summary(sink, &sink->text, error);

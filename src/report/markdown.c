@@ -189,3 +189,13 @@ void roof_markdown_unfold(struct roof_text *out)
 {
     roof_text_put(out, "\n</details>\n");
 }
+
+void roof_markdown_put_report(struct roof_text *out, const char *line, struct roof_text *report)
+{
+    roof_markdown_fold(out, line);
+    roof_text_put(out, "\n");
+    roof_markdown_put_block(out, "text", report->failed ? "" : report->data);
+    roof_markdown_unfold(out);
+    out->failed = out->failed || report->failed;
+    roof_text_free(report);
+}

@@ -49,6 +49,8 @@ void roof_markdown_put_sources(struct roof_text *out, const char *sources);
 /* Begins what GitHub shows when a reader opens it, under a line of text that needs no escapes. */
 void roof_markdown_fold(struct roof_text *out, const char *line);
 void roof_markdown_unfold(struct roof_text *out);
+/* Writes a report as it is printed as text, folded under a line, and releases it. */
+void roof_markdown_put_report(struct roof_text *out, const char *line, struct roof_text *report);
 void roof_markdown_put_quantity(struct roof_text *out, double value, enum roof_unit unit);
 /* Writes FLOP/s with the prefix that they need; "-" when there are none. */
 void roof_markdown_put_rate(struct roof_text *out, double flops_per_s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Text tables fit on a page: what matters least is left out. */
+/* Tables for people fit on a page: what matters least is left out. */
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +11,8 @@
 #include "report/rows.h"
 
 #define LEFT_OUT_MAX 20
+/* The characters of a table in Markdown on a page of 1012 pixels, as GitHub shows it. */
+#define MARKDOWN_WIDTH 118
 
 /* The columns that may be left out of tables of a kind, the first of these first. */
 static const struct {
@@ -30,6 +32,10 @@ static const struct {
       "expected_tokens_per_s_per_user", "tokens_per_s_per_user", "expected_ttft_ms", "ttft_ms",
       "kv"}},
     {ROOF_TABLE_RATES, {"cost_per_million_tokens", "e2e_ms_p99", "kv"}},
+    {ROOF_TABLE_SIMULATIONS,
+     {"model", "hardware", "e2e_ms_mean", "waiting", "preemptions", "running", "kv_use", "devices",
+      "tpot_ms_mean", "ttft_ms_mean"}},
+    {ROOF_TABLE_SPEEDUPS, {"from", "to", "count"}},
     {ROOF_TABLE_HARDWARE, {"int4_tflops", "int8_tflops", "tdp_w", "basis"}},
     {ROOF_TABLE_PRECISIONS, {"block_elements", "block_bytes", "highest", "family"}},
     {ROOF_TABLE_OPERATORS, {"dimensions"}},
@@ -147,13 +153,18 @@ void roof_table_hide(struct roof_table *table, const char *key)
     columns->count = kept;
 }
 
+static bool too_wide(const struct roof_table *table)
+{
+    const bool markdown = table->output == ROOF_OUTPUT_MARKDOWN;
+    return roof_table_width(table) > (markdown ? MARKDOWN_WIDTH : ROOF_PAGE_WIDTH);
+}
+
 /* Leaves out a column that is worth no more than this, while the table is too wide. */
 static void spare(struct roof_table *table, const struct roof_kept_columns *kept,
                   const struct roof_variety *variety, enum worth most, const char *key)
 {
     const enum worth is = worth(variety, key);
-    if (roof_table_width(table) > ROOF_PAGE_WIDTH && is <= most &&
-        (is < WORTH_MUCH || !is_kept(kept, key))) {
+    if (too_wide(table) && is <= most && (is < WORTH_MUCH || !is_kept(kept, key))) {
         roof_table_hide(table, key);
     }
 }
@@ -181,11 +192,14 @@ static void spare_all(struct roof_table *table, const struct roof_kept_columns *
 void roof_table_narrow(struct roof_table *table, const struct roof_kept_columns *kept,
                        const struct roof_variety *variety)
 {
-    if (table->output != ROOF_OUTPUT_TEXT || kept->all) {
+    const bool markdown = table->output == ROOF_OUTPUT_MARKDOWN;
+    if ((table->output != ROOF_OUTPUT_TEXT && !markdown) || kept->all) {
         return;
     }
-    if (variety == NULL && table->kind == ROOF_TABLE_MODEL_PREDICTIONS &&
-        roof_table_width(table) > ROOF_PAGE_WIDTH) {
+    if (markdown && table->kind == ROOF_TABLE_OPERATORS) {
+        return; /* the lists of dimensions have blanks, at which cells are folded */
+    }
+    if (variety == NULL && table->kind == ROOF_TABLE_MODEL_PREDICTIONS && too_wide(table)) {
         roof_table_hide(table, "expected_tokens_per_s"); /* it is in the expected time, too */
     }
     for (int most = WORTH_NOTHING; most <= WORTH_MOST; most++) {
@@ -221,7 +235,11 @@ void roof_table_left_out(const struct roof_table *table, const struct roof_varie
         const bool fits = column + name.length + sizeof end < ROOF_PAGE_WIDTH;
         roof_text_put(out, column == 0 ? begin : fits ? ", " : ",\n  ");
         column = column == 0 ? strlen(begin) : fits ? column + 2 : 2;
-        roof_text_add(out, name.data, name.length);
+        if (table->output == ROOF_OUTPUT_MARKDOWN) {
+            roof_text_markdown(out, name.failed ? "" : name.data);
+        } else {
+            roof_text_add(out, name.data, name.length);
+        }
         column += name.length;
     }
     roof_text_put(out, column == 0 ? "" : end);

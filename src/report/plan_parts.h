@@ -46,5 +46,9 @@ size_t roof_plan_first_on(const struct roof_plans *plans, size_t hardware);
 void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
                           const struct roof_plan_problem *problem, size_t top,
                           const struct roof_kept_columns *kept);
+/* Writes the best plans as tables in Markdown, below a line about each. */
+void roof_plan_put_markdown(struct roof_text *out, const struct roof_plans *plans,
+                            const struct roof_plan_problem *problem, size_t top,
+                            const struct roof_kept_columns *kept);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "predict/unexpected.h"
+#include "report/markdown.h"
 #include "report/plan_parts.h"
 #include "report/rows.h"
 #include "report/speedup_report.h"
@@ -730,6 +731,19 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer 
         roof_text_put(out, "}");
     }
     roof_text_put(out, "\n}\n");
+}
+
+void roof_plan_report_markdown(struct roof_text *out, const struct roof_plan_answer *answer,
+                               size_t top, const struct roof_kept_columns *kept)
+{
+    struct roof_text report = ROOF_TEXT_INIT;
+    roof_text_put(out, "# Ways to serve ");
+    roof_text_markdown(out, answer->problem.model->id);
+    roof_text_put(out, "\n");
+    roof_plan_put_markdown(out, &answer->plans, &answer->problem, top, kept);
+    roof_plan_report_text(&report, answer, top, kept);
+    roof_markdown_put_report(
+        out, "The whole report: the best plan, why it is best, and what is left out", &report);
 }
 
 /* --- one change ---------------------------------------------------------------------------- */

@@ -15,6 +15,9 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer 
                            const struct roof_kept_columns *kept);
 void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer *answer,
                            size_t top);
+/** Writes a table of the best plans that fits on a page, and the text below it, folded. */
+void roof_plan_report_markdown(struct roof_text *out, const struct roof_plan_answer *answer,
+                               size_t top, const struct roof_kept_columns *kept);
 
 /** Each takes one change apart for both phases, with at most top operators of each, at the split
  * and batch of the best plan. */

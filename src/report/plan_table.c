@@ -194,12 +194,12 @@ static void show_bounds(struct roof_fields *columns)
     }
 }
 
-static void put_rows(struct roof_text *out, struct rows rows,
-                     const struct roof_plan_problem *problem, const struct common *common,
-                     const struct roof_kept_columns *kept)
+static void put_rows_as(struct roof_text *out, enum roof_output output, struct rows rows,
+                        const struct roof_plan_problem *problem, const struct common *common,
+                        const struct roof_kept_columns *kept)
 {
     struct roof_table table;
-    (void)roof_table_open(&table, ROOF_OUTPUT_TEXT, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, NULL,
+    (void)roof_table_open(&table, output, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, NULL,
                           NULL); /* fails for columns only */
     if (rows.basis == ROOF_PLAN_BOUND) {
         show_bounds(&table.columns);
@@ -215,6 +215,13 @@ static void put_rows(struct roof_text *out, struct rows rows,
         roof_table_plan(&table, out, &row);
     }
     roof_table_end(&table, out);
+}
+
+static void put_rows(struct roof_text *out, struct rows rows,
+                     const struct roof_plan_problem *problem, const struct common *common,
+                     const struct roof_kept_columns *kept)
+{
+    put_rows_as(out, ROOF_OUTPUT_TEXT, rows, problem, common, kept);
 }
 
 /* --- both tables of a basis ---------------------------------------------------------------- */
@@ -401,5 +408,23 @@ void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
             roof_text_put(out, "\n");
             put_rows(out, front, problem, &common, kept);
         }
+    }
+}
+
+void roof_plan_put_markdown(struct roof_text *out, const struct roof_plans *plans,
+                            const struct roof_plan_problem *problem, size_t top,
+                            const struct roof_kept_columns *kept)
+{
+    for (size_t b = 0; b < COUNT(bases); b++) {
+        const struct rows best = rows_of(plans, problem, bases[b], top, false);
+        struct common common = {0};
+        if (count_basis(plans, bases[b]) == 0) {
+            continue;
+        }
+        add_common(&common, best, problem);
+        roof_text_printf(out, "\nBy %s; rates are tokens/s per user and per device.\n\n",
+                         bases[b] == ROOF_PLAN_EXPECTED ? "expected times"
+                                                        : "lower bounds (real kernels are slower)");
+        put_rows_as(out, ROOF_OUTPUT_MARKDOWN, best, problem, &common, kept);
     }
 }

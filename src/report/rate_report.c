@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/shell.h"
+#include "report/markdown.h"
 #include "report/plan_parts.h"
 #include "report/rate_trace_report.h"
 #include "report/render.h"
@@ -219,9 +220,21 @@ void roof_rate_report_rows(struct roof_text *out, struct roof_table *table,
     roof_table_end(table, out);
 }
 
-static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
+static void put_table(struct roof_text *out, enum roof_output output,
+                      const struct roof_rate_answer *a, size_t top)
 {
     struct roof_table table;
+    (void)roof_table_open(&table, output, ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM, NULL,
+                          NULL); /* fails for columns only */
+    if (!a->kept->all) {
+        hide_columns(&table, a);
+    }
+    roof_table_narrow(&table, a->kept, NULL);
+    roof_rate_report_rows(out, &table, a, top);
+}
+
+static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, size_t top)
+{
     const struct roof_simulation_inputs *const load = a->problem->load;
     const struct roof_plan_problem *const problem = &a->problem->answer->problem;
     roof_text_printf(out,
@@ -239,13 +252,7 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
     }
     roof_text_put(out, " devices (--devices).\n"
                        "Published runs had later first tokens than simulations of them.\n\n");
-    (void)roof_table_open(&table, ROOF_OUTPUT_TEXT, ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM, NULL,
-                          NULL); /* fails for columns only */
-    if (!a->kept->all) {
-        hide_columns(&table, a);
-    }
-    roof_table_narrow(&table, a->kept, NULL);
-    roof_rate_report_rows(out, &table, a, top);
+    put_table(out, ROOF_OUTPUT_TEXT, a, top);
 }
 
 /* Writes the copies of the best way for each of several rates. */
@@ -390,4 +397,17 @@ void roof_rate_report_json(struct roof_text *out, const struct roof_rate_answer 
         roof_rate_trace_json(out, answer);
     }
     roof_text_printf(out, ",\n\"ways\": %zu,\n\"simulated\": %zu\n}\n", found->ways, found->tried);
+}
+
+void roof_rate_report_markdown(struct roof_text *out, const struct roof_rate_answer *answer,
+                               size_t top)
+{
+    struct roof_text report = ROOF_TEXT_INIT;
+    roof_text_put(out, "# Ways to serve ");
+    roof_text_markdown(out, answer->problem->answer->problem.model->id);
+    roof_text_put(out, "\n\n");
+    put_table(out, ROOF_OUTPUT_MARKDOWN, answer, top);
+    roof_rate_report_text(&report, answer, top);
+    roof_markdown_put_report(out, "The whole report: the best way, and what each limit has",
+                             &report);
 }

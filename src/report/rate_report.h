@@ -33,6 +33,8 @@ struct roof_rate_answer {
 void roof_rate_report_remark(struct roof_text *out, const struct roof_rate_answer *answer);
 void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer *answer,
                            size_t top);
+void roof_rate_report_markdown(struct roof_text *out, const struct roof_rate_answer *answer,
+                               size_t top);
 void roof_rate_report_json(struct roof_text *out, const struct roof_rate_answer *answer,
                            size_t top);
 /** Writes the rows of a table. */

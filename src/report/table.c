@@ -190,14 +190,17 @@ static int column_width(const struct roof_field *column)
 
 int roof_table_width(const struct roof_table *table)
 {
-    int width = -2; /* two blanks stand between columns */
+    /* Two blanks stand between columns of text, and the frame of cells around those of Markdown. */
+    const bool markdown = table->output == ROOF_OUTPUT_MARKDOWN;
+    const int apart = markdown ? 3 : 2;
+    int width = markdown ? 0 : -apart;
     for (size_t i = 0; i < table->carried_count; i++) {
         const int name = (int)roof_text_width(table->carried[i].name);
-        width += (name > 12 ? name : 12) + 2;
+        width += (name > 12 ? name : 12) + apart;
     }
     for (size_t i = 0; i < table->columns.count; i++) {
         const int column = column_width(&table->columns.field[i]);
-        width += (column < 0 ? -column : column) + 2;
+        width += (column < 0 ? -column : column) + apart;
     }
     return width;
 }
@@ -291,7 +294,7 @@ static void markdown_header(const struct roof_table *table, struct roof_text *ou
         carried_markdown(out, table->carried[i].name);
     }
     for (size_t i = 0; i < table->columns.count; i++) {
-        markdown_cell(out, table->columns.field[i].key);
+        markdown_cell(out, column_label(&table->columns.field[i]));
     }
     roof_text_put(out, "\n|");
     for (size_t i = 0; i < table->carried_count; i++) {

@@ -3,7 +3,9 @@
 # Reports of models in Markdown: sh tests/cli/reports.sh PROGRAM FILE.md...
 #
 # Each file is what the command at its end prints, byte for byte. Of these files and of the reports
-# of other models all tables have as many cells in each row as titles. BLESS=1 writes the files anew.
+# of other models all tables have as many cells in each row as titles. Tables of rows fit on a page of
+# GitHub, which has 1012 pixels: about 118 characters, of which the frame of a cell takes three.
+# BLESS=1 writes the files anew.
 set -eu
 
 [ $# -ge 2 ] || { echo "usage: sh reports.sh PROGRAM FILE.md..." >&2; exit 2; }
@@ -57,7 +59,51 @@ gpt-2 -H l4 --phase decode
 llama-3-8b -H h100-sxm --phase prefill --chunk 512 --context 8k
 END
 
+# Prints the tables that do not fit; what is folded is left out.
+# shellcheck disable=SC2016
+fits='
+    function judge(    i, sum) {
+        for (i in width) sum += width[i] + 3
+        if (sum > 118) print sum " characters: " head
+        delete width
+    }
+    /^<details>/ { folded = 1 }
+    /^<\/details>/ { folded = 0 }
+    folded { next }
+    /^\|/ {
+        if (!inside) head = $0
+        inside = 1
+        if (/^\|( -+:? \|)+$/) next
+        count = split($0, cell, / *\| */)
+        for (i = 2; i < count; i++) if (length(cell[i]) > width[i]) width[i] = length(cell[i])
+        next
+    }
+    inside { judge(); inside = 0 }
+    END { if (inside) judge() }'
+while read -r question; do
+    # shellcheck disable=SC2086
+    roofline $question -f md > "$scratch/report.md" || complain "$question: no report"
+    [ "$(grep -c '^|' "$scratch/report.md")" -ge 3 ] || complain "$question: no table"
+    wide=$(awk "$fits" "$scratch/report.md")
+    [ -z "$wide" ] || complain "$question: $wide"
+    [ "$(wc -l < "$scratch/report.md")" -le 130 ] || complain "$question: more than a page"
+done <<'END'
+recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --devices 4 --prompt 4k --generate 500
+recommend model deepseek-r1 -H h200-sxm,mi300x,gaudi3 --formats fp8 --devices 8 --prompt 4k --generate 500 --price-per-hour h200-sxm=3,mi300x=2,gaudi3=1
+recommend model llama-3-8b -H h100-sxm --rate 30 --prompt 1k --generate 200 --max-ttft p99:200ms --requests 400
+simulate llama-3-8b -H h100-sxm --rate 10 --prompt 1k --generate 200 --requests 400
+sweep gemm -m 1:64:x2 -n 4096 -k 4096 -H h100-sxm,l40s
+sweep model llama-3-8b -H h100-sxm,l40s --batch 1:64:x2 --phase decode,prefill
+predict attention --heads 32 --kv-heads 8 --head-dim 128 --query-len 1 --kv-len 4096 -H h100-sxm
+list hardware
+list layouts
+END
+
 # What it must notice.
+printf '| %0115d |\n' 1 > "$scratch/wide.md"
+[ -z "$(awk "$fits" "$scratch/wide.md")" ] || complain "the widest table is refused"
+printf '| %0116d |\n' 1 > "$scratch/wide.md"
+[ -n "$(awk "$fits" "$scratch/wide.md")" ] || complain "a table that is too wide is taken"
 printf '| a | b |\n| - | - |\n| 1 |\n' > "$scratch/bad.md"
 ! awk -f "$tables" "$scratch/bad.md" > "$scratch/log" || complain "tables.awk takes a row without a cell"
 printf '| a | b  |\n| - | -- |\n| 1 | \\| |\n' > "$scratch/good.md"

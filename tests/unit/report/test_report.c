@@ -628,7 +628,7 @@ static void test_columns(void **unused)
         {ROOF_OUTPUT_NDJSON, "bytes,k", "{\"bytes\":8448,\"k\":64}\n"},
         {ROOF_OUTPUT_NDJSON, "network_bytes,n", "{\"n\":64}\n"},
         {ROOF_OUTPUT_MARKDOWN, "bottleneck,network_bytes",
-         "| bottleneck | network_bytes |\n| --- | ---: |\n| memory | - |\n"},
+         "| bound | network_bytes |\n| --- | ---: |\n| memory | - |\n"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_text text = one_row(cases[i].output, ROOF_OPERATOR_GEMV, cases[i].columns, &p);
