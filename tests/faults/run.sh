@@ -109,6 +109,7 @@ EOF
  "classes": {"linear": "fp8", "lm_head": "bf16"}}
 EOF
     printf 'time_s,device,power_w\n0,0,100\n1,0,200\n' > p.csv
+    { echo n,note; seq 1 1700 | sed 's/$/,row/'; } > many.csv
     cat > r.csv <<'EOF'
 operator,m,n,k,weights,measured_us,note
 gemm,1,64,64,fp8,3,"a, b"
