@@ -21,25 +21,26 @@ enum {
  * two. What is worked out for all of them is in arrays, which a processor takes several at a time.
  */
 #define EACH(OF)                                                                                   \
-    OF(128, 128)                                                                                   \
-    OF(128, 256) OF(256, 128) OF(256, 256) OF(64, 128) OF(128, 64) OF(64, 256) OF(64, 64)          \
-        OF(32, 128) OF(32, 64) OF(16, 128) OF(16, 64)
+    {                                                                                              \
+        OF(128, 128), OF(128, 256), OF(256, 128), OF(256, 256), OF(64, 128), OF(128, 64),          \
+            OF(64, 256), OF(64, 64), OF(32, 128), OF(32, 64), OF(16, 128), OF(16, 64)              \
+    }
 #define EACH_BACK(OF)                                                                              \
-    OF(16, 64)                                                                                     \
-    OF(16, 128) OF(32, 64) OF(32, 128) OF(64, 64) OF(64, 256) OF(128, 64) OF(64, 128) OF(256, 256) \
-        OF(256, 128) OF(128, 256) OF(128, 128)
-#define ROWS(m, n) (m),
-#define COLUMNS(m, n) (n),
-#define PER_ROW(m, n) 1. / (m),
-#define PER_COLUMN(m, n) 1. / (n),
+    {                                                                                              \
+        OF(16, 64), OF(16, 128), OF(32, 64), OF(32, 128), OF(64, 64), OF(64, 256), OF(128, 64),    \
+            OF(64, 128), OF(256, 256), OF(256, 128), OF(128, 256), OF(128, 128)                    \
+    }
+#define ROWS(m, n) (m)
+#define COLUMNS(m, n) (n)
+#define PER_ROW(m, n) (1. / (m))
+#define PER_COLUMN(m, n) (1. / (n))
 static const struct tiles {
     double m[ROOF_TILES];
     double n[ROOF_TILES];
     double per_m[ROOF_TILES];
     double per_n[ROOF_TILES];
-} tables[] = {
-    {{EACH(ROWS)}, {EACH(COLUMNS)}, {EACH(PER_ROW)}, {EACH(PER_COLUMN)}},
-    {{EACH_BACK(ROWS)}, {EACH_BACK(COLUMNS)}, {EACH_BACK(PER_ROW)}, {EACH_BACK(PER_COLUMN)}}};
+} tables[] = {{EACH(ROWS), EACH(COLUMNS), EACH(PER_ROW), EACH(PER_COLUMN)},
+              {EACH_BACK(ROWS), EACH_BACK(COLUMNS), EACH_BACK(PER_ROW), EACH_BACK(PER_COLUMN)}};
 #undef EACH
 #undef EACH_BACK
 #undef ROWS
