@@ -9,6 +9,8 @@ import shlex
 import subprocess
 import sys
 
+import formats
+
 MODELS = "llama-3.1-8b llama-3.3-70b mixtral-8x7b qwen3-8b deepseek-r1 gpt-oss-120b".split()
 DEVICES = "h100-sxm hgx-b200 l40s a100-sxm-80gb mi300x m4-max arc-b580".split()
 # No kernel was measured for the first, and none of mla-prefill for the second.
@@ -38,7 +40,11 @@ def plan_words(plan, batch):
     for key in splits:
         words += ["--" + key.replace("_", "-"), str(plan[key])]
     if plan.get("layout"):
-        return words + ["--layout", plan["layout"]]
+        words += ["--layout", plan["layout"]]
+        # An engine may round the activations of a checkpoint for weights of fewer bits to 8.
+        weights, activations = (formats.tensor_bytes(plan[key], 4096) for key in
+                                ("weights", "activations"))
+        return words + (["-a", plan["activations"]] if weights < activations < 8192 else [])
     return words + ["-w", plan["weights"], "-a", plan["activations"]]
 
 
