@@ -445,7 +445,7 @@ static const struct {
 bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights, bool many,
                    const struct roof_cpu_features *features)
 {
-    bool found = roof_dot_k_find(out, weights, features);
+    bool found = roof_dot_k_find(out, weights, many, features);
     for (size_t i = 0; i < COUNT(table); i++) {
         if (table[i].weights == weights && table[i].isa <= features->isa &&
             (!table[i].vnni || features->vnni) && (!table[i].bf16 || features->bf16) &&

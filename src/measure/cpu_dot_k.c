@@ -12,7 +12,7 @@
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("GCC unroll 4")
+#define UNROLL _Pragma("GCC unroll 8")
 
 /* Inputs that a row is multiplied with at once, so that its elements are unpacked once for them. */
 #define INPUTS 4
@@ -254,7 +254,8 @@ ROOF_TARGET_AVX2 INLINE void unpack_pairs(__m256i part[2], const uint8_t *pair, 
                 const int first = 2 * PART * two;                                                  \
                 __m256i part[2];                                                                   \
                 unpack_pairs(part, w->pair, high_bits, two);                                       \
-                for (int t = 0; t < inputs; t++) {                                                 \
+                UNROLL for (int t = 0; t < inputs; t++)                                            \
+                {                                                                                  \
                     const int8_t *const x = input_of(d, t, b)->element + first;                    \
                     whole[t] = add_part(whole[t], part[0], load(x),                                \
                                         _mm256_set1_epi16(scales.scale[first / PART]));            \
@@ -262,12 +263,14 @@ ROOF_TARGET_AVX2 INLINE void unpack_pairs(__m256i part[2], const uint8_t *pair, 
                                         _mm256_set1_epi16(scales.scale[first / PART + 1]));        \
                 }                                                                                  \
             }                                                                                      \
-            for (int t = 0; t < inputs; t++) {                                                     \
+            UNROLL for (int t = 0; t < inputs; t++)                                                \
+            {                                                                                      \
                 sum[t] = add_block(sum[t], whole[t], scales.least, to_float(w->scale),             \
                                    to_float(w->least), input_of(d, t, b));                         \
             }                                                                                      \
         }                                                                                          \
-        for (int t = 0; t < inputs; t++) {                                                         \
+        UNROLL for (int t = 0; t < inputs; t++)                                                    \
+        {                                                                                          \
             d->out[t * d->stride] = total(sum[t]);                                                 \
         }                                                                                          \
     }                                                                                              \
@@ -310,25 +313,140 @@ ROOF_TARGET_AVX2 INLINE void q6_avx2(const struct roof_dot *d, int inputs)
                 const int at = 8 * half + 2 * i; /* of the scale of the first 16 elements */
                 const __m256i scale =
                     _mm256_set_m128i(_mm_set1_epi16(w->part[at + 1]), _mm_set1_epi16(w->part[at]));
-                for (int t = 0; t < inputs; t++) {
+                UNROLL for (int t = 0; t < inputs; t++)
+                {
                     whole[t] = add_part(
                         whole[t], part[i],
                         load(input_of(d, t, b)->element + (ptrdiff_t)PART * (4 * half + i)), scale);
                 }
             }
         }
-        for (int t = 0; t < inputs; t++) {
+        UNROLL for (int t = 0; t < inputs; t++)
+        {
             const struct roof_block_q8_k *const x = input_of(d, t, b);
             const __m256i more = _mm256_slli_epi32(_mm256_madd_epi16(scales, load(x->sum)), 5);
             sum[t] = _mm256_fmadd_ps(_mm256_set1_ps(to_float(w->scale) * x->scale),
                                      _mm256_cvtepi32_ps(_mm256_sub_epi32(whole[t], more)), sum[t]);
         }
     }
-    for (int t = 0; t < inputs; t++) {
+    UNROLL for (int t = 0; t < inputs; t++)
+    {
         d->out[t * d->stride] = total(sum[t]);
     }
 }
 ONE_AND_MANY(q6_avx2, ROOF_TARGET_AVX2)
+
+/* --- packed blocks of q4_k -------------------------------------------------------------------- */
+
+/* The scales and minima of eight rows: each lane is a row, and has four of them. */
+struct packed_six_bits {
+    __m256i scale[2];
+    __m256i least[2];
+};
+
+ROOF_TARGET_VNNI INLINE struct packed_six_bits unpack_rows(const unsigned char *words)
+{
+    const __m256i low = _mm256_set1_epi32(0x3f3f3f3f);
+    const __m256i four = _mm256_set1_epi32(0x0f0f0f0f);
+    const __m256i two = _mm256_set1_epi32(0x03030303);
+    const __m256i a = load(words);
+    const __m256i b = load(words + 32);
+    const __m256i c = load(words + 64);
+    return (struct packed_six_bits){
+        {_mm256_and_si256(a, low),
+         _mm256_or_si256(_mm256_and_si256(c, four),
+                         _mm256_slli_epi32(_mm256_and_si256(_mm256_srli_epi32(a, 6), two), 4))},
+        {_mm256_and_si256(b, low),
+         _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi32(c, 4), four),
+                         _mm256_slli_epi32(_mm256_and_si256(_mm256_srli_epi32(b, 6), two), 4))}};
+}
+
+/* Returns the numbers of a part from those of the rows. */
+ROOF_TARGET_VNNI INLINE __m256 of_part(const __m256i numbers[2], int part)
+{
+    const __m256i shifted = _mm256_srli_epi32(numbers[part / 4], 8 * (part % 4));
+    return _mm256_cvtepi32_ps(_mm256_and_si256(shifted, _mm256_set1_epi32(63)));
+}
+
+ROOF_TARGET_VNNI INLINE __m256i four_of(const int8_t *at)
+{
+    int32_t four = 0;
+    memcpy(&four, at, sizeof four);
+    return _mm256_set1_epi32(four);
+}
+
+/* Eight rows of weights, each a lane, with some inputs. */
+ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
+{
+    __m256 sum[INPUTS] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
+                          _mm256_setzero_ps()};
+    for (int64_t b = 0; b < d->k / ROOF_BLOCK_K; b++) {
+        const unsigned char *const w = d->weights + b * ROOF_PACKED_K_BYTES;
+        const struct packed_six_bits six = unpack_rows(w + 32);
+        const __m256 scale = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)w));
+        const __m256 least =
+            _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(w + 16)));
+        __m256 more[INPUTS] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
+                               _mm256_setzero_ps()};
+        __m256 less[INPUTS] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
+                               _mm256_setzero_ps()};
+        for (int two = 0; two < PARTS / 2; two++) {
+            const unsigned char *const pairs = w + 128 + (ptrdiff_t)256 * two;
+            __m256i product[2][INPUTS];
+            UNROLL for (int t = 0; t < inputs; t++)
+            {
+                product[0][t] = product[1][t] = _mm256_setzero_si256();
+            }
+            UNROLL for (int i = 0; i < PART / 4; i++)
+            {
+                const __m256i bytes = load(pairs + (ptrdiff_t)32 * i);
+                const __m256i low = low_bits(bytes, 4);
+                const __m256i high = low_bits(_mm256_srli_epi16(bytes, 4), 4);
+                UNROLL for (int t = 0; t < inputs; t++)
+                {
+                    const int first = 2 * PART * two + 4 * i;
+                    const int8_t *const x = input_of(d, t, b)->element + first;
+                    product[0][t] = _mm256_dpbusd_epi32(product[0][t], low, four_of(x));
+                    product[1][t] = _mm256_dpbusd_epi32(product[1][t], high, four_of(x + PART));
+                }
+            }
+            UNROLL for (int part = 0; part < 2; part++)
+            {
+                const __m256 own = of_part(six.scale, 2 * two + part);
+                const __m256 minimum = of_part(six.least, 2 * two + part);
+                UNROLL for (int t = 0; t < inputs; t++)
+                {
+                    const int at = 4 * two + 2 * part;
+                    const int16_t *const sums = input_of(d, t, b)->sum + at;
+                    more[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(product[part][t]), own, more[t]);
+                    less[t] = _mm256_fmadd_ps(_mm256_set1_ps((float)(sums[0] + sums[1])), minimum,
+                                              less[t]);
+                }
+            }
+        }
+        UNROLL for (int t = 0; t < inputs; t++)
+        {
+            const __m256 of_input = _mm256_set1_ps(input_of(d, t, b)->scale);
+            sum[t] = _mm256_fmadd_ps(_mm256_mul_ps(scale, of_input), more[t], sum[t]);
+            sum[t] = _mm256_fnmadd_ps(_mm256_mul_ps(least, of_input), less[t], sum[t]);
+        }
+    }
+    UNROLL for (int t = 0; t < inputs; t++)
+    {
+        _mm256_storeu_ps(d->out + t * d->stride, sum[t]);
+    }
+}
+
+/* Engines take fewer inputs at once here than where rows are not packed. */
+#define PACKED_INPUTS 2
+ROOF_TARGET_VNNI static void q4_packed_one(const struct roof_dot *d)
+{
+    q4_packed(d, 1);
+}
+ROOF_TARGET_VNNI static void q4_packed_many(const struct roof_dot *d)
+{
+    q4_packed(d, PACKED_INPUTS);
+}
 
 #endif
 
@@ -340,7 +458,7 @@ ONE_AND_MANY(q6_avx2, ROOF_TARGET_AVX2)
         .column = name##_one, .single = name##_one                                                 \
     }
 
-bool roof_dot_k_find(struct roof_dot_kernels *out, enum roof_precision weights,
+bool roof_dot_k_find(struct roof_dot_kernels *out, enum roof_precision weights, bool many,
                      const struct roof_cpu_features *features)
 {
     static const struct {
@@ -364,6 +482,18 @@ bool roof_dot_k_find(struct roof_dot_kernels *out, enum roof_precision weights,
             found = true;
         }
     }
+#if defined(__x86_64__)
+    if (weights == ROOF_PRECISION_Q4_K && many && features->vnni) {
+        *out = (struct roof_dot_kernels){.inputs = ROOF_PRECISION_Q8_K,
+                                         .packed = true,
+                                         .tile_rows = ROOF_PACKED_ROWS,
+                                         .tile_inputs = PACKED_INPUTS,
+                                         .tile = q4_packed_many,
+                                         .column = q4_packed_one,
+                                         .single = q4_avx2_one};
+    }
+#endif
+    (void)many;
     return found;
 }
 

@@ -37,8 +37,13 @@ struct roof_block_q8_k {
     int16_t sum[ROOF_BLOCK_K / 16];
 };
 
+/* Eight rows of q4_k as engines pack them when they load a model, a block of each: their scales,
+ * their minima, three times four bytes of `packed` of each row in turn, then 32 times four bytes of
+ * `pair` of each row in turn. */
+#define ROOF_PACKED_K_BYTES (ROOF_PACKED_ROWS * (int64_t)sizeof(struct roof_block_q4_k))
+
 /* Finds the kernels of the widest unit for a format; false if it is none of these. */
-bool roof_dot_k_find(struct roof_dot_kernels *out, enum roof_precision weights,
+bool roof_dot_k_find(struct roof_dot_kernels *out, enum roof_precision weights, bool many,
                      const struct roof_cpu_features *features);
 
 /* Converts a row of k inputs from fp32 to q8_k. */

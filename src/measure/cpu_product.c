@@ -112,7 +112,7 @@ static void fill_weights(unsigned char *out, enum roof_precision format, int64_t
         format == ROOF_PRECISION_Q6_K ? (int64_t)offsetof(struct roof_block_q6_k, scale) : 0;
     roof_cpu_noise(out, bytes, state);
     for (int64_t at = first; at < bytes; at += block * scales) {
-        for (int64_t i = 0; i < (two ? 2 : scales); i++) {
+        for (int64_t i = 0; i < (two ? 2 : 1) * scales; i++) {
             memcpy(out + at + i * (int64_t)sizeof small, &small, sizeof small);
         }
     }

@@ -8,6 +8,9 @@
 
 #include "catalog/precision.h"
 
+/* Rows that engines pack together have so many in a group. */
+#define ROOF_PACKED_ROWS 8
+
 /* The results of a tile: out[token * stride + row] = weights[row] . inputs[token], over k elements.
  * Rows follow one another at row_bytes and input_bytes. */
 struct roof_dot {

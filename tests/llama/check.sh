@@ -18,7 +18,7 @@ cp "$here"/*.mjs "$folder"
 cd "$folder"
 
 for shape in narrow wide; do
-    for format in q4_0 q8_0 f16; do
+    for format in q4_0 q4_k q6_k q8_0 f16; do
         [ -f "$shape-$format.gguf" ] || node model.mjs "$shape-$format.gguf" "$shape" "$format"
     done
 done
@@ -30,7 +30,7 @@ while [ "$turn" -lt "${TURNS:-3}" ]; do
     turn=$((turn + 1))
     for threads in 1 2; do
         "$program" measure --threads "$threads" --seconds "${SECONDS_EACH:-30}" \
-            --formats q4_0,q8_0,fp16 -o "device-$threads" > "report-$threads"
+            --formats q4_0,q4_k,q6_k,q8_0,fp16 -o "device-$threads" > "report-$threads"
         for file in *.gguf; do
             name=${file%.gguf}
             node time.mjs "$file" "$threads" "$prompt" "$generate" 2 |

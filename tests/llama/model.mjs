@@ -7,7 +7,8 @@ import {shapes} from "./shapes.mjs";
 const [path, shapeName, formatName] = process.argv.slice(2);
 const shape = shapes[shapeName];
 // GGML types: number, elements of a block, bytes of a block.
-const formats = {f32: [0, 1, 4], f16: [1, 1, 2], q4_0: [2, 32, 18], q8_0: [8, 32, 34]};
+const formats = {f32: [0, 1, 4], f16: [1, 1, 2], q4_0: [2, 32, 18], q8_0: [8, 32, 34],
+                 q4_k: [12, 256, 144], q6_k: [14, 256, 210]};
 const types = {u32: 4, i32: 5, f32: 6, string: 8, array: 9};
 
 const parts = [];
@@ -118,9 +119,13 @@ for (const {type, size} of sizes) {
             halves[i] = halves[i] & 0x83ff | 0x2000; // 2^-7 to 2^-6
         }
     } else {
-        const block = type === 2 ? 9 : 17;
-        for (let i = 0; i < halves.length; i += block) {
-            halves[i] = type === 2 ? 0x1800 : 0x0800; // 2^-9, 2^-13
+        // The halves of a block, and those that are scales: 2^-9; 2^-13; 2^-14 and a minimum of 2^-11; 2^-16.
+        const [block, scales] = {2: [9, {0: 0x1800}], 8: [17, {0: 0x0800}],
+                                 12: [72, {0: 0x0400, 1: 0x1000}], 14: [105, {104: 0x0100}]}[type];
+        for (let i = 0; i + block <= halves.length; i += block) {
+            for (const [at, scale] of Object.entries(scales)) {
+                halves[i + Number(at)] = scale;
+            }
         }
     }
     fs.writeSync(file, bytes, 0, pad(size));

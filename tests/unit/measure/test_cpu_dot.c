@@ -163,6 +163,29 @@ static void pack(unsigned char *out, const unsigned char *rows)
     }
 }
 
+/* Packs rows of q4_k by eight. */
+static void pack_k(unsigned char *out, const unsigned char *rows, int length)
+{
+    const int64_t row = length / ROOF_BLOCK_K * (int64_t)sizeof(struct roof_block_q4_k);
+    for (int64_t first = 0; first < ROWS; first += ROOF_PACKED_ROWS) {
+        for (int64_t b = 0; b < length / ROOF_BLOCK_K; b++) {
+            unsigned char *const to = out + first * row + b * ROOF_PACKED_K_BYTES;
+            for (int64_t r = 0; r < ROOF_PACKED_ROWS; r++) {
+                struct roof_block_q4_k from;
+                memcpy(&from, rows + (first + r) * row + b * (int64_t)sizeof from, sizeof from);
+                memcpy(to + 2 * r, &from.scale, sizeof from.scale);
+                memcpy(to + 16 + 2 * r, &from.least, sizeof from.least);
+                for (int i = 0; i < 12; i++) {
+                    to[32 + i / 4 * 32 + 4 * r + i % 4] = from.packed[i];
+                }
+                for (int i = 0; i < ROOF_BLOCK_K / 2; i++) {
+                    to[128 + i / 4 * 32 + 4 * r + i % 4] = from.pair[i];
+                }
+            }
+        }
+    }
+}
+
 /* The products of all rows and inputs by the kernels of a format and of some units are those of
  * plain loops over the same elements. */
 static void check(enum roof_precision format, bool many, const struct roof_cpu_features *features)
@@ -179,7 +202,9 @@ static void check(enum roof_precision format, bool many, const struct roof_cpu_f
     assert_true(roof_dot_find(&kernels, format, many, features));
     const int64_t input = (int64_t)(roof_precision_bits(kernels.inputs) * length / 8);
     fill(weights, format, ROWS * row);
-    if (kernels.packed) {
+    if (kernels.packed && format == ROOF_PRECISION_Q4_K) {
+        pack_k(packed, weights, length);
+    } else if (kernels.packed) {
         pack(packed, weights);
     }
     roof_cpu_random(values, (int64_t)INPUTS * length, &random);
