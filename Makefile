@@ -521,15 +521,13 @@ check-rules-slow: $(LIB) $(SHARED) $(BIN)
 # The same seed each time, so that it ends as it did before.
 ORACLES := oracle-1200 oracle-100-self properties-500 properties-60-self plans-50 simulation-50 \
            simulation-20-self
-# Smaller samples, for programs that take their time to be measured.
-SAMPLES := oracle-300 properties-120 plans-15 simulation-15
 check-oracle: $(ORACLES:%=$(PASSED)/oracle/%)
 define oracle_rule
 $(PASSED)/oracle/$(1): $(BIN) $(wildcard tests/oracle/*.py) $(DATA) $(WRAPPED)
 	$$(call test,eval 'if command -v $(PYTHON); then $(PYTHON) -B tests/oracle/$(word 1,$(subst -, ,$(1))).py $(BIN) data \
 	    --cases $(word 2,$(subst -, ,$(1))) --seed 1 $(if $(findstring self,$(1)),--self-test); else echo skipped: no $(PYTHON); fi')
 endef
-$(foreach name,$(ORACLES) $(SAMPLES),$(eval $(call oracle_rule,$(name))))
+$(foreach name,$(ORACLES),$(eval $(call oracle_rule,$(name))))
 
 # The same questions by the command line, from C, as records and in a check file.
 check-ask: $(PASSED)/ask
@@ -623,15 +621,16 @@ fuzz-coverage:
 	    CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping'
 	@sh tests/fuzz/coverage.sh $(BUILD)/coverage $(FUZZ)
 
-COVERED := $(PAGES:%=pages/%) reports cli/serve.sh cli/inputs.sh cli/images.sh cli/faults.sh \
-           $(SAMPLES:%=oracle/%)
+COVERED := $(PAGES:%=pages/%) reports cli/serve.sh cli/inputs.sh cli/images.sh cli/faults.sh
 
+# Counters that threads share without atomic additions, which take three times as long, may lose a
+# few counts: a line whose count gcov then cannot make out is left out.
 ## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
 coverage:
 	@rm -rf $(BUILD)/gcov
 	GCOV_ERROR_FILE=/dev/null SLOWER=4 $(MAKE) check-unit check-fuzz check-cases check-ask check-schemas check-formulas \
-	    $(COVERED:%=$(BUILD)/gcov/passed/%) BUILD=$(BUILD)/gcov CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
-	gcovr --root . --object-directory $(BUILD)/gcov $(FLOORS:%=--filter 'src/%/') --json $(BUILD)/gcov/all.json
+	    $(COVERED:%=$(BUILD)/gcov/passed/%) BUILD=$(BUILD)/gcov CFLAGS='-O0 -g --coverage -fprofile-update=single'
+	gcovr --root . --gcov-ignore-parse-errors --object-directory $(BUILD)/gcov $(FLOORS:%=--filter 'src/%/') --json $(BUILD)/gcov/all.json
 	gcovr --root . -a $(BUILD)/gcov/all.json --branches --txt $(BUILD)/gcov/branches
 	gcovr --root . -a $(BUILD)/gcov/all.json --print-summary --txt $(BUILD)/gcov/lines --fail-under-line 95 --fail-under-branch 90
 
