@@ -197,13 +197,18 @@ static enum roof_status read_experts(struct roof_layer *layer, struct reading *r
     }
     if (m->experts < 2) { /* some dense models give 1 or 0 */
         m->experts = 0;
-        m->top_k = 0;
+        m->top_k = m->expert_groups = m->group_topk = 0;
         m->expert_intermediate = 0;
         if (c->family->mixer == ROOF_MIXER_SSD && m->shared_intermediate > 0) {
             m->intermediate = m->shared_intermediate; /* Granite: the shared MLP is all */
         }
         m->shared_intermediate = 0;
         return ROOF_OK;
+    }
+    const int64_t group = m->expert_groups > 0 ? m->experts / m->expert_groups : 0;
+    if (m->expert_groups < 2 || m->group_topk == 0 || m->experts % m->expert_groups != 0 ||
+        m->group_topk >= m->expert_groups || m->group_topk * group < m->top_k) {
+        m->expert_groups = m->group_topk = 0; /* a choice that does not limit anything */
     }
     if (m->expert_intermediate == 0) {
         m->expert_intermediate = m->intermediate;

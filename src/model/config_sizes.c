@@ -93,6 +93,8 @@ static const struct key {
      SIZE_MAX_VALUE,
      {"num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_top_k",
       "moe_k", "top_k_experts"}},
+    {M(expert_groups), false, 0, SIZE_MAX_VALUE, {"n_group", "num_expert_group"}},
+    {M(group_topk), false, 0, SIZE_MAX_VALUE, {"topk_group"}},
     {M(expert_intermediate),
      false,
      0,

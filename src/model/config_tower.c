@@ -76,6 +76,73 @@ static const struct roof_tower classes[] = {
                  .project_norm = true},
 };
 
+/* Keys of vision_config that are read, or change no shape. A star stands for any characters. */
+static const char *const known_keys[] = {"*_act",
+                                         "*_eps",
+                                         "*drop*",
+                                         "*dtype",
+                                         "attn_implementation",
+                                         "deepstack_visual_indexes",
+                                         "depth",
+                                         "embed_dim",
+                                         "fullatt_block_indexes",
+                                         "head_dim",
+                                         "hidden_size",
+                                         "image_size",
+                                         "intermediate_size",
+                                         "mlp_ratio",
+                                         "out_hidden_size",
+                                         "patch_size",
+                                         "pixel_shuffle_ratio",
+                                         "spatial_merge_size",
+                                         "spatial_patch_size",
+                                         "temporal_patch_size",
+                                         "window_size",
+                                         "in_chan*",
+                                         "initializer_*",
+                                         "model_type",
+                                         "multi_modal_projector_bias",
+                                         "num_attention_heads",
+                                         "num_channels",
+                                         "num_heads",
+                                         "num_hidden_layers",
+                                         "num_position_embeddings",
+                                         "projector_*",
+                                         "rope_*",
+                                         "tokens_per_second",
+                                         "transformers_version",
+                                         "vision_feature_*",
+                                         "vision_output_dim",
+                                         "vision_use_head"};
+
+/* Notes the keys of vision_config that are not known. */
+static enum roof_status note_unknown(const struct config *c, const roof_json_value *vision)
+{
+    struct roof_text unknown = ROOF_TEXT_INIT;
+    for (const roof_json_value *member = roof_json_first(vision); member != NULL;
+         member = roof_json_next(member)) {
+        const char *const key = roof_json_key(member);
+        if (!roof_config_says_nothing(member) &&
+            !roof_config_key_in(key, known_keys, COUNT(known_keys))) {
+            roof_text_put(&unknown, unknown.length == 0 ? "keys of vision_config that are not "
+                                                          "known, and count for nothing: "
+                                                        : ", ");
+            roof_text_plain(&unknown, key);
+        }
+    }
+    if (unknown.failed) {
+        roof_text_free(&unknown);
+        return roof_no_memory(c->error);
+    }
+    if (unknown.length == 0) {
+        roof_text_free(&unknown);
+        return ROOF_OK;
+    }
+    const char *const owned = roof_model_own(c->model, unknown.data);
+    roof_model_note(c->model, owned);
+    return owned == NULL ? roof_no_memory(c->error) : ROOF_OK;
+}
+
 /* A size of vision_config. */
 struct size {
     const char *names[KEYS_MAX];
@@ -305,5 +372,5 @@ enum roof_status roof_config_tower(const struct config *c)
         return leave_out(c, missing);
     }
     c->model->tower = tower;
-    return ROOF_OK;
+    return note_unknown(c, vision);
 }

@@ -98,21 +98,56 @@ static void experts(struct builder *b)
 }
 
 /*
+ * Returns how likely k experts, which are drawn from `from` of them without repetition, have one of
+ * `here` among them. They have none with probability C(from - here, k) / C(from, k); one minus that
+ * is the sum over the draws that may be the first to meet it, in which nothing cancels.
+ */
+static double meets(int64_t from, int64_t here, int64_t k)
+{
+    double none = 1;
+    double some = 0;
+    for (int64_t i = 0; i < k; i++) {
+        const double left = (double)(from - i);
+        some += none * (double)here / left;
+        none *= fmax(0, left - (double)here) / left;
+    }
+    return some;
+}
+
+/* Returns C(n, k). */
+static double choose(int64_t n, int64_t k)
+{
+    double ways = k >= 0 && k <= n ? 1 : 0;
+    for (int64_t i = 0; i < k && ways > 0; i++) {
+        ways = ways * (double)(n - i) / (double)(i + 1);
+    }
+    return ways;
+}
+
+/*
  * Returns how likely a token has work for a device, which has one of `ep` parts of the experts: at
- * least one of its top_k experts, which are drawn from all without repetition. A part has none of
- * them with probability C(E - E/ep, k) / C(E, k); one minus that is the sum over the draws that may
- * be the first to meet it, in which nothing cancels.
+ * least one of its top_k experts. Where a token chooses `few` of the groups of experts first, a
+ * part that lies in a group has work if this is one of them and an expert of the part is chosen; a
+ * part of several groups has j of those that are chosen with hypergeometric probability. Parts that
+ * cut groups in other ways count as without groups.
  */
 static double met(const struct roof_model *m, int64_t ep)
 {
+    const int64_t groups = m->expert_groups;
+    const int64_t few = m->group_topk;
     const int64_t share = m->experts / ep;
-    const double here = (double)share;
-    double none = 1;
     double some = 0;
-    for (int64_t i = 0; i < m->top_k; i++) {
-        const double left = (double)(m->experts - i);
-        some += none * here / left;
-        none *= fmax(0, left - here) / left;
+    if (groups == 0 || (ep % groups != 0 && groups % ep != 0)) {
+        return meets(m->experts, share, m->top_k);
+    }
+    const int64_t group = m->experts / groups;
+    if (ep % groups == 0) {
+        return (double)few / (double)groups * meets(few * group, share, m->top_k);
+    }
+    const int64_t own = groups / ep; /* groups of a part */
+    for (int64_t j = 1; j <= own && j <= few; j++) {
+        some += choose(own, j) * choose(groups - own, few - j) / choose(groups, few) *
+                meets(few * group, j * group, m->top_k);
     }
     return some;
 }

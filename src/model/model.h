@@ -205,6 +205,8 @@ struct roof_model {
     struct roof_tower tower;
     int64_t experts;
     int64_t top_k;
+    int64_t expert_groups; /**< a token chooses some groups of experts first; 0: it does not */
+    int64_t group_topk;    /**< groups that a token chooses, and its experts among theirs */
     int64_t expert_intermediate;
     int64_t expert_latent;       /**< elements of a token that routed experts work on; 0: hidden */
     int64_t shared_intermediate; /**< width of all shared experts together */

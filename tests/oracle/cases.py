@@ -272,6 +272,8 @@ def config(random):
                 c["n_shared_experts"] = random.randint(1, 3)
             if chance(random, 0.6):
                 c["first_k_dense_replace"] = random.randint(0, 3)
+            if chance(random, 0.5):
+                c.update(n_group=random.choice((1, 2, 4, 8)), topk_group=random.randint(1, 4))
             if chance(random, 0.3):
                 c["moe_layer_freq"] = random.randint(1, 3)
             if "q_lora_rank" in c and chance(random, 0.4):

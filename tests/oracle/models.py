@@ -149,6 +149,11 @@ class Model:
         self.experts = get("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts",
                            default=0)
         self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_k", "top_k_experts")
+        # Groups of experts that a token chooses some of first, where that limits anything.
+        self.groups = get("n_group", default=0) or 1, get("topk_group", default=0) or 1
+        if self.experts > 1 and (self.experts % self.groups[0] or self.groups[1] >= self.groups[0] or
+                                 self.experts // self.groups[0] * self.groups[1] < self.top_k):
+            self.groups = 1, 1
         self.expert_inner = get("moe_intermediate_size", default=self.inner)
         self.expert_hidden = get("moe_latent_size", default=0)
         self.shared = get("shared_expert_intermediate_size", "shared_intermediate_size",
@@ -1154,8 +1159,16 @@ class Graph:
 
     def copies(self):
         """Devices of other groups that each device sends a token to, in expectation."""
-        e, k = self.m.experts, self.m.top_k
-        missed = Fraction(math.comb(e - e // self.s.parts, k), math.comb(e, k))
+        e, k, (groups, few) = self.m.experts, self.m.top_k, self.m.groups
+        parts = self.s.parts
+        if parts % groups and groups % parts:
+            groups, few = 1, 1
+        # A part has some of the experts of each of its groups, which are chosen or not.
+        own, here = max(1, groups // parts), e // max(parts, groups)
+        drawn = few * (e // groups)
+        missed = sum(Fraction(math.comb(own, j) * math.comb(groups - own, few - j), math.comb(groups, few))
+                     * Fraction(math.comb(drawn - j * here, k), math.comb(drawn, k))
+                     for j in range(min(own, few) + 1))
         return (self.s.groups - 1) * (1 - missed)
 
     def exchange(self, name, gathers, fmt):

@@ -131,6 +131,23 @@ static void test_windows(void **state)
     roof_model_free(m);
 }
 
+/* A key that may change the shapes is not passed over in silence. */
+static void test_unknown_keys(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse("{\"model_type\": \"gemma3\", " TEXT(
+        "gemma3_text") ", "
+                       "\"vision_config\": {\"hidden_size\": 64, \"num_hidden_layers\": 2, "
+                       "\"num_attention_heads\": 4, \"intermediate_size\": 9, \"patch_size\": 14, "
+                       "\"image_size\": 896, \"hidden_act\": \"gelu\", \"num_experts\": 4, "
+                       "\"mystery\": null, \"wonder\": [1]}}");
+    assert_int_equal(m->tower.layers, 2);
+    assert_string_equal(m->remarks[0], "keys of vision_config that are not known, and count for "
+                                       "nothing: num_experts, wonder");
+    assert_null(m->remarks[1]);
+    roof_model_free(m);
+}
+
 /* An encoder that is not known, or whose shapes are missing, is left out with a note. */
 static void test_left_out(void **state)
 {
@@ -166,10 +183,9 @@ static void test_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_images),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_parameters),   cmocka_unit_test(test_images),
+        cmocka_unit_test(test_windows),      cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_unknown_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
