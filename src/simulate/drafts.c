@@ -11,8 +11,10 @@ int64_t roof_drafts_yield(const struct roof_drafts *drafts, uint64_t request, in
     const int64_t left = wanted - generated;
     double power = drafts->acceptance; /* at least j are accepted with the probability a^j */
     int64_t accepted = 0;
-    while (accepted < drafts->tokens && unit < power) {
-        accepted++;
+    /* Powers fall, so that these are the first ones. A loop that ended with them would be slower,
+     * because no processor can foresee where. */
+    for (int64_t i = 0; i < drafts->tokens; i++) {
+        accepted += unit < power ? 1 : 0;
         power *= drafts->acceptance;
     }
     return accepted + 1 < left ? accepted + 1 : left;

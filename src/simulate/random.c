@@ -12,30 +12,13 @@ static uint64_t rotate(uint64_t x, int by)
     return x << by | x >> (64 - by);
 }
 
-/* SplitMix64 (Steele, Lea and Flood, 2014), which fills states from seeds. */
-static uint64_t split_mix(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15U;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
-    return z ^ z >> 31;
-}
-
 void roof_random_seed(struct roof_random *out, uint64_t seed, uint64_t stream)
 {
     uint64_t from = seed;
-    from = split_mix(&from) ^ stream * 0xd1342543de82ef95U;
+    from = roof_split_mix(&from) ^ stream * 0xd1342543de82ef95U;
     for (int i = 0; i < 4; i++) {
-        out->state[i] = split_mix(&from);
+        out->state[i] = roof_split_mix(&from);
     }
-}
-
-uint64_t roof_random_hash(uint64_t seed, uint64_t a, uint64_t b)
-{
-    uint64_t state = seed;
-    state = split_mix(&state) ^ a;
-    state = split_mix(&state) ^ b;
-    return split_mix(&state);
 }
 
 /* xoshiro256** 1.0 (Blackman and Vigna, prng.di.unimi.it, public domain). */

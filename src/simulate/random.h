@@ -16,8 +16,23 @@ struct roof_random {
 /* Starts a sequence. Streams of one seed are independent of each other. */
 void roof_random_seed(struct roof_random *out, uint64_t seed, uint64_t stream);
 
+/* SplitMix64 (Steele, Lea and Flood, 2014), which fills states from seeds. */
+static inline uint64_t roof_split_mix(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15U;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return z ^ z >> 31;
+}
+
 /* Returns a number that looks random and depends on three others alone. */
-uint64_t roof_random_hash(uint64_t seed, uint64_t a, uint64_t b);
+static inline uint64_t roof_random_hash(uint64_t seed, uint64_t a, uint64_t b)
+{
+    uint64_t state = seed;
+    state = roof_split_mix(&state) ^ a;
+    state = roof_split_mix(&state) ^ b;
+    return roof_split_mix(&state);
+}
 
 uint64_t roof_random_bits(struct roof_random *random);
 /* Draws from low..high, evenly. */

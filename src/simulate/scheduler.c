@@ -237,12 +237,13 @@ static void pass_time(struct roof_scheduler *s, double until_s)
 static enum roof_status end_drafts(struct roof_scheduler *s, struct group *g,
                                    struct roof_error *error)
 {
+    const struct roof_drafts drafts = s->limits.drafts;
     for (size_t i = 0; i < g->decoding;) {
         const size_t number = g->heap[i];
         struct sequence *const q = &s->sequence[number];
         const struct roof_served *const r = &q->request;
         const int64_t tokens =
-            roof_drafts_yield(&s->limits.drafts, r->number, r->done + q->made, r->generate);
+            roof_drafts_yield(&drafts, r->number, r->done + q->made, r->generate);
         q->made += tokens;
         g->contexts += (double)tokens;
         s->sums.decodes++;

@@ -80,9 +80,10 @@ struct roof_scheduler {
     uint64_t admissions;
 };
 
+/* Returns the blocks of tokens, of which there are 0 or more: a signed division takes longer. */
 static inline int64_t blocks_of(int64_t tokens)
 {
-    return (tokens + ROOF_BLOCK_TOKENS - 1) / ROOF_BLOCK_TOKENS;
+    return (int64_t)(((uint64_t)tokens + ROOF_BLOCK_TOKENS - 1) / ROOF_BLOCK_TOKENS);
 }
 
 /* Returns the most blocks of a request; its last token is never read. The last step that it decodes

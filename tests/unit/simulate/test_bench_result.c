@@ -38,6 +38,7 @@ static void test_requests(void **state)
         {"\"request_rate\": \"inf\", \"max_concurrency\": 2", 2, 0},  /* vLLM */
         {"\"request_rate\": Infinity, \"max_concurrency\": 7", 7, 0}, /* SGLang */
         {"\"request_rate\": \"inf\", \"max_concurrency\": null", 0, 0},
+        {"\"request_rate\": null, \"max_concurrency\": 1", 1, 0},
         {"\"request_rate\": 4.0, \"start_times\": [70.5, 71, 72, 72.75]", 0, 2.25},
         {"\"request_rate\": 4.0, \"max_concurrency\": 2, \"start_times\": [70, 71, 71, 71]", 0, 1},
     };
@@ -63,6 +64,22 @@ static void test_requests(void **state)
         roof_request_trace_free(&t);
         roof_text_free(&text);
     }
+}
+
+/* The shortest requests: one token of a prompt, and one or two that are generated. */
+static void test_short(void **state)
+{
+    struct roof_request_trace t;
+    assert_int_equal(read_text(&t, state,
+                               "{\"input_lens\": [1, 1], \"output_lens\": [1, 2], "
+                               "\"ttfts\": [0.5, 0.5], \"itls\": [[], [0.25]]}",
+                               NULL),
+                     ROOF_OK);
+    assert_int_equal(t.count, 2);
+    assert_true(isnan(t.measured[0][ROOF_LATENCY_TPOT]));
+    assert_near(t.measured[1][ROOF_LATENCY_TPOT], 0.25, 1e-12);
+    assert_near(t.measured[1][ROOF_LATENCY_E2E], 0.75, 1e-12);
+    roof_request_trace_free(&t);
 }
 
 static void test_refused(void **state)
@@ -103,6 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_requests, make_folder, remove_result),
+        cmocka_unit_test_setup_teardown(test_short, make_folder, remove_result),
         cmocka_unit_test_setup_teardown(test_refused, make_folder, remove_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
