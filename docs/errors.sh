@@ -263,9 +263,9 @@ Rows of the file were read as follows (tests/serving_errors.py):
   tensorrt_llm/_torch/model_config.py), and the recipe of vLLM asks for them. Read as four-bit products of all weights, TensorRT-LLM was predicted 69% too slow; read so, 14%.
 - **Devices.** Two of the exports have N times the devices in rows with moe_tp = moe_ep = N: 26 of them have the same times, to the last digit, in a third export with moe_tp = 1. N divides the devices of all such rows.
 - **Drafts.** No column tells them. InferenceMAX had TensorRT-LLM 1.2.0rc6.post2 for DeepSeek without drafts and 1.2.0rc6.post3 with them, and the latter take 0.4 to 0.7 times as long per token with four users. These, the runs of 14 January 2026, and runs of SGLang in FP8
-  that only one export has are left out. Of the 162 runs with TensorRT-LLM that remain, two are below the lower bound of their split (attention DP, prompts of 8192 tokens); with drafts and the devices of the exports, 34 were.
+  that only one export has are left out. Two of the 162 runs with TensorRT-LLM that remain are below the lower bound of their split (attention DP, prompts of 8192 tokens). With drafts and the devices of the exports, 34 were.
 - **Repeats.** Exports repeat runs of others, also under another name of the model; each run counts once.
-- **Experts in NVFP4.** TensorRT-LLM's rows of kernels are of its CUTLASS backend, but InferenceMAX runs its TRTLLM backend, which SGLang calls, too. With SGLang's rows in place of those of CUTLASS the error of DeepSeek-R1 in NVFP4 falls from 37 to 8%.
+- **Experts in NVFP4.** TensorRT-LLM's kernels were measured with its CUTLASS backend, but InferenceMAX runs its TRTLLM backend, which SGLang calls, too. With SGLang's rows in place of those of CUTLASS the error of DeepSeek-R1 in NVFP4 falls from 37 to 8%.
 - Rows of gpt-oss-120b on H100 at 512 users are left out: they are below the lower bound of that many sequences, so fewer ran. One row states no concurrency.
 
 What remains of gpt-oss with TensorRT-LLM (too slow) may have two reasons. Tokens of a batch share experts, where the estimate assumes that each chooses its own. And the recipe lets a kernel begin before the last one has ended
