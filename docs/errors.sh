@@ -237,7 +237,7 @@ if [ -f "$dir/more/inferencemax_agg.csv" ]; then
 The host time of engines ([accuracy](accuracy.md#host-time-of-engines)) was fitted to the static batches above and to the closed loops below with at most 128 users. The errors are means: of whole requests and times per token for steps, and of simulated times to first token for requests.
 Each line has the error of one group without host time (`none`), and with the host time fitted to the other groups (`error`). The last two columns are that host time; the time of a request is under `step us`. **all** has the means of these errors and the fit to all groups, which data/engines keeps if the error falls. Groups have ten rows or more.
 
-The error falls for requests, and for steps of vLLM of 2024. It does not fall for steps of TensorRT-LLM and of vLLM since 0.11, so these have no host time. The requests of SGLang (DeepSeek on B200, median error 85%) do not determine a time; with that of the others their mean error falls from 124 to 120%. Splitwise (vLLM of 2023, Llama-2-70B on A100) tests vLLM of 2024. Its error falls from 12.1 to 10.2% with two devices, from 36.9 to 34.6% with four, and from 61.8 to 59.5% with eight. Each of its devices adds 4 ms to a step, which no other source shows.
+The error falls for requests, and for steps of vLLM of 2024. It does not fall for steps of TensorRT-LLM and of vLLM since 0.11, so these have no host time. The requests of SGLang (DeepSeek on B200, median error 83%) do not determine a time; with 31 ms, between those of the others, their mean error falls from 81 to 76%. Splitwise (vLLM of 2023, Llama-2-70B on A100) tests vLLM of 2024. Its error falls from 12.1 to 10.2% with two devices, from 36.9 to 34.6% with four, and from 61.8 to 59.5% with eight. Each of its devices adds 4 ms to a step, which no other source shows.
 
 EOF
     python3 -B tests/host_times.py "$bin" "$dir"
@@ -246,7 +246,8 @@ EOF
 ## Serving
 
 `simulate` against closed loops: InferenceMAX and NVIDIA's own runs (ai-dynamo/aiconfigurator@095f58a, aic-core/src/aiconfigurator_core/systems/silicon_sample.csv, Apache-2.0; measured by SemiAnalysis InferenceMAX,
-Apache-2.0, and by NVIDIA). The rows state no budget, so each engine has its default ([simulation](simulation.md#how-well-it-does)); no host time is added, and no drafts are assumed. TPOT and TTFT are
+Apache-2.0, and by NVIDIA). InferenceMAX says what its servers run (SemiAnalysisAI/InferenceX@34bc7c4, benchmarks/single_node): layouts, an FP8 cache on B200, budgets of a step; for the runs of NVIDIA each engine
+has its default ([simulation](simulation.md#how-well-it-does)). No host time is added, and no drafts are assumed. TPOT and TTFT are
 the medians of |simulated / measured - 1| over the rows, and bias is the median with its sign.
 
 All users ask at once in the beginning, as the clients of benchmarks do (`--warm-up 0`), and each asks ten times in the mean. The copy at hand calls the measured times medians; they are compared with simulated means, because
@@ -256,8 +257,19 @@ the simulated mean from 4 to 64 users, to 5% in the median; against the simulate
 The last three columns say how a fit would do: TTFT = factor x simulated + added, chosen for the least error of the row's runs, and the error of each half of the runs with the fit of the other half. A factor above 1 says that
 prompts take longer than predicted; what is added is the way of a request through the server.
 
-Nine rows of gpt-oss-120b on H100 at 512 users are left out: all are below the lower bound of that many sequences, so fewer ran. One row states no concurrency.
-Some rows cannot be what they state: 34 of the 215 of DeepSeek with TensorRT-LLM and 6 of the 168 with SGLang have a TPOT below the lower bound of their split without drafts.
+Rows of the file were read as follows (tests/serving_errors.py):
+
+- **Formats.** The file says nvfp4 for all of gpt-oss, whose experts alone have four bits. On B200 they meet activations of eight bits: TensorRT-LLM chooses them from SM100 on (get_mxfp4_quant_algo in NVIDIA/TensorRT-LLM@93cb651
+  tensorrt_llm/_torch/model_config.py), and the recipe of vLLM asks for them. Read as four-bit products of all weights, TensorRT-LLM was predicted 69% too slow; read so, 14%.
+- **Devices.** Two of the exports have N times the devices in rows with moe_tp = moe_ep = N: 26 of them have the same times, to the last digit, in a third export with moe_tp = 1. N divides the devices of all such rows.
+- **Drafts.** No column tells them. InferenceMAX had TensorRT-LLM 1.2.0rc6.post2 for DeepSeek without drafts and 1.2.0rc6.post3 with them, and the latter take 0.4 to 0.7 times as long per token with four users. These, the runs of 14 January 2026, and runs of SGLang in FP8
+  that only one export has are left out. Two of the 162 runs with TensorRT-LLM that remain are below the lower bound of their split (attention DP, prompts of 8192 tokens). With drafts and the devices of the exports, 34 were.
+- **Repeats.** Exports repeat runs of others, also under another name of the model; each run counts once.
+- **Experts in NVFP4.** TensorRT-LLM's kernels were measured with its CUTLASS backend, but InferenceMAX runs its TRTLLM backend, which SGLang calls, too. With SGLang's rows in place of those of CUTLASS the error of DeepSeek-R1 in NVFP4 falls from 37 to 8%.
+- Rows of gpt-oss-120b on H100 at 512 users are left out: they are below the lower bound of that many sequences, so fewer ran. One row states no concurrency.
+
+What remains of gpt-oss with TensorRT-LLM (too slow) may have two reasons. Tokens of a batch share experts, where the estimate assumes that each chooses its own. And the recipe lets a kernel begin before the last one has ended
+(TRTLLM_ENABLE_PDL), which no row of kernels shows.
 
 EOF
     python3 -B tests/serving_errors.py "$bin" "$dir/more/inferencemax_agg.csv"

@@ -8,7 +8,8 @@ import re
 import sys
 
 SLACK = 0.2
-NUMBER = re.compile(r"[-+]?\d+(\.\d+)?$")
+# What a new fit changes beside its error: counts, the band, and where the error lies.
+FIGURE = re.compile(r"[-+]?\d+(\.\d+)?( to \d+(\.\d+)?| \(.*\))?$|.*: \d+(\.\d+)? \(bias .*")
 BOLD = re.compile(r"\*\*([\d.]+)\*\*")
 
 
@@ -25,7 +26,7 @@ def lines(path):
                 continue
             cells = [cell.strip() for cell in text.strip().strip("|").split("|")]
             errors = [float(BOLD.match(cell)[1]) for cell in cells if BOLD.match(cell)]
-            words = tuple(cell for cell in cells if not BOLD.match(cell) and not NUMBER.match(cell))
+            words = tuple(cell for cell in cells if not BOLD.match(cell) and not FIGURE.match(cell))
             key = (heading, table, words)
             while errors and key in found:
                 key = (*key, "again")

@@ -53,31 +53,72 @@ static void report_fit(const struct fitter *f, const struct roof_kernel_fit *fit
     }
 }
 
-/* Fits a group to all its rows, with the error and the spread on rows that each fold's fit did not
- * see. */
-static enum roof_status fit_group(struct fitter *f, int group, struct roof_error *error)
+/* A fit to all rows of a group, with the errors of those that each fold's fit did not see. */
+struct candidate {
+    struct roof_kernel_fit fit;
+    struct unseen unseen;
+};
+
+/* Keeps what a search found: a fit to all rows, or the errors of the fold that was left out. */
+static void keep_found(struct candidate *out, const struct search *s)
+{
+    if (s->fold < 0) {
+        out->fit = s->known[0];
+    } else {
+        add_unseen(&out->unseen, s);
+    }
+}
+
+/* Fits a group to all its rows and to those of each fold: without the parameters that calibrations
+ * may leave out, and with them. Returns how many candidates there are. */
+static int find_candidates(struct candidate out[2], struct fitter *f, int group)
 {
     struct search s;
-    struct unseen unseen = {.ratio = malloc((size_t)FOLDS * f->rows * sizeof *unseen.ratio)};
-    if (unseen.ratio == NULL) {
+    open_search(&s, f, group);
+    const bool extensible = is_extensible(&s);
+    for (s.fold = -1; s.fold < FOLDS; s.fold++) {
+        run_search(&s); /* not from the fit that saw everything */
+        keep_found(&out[0], &s);
+        if (extensible) {
+            extend_search(&s);
+            keep_found(&out[1], &s);
+        }
+    }
+    return extensible ? 2 : 1;
+}
+
+/* Adds the fit of a candidate, with its error and its spread on rows that no fit saw. */
+static void add_fit(struct fitter *f, int group, const struct candidate *best)
+{
+    const struct unseen *const unseen = &best->unseen;
+    struct roof_kernel_fit *const fit = &f->done[f->dones++];
+    *fit = best->fit;
+    qsort(unseen->ratio, unseen->count, sizeof *unseen->ratio, by_value);
+    fit->rows = (int64_t)f->group[group].rows;
+    fit->mape = fmin(unseen->error / unseen->weight, 100);
+    fit->low = clamp(unseen->ratio[unseen->count / 10], 1e-3, 1);
+    fit->high = clamp(unseen->ratio[unseen->count - 1 - unseen->count / 10], 1, 1e3);
+    fit->lent = f->options->pool;
+    report_fit(f, fit);
+}
+
+/* Fits a group. Parameters that calibrations may leave out are kept if they lower the error of rows
+ * that a fit did not see. */
+static enum roof_status fit_group(struct fitter *f, int group, struct roof_error *error)
+{
+    const size_t room = (size_t)FOLDS * f->rows;
+    double *const ratio = malloc(2 * room * sizeof *ratio);
+    if (ratio == NULL) {
         return roof_no_memory(error);
     }
-    open_search(&s, f, group);
-    run_search(&s);
-    struct roof_kernel_fit all = s.known[0];
-    for (s.fold = 0; s.fold < FOLDS; s.fold++) {
-        run_search(&s); /* not from the fit that saw everything */
-        add_unseen(&unseen, &s);
-    }
-    qsort(unseen.ratio, unseen.count, sizeof *unseen.ratio, by_value);
-    all.rows = (int64_t)f->group[group].rows;
-    all.mape = fmin(unseen.error / unseen.weight, 100);
-    all.low = clamp(unseen.ratio[unseen.count / 10], 1e-3, 1);
-    all.high = clamp(unseen.ratio[unseen.count - 1 - unseen.count / 10], 1, 1e3);
-    all.lent = f->options->pool;
-    free(unseen.ratio);
-    f->done[f->dones++] = all;
-    report_fit(f, &all);
+    struct candidate candidate[2] = {{.unseen = {.ratio = ratio}},
+                                     {.unseen = {.ratio = ratio + room}}};
+    const int count = find_candidates(candidate, f, group);
+    const struct unseen *const with = &candidate[1].unseen;
+    const struct unseen *const without = &candidate[0].unseen;
+    const bool better = count > 1 && with->error / with->weight < without->error / without->weight;
+    add_fit(f, group, &candidate[better ? 1 : 0]);
+    free(ratio);
     return ROOF_OK;
 }
 
@@ -250,12 +291,40 @@ static enum roof_status borrow(struct fitter *f, struct roof_error *error)
     return ROOF_OK;
 }
 
+/* Sorts fits by kernel and formats, as a file that is loaded has them. */
+static void sort_fits(struct fitter *f)
+{
+    for (int i = 1; i < f->dones; i++) {
+        const struct roof_kernel_fit fit = f->done[i];
+        int at = i;
+        while (at > 0 &&
+               (f->done[at - 1].kernel > fit.kernel || (f->done[at - 1].kernel == fit.kernel &&
+                                                        f->done[at - 1].numerics > fit.numerics))) {
+            f->done[at] = f->done[at - 1];
+            at--;
+        }
+        f->done[at] = fit;
+    }
+}
+
 enum roof_status fit_groups(struct fitter *f, struct roof_error *error)
 {
     for (int kernel = 0; kernel < ROOF_KERNEL_COUNT; kernel++) {
         /* Other fits build on those in 16 bits. */
         TRY(fit_kernel(f, (enum roof_kernel)kernel, true, error));
         TRY(fit_kernel(f, (enum roof_kernel)kernel, false, error));
+    }
+    sort_fits(f);
+    return borrow(f, error);
+}
+
+enum roof_status keep_fits(struct fitter *f, struct roof_error *error)
+{
+    TRY(roof_calibration_load(&f->kept, f->hardware, f->options->kept, NULL, error));
+    for (size_t i = 0; i < f->kept->count && f->dones < GROUPS_MAX; i++) {
+        if (f->kept->fit[i].lent == NULL) {
+            f->done[f->dones++] = f->kept->fit[i];
+        }
     }
     return borrow(f, error);
 }

@@ -39,6 +39,7 @@ struct options {
     const char *input;
     const char *hardware; /* an id or a file */
     const char *output;
+    const char *kept; /* a calibration whose own fits are taken; NULL: rows are fitted */
     const char *pool; /* --from: device ids; NULL: the device itself */
     const char *lender[LENDERS_MAX];
     int lenders;
@@ -90,6 +91,7 @@ struct fitter {
     struct sizes sizes[ROOF_KERNEL_COUNT];
     struct roof_kernel_fit done[GROUPS_MAX];
     int dones;
+    struct roof_calibration *kept; /* owned; NULL: none */
     struct roof_calibration *lender[LENDERS_MAX];
     int lenders;
     bool bad_rows;
@@ -106,6 +108,9 @@ void close_fitter(struct fitter *f);
 
 /* fit.c: fits every group, then lends what is missing. */
 enum roof_status fit_groups(struct fitter *f, struct roof_error *error);
+
+/* Takes the own fits of a calibration file as they are, then lends what is missing. */
+enum roof_status keep_fits(struct fitter *f, struct roof_error *error);
 
 /* few.c: fits some rows of each group as `roofline measure` does, and prints the errors on the
  * others beside those of the lender. */

@@ -16,7 +16,7 @@ static enum roof_status calibrate(struct fitter *f, const struct options *option
     if (options->few > 0) {
         return judge_few(f, error);
     }
-    TRY(fit_groups(f, error));
+    TRY(options->kept != NULL ? keep_fits(f, error) : fit_groups(f, error));
     return write_fits(f, error);
 }
 

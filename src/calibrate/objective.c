@@ -29,7 +29,9 @@ double clamp(double value, double low, double high)
 void try_parameters(struct search *s, const double *z)
 {
     for (size_t i = 0; i < s->count; i++) {
-        s->known[0].parameter[i] = from_scale(&s->parameter[i], z[i]);
+        const double neutral = roof_parameter_neutral(&s->parameter[i]);
+        s->known[0].parameter[i] =
+            s->without && !isnan(neutral) ? neutral : from_scale(&s->parameter[i], z[i]);
     }
 }
 

@@ -10,6 +10,9 @@ static bool usage(void)
     fputs("usage: roofline-calibrate FILE.csv --hardware ID -o FILE.json [--from ID,...]\n"
           "       [--lend FILE.json]... [--lenders DIR] [--attribution TEXT]...\n"
           "       [--evaluations N]\n"
+          "       roofline-calibrate --kept FILE.json --hardware ID -o FILE.json [--lend "
+          "FILE.json]...\n"
+          "       [--lenders DIR] [--attribution TEXT]...\n"
           "       roofline-calibrate FILE.csv --hardware ID --few N [--lend FILE.json]...\n"
           "       [--lenders DIR]\n"
           "\n"
@@ -18,6 +21,7 @@ static bool usage(void)
           "--from fits the rows of these devices, together, instead of the device's own.\n"
           "--lend takes kernels that have no rows from the calibration of another device.\n"
           "--lenders lends those of DIR that data/borrowing.json names for the device.\n"
+          "--kept takes the device's own fits from its calibration, and lends the others anew.\n"
           "--attribution is kept in the result: a line without \" and \\.\n"
           "--few fits N rows of each kernel as roofline measure does, and prints the errors on\n"
           "its other rows, in CSV: those of the lender and those of the fit, in per cent.\n"
@@ -40,6 +44,8 @@ static bool read_option(struct options *out, const char *option, const char *val
         out->lender[out->lenders++] = value;
     } else if (strcmp(option, "--lenders") == 0) {
         out->folder = value;
+    } else if (strcmp(option, "--kept") == 0) {
+        out->kept = value;
     } else if (strcmp(option, "--few") == 0) {
         out->few = (int)strtol(value, NULL, 10);
         return out->few >= 1 && out->few <= 1000000;
@@ -66,7 +72,7 @@ bool read_options(struct options *out, int argc, char **argv)
             i++;
         }
     }
-    const bool complete =
-        out->input != NULL && out->hardware != NULL && (out->output == NULL) == (out->few > 0);
+    const bool complete = (out->input == NULL) == (out->kept != NULL) && out->hardware != NULL &&
+                          (out->output == NULL) == (out->few > 0);
     return complete && out->evaluations >= 1 ? true : usage();
 }

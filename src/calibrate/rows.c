@@ -306,15 +306,17 @@ enum roof_status open_fitter(struct fitter *out, const struct options *options,
 {
     *out = (struct fitter){.options = options};
     TRY(roof_hardware_load(&out->hardware, options->hardware, NULL, error));
-    TRY(load_measured(out, error));
-    TRY(read_rows(out, error));
+    if (options->kept == NULL) {
+        TRY(load_measured(out, error));
+        TRY(read_rows(out, error));
+    }
     for (int i = 0; i < options->lenders; i++) {
         TRY(load_lender(out, options->lender[i], error));
     }
     if (options->folder != NULL) {
         TRY(load_named_lenders(out, options->folder, error));
     }
-    if (out->rows == 0) {
+    if (out->rows == 0 && options->kept == NULL) {
         return roof_error_set(error, ROOF_INVALID, "no rows of %s that can be fitted",
                               options->hardware);
     }
@@ -325,6 +327,7 @@ enum roof_status open_fitter(struct fitter *out, const struct options *options,
 
 void close_fitter(struct fitter *f)
 {
+    roof_calibration_free(f->kept);
     for (int i = 0; i < f->lenders; i++) {
         roof_calibration_free(f->lender[i]);
     }

@@ -30,7 +30,7 @@ static bool is_held(const struct search *s, const struct roof_parameter *p)
  * lent one, or the launch of quantised products. NAN: the parameter is free. */
 static double pinned(const struct search *s, const struct roof_parameter *p, double start)
 {
-    if (is_held(s, p)) {
+    if (is_held(s, p) || (s->without && !isnan(roof_parameter_neutral(p)))) {
         return from_scale(p, start);
     }
     if (!isnan(s->launch) && strcmp(p->key, "launch_clocks") == 0) {
@@ -135,6 +135,7 @@ static bool search_lent(struct search *s, double *z)
     const struct fitter *const f = s->fitter;
     double best = HUGE_VAL;
     s->held = true;
+    s->without = false;
     look_at_rows(s);
     for (int k = 0; k < f->lenders && best == HUGE_VAL; k++) {
         best = search_lender(s, z, f->lender[k], best);
@@ -164,7 +165,9 @@ static void draw_starts(double out[STARTS][ROOF_FIT_PARAMETERS_MAX], struct sear
     for (int n = 0; n < DRAWS; n++) {
         double point[ROOF_FIT_PARAMETERS_MAX] = {0};
         for (size_t i = 0; i < s->count; i++) {
-            const double moved = s->start[i] + 2 * (draw(&state) + draw(&state));
+            const bool off = s->without && !isnan(roof_parameter_neutral(&s->parameter[i]));
+            const double moved =
+                off ? s->start[i] : s->start[i] + 2 * (draw(&state) + draw(&state));
             point[i] = clamp(moved, limits->low[i], limits->high[i]);
         }
         const double here = objective((unsigned)s->count, point, NULL, s);
@@ -205,8 +208,36 @@ static void search_all(struct search *s, double *z)
 void run_search(struct search *s)
 {
     double z[ROOF_FIT_PARAMETERS_MAX] = {0};
+    s->without = true;
     if (s->fitter->group[s->group].rows >= FEW_ROWS || !search_lent(s, z)) {
         search_all(s, z);
     }
     try_parameters(s, z);
+}
+
+bool is_extensible(const struct search *s)
+{
+    bool found = false;
+    for (size_t i = 0; i < s->count; i++) {
+        found = found || !isnan(roof_parameter_neutral(&s->parameter[i]));
+    }
+    return found && s->fitter->group[s->group].rows >= FEW_ROWS;
+}
+
+void extend_search(struct search *s)
+{
+    double z[ROOF_FIT_PARAMETERS_MAX] = {0};
+    double other[ROOF_FIT_PARAMETERS_MAX] = {0};
+    struct limits limits = {.low = {0}};
+    for (size_t i = 0; i < s->count; i++) {
+        const struct roof_parameter *const p = &s->parameter[i];
+        const bool added = !isnan(roof_parameter_neutral(p));
+        other[i] = to_scale(p, p->start);
+        z[i] = added ? other[i] : to_scale(p, s->known[0].parameter[i]);
+    }
+    s->without = false;
+    set_limits(s, z, &limits);
+    const double near = search_from(s, z, &limits);
+    const double far = search_from(s, other, &limits);
+    try_parameters(s, far < near ? other : z);
 }

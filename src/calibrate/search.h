@@ -15,6 +15,7 @@ struct search {
     int group;
     int fold;                              /* the one that is left out; -1: none */
     double start[ROOF_FIT_PARAMETERS_MAX]; /* on the scale of the search */
+    bool without;   /* parameters that calibrations may leave out do nothing */
     bool held;      /* all parameters but bandwidth and peak stay at the start */
     bool near_peak; /* a row needs at least half as long for its FLOPs as for its bytes */
     bool uncached;  /* a row's bytes do not fit in the L2 */
@@ -37,7 +38,13 @@ void try_parameters(struct search *s, const double *z);
 double objective(unsigned count, const double *z, double *gradient, void *search);
 double clamp(double value, double low, double high);
 
-/* search.c: searches, and leaves the best parameters under trial. */
+/* search.c: searches, and leaves the best parameters under trial. Those that calibrations may leave
+ * out do nothing. */
 void run_search(struct search *s);
+/* True if the formula has parameters that calibrations may leave out, and rows to fit them to. */
+bool is_extensible(const struct search *s);
+/* Searches from the parameters under trial and from the start, with those that calibrations may
+ * leave out. */
+void extend_search(struct search *s);
 
 #endif

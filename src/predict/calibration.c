@@ -90,6 +90,20 @@ const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, siz
     return kernels[kernel].parameter;
 }
 
+double roof_parameter_neutral(const struct roof_parameter *parameter)
+{
+    static const struct {
+        const char *key;
+        double value;
+    } neutral[] = {{"narrow", 1}, {"wide", 1}};
+    for (size_t i = 0; i < COUNT(neutral); i++) {
+        if (strcmp(neutral[i].key, parameter->key) == 0) {
+            return neutral[i].value;
+        }
+    }
+    return ROOF_UNKNOWN;
+}
+
 const struct roof_parameter *roof_plain_parameters(size_t *count)
 {
     *count = COUNT(plain_parameters);
@@ -235,8 +249,12 @@ static enum roof_status read_parameters(struct roof_kernel_fit *out, const struc
     size_t count = 0;
     const struct roof_parameter *const parameter = roof_fit_parameters(out, &count);
     for (size_t i = 0; i < count; i++) {
-        TRY(read_number(&out->parameter[i], json, values == NULL ? object : values,
-                        parameter[i].key, parameter[i].min, parameter[i].max, error));
+        const struct roof_parameter *const p = &parameter[i];
+        out->parameter[i] = roof_parameter_neutral(p);
+        if (isnan(out->parameter[i]) || roof_json_get(values, p->key) != NULL) {
+            TRY(read_number(&out->parameter[i], json, values == NULL ? object : values, p->key,
+                            p->min, p->max, error));
+        }
     }
     return ROOF_OK;
 }

@@ -74,6 +74,9 @@ struct roof_parameter {
 /** Returns the parameters of the formula of a kernel, *count of them, in the order of struct
  * roof_kernel_fit. */
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count);
+/** Returns the value at which a parameter that calibrations may leave out does nothing; NAN: they
+ * must have it. */
+double roof_parameter_neutral(const struct roof_parameter *parameter);
 /** Returns those of the plain formula, which any kernel can have instead. */
 const struct roof_parameter *roof_plain_parameters(size_t *count);
 const char *roof_kernel_name(enum roof_kernel kernel);

@@ -66,6 +66,23 @@ void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task
     finish_decode(out, memory, compute, lone, p[D_OVERLAP], ends);
 }
 
+/* Returns how long a score takes all SMs: its products and its exponential. */
+static double score_time(const struct roof_kernel_task *t, const double *p, double dim)
+{
+    return 4 * dim / (p[F_PEAK] * t->peak) + p[F_EXP] / (t->clock * t->sms);
+}
+
+/* Returns the same for the kernels of a head dimension. Most are built for 128; the others have
+ * rates of their own, at which wider heads still take no less time. */
+static double scaled_score(const struct roof_kernel_task *t, const double *p, double dim)
+{
+    const double own = score_time(t, p, dim);
+    const double usual = score_time(t, p, 128);
+    return dim > 128   ? roof_larger(usual, own / p[F_WIDE])
+           : dim < 128 ? fmin(usual, own / p[F_NARROW])
+                       : usual;
+}
+
 /*
  * Prefill works on tiles of 128 queries: the scores that count and the masked ones of a tile are
  * each multiplied and put through an exponential; all SMs wait for the last tile; Q, K, V and the
@@ -85,7 +102,7 @@ void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_tas
     const double all =
         s->causal > 0 ? queries * keys - queries * (queries - 1) / 2 : queries * keys;
     const double scores = pairs + queries * p[F_TILE] + p[F_WINDOW] * (all - pairs);
-    const double score = 4 * dim / (p[F_PEAK] * t->peak) + p[F_EXP] / (t->clock * t->sms);
+    const double score = scaled_score(t, p, dim);
     const double tile = t->sms * rows * (window_span(s) + p[F_TILE]) * score;
     const double compute =
         groups * scores * score + p[F_WAVE] * tile * queries / (queries + rows - 1);
@@ -119,6 +136,13 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
+/* Returns the rows or columns of a matrix instruction that heads take. An instruction of 128 rows
+ * has tokens there instead if the heads are few, and those are its columns, 16 of them. */
+static double matrix_rows(double heads, double rows)
+{
+    return rows > 127 && heads <= 16 ? 16 : rows;
+}
+
 /*
  * MLA decodes like attention, with one latent for all heads: they fill matrix tiles of as many rows
  * as the matrix instruction has, each of which reads the cache, the further ones mostly out of the
@@ -137,7 +161,9 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
     const double key = (double)(s->kv_lora_rank + s->qk_rope_head_dim);
     const double kv = batch * tokens * key * roof_precision_bits(w->formats.kv) / 8;
     const double queries = t->work->bytes[ROOF_ROLE_ACTIVATIONS] + t->work->bytes[ROOF_ROLE_OUT];
-    const double blocks = roof_larger(1, (double)s->heads * queries_of_one / p[L_ROWS]);
+    const double heads = (double)s->heads * queries_of_one;
+    const double blocks = roof_larger(1, heads / p[L_ROWS]);
+    const double rows = matrix_rows(heads, p[L_ROWS]);
     const double set = roof_working_set(w, kv);
     const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[L_L2_CAPACITY] * t->l2);
     out->tiling.l2_hit = hit;
@@ -148,8 +174,7 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
                           (kv * hit * blocks + kv * (1 - hit) * (blocks - 1 - again)) / l2 +
                           p[L_QUERIES] * queries / t->bandwidth;
     const double compute = 2 * batch * (tokens + p[L_PAD_TOKENS]) *
-                           (key + (double)s->kv_lora_rank) * p[L_ROWS] * blocks /
-                           (p[L_PEAK] * t->peak);
+                           (key + (double)s->kv_lora_rank) * rows * blocks / (p[L_PEAK] * t->peak);
     const double lone = kv / batch * t->sms / (p[L_STREAM] * t->bandwidth);
     const double ends =
         (p[L_DOUBLING] * log2(1 + tokens / p[L_CHUNK]) + p[L_BLOCK] * batch * blocks / t->sms) /

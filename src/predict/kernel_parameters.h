@@ -96,6 +96,10 @@ ROOF_PREFILL_PARAMETER(BLOCK, "block_clocks", 1, 2e4, 3000, "ends of a thread bl
 ROOF_PREFILL_PARAMETER(L2_CAPACITY, "l2_capacity", 0.02, 3, 1, "share of the L2 that keeps data")
 ROOF_PREFILL_PARAMETER(WINDOW, "window", 0.0001, 1, 0.06,
                        "share of the scores before a window that is computed all the same")
+ROOF_PREFILL_PARAMETER(NARROW, "narrow", 0.05, 2, 1,
+                       "rate of scores of heads below 128, over that of heads of 128")
+ROOF_PREFILL_PARAMETER(WIDE, "wide", 0.05, 2, 1,
+                       "rate of scores of heads above 128, over that of heads of 128")
 
 ROOF_MLA_DECODE_PARAMETER(LAUNCH, "launch_clocks", 1000, 1e5, 18000,
                           "launch, with the append to the cache and the last reduction")

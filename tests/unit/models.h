@@ -101,6 +101,8 @@ static inline struct roof_kernel_fit launch_only(enum roof_kernel kernel, double
     if (kernel == ROOF_KERNEL_MLA_DECODE) {
         put_parameter(&fit, "tile_rows", 1);
     }
+    put_parameter(&fit, "narrow", 1);
+    put_parameter(&fit, "wide", 1);
     put_parameter(&fit, "launch_clocks", launch_us * 1000);
     return fit;
 }

@@ -11,11 +11,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A fit of 16 bits without parameters; its band is from half to twice. */
+/* A fit of 16 bits without parameters but those that do nothing; its band is from half to twice. */
 static inline struct roof_kernel_fit empty_fit(enum roof_kernel kernel, enum roof_stack stack)
 {
-    return (struct roof_kernel_fit){
+    struct roof_kernel_fit fit = {
         .kernel = kernel, .stack = stack, .numerics = ROOF_NUMERICS_16BIT, .low = 0.5, .high = 2};
+    size_t count = 0;
+    const struct roof_parameter *const parameter = roof_fit_parameters(&fit, &count);
+    for (size_t i = 0; i < count; i++) {
+        const double neutral = roof_parameter_neutral(&parameter[i]);
+        fit.parameter[i] = isnan(neutral) ? 0 : neutral;
+    }
+    return fit;
 }
 
 /* Predicts. The L2 has a share `hit` of what is read; the band is `wider` than that of an empty fit

@@ -144,6 +144,23 @@ static void test_prefill(void **unused)
     f.prefill[F_EXP] = 2; /* clocks of an SM: as long as 200 FLOP of ten */
     check(&f, 262.144, ROOF_KERNEL_LIMIT_COMPUTE);
     f.prefill[F_EXP] = 0;
+    f.prefill[F_WIDE] = 0.25; /* of heads above 128 */
+    check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.prefill[F_NARROW] = 0.5;
+    check(&f, 262.144, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.prefill[F_NARROW] = 0.25; /* but no more than heads of 128 take */
+    check(&f, 131.072 * 128 / 50, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.prefill[F_NARROW] = 1;
+    f.workload.shape.head_dim = 200;
+    check(&f, 4 * 524.288, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.prefill[F_WIDE] = 1.25;
+    check(&f, 524.288, ROOF_KERNEL_LIMIT_COMPUTE); /* the bound */
+    f.prefill[F_PEAK] = 0.25;
+    check(&f, 4 / 1.25 * 524.288, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.prefill[F_WIDE] = 2; /* no less than heads of 128 take */
+    check(&f, 4 * 131.072 * 128 / 50, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.prefill[F_PEAK] = f.prefill[F_WIDE] = 1;
+    f.workload.shape.head_dim = 50;
     f.prefill[F_BLOCK] = 1000; /* 10 x (256 + 127) / 128 blocks on 10 SMs */
     check(&f, 131.072 + 383 / 128.0, ROOF_KERNEL_LIMIT_COMPUTE);
     f.prefill[F_BLOCK] = 0;

@@ -118,6 +118,8 @@ static void test_parameters(void **unused)
         for (size_t i = 0; i < count; i++) {
             assert_true(row[i].min > 0);
             assert_true(row[i].min <= row[i].start && row[i].start <= row[i].max);
+            const double neutral = roof_parameter_neutral(&row[i]);
+            assert_true(isnan(neutral) || (row[i].min <= neutral && neutral <= row[i].max));
             assert_true(strlen(row[i].meaning) > 5);
             assert_int_equal(strspn(row[i].key, "abcdefghijklmnopqrstuvwxyz0123456789_"),
                              strlen(row[i].key));
@@ -797,6 +799,42 @@ static void test_lent(void **unused)
     roof_hardware_free(hardware);
 }
 
+#define PREFILL_TEXT(more)                                                                         \
+    "{\"schema\": \"roofline/calibration/1\", \"fits\": [{\"kernel\": \"prefill\", "               \
+    "\"stack\": \"vllm\", \"numerics\": \"16bit\", \"quantize_input\": \"none\", "                 \
+    "\"rows\": 12, \"mape\": 0.125, \"low\": 0.75, \"high\": 1.5, \"parameters\": "                \
+    "{\"launch_clocks\": 1000, \"passes\": 1, \"peak\": 0.5, \"exp_clocks\": 0.5, "                \
+    "\"tile_scores\": 2, \"wave\": 0.5, \"block_clocks\": 10, \"l2_capacity\": 1, "                \
+    "\"window\": 0.5" more "}}]}"
+
+/* Parameters that a file may leave out do nothing then, and are not written. */
+static void test_left_out(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const hardware = load_device("l40s");
+    struct roof_calibration *c = NULL;
+    write_text(path, PREFILL_TEXT(", \"wide\": 0.25"));
+    assert_int_equal(roof_calibration_load(&c, hardware, path, NULL, NULL), ROOF_OK);
+    size_t count = 0;
+    const struct roof_parameter *const row = roof_kernel_parameters(ROOF_KERNEL_PREFILL, &count);
+    for (size_t i = 0; i < count; i++) {
+        const bool narrow = strcmp(row[i].key, "narrow") == 0;
+        const bool wide = strcmp(row[i].key, "wide") == 0;
+        assert_true(narrow || wide == !isnan(roof_parameter_neutral(&row[i])));
+        assert_true(!narrow || c->fit[0].parameter[i] == 1);
+        assert_true(!wide || c->fit[0].parameter[i] == 0.25);
+    }
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_calibration_write(&text, c);
+    assert_non_null(strstr(text.data, "\"wide\": 0.25"));
+    assert_null(strstr(text.data, "narrow"));
+    roof_text_free(&text);
+    roof_calibration_free(c);
+    write_text(path, PREFILL_TEXT(", \"wide\": 0"));
+    assert_int_equal(roof_calibration_load(&c, hardware, path, NULL, NULL), ROOF_INVALID);
+    roof_hardware_free(hardware);
+}
+
 static void test_refused_files(void **unused)
 {
     (void)unused;
@@ -984,6 +1022,7 @@ int main(void)
         cmocka_unit_test(test_like),
         cmocka_unit_test(test_file),
         cmocka_unit_test(test_lent),
+        cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_refused_files),
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_some_kernels),

@@ -107,6 +107,14 @@ static void test_decode(void **unused)
     check(&f, 20 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[L_ROWS] = 2; /* two tiles, both full */
     check(&f, 10 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
+    p[L_ROWS] = 127; /* nearly all rows are empty */
+    check(&f, 127.0 / 4 * 10 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
+    p[L_ROWS] = 128; /* heads are 16 columns instead */
+    check(&f, 4 * 10 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.workload.shape.query_len = 4; /* of which 4 queries fill all */
+    check(&f, 4 * 10 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.workload.shape.query_len = 5; /* and 5 are too many */
+    check(&f, 32 * 10 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     roof_hardware_free(f.device);
 }
 
