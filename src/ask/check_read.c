@@ -375,7 +375,7 @@ static enum roof_status read_expectation(const struct reader *r, struct roof_che
     TRY(roof_check_key_type(&type, *schema, r->p->json, node, r->error));
     const bool of_numbers = strcmp(type, "number") == 0 || strcmp(type, "integer") == 0;
     if (is_range(node) && !of_numbers) {
-        return bad(r, node, "min and max are of numbers");
+        return bad(r, node, "min and max need a number");
     }
     if (is_range(node)) {
         return add_range(r, check, node);

@@ -65,8 +65,8 @@ static enum roof_status read_input(struct stepping *s, struct roof_error *error)
     TRY(roof_asking_refuse(a, others, COUNT(others), "a model", error));
     if (!roof_asking_has(a, ROOF_INPUT_HARDWARE)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "measure model compares with what is expected: measure into a "
-                              "folder first, and name it by " ROOF_KEY("hardware"));
+                              "measure model compares with an estimate: measure into a folder "
+                              "first, and name it with " ROOF_KEY("hardware"));
     }
     TRY(roof_measuring_device(&s->meter, &s->options, a, error));
     TRY(roof_measuring_seconds(&s->seconds, a, SECONDS, error));

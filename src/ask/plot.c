@@ -76,7 +76,7 @@ static enum roof_status check_workload(const struct roof_asking *a, struct roof_
     for (size_t i = 0; i < ROOF_INPUT_COUNT && !from && q->op == NULL && !q->model; i++) {
         if (roof_asking_has(a, i) && is_of_dots(i, attainable)) {
             return roof_error_set(error, ROOF_USAGE,
-                                  "%s is of dots, and there are none: name an operator or a model "
+                                  "%s needs dots, and there are none: name an operator or a model "
                                   "(plot gemm, plot model NAME), or give " ROOF_KEY("from") " FILE",
                                   roof_input_marked(name, roof_input(i)));
         }

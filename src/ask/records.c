@@ -311,7 +311,8 @@ enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *erro
     r->asking = a;
     enum roof_status status = answer(r, error);
     if (status == ROOF_OK) {
-        status = roof_asking_carried(a, "carried through, not read: ", &r->records, none, error);
+        status =
+            roof_asking_carried(a, "columns that are copied, not read: ", &r->records, none, error);
     }
     if (status == ROOF_OK) {
         roof_asking_bad_records(a, &r->records);

@@ -420,8 +420,8 @@ static enum roof_status read_engine_rules(struct simulate_input *in, const struc
     struct roof_scheduler_limits *const limits = &in->inputs.limits;
     if (d == NULL) {
         return roof_error_set(error, ROOF_USAGE,
-                              "what the scheduler of %s does is not known; " ROOF_KEY(
-                                  "chunk") " and " ROOF_KEY("max_num_seqs") " describe one",
+                              "the scheduler of %s is not known; describe it with " ROOF_KEY(
+                                  "chunk") " and " ROOF_KEY("max_num_seqs"),
                               engine->id);
     }
     limits->budget_has_decode = engine->scheduler.counts_decode;

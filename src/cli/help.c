@@ -286,8 +286,8 @@ static const struct {
      "  of models     concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
      "  formats       precision, weights, activations, kv, out, compute, layout\n"
      "  how           stack, cache, working_set_bytes, quantize_input, split_k\n"
-     "An option holds where its column is missing. Other columns are carried through; --group-by\n"
-     "takes any.\n"},
+     "An option holds where its column is missing. Other columns are copied; --group-by takes "
+     "any.\n"},
     {ROOF_COMMAND_CHECK,
      "FILE.json\n"
      "  {\"defaults\": {\"hardware\": \"h100-sxm\"}, \"checks\": [\n"

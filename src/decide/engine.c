@@ -333,7 +333,7 @@ static enum roof_status read_scheduler(const struct reader *r)
     return s->count > 0 && s->defaults[s->count - 1].memory_from == 0 &&
                    s->defaults[s->count - 1].except == NULL
                ? ROOF_OK
-               : complain(r, value, "the last defaults of a scheduler are those of all devices");
+               : complain(r, value, "the last entry of defaults must hold for all devices");
 }
 
 /* Reads a time of the host in its unit; without one it is 0. */

@@ -569,8 +569,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(RATE) = {.option = "rate",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "RATE",
-                 .help = "requests that arrive per second, over all copies (0.6 or 0.6/s); of "
-                         "recommend also a list",
+                 .help = "requests that arrive per second, over all copies (0.6 or 0.6/s); "
+                         "recommend also takes a list",
                  .of = ROOF_OF_MODELS,
                  .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
     ROW(RATE_TRACE) = {.option = "rate-trace",
@@ -949,7 +949,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(WIDE) = {.option = "wide",
                  .kind = ROOF_INPUT_FLAG,
                  .max = 1,
-                 .help = "print all columns of a text table, however wide",
+                 .help = "print all columns of a table for people, however wide",
                  .commands = TABLES & ~(unsigned)ROOF_COMMAND_COMPARE,
                  .group = ROOF_GROUP_OUTPUT},
     ROW(OUTPUT) = {.option = "output",

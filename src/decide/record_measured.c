@@ -53,9 +53,9 @@ static enum roof_status read_metric(double *out, const struct roof_records *r,
         return ROOF_OK;
     }
     if (!model && metric->role != ROOF_COLUMN_MEASURED) {
-        return roof_error_set(error, ROOF_INVALID,
-                              "%s is measured of a model; the time of an operator is measured_us",
-                              name);
+        return roof_error_set(
+            error, ROOF_INVALID,
+            "%s belongs to models; the measured time of an operator is measured_us", name);
     }
     TRY(roof_parse_number(&value, text, name, 1e-6, metric->most, error));
     *out = metric->rate ? 1 / value : roof_from_unit(value, metric->unit);

@@ -197,7 +197,7 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
     }
     if (!p->request && roof_record_says(r, ROOF_INPUT_PHASE)) {
         if (roof_record_says(r, ROOF_INPUT_PROMPT) || roof_record_says(r, ROOF_INPUT_GENERATE)) {
-            return roof_error_set(error, ROOF_USAGE, "prompt and generate are of phase request");
+            return roof_error_set(error, ROOF_USAGE, "prompt and generate need phase request");
         }
         /* The command line's inputs of requests are for others. */
         asked->chunk =
@@ -218,7 +218,7 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
     const int64_t devices = roof_scenario_devices(&p->model_prediction->scenario);
     if (p->devices > 0 && p->devices != devices) {
         return roof_error_set(error, ROOF_USAGE,
-                              "the split is of %" PRId64 " device%s, not of %" PRId64
+                              "the split has %" PRId64 " device%s, not %" PRId64
                               ": give tp, pp, dp, attention_dp or moe_ep",
                               devices, devices == 1 ? "" : "s", p->devices);
     }

@@ -162,7 +162,7 @@ static enum roof_status check_product(const struct roof_prediction *p, struct ro
     if (p->workload.sparse != 0) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("tile") " does not go with " ROOF_KEY(
-                                  "sparse") ": the analysis is of dense tiles");
+                                  "sparse") ": the analysis covers dense tiles only");
     }
     return isnan(p->peak_flops_per_s)
                ? roof_error_set(error, ROOF_USAGE,

@@ -487,8 +487,9 @@ static void put_halves(struct roof_text *out, const struct roof_plan *plan,
     half.batch = plan->batch;
     roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
     put_command(out, row, &decode, &scenario[1]);
-    roof_text_put(out, "and its memory at the end of requests (the plan names that of the kind "
-                       "with more):\n");
+    roof_text_put(
+        out, "and its memory at the end of its requests (the plan has the larger memory of both "
+             "kinds):\n");
     decode.base.context = problem->base.prompt + problem->base.generate;
     roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
     put_command(out, row, &decode, &scenario[1]);

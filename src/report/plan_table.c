@@ -270,8 +270,9 @@ static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_
         roof_text_put(out, "(ad is --attention-dp, ep is --moe-ep, tp is that of attention)\n");
     }
     if (common->disaggregated) {
-        roof_text_put(out, "(copies x devices of each: 2x4, or those that prefill + those that "
-                           "decode, of which the split is)\n");
+        roof_text_put(out,
+                      "(copies: 2x4 is 2 of 4 devices each; 3x1+2x4 is 3 of 1 that prefill and 2 "
+                      "of 4 that decode;\n tp and pp are those of the copies that decode)\n");
     }
 }
 

@@ -245,7 +245,7 @@ void roof_report_recommendation_text(struct roof_text *out,
         put_expected_best(out, recommendation);
         if (recommendation->lent) {
             roof_text_printf(out,
-                             "Expected times are those of other kernels: none of %s were "
+                             "Expected times come from other kernels, as none of %s were "
                              "measured.\n",
                              recommendation->candidate[0].engine);
         }

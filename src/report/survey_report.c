@@ -232,10 +232,9 @@ static void put_law(struct roof_text *out)
                             "attainable = min(peak, arithmetic intensity x bandwidth)\n"
                             "intensity  = FLOPs / bytes        ridge point = peak / bandwidth\n");
     roof_text_put(
-        out,
-        "\nBelow its ridge point an operator waits for memory, from there on for the units "
-        "that compute. The bound is what no kernel beats; the expected time is that of kernels "
-        "as they are measured (docs/accuracy.md). A pass is the sum of its operators.\n");
+        out, "\nBelow its ridge point an operator waits for memory, from there on for the units "
+             "that compute. No kernel beats the bound; the expected time is fitted to measured "
+             "kernels (docs/accuracy.md). A pass is the sum of its operators.\n");
 }
 
 /* --- kernels ------------------------------------------------------------------------------- */
@@ -425,8 +424,9 @@ static void put_steps(struct roof_text *out, const struct roof_trace *e, bool nu
 
 static void put_formulas(struct roof_text *out, const struct roof_survey *s)
 {
-    roof_text_put(out, "\n## Arithmetic intensity\n\nFor each kind of operator, as the largest of "
-                       "its kind here has it; bits(format) include block scales.\n");
+    roof_text_put(out,
+                  "\n## Arithmetic intensity\n\nThe formulas of each kind of operator, with "
+                  "the largest of that kind as the example; bits(format) includes block scales.\n");
     roof_markdown_fold(out, "Formulas");
     for (size_t i = 0; i < s->formulas; i++) {
         const struct roof_survey_formula *const f = &s->formula[i];

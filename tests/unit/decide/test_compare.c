@@ -720,8 +720,9 @@ static void test_metrics(void **unused)
     /* An operator has a time, and nothing else. */
     compare_ok("operator,n,k,ttft_ms,measured_us\ngemv,1000,1000,1,\ngemv,1000,1000,,20.04\n", NULL,
                NULL);
-    assert_string_equal(heard.bad.data, "2 ttft_ms is measured of a model; the time of an operator "
-                                        "is measured_us\n");
+    assert_string_equal(heard.bad.data,
+                        "2 ttft_ms belongs to models; the measured time of an operator "
+                        "is measured_us\n");
     assert_int_equal(result.overall.rows, 1);
     done();
     roof_text_free(&text);

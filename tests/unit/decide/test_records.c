@@ -351,7 +351,7 @@ static void test_both(void **unused)
     assert_string_equal(bad.data, "3 cell 3: an operator does not take context\n"
                                   "5 cell 4: a model does not take n\n"
                                   "6 cell 3: an operator does not take context\n"
-                                  "8 the split is of 1 device, not of 2: give tp, pp, dp, "
+                                  "8 the split has 1 device, not 2: give tp, pp, dp, "
                                   "attention_dp or moe_ep\n");
     roof_records_close(&records);
 }
