@@ -68,28 +68,28 @@ static enum roof_status write_part(void *context, size_t number, struct roof_err
     return part->text.failed ? roof_no_memory(error) : ROOF_OK;
 }
 
-/* Gives a part its rows, and returns the cells behind those that they carry; NULL: no memory. */
-static const char *share(struct roof_row_part *part, const struct roof_row_block *block,
-                         const struct roof_table *table, const char *cells, size_t from, size_t to)
+/* Gives a part its rows and moves *cells behind those that they carry; false: no memory. */
+static bool share(struct roof_row_part *part, const struct roof_row_block *block,
+                  const struct roof_table *table, const char **cells, size_t from, size_t to)
 {
     const size_t columns = table->carried_count;
     part->prediction = &block->prediction[from];
     part->count = to - from;
-    part->cells = cells;
+    part->cells = *cells;
     part->table = *table;
     roof_text_clear(&part->text);
     if (part->carried == NULL && columns > 0) {
         part->carried = calloc(columns, sizeof *part->carried);
         if (part->carried == NULL) {
-            return NULL;
+            return false;
         }
         memcpy(part->carried, table->carried, columns * sizeof *part->carried);
     }
     part->table.carried = part->carried;
     for (size_t i = 0; i < part->count * columns; i++) {
-        cells += strlen(cells) + 1;
+        *cells += strlen(*cells) + 1;
     }
-    return cells;
+    return true;
 }
 
 enum roof_status roof_row_block_write(struct roof_row_block *block, struct roof_table *table,
@@ -106,9 +106,8 @@ enum roof_status roof_row_block_write(struct roof_row_block *block, struct roof_
         return roof_no_memory(error);
     }
     for (size_t i = 0; i < parts; i++) {
-        cells =
-            share(&block->part[i], block, table, cells, count * i / parts, count * (i + 1) / parts);
-        if (cells == NULL && table->carried_count > 0) {
+        if (!share(&block->part[i], block, table, &cells, count * i / parts,
+                   count * (i + 1) / parts)) {
             return roof_no_memory(error);
         }
     }

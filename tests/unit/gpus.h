@@ -336,7 +336,7 @@ static void test_faults_of_collectives(void **state)
     }
     (void)unsetenv("FAKE_FAIL");
     for (int k = 1; k <= 2; k++) { /* the two devices */
-        char number[8];
+        char number[16];
         snprintf(number, sizeof number, "%d", k);
         (void)setenv("FAKE_NO_MEMORY", number, 1);
         assert_int_equal(try_all(&options, &task, &error), ROOF_IO);
