@@ -36,8 +36,8 @@ struct roof_request_trace {
  * formats of docs/simulation.md. At most `most` requests are read. With part_tokens above 0 each
  * line has ids, one for each part of so many tokens of its prompt. ROOF_INVALID for a line that has
  * no time, lengths or ids, and for a time before that of the line above among more than
- * ROOF_TRACE_SORTED_MAX. *out must not move; the caller releases it by roof_request_trace_free,
- * also after a failure.
+ * ROOF_TRACE_SORTED_MAX. *out must not move, and `path` is used until the caller releases it by
+ * roof_request_trace_free, also after a failure.
  */
 enum roof_status roof_request_trace_read(struct roof_request_trace *out, const char *path,
                                          uint64_t most, int64_t part_tokens,

@@ -22,7 +22,7 @@ static enum roof_status plane(double *out_s, void *context, const struct roof_st
 static enum roof_status read_text(struct roof_request_trace *out, void **state, const char *text,
                                   int64_t part_tokens, struct roof_error *error)
 {
-    char path[PATH_SIZE];
+    static char path[PATH_SIZE]; /* the trace names it later */
     write_in(state, NAME, text);
     return roof_request_trace_read(out, path_in(path, state, NAME), 1000, part_tokens, error);
 }
