@@ -120,9 +120,8 @@ static enum roof_status measure_phase(struct stepping *s, size_t i, struct roof_
     if (s->earlier.data != NULL && roof_steps_find(s->step[i], s->earlier.data)) {
         return ROOF_OK;
     }
-    TRY(roof_step_measure(s->step[i], s->meter, bench, s->prediction[i],
-                          s->seconds / (double)s->count, &halt, error));
-    return keep(s, i + 1, error);
+    return roof_step_measure(s->step[i], s->meter, bench, s->seconds / (double)s->count, &halt,
+                             error);
 }
 
 /* Measures all phases on an opened device. */
@@ -140,7 +139,8 @@ static enum roof_status measure(struct stepping *s, struct roof_bench *bench,
     }
     for (size_t i = 0; i < s->count; i++) {
         roof_asking_progress(s->asking, "measure", "steps", i, s->count);
-        const enum roof_status status = measure_phase(s, i, bench, error);
+        enum roof_status status = measure_phase(s, i, bench, error);
+        status = status == ROOF_OK ? keep(s, i + 1, error) : status;
         if (roof_asking_stopped(s->asking)) {
             const size_t done = i + (status == ROOF_OK ? 1 : 0);
             return roof_error_set(
@@ -150,7 +150,7 @@ static enum roof_status measure(struct stepping *s, struct roof_bench *bench,
         }
         TRY(status);
     }
-    return keep(s, s->count, error);
+    return ROOF_OK;
 }
 
 static enum roof_status write_all(struct stepping *s, struct roof_error *error)

@@ -228,17 +228,6 @@ static enum roof_status sample(struct run *run, const struct roof_measured_step 
     return ROOF_OK;
 }
 
-/* Finds the median of values and their deviation from it; they are changed. */
-static double median_of(double *noise, double *values, size_t count)
-{
-    const double median = roof_median(values, count);
-    for (size_t i = 0; i < count; i++) {
-        values[i] = fabs(values[i] - median);
-    }
-    *noise = median > 0 ? roof_median(values, count) / median : 0;
-    return median;
-}
-
 static void summarise(struct roof_measured_step *out, struct run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
@@ -247,38 +236,36 @@ static void summarise(struct roof_measured_step *out, struct run *run)
         for (size_t k = 0; k < run->samples; k++) {
             values[k] = run->each[k][i];
         }
-        row->time_s = median_of(&row->noise, values, run->samples);
+        row->time_s = roof_median_noise(&row->noise, values, run->samples);
     }
     out->samples = run->samples;
-    out->time_s = median_of(&out->noise, run->whole, run->samples);
+    out->time_s = roof_median_noise(&out->noise, run->whole, run->samples);
     out->noisy =
         out->noise > ROOF_NOISE_MAX || run->waited > ROOF_WAITED_MAX * (double)run->samples;
 }
 
-enum roof_status roof_step_measure(struct roof_measured_step *out, const struct roof_meter *meter,
-                                   struct roof_bench *bench,
-                                   const struct roof_model_prediction *prediction, double seconds,
+enum roof_status roof_step_measure(struct roof_measured_step *step, const struct roof_meter *meter,
+                                   struct roof_bench *bench, double seconds,
                                    const struct roof_halt *halt, struct roof_error *error)
 {
     struct run *const run = calloc(1, sizeof *run);
     if (run == NULL) {
         return roof_no_memory(error);
     }
-    roof_step_list(out, meter, bench, prediction);
-    enum roof_status status = choose_layers(out, meter->room(bench), seconds, error);
+    enum roof_status status = choose_layers(step, meter->room(bench), seconds, error);
     if (status == ROOF_OK) {
-        status = make_run(run, out, error);
+        status = make_run(run, step, error);
     }
     if (status == ROOF_OK) {
-        const struct roof_meter_step step = {run->part, run->count, run->order, run->runs};
-        status = meter->step_begin(bench, &step, error);
+        const struct roof_meter_step runs = {run->part, run->count, run->order, run->runs};
+        status = meter->step_begin(bench, &runs, error);
         if (status == ROOF_OK) {
-            status = sample(run, out, meter, bench, seconds, halt, error);
+            status = sample(run, step, meter, bench, seconds, halt, error);
             meter->step_end(bench);
         }
     }
     if (status == ROOF_OK) {
-        summarise(out, run);
+        summarise(step, run);
     }
     free(run->order);
     free(run);

@@ -46,13 +46,11 @@ void roof_step_list(struct roof_measured_step *out, const struct roof_meter *met
 /* Sets how many of the layers of a listed step run. */
 void roof_step_run_layers(struct roof_measured_step *step, int64_t layers);
 
-/* Runs the operators of one pass of a prediction in their order, again and again for about so many
- * seconds; fewer where the caller is halted and has three samples. Where memory or time is too
- * short for all layers, fewer run. ROOF_IO if not even one fits. The prediction must outlive *out.
- */
-enum roof_status roof_step_measure(struct roof_measured_step *out, const struct roof_meter *meter,
-                                   struct roof_bench *bench,
-                                   const struct roof_model_prediction *prediction, double seconds,
+/* Runs the operators of a listed step in their order, again and again for about so many seconds; a
+ * caller that is halted gets the samples so far if there are three. If memory or time is too short
+ * for all layers, fewer run. ROOF_IO if not even one fits. */
+enum roof_status roof_step_measure(struct roof_measured_step *step, const struct roof_meter *meter,
+                                   struct roof_bench *bench, double seconds,
                                    const struct roof_halt *halt, struct roof_error *error);
 
 /* Returns expected over measured time, less 1, of a step or one of its operators; NAN: unknown. */

@@ -40,6 +40,16 @@ double roof_median(double *values, size_t count)
     return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+double roof_median_noise(double *noise, double *values, size_t count)
+{
+    const double median = roof_median(values, count);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = fabs(values[i] - median);
+    }
+    *noise = median > 0 ? roof_median(values, count) / median : 0;
+    return median;
+}
+
 /* Samples that count are at least so many, however long they take. */
 #define SAMPLES_MIN 3
 
@@ -68,11 +78,7 @@ static enum roof_status take_round(struct roof_timing *out, const struct timer *
         TRY(t->sample(t->context, &value[count], error));
         count++;
     }
-    out->median_s = roof_median(value, count);
-    for (size_t i = 0; i < count; i++) {
-        value[i] = fabs(value[i] - out->median_s);
-    }
-    out->noise = out->median_s > 0 ? roof_median(value, count) / out->median_s : 0;
+    out->median_s = roof_median_noise(&out->noise, value, count);
     return ROOF_OK;
 }
 

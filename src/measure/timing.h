@@ -38,6 +38,8 @@ enum roof_status roof_time(struct roof_timing *out, roof_sample *sample, void *c
 
 /* Returns the median of values, which it sorts; 0 of none. */
 double roof_median(double *values, size_t count);
+/* Returns the median of values, and their median absolute deviation over it; they are changed. */
+double roof_median_noise(double *noise, double *values, size_t count);
 
 /* Returns the seconds since some moment, by a clock that is never set back. */
 double roof_seconds(void);

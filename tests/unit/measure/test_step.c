@@ -134,8 +134,9 @@ static const struct roof_halt never;
 
 static enum roof_status measure(struct fixture *f, double seconds, struct roof_error *error)
 {
+    roof_step_list(&f->step, &planted, &f->bench, &f->prediction);
     const enum roof_status status =
-        roof_step_measure(&f->step, &planted, &f->bench, &f->prediction, seconds, &never, error);
+        roof_step_measure(&f->step, &planted, &f->bench, seconds, &never, error);
     assert_int_equal(f->bench.begun, 0);
     return status;
 }
@@ -308,9 +309,8 @@ static void test_faults_are_told(void **state)
     }
     struct roof_error error = {0};
     f->bench.fails_at = 0;
-    assert_int_equal(
-        roof_step_measure(&f->step, &planted, &f->bench, &f->prediction, 1, &halt, &error),
-        ROOF_IO);
+    roof_step_list(&f->step, &planted, &f->bench, &f->prediction);
+    assert_int_equal(roof_step_measure(&f->step, &planted, &f->bench, 1, &halt, &error), ROOF_IO);
     assert_string_equal(error.message, "interrupted");
     assert_int_equal(f->bench.begun, 0);
     free_fixture(f);
@@ -328,8 +328,8 @@ static void test_processor_runs_steps(void **state)
         free_fixture(f);
         skip(); /* the system tells no processors */
     }
-    if (roof_step_measure(&f->step, &roof_meter_cpu, bench, &f->prediction, 1e-9, &never, &error) !=
-        ROOF_OK) {
+    roof_step_list(&f->step, &roof_meter_cpu, bench, &f->prediction);
+    if (roof_step_measure(&f->step, &roof_meter_cpu, bench, 1e-9, &never, &error) != ROOF_OK) {
         fail_msg("%s", error.message);
     }
     roof_meter_cpu.close(bench);
