@@ -181,9 +181,9 @@ static enum roof_status read_use(const struct nvml_gpus *gpus, struct roof_sampl
     return status;
 }
 
-/* Reads the values that older devices and drivers do not have. */
-static enum roof_status read_newer(const struct nvml_gpus *gpus, struct roof_sample *out,
-                                   struct nvml_device *device, struct roof_error *error)
+/* Older devices and drivers lack the energy counter and the reasons. */
+static enum roof_status read_counter(const struct nvml_gpus *gpus, struct roof_sample *out,
+                                     struct nvml_device *device, struct roof_error *error)
 {
     enum roof_status status = ROOF_OK;
     unsigned long long value = 0;
@@ -192,7 +192,14 @@ static enum roof_status read_newer(const struct nvml_gpus *gpus, struct roof_sam
             "nvmlDeviceGetTotalEnergyConsumption", error)) {
         out->counter_j = (double)value / 1e3;
     }
-    TRY(status);
+    return status;
+}
+
+static enum roof_status read_reasons(const struct nvml_gpus *gpus, struct roof_sample *out,
+                                     struct nvml_device *device, struct roof_error *error)
+{
+    enum roof_status status = ROOF_OK;
+    unsigned long long value = 0;
     if (gpus->call.nvmlDeviceGetCurrentClocksThrottleReasons != NULL &&
         got(&status, gpus, gpus->call.nvmlDeviceGetCurrentClocksThrottleReasons(device, &value),
             "nvmlDeviceGetCurrentClocksThrottleReasons", error)) {
@@ -212,7 +219,8 @@ static enum roof_status read_sample(struct roof_gpus *base, struct roof_sample *
     TRY(read_clock(&out->sm_hz, gpus, handle, NVML_CLOCK_SM, error));
     TRY(read_clock(&out->memory_hz, gpus, handle, NVML_CLOCK_MEM, error));
     TRY(read_use(gpus, out, handle, error));
-    return read_newer(gpus, out, handle, error);
+    TRY(read_counter(gpus, out, handle, error));
+    return read_reasons(gpus, out, handle, error);
 }
 
 /* --- devices ------------------------------------------------------------------------------- */
@@ -288,11 +296,8 @@ static enum roof_status check_free(struct roof_gpus *gpus, struct roof_error *er
     /* Without room for the processes it says how many there are. */
     if (nvml->call.nvmlDeviceGetComputeRunningProcesses_v3 != NULL &&
         nvml->call.nvmlDeviceGetComputeRunningProcesses_v3(nvml->device[0], &count, NULL) ==
-            NVML_ERROR_INSUFFICIENT_SIZE &&
-        count > 0) {
-        return roof_error_set(
-            error, ROOF_IO, "%u process%s on the GPU; " ROOF_KEY("shared") " measures nevertheless",
-            count, count == 1 ? " computes" : "es compute");
+            NVML_ERROR_INSUFFICIENT_SIZE) {
+        return roof_gpus_refuse_processes(count, error);
     }
     return ROOF_OK;
 }
@@ -300,12 +305,10 @@ static enum roof_status check_free(struct roof_gpus *gpus, struct roof_error *er
 static double energy(struct roof_gpus *gpus)
 {
     const struct nvml_gpus *const nvml = (const struct nvml_gpus *)gpus;
-    unsigned long long millijoules = 0;
-    return nvml->call.nvmlDeviceGetTotalEnergyConsumption != NULL &&
-                   nvml->call.nvmlDeviceGetTotalEnergyConsumption(nvml->device[0], &millijoules) ==
-                       0
-               ? (double)millijoules / 1e3
-               : ROOF_UNKNOWN;
+    struct roof_sample sample;
+    roof_sample_clear(&sample);
+    return read_counter(nvml, &sample, nvml->device[0], NULL) == ROOF_OK ? sample.counter_j
+                                                                         : ROOF_UNKNOWN;
 }
 
 enum roof_status roof_nvml_open_at(struct roof_gpus **out, const char *bus,

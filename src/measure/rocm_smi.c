@@ -322,16 +322,12 @@ static enum roof_status check_free(struct roof_gpus *base, struct roof_error *er
     const uint32_t others =
         status == RSMI_STATUS_SUCCESS ? count_others(gpus, processes, count) : 0;
     free(processes);
-    return others == 0 ? ROOF_OK
-                       : roof_error_set(error, ROOF_IO,
-                                        "%u process%s on the GPU; " ROOF_KEY(
-                                            "shared") " measures nevertheless",
-                                        others, others == 1 ? " computes" : "es compute");
+    return roof_gpus_refuse_processes(others, error);
 }
 
 static double energy(struct roof_gpus *base)
 {
-    struct rocm_gpus *const gpus = (struct rocm_gpus *)base;
+    const struct rocm_gpus *const gpus = (const struct rocm_gpus *)base;
     struct roof_sample sample;
     roof_sample_clear(&sample);
     return read_counter(gpus, &sample, gpus->first, NULL) == ROOF_OK ? sample.counter_j
