@@ -221,6 +221,7 @@ void roof_device_write(struct roof_text *out, const struct roof_measured *m, con
     const struct roof_meter_device *const d = &m->device;
     const int64_t memory = d->level_count == 0 ? 0 : roof_level_bytes(d, d->level_count - 1);
     const double bandwidth = roof_measured_rate(m, ROOF_PROBE_READ, memory, ROOF_PRECISION_AUTO);
+    const double link = link_of(m);
     char how[64];
     char size[ROOF_QUANTITY_SIZE];
     roof_text_put(out, "{\n  \"schema\": \"roofline/hardware/1\",\n  \"id\": ");
@@ -244,10 +245,10 @@ void roof_device_write(struct roof_text *out, const struct roof_measured *m, con
     put_told(out, ROOF_FIGURE_L2, level_bytes(d, "L2"));
     put_told(out, ROOF_FIGURE_LLC, level_bytes(d, "L3"));
     put_told(out, ROOF_FIGURE_TDP, d->tdp_w);
-    if (!isnan(link_of(m))) {
+    if (!isnan(link)) {
         roof_text_put(out, ",\n  ");
         put_measured(out, roof_figure_key(ROOF_FIGURE_LINK)->key,
-                     roof_to_unit(link_of(m), ROOF_UNIT_GB_PER_S), "the fastest collective", false);
+                     roof_to_unit(link, ROOF_UNIT_GB_PER_S), "the fastest collective", false);
     }
     put_told(out, ROOF_FIGURE_DEVICES_PER_NODE, d->devices > 1 ? d->devices : 1);
     put_peaks(out, m, ROOF_COMPUTE_MATRIX);

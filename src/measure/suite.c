@@ -231,8 +231,9 @@ static void add_collectives(struct suite *out, const struct roof_meter *meter,
     static const enum roof_operator ops[] = {ROOF_OPERATOR_ALL_REDUCE, ROOF_OPERATOR_ALL_GATHER};
     static const int64_t mib[] = {64, 1, 16, 4, 256};
     const int groups[] = {device->devices, 2};
-    for (size_t g = 0; g < (device->devices > 2 ? COUNT(groups) : 1); g++) {
-        for (size_t i = 0; i < COUNT(ops) * COUNT(mib) && device->devices > 1; i++) {
+    const size_t count = device->devices < 2 ? 0 : device->devices == 2 ? 1 : COUNT(groups);
+    for (size_t g = 0; g < count; g++) {
+        for (size_t i = 0; i < COUNT(ops) * COUNT(mib); i++) {
             struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
             task.workload.op = ops[i % COUNT(ops)];
             task.workload.formats.precision = ROOF_PRECISION_BF16;
