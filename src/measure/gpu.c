@@ -20,8 +20,6 @@
 /* The sides of the product that the peak of a matrix unit is measured with: 4096^3 FLOPs fill any
  * GPU, and take 0.1 to 20 ms. */
 #define PEAK_SIDE ((int64_t)4096)
-/* Buffers begin at multiples of this, as the fastest kernels of cuBLASLt ask for. */
-#define ALIGNED 256
 /* Data is made on the host in pieces of this size, and copied on the device. */
 #define PIECE_BYTES ((int64_t)1 << 20)
 
@@ -52,7 +50,7 @@ struct roof_bench {
     struct roof_gpu_products products; /* its handle is NULL where the library is missing */
     struct roof_error lacks;           /* says why */
     struct roof_gpu_group group;
-    struct roof_error alone;   /* says why there are no collectives; "": there are */
+    struct roof_error alone;   /* says why several GPUs have no collectives; "": they do */
     struct roof_gpus *sensors; /* NULL where their library is missing */
     enum roof_status free;     /* ROOF_OK: no other process computes on the device */
     struct roof_error others;
@@ -115,25 +113,24 @@ static enum roof_status unless_memory(enum roof_status status, struct roof_error
     return status == ROOF_MEMORY ? roof_no_memory(error) : ROOF_OK;
 }
 
-/* Refuses a group with a GPU that others compute on. */
-static enum roof_status check_others(const struct roof_bench *bench, struct roof_error *error)
+/* Refuses a GPU of the group that is divided or that others compute on, if its sensors say so. */
+static enum roof_status check_member(const struct roof_bench *bench, int place,
+                                     struct roof_error *error)
 {
-    for (int i = 1; i < bench->group.present; i++) {
-        const struct roof_gpu *const gpu = &bench->gpu;
-        const int number = (gpu->device + i) % bench->group.present;
-        char bus[ROOF_GPU_NAME_MAX];
-        struct roof_gpus *sensors = NULL;
-        ROOF_GPU_CALL(gpu, device_bus, bus, ROOF_GPU_NAME_MAX, number);
-        if (bench->backend->sensors(&sensors, bus, NULL) == ROOF_OK) {
-            struct roof_error busy;
-            const enum roof_status status = sensors->check_free(sensors, &busy);
-            roof_gpus_close(sensors);
-            if (status != ROOF_OK) {
-                return roof_error_set(error, ROOF_IO, "others compute on GPU %d", number);
-            }
-        }
+    const struct roof_gpu *const gpu = &bench->gpu;
+    int number = 0;
+    char bus[ROOF_GPU_NAME_MAX];
+    struct roof_gpus *sensors = NULL;
+    TRY(roof_gpu_group_device(&number, &bench->group, gpu, place, error));
+    ROOF_GPU_CALL(gpu, device_bus, bus, ROOF_GPU_NAME_MAX, number);
+    if (bench->backend->sensors(&sensors, bus, NULL) != ROOF_OK) {
+        return ROOF_OK;
     }
-    return ROOF_OK;
+    const enum roof_status status = sensors->check_free(sensors, error);
+    roof_gpus_close(sensors);
+    return status == ROOF_IO ? roof_error_set(error, ROOF_IO,
+                                              "GPU %d is divided, or others compute on it", number)
+                             : status;
 }
 
 /* Opens the library of collectives; without it, or free GPUs, there are none. */
@@ -143,7 +140,9 @@ static enum roof_status open_group(struct roof_bench *bench, struct roof_error *
     bench->alone.message[0] = '\0';
     enum roof_status status = roof_gpu_group_open(&bench->group, &bench->gpu, backend->collectives,
                                                   backend->collectives_come_with, &bench->alone);
-    status = status == ROOF_OK ? check_others(bench, &bench->alone) : status;
+    for (int i = 1; i < bench->group.present && status == ROOF_OK; i++) {
+        status = check_member(bench, i, &bench->alone);
+    }
     if (status != ROOF_OK) {
         roof_gpu_group_close(&bench->group, &bench->gpu);
     }
@@ -410,11 +409,6 @@ static enum roof_status fill_scales(const struct roof_bench *bench, uint64_t ope
     return ROOF_OK;
 }
 
-static int64_t aligned(int64_t bytes)
-{
-    return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
-}
-
 /* Returns how many copies a task needs, so that a cold call touches no bytes of the cache, and each
  * of so many runs of a step (0: it is none) has its own. In a step the activations are those that
  * the operator before has just written. */
@@ -457,8 +451,8 @@ static enum roof_status begin_product(struct job *job, double *amount, struct ro
     job->is_product = true;
     job->weights_bytes = weights.bytes;
     job->inputs_bytes = inputs.bytes;
-    job->stride =
-        job->weights_bytes + job->inputs_bytes + aligned(type->out_bytes * s->batch * s->m * s->n);
+    job->stride = job->weights_bytes + job->inputs_bytes +
+                  roof_gpu_aligned(type->out_bytes * s->batch * s->m * s->n);
     job->copies = copies_of(bench, task, job->stride, runs);
     *amount =
         task->probe == ROOF_PROBE_MULTIPLY ? 2.0 * (double)s->m * (double)s->n * (double)s->k : 0;
@@ -496,7 +490,7 @@ static enum roof_status begin_kernel(struct job *job, double *amount, struct roo
 {
     (void)kernel_of(&job->kernel, task);
     job->bytes = task->bytes;
-    job->stride = aligned(task->bytes > 0 ? task->bytes : 1);
+    job->stride = roof_gpu_aligned(task->bytes > 0 ? task->bytes : 1);
     job->copies = 1;
     *amount = roof_gpu_kernel_amount(&bench->gpu, job->kernel, task->bytes);
     return make_data(job, bench, ROOF_PRECISION_FP32, error);

@@ -161,6 +161,13 @@ void roof_gpu_unload(const struct roof_gpu *gpu, struct gpu_module *module);
 enum roof_status roof_gpu_allocate(uint64_t *out, const struct roof_gpu *gpu, int64_t bytes,
                                    struct roof_error *error);
 
+/* Returns bytes rounded up to where the next operand begins: at multiples of 256, as the fastest
+ * kernels of cuBLASLt ask for. */
+static inline int64_t roof_gpu_aligned(int64_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
 /* Adds work to the stream. */
 typedef enum roof_status roof_gpu_work(void *context, struct roof_error *error);
 

@@ -35,15 +35,14 @@ enum roof_status roof_gpu_group_open(struct roof_gpu_group *out, const struct ro
                                      const char *const *libraries, const char *comes_with,
                                      struct roof_error *error)
 {
-    int count = 0;
     *out = (struct roof_gpu_group){.present = 1};
-    ROOF_GPU_CALL(gpu, device_count, &count);
-    if (count < 2) {
+    ROOF_GPU_CALL(gpu, device_count, &out->devices);
+    if (out->devices < 2) {
         return ROOF_OK;
     }
     TRY(roof_library_open(&out->library, libraries, comes_with, error));
     TRY(roof_library_find(&out->library, &out->call, symbols, COUNT(symbols), error));
-    out->present = count < ROOF_GROUP_MAX ? count : ROOF_GROUP_MAX;
+    out->present = out->devices < ROOF_GROUP_MAX ? out->devices : ROOF_GROUP_MAX;
     return ROOF_OK;
 }
 
@@ -75,26 +74,42 @@ void roof_gpu_group_close(struct roof_gpu_group *group, const struct roof_gpu *g
     *group = (struct roof_gpu_group){.count = 0};
 }
 
-enum roof_status roof_gpu_group_join(struct roof_gpu_group *group, const struct roof_gpu *gpu,
-                                     int count, struct roof_error *error)
+enum roof_status roof_gpu_group_device(int *out, const struct roof_gpu_group *group,
+                                       const struct roof_gpu *gpu, int place,
+                                       struct roof_error *error)
 {
-    int devices[ROOF_GROUP_MAX];
-    int all = 0;
-    leave(group, gpu);
-    ROOF_GPU_CALL(gpu, device_count, &all);
+    ROOF_GPU_CALL(gpu, device_get, out, (gpu->device + place) % group->devices);
+    return ROOF_OK;
+}
+
+/* Adds so many GPUs to a group that has none. */
+static enum roof_status enter(struct roof_gpu_group *group, const struct roof_gpu *gpu, int count,
+                              struct roof_error *error)
+{
+    int devices[ROOF_GROUP_MAX] = {gpu->device};
     group->member[0] = *gpu;
     group->count = 1;
-    devices[0] = gpu->device;
     for (int i = 1; i < count; i++) {
         struct roof_gpu *const member = &group->member[i];
         *member = (struct roof_gpu){.api = gpu->api, .call = gpu->call};
-        ROOF_GPU_CALL(gpu, device_get, &member->device, (gpu->device + i) % all);
+        TRY(roof_gpu_group_device(&member->device, group, gpu, i, error));
         devices[i] = member->device;
         group->count++;
         TRY(roof_gpu_enter(member, error));
     }
     NCCL(group, ncclCommInitAll, group->comm, count, devices);
     return roof_gpu_use(gpu, error);
+}
+
+enum roof_status roof_gpu_group_join(struct roof_gpu_group *group, const struct roof_gpu *gpu,
+                                     int count, struct roof_error *error)
+{
+    leave(group, gpu);
+    const enum roof_status status = enter(group, gpu, count, error);
+    if (status != ROOF_OK) {
+        leave(group, gpu);
+    }
+    return status;
 }
 
 /* --- collectives ---------------------------------------------------------------------------- */

@@ -30,7 +30,8 @@ struct roof_nccl_calls {
 struct roof_gpu_group {
     struct roof_library library;
     struct roof_nccl_calls call;
-    int present; /* GPUs that can take part; less than 2: there are no collectives */
+    int devices; /* that the driver has */
+    int present; /* of them that can take part; less than 2: there are no collectives */
     int count;   /* of the group that is there; 0: none is */
     struct roof_gpu member[ROOF_GROUP_MAX]; /* the first is a copy of the one that is measured */
     struct nccl_comm *comm[ROOF_GROUP_MAX];
@@ -48,8 +49,14 @@ enum roof_status roof_gpu_group_open(struct roof_gpu_group *out, const struct ro
 /* Releases all; the GPU that is measured is the current one again. */
 void roof_gpu_group_close(struct roof_gpu_group *group, const struct roof_gpu *gpu);
 
-/* Makes a group of so many GPUs: the one that is measured, which has been started, and those behind
- * it in turn. An older group ends. */
+/* Finds the GPU at a place in a group: the one that is measured is at 0, and those behind it follow
+ * in turn. */
+enum roof_status roof_gpu_group_device(int *out, const struct roof_gpu_group *group,
+                                       const struct roof_gpu *gpu, int place,
+                                       struct roof_error *error);
+
+/* Makes a group of so many GPUs, of which the one that is measured has been started. An older group
+ * ends. After a failure there is none. */
 enum roof_status roof_gpu_group_join(struct roof_gpu_group *group, const struct roof_gpu *gpu,
                                      int count, struct roof_error *error);
 

@@ -15,10 +15,9 @@
 #define TRIES 3
 
 /* Scales stand in tiles of 128 rows and 4 blocks ("1D block scaling" in the documentation of
- * cuBLAS), and begin at a multiple of 256 bytes behind the elements. */
+ * cuBLAS). */
 #define TILE_ROWS 128
 #define TILE_BLOCKS 4
-#define ALIGNED 256
 
 const struct roof_gpu_product_type *roof_gpu_product_type(const struct roof_gpu_product_api *api,
                                                           const struct roof_gpu *gpu,
@@ -52,13 +51,13 @@ struct roof_gpu_operand roof_gpu_operand(const struct roof_gpu_product_type *typ
                                          const struct roof_gpu_shape *shape, int64_t rows)
 {
     struct roof_gpu_operand out = {
-        .scales_at = rounded(shape->batch * rows * shape->k * type->bits / 8, ALIGNED),
+        .scales_at = roof_gpu_aligned(shape->batch * rows * shape->k * type->bits / 8),
         .one = type->one};
     out.scales = type->block == 0
                      ? 0
                      : rounded(rows, TILE_ROWS) *
                            rounded((shape->k + type->block - 1) / type->block, TILE_BLOCKS);
-    out.bytes = out.scales_at + rounded(out.scales, ALIGNED);
+    out.bytes = out.scales_at + roof_gpu_aligned(out.scales);
     return out;
 }
 

@@ -32,13 +32,6 @@ void roof_gpu_vectors_close(struct roof_gpu_vectors *vectors, const struct roof_
 #define HALF 2   /* bytes */
 #define HALVES 8 /* that the kernels load at once */
 #define BYTE_BITS 8
-/* Data of a call begins at multiples of this. */
-#define ALIGNED 256
-
-static int64_t aligned(int64_t bytes)
-{
-    return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
-}
 
 /* The operators that go over rows, and their kernels. */
 static const struct {
@@ -143,11 +136,11 @@ static struct attention attention_of(const struct roof_gpu *gpu, const struct ro
     a.blocks = a.heads * ((a.group + ATTEND_QUERIES - 1) / ATTEND_QUERIES);
     a.parts = parts_of(gpu, a.blocks, s->kv_len);
     a.each = (s->kv_len + a.parts - 1) / a.parts;
-    a.queries_at = aligned((int64_t)2 * HALF * a.heads * s->kv_len * s->head_dim);
-    a.parts_at = a.queries_at + aligned(HALF * a.heads * a.group * s->head_dim);
-    a.out_at = a.parts_at +
-               aligned((int64_t)sizeof(float) * a.heads * a.group * a.parts * (s->head_dim + 2));
-    a.bytes = a.out_at + aligned(HALF * a.heads * a.group * s->head_dim);
+    a.queries_at = roof_gpu_aligned((int64_t)2 * HALF * a.heads * s->kv_len * s->head_dim);
+    a.parts_at = a.queries_at + roof_gpu_aligned(HALF * a.heads * a.group * s->head_dim);
+    a.out_at = a.parts_at + roof_gpu_aligned((int64_t)sizeof(float) * a.heads * a.group * a.parts *
+                                             (s->head_dim + 2));
+    a.bytes = a.out_at + roof_gpu_aligned(HALF * a.heads * a.group * s->head_dim);
     return a;
 }
 
@@ -193,7 +186,7 @@ int64_t roof_gpu_vector_bytes(const struct roof_gpu *gpu, const struct roof_work
     }
     int64_t count = 0;
     const int64_t size = row_size(&count, w);
-    return 3 * aligned(HALF * count * size);
+    return 3 * roof_gpu_aligned(HALF * count * size);
 }
 
 enum roof_status roof_gpu_vector_run(const struct roof_gpu *gpu,
@@ -206,7 +199,7 @@ enum roof_status roof_gpu_vector_run(const struct roof_gpu *gpu,
     }
     int64_t count = 0;
     const int64_t size = row_size(&count, w);
-    const uint64_t array = (uint64_t)aligned(HALF * count * size);
+    const uint64_t array = (uint64_t)roof_gpu_aligned(HALF * count * size);
     const enum roof_gpu_vector_kernel kernel = rows[find_row(w->op)].kernel;
     const bool whole = kernel == ROOF_GPU_NORM || kernel == ROOF_GPU_QUANTIZE;
     const int64_t blocks = (count * size / HALVES + THREADS - 1) / THREADS;
