@@ -7,6 +7,7 @@
  *
  *   FAKE_SMS (100) FAKE_L2 (50e6 bytes) FAKE_BANDWIDTH (3e12 bytes/s) FAKE_L2_BANDWIDTH (8e12)
  *   FAKE_LAUNCH (1.2e-6 s) FAKE_FP32 (60e12 FLOP/s; fp16 twice, fp64 half) FAKE_CAPABILITY (90)
+ *   FAKE_NAME (Fake GPU): its number follows
  *   FAKE_ENERGY=W,J,J: watts whatever it does, joules per byte and per FLOP, for NVML's counter
  *   FAKE_NOISE (0): each queue of work takes so much longer or shorter, at most
  *   FAKE_FREE (80 GiB): the bytes that are free
@@ -119,6 +120,9 @@ static long held; /* contexts, streams and the like, and memory, that are not re
 static bool loaded[KERNELS + LIBRARY_KERNELS_MAX];
 static uint32_t gate;
 static uint32_t awaited;
+static int current;                  /* the device that calls are about */
+static int device_of[FAKE_GPUS_MAX]; /* a context and a stream of each device point to it */
+#define ADDRESS_BITS 48              /* the number of the device stands above them */
 
 static int fail(const char *call, long index)
 {
@@ -133,10 +137,9 @@ static int hand_out(int status)
 }
 
 /* Hands out a thing that a pointer stands for; a failed call writes none. */
-static int hand_out_one(void **out, int status)
+static int hand_out_one(void **out, void *thing, int status)
 {
-    static int one;
-    *out = status == 0 ? &one : *out;
+    *out = status == 0 ? thing : *out;
     return hand_out(status);
 }
 
@@ -244,7 +247,7 @@ int fake_queue(int kernel, uint64_t address, double bytes, double flops, double 
     return queue(KERNELS + kernel, &(struct work){address, bytes, 1, flops, useful, peak, slower});
 }
 
-/* --- the ABI of src/measure/cuda_driver.h --------------------------------------------------- */
+/* --- the ABI of src/measure/cuda_api.c ------------------------------------------------------ */
 
 #define CALL(name, ...)                                                                            \
     int name(__VA_ARGS__);                                                                         \
@@ -267,6 +270,7 @@ CALL(cuInit, unsigned flags)
     memset(loaded, 0, sizeof loaded);
     random_state = 1;
     gate = awaited = 0;
+    current = 0;
     return fail(NAME(cuInit), 0);
 }
 
@@ -290,7 +294,9 @@ CALL(cuDeviceGet, int *device, int ordinal)
 
 CALL(cuDeviceGetName, char *name, int size, int device)
 {
-    (void)snprintf(name, (size_t)size, "Fake GPU %d", device);
+    const char *const planted_name = getenv("FAKE_NAME");
+    (void)snprintf(name, (size_t)size, "%s %d", planted_name == NULL ? "Fake GPU" : planted_name,
+                   device);
     return 0;
 }
 
@@ -324,9 +330,8 @@ CALL(cuDeviceTotalMem_v2, size_t *bytes, int device)
 CALL(cuDevicePrimaryCtxRetain, void **context, int device)
 {
     const int failed = fail(NAME(cuDevicePrimaryCtxRetain), 0);
-    (void)device;
     contexts += failed == 0 ? 1 : 0;
-    return hand_out_one(context, failed);
+    return hand_out_one(context, &device_of[device], failed);
 }
 
 CALL(cuDevicePrimaryCtxRelease_v2, int device)
@@ -336,9 +341,9 @@ CALL(cuDevicePrimaryCtxRelease_v2, int device)
     return take_back();
 }
 
-CALL(cuCtxSetCurrent, void *context)
+CALL(cuCtxSetCurrent, const int *context)
 {
-    (void)context;
+    current = (int)(context - device_of);
     return 0;
 }
 #endif
@@ -347,7 +352,7 @@ CALL(cuCtxSetCurrent, void *context)
 CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes)
 {
     const long wanted = (long)fake_item("FAKE_NO_MEMORY", 0, 0);
-    *address = top;
+    *address = top | (uint64_t)current << ADDRESS_BITS;
     top += (bytes + 511) / 512 * 512;
     return hand_out(++allocations == wanted ? NO_MEMORY : 0);
 }
@@ -406,7 +411,7 @@ CALL(cuMemcpyDtoD_v2, uint64_t to, uint64_t from, size_t bytes)
 CALL(cuStreamCreate, void **stream, unsigned flags)
 {
     (void)flags;
-    return hand_out_one(stream, fail(NAME(cuStreamCreate), 0));
+    return hand_out_one(stream, &device_of[current], fail(NAME(cuStreamCreate), 0));
 }
 
 /* A gate that is closed would never let the work begin. */
@@ -475,7 +480,8 @@ CALL(cuModuleLoadDataEx, void **module, const void *image, unsigned count, int *
 #else
     (void)image;
 #endif
-    return hand_out_one(module, fail(NAME(cuModuleLoadDataEx), 0));
+    static int one;
+    return hand_out_one(module, &one, fail(NAME(cuModuleLoadDataEx), 0));
 }
 
 CALL(cuModuleGetFunction, const char *const **function, void *module, const char *name)
@@ -504,8 +510,10 @@ CALL(cuLaunchKernel, const char *const *function, unsigned grid_x, unsigned grid
     const double threads = (double)grid_x * grid_y * grid_z * block_x * block_y * block_z;
     struct work work = {.address = *(const uint64_t *)parameters[0], .passes = 1, .slower = 1};
     (void)shared;
-    (void)stream;
     (void)extra;
+    if (stream != &device_of[current] || work.address >> ADDRESS_BITS != (uint64_t)current) {
+        return UNKNOWN; /* of another device */
+    }
     if (kernel <= TRIAD) {
         work.bytes = (double)*(const uint64_t *)parameters[1] * 16 * (1 + (int)kernel);
         work.passes = (double)*(const uint32_t *)parameters[2];

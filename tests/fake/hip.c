@@ -42,6 +42,6 @@
 
 CALL(hipSetDevice, int device)
 {
-    (void)device;
+    current = device;
     return fail("hipSetDevice", 0);
 }

@@ -23,6 +23,7 @@
 struct comm {
     int count;
     int rank;
+    int device;
 };
 
 static long held;
@@ -56,7 +57,7 @@ CALL(ncclCommInitAll, struct comm **out, int count, const int *devices)
     }
     for (int i = 0; i < count && failed == 0; i++) {
         out[i] = malloc(sizeof **out);
-        *out[i] = (struct comm){count, i};
+        *out[i] = (struct comm){count, i, devices[i]};
         held++;
     }
     return failed;
@@ -101,7 +102,9 @@ CALL(ncclGroupEnd, void)
 static int queue(const char *name, uint64_t from, uint64_t to, double elements, int type,
                  double shares, const struct comm *comm)
 {
-    const int right = open_groups == 1 && (type == 6 || type == 9) && to > from && from != 0;
+    /* The number of a device is above its addresses (cuda.c). */
+    const int right = open_groups == 1 && (type == 6 || type == 9) && to > from && from != 0 &&
+                      from >> 48 == (uint64_t)comm->device;
     of = comm;
     queued++;
     sent = 2 * elements * shares;

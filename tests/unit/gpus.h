@@ -54,9 +54,10 @@ static int open_drivers(void **state)
 
 static int close_drivers(void **state)
 {
-    static const char *const variables[] = {
-        "FAKE_GPUS",  "FAKE_FAIL",       "FAKE_NO_MEMORY", "FAKE_BUSY",     "FAKE_MIG",
-        "FAKE_NOISE", "FAKE_CAPABILITY", "FAKE_THROTTLE",  "FAKE_NO_WAITS", "FAKE_ENERGY"};
+    static const char *const variables[] = {"FAKE_GPUS",       "FAKE_FAIL",     "FAKE_NO_MEMORY",
+                                            "FAKE_BUSY",       "FAKE_MIG",      "FAKE_NOISE",
+                                            "FAKE_CAPABILITY", "FAKE_THROTTLE", "FAKE_NO_WAITS",
+                                            "FAKE_ENERGY",     "FAKE_NAME"};
     (void)state;
     for (size_t i = 0; i < COUNT(driver_names); i++) {
         if (drivers[i] != NULL) {
@@ -200,6 +201,67 @@ static inline struct roof_meter_task attention(int64_t batch, int64_t keys, int6
     return task;
 }
 
+static void test_peaks_come_back(void **state)
+{
+    static const struct {
+        enum roof_precision format;
+        enum roof_compute_unit unit;
+        double peak;
+    } cases[] = {{ROOF_PRECISION_FP32, ROOF_COMPUTE_VECTOR, FP32},
+                 {ROOF_PRECISION_FP16, ROOF_COMPUTE_VECTOR, 2 * FP32},
+                 {ROOF_PRECISION_FP64, ROOF_COMPUTE_VECTOR, FP32 / 2},
+                 {ROOF_PRECISION_BF16, ROOF_COMPUTE_MATRIX, TENSOR},
+                 {ROOF_PRECISION_FP16, ROOF_COMPUTE_MATRIX, TENSOR},
+                 {ROOF_PRECISION_TF32, ROOF_COMPUTE_MATRIX, TENSOR / 2},
+                 {ROOF_PRECISION_FP8_E4M3, ROOF_COMPUTE_MATRIX, 2 * TENSOR},
+                 {ROOF_PRECISION_INT8, ROOF_COMPUTE_MATRIX, 2 * TENSOR}};
+    (void)state;
+    struct roof_bench *const bench = open_bench();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct roof_meter_task task = {
+            .probe = ROOF_PROBE_MULTIPLY, .format = cases[i].format, .unit = cases[i].unit};
+        comes_back(roof_format(cases[i].format)->name, rate_of(bench, &task), cases[i].peak);
+    }
+    METER.close(bench);
+}
+
+static void test_launch_comes_back(void **state)
+{
+    double amount = 0;
+    (void)state;
+    struct roof_bench *const bench = open_bench();
+    const struct roof_meter_task task = {.probe = ROOF_PROBE_LAUNCH};
+    comes_back("launch", time_task(&amount, bench, &task), LAUNCH_S);
+    assert_true(amount == 0);
+    METER.close(bench);
+}
+
+/* Rows of 4096 halves: a norm and a rotation read one array and write one, quantisation writes half
+ * of one, and the others read two. */
+static void test_vectors_come_back(void **state)
+{
+    static const struct {
+        enum roof_operator op;
+        double arrays;
+    } cases[] = {{ROOF_OPERATOR_RMSNORM, 2},
+                 {ROOF_OPERATOR_ADD, 3},
+                 {ROOF_OPERATOR_SILU_MUL, 3},
+                 {ROOF_OPERATOR_ROPE, 2},
+                 {ROOF_OPERATOR_QUANTIZE, 1.5}};
+    static const int64_t tokens[] = {1, 512, 8192};
+    (void)state;
+    struct roof_bench *const bench = open_bench();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (size_t k = 0; k < COUNT(tokens); k++) {
+            double amount = 0;
+            const struct roof_meter_task task = vector(cases[i].op, tokens[k]);
+            comes_back("vector", time_task(&amount, bench, &task),
+                       LAUNCH_S + cases[i].arrays * 2 * 4096 * (double)tokens[k] / BANDWIDTH);
+        }
+    }
+    METER.close(bench);
+}
+
 static struct roof_meter_task collective(enum roof_operator op, int64_t elements, int64_t devices)
 {
     struct roof_meter_task task = {.workload = ROOF_WORKLOAD_INIT};
@@ -285,14 +347,15 @@ static enum roof_status try_step(const struct roof_meter_task *other, struct roo
     return status;
 }
 
-/* Opens, times one task and closes; returns the first status that is not ROOF_OK. */
-static enum roof_status try_all(const struct roof_meter_options *options,
-                                const struct roof_meter_task *task, struct roof_error *error)
+/* Opens a device, times one task and closes; returns the first status that is not ROOF_OK. */
+static enum roof_status try_device(int64_t index, const struct roof_meter_task *task,
+                                   struct roof_error *error)
 {
+    const struct roof_meter_options options = {.index = index};
     struct roof_bench *bench = NULL;
     double amount = 0;
     double seconds = 0;
-    TRY(METER.open(&bench, options, error));
+    TRY(METER.open(&bench, &options, error));
     enum roof_status status = METER.check(bench, error);
     status = status == ROOF_OK ? METER.begin(&amount, bench, task, error) : status;
     for (int i = 0; i < 3 && status == ROOF_OK; i++) {
@@ -303,7 +366,37 @@ static enum roof_status try_all(const struct roof_meter_options *options,
     return status;
 }
 
-/* Each fault is one line, and all is released. */
+static enum roof_status try_task(const struct roof_meter_task *task, struct roof_error *error)
+{
+    return try_device(0, task, error);
+}
+
+/* A variable of the fakes, and how a task ends with it. */
+struct fault {
+    const char *variable;
+    const char *value;
+    const char *message;
+};
+
+/* Each fault is ROOF_IO with its one line, and all is released. */
+static void
+check_faults(const struct fault *fault, size_t count, const struct roof_meter_task *task,
+             enum roof_status (*try)(const struct roof_meter_task *task, struct roof_error *error))
+{
+    need_drivers();
+    for (size_t i = 0; i < count; i++) {
+        struct roof_error error = {0};
+        (void)setenv(fault[i].variable, fault[i].value, 1);
+        const enum roof_status status = try(task, &error);
+        (void)unsetenv(fault[i].variable);
+        assert_int_equal(held(), 0);
+        if (status != ROOF_IO || strcmp(error.message, fault[i].message) != 0) {
+            fail_msg("%s=%s: %d, %s", fault[i].variable, fault[i].value, (int)status,
+                     error.message);
+        }
+    }
+}
+
 static void test_faults_of_collectives(void **state)
 {
     struct roof_meter_device device;
@@ -330,7 +423,7 @@ static void test_faults_of_collectives(void **state)
     assert_int_equal(held(), 0);
     for (size_t i = 0; i < COUNT(cases); i++) {
         (void)setenv("FAKE_FAIL", cases[i].value, 1);
-        assert_int_equal(try_all(&options, &task, &error), ROOF_IO);
+        assert_int_equal(try_device(1, &task, &error), ROOF_IO);
         assert_string_equal(error.message, cases[i].message);
         assert_int_equal(held(), 0);
     }
@@ -339,7 +432,7 @@ static void test_faults_of_collectives(void **state)
         char number[16];
         snprintf(number, sizeof number, "%d", k);
         (void)setenv("FAKE_NO_MEMORY", number, 1);
-        assert_int_equal(try_all(&options, &task, &error), ROOF_IO);
+        assert_int_equal(try_device(1, &task, &error), ROOF_IO);
         assert_non_null(strstr(error.message, "(4194304 bytes)"));
         assert_int_equal(held(), 0);
     }

@@ -144,42 +144,22 @@ static void fill(unsigned char *out, enum roof_precision format, int64_t bytes)
     }
 }
 
-/* Packs rows of q4_0 by eight. */
-static void pack(unsigned char *out, const unsigned char *rows)
+/* Packs rows of blocks by eight: the halves that begin each block, then four bytes of each row in
+ * turn. */
+static void pack(unsigned char *out, const unsigned char *rows, int64_t row, int64_t block,
+                 int64_t halves)
 {
-    const int64_t row = K / ROOF_BLOCK * (int64_t)sizeof(struct roof_block_q4);
     for (int64_t first = 0; first < ROWS; first += ROOF_PACKED_ROWS) {
-        for (int64_t b = 0; b < K / ROOF_BLOCK; b++) {
-            unsigned char *const to = out + first * row + b * ROOF_PACKED_BYTES;
+        for (int64_t at = 0; at < row; at += block) {
+            unsigned char *const to = out + first * row + at * ROOF_PACKED_ROWS;
             for (int64_t r = 0; r < ROOF_PACKED_ROWS; r++) {
-                struct roof_block_q4 from;
-                memcpy(&from, rows + (first + r) * row + b * (int64_t)sizeof from, sizeof from);
-                memcpy(to + 2 * r, &from.scale, sizeof from.scale);
-                for (int i = 0; i < ROOF_BLOCK / 2; i++) {
-                    to[16 + i / 4 * 32 + 4 * r + i % 4] = from.pair[i];
+                const unsigned char *const from = rows + (first + r) * row + at;
+                for (int64_t i = 0; i < halves; i++) {
+                    memcpy(to + 2 * (i * ROOF_PACKED_ROWS + r), from + 2 * i, 2);
                 }
-            }
-        }
-    }
-}
-
-/* Packs rows of q4_k by eight. */
-static void pack_k(unsigned char *out, const unsigned char *rows, int length)
-{
-    const int64_t row = length / ROOF_BLOCK_K * (int64_t)sizeof(struct roof_block_q4_k);
-    for (int64_t first = 0; first < ROWS; first += ROOF_PACKED_ROWS) {
-        for (int64_t b = 0; b < length / ROOF_BLOCK_K; b++) {
-            unsigned char *const to = out + first * row + b * ROOF_PACKED_K_BYTES;
-            for (int64_t r = 0; r < ROOF_PACKED_ROWS; r++) {
-                struct roof_block_q4_k from;
-                memcpy(&from, rows + (first + r) * row + b * (int64_t)sizeof from, sizeof from);
-                memcpy(to + 2 * r, &from.scale, sizeof from.scale);
-                memcpy(to + 16 + 2 * r, &from.least, sizeof from.least);
-                for (int i = 0; i < 12; i++) {
-                    to[32 + i / 4 * 32 + 4 * r + i % 4] = from.packed[i];
-                }
-                for (int i = 0; i < ROOF_BLOCK_K / 2; i++) {
-                    to[128 + i / 4 * 32 + 4 * r + i % 4] = from.pair[i];
+                for (int64_t i = 0; i < block - 2 * halves; i++) {
+                    to[2 * halves * ROOF_PACKED_ROWS + i / 4 * 4 * ROOF_PACKED_ROWS + 4 * r +
+                       i % 4] = from[2 * halves + i];
                 }
             }
         }
@@ -202,10 +182,9 @@ static void check(enum roof_precision format, bool many, const struct roof_cpu_f
     assert_true(roof_dot_find(&kernels, format, many, features));
     const int64_t input = (int64_t)(roof_precision_bits(kernels.inputs) * length / 8);
     fill(weights, format, ROWS * row);
-    if (kernels.packed && format == ROOF_PRECISION_Q4_K) {
-        pack_k(packed, weights, length);
-    } else if (kernels.packed) {
-        pack(packed, weights);
+    if (kernels.packed) {
+        pack(packed, weights, row, roof_format(format)->block_bytes,
+             format == ROOF_PRECISION_Q4_K ? 2 : 1);
     }
     roof_cpu_random(values, (int64_t)INPUTS * length, &random);
     for (int i = 0; i < INPUTS; i++) {

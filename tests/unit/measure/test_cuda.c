@@ -62,41 +62,6 @@ static void test_bandwidths_come_back(void **state)
     METER.close(bench);
 }
 
-static void test_peaks_come_back(void **state)
-{
-    static const struct {
-        enum roof_precision format;
-        enum roof_compute_unit unit;
-        double peak;
-    } cases[] = {{ROOF_PRECISION_FP32, ROOF_COMPUTE_VECTOR, FP32},
-                 {ROOF_PRECISION_FP16, ROOF_COMPUTE_VECTOR, 2 * FP32},
-                 {ROOF_PRECISION_FP64, ROOF_COMPUTE_VECTOR, FP32 / 2},
-                 {ROOF_PRECISION_BF16, ROOF_COMPUTE_MATRIX, TENSOR},
-                 {ROOF_PRECISION_FP16, ROOF_COMPUTE_MATRIX, TENSOR},
-                 {ROOF_PRECISION_TF32, ROOF_COMPUTE_MATRIX, TENSOR / 2},
-                 {ROOF_PRECISION_FP8_E4M3, ROOF_COMPUTE_MATRIX, 2 * TENSOR},
-                 {ROOF_PRECISION_INT8, ROOF_COMPUTE_MATRIX, 2 * TENSOR}};
-    (void)state;
-    struct roof_bench *const bench = open_bench();
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct roof_meter_task task = {
-            .probe = ROOF_PROBE_MULTIPLY, .format = cases[i].format, .unit = cases[i].unit};
-        comes_back(roof_format(cases[i].format)->name, rate_of(bench, &task), cases[i].peak);
-    }
-    METER.close(bench);
-}
-
-static void test_launch_comes_back(void **state)
-{
-    double amount = 0;
-    (void)state;
-    struct roof_bench *const bench = open_bench();
-    const struct roof_meter_task task = {.probe = ROOF_PROBE_LAUNCH};
-    comes_back("launch", time_task(&amount, bench, &task), LAUNCH_S);
-    assert_true(amount == 0);
-    METER.close(bench);
-}
-
 static void test_products_come_back(void **state)
 {
     static const struct {
@@ -169,32 +134,6 @@ static void test_warm_products_are_in_the_cache(void **state)
     task = product(ROOF_PRECISION_BF16, 8, 16, 512, 512, ROOF_CACHE_COLD);
     comes_back("batch", time_task(&amount, bench, &task),
                planted_s(&task, 2, 2, TENSOR, BANDWIDTH));
-    METER.close(bench);
-}
-
-/* Rows of 4096 halves: a norm and a rotation read one array and write one, quantisation writes half
- * of one, and the others read two. */
-static void test_vectors_come_back(void **state)
-{
-    static const struct {
-        enum roof_operator op;
-        double arrays;
-    } cases[] = {{ROOF_OPERATOR_RMSNORM, 2},
-                 {ROOF_OPERATOR_ADD, 3},
-                 {ROOF_OPERATOR_SILU_MUL, 3},
-                 {ROOF_OPERATOR_ROPE, 2},
-                 {ROOF_OPERATOR_QUANTIZE, 1.5}};
-    static const int64_t tokens[] = {1, 512, 8192};
-    (void)state;
-    struct roof_bench *const bench = open_bench();
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        for (size_t k = 0; k < COUNT(tokens); k++) {
-            double amount = 0;
-            const struct roof_meter_task task = vector(cases[i].op, tokens[k]);
-            comes_back("vector", time_task(&amount, bench, &task),
-                       LAUNCH_S + cases[i].arrays * 2 * 4096 * (double)tokens[k] / BANDWIDTH);
-        }
-    }
     METER.close(bench);
 }
 
@@ -276,11 +215,7 @@ static void test_steps_come_back(void **state)
 
 static void test_faults_of_steps_are_one_line(void **state)
 {
-    static const struct {
-        const char *variable;
-        const char *value;
-        const char *message;
-    } cases[] = {
+    static const struct fault cases[] = {
         {"FAKE_NO_MEMORY", "1", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (24576 bytes)"},
         {"FAKE_NO_MEMORY", "2", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (402751488 bytes)"},
         {"FAKE_NO_MEMORY", "3", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (33554432 bytes)"},
@@ -295,18 +230,7 @@ static void test_faults_of_steps_are_one_line(void **state)
     };
     const struct roof_meter_task other = attention(1, 4096, 128);
     (void)state;
-    need_drivers();
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct roof_error error = {0};
-        (void)setenv(cases[i].variable, cases[i].value, 1);
-        const enum roof_status status = try_step(&other, &error);
-        (void)unsetenv(cases[i].variable);
-        assert_int_equal(held(), 0);
-        if (status != ROOF_IO || strcmp(error.message, cases[i].message) != 0) {
-            fail_msg("%s=%s: %d, %s", cases[i].variable, cases[i].value, (int)status,
-                     error.message);
-        }
-    }
+    check_faults(cases, COUNT(cases), &other, try_step);
 }
 
 static void test_noise_is_averaged(void **state)
@@ -384,57 +308,36 @@ static void test_tasks_that_cannot_be_run_are_left_out(void **state)
 
 static void test_faults_are_one_line(void **state)
 {
-    static const struct {
-        const char *variable;
-        const char *value;
-        enum roof_status status;
-        const char *message;
-    } cases[] = {
-        {"FAKE_GPUS", "0", ROOF_IO, "there is no CUDA device 0: the driver has 0"},
-        {"FAKE_FAIL", "cuInit:100:0", ROOF_IO, "cuInit: CUDA_ERROR_NO_DEVICE"},
-        {"FAKE_FAIL", "cuDevicePrimaryCtxRetain:2:0", ROOF_IO,
+    static const struct fault cases[] = {
+        {"FAKE_GPUS", "0", "there is no CUDA device 0: the driver has 0"},
+        {"FAKE_FAIL", "cuInit:100:0", "cuInit: CUDA_ERROR_NO_DEVICE"},
+        {"FAKE_FAIL", "cuDevicePrimaryCtxRetain:2:0",
          "cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY"},
-        {"FAKE_FAIL", "cuInit:803:0", ROOF_IO, "cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
-        {"FAKE_FAIL", "cuStreamCreate:2:0", ROOF_IO, "cuStreamCreate: CUDA_ERROR_OUT_OF_MEMORY"},
-        {"FAKE_FAIL", "cuModuleLoadDataEx:222:0", ROOF_IO,
+        {"FAKE_FAIL", "cuInit:803:0", "cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+        {"FAKE_FAIL", "cuStreamCreate:2:0", "cuStreamCreate: CUDA_ERROR_OUT_OF_MEMORY"},
+        {"FAKE_FAIL", "cuModuleLoadDataEx:222:0",
          "cuModuleLoadDataEx: CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
-        {"FAKE_FAIL", "cuStreamSynchronize:214:0", ROOF_IO,
+        {"FAKE_FAIL", "cuStreamSynchronize:214:0",
          "cuStreamSynchronize: CUDA_ERROR_ECC_UNCORRECTABLE"},
-        {"FAKE_FAIL", "cuMemcpyHtoD_v2:719:0", ROOF_IO,
-         "cuMemcpyHtoD_v2: CUDA_ERROR_LAUNCH_FAILED"},
-        {"FAKE_FAIL", "cuStreamEndCapture:719:0", ROOF_IO,
-         "cuStreamEndCapture: CUDA_ERROR_LAUNCH_FAILED"},
-        {"FAKE_FAIL", "cuGraphInstantiateWithFlags:2:0", ROOF_IO,
+        {"FAKE_FAIL", "cuMemcpyHtoD_v2:719:0", "cuMemcpyHtoD_v2: CUDA_ERROR_LAUNCH_FAILED"},
+        {"FAKE_FAIL", "cuStreamEndCapture:719:0", "cuStreamEndCapture: CUDA_ERROR_LAUNCH_FAILED"},
+        {"FAKE_FAIL", "cuGraphInstantiateWithFlags:2:0",
          "cuGraphInstantiateWithFlags: CUDA_ERROR_OUT_OF_MEMORY"},
-        {"FAKE_FAIL", "cuGraphLaunch:719:1", ROOF_IO, "cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"},
-        {"FAKE_FAIL", "cublasLtMatmul:14:30", ROOF_IO,
-         "cublasLtMatmul: CUBLAS_STATUS_INTERNAL_ERROR"},
-        {"FAKE_FAIL", "cublasLtMatmulAlgoGetHeuristic:15:0", ROOF_IO,
+        {"FAKE_FAIL", "cuGraphLaunch:719:1", "cuGraphLaunch: CUDA_ERROR_LAUNCH_FAILED"},
+        {"FAKE_FAIL", "cublasLtMatmul:14:30", "cublasLtMatmul: CUBLAS_STATUS_INTERNAL_ERROR"},
+        {"FAKE_FAIL", "cublasLtMatmulAlgoGetHeuristic:15:0",
          "cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED"},
-        {"FAKE_NO_MEMORY", "1", ROOF_IO, "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2162688 bytes)"},
-        {"FAKE_NO_MEMORY", "2", ROOF_IO,
-         "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (33554432 bytes)"},
-        {"FAKE_BUSY", "2", ROOF_IO, "2 processes compute on the GPU; shared measures nevertheless"},
-        {"FAKE_MIG", "1", ROOF_IO,
+        {"FAKE_NO_MEMORY", "1", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2162688 bytes)"},
+        {"FAKE_NO_MEMORY", "2", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (33554432 bytes)"},
+        {"FAKE_BUSY", "2", "2 processes compute on the GPU; shared measures nevertheless"},
+        {"FAKE_MIG", "1",
          "the GPU is divided (MIG), so its parts share what is measured; shared measures "
          "nevertheless"},
     };
-    const struct roof_meter_options options = {.index = 0};
     (void)state;
-    need_drivers();
     const struct roof_meter_task task =
         product(ROOF_PRECISION_BF16, 1, 16, 1024, 1024, ROOF_CACHE_WARM);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct roof_error error = {0};
-        (void)setenv(cases[i].variable, cases[i].value, 1);
-        const enum roof_status status = try_all(&options, &task, &error);
-        (void)unsetenv(cases[i].variable);
-        assert_int_equal(held(), 0);
-        if (status != cases[i].status || strcmp(error.message, cases[i].message) != 0) {
-            fail_msg("%s=%s: %d, %s", cases[i].variable, cases[i].value, (int)status,
-                     error.message);
-        }
-    }
+    check_faults(cases, COUNT(cases), &task, try_task);
 }
 
 static void test_busy_device_is_measured_when_shared(void **state)
@@ -447,7 +350,7 @@ static void test_busy_device_is_measured_when_shared(void **state)
     (void)state;
     need_drivers();
     (void)setenv("FAKE_BUSY", "1", 1);
-    assert_int_equal(try_all(&options, &task, &error), ROOF_IO);
+    assert_int_equal(try_task(&task, &error), ROOF_IO);
     assert_string_equal(error.message,
                         "1 process computes on the GPU; shared measures nevertheless");
     /* The caller may leave the check out. */
@@ -459,15 +362,14 @@ static void test_busy_device_is_measured_when_shared(void **state)
 
 static void test_second_device_must_be_there(void **state)
 {
-    const struct roof_meter_options options = {.index = 1};
     const struct roof_meter_task task = {.probe = ROOF_PROBE_LAUNCH};
     struct roof_error error = {0};
     (void)state;
     need_drivers();
-    assert_int_equal(try_all(&options, &task, &error), ROOF_USAGE);
+    assert_int_equal(try_device(1, &task, &error), ROOF_USAGE);
     assert_string_equal(error.message, "there is no CUDA device 1: the driver has 1");
     (void)setenv("FAKE_GPUS", "2", 1);
-    assert_int_equal(try_all(&options, &task, &error), ROOF_OK);
+    assert_int_equal(try_device(1, &task, &error), ROOF_OK);
     (void)unsetenv("FAKE_GPUS");
 }
 
