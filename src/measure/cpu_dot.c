@@ -8,7 +8,7 @@
 #include "measure/cpu_dot_k.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "measure/cpu_avx2.h"
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
@@ -209,21 +209,14 @@ ROOF_TARGET_VNNI INLINE __m256 vnni_add_blocks(__m256 sum, const struct wide_blo
     return _mm256_fmadd_ps(_mm256_mul_ps(w->scale, x->scale), _mm256_cvtepi32_ps(fours), sum);
 }
 
-ROOF_TARGET_AVX2 INLINE float avx2_total(__m256 sum)
-{
-    const __m128 half = _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));
-    const __m128 quarter = _mm_add_ps(half, _mm_movehl_ps(half, half));
-    return _mm_cvtss_f32(_mm_add_ss(quarter, _mm_movehdup_ps(quarter)));
-}
-
 TILES(q4_avx2, ROOF_TARGET_AVX2, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
-      _mm256_setzero_ps(), avx2_q4, avx2_q8, avx2_add_blocks, avx2_total)
+      _mm256_setzero_ps(), avx2_q4, avx2_q8, avx2_add_blocks, roof_avx2_total)
 TILES(q8_avx2, ROOF_TARGET_AVX2, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
-      _mm256_setzero_ps(), avx2_q8, avx2_q8, avx2_add_blocks, avx2_total)
+      _mm256_setzero_ps(), avx2_q8, avx2_q8, avx2_add_blocks, roof_avx2_total)
 TILES(q4_vnni, ROOF_TARGET_VNNI, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
-      _mm256_setzero_ps(), avx2_q4, avx2_q8, vnni_add_blocks, avx2_total)
+      _mm256_setzero_ps(), avx2_q4, avx2_q8, vnni_add_blocks, roof_avx2_total)
 TILES(q8_vnni, ROOF_TARGET_VNNI, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
-      _mm256_setzero_ps(), avx2_q8, avx2_q8, vnni_add_blocks, avx2_total)
+      _mm256_setzero_ps(), avx2_q8, avx2_q8, vnni_add_blocks, roof_avx2_total)
 
 /* --- floats -------------------------------------------------------------------------------- */
 
@@ -297,7 +290,7 @@ ROOF_TARGET_AVX2 INLINE struct quarters avx2_add_pair(struct quarters sum, const
 
 ROOF_TARGET_AVX2 INLINE float avx2_total_pair(struct quarters sum)
 {
-    return avx2_total(_mm256_add_ps(sum.part[0], sum.part[1]));
+    return roof_avx2_total(_mm256_add_ps(sum.part[0], sum.part[1]));
 }
 
 /* bf16 is the upper half of a float. */
@@ -347,18 +340,11 @@ TILE(fp16_avx2_single, ROOF_TARGET_AVX2, 1, 1, 16, struct quarters, struct quart
 TILE(fp16_avx512_single, ROOF_TARGET_AVX512, 1, 1, 32, struct halves, struct halves, struct halves,
      ((struct halves){{{0}, {0}}}), avx512_pair, avx512_pair, avx512_add_pair, avx512_total)
 TILES(fp32_avx2, ROOF_TARGET_AVX2, 8, __m256, __m256, __m256, _mm256_setzero_ps(), avx2_float,
-      avx2_float, avx2_add, avx2_total)
+      avx2_float, avx2_add, roof_avx2_total)
 TILES(fp32_avx512, ROOF_TARGET_AVX512, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
       avx512_float, avx512_float, avx512_add, _mm512_reduce_add_ps)
 
 /* --- packed blocks of 4 bits ----------------------------------------------------------------- */
-
-ROOF_TARGET_VNNI INLINE __m256i four_of(const unsigned char *at)
-{
-    int32_t four = 0;
-    memcpy(&four, at, sizeof four);
-    return _mm256_set1_epi32(four);
-}
 
 /* Eight rows of weights with one input: each lane is a row. Elements are 0 to 15 here, so that
  * eight times the sum of the input's block, which stands beside it, is too much. */
@@ -377,8 +363,8 @@ ROOF_TARGET_VNNI static void q4_packed(const struct roof_dot *d)
             const __m256i low = _mm256_and_si256(pairs, _mm256_set1_epi8(15));
             const __m256i high =
                 _mm256_and_si256(_mm256_srli_epi16(pairs, 4), _mm256_set1_epi8(15));
-            product = _mm256_dpbusd_epi32(product, low, four_of(x + 4 + (ptrdiff_t)4 * i));
-            product = _mm256_dpbusd_epi32(product, high, four_of(x + 20 + (ptrdiff_t)4 * i));
+            product = _mm256_dpbusd_epi32(product, low, roof_avx2_four(x + 4 + (ptrdiff_t)4 * i));
+            product = _mm256_dpbusd_epi32(product, high, roof_avx2_four(x + 20 + (ptrdiff_t)4 * i));
         }
         sum = _mm256_fmadd_ps(_mm256_mul_ps(scale, scale_of(x)), _mm256_cvtepi32_ps(product), sum);
         sum = _mm256_fnmadd_ps(_mm256_mul_ps(scale, _mm256_set1_ps(8)), scale_of(x + 2), sum);
@@ -514,29 +500,12 @@ static void halve(uint16_t *out, const float *in, int64_t k)
 #if defined(__x86_64__)
 ROOF_TARGET_AVX2 static void quantize_avx2(struct roof_block_q8 *out, const float *in, int64_t k)
 {
-    const __m256 positive = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
     for (int64_t b = 0; b < k / ROOF_BLOCK; b++) {
-        __m256 x[4];
-        __m256 most = _mm256_setzero_ps();
-        __m256i whole[4];
-        for (int i = 0; i < 4; i++) {
-            x[i] = _mm256_loadu_ps(in + b * ROOF_BLOCK + (ptrdiff_t)8 * i);
-            most = _mm256_max_ps(most, _mm256_and_ps(x[i], positive));
-        }
-        const __m128 four =
-            _mm_max_ps(_mm256_castps256_ps128(most), _mm256_extractf128_ps(most, 1));
-        const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-        const float largest = _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
-        const __m256 inverse = _mm256_set1_ps(largest > 0 ? 127 / largest : 0);
-        for (int i = 0; i < 4; i++) {
-            whole[i] = _mm256_cvtps_epi32(_mm256_mul_ps(x[i], inverse));
-        }
-        const __m256i mixed = _mm256_packs_epi16(_mm256_packs_epi32(whole[0], whole[1]),
-                                                 _mm256_packs_epi32(whole[2], whole[3]));
+        const float *const x = in + b * ROOF_BLOCK;
+        const float largest = roof_avx2_largest(x, ROOF_BLOCK);
         out[b].scale = _cvtss_sh(largest / 127, 0);
-        _mm256_storeu_si256(
-            (__m256i *)(void *)out[b].element,
-            _mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+        _mm256_storeu_si256((__m256i *)(void *)out[b].element,
+                            roof_avx2_bytes(x, largest > 0 ? 127 / largest : 0));
     }
 }
 

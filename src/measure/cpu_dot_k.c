@@ -8,7 +8,7 @@
 #include "measure/cpu_half.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "measure/cpu_avx2.h"
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
@@ -161,13 +161,6 @@ ROOF_TARGET_AVX2 INLINE __m256i low_bits(__m256i bytes, int bits)
     return _mm256_and_si256(bytes, _mm256_set1_epi8((char)((1 << bits) - 1)));
 }
 
-ROOF_TARGET_AVX2 INLINE float total(__m256 sum)
-{
-    const __m128 half = _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));
-    const __m128 quarter = _mm_add_ps(half, _mm_movehl_ps(half, half));
-    return _mm_cvtss_f32(_mm_add_ss(quarter, _mm_movehdup_ps(quarter)));
-}
-
 /* The scales and minima of a block of q4_k or q5_k as 16-bit numbers. */
 struct six_bits {
     int16_t scale[PARTS];
@@ -271,7 +264,7 @@ ROOF_TARGET_AVX2 INLINE void unpack_pairs(__m256i part[2], const uint8_t *pair, 
         }                                                                                          \
         UNROLL for (int t = 0; t < inputs; t++)                                                    \
         {                                                                                          \
-            d->out[t * d->stride] = total(sum[t]);                                                 \
+            d->out[t * d->stride] = roof_avx2_total(sum[t]);                                       \
         }                                                                                          \
     }                                                                                              \
     ONE_AND_MANY(name, ROOF_TARGET_AVX2)
@@ -331,7 +324,7 @@ ROOF_TARGET_AVX2 INLINE void q6_avx2(const struct roof_dot *d, int inputs)
     }
     UNROLL for (int t = 0; t < inputs; t++)
     {
-        d->out[t * d->stride] = total(sum[t]);
+        d->out[t * d->stride] = roof_avx2_total(sum[t]);
     }
 }
 ONE_AND_MANY(q6_avx2, ROOF_TARGET_AVX2)
@@ -368,13 +361,6 @@ ROOF_TARGET_VNNI INLINE __m256 of_part(const __m256i numbers[2], int part)
     return _mm256_cvtepi32_ps(_mm256_and_si256(shifted, _mm256_set1_epi32(63)));
 }
 
-ROOF_TARGET_VNNI INLINE __m256i four_of(const int8_t *at)
-{
-    int32_t four = 0;
-    memcpy(&four, at, sizeof four);
-    return _mm256_set1_epi32(four);
-}
-
 /* Eight rows of weights, each a lane, with some inputs. */
 ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
 {
@@ -406,8 +392,9 @@ ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
                 {
                     const int first = 2 * PART * two + 4 * i;
                     const int8_t *const x = input_of(d, t, b)->element + first;
-                    product[0][t] = _mm256_dpbusd_epi32(product[0][t], low, four_of(x));
-                    product[1][t] = _mm256_dpbusd_epi32(product[1][t], high, four_of(x + PART));
+                    product[0][t] = _mm256_dpbusd_epi32(product[0][t], low, roof_avx2_four(x));
+                    product[1][t] =
+                        _mm256_dpbusd_epi32(product[1][t], high, roof_avx2_four(x + PART));
                 }
             }
             UNROLL for (int part = 0; part < 2; part++)
@@ -528,26 +515,11 @@ static void quantize_base(struct roof_block_q8_k *out, const float *in)
 #if defined(__x86_64__)
 ROOF_TARGET_AVX2 static void quantize_avx2(struct roof_block_q8_k *out, const float *in)
 {
-    const __m256 positive = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
-    __m256 most = _mm256_setzero_ps();
-    for (int i = 0; i < ROOF_BLOCK_K; i += 8) {
-        most = _mm256_max_ps(most, _mm256_and_ps(_mm256_loadu_ps(in + i), positive));
-    }
-    const __m128 four = _mm_max_ps(_mm256_castps256_ps128(most), _mm256_extractf128_ps(most, 1));
-    const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-    const float largest = _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
-    const __m256 inverse = _mm256_set1_ps(largest > 0 ? 127 / largest : 0);
+    const float largest = roof_avx2_largest(in, ROOF_BLOCK_K);
+    const float inverse = largest > 0 ? 127 / largest : 0;
     for (int i = 0; i < ROOF_BLOCK_K; i += PART) {
-        __m256i whole[4];
-        for (int k = 0; k < 4; k++) {
-            whole[k] = _mm256_cvtps_epi32(
-                _mm256_mul_ps(_mm256_loadu_ps(in + i + (ptrdiff_t)8 * k), inverse));
-        }
-        const __m256i mixed = _mm256_packs_epi16(_mm256_packs_epi32(whole[0], whole[1]),
-                                                 _mm256_packs_epi32(whole[2], whole[3]));
-        _mm256_storeu_si256(
-            (__m256i *)(void *)(out->element + i),
-            _mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+        _mm256_storeu_si256((__m256i *)(void *)(out->element + i),
+                            roof_avx2_bytes(in + i, inverse));
     }
     out->scale = largest / 127;
     add_up(out);
