@@ -45,13 +45,15 @@ typedef float f32x2 __attribute__((vector_size(8)));     // two, which an instru
 
 // --- probes ------------------------------------------------------------------------------------------
 
-// The vectors are gone over `passes` times, and in each pass a block has others than in the passes
-// before, so that its part is not in the cache of its compute unit. What was read may not be kept for
-// the next pass.
-#define EACH_PASS(first, pass, passes)                                                                  \
-    for (unsigned pass = 0, first = 0; pass < (passes); pass++) {                                       \
-        first = (block() + 37 * pass) % blocks() * THREADS + thread();                                  \
-        __asm__ volatile("" ::: "memory");
+// Returns the first vector of a thread. Probes go over their vectors several times, and in each pass a block
+// has others than in the passes before, so that its part is not in the cache of its compute unit. What was
+// read may not be kept for the next pass.
+DEVICE unsigned first_of(unsigned pass)
+{
+    __asm__ volatile("" ::: "memory");
+    return (block() + 37 * pass) % blocks() * THREADS + thread();
+}
+
 #define EACH_VECTOR(i, first, vectors, step)                                                            \
     for (unsigned long i = (first); i < (vectors); i += (step))
 
@@ -59,8 +61,8 @@ KERNEL roof_read(u32x4 *from, unsigned long vectors, unsigned passes)
 {
     const unsigned long step = (unsigned long)blocks() * THREADS;
     u32x4 sum = {0, 0, 0, 0};
-    EACH_PASS(first, pass, passes)
-        unsigned long i = first;
+    for (unsigned pass = 0; pass < passes; pass++) {
+        unsigned long i = first_of(pass);
         for (; i + 3 * step < vectors; i += 4 * step) { // enough loads under way
             const u32x4 a = from[i], b = from[i + step];
             const u32x4 c = from[i + 2 * step], d = from[i + 3 * step];
@@ -79,8 +81,8 @@ KERNEL roof_read(u32x4 *from, unsigned long vectors, unsigned passes)
 KERNEL roof_copy(const u32x4 *from, unsigned long vectors, unsigned passes, u32x4 *to)
 {
     const unsigned long step = (unsigned long)blocks() * THREADS;
-    EACH_PASS(first, pass, passes)
-        EACH_VECTOR (i, first, vectors, step) {
+    for (unsigned pass = 0; pass < passes; pass++) {
+        EACH_VECTOR (i, first_of(pass), vectors, step) {
             to[i] = from[i];
         }
     }
@@ -102,8 +104,8 @@ DEVICE u32x4 scale_and_add(u32x4 b, u32x4 c)
 KERNEL roof_triad(u32x4 *to, unsigned long vectors, unsigned passes, const u32x4 *b, const u32x4 *c)
 {
     const unsigned long step = (unsigned long)blocks() * THREADS;
-    EACH_PASS(first, pass, passes)
-        EACH_VECTOR (i, first, vectors, step) {
+    for (unsigned pass = 0; pass < passes; pass++) {
+        EACH_VECTOR (i, first_of(pass), vectors, step) {
             to[i] = scale_and_add(b[i], c[i]);
         }
     }
