@@ -23,13 +23,13 @@
 /* Data is made on the host in pieces of this size, and copied on the device. */
 #define PIECE_BYTES ((int64_t)1 << 20)
 
+enum job_kind { JOB_PROBE, JOB_PRODUCT, JOB_VECTOR, JOB_COLLECTIVE };
+
 /* A task that is begun; zeroed, none is. */
 struct job {
-    enum roof_gpu_kernel kernel; /* of a probe */
-    bool is_product;
-    bool is_vector; /* of `workload` */
-    bool is_collective;
-    struct roof_workload workload;
+    enum job_kind kind;
+    enum roof_gpu_kernel kernel;   /* of a probe */
+    struct roof_workload workload; /* of a vector kernel */
     struct roof_gpu_product product;
     uint64_t data;  /* memory of the device: the copies, one after another */
     int64_t stride; /* bytes from one copy to the next */
@@ -71,7 +71,7 @@ static void release(struct job *job, struct roof_bench *bench)
 {
     roof_gpu_release(&bench->gpu, &job->graph);
     roof_gpu_product_end(&job->product);
-    if (job->is_collective) {
+    if (job->kind == JOB_COLLECTIVE) {
         roof_gpu_group_end(&bench->group, &bench->gpu);
     }
     if (job->data != 0) {
@@ -430,10 +430,16 @@ static void gpu_end(struct roof_bench *bench)
     release(&bench->job, bench);
 }
 
+/* Returns where the data of a call is. */
+static uint64_t data_of(const struct job *job, int64_t call)
+{
+    return job->data + (uint64_t)(call % job->copies * job->stride);
+}
+
 /* Points a product to the operands of a call. */
 static void point(struct job *job, int64_t call)
 {
-    const uint64_t at = job->data + (uint64_t)(call % job->copies * job->stride);
+    const uint64_t at = data_of(job, call);
     job->product.weights_at = at;
     job->product.inputs_at = at + (uint64_t)job->weights_bytes;
     job->product.out_at = job->product.inputs_at + (uint64_t)job->inputs_bytes;
@@ -448,7 +454,7 @@ static enum roof_status begin_product(struct job *job, double *amount, struct ro
         roof_gpu_product_type(bench->backend->products, &bench->gpu, s->format);
     const struct roof_gpu_operand weights = roof_gpu_operand(type, s, s->n);
     const struct roof_gpu_operand inputs = roof_gpu_operand(type, s, s->m);
-    job->is_product = true;
+    job->kind = JOB_PRODUCT;
     job->weights_bytes = weights.bytes;
     job->inputs_bytes = inputs.bytes;
     job->stride = job->weights_bytes + job->inputs_bytes +
@@ -458,7 +464,7 @@ static enum roof_status begin_product(struct job *job, double *amount, struct ro
         task->probe == ROOF_PROBE_MULTIPLY ? 2.0 * (double)s->m * (double)s->n * (double)s->k : 0;
     TRY(make_data(job, bench, s->format, error));
     for (int64_t copy = 0; copy < job->copies; copy++) {
-        const uint64_t at = job->data + (uint64_t)(copy * job->stride);
+        const uint64_t at = data_of(job, copy);
         TRY(fill_scales(bench, at, &weights, error));
         TRY(fill_scales(bench, at + (uint64_t)job->weights_bytes, &inputs, error));
     }
@@ -470,7 +476,7 @@ static enum roof_status begin_vector(struct job *job, struct roof_bench *bench,
                                      const struct roof_meter_task *task, int64_t runs,
                                      struct roof_error *error)
 {
-    job->is_vector = true;
+    job->kind = JOB_VECTOR;
     job->workload = task->workload;
     job->stride = roof_gpu_vector_bytes(&bench->gpu, &task->workload);
     job->copies = copies_of(bench, task, job->stride, runs);
@@ -481,7 +487,7 @@ static enum roof_status begin_collective(struct job *job, struct roof_bench *ben
                                          const struct roof_meter_task *task,
                                          struct roof_error *error)
 {
-    job->is_collective = true;
+    job->kind = JOB_COLLECTIVE;
     return roof_gpu_group_begin(&bench->group, &bench->gpu, &task->workload, error);
 }
 
@@ -523,19 +529,18 @@ static enum roof_status gpu_begin(double *amount, struct roof_bench *bench,
 
 /* --- samples ------------------------------------------------------------------------------- */
 
-/* Queues one call of a job. */
+/* Queues one call of a job; collectives queue their own (measure/gpu_group.h). */
 static enum roof_status queue_call(struct job *job, const struct roof_bench *bench, int64_t call,
                                    struct roof_error *error)
 {
-    const uint64_t data = job->data + (uint64_t)(call % job->copies * job->stride);
-    if (job->is_product) {
+    if (job->kind == JOB_PRODUCT) {
         point(job, call);
         return roof_gpu_product_run(&job->product, error);
     }
-    return job->is_vector
-               ? roof_gpu_vector_run(&bench->gpu, &bench->vectors, &job->workload, data, error)
-               : roof_gpu_launch(&bench->gpu, &bench->kernels, job->kernel, data, job->bytes,
-                                 error);
+    return job->kind == JOB_VECTOR ? roof_gpu_vector_run(&bench->gpu, &bench->vectors,
+                                                         &job->workload, data_of(job, call), error)
+                                   : roof_gpu_launch(&bench->gpu, &bench->kernels, job->kernel,
+                                                     data_of(job, call), job->bytes, error);
 }
 
 /* Queues all calls of a sample. */
@@ -580,7 +585,7 @@ static enum roof_status make_graph(struct job *job, struct roof_bench *bench,
 static enum roof_status time_job(double *seconds, struct job *job, struct roof_bench *bench,
                                  struct roof_error *error)
 {
-    if (job->is_collective) {
+    if (job->kind == JOB_COLLECTIVE) {
         return roof_gpu_group_sample(seconds, &bench->busy_s, &bench->group, &bench->gpu, error);
     }
     bench->queued = job;
