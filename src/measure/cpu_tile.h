@@ -8,7 +8,7 @@
 
 #include "catalog/precision.h"
 
-/* Rows that engines pack together have so many in a group. */
+/* Engines pack so many rows together. */
 #define ROOF_PACKED_ROWS 8
 
 /* The results of a tile: out[token * stride + row] = weights[row] . inputs[token], over k elements.

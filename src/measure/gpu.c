@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The backends that measure a GPU of NVIDIA or AMD: own kernels for bandwidth, launch, vector units
+/* The backends that measure a GPU of NVIDIA or AMD: our kernels for bandwidth, launch, vector units
  * and operators, and the kernels of cuBLASLt or hipBLASLt for products. */
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ struct job {
     uint64_t data;  /* memory of the device: the copies, one after another */
     int64_t stride; /* bytes from one copy to the next */
     int64_t copies; /* calls use them in turn, so that a cold one finds nothing in the cache */
-    int64_t bytes;  /* that an own kernel touches */
+    int64_t bytes;  /* that a probe touches */
     int64_t weights_bytes;
     int64_t inputs_bytes;
     int64_t calls; /* of the graph; 0: unknown yet */
@@ -263,7 +263,7 @@ static void gpu_describe(struct roof_meter_device *out, const struct roof_bench 
 
 /* --- which tasks --------------------------------------------------------------------------- */
 
-/* Finds the own kernel of a probe; false: there is none. */
+/* Finds our kernel of a probe; false: there is none. */
 static bool kernel_of(enum roof_gpu_kernel *out, const struct roof_meter_task *task)
 {
     switch (task->probe) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the backends of NVIDIA's and AMD's GPUs differ in; measure/gpu.c has all that they share. */
+/* How the backends for GPUs of NVIDIA and AMD differ; measure/gpu.c has what they share. */
 #ifndef ROOF_MEASURE_GPU_BACKEND_H
 #define ROOF_MEASURE_GPU_BACKEND_H
 
@@ -25,7 +25,7 @@ struct roof_gpu_backend {
     enum roof_status (*sensors)(struct roof_gpus **out, const char *bus, struct roof_error *error);
     const char *const *collectives; /* names of the library of collectives, which end with NULL */
     const char *collectives_come_with;
-    /* They divide the number that driver_version tells. */
+    /* The units of major and minor in the number of the driver's version. */
     int version_major;
     int version_minor;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* One GPU by the driver of its vendor: context, stream, events and memory. The interfaces of NVIDIA
- * and AMD differ in the names of functions alone, but for a few; each has a table of them
- * (measure/cuda_api.c, measure/hip_api.c). */
+/* One GPU by the driver of its vendor: context, stream, events and memory. NVIDIA and AMD have the
+ * same functions under different names, except for a few; measure/cuda_api.c and measure/hip_api.c
+ * have the tables of names. */
 #ifndef ROOF_MEASURE_GPU_DRIVER_H
 #define ROOF_MEASURE_GPU_DRIVER_H
 
@@ -75,7 +75,7 @@ struct roof_gpu_calls {
     int (*error_name)(int status, const char **name);
 };
 
-/* Figures of a device that a driver tells by numbers of its own. */
+/* Attributes of a device, for which each driver has numbers of its own. */
 enum roof_gpu_attribute {
     ROOF_GPU_CLOCK_RATE, /* kHz */
     ROOF_GPU_UNITS,      /* SMs, or compute units */
@@ -90,7 +90,7 @@ struct roof_gpu_api {
     const char *name;             /* "CUDA", "HIP" */
     const char *vendor;           /* "NVIDIA", "AMD" */
     const char *units;            /* "SMs", "compute units" */
-    const char *comes_with;       /* what brings the library */
+    const char *comes_with;       /* the product that has the library */
     const char *const *libraries; /* its names, which end with NULL */
     const struct roof_symbol *symbol;
     size_t symbols;
@@ -138,8 +138,8 @@ void roof_gpu_close(struct roof_gpu *gpu);
 /* Returns 10 major + minor. */
 int roof_gpu_capability(const struct roof_gpu *gpu);
 
-/* Fails with the name of the call at an offset in roof_gpu_calls, and of what it returned; ROOF_OK
- * where it succeeded. */
+/* Fails, unless the status is 0, with the names of the status and of the call that returned it; the
+ * offset in roof_gpu_calls tells which call. */
 enum roof_status roof_gpu_check(const struct roof_gpu *gpu, int status, size_t offset,
                                 struct roof_error *error);
 /* Makes a call, with `error` of the calling function; ROOF_GPU_CALL returns from it after a
@@ -149,7 +149,7 @@ enum roof_status roof_gpu_check(const struct roof_gpu *gpu, int status, size_t o
                    offsetof(struct roof_gpu_calls, call_), error)
 #define ROOF_GPU_CALL(gpu_, call_, ...) TRY(ROOF_GPU_STATUS(gpu_, call_, __VA_ARGS__))
 
-/* Loads a module from what the driver takes, and finds `count` functions in it by their names. The
+/* Loads a module (PTX or a code object), and finds `count` functions in it by their names. The
  * caller unloads *module (roof_gpu_unload), also after a failure. */
 enum roof_status roof_gpu_load(struct gpu_module **module, struct gpu_function **function,
                                const struct roof_gpu *gpu, const char *image,

@@ -23,8 +23,8 @@ struct roof_gpu_kernels {
     struct gpu_function *function[ROOF_GPU_KERNELS];
 };
 
-/* Loads the kernels from what the driver takes: PTX, or a code object. The caller closes *out with
- * roof_gpu_kernels_close, also after a failure. */
+/* Loads the kernels (PTX or a code object). The caller closes *out with roof_gpu_kernels_close,
+ * also after a failure. */
 enum roof_status roof_gpu_kernels_open(struct roof_gpu_kernels *out, const struct roof_gpu *gpu,
                                        const char *image, struct roof_error *error);
 void roof_gpu_kernels_close(struct roof_gpu_kernels *kernels, const struct roof_gpu *gpu);

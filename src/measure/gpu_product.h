@@ -23,7 +23,7 @@ struct gpu_candidate {
 };
 
 /* The functions of a library, which each table names. Each but the version and the names returns a
- * status, of which 0 is success. A library has one of the two versions. */
+ * status, of which 0 is success. A library has either `version` or `version_of`. */
 struct roof_gpu_product_calls {
     int (*create)(struct gpu_products_handle **handle);
     int (*destroy)(struct gpu_products_handle *handle);
@@ -94,9 +94,8 @@ struct roof_gpu_product_api {
     const char *(*status_name)(int status); /* where the library has no such function */
     int attribute[ROOF_GPU_PRODUCT_ATTRIBUTES];
     int transpose;         /* the operation */
-    size_t candidate_size; /* bytes of what it proposes, and where the bytes that a kernel needs
-                              stand in it, as a size_t */
-    size_t workspace_at;
+    size_t candidate_size; /* bytes of a proposed kernel */
+    size_t workspace_at;   /* where it has the bytes of memory that it needs, a size_t */
     const struct roof_gpu_product_type *type;
     size_t types;
 };

@@ -24,8 +24,8 @@ struct roof_gpu_vectors {
     struct gpu_function *function[ROOF_GPU_VECTORS];
 };
 
-/* Loads the kernels from what the driver takes, which may lack those of attention. The caller
- * closes *out with roof_gpu_vectors_close, also after a failure. */
+/* Loads the kernels (PTX or a code object), which may lack those of attention. The caller closes
+ * *out with roof_gpu_vectors_close, also after a failure. */
 enum roof_status roof_gpu_vectors_open(struct roof_gpu_vectors *out, const struct roof_gpu *gpu,
                                        const char *image, bool attention, struct roof_error *error);
 void roof_gpu_vectors_close(struct roof_gpu_vectors *vectors, const struct roof_gpu *gpu);

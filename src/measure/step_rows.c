@@ -34,7 +34,7 @@ static void put_subject(struct roof_text *out, const struct roof_measured_step *
     }
 }
 
-/* Writes a time and how far it is to be trusted, so that they are read as they were. */
+/* Writes a time and its noise, in as many digits as reading them back needs. */
 static void put_times(struct roof_text *out, const struct roof_measured_step *step, double time_s,
                       double noise, bool noisy)
 {

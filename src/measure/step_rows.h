@@ -10,10 +10,9 @@
 void roof_steps_write(struct roof_text *out, const struct roof_measured_step *const *step,
                       size_t count);
 
-/* Fills in the times of a listed step (roof_step_list) from the text of an earlier run. False, and
- * the step is as it was, if the text lacks the step or one of its operators in these sizes and
- * formats.
- */
+/* Fills in the times of a listed step (roof_step_list) from the text of an earlier run. Returns
+ * false, and leaves the step alone, if the text lacks the step or one of its operators in these
+ * sizes and formats. */
 bool roof_steps_find(struct roof_measured_step *step, const char *text);
 
 #endif

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Programs that are killed (SIGKILL) at random points: sh tests/cli/killed.sh PROGRAM
 #
-# A file stands under its name only when it is whole, and what a killed program leaves is in nobody's
-# way: not of the next simulation or measurement, nor of a service at the same port. KILLS (12) says
-# how often each is killed, SEED at which points.
+# A file has its name only when it is whole. What a killed program leaves does not disturb the next
+# simulation or measurement, or a service at the same port. KILLS (12) is how often each is killed, and
+# SEED chooses the points.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: sh killed.sh PROGRAM" >&2; exit 2; }

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # The backends of GPUs against a CUDA toolkit and ROCm, where they are installed: CC=cc sh tests/cuda/run.sh PTX
 #
-# PTX is the program that prints the kernels of probes; those for operators are in data/kernels, and are what clang
-# makes of their source. Declarations are compared with the headers, kernels are
-# assembled for every GPU that ptxas knows, those for operators are interpreted and their results compared
-# with plain formulas, and the functions are looked up in the libraries. No GPU is needed. CUDA_HOME is the folder of the toolkit (default /usr/local/cuda).
+# PTX is the program that prints the kernels of probes. Those for operators are in data/kernels, and clang makes the
+# same text from their source. Declarations are compared with the headers, kernels are assembled for every GPU that
+# ptxas knows, those for operators are interpreted and their results compared with plain formulas, and the functions
+# are looked up in the libraries. No GPU is needed. CUDA_HOME is the folder of the toolkit (default /usr/local/cuda).
 set -eu
 LC_ALL=C
 export LC_ALL

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAKE_GPUS_MAX 8
+#define FAKE_GPUS_MAX 32
 
 /* Calls of one function, for each device. */
 struct fake_count {

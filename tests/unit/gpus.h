@@ -440,4 +440,23 @@ static void test_faults_of_collectives(void **state)
     (void)unsetenv("FAKE_GPUS");
 }
 
+/* A group that could not be made is made again for the next task. */
+static void test_failed_group_is_made_again(void **state)
+{
+    const struct roof_meter_task task = collective(ROOF_OPERATOR_ALL_REDUCE, 1 << 25, 2);
+    struct roof_error error = {0};
+    double amount = 0;
+    (void)state;
+    (void)setenv("FAKE_GPUS", "4", 1);
+    struct roof_bench *const bench = open_bench();
+    (void)setenv("FAKE_FAIL", "ncclCommInitAll:2:0", 1);
+    assert_int_equal(METER.begin(&amount, bench, &task, &error), ROOF_IO);
+    assert_string_equal(error.message, "ncclCommInitAll: unhandled system error");
+    (void)unsetenv("FAKE_FAIL");
+    comes_back("sum", time_task(&amount, bench, &task), COLLECTIVE_S + (1 << 26) / LINK);
+    METER.close(bench);
+    assert_int_equal(held(), 0);
+    (void)unsetenv("FAKE_GPUS");
+}
+
 #endif

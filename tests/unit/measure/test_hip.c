@@ -238,6 +238,28 @@ static void test_sensors_are_those_of_the_device(void **state)
     (void)unsetenv("FAKE_GPUS");
 }
 
+/* Of 20 GPUs, 16 form a group: those from the measured one on. The first GPU is no member, so
+ * processes on it do not matter. */
+static void test_group_has_sixteen_members(void **state)
+{
+    const struct roof_meter_options options = {.index = 1};
+    struct roof_bench *bench = NULL;
+    struct roof_meter_device device;
+    struct roof_error error = {0};
+    (void)state;
+    need_drivers();
+    (void)setenv("FAKE_GPUS", "20", 1);
+    (void)setenv("FAKE_BUSY", "1", 1); /* on the first */
+    assert_int_equal(METER.open(&bench, &options, &error), ROOF_OK);
+    METER.describe(&device, bench);
+    assert_string_equal(device.alone, "");
+    assert_int_equal(device.devices, 16);
+    METER.close(bench);
+    assert_int_equal(held(), 0);
+    (void)unsetenv("FAKE_BUSY");
+    (void)unsetenv("FAKE_GPUS");
+}
+
 static void test_faults_are_one_line(void **state)
 {
     static const struct fault cases[] = {
@@ -305,8 +327,10 @@ int main(void)
         cmocka_unit_test(test_tasks_that_cannot_be_run_are_left_out),
         cmocka_unit_test(test_collectives_come_back),
         cmocka_unit_test(test_faults_of_collectives),
+        cmocka_unit_test(test_failed_group_is_made_again),
         cmocka_unit_test(test_sensors_are_read),
         cmocka_unit_test(test_sensors_are_those_of_the_device),
+        cmocka_unit_test(test_group_has_sixteen_members),
         cmocka_unit_test(test_faults_are_one_line),
         cmocka_unit_test(test_faults_of_steps_are_one_line),
     };
