@@ -361,6 +361,12 @@ ROOF_TARGET_VNNI INLINE __m256 of_part(const __m256i numbers[2], int part)
     return _mm256_cvtepi32_ps(_mm256_and_si256(shifted, _mm256_set1_epi32(63)));
 }
 
+/* Adds the products of four elements of eight rows with those of an input. */
+ROOF_TARGET_VNNI INLINE __m256i add_four(__m256i sum, __m256i w, const int8_t *x)
+{
+    return _mm256_dpbusd_epi32(sum, w, roof_avx2_four(x));
+}
+
 /* Eight rows of weights, each a lane, with some inputs. */
 ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
 {
@@ -392,9 +398,8 @@ ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
                 {
                     const int first = 2 * PART * two + 4 * i;
                     const int8_t *const x = input_of(d, t, b)->element + first;
-                    product[0][t] = _mm256_dpbusd_epi32(product[0][t], low, roof_avx2_four(x));
-                    product[1][t] =
-                        _mm256_dpbusd_epi32(product[1][t], high, roof_avx2_four(x + PART));
+                    product[0][t] = add_four(product[0][t], low, x);
+                    product[1][t] = add_four(product[1][t], high, x + PART);
                 }
             }
             UNROLL for (int part = 0; part < 2; part++)

@@ -25,12 +25,3 @@ void roof_gpus_close(struct roof_gpus *gpus)
         gpus->close(gpus);
     }
 }
-
-enum roof_status roof_gpus_refuse_processes(unsigned count, struct roof_error *error)
-{
-    return count == 0 ? ROOF_OK
-                      : roof_error_set(
-                            error, ROOF_IO,
-                            "%u process%s on the GPU; " ROOF_KEY("shared") " measures nevertheless",
-                            count, count == 1 ? " computes" : "es compute");
-}

@@ -29,9 +29,6 @@ enum roof_status roof_gpus_open(struct roof_gpus **out, struct roof_error *error
 /* Closes GPUs. Accepts NULL. */
 void roof_gpus_close(struct roof_gpus *gpus);
 
-/* For drivers: refuses a GPU that so many other processes compute on; ROOF_OK for none. */
-enum roof_status roof_gpus_refuse_processes(unsigned count, struct roof_error *error);
-
 /* Open the GPUs of one driver. */
 enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error);
 enum roof_status roof_rocm_smi_open(struct roof_gpus **out, struct roof_error *error);

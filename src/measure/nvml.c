@@ -297,7 +297,7 @@ static enum roof_status check_free(struct roof_gpus *gpus, struct roof_error *er
     if (nvml->call.nvmlDeviceGetComputeRunningProcesses_v3 != NULL &&
         nvml->call.nvmlDeviceGetComputeRunningProcesses_v3(nvml->device[0], &count, NULL) ==
             NVML_ERROR_INSUFFICIENT_SIZE) {
-        return roof_gpus_refuse_processes(count, error);
+        return roof_refuse_processes(count, error);
     }
     return ROOF_OK;
 }

@@ -322,7 +322,7 @@ static enum roof_status check_free(struct roof_gpus *base, struct roof_error *er
     const uint32_t others =
         status == RSMI_STATUS_SUCCESS ? count_others(gpus, processes, count) : 0;
     free(processes);
-    return roof_gpus_refuse_processes(others, error);
+    return roof_refuse_processes(others, error);
 }
 
 static double energy(struct roof_gpus *base)

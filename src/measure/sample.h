@@ -3,6 +3,7 @@
 #ifndef ROOF_MEASURE_SAMPLE_H
 #define ROOF_MEASURE_SAMPLE_H
 
+#include "base/error.h"
 #include "base/quantity.h"
 
 /* More GPUs than these are in no machine. */
@@ -29,5 +30,8 @@ void roof_sample_clear(struct roof_sample *out);
 
 /* Writes the reasons in a set of bits of NVML, which logs of nvidia-smi have, too. */
 void roof_throttle_reasons(char out[ROOF_THROTTLE_SIZE], unsigned long long bits);
+
+/* Refuses a GPU that so many other processes compute on; ROOF_OK for none. */
+enum roof_status roof_refuse_processes(unsigned count, struct roof_error *error);
 
 #endif

@@ -238,8 +238,8 @@ static void test_sensors_are_those_of_the_device(void **state)
     (void)unsetenv("FAKE_GPUS");
 }
 
-/* Of 20 GPUs, 16 form a group: those from the measured one on. The first GPU is no member, so
- * processes on it do not matter. */
+/* A group has at most 16 of 20 GPUs: the measured GPU and those behind it. The first GPU is no
+ * member, so processes on it do not matter. */
 static void test_group_has_sixteen_members(void **state)
 {
     const struct roof_meter_options options = {.index = 1};
