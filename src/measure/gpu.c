@@ -129,7 +129,7 @@ static enum roof_status check_others(const struct roof_bench *bench, struct roof
             const enum roof_status status = sensors->check_free(sensors, &busy);
             roof_gpus_close(sensors);
             if (status != ROOF_OK) {
-                return roof_error_set(error, ROOF_IO, "others compute on GPU %d", number);
+                return roof_error_set(error, ROOF_IO, "other processes compute on GPU %d", number);
             }
         }
     }
