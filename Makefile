@@ -303,8 +303,8 @@ check-page: $(PAGE)/roofline.wasm $(PAGE)/native
 
 ## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
 MEASURED    ?=
-# In this order, because a device takes kernels of those before it (lenders in data/borrowing.json). The
-# first takes some of the second, so it does that again at the end.
+# A device takes kernels of those before it (lenders in data/borrowing.json). The first also takes some
+# of the second, so it borrows again at the end.
 CALIBRATED  := h100-sxm a100-sxm-80gb hgx-b200 l40s rtx-pro-6000 dgx-spark mi355x mi300x
 ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
                aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0' \
@@ -457,15 +457,17 @@ $(foreach name,$(FUZZ),$(eval $(call fuzz_rule,$(name))))
 
 CASES   := $(sort $(wildcard tests/cli/*.case))
 PAGES   := README.md $(sort $(wildcard docs/*.md)) docs/reports/measured-h200.md
+# Command lines that measure for a time.
+MEASURING := %/cuda.case %/hip.case %/measure.case
 # Of the cases of a file those of this part, as 1/10: the first, the eleventh and so on.
 CASES_PART ?= 1/1
 SCRIPTS := faults resume images inputs completion killed serve widths
 check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 
 ## quick: what changes of code most often break: unit tests, golden command lines, cheap rules
-# Without three that take ten seconds, or as long as measurements do.
+# Without a unit test that takes ten seconds, and those that measure for a time.
 quick: $(filter-out %/test_plan,$(UNIT_OK)) \
-       $(filter-out %/cuda.case %/hip.case %/measure.case,$(CASES:tests/%=$(PASSED)/%)) $(PASSED)/cli/run.sh check-rules
+       $(filter-out $(MEASURING),$(CASES:tests/%=$(PASSED)/%)) $(PASSED)/cli/run.sh check-rules
 
 check-cli: check-cases $(PAGES:%=$(PASSED)/pages/%) $(PASSED)/reports $(SCRIPTS:%=$(PASSED)/cli/%.sh)
 
@@ -626,8 +628,8 @@ fuzz-coverage:
 
 COVERED := $(PAGES:%=pages/%) reports cli/serve.sh cli/inputs.sh cli/images.sh cli/faults.sh
 
-# Counters that threads share without atomic additions, which take three times as long, may lose a
-# few counts: a line whose count gcov then cannot make out is left out.
+# Atomic counters would take three times as long. Others may lose a few counts of threads; gcovr leaves
+# out a line whose count is then impossible (--gcov-ignore-parse-errors).
 ## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
 coverage:
 	@rm -rf $(BUILD)/gcov
@@ -645,7 +647,7 @@ valgrind:
 # Unit tests but the longest, and one golden command line of 50, but those that measure for a time.
 valgrind-quick:
 	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/50 \
-	    CASES='$(filter-out %/cuda.case %/hip.case %/measure.case,$(CASES))'
+	    CASES='$(filter-out $(MEASURING),$(CASES))'
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
           $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c
@@ -760,7 +762,7 @@ check-packages: check-dist $(BIN)
 	sh tests/sbom.sh $(BIN) $(VERSION)
 	$(MAKE) deb
 
-## portable: build tarballs of programs that need glibc alone, x86-64 and arm64 (sh .ci/deps page portable)
+## portable: build tarballs of programs that need glibc alone, x86-64 and arm64 (sh .ci/deps portable)
 portable: page
 	sh packaging/portable.sh x86-64 $(BUILD)
 	sh packaging/portable.sh arm64 $(BUILD)
@@ -773,7 +775,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors check-errors charts llama-check cuda-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-batch check-project \
+.PHONY: all page check-page calibrate errors check-errors serving charts llama-check cuda-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-batch check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/bench/bench.d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

@@ -184,8 +184,8 @@ static enum roof_status answer(struct stepping *s, struct roof_error *error)
     TRY(read_input(s, error));
     if (s->scenario.phase == ROOF_PHASE_ENCODE) {
         return roof_error_set(error, ROOF_USAGE,
-                              "measure runs language models: " ROOF_KEY("phase") " encode is for "
-                                                                                 "predict");
+                              "measure model runs decode and prefill; " ROOF_KEY(
+                                  "phase") " encode goes with predict");
     }
     TRY(add_phase(s, s->one ? (enum roof_phase)s->scenario.phase : ROOF_PHASE_DECODE, error));
     TRY(s->one ? ROOF_OK : add_phase(s, ROOF_PHASE_PREFILL, error));

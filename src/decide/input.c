@@ -203,8 +203,9 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                   .max = 3,
                   .choices = phases,
                   .value = "NAME",
-                  .help = "decode step (decode, the default), prefill, both in a step (mixed), or "
-                          "images (encode)",
+                  .help =
+                      "decode (one step; the default), prefill, mixed (both in one step) or encode "
+                      "(images)",
                   MODEL(phase),
                   .commands = STEPPED(POINT),
                   .group = ROOF_GROUP_MODEL},
@@ -242,7 +243,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
         NUMBER_OF("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
                   "fraction of the prompt found in a prefix cache (0 to 1)", SERVED(WORKLOAD)),
     ROW(IMAGES) = LENGTH("images", images, "images",
-                         "images of each prompt, whose tokens are among those of the prompt"),
+                         "images in each prompt; the tokens of the prompt include theirs"),
     ROW(IMAGE_SIZE) = {.key = "image_size",
                        .option = "image-size",
                        .kind = ROOF_INPUT_SIZES,
@@ -918,7 +919,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .letter = 'o',
                    .kind = ROOF_INPUT_TEXT,
                    .value = "FOLDER",
-                   .help = "write what was measured there: hardware.json, rows.csv and others",
+                   .help =
+                       "write what was measured to this folder: hardware.json, rows.csv and others",
                    .commands = ROOF_COMMAND_MEASURE,
                    .group = ROOF_GROUP_OUTPUT},
     ROW(RESUME_FOLDER) = {.key = "resume_folder",
@@ -949,7 +951,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(WIDE) = {.option = "wide",
                  .kind = ROOF_INPUT_FLAG,
                  .max = 1,
-                 .help = "print all columns of a table for people, however wide",
+                 .help = "print all columns of a text or Markdown table, however wide",
                  .commands = TABLES & ~(unsigned)ROOF_COMMAND_COMPARE,
                  .group = ROOF_GROUP_OUTPUT},
     ROW(OUTPUT) = {.option = "output",

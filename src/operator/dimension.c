@@ -97,7 +97,7 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
     ROW(SUBSAMPLE, "subsample", 0, SIZE, OPERATORS,
         "input positions per output position (default 1; stride 2: 4, in 3D 8)"),
     ROW(COMPRESSION, "compression", 0, SIZE, OPERATORS,
-        "tokens for each compressed key (0: none), or of a block of keys (default 128)"),
+        "tokens per compressed key (0: none), or per block of keys (default 128)"),
     ROW(STREAMS, "streams", 0, SIZE, OPERATORS, "streams of the residual (default 4)"),
 };
 #undef ROW

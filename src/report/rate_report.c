@@ -408,6 +408,6 @@ void roof_rate_report_markdown(struct roof_text *out, const struct roof_rate_ans
     roof_text_put(out, "\n\n");
     put_table(out, ROOF_OUTPUT_MARKDOWN, answer, top);
     roof_rate_report_text(&report, answer, top);
-    roof_markdown_put_report(out, "The whole report: the best way, and what each limit has",
+    roof_markdown_put_report(out, "The whole report: the best way to serve and its simulated times",
                              &report);
 }

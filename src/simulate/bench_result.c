@@ -131,8 +131,8 @@ static enum roof_status check(const struct reader *r, struct roof_error *error)
     for (int i = PROMPTS; i <= GAPS; i++) {
         if (r->count[i] == 0) {
             (void)roof_error_at(error, ROOF_INVALID, r->name, 0, 0,
-                                "a result of bench serve without %s: it has them with ", names[i]);
-            roof_error_append(error, "--save-detailed of vLLM or --output-details of SGLang");
+                                "this result of bench serve has no %s: run vLLM with ", names[i]);
+            roof_error_append(error, "--save-detailed, or SGLang with --output-details");
             return ROOF_INVALID;
         }
     }

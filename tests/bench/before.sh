@@ -3,10 +3,10 @@
 # The figures of make bench beside those of an earlier commit, built beside this one:
 # sh before.sh COMMIT BUILD
 #
-# The library's figures take turns three times, so that other load on the machine affects both, and
-# the best of each counts. The lines have the ratio: how many times as fast, or as small, it is now.
+# The library's figures of both take turns three times, so that other load on the machine affects
+# both; the best of each counts. A ratio says how many times as fast, or as small, it is now.
 set -eu
-commit=$1
+commit=$(git rev-parse --verify "$1^{commit}")
 build=$2
 old=$build/before
 jobs=$(nproc 2> /dev/null || echo 1)

@@ -232,7 +232,7 @@ static void test_sensors_are_those_of_the_device(void **state)
     assert_true(clocks.temperature_c == 51);
     assert_int_equal(METER.check(bench, &error), ROOF_OK);
     METER.describe(&device, bench);
-    assert_string_equal(device.alone, "GPU 0 is divided, or others compute on it");
+    assert_string_equal(device.alone, "GPU 0 is divided, or other processes compute on it");
     METER.close(bench);
     (void)unsetenv("FAKE_BUSY");
     (void)unsetenv("FAKE_GPUS");
