@@ -260,11 +260,13 @@ int roof_csv_first(struct roof_csv *csv)
     return c;
 }
 
-bool roof_csv_ahead(const struct roof_csv *csv, const char *word)
+bool roof_csv_ahead(struct roof_csv *csv, const char *word, size_t most)
 {
     const size_t length = strlen(word);
+    (void)byte_at(csv, most - 1); /* a pipe may have given less so far */
+    const size_t there = csv->end - csv->next;
     const char *at = csv->buffer + csv->next;
-    const char *const end = csv->buffer + csv->end;
+    const char *const end = at + (there < most ? there : most);
     while ((size_t)(end - at) >= length) {
         const char *const found = memchr(at, word[0], (size_t)(end - at) - length + 1);
         if (found == NULL || memcmp(found, word, length) == 0) {

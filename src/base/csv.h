@@ -58,8 +58,8 @@ enum roof_status roof_csv_open_twice(struct roof_csv *out, const char *path,
 enum roof_status roof_csv_rewind(struct roof_csv *csv, struct roof_error *error);
 /* Returns the first byte that is no blank, which stays unread; EOF when there is none. */
 int roof_csv_first(struct roof_csv *csv);
-/* Tells if a word is among the bytes that are in the buffer and were not read yet. */
-bool roof_csv_ahead(const struct roof_csv *csv, const char *word);
+/* Tells if a word is among the next so many bytes, which stay unread; at most a megabyte. */
+bool roof_csv_ahead(struct roof_csv *csv, const char *word, size_t most);
 /* Adds all bytes that were not read yet to a text, as they are. More than so many: ROOF_INVALID. */
 enum roof_status roof_csv_rest(struct roof_text *out, struct roof_csv *csv, size_t most,
                                struct roof_error *error);

@@ -16,6 +16,8 @@
 #define NUMBER_SIZE 64
 #define SECONDS_MAX 1e12
 #define BYTES_MAX ((size_t)1 << 30)
+/* So many bytes tell what a file is. */
+#define BEGINNING ((size_t)1 << 16)
 
 /* The arrays that have a number for each request; of the times between tokens it is their sum. */
 enum list { PROMPTS, OUTPUTS, FIRSTS, GAPS, STARTS, LISTS };
@@ -40,8 +42,8 @@ struct reader {
 
 bool roof_bench_result_is(struct roof_csv *csv)
 {
-    return roof_csv_first(csv) == '{' &&
-           (roof_csv_ahead(csv, "\"input_lens\"") || roof_csv_ahead(csv, "\"mean_ttft_ms\""));
+    return roof_csv_first(csv) == '{' && (roof_csv_ahead(csv, "\"input_lens\"", BEGINNING) ||
+                                          roof_csv_ahead(csv, "\"mean_ttft_ms\"", BEGINNING));
 }
 
 static const struct roof_json_member *find(const struct reader *r, const char *name)

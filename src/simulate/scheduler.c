@@ -169,13 +169,24 @@ static size_t share_of(const struct roof_scheduler *s)
     return s->stages == 1 ? of : (of + s->stages - 1) / s->stages;
 }
 
-/* Returns true where a request waits for memory: it needs so many blocks at once. */
-static bool lacks_memory(const struct roof_scheduler *s, const struct roof_served *r,
-                         int64_t blocks)
+/* Returns when the first request of the queue reaches the engine. */
+static double first_comes(const struct roof_scheduler *s)
 {
-    return blocks > s->free ||
-           (s->limits.reserves &&
-            s->promised + blocks_at_end(&s->limits, r->prompt, r->generate) > s->blocks);
+    return s->queue.request[s->queue.first].ready_s;
+}
+
+/* Finds the tokens of the first request of the queue that need no prefill, and those of its first
+ * chunk; false where there is no memory for them. */
+static bool finds_room(int64_t *cached, int64_t *tokens, const struct roof_scheduler *s,
+                       int64_t budget)
+{
+    const struct roof_served *const r = &s->queue.request[s->queue.first];
+    int64_t used = 0;
+    *cached = cached_of(&used, s, r);
+    *tokens = least(r->prompt + r->done - *cached, budget);
+    return blocks_of(*cached + *tokens) - used <= s->free &&
+           (!s->limits.reserves ||
+            s->promised + blocks_at_end(&s->limits, r->prompt, r->generate) <= s->blocks);
 }
 
 /* Admits requests into the step of a group while all limits allow it. */
@@ -183,16 +194,14 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
                                   struct roof_error *error)
 {
     const size_t share = share_of(s);
-    int64_t used = 0;
+    int64_t cached = 0;
+    int64_t tokens = 0;
     while (!p->preempted && s->partial == NONE && s->queue.count > 0 && p->budget > 0 &&
            s->spares > 0 && g->decoding + g->completes < share) {
-        const struct roof_served *const next = &s->queue.request[s->queue.first];
-        if (next->ready_s > s->clock_s) {
+        if (first_comes(s) > s->clock_s) {
             return ROOF_OK;
         }
-        const int64_t cached = cached_of(&used, s, next);
-        const int64_t tokens = least(next->prompt + next->done - cached, p->budget);
-        if (lacks_memory(s, next, blocks_of(cached + tokens) - used)) {
+        if (!finds_room(&cached, &tokens, s, p->budget)) {
             p->memory = true;
             return ROOF_OK;
         }
@@ -202,7 +211,17 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
     return ROOF_OK;
 }
 
-/* Adds time that passes from the clock on while a step is under way to the sums. */
+/* Adds time in which a step is under way to the sums. */
+static inline void add_to_sums(struct roof_scheduler_sums *sums, double time, double running,
+                               double waiting, double blocks)
+{
+    sums->busy_s += time;
+    sums->running_s += time * running;
+    sums->waiting_s += time * waiting;
+    sums->blocks_s += time * blocks;
+}
+
+/* Adds time that passes from the clock on while a step is under way. */
 static void add_time(struct roof_scheduler *s, double time)
 {
     struct roof_scheduler_sums *const sums = &s->sums;
@@ -214,10 +233,8 @@ static void add_time(struct roof_scheduler *s, double time)
                                              counts ? (double)(s->limits.blocks - s->free) : 0};
         roof_timeline_add(s->limits.timeline, s->clock_s, time, &what);
     }
-    sums->busy_s += time;
-    sums->running_s += time * (double)s->running;
-    sums->waiting_s += time * (double)s->queue.count;
-    sums->blocks_s += time * (double)(s->limits.blocks - s->free);
+    add_to_sums(sums, time, (double)s->running, (double)s->queue.count,
+                (double)(s->limits.blocks - s->free));
     sums->tokens_s += s->now.tokens ? time : 0;
     if (s->now.limit != NULL) {
         *s->now.limit += time;
@@ -388,29 +405,24 @@ static enum roof_status load_step(struct roof_step_load *out, struct roof_schedu
  * keeps them waiting. */
 static bool admits_none(struct prompts *p, const struct roof_scheduler *s)
 {
-    *p = (struct prompts){.budget = s->limits.budget};
-    p->budget -= s->limits.budget_has_decode ? (int64_t)s->group->decoding : 0;
-    if (s->queue.count == 0 || s->spares == 0 || p->budget <= 0) {
+    const int64_t decoding = s->limits.budget_has_decode ? (int64_t)s->group->decoding : 0;
+    /* Prompts come first where they have steps of their own. */
+    const int64_t budget = s->limits.budget - (s->limits.separates ? 0 : decoding);
+    int64_t cached = 0;
+    int64_t tokens = 0;
+    *p = (struct prompts){.budget = s->limits.budget - decoding};
+    if (s->queue.count == 0 || s->spares == 0 || budget <= 0 || first_comes(s) > s->clock_s) {
         return true;
     }
-    const struct roof_served *const next = &s->queue.request[s->queue.first];
-    if (next->ready_s > s->clock_s) {
-        return true;
-    }
-    if (s->cache != NULL) {
-        return false; /* blocks that are evicted change what it needs */
-    }
-    int64_t used = 0;
-    const int64_t cached = cached_of(&used, s, next);
-    const int64_t tokens = least(next->prompt + next->done - cached, p->budget);
-    p->memory = lacks_memory(s, next, blocks_of(cached + tokens));
+    /* Blocks that a prefix cache evicts change what the first request needs. */
+    p->memory = s->cache == NULL && !finds_room(&cached, &tokens, s, budget);
     return p->memory;
 }
 
 /* Returns the time before which steps are alike: that of the next request that may be admitted. */
 static double alike_until(const struct roof_scheduler *s, double until_s)
 {
-    const double ready = s->queue.count > 0 ? s->queue.request[s->queue.first].ready_s : HUGE_VAL;
+    const double ready = s->queue.count > 0 ? first_comes(s) : HUGE_VAL;
     return ready > s->clock_s && s->spares > 0 ? fmin(ready, until_s) : until_s;
 }
 
@@ -441,10 +453,7 @@ static void run_alike(struct roof_scheduler *s, const struct prompts *p, double 
         }
         const double time = roof_step_line_time(&line, context) * s->limits.scale;
         s->free -= blocks;
-        sums.busy_s += time;
-        sums.running_s += time * running;
-        sums.waiting_s += time * waiting;
-        sums.blocks_s += time * (double)(s->limits.blocks - s->free);
+        add_to_sums(&sums, time, running, waiting, (double)(s->limits.blocks - s->free));
         limited += time;
         clock += time;
         contexts += decoding;
@@ -538,12 +547,6 @@ static enum roof_status begin_any(bool *begun, struct roof_scheduler *s, struct 
 static double end_of_first(const struct roof_scheduler *s)
 {
     return s->group[s->flight[s->first_flight]].exit_s;
-}
-
-/* Returns when the first request of the queue reaches the engine. */
-static double first_comes(const struct roof_scheduler *s)
-{
-    return s->queue.request[s->queue.first].ready_s;
 }
 
 /* Returns when a step ends or a request comes, whichever is first: HUGE_VAL if neither does. */

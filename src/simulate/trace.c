@@ -226,6 +226,8 @@ enum roof_status roof_request_trace_read(struct roof_request_trace *out, const c
         return ROOF_OK;
     }
     TRY(load(out, error));
+    roof_trace_reader_close(out->reader); /* what it kept of a pipe is not needed any more */
+    out->reader = NULL;
     if (found.unordered > 0) {
         TRY(sort(out, error));
     }

@@ -534,8 +534,7 @@ static void test_timeline(void **state)
     }
 }
 
-/* Steps that differ only in their contexts are run together, unless a timeline looks at each: the
- * answer is the same to the last bit. */
+/* The time of a step bends, so that the table is exact at few contexts. */
 static enum roof_status curve(double *out_s, void *context, const struct roof_step_load *load,
                               struct roof_error *error)
 {
@@ -560,6 +559,8 @@ static struct roof_simulation run_curve(struct lab *lab, struct roof_timeline *t
     return out;
 }
 
+/* Steps that differ only in their contexts are run together, unless a timeline looks at each: the
+ * answer is the same to the last bit. */
 static void check_alike(struct lab *lab)
 {
     struct roof_timeline timeline = {0};
@@ -589,6 +590,7 @@ static void test_alike(void **state)
         {.budget = 300, .budget_has_decode = true},
         {.budget = 5, .budget_has_decode = true},
         {.budget = 300, .separates = true},
+        {.budget = 5, .budget_has_decode = true, .separates = true},
         {.budget = 300, .reserves = true},
         {.budget = ROOF_BUDGET_WHOLE, .overhead_s = 0.05},
     };
@@ -608,7 +610,7 @@ static void test_alike(void **state)
     }
 }
 
-/* With a prefix cache, blocks that nobody uses make room. */
+/* A prefix cache gives up blocks that no sequence uses when a step needs them. */
 static void test_alike_prefixes(void **state)
 {
     (void)state;
