@@ -99,7 +99,7 @@ cat << 'EOF'
 
 ## Beside the aims
 
-Errors on sizes that no fit saw, per device, beside what we aim at. The last column is filled in where the aim is missed: it has the part of the rows with the largest error among the parts that make up a tenth of all of it: a range of one dimension, or one value (tests/residuals.py). Repeated collections of the same kernels differ by 2%,
+Errors on sizes that no fit saw, per device, beside what we aim at. The last column names the part of the rows with the largest error, where the aim is missed: a range of one dimension, or one value. Only parts that hold a tenth of the whole error count (tests/residuals.py). Repeated collections of the same kernels differ by 2%,
 those of two stacks that call the same library by 4 to 9%.
 
 EOF
@@ -197,7 +197,7 @@ cat << 'EOF'
 
 ## Whole models
 
-Decode steps, and static batches from the prompt to the last token, of dense models at a batch of 1 to 32, by source. No fit saw any of them: the rows of llama.cpp on DGX Spark and RTX 4090, to which its kernels are fitted, are left out here ([llama.cpp](#llamacpp) has them).
+Decode steps, and static batches from the prompt to the last token, of dense models at a batch of 1 to 32, by source. No fit saw any of them. The fits of llama.cpp saw its rows on DGX Spark and RTX 4090, so those are not here but under [llama.cpp](#llamacpp).
 
 EOF
 awk -F, '$1 != "llama.cpp" && $10 != "rtx-4090"' "$work/models.csv" > "$work/strangers.csv"
@@ -246,8 +246,8 @@ EOF
 ## Serving
 
 `simulate` against closed loops: InferenceMAX and NVIDIA's own runs (ai-dynamo/aiconfigurator@095f58a, aic-core/src/aiconfigurator_core/systems/silicon_sample.csv, Apache-2.0; measured by SemiAnalysis InferenceMAX,
-Apache-2.0, and by NVIDIA). InferenceMAX says what its servers run (SemiAnalysisAI/InferenceX@34bc7c4, benchmarks/single_node): layouts, an FP8 cache on B200, budgets of a step; for the runs of NVIDIA each engine
-has its default ([simulation](simulation.md#how-well-it-does)). No host time is added, and no drafts are assumed. TPOT and TTFT are
+Apache-2.0, and by NVIDIA). The recipes of InferenceMAX (SemiAnalysisAI/InferenceX@34bc7c4, benchmarks/single_node) give the layouts, the FP8 cache on B200 and the budgets of a step. In the runs of NVIDIA each engine
+has its defaults ([simulation](simulation.md#how-well-it-does)). No host time is added, and no drafts are assumed. TPOT and TTFT are
 the medians of |simulated / measured - 1| over the rows, and bias is the median with its sign.
 
 All users ask at once in the beginning, as the clients of benchmarks do (`--warm-up 0`), and each asks ten times in the mean. The copy at hand calls the measured times medians; they are compared with simulated means, because
@@ -257,19 +257,22 @@ the simulated mean from 4 to 64 users, to 5% in the median; against the simulate
 The last three columns say how a fit would do: TTFT = factor x simulated + added, chosen for the least error of the row's runs, and the error of each half of the runs with the fit of the other half. A factor above 1 says that
 prompts take longer than predicted; what is added is the way of a request through the server.
 
-Rows of the file were read as follows (tests/serving_errors.py):
+tests/serving_errors.py reads the rows of the file as follows:
 
-- **Formats.** The file says nvfp4 for all of gpt-oss, whose experts alone have four bits. On B200 they meet activations of eight bits: TensorRT-LLM chooses them from SM100 on (get_mxfp4_quant_algo in NVIDIA/TensorRT-LLM@93cb651
-  tensorrt_llm/_torch/model_config.py), and the recipe of vLLM asks for them. Read as four-bit products of all weights, TensorRT-LLM was predicted 69% too slow; read so, 14%.
-- **Devices.** Two of the exports have N times the devices in rows with moe_tp = moe_ep = N: 26 of them have the same times, to the last digit, in a third export with moe_tp = 1. N divides the devices of all such rows.
-- **Drafts.** No column tells them. InferenceMAX had TensorRT-LLM 1.2.0rc6.post2 for DeepSeek without drafts and 1.2.0rc6.post3 with them, and the latter take 0.4 to 0.7 times as long per token with four users. These, the runs of 14 January 2026, and runs of SGLang in FP8
-  that only one export has are left out. Two of the 162 runs with TensorRT-LLM that remain are below the lower bound of their split (attention DP, prompts of 8192 tokens). With drafts and the devices of the exports, 34 were.
-- **Repeats.** Exports repeat runs of others, also under another name of the model; each run counts once.
-- **Experts in NVFP4.** TensorRT-LLM's kernels were measured with its CUTLASS backend, but InferenceMAX runs its TRTLLM backend, which SGLang calls, too. With SGLang's rows in place of those of CUTLASS the error of DeepSeek-R1 in NVFP4 falls from 37 to 8%.
-- Rows of gpt-oss-120b on H100 at 512 users are left out: they are below the lower bound of that many sequences, so fewer ran. One row states no concurrency.
+- **Formats.** The file says nvfp4 for all weights of gpt-oss, but only its experts have four bits. On B200 they are multiplied with activations of eight bits: TensorRT-LLM chooses these from SM100 on (get_mxfp4_quant_algo in NVIDIA/TensorRT-LLM@93cb651
+  tensorrt_llm/_torch/model_config.py), and the recipe of vLLM asks for them.
+- **Devices.** Two of the exports count parallel experts twice: rows with moe_tp = moe_ep = N state N times the devices. Half of these runs are also in a third export, with the same times to the last digit and moe_tp = 1. The devices of all such rows are divided by N.
+- **Drafts.** No column says which runs draft tokens. For DeepSeek, InferenceMAX had TensorRT-LLM 1.2.0rc6.post2 without drafts and 1.2.0rc6.post3 with them; with four users the latter take about half as long per token. Left out are these runs, those of 14 January 2026, and runs of SGLang in FP8
+  that only one export has.
+- **Repeats.** An export may repeat the runs of another, also under another name of the model. Each run counts once.
+- **Experts in NVFP4.** TensorRT-LLM's kernels were measured with its CUTLASS backend, but InferenceMAX runs its TRTLLM backend, which SGLang calls, too. So the rows of SGLang stand for those of CUTLASS.
+- **Users.** Rows of gpt-oss-120b on H100 at 512 users are left out: they are below the lower bound of that many sequences, so fewer ran. One row states no concurrency.
 
-What remains of gpt-oss with TensorRT-LLM (too slow) may have two reasons. Tokens of a batch share experts, where the estimate assumes that each chooses its own. And the recipe lets a kernel begin before the last one has ended
+gpt-oss with TensorRT-LLM is predicted too slow, perhaps for two reasons. Tokens of a batch share experts, but the estimate assumes that each chooses its own. And the recipe lets a kernel begin before the last one has ended
 (TRTLLM_ENABLE_PDL), which no row of kernels shows.
+
+Two more things are not simulated. vLLM on H100 ran the experts of gpt-oss with Marlin kernels (`VLLM_MXFP4_USE_MARLIN=1`). SGLang looked for new requests every tenth step, or every thirtieth from 16 users on
+(`--scheduler-recv-interval`), which adds 5 or 15 steps to a mean time to first token.
 
 EOF
     python3 -B tests/serving_errors.py "$bin" "$dir/more/inferencemax_agg.csv"

@@ -37,6 +37,7 @@ RECIPES = {("trtllm", "B200-SXM", "gpt-oss", "fp4"): (EIGHT_BITS, 20000, 512),
 # The defaults of the servers: prompt tokens of a step, and sequences (docs/simulation.md).
 BUDGETS = {("trtllm", "H100-SXM"): (8192, 2048), ("trtllm", "B200-SXM"): (8192, 2048)}
 ROWS_LEAST = 50
+SPLIT = ("tp_size", "attention_dp_size", "moe_tp_size", "moe_ep_size")
 
 
 def size(text):
@@ -52,8 +53,7 @@ def split_of(row):
     """TP, attention DP, and the parts and groups of the experts of a run. Two exports of InferenceMAX count the
     parallel experts twice: their rows with moe_tp = moe_ep = N have N times the devices that the same runs, with
     the same times, have in a third export, where moe_tp is 1."""
-    tp, groups, moe_tp, moe_ep = (size(row[key]) for key in
-                                  ("tp_size", "attention_dp_size", "moe_tp_size", "moe_ep_size"))
+    tp, groups, moe_tp, moe_ep = (size(row[key]) for key in SPLIT)
     if is_public(row) and moe_tp == moe_ep > 1 and tp * groups == moe_tp * moe_ep:
         tp, groups, moe_tp = max(1, tp // moe_tp), max(1, groups // moe_tp), 1
     return tp, groups, moe_tp, moe_ep
@@ -76,11 +76,27 @@ def has_drafts(row, dumped):
     return row["precision"] == "fp8" and row["version"] == "0.5.9" and key_of(row) not in dumped
 
 
+def read(path):
+    """The rows of a file."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(text for text in file if not text.startswith("#")))
+
+
+def counted_twice(rows):
+    """How many runs have parallel experts that an export counts twice, and how many of these another export has
+    with the same times and the split as it is."""
+    runs = {}
+    for row in rows:
+        stated = tuple(size(row[key]) for key in SPLIT)
+        runs.setdefault(key_of(row), set()).add("as stated" if stated == split_of(row) else "twice")
+    twice = [found for found in runs.values() if "twice" in found]
+    return len(twice), sum("as stated" in found for found in twice)
+
+
 def distinct(path):
     """The runs of a file, each once and without those that draft; how many rows are repeated, and how many
     draft."""
-    with open(path, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(text for text in file if not text.startswith("#")))
+    rows = read(path)
     dumped = {key_of(row) for row in rows if "dump" in row["origin"]}
     drafted = [row for row in rows if has_drafts(row, dumped)]
     once = {key_of(row): row for row in reversed([row for row in rows if not has_drafts(row, dumped)])}
@@ -133,6 +149,17 @@ def times(program, row, host):
         return None
     found = json.loads(done.stdout)
     return [(found[key + "_mean"], float(row[key])) for key in ("ttft_ms", "tpot_ms")]
+
+
+def is_below(program, row):
+    """True if the time per token of a run is below the lower bound of its split, with lengths of the mean."""
+    question = command(row)
+    split = question[1:question.index("--concurrency")]
+    lengths = [str(int(0.9 * int(row[key]))) for key in ("isl", "osl")]
+    done = subprocess.run([program, "predict", "model", *split, "--batch", str(size(row["concurrency"])), "--prompt",
+                           lengths[0], "--generate", lengths[1], "-f", "json"],
+                          capture_output=True, text=True, check=True)
+    return float(row["tpot_ms"]) < json.loads(done.stdout)["tpot_ms"]
 
 
 def error(pairs, factor=1.0, added=0.0):
@@ -190,6 +217,12 @@ def main():
         name = f"**{model}**" if len(found) >= ROWS_LEAST and model == "all" else model
         print(line(f"{DEVICES[gpu]} | {engine} | {name}", found))
     print(f"\nRows left out: {repeated} that repeat a run, {drafted} that draft or may do so, {skipped} others.")
+    twice, once = counted_twice(read(path))
+    print(f"Runs with parallel experts that an export counts twice: {twice}; {once} of these are in another export "
+          "with the same times, and with experts counted once.")
+    shown = [row for row in rows if (row["gpu"], row["framework"]) == ("B200-SXM", "trtllm") and is_public(row)]
+    print(f"Runs of InferenceMAX with TensorRT-LLM on B200 below the lower bound of their split: "
+          f"{sum(is_below(program, row) for row in shown)} of {len(shown)}.")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ struct subject {
 static const struct subject subjects[] = {
     {"/bin/true", "exec /bin/true", NULL, 0, 101},
     {"jq -n 1", "exec jq -n 1", NULL, 0, 101},
+    {"roofline --version", "exec %s --version", NULL, 0, 101},
     {"predict gemm", "exec %s predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm", NULL, 0, 101},
     {"predict gemm, json", "exec %s predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm -f json", NULL,
      0, 101},
