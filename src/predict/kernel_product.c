@@ -17,36 +17,15 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* The tiles that kernel libraries are built for, and inverses, which are exact: sizes are powers of
- * two. What is worked out for all of them is in arrays, which a processor takes several at a time.
- */
-#define EACH(OF)                                                                                   \
-    {                                                                                              \
-        OF(128, 128), OF(128, 256), OF(256, 128), OF(256, 256), OF(64, 128), OF(128, 64),          \
-            OF(64, 256), OF(64, 64), OF(32, 128), OF(32, 64), OF(16, 128), OF(16, 64)              \
-    }
-#define EACH_BACK(OF)                                                                              \
-    {                                                                                              \
-        OF(16, 64), OF(16, 128), OF(32, 64), OF(32, 128), OF(64, 64), OF(64, 256), OF(128, 64),    \
-            OF(64, 128), OF(256, 256), OF(256, 128), OF(128, 256), OF(128, 128)                    \
-    }
-#define ROWS(m, n) (m)
-#define COLUMNS(m, n) (n)
-#define PER_ROW(m, n) (1. / (m))
-#define PER_COLUMN(m, n) (1. / (n))
-static const struct tiles {
-    double m[ROOF_TILES];
-    double n[ROOF_TILES];
-    double per_m[ROOF_TILES];
-    double per_n[ROOF_TILES];
-} tables[] = {{EACH(ROWS), EACH(COLUMNS), EACH(PER_ROW), EACH(PER_COLUMN)},
-              {EACH_BACK(ROWS), EACH_BACK(COLUMNS), EACH_BACK(PER_ROW), EACH_BACK(PER_COLUMN)}};
-#undef EACH
-#undef EACH_BACK
-#undef ROWS
-#undef COLUMNS
-#undef PER_ROW
-#undef PER_COLUMN
+/* The rows and columns of the tiles that kernel libraries are built for, with likely winners first,
+ * and inverses, which are exact: sizes are powers of two. What is worked out for all of them is in
+ * arrays, which a processor takes several at a time. */
+static const double tile_m[ROOF_TILES] = {128, 128, 256, 256, 64, 128, 64, 64, 32, 32, 16, 16};
+static const double tile_n[ROOF_TILES] = {128, 256, 128, 256, 128, 64, 256, 64, 128, 64, 128, 64};
+static const double per_m[ROOF_TILES] = {1. / 128, 1. / 128, 1. / 256, 1. / 256, 1. / 64, 1. / 128,
+                                         1. / 64,  1. / 64,  1. / 32,  1. / 32,  1. / 16, 1. / 16};
+static const double per_n[ROOF_TILES] = {1. / 128, 1. / 256, 1. / 128, 1. / 256, 1. / 128, 1. / 64,
+                                         1. / 256, 1. / 64,  1. / 128, 1. / 64,  1. / 128, 1. / 64};
 
 /* The numbers of parts into which K may be cut. */
 static const double splits[ROOF_CUTS] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
@@ -154,15 +133,14 @@ static inline double reduce_time(const struct gemm *c, double split)
 static void cost_tiles(struct tile_costs *out, const struct roof_product *g, const struct gemm *c,
                        const double *p)
 {
-    const struct tiles *const tile = &tables[g->back];
     const double split = g->split_k > 0 ? g->split_k : 1;
     const double reduce = reduce_time(c, split);
     const double depth = g->depth[0];
     const double shallow = 1 / splits[ROOF_CUTS - 1];
     for (int t = 0; t < ROOF_TILES; t++) {
-        const double m = tile->m[t];
-        const double n = tile->n[t];
-        const double loss = 1 + p[P_TILE] * (64 * tile->per_m[t] + 64 * tile->per_n[t]);
+        const double m = tile_m[t];
+        const double n = tile_n[t];
+        const double loss = 1 + p[P_TILE] * (64 * per_m[t] + 64 * per_n[t]);
         out->compute[t] = c->flop * (2 * m * n) * loss;
         out->operands[t] = (n * g->w_element + m * g->x_element) * c->feed;
         out->inner[t] = roof_larger(out->compute[t], roof_larger(out->operands[t], c->step));
@@ -183,7 +161,7 @@ static void cost_tiles(struct tile_costs *out, const struct roof_product *g, con
 /* Returns the least time of all tiles with K in one part; NAN does not count. */
 static double least_time(const double *time)
 {
-    enum { HALF = ROOF_TILES / 2, QUARTER = ROOF_TILES / 4 };
+    enum { HALF = ROOF_TILES / 2 };
     double half[HALF];
     for (int t = 0; t < HALF; t++) {
         half[t] = time[t] < time[t + HALF] ? time[t] : time[t + HALF];
@@ -198,15 +176,22 @@ static double least_time(const double *time)
 /* A tiling, as far as it is chosen by its time. */
 struct choice {
     double time;
-    int tile; /* -1: none, but a matrix-vector kernel */
+    int place; /* of the tile; -1: none, but a matrix-vector kernel */
     int cut;
 };
 
+/* Returns the tile that is tried at a place: small ones come first where a product has few rows. */
+static inline int tile_at(const struct roof_product *g, int place)
+{
+    return g->m < 64 ? ROOF_TILES - 1 - place : place;
+}
+
 /* Cuts K for a tile in two parts or more, and takes the fastest if it is faster than what was
  * chosen, or as fast and before it. */
-static void cut_k(struct choice *best, int t, const struct roof_product *g, const struct gemm *c,
-                  const struct tile_costs *costs, const double *p)
+static void cut_k(struct choice *best, int place, const struct roof_product *g,
+                  const struct gemm *c, const struct tile_costs *costs, const double *p)
 {
+    const int t = tile_at(g, place);
     for (int j = 1; j < ROOF_CUTS && g->load[t] * splits[j] <= 2; j++) {
         const double reduce = reduce_time(c, splits[j]);
         if (costs->parts[t] + reduce > best->time) {
@@ -215,8 +200,8 @@ static void cut_k(struct choice *best, int t, const struct roof_product *g, cons
         const struct cut cut =
             cut_of(costs, t, g->load[t] * splits[j], g->depth[j], c->bytes, p[P_WAVE]);
         const double time = roof_overlap(cut.sm, cut.memory, p[P_OVERLAP]) + reduce;
-        if (time < best->time || (time == best->time && t < best->tile)) {
-            *best = (struct choice){time, t, j};
+        if (time < best->time || (time == best->time && place < best->place)) {
+            *best = (struct choice){time, place, j};
         }
     }
 }
@@ -228,17 +213,17 @@ static void choose_tiling(struct choice *best, const struct roof_product *g, con
     const double whole = least_time(costs->time);
     if (whole < best->time) {
         *best = (struct choice){whole, 0, 0};
-        while (costs->time[best->tile] > whole) {
-            best->tile++;
+        while (costs->time[tile_at(g, best->place)] > whole) {
+            best->place++;
         }
     }
     if (g->split_k > 0) {
         return;
     }
     const double reduce = reduce_time(c, splits[1]);
-    for (int t = 0; t < ROOF_TILES; t++) {
-        if (costs->parts[t] + reduce <= best->time) {
-            cut_k(best, t, g, c, costs, p);
+    for (int place = 0; place < ROOF_TILES; place++) {
+        if (costs->parts[tile_at(g, place)] + reduce <= best->time) {
+            cut_k(best, place, g, c, costs, p);
         }
     }
 }
@@ -248,17 +233,15 @@ static void describe_tiling(struct roof_tiling *out, const struct choice *best,
                             const struct roof_product *g, const struct gemm *c,
                             const struct tile_costs *costs, const double *p)
 {
-    const struct tiles *const tile = &tables[g->back];
-    const int t = best->tile;
+    const int t = tile_at(g, best->place);
     const double split = g->split_k > 0 ? g->split_k : splits[best->cut];
     const double depth = g->depth[best->cut];
     const struct cut cut = cut_of(costs, t, g->load[t] * split, depth, c->bytes, p[P_WAVE]);
     const bool steps = c->step > costs->compute[t] && c->step > costs->operands[t];
-    out->tile_m = (int)tile->m[t];
-    out->tile_n = (int)tile->n[t];
+    out->tile_m = (int)tile_m[t];
+    out->tile_n = (int)tile_n[t];
     out->split_k = (int)split;
-    out->grid =
-        g->batch * round_up(g->m * tile->per_m[t]) * round_up(g->n * tile->per_n[t]) * split;
+    out->grid = g->batch * round_up(g->m / tile_m[t]) * round_up(g->n / tile_n[t]) * split;
     out->waves = cut.waves;
     out->utilisation = cut.full / round_up(cut.full);
     out->limit = cut.memory > cut.sm                                 ? ROOF_KERNEL_LIMIT_MEMORY
@@ -278,10 +261,10 @@ static double gemm_time(struct roof_expected *out, const struct roof_kernel_task
     const struct roof_product *const g = t->product;
     const struct gemm c = gemm_costs(g, t, p);
     struct tile_costs costs;
-    struct choice best = {.time = vector_time(&out->tiling, t, &c, p[P_OVERLAP]), .tile = -1};
+    struct choice best = {.time = vector_time(&out->tiling, t, &c, p[P_OVERLAP]), .place = -1};
     cost_tiles(&costs, g, &c, p);
     choose_tiling(&best, g, &c, &costs, p);
-    out->tiled = best.tile >= 0;
+    out->tiled = best.place >= 0;
     if (out->tiled) {
         describe_tiling(&out->tiling, &best, g, &c, &costs, p);
     }
@@ -322,10 +305,8 @@ static void attention_product(struct roof_product *g, const struct roof_workload
 /* Spreads the tiles of a product over the SMs, and cuts its K. */
 static void spread_product(struct roof_product *g, double sms)
 {
-    const struct tiles *const tile = &tables[g->back];
     for (int t = 0; t < ROOF_TILES; t++) {
-        g->load[t] =
-            g->batch * round_up(g->m * tile->per_m[t]) * round_up(g->n * tile->per_n[t]) / sms;
+        g->load[t] = g->batch * round_up(g->m * per_m[t]) * round_up(g->n * per_n[t]) / sms;
     }
     for (int j = 0; j < ROOF_CUTS; j++) {
         g->depth[j] = round_up(g->k / (g->k_block * splits[j])) * g->k_block;
@@ -361,7 +342,6 @@ static void see_product(struct roof_product *g, const struct roof_kernel_task *t
     g->working_set = roof_working_set(w, g->x + g->w + g->y);
     g->folds = roof_log1p(2 * g->batch * g->m * g->n * g->k / t->peak / 1e-4);
     g->k_block = 128 / roof_larger(g->x_element, g->w_element);
-    g->back = g->m < 64;
     spread_product(g, t->sms);
 }
 

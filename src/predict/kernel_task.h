@@ -22,7 +22,6 @@ enum { ROOF_TILES = 12, ROOF_CUTS = 10 };
 struct roof_product {
     bool known;  /* all of it is filled in */
     bool vector; /* a matrix-vector kernel may be taken */
-    bool back;   /* small tiles are tried first */
     double m, n, k, batch;
     double x, w, y;
     double x_element, w_element, y_element;
