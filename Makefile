@@ -192,7 +192,7 @@ $(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(
 	$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -shared -fPIC $(LDFLAGS) -o $@ $< -ldl
 
 # Drivers whose devices are planted; tests put their folders first in LD_LIBRARY_PATH.
-FAKE_LIBS := nvidia/libnvidia-ml.so.1 nvidia/libcuda.so.1 nvidia/libcublasLt.so.13 nvidia/libnccl.so.2 \
+FAKE_LIBS := nvidia/libnvidia-ml.so.1 nvidia/libcuda.so.1 nvidia/libcublasLt.so.13 nvidia/libcudnn.so.9 nvidia/libnccl.so.2 \
              old/libnvidia-ml.so.1 old/libcuda.so.1 \
              amd/librocm_smi64.so.7 amd/libamdhip64.so.7 amd/libhiprtc.so.7 amd/libhipblaslt.so.1 amd/librccl.so.1
 FAKES     := $(FAKE_LIBS:%=$(BUILD)/tests/fake/%)
@@ -201,6 +201,7 @@ $(BUILD)/tests/fake/old/libnvidia-ml.so.1: LACKS := -DWITHOUT_POWER
 $(BUILD)/tests/fake/nvidia/libcuda.so.1 $(BUILD)/tests/fake/old/libcuda.so.1: tests/fake/cuda.c
 $(BUILD)/tests/fake/old/libcuda.so.1: LACKS := -DWITHOUT_GRAPHS
 $(BUILD)/tests/fake/nvidia/libcublasLt.so.13: tests/fake/cublaslt.c
+$(BUILD)/tests/fake/nvidia/libcudnn.so.9: tests/fake/cudnn.c
 $(BUILD)/tests/fake/amd/librocm_smi64.so.7: tests/fake/rocm_smi.c
 $(BUILD)/tests/fake/amd/libamdhip64.so.7: tests/fake/hip.c tests/fake/cuda.c
 $(BUILD)/tests/fake/amd/libhiprtc.so.7: tests/fake/hiprtc.c
@@ -383,7 +384,12 @@ CUDA_PTX := $(BUILD)/tests/cuda/ptx
 cuda-check: $(CUDA_PTX)
 	@CC='$(CC)' sh tests/cuda/run.sh $(CUDA_PTX)
 
-$(CUDA_PTX): tests/cuda/ptx.c $(LIB)
+## gpu-check: the kernels that measure an NVIDIA GPU, their results beside plain sums; needs the GPU
+GPU_RESULTS := $(BUILD)/tests/cuda/results
+gpu-check: $(GPU_RESULTS)
+	@$(GPU_RESULTS)
+
+$(CUDA_PTX) $(GPU_RESULTS): $(BUILD)/tests/cuda/%: tests/cuda/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(LINK) $(CJSON_CFLAGS) -o $@ $< $(LIB) $(CJSON_LIBS) -lm $(LDLIBS)
 
@@ -456,7 +462,7 @@ endef
 $(foreach name,$(FUZZ),$(eval $(call fuzz_rule,$(name))))
 
 CASES   := $(sort $(wildcard tests/cli/*.case))
-PAGES   := README.md $(sort $(wildcard docs/*.md)) docs/reports/measured-h200.md
+PAGES   := README.md $(sort $(wildcard docs/*.md)) docs/reports/measured-h200.md docs/reports/measured-h100.md
 # Command lines that measure for a time.
 MEASURING := %/cuda.case %/hip.case %/measure.case
 # Of the cases of a file those of this part, as 1/10: the first, the eleventh and so on.
@@ -775,7 +781,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all page check-page calibrate errors check-errors serving charts llama-check cuda-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-batch check-project \
+.PHONY: all page check-page calibrate errors check-errors serving charts llama-check cuda-check gpu-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-batch check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/bench/bench.d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

@@ -104,7 +104,7 @@ static enum roof_status keep(const struct stepping *s, size_t count, struct roof
     struct roof_text text = ROOF_TEXT_INIT;
     enum roof_status status = ROOF_OK;
     if (s->folder != NULL) {
-        roof_steps_write(&text, steps, count);
+        roof_steps_write(&text, steps, count, s->earlier.data);
         status = roof_measuring_write(s->asking, s->folder, STEPS, &text, error);
         roof_text_free(&text);
     }

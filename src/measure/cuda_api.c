@@ -233,6 +233,7 @@ const struct roof_gpu_backend roof_cuda_backend = {
     .architecture = name_architecture,
     .l3_bytes = no_l3,
     .sensors = roof_nvml_open_at,
+    .attends = true,
     .collectives = collectives,
     .collectives_come_with = "NCCL",
     .version_major = 1000,

@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "measure/cpu_half.h"
 #include "measure/cpu_job.h"
+#include "measure/gpu_attention.h"
 #include "measure/gpu_backend.h"
 #include "measure/gpu_group.h"
 
@@ -23,7 +24,7 @@
 /* Data is made on the host in pieces of this size, and copied on the device. */
 #define PIECE_BYTES ((int64_t)1 << 20)
 
-enum job_kind { JOB_PROBE, JOB_PRODUCT, JOB_VECTOR, JOB_COLLECTIVE };
+enum job_kind { JOB_PROBE, JOB_PRODUCT, JOB_VECTOR, JOB_ATTENTION, JOB_COLLECTIVE };
 
 /* A task that is begun; zeroed, none is. */
 struct job {
@@ -31,6 +32,7 @@ struct job {
     enum roof_gpu_kernel kernel;   /* of a probe */
     struct roof_workload workload; /* of a vector kernel */
     struct roof_gpu_product product;
+    struct roof_gpu_attention attention;
     uint64_t data;  /* memory of the device: the copies, one after another */
     int64_t stride; /* bytes from one copy to the next */
     int64_t copies; /* calls use them in turn, so that a cold one finds nothing in the cache */
@@ -49,6 +51,8 @@ struct roof_bench {
     struct roof_gpu_vectors vectors;
     struct roof_gpu_products products; /* its handle is NULL where the library is missing */
     struct roof_error lacks;           /* says why */
+    struct roof_cudnn cudnn;           /* in the same way */
+    struct roof_error inattentive;
     struct roof_gpu_group group;
     struct roof_error alone;   /* says why several GPUs have no collectives; "": they do */
     struct roof_gpus *sensors; /* NULL where their library is missing */
@@ -71,6 +75,7 @@ static void release(struct job *job, struct roof_bench *bench)
 {
     roof_gpu_release(&bench->gpu, &job->graph);
     roof_gpu_product_end(&job->product);
+    roof_gpu_attention_end(&job->attention);
     if (job->kind == JOB_COLLECTIVE) {
         roof_gpu_group_end(&bench->group, &bench->gpu);
     }
@@ -99,6 +104,7 @@ static void gpu_close(struct roof_bench *bench)
         gpu_step_end(bench);
         roof_gpu_group_close(&bench->group, &bench->gpu);
         roof_gpus_close(bench->sensors);
+        roof_cudnn_close(&bench->cudnn);
         roof_gpu_products_close(&bench->products);
         roof_gpu_vectors_close(&bench->vectors, &bench->gpu);
         roof_gpu_kernels_close(&bench->kernels, &bench->gpu);
@@ -163,6 +169,20 @@ static enum roof_status join_group(struct roof_bench *bench, struct roof_error *
     return unless_memory(status, error);
 }
 
+/* Opens the library of attention; without it a prefill has none. */
+static enum roof_status open_attention(struct roof_bench *bench, struct roof_error *error)
+{
+    if (!bench->backend->attends) {
+        return ROOF_OK;
+    }
+    const enum roof_status status =
+        roof_cudnn_open(&bench->cudnn, &bench->gpu, &bench->inattentive);
+    if (status != ROOF_OK) {
+        roof_cudnn_close(&bench->cudnn);
+    }
+    return unless_memory(status, error);
+}
+
 /* Fills in an opened device, which gpu_close releases also where this fails. */
 static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_options *options,
                              struct roof_error *error)
@@ -180,6 +200,7 @@ static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_o
     TRY(open_group(bench, error));
     TRY(roof_gpu_start(&bench->gpu, error));
     TRY(join_group(bench, error));
+    TRY(open_attention(bench, error));
     TRY(backend->load(&bench->kernels, &bench->vectors, &bench->gpu, error));
     const enum roof_status status =
         roof_gpu_products_open(&bench->products, backend->products, &bench->lacks);
@@ -251,6 +272,15 @@ static void gpu_describe(struct roof_meter_device *out, const struct roof_bench 
     }
     (void)snprintf(out->alone, sizeof out->alone, "%.*s", ROOF_METER_LACKS - 1,
                    bench->alone.message);
+    if (bench->cudnn.handle == NULL) {
+        (void)snprintf(out->inattentive, sizeof out->inattentive, "%.*s", ROOF_METER_LACKS - 1,
+                       bench->inattentive.message);
+    } else {
+        const size_t used = strlen(out->software);
+        const size_t version = bench->cudnn.call.cudnnGetVersion();
+        (void)snprintf(out->software + used, sizeof out->software - used, ", cuDNN %zu.%zu.%zu",
+                       version / 10000, version / 100 % 100, version % 100);
+    }
     if (gpu->l2_bytes > 0) {
         out->level[out->level_count++] =
             (struct roof_meter_level){.name = "L2", .bytes = gpu->l2_bytes};
@@ -318,6 +348,12 @@ static bool is_vector(const struct roof_bench *bench, const struct roof_meter_ta
            roof_gpu_vector_able(&bench->vectors, &task->workload);
 }
 
+static bool is_attention(const struct roof_bench *bench, const struct roof_meter_task *task)
+{
+    return task->probe == ROOF_PROBE_OPERATOR &&
+           roof_gpu_attention_able(&bench->cudnn, &bench->gpu, &task->workload);
+}
+
 static bool is_collective(const struct roof_bench *bench, const struct roof_meter_task *task)
 {
     return task->probe == ROOF_PROBE_OPERATOR &&
@@ -328,7 +364,8 @@ static bool gpu_able(const struct roof_bench *bench, const struct roof_meter_tas
 {
     enum roof_gpu_kernel kernel = ROOF_GPU_NOTHING;
     struct roof_gpu_shape shape;
-    return kernel_of(&kernel, task) || is_vector(bench, task) || is_collective(bench, task) ||
+    return kernel_of(&kernel, task) || is_vector(bench, task) || is_attention(bench, task) ||
+           is_collective(bench, task) ||
            (bench->products.handle != NULL && product_of(&shape, task) &&
             roof_gpu_product_able(bench->backend->products, &bench->gpu, &shape));
 }
@@ -411,14 +448,16 @@ static enum roof_status fill_scales(const struct roof_bench *bench, uint64_t ope
 }
 
 /* Returns how many copies a task needs, so that a cold call touches no bytes of the cache, and each
- * of so many runs of a step (0: it is none) has its own. In a step the activations are those that
- * the operator before has just written. */
+ * of so many runs of a step (0: it is none) has its own. In a step the activations, and the keys
+ * and values of a whole prompt, are those that operators before have just written. */
 static int64_t copies_of(const struct roof_bench *bench, const struct roof_meter_task *task,
                          int64_t bytes, int64_t runs)
 {
     const bool warm = task->probe != ROOF_PROBE_OPERATOR || task->workload.cache == ROOF_CACHE_WARM;
-    const bool written =
-        runs > 0 && task->workload.op != ROOF_OPERATOR_FLASH_ATTENTION && is_vector(bench, task);
+    const struct roof_shape *const s = &task->workload.shape;
+    const bool written = runs > 0 && (task->workload.op == ROOF_OPERATOR_FLASH_ATTENTION
+                                          ? is_attention(bench, task) && s->kv_len == s->query_len
+                                          : is_vector(bench, task));
     const int64_t caches = bench->gpu.l2_bytes + bench->l3_bytes;
     const int64_t cold = bytes <= 0 ? 1 : 1 + 3 * caches / bytes;
     return warm || written ? 1 : cold > runs ? cold : runs;
@@ -484,6 +523,18 @@ static enum roof_status begin_vector(struct job *job, struct roof_bench *bench,
     return make_data(job, bench, ROOF_PRECISION_FP16, error);
 }
 
+static enum roof_status begin_attention(struct job *job, struct roof_bench *bench,
+                                        const struct roof_meter_task *task, int64_t runs,
+                                        struct roof_error *error)
+{
+    const struct roof_workload *const w = &task->workload;
+    job->kind = JOB_ATTENTION;
+    job->stride = roof_gpu_attention_bytes(w);
+    job->copies = copies_of(bench, task, job->stride, runs);
+    TRY(make_data(job, bench, w->formats.kv, error));
+    return roof_gpu_attention_begin(&job->attention, &bench->cudnn, &bench->gpu, w, error);
+}
+
 static enum roof_status begin_collective(struct job *job, struct roof_bench *bench,
                                          const struct roof_meter_task *task,
                                          struct roof_error *error)
@@ -514,6 +565,7 @@ static enum roof_status begin(struct job *job, double *amount, struct roof_bench
     const enum roof_status status =
         product_of(&shape, task)     ? begin_product(job, amount, bench, task, &shape, runs, error)
         : is_vector(bench, task)     ? begin_vector(job, bench, task, runs, error)
+        : is_attention(bench, task)  ? begin_attention(job, bench, task, runs, error)
         : is_collective(bench, task) ? begin_collective(job, bench, task, error)
                                      : begin_kernel(job, amount, bench, task, error);
     if (status != ROOF_OK) {
@@ -538,6 +590,9 @@ static enum roof_status queue_call(struct job *job, const struct roof_bench *ben
         point(job, call);
         return roof_gpu_product_run(&job->product, error);
     }
+    if (job->kind == JOB_ATTENTION) {
+        return roof_gpu_attention_run(&job->attention, data_of(job, call), error);
+    }
     return job->kind == JOB_VECTOR ? roof_gpu_vector_run(&bench->gpu, &bench->vectors,
                                                          &job->workload, data_of(job, call), error)
                                    : roof_gpu_launch(&bench->gpu, &bench->kernels, job->kernel,
@@ -554,6 +609,12 @@ static enum roof_status queue_calls(void *context, struct roof_error *error)
     return ROOF_OK;
 }
 
+/* cuDNN's kernels do not start behind a gate: the host then waits while it queues them. */
+static enum roof_gpu_start start_of(const struct job *job)
+{
+    return job->kind == JOB_ATTENTION ? ROOF_GPU_TWICE : ROOF_GPU_GATED;
+}
+
 /* Finds about how long the calls that are queued take. */
 static enum roof_status time_calls(double *seconds, struct roof_bench *bench,
                                    struct roof_error *error)
@@ -562,7 +623,7 @@ static enum roof_status time_calls(double *seconds, struct roof_bench *bench,
     TRY(roof_gpu_run(&bench->gpu, queue_calls, bench, error));
     enum roof_status status = roof_gpu_capture(&graph, &bench->gpu, queue_calls, bench, error);
     if (status == ROOF_OK) {
-        status = roof_gpu_time(seconds, &bench->gpu, graph, error);
+        status = roof_gpu_time(seconds, &bench->gpu, graph, start_of(bench->queued), error);
     }
     roof_gpu_release(&bench->gpu, &graph);
     return status;
@@ -593,8 +654,8 @@ static enum roof_status time_job(double *seconds, struct job *job, struct roof_b
     if (job->graph == NULL) {
         TRY(make_graph(job, bench, error));
     }
-    TRY(roof_gpu_time(seconds, &bench->gpu, job->graph, error));
-    bench->busy_s = *seconds * roof_gpu_runs(&bench->gpu);
+    TRY(roof_gpu_time(seconds, &bench->gpu, job->graph, start_of(job), error));
+    bench->busy_s = *seconds * roof_gpu_runs(&bench->gpu, start_of(job));
     *seconds /= (double)job->calls;
     return ROOF_OK;
 }
@@ -662,10 +723,12 @@ static enum roof_status gpu_step_begin(struct roof_bench *bench, const struct ro
 static enum roof_status gpu_step_sample(double *seconds, double *each, struct roof_bench *bench,
                                         struct roof_error *error)
 {
+    enum roof_gpu_start start = ROOF_GPU_GATED;
     for (size_t i = 0; i < bench->step.count; i++) {
         TRY(time_job(&each[i], &bench->part[i], bench, error));
+        start = start_of(&bench->part[i]) == ROOF_GPU_TWICE ? ROOF_GPU_TWICE : start;
     }
-    return roof_gpu_time(seconds, &bench->gpu, bench->graph, error);
+    return roof_gpu_time(seconds, &bench->gpu, bench->graph, start, error);
 }
 
 /* --- sensors ------------------------------------------------------------------------------- */

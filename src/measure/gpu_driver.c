@@ -183,10 +183,15 @@ void roof_gpu_close(struct roof_gpu *gpu)
 
 /* --- work ---------------------------------------------------------------------------------- */
 
-static enum roof_status queue(struct roof_gpu *gpu, struct gpu_graph_run *graph,
-                              struct roof_error *error)
+static bool has_gate(const struct roof_gpu *gpu, enum roof_gpu_start start)
 {
-    if (gpu->gate != NULL) {
+    return start == ROOF_GPU_GATED && gpu->gate != NULL;
+}
+
+static enum roof_status queue(struct roof_gpu *gpu, struct gpu_graph_run *graph,
+                              enum roof_gpu_start start, struct roof_error *error)
+{
+    if (has_gate(gpu, start)) {
         ROOF_GPU_CALL(gpu, stream_wait, gpu->stream, gpu->gate_address, gpu->gates + 1,
                       WAIT_GREATER_EQUAL);
     } else {
@@ -198,9 +203,9 @@ static enum roof_status queue(struct roof_gpu *gpu, struct gpu_graph_run *graph,
     return ROOF_OK;
 }
 
-int roof_gpu_runs(const struct roof_gpu *gpu)
+int roof_gpu_runs(const struct roof_gpu *gpu, enum roof_gpu_start start)
 {
-    return gpu->gate != NULL ? 1 : 2;
+    return has_gate(gpu, start) ? 1 : 2;
 }
 
 enum roof_status roof_gpu_run(struct roof_gpu *gpu, roof_gpu_work *work, void *context,
@@ -212,12 +217,13 @@ enum roof_status roof_gpu_run(struct roof_gpu *gpu, roof_gpu_work *work, void *c
 }
 
 enum roof_status roof_gpu_time(double *seconds, struct roof_gpu *gpu, struct gpu_graph_run *graph,
-                               struct roof_error *error)
+                               enum roof_gpu_start start, struct roof_error *error)
 {
     float milliseconds = 0;
-    const enum roof_status status = queue(gpu, graph, error);
-    gpu->gates++;
-    if (gpu->gate != NULL) { /* it opens also after a failure: the stream must not wait for ever */
+    const enum roof_status status = queue(gpu, graph, start, error);
+    if (has_gate(gpu,
+                 start)) { /* it opens also after a failure: the stream must not wait for ever */
+        gpu->gates++;
         atomic_thread_fence(memory_order_seq_cst);
         *(volatile uint32_t *)gpu->gate = gpu->gates;
     }

@@ -179,14 +179,21 @@ enum roof_status roof_gpu_run(struct roof_gpu *gpu, roof_gpu_work *work, void *c
  * after a failure. */
 enum roof_status roof_gpu_capture(struct gpu_graph_run **out, const struct roof_gpu *gpu,
                                   roof_gpu_work *work, void *context, struct roof_error *error);
-/* Times a graph: it is queued behind a gate, which opens when all of it is there. Nothing but a
- * graph that has run is ever behind the gate, since a kernel that is loaded then would wait for it,
- * and the gate for the kernel. Without a gate the graph runs twice, and the second run is timed,
- * which is queued while the device is busy with the first. */
+/* How a graph starts that is timed. */
+enum roof_gpu_start {
+    /* Behind a gate, which opens when all of it is queued. Nothing but a graph that has run is ever
+     * behind the gate, since a kernel that is loaded then would wait for it, and the gate for the
+     * kernel. */
+    ROOF_GPU_GATED,
+    /* Behind a first run of itself, during which the host queues it. Drivers that have no gate
+     * start all graphs so. */
+    ROOF_GPU_TWICE
+};
+/* Times a graph. */
 enum roof_status roof_gpu_time(double *seconds, struct roof_gpu *gpu, struct gpu_graph_run *graph,
-                               struct roof_error *error);
+                               enum roof_gpu_start start, struct roof_error *error);
 /* Returns how often roof_gpu_time runs a graph. */
-int roof_gpu_runs(const struct roof_gpu *gpu);
+int roof_gpu_runs(const struct roof_gpu *gpu, enum roof_gpu_start start);
 /* Releases a graph, which becomes NULL; there may be none. */
 void roof_gpu_release(const struct roof_gpu *gpu, struct gpu_graph_run **graph);
 

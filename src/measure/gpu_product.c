@@ -250,7 +250,7 @@ static enum roof_status time_candidate(double *least_s, struct roof_gpu_product 
     enum roof_status status = roof_gpu_capture(&graph, product->gpu, run, product, error);
     for (int i = 0; i < TRIES && status == ROOF_OK; i++) {
         double seconds = HUGE_VAL;
-        status = roof_gpu_time(&seconds, product->gpu, graph, error);
+        status = roof_gpu_time(&seconds, product->gpu, graph, ROOF_GPU_GATED, error);
         *least_s = fmin(*least_s, seconds);
     }
     roof_gpu_release(product->gpu, &graph);

@@ -17,6 +17,18 @@
 /* The measured columns. */
 #define MEASURED "layers,samples,measured_us,noise,noisy"
 
+/* Leaves the columns of an operator empty. */
+static void skip_operator(struct roof_text *out)
+{
+    struct roof_text columns = ROOF_TEXT_INIT;
+    roof_rows_operator_columns(&columns);
+    for (size_t i = 0; i < columns.length; i++) {
+        roof_text_put(out, columns.data[i] == ',' ? "," : "");
+    }
+    out->failed = out->failed || columns.failed;
+    roof_text_free(&columns);
+}
+
 /* Writes what a row is about: the columns before those that were measured. row is NULL for the
  * step; its sizes are those of its operators. */
 static void put_subject(struct roof_text *out, const struct roof_measured_step *step,
@@ -26,7 +38,8 @@ static void put_subject(struct roof_text *out, const struct roof_measured_step *
     roof_csv_cell(out, p->model->id);
     roof_text_printf(out, ",%s,%" PRId64 ",", p->phase, step->layers);
     if (row == NULL) {
-        roof_text_put(out, WHOLE ",");
+        roof_text_put(out, WHOLE ",,");
+        skip_operator(out);
     } else {
         roof_csv_cell(out, row->node->node.name);
         roof_text_printf(out, ",%" PRId64 ",", row->node->node.count);
@@ -43,25 +56,6 @@ static void put_times(struct roof_text *out, const struct roof_measured_step *st
     roof_text_put(out, ",");
     roof_text_number(out, noise);
     roof_text_printf(out, ",%d\n", noisy ? 1 : 0);
-}
-
-void roof_steps_write(struct roof_text *out, const struct roof_measured_step *const *step,
-                      size_t count)
-{
-    roof_text_put(out, "model,phase,step_layers,name,count,");
-    roof_rows_operator_columns(out);
-    roof_text_put(out, MEASURED "\n");
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < step[i]->count; k++) {
-            const struct roof_measured_node *const row = &step[i]->row[k];
-            if (row->runs > 0) {
-                put_subject(out, step[i], row);
-                put_times(out, step[i], row->time_s, row->noise, false);
-            }
-        }
-        put_subject(out, step[i], NULL);
-        put_times(out, step[i], step[i]->time_s, step[i]->noise, step[i]->noisy);
-    }
 }
 
 /* --- reading -------------------------------------------------------------------------------- */
@@ -98,27 +92,114 @@ static bool find_row(struct times *out, const struct roof_measured_step *step,
            out->layers <= (double)step->layers && out->samples >= 1 && out->samples <= INT32_MAX;
 }
 
+/* The rows of a step, in text. */
+struct block {
+    const char *begin;
+    size_t length;
+};
+
+/* Finds the step that begins at *at, which moves behind it; false: there is no whole one. */
+static bool next_block(struct block *out, const char **at)
+{
+    bool last = false;
+    out->begin = *at;
+    while (!last) {
+        const char *const end = strchr(*at, '\n');
+        const char *const whole = strstr(*at, "," WHOLE ",");
+        if (end == NULL) {
+            return false;
+        }
+        last = whole != NULL && whole < end;
+        *at = end + 1;
+    }
+    out->length = (size_t)(*at - out->begin);
+    return true;
+}
+
+/* The times of a step and of its operators. */
+struct step_times {
+    struct times whole;
+    struct times each[ROOF_GRAPH_MAX];
+};
+
+/* Reads the times of a step from a block; false: the block is of another one. */
+static bool read_block(struct step_times *out, const struct roof_measured_step *step,
+                       const struct block *block)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_printf(&text, "%.*s", (int)block->length, block->begin);
+    bool found = !text.failed && find_row(&out->whole, step, NULL, text.data);
+    for (size_t i = 0; i < step->count && found; i++) {
+        found = step->row[i].runs == 0 || find_row(&out->each[i], step, &step->row[i], text.data);
+    }
+    roof_text_free(&text);
+    return found;
+}
+
 bool roof_steps_find(struct roof_measured_step *step, const char *text)
 {
-    struct times whole;
-    struct times each[ROOF_GRAPH_MAX] = {{0}};
-    bool found = find_row(&whole, step, NULL, text);
-    for (size_t i = 0; i < step->count && found; i++) {
-        found = step->row[i].runs == 0 || find_row(&each[i], step, &step->row[i], text);
+    struct step_times times;
+    struct block block;
+    bool found = false;
+    while (!found && next_block(&block, &text)) {
+        found = read_block(&times, step, &block);
     }
     if (!found) {
         return false;
     }
-    roof_step_run_layers(step, (int64_t)whole.layers);
+    roof_step_run_layers(step, (int64_t)times.whole.layers);
     for (size_t i = 0; i < step->count; i++) {
         if (step->row[i].runs > 0) {
-            step->row[i].time_s = each[i].time_s;
-            step->row[i].noise = each[i].noise;
+            step->row[i].time_s = times.each[i].time_s;
+            step->row[i].noise = times.each[i].noise;
         }
     }
-    step->samples = (size_t)whole.samples;
-    step->time_s = whole.time_s;
-    step->noise = whole.noise;
-    step->noisy = whole.noisy;
+    step->samples = (size_t)times.whole.samples;
+    step->time_s = times.whole.time_s;
+    step->noise = times.whole.noise;
+    step->noisy = times.whole.noisy;
     return true;
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+/* Writes the steps of an earlier run that are none of these. */
+static void keep_others(struct roof_text *out, const char *earlier,
+                        const struct roof_measured_step *const *step, size_t count)
+{
+    struct step_times times;
+    struct block block;
+    earlier = strchr(earlier, '\n');
+    earlier = earlier == NULL ? "" : earlier + 1; /* behind the header */
+    while (next_block(&block, &earlier)) {
+        bool other = true;
+        for (size_t i = 0; i < count && other; i++) {
+            other = !read_block(&times, step[i], &block);
+        }
+        if (other) {
+            roof_text_printf(out, "%.*s", (int)block.length, block.begin);
+        }
+    }
+}
+
+void roof_steps_write(struct roof_text *out, const struct roof_measured_step *const *step,
+                      size_t count, const char *earlier)
+{
+    roof_text_put(out, "model,phase,step_layers,name,count,");
+    roof_rows_operator_columns(out);
+    roof_text_put(out, MEASURED "\n");
+    if (earlier != NULL) {
+        keep_others(out, earlier, step, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < step[i]->count; k++) {
+            const struct roof_measured_node *const row = &step[i]->row[k];
+            if (row->runs > 0) {
+                put_subject(out, step[i], row);
+                put_times(out, step[i], row->time_s, row->noise, false);
+            }
+        }
+        put_subject(out, step[i], NULL);
+        put_times(out, step[i], step[i]->time_s, step[i]->noise, step[i]->noisy);
+    }
 }

@@ -6,9 +6,10 @@
 #include "base/text.h"
 #include "measure/step.h"
 
-/* Writes steps: a row for each operator that ran, and behind them one for the step. */
+/* Writes steps: a row for each operator that ran, and behind them one for the step. In front of
+ * them stand the other steps of an earlier text; NULL: there is none. */
 void roof_steps_write(struct roof_text *out, const struct roof_measured_step *const *step,
-                      size_t count);
+                      size_t count, const char *earlier);
 
 /* Fills in the times of a listed step (roof_step_list) from the text of an earlier run. Returns
  * false, and leaves the step alone, if the text lacks the step or one of its operators in these

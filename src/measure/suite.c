@@ -204,7 +204,9 @@ static void add_others(struct suite *out, const struct roof_meter *meter,
                                  : attention(LONG_BATCH, 1, 4 * tokens, 32, 128);
     add(out, meter, bench, &task);
     if (tokens > 1) {
-        task = attention(1, tokens, first ? tokens : 4 * tokens, 16, 64);
+        const int64_t keys = first ? tokens : 4 * tokens;
+        task =
+            device->host ? attention(1, tokens, keys, 16, 64) : attention(1, tokens, keys, 32, 128);
         add(out, meter, bench, &task);
     }
 }

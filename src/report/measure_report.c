@@ -164,6 +164,16 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
     }
 }
 
+/* Says what is left out, and why; nothing where there is no reason. */
+static void put_left_out(struct roof_text *out, const char *what, const char *why)
+{
+    if (*why != '\0') {
+        roof_text_printf(out, "  %s left out: ", what);
+        roof_text_plain(out, why);
+        roof_text_put(out, "\n");
+    }
+}
+
 void roof_report_measured_text(struct roof_text *out, const struct roof_measure_report *report)
 {
     const struct roof_measured *const m = report->measured;
@@ -173,16 +183,9 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
                      *m->device.software == '\0' ? "" : ", ", m->device.software);
     roof_text_printf(out, "  %zu of %zu measurements in %s s\n", m->count, m->planned,
                      roof_format_short(took, round(10 * m->took_s) / 10));
-    if (*m->device.lacks != '\0') {
-        roof_text_put(out, "  products are left out: ");
-        roof_text_plain(out, m->device.lacks);
-        roof_text_put(out, "\n");
-    }
-    if (*m->device.alone != '\0') {
-        roof_text_put(out, "  collectives are left out: ");
-        roof_text_plain(out, m->device.alone);
-        roof_text_put(out, "\n");
-    }
+    put_left_out(out, "products are", m->device.lacks);
+    put_left_out(out, "attention of a prefill is", m->device.inattentive);
+    put_left_out(out, "collectives are", m->device.alone);
     put_levels(out, m);
     put_peaks(out, m);
     put_power(out, &m->power);

@@ -48,6 +48,17 @@ else
     skipped="$skipped declarations of NCCL (no header),"
 fi
 
+# That of cuDNN, in CUDNN_HOME (default that of the toolkit, or where Debian has it).
+cudnn=${CUDNN_HOME:-$toolkit}
+[ -r "$cudnn/include/cudnn_graph.h" ] || cudnn=/usr
+if [ -r "$cudnn/include/cudnn_graph.h" ] && [ -r "$toolkit/include/cuda_runtime_api.h" ]; then
+    ${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -isystem "$toolkit/include" \
+        -isystem "$cudnn/include" -Wall -Wextra -Werror -fsyntax-only tests/cuda/cudnn_declarations.c
+    done="$done declarations of cuDNN,"
+else
+    skipped="$skipped declarations of cuDNN (no header),"
+fi
+
 # Those of HIP, in ROCM_HOME (default /opt/rocm, or where Debian has them).
 rocm=${ROCM_HOME:-/opt/rocm}
 [ -r "$rocm/include/hip/hip_runtime_api.h" ] || rocm=/usr

@@ -17,6 +17,7 @@
  *
  * A kernel is loaded when it is launched first, for which the driver waits until the device is
  * idle: behind a gate, or while a graph is captured, that fails here, where a real one would hang.
+ * So does a graph with kernels of cuDNN behind a gate.
  * What is not released when the library is closed is told on standard error. WITHOUT_GRAPHS leaves
  * a function out, as drivers before CUDA 11.4 do.
  */
@@ -31,7 +32,8 @@
 #define UNKNOWN 999
 #define BUFFERS_MAX 16384 /* a power of two */
 #define WORK_MAX 8192
-#define LIBRARY_KERNELS_MAX 256
+#define LIBRARY_KERNELS_MAX 258
+#define CUDNN_KERNELS (KERNELS + 256)
 
 #ifdef HIP
 enum { CLOCK = 5, UNITS = 63, L2 = 19, MAJOR = 23, MINOR = 61 };
@@ -83,6 +85,7 @@ struct work {
     double useful; /* the FLOPs of them that are none of padding */
     double peak;
     double slower; /* a factor */
+    bool waits;    /* the host waits for the device while it queues this */
 };
 
 struct graph {
@@ -231,6 +234,13 @@ double fake_joules(void)
     return joules;
 }
 
+/* For the fake cuDNN, which holds more things, or fewer. */
+void fake_hold(long more);
+void fake_hold(long more)
+{
+    held += more;
+}
+
 /* For the fake NCCL: all GPUs have the same clock. */
 void fake_wait(double seconds);
 void fake_wait(double seconds)
@@ -238,13 +248,14 @@ void fake_wait(double seconds)
     now_s += seconds;
 }
 
-/* For the fake cuBLASLt and its kernels. */
+/* For the fakes of cuBLASLt and cuDNN and their kernels. */
 int fake_queue(int kernel, uint64_t address, double bytes, double flops, double useful, double peak,
                double slower);
 int fake_queue(int kernel, uint64_t address, double bytes, double flops, double useful, double peak,
                double slower)
 {
-    return queue(KERNELS + kernel, &(struct work){address, bytes, 1, flops, useful, peak, slower});
+    return queue(KERNELS + kernel, &(struct work){address, bytes, 1, flops, useful, peak, slower,
+                                                  KERNELS + kernel >= CUDNN_KERNELS});
 }
 
 /* --- the ABI of src/measure/cuda_api.c ------------------------------------------------------ */
@@ -575,8 +586,9 @@ CALL(cuGraphInstantiateWithFlags, struct graph **out, struct graph *graph, unsig
 CALL(cuGraphLaunch, struct graph *graph, void *stream)
 {
     (void)stream;
-    const int failed = fail(NAME(cuGraphLaunch), replays++);
+    int failed = fail(NAME(cuGraphLaunch), replays++);
     for (int i = 0; i < graph->count && failed == 0; i++) {
+        failed = graph->work[i].waits && gate < awaited ? UNKNOWN : 0;
         run(&graph->work[i]);
     }
     return failed;

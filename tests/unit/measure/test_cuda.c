@@ -3,8 +3,11 @@
  * 3%, and each fault must be one line. */
 #define METER roof_meter_cuda
 #define FOLDER "nvidia"
-#define LIBRARIES "libcuda.so.1", "libcublasLt.so.13", "libnvidia-ml.so.1", "libnccl.so.2"
+#define LIBRARIES                                                                                  \
+    "libcuda.so.1", "libcublasLt.so.13", "libcudnn.so.9", "libnvidia-ml.so.1", "libnccl.so.2"
 #include "gpus.h"
+
+#define ATTENTION 600e12 /* FLOP/s of the fake */
 
 /* --- what is measured ---------------------------------------------------------------------- */
 
@@ -17,7 +20,8 @@ static void test_device_is_described(void **state)
     assert_string_equal(device.name, "Fake GPU 0");
     assert_string_equal(device.vendor, "NVIDIA");
     assert_string_equal(device.architecture, "Hopper");
-    assert_string_equal(device.software, "CUDA driver 13.0, libcublasLt.so.13 130000");
+    assert_string_equal(device.software,
+                        "CUDA driver 13.0, libcublasLt.so.13 130000, cuDNN 9.19.0");
     assert_true(device.units == 100);
     assert_true(device.clock_hz == 1.5e9);
     assert_true(device.memory_bytes == 85899345920.0);
@@ -160,6 +164,76 @@ static void test_attention_comes_back(void **state)
     task.workload.formats.activations = ROOF_PRECISION_FP32;
     assert_false(METER.able(bench, &task));
     METER.close(bench);
+}
+
+/* A kernel that does nothing, and one that multiplies queries with the keys that they see, and the
+ * shares of these with their values. */
+static void test_attention_of_a_prefill_comes_back(void **state)
+{
+    static const struct {
+        int64_t queries;
+        int64_t keys;
+        bool causal;
+        double pairs; /* of a query and a key */
+    } cases[] = {{4, 4, true, 10},
+                 {2048, 2048, true, 2048.0 * 2049 / 2},
+                 {1024, 4096, true, 1024.0 * 3072 + 1024.0 * 1025 / 2},
+                 {2048, 2048, false, 2048.0 * 2048}};
+    (void)state;
+    struct roof_bench *const bench = open_bench();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        double amount = 0;
+        struct roof_meter_task task = attention(4, cases[i].keys, 128);
+        struct roof_shape *const s = &task.workload.shape;
+        s->query_len = cases[i].queries;
+        s->causal = cases[i].causal;
+        const double heads = 4.0 * (double)s->heads;
+        const double bytes =
+            2.0 * 128 * 2 *
+            (heads * (double)s->query_len + 4.0 * (double)s->kv_heads * (double)s->kv_len);
+        const double computing = 4 * 128 * heads * cases[i].pairs / ATTENTION;
+        comes_back("attention of a prefill", time_task(&amount, bench, &task),
+                   2 * LAUNCH_S + fmax(bytes / BANDWIDTH, computing));
+    }
+    struct roof_meter_task task = attention(1, 2048, 128);
+    task.workload.shape.query_len = 4096; /* more queries than keys */
+    assert_false(METER.able(bench, &task));
+    task.workload.shape.query_len = 2048;
+    assert_true(METER.able(bench, &task));
+    task.workload.shape.window = 512;
+    assert_false(METER.able(bench, &task));
+    METER.close(bench);
+    assert_int_equal(held(), 0);
+}
+
+/* Without cuDNN the others are measured. */
+static void test_faults_of_attention_are_one_line(void **state)
+{
+    static const struct fault cases[] = {
+        {"FAKE_NO_ATTENTION", "1", "cuDNN has no kernel for this attention"},
+        {"FAKE_FAIL", "cudnnBackendFinalize:2000:0",
+         "cudnnBackendFinalize: CUDNN_STATUS_BAD_PARAM"},
+        {"FAKE_FAIL", "cudnnBackendFinalize:3000:45",
+         "cudnnBackendFinalize: CUDNN_STATUS_NOT_SUPPORTED"},
+        {"FAKE_FAIL", "cudnnBackendExecute:5000:0",
+         "cudnnBackendExecute: CUDNN_STATUS_EXECUTION_FAILED"},
+        {"FAKE_FAIL", "cudnnBackendExecute:5000:7",
+         "cudnnBackendExecute: CUDNN_STATUS_EXECUTION_FAILED"},
+        {"FAKE_NO_MEMORY", "2", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (4096 bytes)"},
+    };
+    struct roof_meter_device device;
+    struct roof_meter_task task = attention(1, 2048, 128);
+    (void)state;
+    task.workload.shape.query_len = 1024;
+    task.workload.shape.causal = true;
+    check_faults(cases, COUNT(cases), &task, try_task);
+    (void)setenv("FAKE_FAIL", "cudnnCreate:5000", 1);
+    struct roof_bench *const bench = open_bench();
+    METER.describe(&device, bench);
+    assert_string_equal(device.inattentive, "cudnnCreate: CUDNN_STATUS_EXECUTION_FAILED");
+    assert_false(METER.able(bench, &task));
+    METER.close(bench);
+    (void)unsetenv("FAKE_FAIL");
 }
 
 /* The kernels of operators need the matrix units of Turing; probes do not. */
@@ -386,6 +460,8 @@ int main(void)
         cmocka_unit_test(test_warm_products_are_in_the_cache),
         cmocka_unit_test(test_vectors_come_back),
         cmocka_unit_test(test_attention_comes_back),
+        cmocka_unit_test(test_attention_of_a_prefill_comes_back),
+        cmocka_unit_test(test_faults_of_attention_are_one_line),
         cmocka_unit_test(test_older_devices_have_probes_alone),
         cmocka_unit_test(test_steps_come_back),
         cmocka_unit_test(test_faults_of_steps_are_one_line),
