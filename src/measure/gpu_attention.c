@@ -270,7 +270,7 @@ static const struct step {
     {DESCRIPTOR_OPERATION_MATMUL, 0, 0, DATA_FLOAT, SHARES, VALUES, NONE, RESULTS, ALWAYS},
 };
 
-/* What the steps of each kind are described by. */
+/* The descriptors and attributes of the steps of each kind. */
 static const struct kind {
     int operation;
     int mode; /* the descriptor of the mode, and its attributes; -1: there is no such */
@@ -462,7 +462,7 @@ bool roof_gpu_attention_able(const struct roof_cudnn *library, const struct roof
            s->heads % s->kv_heads == 0;
 }
 
-/* Where queries, keys, values and results begin in the data of a call, and how long it is. */
+/* The places of queries, keys, values and results in the data of a call, and its length. */
 struct places {
     int64_t keys;
     int64_t values;

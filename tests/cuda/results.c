@@ -251,7 +251,7 @@ static void check_rows(enum roof_operator op, const char *what)
 
 /* --- attention ----------------------------------------------------------------------------- */
 
-/* Where an element of queries, keys or values is: `token` and `head` strides in elements. */
+/* Queries, keys or values, and how many elements lie between neighbours. */
 struct placed {
     const unsigned char *data;
     int64_t sequence;
