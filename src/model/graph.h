@@ -59,6 +59,8 @@ struct roof_node {
     enum roof_precision vector_format;
     bool borrowed; /**< the elements are another node's (tied embeddings); vectors are its own */
     const struct roof_hardware *host; /**< computes it, from its memory; NULL: the device */
+    /** Attention of sequences that decode, in a step that has new tokens of prompts, too. */
+    bool beside_prompts;
     bool routed; /**< experts: a token uses top_k / experts of the resident weights */
     /** The operators whose results it reads, in any of the layers that have it. */
     struct roof_reads reads;

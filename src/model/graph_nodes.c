@@ -255,6 +255,7 @@ struct roof_node roof_graph_attention_node(struct builder *b, const struct group
                                                      .kv_len = g->kv_len,
                                                      .causal = 1},
                                            .formats = f},
+                              .beside_prompts = b->groups > 1 && !g->expanded,
                               .vectors = sinks ? (double)heads : 0,
                               .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
 }

@@ -31,6 +31,17 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
                         const struct roof_hardware *hardware, const struct roof_work *work,
                         double rate, double bound_s);
 
+/** Tells whether vLLM attends on a device to all sequences of a step in one kernel, that for
+ * prompts. */
+bool roof_attends_in_one_kernel(const struct roof_hardware *hardware);
+/** Raises the expected time of vLLM's attention of sequences that decode to that of the kernel for
+ * prompts, with which they run in a step that has tokens of prompts, too. `rate` is the peak of the
+ * workload, which is resolved. Returns the factor; *limit is changed if it is more than 1. */
+double roof_raise_beside_prompts(enum roof_kernel_limit *limit,
+                                 const struct roof_workload *workload,
+                                 const struct roof_hardware *hardware, double rate,
+                                 double expected_s);
+
 /** Stacks that are asked for at once, each by itself. */
 struct roof_stacks {
     size_t count;

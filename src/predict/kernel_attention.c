@@ -125,6 +125,37 @@ void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_tas
                                          : ROOF_KERNEL_LIMIT_COMPUTE;
 }
 
+/*
+ * FlashAttention 2 has one tile of 64 rows for each query head of a sequence that decodes beside
+ * prompts, with one row in use, and each of them reads the keys and values by itself. The heads of
+ * a KV head find these in the L2, or share them where they run at the same time.
+ */
+void roof_expect_decode_in_tiles(struct roof_expected *out, const struct roof_kernel_task *t,
+                                 const double *decode, const double *prefill)
+{
+    const struct roof_workload *const w = t->workload;
+    const struct roof_shape *const s = &w->shape;
+    const double rows = 64;
+    const double batch = (double)s->batch;
+    const double heads = batch * (double)s->heads;
+    const double group = (double)s->heads / (double)s->kv_heads;
+    const double dim = (double)s->head_dim;
+    const double span = window_span(s);
+    const double tokens = span + decode[D_WINDOW] * ((double)s->kv_len - span);
+    const double kv =
+        2 * batch * (double)s->kv_heads * dim * roof_precision_bits(w->formats.kv) / 8 * tokens;
+    const double together = fmin(group, roof_larger(1, t->sms / batch));
+    const double lost = 1 - roof_l2_hit(kv / (double)s->kv_heads, t->l2);
+    const double memory =
+        kv * (1 + lost * (group / together - 1)) / (decode[D_DRAM] * t->bandwidth);
+    const double tile = rows * tokens * scaled_score(t, prefill, dim);
+    const double compute = (heads + prefill[F_WAVE] * t->sms) * tile;
+    const double ends = prefill[F_BLOCK] * heads / (t->clock * t->sms);
+    out->launch_s = decode[D_LAUNCH] / t->clock;
+    out->time_s = roof_overlap(compute, memory, decode[D_OVERLAP]) + ends;
+    out->limit = compute > memory ? ROOF_KERNEL_LIMIT_COMPUTE : ROOF_KERNEL_LIMIT_MEMORY;
+}
+
 /* --- latent attention ---------------------------------------------------------------------- */
 
 enum {

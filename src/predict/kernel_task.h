@@ -95,6 +95,9 @@ void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task
                         const double *parameter);
 void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_task *task,
                          const double *parameter);
+/* Does the same for sequences that decode in the kernel for prompts. */
+void roof_expect_decode_in_tiles(struct roof_expected *out, const struct roof_kernel_task *task,
+                                 const double *decode, const double *prefill);
 void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_task *task,
                             const double *parameter);
 void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel_task *task,

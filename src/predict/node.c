@@ -22,6 +22,38 @@ static void take_expected(struct roof_prediction *out, const struct roof_predict
     out->part[0].expected = other->part[0].expected;
 }
 
+/* Raises what is expected of attention of sequences that decode beside prompts, with kernels of
+ * vLLM. */
+static void raise_expected(struct roof_prediction *out)
+{
+    struct roof_expected *const e = &out->part[0].expected;
+    const double factor = roof_raise_beside_prompts(&e->limit, &out->workload, out->hardware,
+                                                    out->part[0].peak_flops_per_s, out->expected_s);
+    if (factor > 1) {
+        e->time_s *= factor;
+        e->low_s *= factor;
+        e->high_s *= factor;
+        out->expected_s *= factor;
+        out->expected_low_s *= factor;
+        out->expected_high_s *= factor;
+        out->expected_bottleneck = roof_kernel_limit_bottleneck(e->limit);
+    }
+}
+
+/* Does the same for the sum of one of several stacks. */
+static void raise_sum(struct roof_expected_sum *sum, const struct roof_prediction *bound)
+{
+    enum roof_kernel_limit limit = ROOF_KERNEL_LIMIT_MEMORY;
+    const double factor = roof_raise_beside_prompts(&limit, &bound->workload, bound->hardware,
+                                                    bound->part[0].peak_flops_per_s, sum->time_s);
+    if (factor > 1) {
+        sum->time_s *= factor;
+        sum->low_s *= factor;
+        sum->high_s *= factor;
+        sum->bottleneck = roof_kernel_limit_bottleneck(limit);
+    }
+}
+
 /* An all-reduce has the faster bound of its two algorithms, which without a latency is that of the
  * ring, and the faster expected time. */
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
@@ -29,6 +61,9 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
 {
     hardware = roof_node_hardware(node, hardware);
     TRY(roof_predict(out, &node->workload, hardware, error));
+    if (node->beside_prompts && node->workload.stack == ROOF_STACK_VLLM) {
+        raise_expected(out);
+    }
     if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
         return ROOF_OK;
     }
@@ -58,6 +93,11 @@ enum roof_status roof_predict_node_in(struct roof_prediction *out,
     hardware = roof_node_hardware(node, hardware);
     TRY(roof_predict_bound(out, &node->workload, hardware, error));
     roof_expect_in(expected, out, stacks);
+    for (size_t i = 0; i < stacks->count && node->beside_prompts; i++) {
+        if (stacks->stack[i] == ROOF_STACK_VLLM) {
+            raise_sum(&expected[i], out);
+        }
+    }
     if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
         return ROOF_OK;
     }

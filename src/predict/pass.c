@@ -153,7 +153,8 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
 
 static bool same_node(const struct roof_node *a, const struct roof_node *b)
 {
-    return strcmp(a->name, b->name) == 0 && roof_same_workload(&a->workload, &b->workload);
+    return strcmp(a->name, b->name) == 0 && a->beside_prompts == b->beside_prompts &&
+           roof_same_workload(&a->workload, &b->workload);
 }
 
 /* Finds the node of an earlier stage that is equal, or adds a new one with its prediction. */
@@ -223,13 +224,14 @@ static uint64_t hash_of(const struct roof_workload *w, const struct roof_operato
     return hash >> 32;
 }
 
-/* Tells whether a remembered cost is that of a workload. */
-static bool is_cost_of(const struct roof_remembered *at, const struct roof_workload *w,
+/* Tells whether a remembered cost is that of an operator. */
+static bool is_cost_of(const struct roof_remembered *at, const struct roof_node *node,
                        const struct roof_formats *formats)
 {
     const struct roof_workload *const known = &at->workload;
-    return known->op == w->op && known->sparse == w->sparse &&
-           memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
+    const struct roof_workload *const w = &node->workload;
+    return at->beside_prompts == node->beside_prompts && known->op == w->op &&
+           known->sparse == w->sparse && memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
            memcmp(&known->formats, formats, sizeof *formats) == 0;
 }
 
@@ -264,9 +266,10 @@ static enum roof_status recall(struct roof_remembered **out, const struct roof_n
     const struct roof_formats formats = plain_formats(w, row);
     struct roof_remembered *const at = &memo->entry[hash_of(w, row, &formats) % memo->size];
     hardware = roof_node_hardware(node, hardware);
-    if (at->hardware != hardware || !is_cost_of(at, w, &formats)) {
+    if (at->hardware != hardware || !is_cost_of(at, node, &formats)) {
         at->stacks = 0;
         at->workload = *w;
+        at->beside_prompts = node->beside_prompts;
         at->workload.formats = formats;
         at->hardware = hardware;
     }

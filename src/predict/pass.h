@@ -59,6 +59,7 @@ struct roof_node_cost {
 struct roof_remembered {
     const struct roof_hardware *hardware; /* NULL: none */
     struct roof_workload workload;
+    bool beside_prompts;
     struct roof_node_cost cost;
     unsigned stacks; /* bits of those that are expected here */
     struct roof_expected_sum expected[ROOF_STACK_COUNT];

@@ -71,7 +71,10 @@ static enum roof_status open_table(struct roof_step_table **out, struct roof_req
     /* Requests that are all alike have full chunks, and the rest of each prompt. */
     roof_step_table_pin(*out, least(steps->request->uncached, d->scenario.chunk));
     roof_step_table_pin(*out, steps->request->uncached % d->scenario.chunk);
-    return ROOF_OK;
+    return !d->bound && d->scenario.common.stack == ROOF_STACK_VLLM &&
+                   roof_attends_in_one_kernel(d->hardware)
+               ? roof_step_table_beside(*out, error)
+               : ROOF_OK;
 }
 
 static enum roof_status open_parts(struct roof_deployment *d, struct roof_error *error)

@@ -80,6 +80,7 @@ struct roof_step_table {
     struct grid decode;
     struct grid prefill;
     struct grid shared;
+    struct grid beside; /* what contexts of sequences that decode add beside prompts; or no cells */
 };
 
 static enum roof_status open_grid(struct grid *out, int row_bits, int column_bits,
@@ -130,6 +131,7 @@ void roof_step_table_free(struct roof_step_table *table)
         free(table->decode.cell);
         free(table->prefill.cell);
         free(table->shared.cell);
+        free(table->beside.cell);
         free(table);
     }
 }
@@ -139,6 +141,11 @@ void roof_step_table_pin(struct roof_step_table *table, int64_t tokens)
     if (table->pins < PINS && tokens > 0) {
         table->pin[table->pins++] = (double)tokens;
     }
+}
+
+enum roof_status roof_step_table_beside(struct roof_step_table *table, struct roof_error *error)
+{
+    return open_grid(&table->beside, COUNT_BITS, CONTEXT_BITS, error);
 }
 
 size_t roof_step_table_cells(const struct roof_step_table *table)
@@ -188,6 +195,22 @@ static enum roof_status fill_shared(double *out, struct roof_step_table *t, doub
     return ROOF_OK;
 }
 
+/* Works out how much more a context than that of the shared steps adds to a step that has one token
+ * of a prompt, too, than to a step without one. */
+static enum roof_status fill_beside(double *out, struct roof_step_table *t, double decoding,
+                                    double context, struct roof_error *error)
+{
+    double time[2][2];
+    for (int beside = 0; beside < 2; beside++) {
+        const struct roof_step_load here = {decoding, context, beside, beside};
+        const struct roof_step_load usual = {decoding, SHARED_CONTEXT, beside, beside};
+        TRY(t->source(&time[beside][0], t->context, &here, error));
+        TRY(t->source(&time[beside][1], t->context, &usual, error));
+    }
+    *out = (time[1][0] - time[1][1]) - (time[0][0] - time[0][1]);
+    return ROOF_OK;
+}
+
 /* Fills a cell of a table. */
 static enum roof_status fill(struct roof_step_table *t, const struct grid *grid, size_t row,
                              size_t column, struct roof_error *error)
@@ -198,6 +221,9 @@ static enum roof_status fill(struct roof_step_table *t, const struct grid *grid,
     t->cells++;
     if (grid == &t->shared) {
         return fill_shared(cell, t, count, other, error);
+    }
+    if (grid == &t->beside) {
+        return fill_beside(cell, t, count, other, error);
     }
     const struct roof_step_load decode = {.decoding = count, .context = other};
     const struct roof_step_load prefill = {.tokens = count, .prompt_context = other};
@@ -241,6 +267,10 @@ enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
                 error));
         if (load->decoding > 0) {
             TRY(add(&sum, table, &table->shared, decoding, tokens, error));
+        }
+        if (load->decoding > 0 && table->beside.cell != NULL) {
+            TRY(add(&sum, table, &table->beside, decoding, place_of(load->context, CONTEXT_BITS),
+                    error));
         }
     }
     *out_s = sum;

@@ -5,8 +5,10 @@
  * A step of D sequences that decode at the mean context c, and of h tokens of prompts at the mean
  * context k, takes s(D, c, h, k) = decode(D, c) + prefill(h, k) + shared(D, h): products work on
  * all tokens together, each kind of sequence has its own attention, and `shared` is what D and h
- * save because they share the weights. Each of the three is a table over two axes, whose cells are
- * predicted when they are first asked for, and a line between them: docs/simulation.md.
+ * save because they share the weights. Where sequences that decode are attended to in another way
+ * beside prompts, beside(D, c) is added to steps of both. Each of these is a table over two axes,
+ * whose cells are predicted when they are first asked for, and a line between them:
+ * docs/simulation.md.
  */
 #ifndef ROOF_SIMULATE_STEP_TABLE_H
 #define ROOF_SIMULATE_STEP_TABLE_H
@@ -36,6 +38,10 @@ void roof_step_table_free(struct roof_step_table *table);
 /* Makes steps with exactly so many tokens of prompts as precise as those at a point of the table;
  * for lengths that come again and again. At most four have an effect. */
 void roof_step_table_pin(struct roof_step_table *table, int64_t tokens);
+
+/* Lets the contexts of sequences that decode take another time in steps that have tokens of
+ * prompts, too. */
+enum roof_status roof_step_table_beside(struct roof_step_table *table, struct roof_error *error);
 
 /* Works out the time of a step with at least one sequence or token, each of at most
  * ROOF_STEP_TABLE_MAX. */

@@ -3,6 +3,9 @@
  * what holds for all shapes. */
 #include "properties.h"
 
+#include "predict/kernel.h"
+#include "predict/pass.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
@@ -111,6 +114,99 @@ static void test_decode(void **unused)
     f.workload.cache = ROOF_CACHE_WARM; /* as large as the L2: half of it hits */
     f.decode[D_L2_RATE] = 2;
     check(&f, 8 + 4.016, ROOF_KERNEL_LIMIT_MEMORY);
+    roof_hardware_free(f.device);
+}
+
+/* Does the same for an operator of a step that has prompts, by itself and with other stacks. */
+static void check_beside(struct fixture *f, double us, enum roof_kernel_limit limit)
+{
+    struct roof_error error = {0};
+    struct roof_node node = {.workload = f->workload, .beside_prompts = true};
+    const struct roof_stacks stacks = {
+        .count = 2, .stack = {ROOF_STACK_BEST, (enum roof_stack)f->workload.stack}};
+    struct roof_expected_sum sum[ROOF_STACK_COUNT];
+    struct roof_prediction bound;
+    bool done = roof_predict_node(&f->prediction, &node, f->device, &error) == ROOF_OK;
+    node.workload = f->prediction.workload; /* its formats are known */
+    done = done && roof_predict_node_in(&bound, sum, &node, f->device, &stacks, &error) == ROOF_OK;
+    if (!done) {
+        fail_msg("%s", error.message);
+    }
+    assert_near(f->prediction.expected_s * 1e6, us, 1e-9);
+    assert_near(f->prediction.part[0].expected.time_s * 1e6, us, 1e-9);
+    assert_int_equal(f->prediction.part[0].expected.limit, limit);
+    assert_int_equal(f->prediction.expected_bottleneck, roof_kernel_limit_bottleneck(limit));
+    assert_near(sum[1].time_s * 1e6, us, 1e-9);
+    assert_near(sum[1].high_s, f->prediction.expected_high_s, 1e-15);
+    assert_int_equal(sum[1].bottleneck, f->prediction.expected_bottleneck);
+}
+
+/* vLLM's decode attention beside prompts, on devices with FlashAttention 2: a tile of 64 rows for
+ * each head, and the keys and values once for each of those that do not share them. */
+static void test_decode_beside_prompts(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.workload.shape =
+        (struct roof_shape){.batch = 2, .heads = 8, .kv_heads = 4, .head_dim = 50, .kv_len = 1000};
+    f.device->architecture = "Ampere (SM80)";
+    check(&f, 16.032, ROOF_KERNEL_LIMIT_MEMORY);
+    f.workload.stack = ROOF_STACK_VLLM;
+    /* 2 x 8 tiles of 64 x 1000 scores at 4 x 50 FLOP; five SMs for each sequence share reads */
+    check_beside(&f, 204.8, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.decode[D_OVERLAP] = 0.5; /* of 16 us */
+    check_beside(&f, 212.8, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.decode[D_OVERLAP] = 0;
+    f.prefill[F_BLOCK] = 1000; /* 16 blocks on 10 SMs */
+    check_beside(&f, 206.4, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.prefill[F_BLOCK] = 0;
+    f.prefill[F_WAVE] = 0.5; /* half a tile more on each of 10 SMs */
+    check_beside(&f, 268.8, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.prefill[F_WAVE] = 0;
+    f.workload.shape.window = 100;
+    f.decode[D_WINDOW] = 0.5; /* 550 tokens */
+    check_beside(&f, 112.64, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.workload.shape.window = 0;
+    /* A KV head of all sequences is as large as the L2, so half is found there. Of 20 sequences no
+     * two heads run at once; of 8, the heads of 1.25. */
+    f.prefill[F_PEAK] = 1e6;
+    f.workload.shape.batch = 20;
+    f.workload.shape.kv_len = 400;
+    check_beside(&f, 96, ROOF_KERNEL_LIMIT_MEMORY);
+    f.workload.shape.batch = 8;
+    f.workload.shape.kv_len = 1000;
+    check_beside(&f, 83.2, ROOF_KERNEL_LIMIT_MEMORY);
+    f.prefill[F_PEAK] = 1;
+    /* Other devices, stacks and formats have a kernel for each kind of sequence. */
+    static const char *const others[] = {"Hopper", "Blackwell (SM100)", "CDNA3 (gfx942)", ""};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        f.device->architecture = others[i];
+        check_beside(&f, 64.128, ROOF_KERNEL_LIMIT_MEMORY);
+    }
+    static const char *const same[] = {"Ada Lovelace (SM89)", "Blackwell (SM120)",
+                                       "Blackwell (SM121)"};
+    for (size_t i = 0; i < COUNT(same); i++) {
+        f.device->architecture = same[i];
+        check_beside(&f, 819.2, ROOF_KERNEL_LIMIT_COMPUTE);
+    }
+    f.workload.stack = ROOF_STACK_BEST;
+    check_beside(&f, 64.128, ROOF_KERNEL_LIMIT_MEMORY);
+    f.workload.stack = ROOF_STACK_VLLM;
+    f.workload.step_scale = 2;
+    check_beside(&f, 1638.4, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.workload.step_scale = 1;
+    f.decode[D_LAUNCH] = 3000;
+    check_beside(&f, 822.2, ROOF_KERNEL_LIMIT_COMPUTE);
+    assert_near(f.prediction.expected_high_s, 2 * 822.2e-6, 1e-12);
+    f.workload.no_launch_overhead = 1;
+    check_beside(&f, 819.2, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.workload.no_launch_overhead = 0;
+    f.decode[D_LAUNCH] = 0;
+    f.fit[0].stack = f.fit[1].stack = ROOF_STACK_SGLANG;
+    check_beside(&f, 64.128, ROOF_KERNEL_LIMIT_MEMORY);
+    f.fit[0].stack = ROOF_STACK_VLLM; /* without a kernel for prompts */
+    check_beside(&f, 64.128, ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 
@@ -400,9 +496,10 @@ static void test_properties(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decode),  cmocka_unit_test(test_prefill),
-        cmocka_unit_test(test_which),   cmocka_unit_test(test_prefill_near),
-        cmocka_unit_test(test_unfused), cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_decode),       cmocka_unit_test(test_decode_beside_prompts),
+        cmocka_unit_test(test_prefill),      cmocka_unit_test(test_which),
+        cmocka_unit_test(test_prefill_near), cmocka_unit_test(test_unfused),
+        cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,42 @@ static void test_planes(void **state)
     roof_step_table_free(table);
 }
 
+/* Beside prompts each token of the contexts takes 1/16 s more. */
+static enum roof_status beside(double *out_s, void *context, const struct roof_step_load *load,
+                               struct roof_error *error)
+{
+    const enum roof_status status = plane(out_s, context, load, error);
+    *out_s += load->tokens > 0 ? load->decoding * load->context / 16 : 0;
+    return status;
+}
+
+static void test_beside_prompts(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    int calls = 0;
+    double time = 0;
+    double right = 0;
+    struct roof_step_load load = {64, 4096, 100, 50};
+    assert_int_equal(roof_step_table_open(&table, beside, &calls, NULL), ROOF_OK);
+    assert_int_equal(roof_step_table_beside(table, NULL), ROOF_OK);
+    for (int i = 0; i < 4; i++) {
+        load.context = i < 2 ? 4096 : 1500;
+        load.tokens = i % 2 == 0 ? 100 : 0;
+        assert_int_equal(beside(&right, &calls, &load, NULL), ROOF_OK);
+        assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+        assert_near(time, right, 1e-9);
+    }
+    roof_step_table_free(table);
+    /* Without it, the context of a step of both counts as in one without prompts. */
+    load = (struct roof_step_load){64, 4096, 100, 50};
+    assert_int_equal(beside(&right, &calls, &load, NULL), ROOF_OK);
+    assert_int_equal(roof_step_table_open(&table, beside, &calls, NULL), ROOF_OK);
+    assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+    assert_near(time, right - 64.0 * (4096 - 1024) / 16, 1e-9);
+    roof_step_table_free(table);
+}
+
 /* A cell is predicted once, and not at all where it has no weight. */
 static void test_cells(void **state)
 {
@@ -171,7 +207,7 @@ static void add_error(struct errors *out, struct roof_deployment *d, struct roof
 }
 
 static void check_errors(const char *model_id, const char *hardware_id, int64_t tp, bool bound,
-                         double mean, double most)
+                         enum roof_stack stack, double mean, double most)
 {
     struct roof_model *const model = load(model_id);
     struct roof_hardware *const hardware = load_calibrated(hardware_id);
@@ -185,6 +221,7 @@ static void check_errors(const char *model_id, const char *hardware_id, int64_t 
     s.prompt = 1000;
     s.generate = 200;
     s.tp = tp;
+    s.common.stack = stack;
     s.common.shape.batch = 256;
     assert_non_null(cost);
     assert_int_equal(roof_deployment_open(&d, model, &s, hardware, bound, NULL), ROOF_OK);
@@ -216,19 +253,21 @@ static void check_errors(const char *model_id, const char *hardware_id, int64_t 
 static void test_interpolation(void **state)
 {
     (void)state;
-    check_errors("llama-3-8b", "h100-sxm", 1, false, 0.006, 0.12);
-    check_errors("llama-3-8b", "h100-sxm", 1, true, 0.006, 0.12);
-    check_errors("llama-3-70b", "hgx-b200", 4, false, 0.006, 0.12);
-    check_errors("gpt-oss-20b", "h100-sxm", 1, false, 0.006, 0.12);
-    check_errors("deepseek-v3", "hgx-b200", 8, false, 0.006, 0.12);
+    check_errors("llama-3-8b", "h100-sxm", 1, false, ROOF_STACK_BEST, 0.006, 0.12);
+    check_errors("llama-3-8b", "h100-sxm", 1, true, ROOF_STACK_BEST, 0.006, 0.12);
+    check_errors("llama-3-70b", "hgx-b200", 4, false, ROOF_STACK_BEST, 0.006, 0.12);
+    check_errors("gpt-oss-20b", "h100-sxm", 1, false, ROOF_STACK_BEST, 0.006, 0.12);
+    check_errors("deepseek-v3", "hgx-b200", 8, false, ROOF_STACK_BEST, 0.006, 0.12);
+    check_errors("llama-3.1-8b", "rtx-pro-6000", 1, false, ROOF_STACK_VLLM, 0.006, 0.12);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planes),  cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_lines),   cmocka_unit_test(test_pins),
-        cmocka_unit_test(test_failure), cmocka_unit_test(test_interpolation),
+        cmocka_unit_test(test_planes),        cmocka_unit_test(test_beside_prompts),
+        cmocka_unit_test(test_cells),         cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_pins),          cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_interpolation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
