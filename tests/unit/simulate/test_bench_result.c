@@ -88,9 +88,9 @@ static void test_refused(void **state)
         const char *text;
         const char *message;
     } cases[] = {
-        {"{\"mean_ttft_ms\": 5}", "without input_lens"},
-        {"{\"mean_ttft_ms\": 5, \"input_lens\": [], \"ttfts\": [1]}", "without input_lens"},
-        {"{\"input_lens\": [5], \"output_lens\": [5], \"ttfts\": [1]}", "without itls"},
+        {"{\"mean_ttft_ms\": 5}", "has no input_lens"},
+        {"{\"mean_ttft_ms\": 5, \"input_lens\": [], \"ttfts\": [1]}", "has no input_lens"},
+        {"{\"input_lens\": [5], \"output_lens\": [5], \"ttfts\": [1]}", "has no itls"},
         {"{\"request_rate\": 4, " LISTS "}", "no start_times"},
         {"{" LISTS ", \"start_times\": [1]}", "start_times has 1 requests, and input_lens has 4"},
         {"{\"input_lens\": [5, 6], \"output_lens\": [5], \"ttfts\": [1], \"itls\": [[]]}",
