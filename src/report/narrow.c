@@ -244,6 +244,6 @@ void roof_table_left_out(const struct roof_table *table, const struct roof_varie
         column += name.length;
     }
     roof_text_put(out, column == 0 ? "" : end);
-    out->failed = out->failed || name.failed;
+    out->failed |= name.failed;
     roof_text_free(&name);
 }
