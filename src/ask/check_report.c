@@ -243,7 +243,7 @@ static void tap_block(struct roof_text *out, const struct roof_checks *file,
         roof_text_put(out, "    - ");
         roof_json_quote(out, message.failed ? "" : message.data);
         roof_text_put(out, "\n");
-        out->failed = out->failed || message.failed;
+        out->failed |= message.failed;
         roof_text_free(&message);
     }
     roof_text_put(out, "  ...\n");
@@ -311,7 +311,7 @@ static void junit_case(struct roof_text *out, const struct roof_checks *file,
         put_deviation(&message, &check->expectation[k]);
         roof_text_put(out, separator);
         xml_text(out, message.failed ? "" : message.data);
-        out->failed = out->failed || message.failed;
+        out->failed |= message.failed;
         roof_text_free(&message);
         separator = "\n";
     }

@@ -330,7 +330,7 @@ static enum roof_status finish(struct comparing *c, const struct roof_comparison
         roof_report_comparison(&c->text, c->asking->form.format == ROOF_JSON, comparison,
                                c->in.fits ? &fit : NULL);
     }
-    c->text.failed = c->text.failed || c->lost.failed;
+    c->text.failed |= c->lost.failed;
     TRY(roof_asking_write(c->asking, &c->text, error));
     *error = (struct roof_error){.status = comparison->bad > 0 ? ROOF_INVALID : ROOF_OK};
     return error->status;

@@ -119,7 +119,7 @@ static enum roof_status list_hardware(struct list *list, struct roof_error *erro
             list->sparse.length > 0 ? list->sparse.data : "",
             list->sparse.length > 0 ? ", which is with 2:4 sparsity" : "");
         roof_text_fold(list->text, from, 2);
-        list->text->failed = list->text->failed || list->sparse.failed;
+        list->text->failed |= list->sparse.failed;
     }
     return ROOF_OK;
 }

@@ -20,7 +20,7 @@ static void put_string(struct roof_text *out, const char *text)
             roof_text_add(out, &json.data[i], 1);
         }
     }
-    out->failed = out->failed || json.failed;
+    out->failed |= json.failed;
     roof_text_free(&json);
 }
 

@@ -198,7 +198,8 @@ static enum roof_status write_report(struct roof_text *out, const struct model_i
                                             .version = roof_version(),
                                             .top = in->top > 0 ? (size_t)in->top : ROOF_GRAPH_MAX};
     roof_survey_report(out, survey, &about);
-    out->failed = out->failed || in->command.failed || chart.failed;
+    out->failed |= in->command.failed;
+    out->failed |= chart.failed;
     roof_text_free(&chart);
     roof_survey_free(survey);
     return status;

@@ -23,9 +23,9 @@ enum roof_type {
     ROOF_TYPE_POSITIVE,  /**< int64_t; absent when it is 0 */
     ROOF_TYPE_INT,       /**< int */
     ROOF_TYPE_FLAG,      /**< bool */
+    ROOF_TYPE_PRECISION, /**< enum roof_precision, written as its name; its number is it, too */
     ROOF_TYPE_TEXT,      /**< const char *; absent when it is NULL or empty */
     ROOF_TYPE_CHARS,     /**< char[], like a text */
-    ROOF_TYPE_PRECISION, /**< enum roof_precision, written as its name */
     ROOF_TYPE_WORDS,     /**< const char *, words with blanks between them: an array in JSON */
     ROOF_TYPE_NUMBERS    /**< const char *, numbers with blanks between them: an array in JSON */
 };
@@ -62,7 +62,7 @@ struct roof_value {
 /** Tells if the values of a type are texts. */
 static inline bool roof_type_is_text(enum roof_type type)
 {
-    return type >= ROOF_TYPE_TEXT;
+    return type >= ROOF_TYPE_PRECISION;
 }
 
 /** Adds fields that belong to a part of a result. */
@@ -111,6 +111,7 @@ static inline void roof_field_read(struct roof_value *out, const struct roof_fie
         out->text = at;
         break;
     case ROOF_TYPE_PRECISION:
+        out->number = *(const enum roof_precision *)at;
         out->text = roof_format(*(const enum roof_precision *)at)->name;
         break;
     }

@@ -422,7 +422,7 @@ static void add_name(struct names *names, const char *start, size_t length)
     }
     names->name = grown;
     names->name[names->count] = strndup(start, length);
-    names->failed = names->failed || names->name[names->count] == NULL;
+    names->failed |= names->name[names->count] == NULL;
     names->count += names->name[names->count] != NULL;
 }
 
@@ -473,7 +473,7 @@ enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
     for (; directories != NULL && *directories != NULL && status == ROOF_OK; directories++) {
         struct roof_text path = ROOF_TEXT_INIT;
         roof_text_printf(&path, "%s/%s/", *directories, registry->folder);
-        names.failed = names.failed || path.failed;
+        names.failed |= path.failed;
         status = path.failed ? ROOF_OK : add_folder(&names, path.data, error);
         roof_text_free(&path);
     }

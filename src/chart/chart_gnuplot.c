@@ -482,7 +482,7 @@ static bool put_warning(const struct drawing *d, double y)
     if (some) {
         put_label(d, note.data, PLOT_LEFT, y, "left", fitting(d, note.data, FONT), WARNING, 0);
     }
-    d->out->failed = d->out->failed || note.failed;
+    d->out->failed |= note.failed;
     roof_text_free(&note);
     return some;
 }
@@ -538,7 +538,7 @@ static void put_around(const struct drawing *d, const struct legend *legend, siz
     }
     (void)lay_notes(&scratch, d->chart, canvas->width, d,
                     canvas->height - 14 - LINE * ((double)notes - 1));
-    d->out->failed = d->out->failed || scratch.failed;
+    d->out->failed |= scratch.failed;
     roof_text_free(&scratch);
 }
 

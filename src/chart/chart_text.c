@@ -324,7 +324,7 @@ static void put_ceilings(struct roof_text *out, const struct roof_chart *chart,
             }
         }
     }
-    out->failed = out->failed || name.failed;
+    out->failed |= name.failed;
     roof_text_free(&name);
 }
 
@@ -409,7 +409,7 @@ static void put_heading(struct roof_text *out, const struct roof_chart *chart, s
                                            : "reached");
     }
     roof_text_put(out, "\n");
-    out->failed = out->failed || name.failed;
+    out->failed |= name.failed;
     roof_text_free(&name);
 }
 

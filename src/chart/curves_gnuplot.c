@@ -362,7 +362,7 @@ static void put_around(const struct drawing *d)
     if (note.length > 0) {
         put_label(d, note.data, LEFT, d->height - 10, "left", FONT - 2, "606060");
     }
-    d->out->failed = d->out->failed || note.failed;
+    d->out->failed |= note.failed;
     roof_text_free(&note);
 }
 

@@ -261,7 +261,7 @@ static void end_remark(const struct emitter *e)
     struct roof_text *const remark = e->remark;
     if (e->manifest != NULL) { /* YAML has comments */
         roof_text_printf(out, "# %s\n", remark->data == NULL ? "" : remark->data);
-        out->failed = out->failed || remark->failed;
+        out->failed |= remark->failed;
         roof_text_clear(remark);
         return;
     }
@@ -271,7 +271,7 @@ static void end_remark(const struct emitter *e)
         roof_text_add(out, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
     }
     roof_text_put(out, "'\n");
-    out->failed = out->failed || remark->failed;
+    out->failed |= remark->failed;
     roof_text_clear(remark);
 }
 
@@ -280,7 +280,7 @@ static void put_described(const struct emitter *e, const struct roof_plan *plan)
     struct roof_text text = ROOF_TEXT_INIT;
     roof_plan_describe(&text, plan, e->problem);
     put_comment(e->remark, text.data == NULL ? "" : text.data);
-    e->remark->failed = e->remark->failed || text.failed;
+    e->remark->failed |= text.failed;
     roof_text_free(&text);
 }
 

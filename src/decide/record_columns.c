@@ -323,7 +323,7 @@ const char *roof_column_text(const struct roof_records *r, enum roof_column_role
     }
     roof_text_clear(&p->trimmed[role]);
     roof_text_add(&p->trimmed[role], text, length);
-    p->failed = p->failed || p->trimmed[role].failed;
+    p->failed |= p->trimmed[role].failed;
     return p->failed ? text : p->trimmed[role].data;
 }
 

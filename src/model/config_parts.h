@@ -75,7 +75,6 @@ struct extra {
     int64_t state_width;  /* of all heads with a state */
     int64_t state_expand; /* that width over hidden */
     int64_t projection;   /* word_embed_proj_dim */
-    int64_t vision_layers;
 };
 
 struct reading {

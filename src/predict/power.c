@@ -71,10 +71,13 @@ struct roof_power roof_power_of_part(const struct roof_part *part,
 
 struct roof_power roof_power_of(const struct roof_prediction *prediction)
 {
+    const struct roof_hardware *const hardware = prediction->hardware;
     struct roof_power sum = {.dynamic_j = 0};
+    if (isnan(hardware->figure[ROOF_FIGURE_BYTE_ENERGY].value)) { /* of most devices */
+        return (struct roof_power){ROOF_UNKNOWN, ROOF_UNKNOWN, ROOF_UNKNOWN, ROOF_UNKNOWN};
+    }
     for (int i = 0; i < prediction->part_count; i++) {
-        const struct roof_power one =
-            roof_power_of_part(&prediction->part[i], prediction->hardware);
+        const struct roof_power one = roof_power_of_part(&prediction->part[i], hardware);
         sum.dynamic_j += one.dynamic_j;
         sum.power_time_s += one.power_time_s;
         sum.energy_j += one.energy_j;

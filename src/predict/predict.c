@@ -296,12 +296,13 @@ enum roof_status roof_predict_bound(struct roof_prediction *out,
 
 double roof_least_time(const struct roof_prediction *prediction)
 {
-    struct roof_prediction least;
-    struct roof_workload workload = prediction->workload;
-    if (!roof_operator_has(workload.op, ROOF_DIM_ROUTING) ||
-        workload.shape.routing == ROOF_ROUTING_FEWEST) {
+    const struct roof_workload *const asked = &prediction->workload;
+    if (!roof_operator_has(asked->op, ROOF_DIM_ROUTING) ||
+        asked->shape.routing == ROOF_ROUTING_FEWEST) {
         return ROOF_UNKNOWN;
     }
+    struct roof_prediction least;
+    struct roof_workload workload = *asked;
     workload.shape.routing = ROOF_ROUTING_FEWEST;
     return roof_predict_bound(&least, &workload, prediction->hardware, NULL) == ROOF_OK
                ? least.time_s

@@ -12,9 +12,9 @@
 #include "catalog/hardware.h"
 #include "predict/power.h"
 
-/* A lane of the tensor memory has this many columns of 32 bits, and there are so many lanes. */
+/* Tensor memory has this many lanes, of columns of 32 bits; a block has at least so many columns.
+ */
 #define TENSOR_LANES 128
-#define TENSOR_COLUMNS 512
 #define TENSOR_COLUMNS_MIN 32
 #define WORD_BYTES 4
 #define WARP_THREADS 32

@@ -125,7 +125,8 @@ static void put_computed(struct builder *b, const char *name, const char *formul
     struct roof_text result = ROOF_TEXT_INIT;
     put_numbers(&numbers, b, formula);
     result_text(&result, value, unit);
-    b->text.failed = b->text.failed || numbers.failed || result.failed;
+    b->text.failed |= numbers.failed;
+    b->text.failed |= result.failed;
     put_step(b, name, formula, numbers.data == NULL ? "" : numbers.data,
              result.data == NULL ? "" : result.data, "");
     roof_text_free(&numbers);
@@ -176,7 +177,9 @@ static void put_tensor(struct builder *b, const char *name, const char *expressi
         }
     }
     result_text(&result, bytes, ROOF_UNIT_BYTES);
-    b->text.failed = b->text.failed || formula.failed || numbers.failed || result.failed;
+    b->text.failed |= formula.failed;
+    b->text.failed |= numbers.failed;
+    b->text.failed |= result.failed;
     if (!b->text.failed) {
         put_step(b, key, formula.data, numbers.data, result.data, "");
     }
@@ -218,7 +221,8 @@ static void put_figure(struct builder *b, const char *name, const struct roof_fi
     if (figure->note != NULL) {
         roof_text_printf(&source, "; %s", figure->note);
     }
-    b->text.failed = b->text.failed || result.failed || source.failed;
+    b->text.failed |= result.failed;
+    b->text.failed |= source.failed;
     if (!b->text.failed) {
         put_step(b, name, "", "", result.data, source.data);
     }
@@ -309,7 +313,8 @@ static void put_kernel(struct builder *b, const struct roof_expected *e)
     if (c->inherited && c->reason != NULL && fit->lent == NULL) {
         roof_text_printf(&source, "; borrowed: %s", c->reason);
     }
-    b->text.failed = b->text.failed || values.failed || source.failed;
+    b->text.failed |= values.failed;
+    b->text.failed |= source.failed;
     put_step(b, roof_kernel_name(fit->kernel), "", "", values.data == NULL ? "" : values.data,
              source.data == NULL ? "" : source.data);
     roof_text_free(&values);
@@ -330,7 +335,7 @@ static void put_expected_time(struct builder *b, const struct roof_expected *e)
     for (size_t i = 0; i < COUNT(terms); i++) {
         struct roof_text result = ROOF_TEXT_INIT;
         result_text(&result, terms[i].value, ROOF_UNIT_MICROSECONDS);
-        b->text.failed = b->text.failed || result.failed;
+        b->text.failed |= result.failed;
         put_step(b, terms[i].name, "", "", result.data == NULL ? "" : result.data,
                  "from these parameters");
         roof_text_free(&result);
@@ -360,7 +365,7 @@ static void put_bytes(struct builder *b, const struct roof_part *part)
         roof_text_printf(&sum, " + %s", b->extra);
         know(b, b->extra, b->extra_bytes);
     }
-    b->text.failed = b->text.failed || sum.failed;
+    b->text.failed |= sum.failed;
     if (sum.data != NULL) {
         put_computed(b, "bytes", sum.data, part->bytes, ROOF_UNIT_BYTES);
     }
@@ -425,7 +430,7 @@ static void put_bound_time(struct builder *b, const struct roof_part *part)
     snprintf(formula, sizeof formula, "max(memory_time, compute_time%s%s)",
              isnan(part->network_time_s) ? "" : ", network_time",
              roof_power_capped(b->prediction->hardware) ? ", power_time" : "");
-    b->text.failed = b->text.failed || result.failed;
+    b->text.failed |= result.failed;
     put_step(b, "time", formula, "", result.data == NULL ? "" : result.data, "");
     roof_text_free(&result);
 }
@@ -440,7 +445,7 @@ static void put_l2(struct builder *b)
     result_text(&result, t->bytes[ROOF_TILE_L2], ROOF_UNIT_BYTES);
     snprintf(source, sizeof source, "tile %s, order %s; formulas: docs/formulas.md", t->name,
              roof_tile_order_name(t->order));
-    b->text.failed = b->text.failed || result.failed;
+    b->text.failed |= result.failed;
     put_step(b, "l2_bytes", "", "", result.data == NULL ? "" : result.data, source);
     roof_text_free(&result);
     know(b, "l2_bytes", t->bytes[ROOF_TILE_L2]);
@@ -510,12 +515,12 @@ static void put_parts(struct builder *b)
         roof_text_put(&sum, i == 0 ? "" : " + ");
         roof_text_number(&sum, roof_to_unit(p->part[i].time_s, ROOF_UNIT_MICROSECONDS));
     }
-    b->text.failed = b->text.failed || sum.failed;
+    b->text.failed |= sum.failed;
     if (count > 1 && sum.data != NULL) {
         struct roof_text result = ROOF_TEXT_INIT;
         result_text(&result, p->time_s, ROOF_UNIT_MICROSECONDS);
         b->part_name = "";
-        b->text.failed = b->text.failed || result.failed;
+        b->text.failed |= result.failed;
         put_step(b, "time", "sum over the parts", sum.data, result.data == NULL ? "" : result.data,
                  "");
         roof_text_free(&result);

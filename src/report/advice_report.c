@@ -129,7 +129,7 @@ static void end_table(struct roof_text *out, struct line *l)
             roof_text_printf(out, "  %-9s%s\n", lists[i].name, text_of(lists[i].list));
             roof_text_fold(out, from, 11);
         }
-        out->failed = out->failed || lists[i].list->failed;
+        out->failed |= lists[i].list->failed;
         roof_text_clear(lists[i].list);
     }
     l->shown = 0;
@@ -149,7 +149,8 @@ static void put_line(struct roof_text *out, bool json, struct line *l, bool firs
         }
         text_line(out, l);
     }
-    out->failed = out->failed || l->change.failed || l->note.failed;
+    out->failed |= l->change.failed;
+    out->failed |= l->note.failed;
     roof_text_clear(&l->change);
     roof_text_clear(&l->note);
 }

@@ -91,7 +91,7 @@ static inline bool same_value(const struct roof_cell *cell, const struct roof_fi
     if (!cell->known) {
         return false;
     }
-    if (roof_type_is_text(field->type)) {
+    if (field->type > ROOF_TYPE_PRECISION) {
         return value->text == NULL ? cell->length == 0 : strcmp(cell->source, value->text) == 0;
     }
     /* The bytes are compared, not the numbers: 0 and -0 are written differently, and unknown is
@@ -124,9 +124,8 @@ static inline void keep_value(struct roof_cell *cell, const struct roof_field *f
         const size_t size = strlen(value->text) + 1;
         cell->known = cell->known && size <= sizeof cell->source;
         memcpy(cell->source, value->text, cell->known ? size : 0);
-    } else {
-        cell->number = value->number;
     }
+    cell->number = value->number;
     cell->length = length;
     memcpy(cell->text, text, sizeof cell->text);
 }

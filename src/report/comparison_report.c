@@ -168,7 +168,7 @@ static void text_lost(struct roof_text *out, const struct roof_compared *row,
                      roof_format_quantity(value, loss->share, ROOF_UNIT_FRACTION),
                      roof_bottleneck_name(loss->regime), cure.length == 0 ? "" : cure.data);
     roof_text_printf(out, "  %5sx\n", roof_format_short(value, loss->gain));
-    out->failed = out->failed || cure.failed;
+    out->failed |= cure.failed;
     roof_text_free(&cure);
     const size_t from = out->length;
     roof_text_fill(out, ' ', 14);

@@ -7,7 +7,7 @@
 void roof_markdown_put_made(struct roof_text *out, struct roof_text *made)
 {
     roof_text_markdown(out, made->data == NULL ? "" : made->data);
-    out->failed = out->failed || made->failed;
+    out->failed |= made->failed;
     roof_text_free(made);
 }
 
@@ -50,7 +50,7 @@ void roof_markdown_put(struct roof_text *out, struct roof_markdown_table *g)
 {
     size_t width[ROOF_GRID_COLUMNS_MAX] = {0};
     const char *at = g->text.data;
-    out->failed = out->failed || g->text.failed;
+    out->failed |= g->text.failed;
     for (size_t i = 0; i < g->cells && !g->text.failed; i++, at += strlen(at) + 1) {
         const size_t wide = roof_text_width(at);
         size_t *const widest = &width[i % g->columns];
@@ -196,6 +196,6 @@ void roof_markdown_put_report(struct roof_text *out, const char *line, struct ro
     roof_text_put(out, "\n");
     roof_markdown_put_block(out, "text", report->failed ? "" : report->data);
     roof_markdown_unfold(out);
-    out->failed = out->failed || report->failed;
+    out->failed |= report->failed;
     roof_text_free(report);
 }

@@ -191,7 +191,7 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
         struct roof_text why = ROOF_TEXT_INIT;
         roof_model_report_unexpected(&why, r);
         put_line(out, "  expected", "-", why.data == NULL ? "" : why.data);
-        out->failed = out->failed || why.failed;
+        out->failed |= why.failed;
         roof_text_free(&why);
         return;
     }
@@ -431,7 +431,7 @@ static void put_batch_room(struct roof_text *out, const struct roof_model_predic
     }
     roof_model_report_levers(&line, r, limits);
     put_line(out, "largest batch", line.data == NULL ? "" : line.data, "");
-    out->failed = out->failed || line.failed;
+    out->failed |= line.failed;
     roof_text_free(&line);
 }
 

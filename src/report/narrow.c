@@ -65,9 +65,10 @@ static bool is_kept(const struct roof_kept_columns *kept, const char *key)
 
 static bool equal(const struct roof_value *a, const struct roof_value *b)
 {
-    const bool numbers = a->number == b->number || (isnan(a->number) && isnan(b->number));
-    return numbers && (a->text == b->text ||
-                       (a->text != NULL && b->text != NULL && strcmp(a->text, b->text) == 0));
+    if (a->text != NULL || b->text != NULL) {
+        return a->text != NULL && b->text != NULL && strcmp(a->text, b->text) == 0;
+    }
+    return a->number == b->number || (isnan(a->number) && isnan(b->number));
 }
 
 /* Tells if a value repeats that of a column of formats before it. */
@@ -243,6 +244,6 @@ void roof_table_left_out(const struct roof_table *table, const struct roof_varie
         column += name.length;
     }
     roof_text_put(out, column == 0 ? "" : end);
-    out->failed = out->failed || name.failed;
+    out->failed |= name.failed;
     roof_text_free(&name);
 }

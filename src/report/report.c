@@ -486,7 +486,7 @@ static void put_apart(struct roof_text *out, const struct roof_prediction *fused
     }
     line(out, "unfused", roof_format_quantity(value, apart->time_s, ROOF_UNIT_MICROSECONDS),
          detail.data == NULL ? "" : detail.data);
-    out->failed = out->failed || detail.failed;
+    out->failed |= detail.failed;
     roof_text_free(&detail);
 }
 

@@ -108,7 +108,7 @@ static void put_difference(struct roof_text *out, const struct roof_model_predic
         roof_text_markdown(out, differs.data + 1);
         roof_text_put(out, "\n");
     }
-    out->failed = out->failed || differs.failed;
+    out->failed |= differs.failed;
     roof_text_free(&differs);
 }
 
@@ -147,6 +147,6 @@ void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
     put_source(out, "memory bandwidth", bandwidth);
     roof_text_put(out, peaks.sources.data == NULL ? "" : peaks.sources.data);
     roof_markdown_unfold(out);
-    out->failed = out->failed || peaks.sources.failed;
+    out->failed |= peaks.sources.failed;
     roof_text_free(&peaks.sources);
 }

@@ -418,7 +418,7 @@ static void put_steps(struct roof_text *out, const struct roof_trace *e, bool nu
         }
     }
     roof_markdown_put_block(out, "text", lines.data == NULL ? "" : lines.data);
-    out->failed = out->failed || lines.failed;
+    out->failed |= lines.failed;
     roof_text_free(&lines);
 }
 
@@ -677,6 +677,6 @@ void roof_survey_report(struct roof_text *out, const struct roof_survey *study,
                      about->version);
     roof_text_printf(&command, "%s\n", about->command);
     roof_markdown_put_block(out, "sh", command.data == NULL ? "" : command.data);
-    out->failed = out->failed || command.failed;
+    out->failed |= command.failed;
     roof_text_free(&command);
 }

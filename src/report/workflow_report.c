@@ -156,7 +156,7 @@ static void put_expected(struct roof_text *out, const struct roof_workflow *w)
     }
     put_line(out, "  expected", roof_format_quantity(value, t->mixed_s, ROOF_UNIT_MILLISECONDS),
              detail.data == NULL ? "" : detail.data);
-    out->failed = out->failed || detail.failed;
+    out->failed |= detail.failed;
     roof_text_free(&detail);
 }
 

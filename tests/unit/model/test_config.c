@@ -1524,6 +1524,65 @@ static void test_parameters_by_hand(void **state)
     }
 }
 
+/* Families whose layers have sizes of their own refuse a config that lacks one of them. */
+static void test_own_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *family;
+        const char *all;  /* a config that is taken, with one member in which ... */
+        const char *good; /* ... this text is replaced */
+        const char *bad;
+        const char *message; /* its begin */
+    } cases[] = {
+#define COMPRESSED(good, bad) {"deepseek_v4", MOE ", " V4, good, bad, "compressed attention needs"}
+#define LATENT(good, bad)                                                                          \
+    {                                                                                              \
+        "deepseek_v4", MOE ", " V4, good, bad, "index_topk needs latent attention"                 \
+    }
+        COMPRESSED("\"head_dim\": 16", "\"head_dim\": 15"),
+        COMPRESSED("\"sliding_window\": 5", "\"sliding_window\": null"),
+        LATENT("\"q_lora_rank\": 24", "\"q_lora_rank\": null"),
+        COMPRESSED("\"num_key_value_heads\": 1", "\"num_key_value_heads\": 2"),
+        COMPRESSED("\"qk_rope_head_dim\": 8, ", ""),
+        LATENT("\"index_n_heads\": 2, ", ""),
+        LATENT("\"index_head_dim\": 6, ", ""),
+        COMPRESSED("\"index_topk\": 4, ", ""),
+        COMPRESSED("\"o_groups\": 4", "\"o_groups\": 3"),
+#undef COMPRESSED
+#undef LATENT
+#define RATIOS(bad)                                                                                \
+    {"deepseek_v4", MOE ", " V4, "[0, 4, 128, 4, 0, 128, 0]", bad, "compress_ratios must be"}
+        RATIOS("4"),
+        RATIOS("[0, 4, 128, 4, 0]"),
+        RATIOS("[0, 4, 128, 4, 0, 5]"),
+#undef RATIOS
+#define GLOBAL(good, bad)                                                                          \
+    {"gemma4_text", GEMMA4 "\"hidden_size_per_layer_input\": 0", good, bad,                        \
+     "head_dim, sliding_window or intermediate_size missing, or 0"}
+        GLOBAL("\"sliding_window\": 5, ", ""),
+#undef GLOBAL
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *model = NULL;
+        struct roof_error error = {0};
+        char members[1024];
+        char text[2048];
+        const char *const at = strstr(cases[i].all, cases[i].good);
+        assert_non_null(at);
+        roof_model_free(family(cases[i].family, cases[i].all));
+        (void)snprintf(members, sizeof members, "%.*s%s%s", (int)(at - cases[i].all), cases[i].all,
+                       cases[i].bad, at + strlen(cases[i].good));
+        (void)snprintf(text, sizeof text, "{\"model_type\": \"%s\", " SIZES ", %s}",
+                       cases[i].family, members);
+        assert_int_equal(roof_model_parse(&model, text, strlen(text), "x", &error), ROOF_INVALID);
+        if (strncmp(error.message, cases[i].message, strlen(cases[i].message)) != 0) {
+            fail_msg("case %zu: %s", i, error.message);
+        }
+        assert_null(model);
+    }
+}
+
 /* --- the embedded models ------------------------------------------------------------------- */
 
 /* Layers by kind, context and cache elements per token (K and V of all layers, or the latent). */
@@ -1825,6 +1884,7 @@ int main(void)
         cmocka_unit_test(test_active_parameters),
         cmocka_unit_test(test_every_model_is_checked),
         cmocka_unit_test(test_parameters_by_hand),
+        cmocka_unit_test(test_own_refused),
         cmocka_unit_test(test_embedded_details),
         cmocka_unit_test(test_ids_and_aliases),
         cmocka_unit_test(test_unknown_model),

@@ -148,6 +148,21 @@ static void test_unknown_keys(void **state)
     roof_model_free(m);
 }
 
+#define NOT_TOGETHER                                                                               \
+    "the language model alone: the encoder of images is not counted, because vision_config has "   \
+    "sizes that do not go together"
+#define SQUARE(hidden, layers, side)                                                               \
+    "\"vision_config\": {\"hidden_size\": " hidden ", \"num_hidden_layers\": " layers              \
+    ", \"num_attention_heads\": 4, \"intermediate_size\": 9, \"patch_size\": 14, "                 \
+    "\"image_size\": " side "}"
+#define SHUFFLED(ratio)                                                                            \
+    "\"vision_config\": {\"hidden_size\": 64, \"num_hidden_layers\": 2, "                          \
+    "\"num_attention_heads\": 4, \"intermediate_size\": 9, \"patch_size\": 14, "                   \
+    "\"image_size\": 336, \"pixel_shuffle_ratio\": " ratio "}"
+#define QWEN(member)                                                                               \
+    "\"vision_config\": {\"depth\": 2, \"hidden_size\": 64, \"num_heads\": 4, "                    \
+    "\"intermediate_size\": 9, \"out_hidden_size\": 64, \"patch_size\": 14, " member "}"
+
 /* An encoder that is not known, or whose shapes are missing, is left out with a note. */
 static void test_left_out(void **state)
 {
@@ -167,6 +182,23 @@ static void test_left_out(void **state)
                "\"patch_size\": 14, \"image_size\": 896}"),
          "the language model alone: the encoder of images is not counted, because vision_config "
          "has sizes that do not go together"},
+        /* 65 elements in four heads. */
+        {MODEL("gemma3", "gemma3_text", SQUARE("65", "2", "896")), NOT_TOGETHER},
+        {MODEL("gemma3", "gemma3_text", SQUARE("64", "5000", "896")), NOT_TOGETHER},
+        /* 65 patches across in 16 tokens across. */
+        {MODEL("gemma3", "gemma3_text", SQUARE("64", "2", "910")), NOT_TOGETHER},
+        /* 25 patches, or one, across in pairs; and ratios that make no number of patches. */
+        {MODEL("llama4", "llama", SQUARE("64", "2", "350")), NOT_TOGETHER},
+        {MODEL("llama4", "llama", SQUARE("64", "2", "14")), NOT_TOGETHER},
+        {MODEL("llama4", "llama", SHUFFLED("0.3")), NOT_TOGETHER},
+        {MODEL("llama4", "llama", SHUFFLED("0")), NOT_TOGETHER},
+        /* 1024 x 1000 x 1000 elements of a token. */
+        {MODEL("mistral3", "mistral", "\"spatial_merge_size\": 1000, " PIXTRAL), NOT_TOGETHER},
+        /* Three of two layers see the whole image, or hand on what they found; and a window of 8
+         * patches in threes. */
+        {MODEL("qwen2_5_vl", "qwen2", QWEN("\"fullatt_block_indexes\": [0, 1, 0]")), NOT_TOGETHER},
+        {MODEL("qwen2_5_vl", "qwen2", QWEN("\"spatial_merge_size\": 3")), NOT_TOGETHER},
+        {MODEL("qwen3_vl", "qwen3", QWEN("\"deepstack_visual_indexes\": [0, 1, 0]")), NOT_TOGETHER},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *const m = parse(rows[i].text);
@@ -180,12 +212,24 @@ static void test_left_out(void **state)
     }
 }
 
+static void test_refused(void **state)
+{
+    (void)state;
+    static const char text[] =
+        MODEL("mistral3", "mistral", "\"multimodal_projector_bias\": 3, " PIXTRAL);
+    struct roof_model *model = NULL;
+    struct roof_error error = {0};
+    assert_int_equal(roof_model_parse(&model, text, strlen(text), "x", &error), ROOF_INVALID);
+    assert_string_equal(error.message, "multimodal_projector_bias must be true or false");
+    assert_null(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parameters),   cmocka_unit_test(test_images),
         cmocka_unit_test(test_windows),      cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_unknown_keys), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
