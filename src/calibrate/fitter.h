@@ -68,6 +68,7 @@ struct group {
     enum roof_stack stack;
     enum roof_numerics numerics;
     enum roof_quantize quantize;
+    size_t first; /* its rows follow each other from here */
     size_t rows;
 };
 

@@ -234,6 +234,30 @@ static void deal_small_groups(struct fitter *f)
     }
 }
 
+/* --- order --------------------------------------------------------------------------------- */
+
+/* Puts the rows of each group beside each other, in the order in which they were read: a search
+ * looks at those of one group alone. */
+static enum roof_status sort_rows(struct fitter *f, struct roof_error *error)
+{
+    struct row *const sorted = malloc((f->rows + 1) * sizeof *sorted);
+    if (sorted == NULL) {
+        return roof_no_memory(error);
+    }
+    size_t count = 0;
+    for (int g = 0; g < f->groups; g++) {
+        f->group[g].first = count;
+        for (size_t i = 0; i < f->rows; i++) {
+            if (f->row[i].group == g) {
+                sorted[count++] = f->row[i];
+            }
+        }
+    }
+    free(f->row);
+    f->row = sorted;
+    return ROOF_OK;
+}
+
 /* --- opening ------------------------------------------------------------------------------- */
 
 /* Loads the devices whose rows are fitted. */
@@ -322,7 +346,7 @@ enum roof_status open_fitter(struct fitter *out, const struct options *options,
     }
     deal_sizes(out);
     deal_small_groups(out);
-    return ROOF_OK;
+    return sort_rows(out, error);
 }
 
 void close_fitter(struct fitter *f)
