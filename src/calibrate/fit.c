@@ -100,6 +100,8 @@ static void add_fit(struct fitter *f, int group, const struct candidate *best)
     fit->low = clamp(unseen->ratio[unseen->count / 10], 1e-3, 1);
     fit->high = clamp(unseen->ratio[unseen->count - 1 - unseen->count / 10], 1, 1e3);
     fit->lent = f->options->pool;
+    fit->weights = f->group[group].weights;
+    fit->one_format = fit->weights != ROOF_PRECISION_AUTO;
     report_fit(f, fit);
 }
 
