@@ -302,10 +302,13 @@ PAGE_QUESTIONS ?= 0.1
 check-page: $(PAGE)/roofline.wasm $(PAGE)/native
 	node tests/page/same.mjs $(PAGE)/roofline.wasm $(PAGE)/native $(PAGE_QUESTIONS)
 
-## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
+## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR (DEVICES='ID ...': these alone)
 MEASURED    ?=
+DEVICES     ?=
+FITTED      := $(BUILD)/fitted
 # A device takes kernels of those before it (lenders in data/borrowing.json). The first also takes some
-# of the second, so it borrows again at the end.
+# of the second, so it borrows at the end. Nothing is read of the files that are there before, but what
+# DEVICES take of the others.
 CALIBRATED  := h100-sxm a100-sxm-80gb hgx-b200 l40s rtx-pro-6000 dgx-spark mi355x mi300x
 ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
                aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0' \
@@ -317,14 +320,18 @@ ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, 
                --attribution 'AMD: attention, nod-ai/rocm-gemm-benchmark@068af6f (figures)'
 calibrate: $(FIT) $(BIN)
 	@[ -d '$(MEASURED)' ] || { echo 'make calibrate MEASURED=DIR' >&2; exit 2; }
+	rm -rf $(FITTED) && mkdir -p $(FITTED)
+	$(if $(DEVICES),cp data/calibration/*.json $(FITTED))
 	sh tests/measured.sh '$(MEASURED)' > $(BUILD)/measured.csv
-	for id in $(CALIBRATED); do \
-	    $(FIT) $(BUILD)/measured.csv --evaluations 400 --hardware $$id -o data/calibration/$$id.json \
-	        --lenders data/calibration \
-	        $(ATTRIBUTION) || exit 1; done
-	$(FIT) --kept data/calibration/h100-sxm.json --hardware h100-sxm -o data/calibration/h100-sxm.json \
-	    --lenders data/calibration $(ATTRIBUTION)
-	python3 -B tests/llamacpp.py $(BIN) '$(MEASURED)' data/calibration
+	lenders='$(if $(DEVICES),--lenders $(FITTED))'; \
+	for id in $(or $(DEVICES),$(CALIBRATED)); do \
+	    $(FIT) $(BUILD)/measured.csv --evaluations 400 --hardware $$id -o $(FITTED)/$$id.json \
+	        $$lenders $(ATTRIBUTION) || exit 1; \
+	    lenders='--lenders $(FITTED)'; done
+	$(if $(DEVICES),,$(FIT) --kept $(FITTED)/h100-sxm.json --hardware h100-sxm -o $(FITTED)/h100-sxm.json \
+	    --lenders $(FITTED) $(ATTRIBUTION))
+	$(if $(DEVICES),,python3 -B tests/llamacpp.py $(BIN) '$(MEASURED)' $(FITTED))
+	mv $(FITTED)/*.json data/calibration/
 
 ## bench: predictions per second, and whole processes beside /bin/true and jq, as JSON lines
 ## (BEFORE=COMMIT: beside those of an earlier commit, with ratios)

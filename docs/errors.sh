@@ -93,7 +93,7 @@ Each fit, with its band: measured / expected of eight rows of ten. `best` is a k
 EOF
 jq -r "$helpers"'
     .hardware as $d | .fits[] | select(.lent == null)
-    | [$d, .kernel, .numerics, .quantize_input, .stack, .rows, "**" + (.mape | pc) + "**",
+    | [$d, .kernel, .numerics + (if .weights then ": " + .weights else "" end), .quantize_input, .stack, .rows, "**" + (.mape | pc) + "**",
        ((.low * 100 | round / 100 | tostring) + " to " + (.high * 100 | round / 100 | tostring))] | row' "$@"
 cat << 'EOF'
 

@@ -38,11 +38,9 @@ static const struct roof_calibration *lender_of(const struct fitter *f, const st
  * how many they are. */
 static size_t mixed_rows(const struct row **out, const struct fitter *f, int group)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < f->rows; i++) {
-        if (f->row[i].group == group) {
-            out[count++] = &f->row[i];
-        }
+    const size_t count = f->group[group].rows;
+    for (size_t i = 0; i < count; i++) {
+        out[i] = &f->row[f->group[group].first + i];
     }
     uint64_t state = 1;
     for (size_t i = count; i > 1; i--) { /* Fisher and Yates */

@@ -21,9 +21,10 @@ struct unseen {
  * counts half each time. */
 static void add_unseen(struct unseen *out, const struct search *s)
 {
-    for (size_t i = 0; i < s->fitter->rows; i++) {
+    const struct group *const g = &s->fitter->group[s->group];
+    for (size_t i = g->first; i < g->first + g->rows; i++) {
         const struct row *const row = &s->fitter->row[i];
-        if (row->group == s->group && (row->folds >> s->fold & 1) != 0) {
+        if ((row->folds >> s->fold & 1) != 0) {
             const double expected = predict_row(s, row);
             const double weight = (row->folds & (row->folds - 1)) != 0 ? 0.5 : 1;
             out->error += weight * fabs(expected / row->measured_s - 1);
@@ -99,6 +100,8 @@ static void add_fit(struct fitter *f, int group, const struct candidate *best)
     fit->low = clamp(unseen->ratio[unseen->count / 10], 1e-3, 1);
     fit->high = clamp(unseen->ratio[unseen->count - 1 - unseen->count / 10], 1, 1e3);
     fit->lent = f->options->pool;
+    fit->weights = f->group[group].weights;
+    fit->one_format = fit->weights != ROOF_PRECISION_AUTO;
     report_fit(f, fit);
 }
 

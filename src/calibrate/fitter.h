@@ -3,9 +3,10 @@
  * roofline-calibrate fits the parameters of the expected-time model to measured rows.
  *
  * Rows are those of roofline compare. Each combination of stack, formats and quantisation in them
- * gets parameters of its own, found by a subplex search (NLopt) that minimises the mean relative
- * error. Errors and bands come from rows that a fit did not see: sizes are dealt into folds, and a
- * fold's fit leaves out every row that has one of its sizes.
+ * (and of the format of weights, if products have several without one) gets parameters of its own,
+ * found by a subplex search (NLopt) that minimises the mean relative error. Errors and bands come
+ * from rows that a fit did not see: sizes are dealt into folds, and a fold's fit leaves out every
+ * row that has one of its sizes.
  *
  * Kernels without measurements on the device are lent by other devices (--lend): their parameters
  * are in clocks and in shares of a device's own figures. Where there are a few rows, only the
@@ -68,6 +69,8 @@ struct group {
     enum roof_stack stack;
     enum roof_numerics numerics;
     enum roof_quantize quantize;
+    enum roof_precision weights; /* AUTO: the only format of weights, or all of them */
+    size_t first;                /* its rows follow each other from here */
     size_t rows;
 };
 

@@ -29,9 +29,10 @@ double clamp(double value, double low, double high)
 void try_parameters(struct search *s, const double *z)
 {
     for (size_t i = 0; i < s->count; i++) {
-        const double neutral = roof_parameter_neutral(&s->parameter[i]);
-        s->known[0].parameter[i] =
-            s->without && !isnan(neutral) ? neutral : from_scale(&s->parameter[i], z[i]);
+        const double neutral = s->parameter[i].neutral;
+        s->known[0].parameter[i] = s->without && !isnan(neutral) ? neutral
+                                   : isnan(s->chosen[i]) ? from_scale(&s->parameter[i], z[i])
+                                                         : s->chosen[i];
     }
 }
 
@@ -45,7 +46,7 @@ double predict_row(const struct search *s, const struct row *row)
 
 bool is_fitted(const struct search *s, const struct row *row)
 {
-    return row->group == s->group && (s->fold < 0 || (row->folds >> s->fold & 1) == 0);
+    return s->fold < 0 || (row->folds >> s->fold & 1) == 0;
 }
 
 /* The mean relative error; a prediction that is too fast counts halfway between its error and that
@@ -61,7 +62,8 @@ double objective(unsigned count, const double *z, double *gradient, void *search
     for (unsigned i = 0; i < count; i++) {
         distance += (z[i] - s->start[i]) * (z[i] - s->start[i]);
     }
-    for (size_t i = 0; i < s->fitter->rows; i++) {
+    const struct group *const g = &s->fitter->group[s->group];
+    for (size_t i = g->first; i < g->first + g->rows; i++) {
         const struct row *const row = &s->fitter->row[i];
         if (!is_fitted(s, row)) {
             continue;

@@ -126,14 +126,18 @@ static void on_bad(void *context, const struct roof_error *error)
     print_error(error);
 }
 
+static bool is_same(const struct group *a, const struct group *b)
+{
+    return a->kernel == b->kernel && a->stack == b->stack && a->numerics == b->numerics &&
+           a->quantize == b->quantize;
+}
+
 /* Finds the group of a kernel, which is made when there is none. */
 static enum roof_status find_group(int *out, struct fitter *f, const struct group *g,
                                    struct roof_error *error)
 {
     int at = 0;
-    while (at < f->groups &&
-           (f->group[at].kernel != g->kernel || f->group[at].stack != g->stack ||
-            f->group[at].numerics != g->numerics || f->group[at].quantize != g->quantize)) {
+    while (at < f->groups && (!is_same(&f->group[at], g) || f->group[at].weights != g->weights)) {
         at++;
     }
     if (at == GROUPS_MAX) {
@@ -160,16 +164,24 @@ static enum roof_status add_row(struct fitter *f, const struct row *row, struct 
     return ROOF_OK;
 }
 
+/* Tells if products have kernels for each format of weights that no way to quantise the input tells
+ * apart: with a scale for each row or for blocks. */
+static bool has_own_kernels(const struct group *g)
+{
+    return g->kernel == ROOF_KERNEL_GEMM && g->numerics != ROOF_NUMERICS_16BIT &&
+           g->quantize == ROOF_QUANTIZE_NONE;
+}
+
 static enum roof_status on_row(void *context, const struct roof_compared *compared,
                                struct roof_error *error)
 {
     struct fitter *const f = context;
     const struct roof_prediction *const p = compared->prediction;
     const struct roof_workload *const w = &p->workload;
-    const struct group g = {.kernel = roof_kernel_of(w),
-                            .stack = (enum roof_stack)w->stack,
-                            .numerics = roof_workload_numerics(w),
-                            .quantize = (enum roof_quantize)w->quantize_input};
+    struct group g = {.kernel = roof_kernel_of(w),
+                      .stack = (enum roof_stack)w->stack,
+                      .numerics = roof_workload_numerics(w),
+                      .quantize = (enum roof_quantize)w->quantize_input};
     const bool collective = roof_operator_row(w->op)->kind == ROOF_KIND_COLLECTIVE;
     const struct roof_figure *const figure = compared->hardware->figure;
     struct row row = {.workload = *w,
@@ -185,6 +197,7 @@ static enum roof_status on_row(void *context, const struct roof_compared *compar
     while (f->measured[row.device] != compared->hardware) {
         row.device++;
     }
+    g.weights = has_own_kernels(&g) ? w->formats.weights : ROOF_PRECISION_AUTO;
     TRY(find_group(&row.group, f, &g, error));
     TRY(add_row(f, &row, error));
     return add_sizes(f, w, error);
@@ -232,6 +245,44 @@ static void deal_small_groups(struct fitter *f)
             }
         }
     }
+}
+
+/* --- order --------------------------------------------------------------------------------- */
+
+/* A group that is alone with its kernel stands for all formats of weights. */
+static void name_formats(struct fitter *f)
+{
+    for (int i = 0; i < f->groups; i++) {
+        int same = 0;
+        for (int k = 0; k < f->groups; k++) {
+            same += is_same(&f->group[k], &f->group[i]);
+        }
+        if (same == 1) {
+            f->group[i].weights = ROOF_PRECISION_AUTO;
+        }
+    }
+}
+
+/* Puts the rows of each group beside each other, in the order in which they were read: a search
+ * looks at those of one group alone. */
+static enum roof_status sort_rows(struct fitter *f, struct roof_error *error)
+{
+    struct row *const sorted = malloc((f->rows + 1) * sizeof *sorted);
+    if (sorted == NULL) {
+        return roof_no_memory(error);
+    }
+    size_t count = 0;
+    for (int g = 0; g < f->groups; g++) {
+        f->group[g].first = count;
+        for (size_t i = 0; i < f->rows; i++) {
+            if (f->row[i].group == g) {
+                sorted[count++] = f->row[i];
+            }
+        }
+    }
+    free(f->row);
+    f->row = sorted;
+    return ROOF_OK;
 }
 
 /* --- opening ------------------------------------------------------------------------------- */
@@ -320,9 +371,10 @@ enum roof_status open_fitter(struct fitter *out, const struct options *options,
         return roof_error_set(error, ROOF_INVALID, "no rows of %s that can be fitted",
                               options->hardware);
     }
+    name_formats(out);
     deal_sizes(out);
     deal_small_groups(out);
-    return ROOF_OK;
+    return sort_rows(out, error);
 }
 
 void close_fitter(struct fitter *f)

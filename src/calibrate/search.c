@@ -9,6 +9,28 @@
 #define STARTS 2
 #define DRAWS 300
 
+/* Parameters that libraries have a few values of, which no search finds between: the rest of the
+ * fit is searched a little with each of them. */
+#define CHOICES 3
+#define CHOICE_EVALUATIONS 100
+static const struct {
+    const char *key;
+    double value[CHOICES];
+} choices[] = {{"row_granule", {64, 128, 256}},
+               {"vector_rows", {4, 8, 16}},
+               {"column_granule", {64, 128, 256}}};
+
+/* Returns the values of a parameter that has a few; NULL: it has any. */
+static const double *choices_of(const struct roof_parameter *p)
+{
+    for (size_t c = 0; c < COUNT(choices); c++) {
+        if (strcmp(p->key, choices[c].key) == 0) {
+            return choices[c].value;
+        }
+    }
+    return NULL;
+}
+
 /* The ends of a search, on its scale. */
 struct limits {
     double low[ROOF_FIT_PARAMETERS_MAX];
@@ -26,11 +48,15 @@ static bool is_held(const struct search *s, const struct roof_parameter *p)
     return s->held && !told;
 }
 
-/* Returns the value of a parameter that no fit may move: a common value, a figure of the device, a
- * lent one, or the launch of quantised products. NAN: the parameter is free. */
-static double pinned(const struct search *s, const struct roof_parameter *p, double start)
+/* Returns the value of a parameter that no fit may move: a chosen or a common value, a figure of
+ * the device, a lent one, or the launch of quantised products. NAN: the parameter is free. */
+static double pinned(const struct search *s, size_t place, double start)
 {
-    if (is_held(s, p) || (s->without && !isnan(roof_parameter_neutral(p)))) {
+    const struct roof_parameter *const p = &s->parameter[place];
+    if (!isnan(s->chosen[place])) {
+        return s->chosen[place];
+    }
+    if (is_held(s, p) || (s->without && !isnan(p->neutral))) {
         return from_scale(p, start);
     }
     if (!isnan(s->launch) && strcmp(p->key, "launch_clocks") == 0) {
@@ -50,7 +76,7 @@ static void set_limits(struct search *s, double *z, struct limits *limits)
         const struct roof_parameter *const p = &s->parameter[i];
         limits->low[i] = to_scale(p, p->min);
         limits->high[i] = to_scale(p, is_share(p) ? 0.995 : p->max);
-        const double fixed = pinned(s, p, s->start[i]);
+        const double fixed = pinned(s, i, s->start[i]);
         if (!isnan(fixed)) {
             limits->low[i] = limits->high[i] = z[i] = s->start[i] = to_scale(p, fixed);
         }
@@ -59,29 +85,77 @@ static void set_limits(struct search *s, double *z, struct limits *limits)
 
 /* --- searches ------------------------------------------------------------------------------ */
 
-/* Searches from z in subplex rounds of ever smaller steps, and leaves the best there. Returns the
- * objective of it. */
+/* A subplex search from z, with a first step. Leaves the best there, and returns the objective of
+ * it. */
+static double search_round(struct search *s, double *z, const struct limits *limits, double first,
+                           int evaluations)
+{
+    double value = HUGE_VAL;
+    double step[ROOF_FIT_PARAMETERS_MAX] = {0};
+    nlopt_opt opt = nlopt_create(NLOPT_LN_SBPLX, (unsigned)s->count);
+    for (size_t i = 0; i < s->count; i++) {
+        step[i] = first;
+        z[i] = clamp(z[i], limits->low[i], limits->high[i]);
+    }
+    nlopt_set_lower_bounds(opt, limits->low);
+    nlopt_set_upper_bounds(opt, limits->high);
+    nlopt_set_min_objective(opt, objective, s);
+    nlopt_set_maxeval(opt, evaluations);
+    nlopt_set_ftol_rel(opt, 1e-5);
+    nlopt_set_initial_step(opt, step);
+    (void)nlopt_optimize(opt, z, &value);
+    nlopt_destroy(opt);
+    return value;
+}
+
+/* Searches from z in rounds of ever smaller steps, and leaves the best there. Returns the objective
+ * of it. */
 static double search_from(struct search *s, double *z, const struct limits *limits)
 {
     static const double steps[] = {0.3, 0.2, 0.1};
     double value = HUGE_VAL;
     for (size_t round = 0; round < COUNT(steps); round++) {
-        double step[ROOF_FIT_PARAMETERS_MAX] = {0};
-        nlopt_opt opt = nlopt_create(NLOPT_LN_SBPLX, (unsigned)s->count);
-        for (size_t i = 0; i < s->count; i++) {
-            step[i] = steps[round];
-            z[i] = clamp(z[i], limits->low[i], limits->high[i]);
-        }
-        nlopt_set_lower_bounds(opt, limits->low);
-        nlopt_set_upper_bounds(opt, limits->high);
-        nlopt_set_min_objective(opt, objective, s);
-        nlopt_set_maxeval(opt, s->fitter->options->evaluations);
-        nlopt_set_ftol_rel(opt, 1e-5);
-        nlopt_set_initial_step(opt, step);
-        (void)nlopt_optimize(opt, z, &value);
-        nlopt_destroy(opt);
+        value = search_round(s, z, limits, steps[round], s->fitter->options->evaluations);
     }
     return value;
+}
+
+/* Chooses a value of a parameter, the neutral one included, by a short search from z with each of
+ * them, and leaves the best of these there. */
+static void choose_value(struct search *s, double *z, size_t place, const double *value)
+{
+    struct limits limits = {.low = {0}};
+    double best = HUGE_VAL;
+    double best_z[ROOF_FIT_PARAMETERS_MAX];
+    double chosen = s->parameter[place].neutral;
+    for (int k = -1; k < CHOICES; k++) {
+        double there[ROOF_FIT_PARAMETERS_MAX];
+        memcpy(there, z, sizeof there);
+        s->chosen[place] = k < 0 ? s->parameter[place].neutral : value[k];
+        set_limits(s, there, &limits);
+        const double found = search_round(s, there, &limits, 0.2, CHOICE_EVALUATIONS);
+        if (found < best) {
+            best = found;
+            chosen = s->chosen[place];
+            memcpy(best_z, there, sizeof best_z);
+        }
+    }
+    s->chosen[place] = chosen;
+    memcpy(z, best_z, sizeof best_z);
+}
+
+/* Chooses the values of all parameters that have a few, one after the other. */
+static void choose_values(struct search *s, double *z)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        s->chosen[i] =
+            choices_of(&s->parameter[i]) != NULL ? s->parameter[i].neutral : ROOF_UNKNOWN;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        if (choices_of(&s->parameter[i]) != NULL) {
+            choose_value(s, z, i, choices_of(&s->parameter[i]));
+        }
+    }
 }
 
 /* Notes what the rows of a search tell of bandwidth and peak. */
@@ -89,7 +163,8 @@ static void look_at_rows(struct search *s)
 {
     const struct fitter *const f = s->fitter;
     s->near_peak = s->uncached = false;
-    for (size_t i = 0; i < f->rows; i++) {
+    const struct group *const g = &f->group[s->group];
+    for (size_t i = g->first; i < g->first + g->rows; i++) {
         const struct row *const row = &f->row[i];
         const double l2 = f->measured[row->device]->figure[ROOF_FIGURE_L2].value;
         double bytes = 0;
@@ -117,7 +192,9 @@ static double search_lender(struct search *s, double *z, const struct roof_calib
             continue;
         }
         for (size_t i = 0; i < s->count; i++) {
-            s->start[i] = there[i] = to_scale(&s->parameter[i], fit->parameter[i]);
+            const struct roof_parameter *const p = &s->parameter[i];
+            s->start[i] = there[i] = to_scale(p, fit->parameter[i]);
+            s->chosen[i] = choices_of(p) != NULL ? fit->parameter[i] : ROOF_UNKNOWN;
         }
         set_limits(s, there, &limits);
         const double found = search_from(s, there, &limits);
@@ -165,7 +242,7 @@ static void draw_starts(double out[STARTS][ROOF_FIT_PARAMETERS_MAX], struct sear
     for (int n = 0; n < DRAWS; n++) {
         double point[ROOF_FIT_PARAMETERS_MAX] = {0};
         for (size_t i = 0; i < s->count; i++) {
-            const bool off = s->without && !isnan(roof_parameter_neutral(&s->parameter[i]));
+            const bool off = s->without && !isnan(s->parameter[i].neutral);
             const double moved =
                 off ? s->start[i] : s->start[i] + 2 * (draw(&state) + draw(&state));
             point[i] = clamp(moved, limits->low[i], limits->high[i]);
@@ -209,6 +286,9 @@ void run_search(struct search *s)
 {
     double z[ROOF_FIT_PARAMETERS_MAX] = {0};
     s->without = true;
+    for (size_t i = 0; i < s->count; i++) {
+        s->chosen[i] = ROOF_UNKNOWN;
+    }
     if (s->fitter->group[s->group].rows >= FEW_ROWS || !search_lent(s, z)) {
         search_all(s, z);
     }
@@ -219,7 +299,7 @@ bool is_extensible(const struct search *s)
 {
     bool found = false;
     for (size_t i = 0; i < s->count; i++) {
-        found = found || !isnan(roof_parameter_neutral(&s->parameter[i]));
+        found = found || !isnan(s->parameter[i].neutral);
     }
     return found && s->fitter->group[s->group].rows >= FEW_ROWS;
 }
@@ -231,12 +311,14 @@ void extend_search(struct search *s)
     struct limits limits = {.low = {0}};
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_parameter *const p = &s->parameter[i];
-        const bool added = !isnan(roof_parameter_neutral(p));
+        const bool added = !isnan(p->neutral);
         other[i] = to_scale(p, p->start);
         z[i] = added ? other[i] : to_scale(p, s->known[0].parameter[i]);
     }
     s->without = false;
+    choose_values(s, z);
     set_limits(s, z, &limits);
+    set_limits(s, other, &limits);
     const double near = search_from(s, z, &limits);
     const double far = search_from(s, other, &limits);
     try_parameters(s, far < near ? other : z);

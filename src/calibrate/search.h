@@ -13,8 +13,9 @@ struct search {
     const struct roof_parameter *parameter;
     size_t count;
     int group;
-    int fold;                              /* the one that is left out; -1: none */
-    double start[ROOF_FIT_PARAMETERS_MAX]; /* on the scale of the search */
+    int fold;                               /* the one that is left out; -1: none */
+    double start[ROOF_FIT_PARAMETERS_MAX];  /* on the scale of the search */
+    double chosen[ROOF_FIT_PARAMETERS_MAX]; /* one of a few values, not searched; NAN: it is */
     bool without;   /* parameters that calibrations may leave out do nothing */
     bool held;      /* all parameters but bandwidth and peak stay at the start */
     bool near_peak; /* a row needs at least half as long for its FLOPs as for its bytes */
@@ -24,7 +25,7 @@ struct search {
 
 /* objective.c: starts a search for the parameters of a group, with no fold left out. */
 void open_search(struct search *s, const struct fitter *f, int group);
-/* True if a row is of the group and not of the fold that is left out. */
+/* True if a row of the group is not of the fold that is left out. */
 bool is_fitted(const struct search *s, const struct row *row);
 /* The time of a row with the parameters under trial. */
 double predict_row(const struct search *s, const struct row *row);

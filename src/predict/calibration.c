@@ -15,7 +15,9 @@
 
 /* --- parameters ---------------------------------------------------------------------------- */
 
-#define PARAMETER(id, key, least, most, start, meaning) {key, least, most, start, meaning},
+#define NEEDED ROOF_UNKNOWN
+#define PARAMETER(id, key, least, most, start, neutral, meaning)                                   \
+    {key, least, most, start, neutral, meaning},
 static const struct roof_parameter gemm_parameters[] = {
 #define ROOF_GEMM_PARAMETER PARAMETER
 #include "predict/kernel_parameters.h"
@@ -88,20 +90,6 @@ const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, siz
 {
     *count = kernels[kernel].count;
     return kernels[kernel].parameter;
-}
-
-double roof_parameter_neutral(const struct roof_parameter *parameter)
-{
-    static const struct {
-        const char *key;
-        double value;
-    } neutral[] = {{"narrow", 1}, {"wide", 1}};
-    for (size_t i = 0; i < COUNT(neutral); i++) {
-        if (strcmp(neutral[i].key, parameter->key) == 0) {
-            return neutral[i].value;
-        }
-    }
-    return ROOF_UNKNOWN;
 }
 
 const struct roof_parameter *roof_plain_parameters(size_t *count)
@@ -250,7 +238,7 @@ static enum roof_status read_parameters(struct roof_kernel_fit *out, const struc
     const struct roof_parameter *const parameter = roof_fit_parameters(out, &count);
     for (size_t i = 0; i < count; i++) {
         const struct roof_parameter *const p = &parameter[i];
-        out->parameter[i] = roof_parameter_neutral(p);
+        out->parameter[i] = p->neutral;
         if (isnan(out->parameter[i]) || roof_json_get(values, p->key) != NULL) {
             TRY(read_number(&out->parameter[i], json, values == NULL ? object : values, p->key,
                             p->min, p->max, error));

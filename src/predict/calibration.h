@@ -67,16 +67,15 @@ enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_preci
 struct roof_parameter {
     const char *key; /**< in files, with its unit: "launch_us" */
     double min;
-    double max;   /**< equal to min: the value is common to all fits */
-    double start; /**< where a fit begins, and what it is held near */
+    double max;     /**< equal to min: the value is common to all fits */
+    double start;   /**< where a fit begins, and what it is held near */
+    double neutral; /**< where it does nothing, so that calibrations may leave it out; NAN: they
+                         must have it */
     const char *meaning;
 };
 /** Returns the parameters of the formula of a kernel, *count of them, in the order of struct
  * roof_kernel_fit. */
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count);
-/** Returns the value at which a parameter that calibrations may leave out does nothing; NAN: they
- * must have it. */
-double roof_parameter_neutral(const struct roof_parameter *parameter);
 /** Returns those of the plain formula, which any kernel can have instead. */
 const struct roof_parameter *roof_plain_parameters(size_t *count);
 const char *roof_kernel_name(enum roof_kernel kernel);

@@ -42,7 +42,7 @@ static void put_fit(struct roof_text *out, const struct roof_kernel_fit *fit)
     put_rounded(out, fit->high);
     roof_text_put(out, ",\n     \"parameters\": {");
     for (size_t i = 0; i < count; i++) {
-        if (fit->parameter[i] != roof_parameter_neutral(&parameter[i])) {
+        if (fit->parameter[i] != parameter[i].neutral) {
             roof_text_printf(out, "%s\"%s\": ", i == 0 ? "" : ", ", parameter[i].key);
             put_rounded(out, fit->parameter[i]);
         }

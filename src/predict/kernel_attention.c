@@ -3,11 +3,11 @@
 #include "predict/kernel_task.h"
 
 enum {
-#define ROOF_DECODE_PARAMETER(id, key, least, most, start, meaning) D_##id,
+#define ROOF_DECODE_PARAMETER(id, key, least, most, start, neutral, meaning) D_##id,
 #include "predict/kernel_parameters.h"
 };
 enum {
-#define ROOF_PREFILL_PARAMETER(id, key, least, most, start, meaning) F_##id,
+#define ROOF_PREFILL_PARAMETER(id, key, least, most, start, neutral, meaning) F_##id,
 #include "predict/kernel_parameters.h"
 };
 
@@ -159,11 +159,11 @@ void roof_expect_decode_in_tiles(struct roof_expected *out, const struct roof_ke
 /* --- latent attention ---------------------------------------------------------------------- */
 
 enum {
-#define ROOF_MLA_DECODE_PARAMETER(id, key, least, most, start, meaning) L_##id,
+#define ROOF_MLA_DECODE_PARAMETER(id, key, least, most, start, neutral, meaning) L_##id,
 #include "predict/kernel_parameters.h"
 };
 enum {
-#define ROOF_MLA_PREFILL_PARAMETER(id, key, least, most, start, meaning) E_##id,
+#define ROOF_MLA_PREFILL_PARAMETER(id, key, least, most, start, neutral, meaning) E_##id,
 #include "predict/kernel_parameters.h"
 };
 

@@ -3,7 +3,7 @@
 #include "predict/kernel_task.h"
 
 enum {
-#define ROOF_COLLECTIVE_PARAMETER(id, key, least, most, start, meaning) C_##id,
+#define ROOF_COLLECTIVE_PARAMETER(id, key, least, most, start, neutral, meaning) C_##id,
 #include "predict/kernel_parameters.h"
 };
 
@@ -44,7 +44,7 @@ void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_
 }
 
 enum {
-#define ROOF_ONE_SHOT_PARAMETER(id, key, least, most, start, meaning) O_##id,
+#define ROOF_ONE_SHOT_PARAMETER(id, key, least, most, start, neutral, meaning) O_##id,
 #include "predict/kernel_parameters.h"
 };
 

@@ -3,7 +3,7 @@
 #include "predict/kernel_task.h"
 
 enum {
-#define ROOF_PLAIN_PARAMETER(id, key, least, most, start, meaning) S_##id,
+#define ROOF_PLAIN_PARAMETER(id, key, least, most, start, neutral, meaning) S_##id,
 #include "predict/kernel_parameters.h"
 };
 

@@ -13,7 +13,7 @@ static inline double round_up(double x)
 }
 
 enum {
-#define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
+#define ROOF_GEMM_PARAMETER(id, key, least, most, start, neutral, meaning) P_##id,
 #include "predict/kernel_parameters.h"
 };
 
@@ -72,9 +72,10 @@ static struct gemm gemm_costs(const struct roof_product *g, const struct roof_ke
                          .weights_hit = weights_hit};
 }
 
-/* Returns the time of a matrix-vector kernel, which has no tiles; infinite where there is none. */
+/* Returns the time of a kernel without tiles, which takes one row, or a few in libraries that have
+ * one for them; infinite where there is none. */
 static double vector_time(struct roof_tiling *out, const struct roof_kernel_task *task,
-                          const struct gemm *c, double shown)
+                          const struct gemm *c, const double *p)
 {
     const struct roof_product *const g = task->product;
     *out = (struct roof_tiling){.tile_m = 1,
@@ -85,13 +86,13 @@ static double vector_time(struct roof_tiling *out, const struct roof_kernel_task
                                 .utilisation = 1,
                                 .l2_hit = c->weights_hit,
                                 .limit = ROOF_KERNEL_LIMIT_MEMORY};
-    if (!g->vector || g->split_k > 1) {
+    if (g->vector_rows > roof_larger(1, p[P_VECTOR_ROWS]) || g->split_k > 1) {
         return ROOF_UNBOUNDED;
     }
     const double sm = roof_larger(roof_larger(g->k * c->step, g->w * c->feed / task->sms),
-                                  2 * g->batch * g->n * g->k / task->peak);
+                                  2 * g->batch * g->m * g->n * g->k / task->peak);
     out->limit = sm > c->bytes ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_MEMORY;
-    return roof_overlap(sm, c->bytes, shown);
+    return roof_overlap(sm, c->bytes, p[P_OVERLAP]);
 }
 
 /* The costs of each tile, in seconds. */
@@ -241,13 +242,41 @@ static void describe_tiling(struct roof_tiling *out, const struct choice *best,
     out->tile_m = (int)tile_m[t];
     out->tile_n = (int)tile_n[t];
     out->split_k = (int)split;
-    out->grid = g->batch * round_up(g->m / tile_m[t]) * round_up(g->n / tile_n[t]) * split;
+    out->grid = g->batch * round_up(g->rows / tile_m[t]) * round_up(g->n / tile_n[t]) * split;
     out->waves = cut.waves;
     out->utilisation = cut.full / round_up(cut.full);
     out->limit = cut.memory > cut.sm                                 ? ROOF_KERNEL_LIMIT_MEMORY
                  : steps || costs->ends[t] > depth * costs->inner[t] ? ROOF_KERNEL_LIMIT_LATENCY
                  : costs->operands[t] > costs->compute[t]            ? ROOF_KERNEL_LIMIT_OPERANDS
                                                                      : ROOF_KERNEL_LIMIT_COMPUTE;
+}
+
+/* Spreads the tiles of a product over the SMs. */
+static void spread_tiles(struct roof_product *g, double sms)
+{
+    for (int t = 0; t < ROOF_TILES; t++) {
+        g->load[t] = g->batch * round_up(g->rows * per_m[t]) * round_up(g->n * per_n[t]) / sms;
+    }
+}
+
+/* Returns the product with the rows that a kernel computes. The thread blocks of a cluster share
+ * columns of W, so that rows are a multiple of those of all its tiles; a product of fewer rows has
+ * a kernel for the next power of two. */
+static const struct roof_product *pad_product(struct roof_product *out,
+                                              const struct roof_kernel_task *t, double granule)
+{
+    const struct roof_product *const g = t->product;
+    while (granule >= 2 * g->m) {
+        granule /= 2;
+    }
+    const double rows = granule > 1 ? granule * round_up(g->m / granule) : g->m;
+    if (rows == g->m) {
+        return g;
+    }
+    *out = *g;
+    out->rows = rows;
+    spread_tiles(out, t->sms);
+    return out;
 }
 
 /*
@@ -258,10 +287,11 @@ static void describe_tiling(struct roof_tiling *out, const struct choice *best,
 static double gemm_time(struct roof_expected *out, const struct roof_kernel_task *t,
                         const double *p)
 {
-    const struct roof_product *const g = t->product;
-    const struct gemm c = gemm_costs(g, t, p);
+    const struct gemm c = gemm_costs(t->product, t, p);
+    struct roof_product padded;
+    const struct roof_product *const g = pad_product(&padded, t, p[P_GRANULE]);
     struct tile_costs costs;
-    struct choice best = {.time = vector_time(&out->tiling, t, &c, p[P_OVERLAP]), .place = -1};
+    struct choice best = {.time = vector_time(&out->tiling, t, &c, p), .place = -1};
     cost_tiles(&costs, g, &c, p);
     choose_tiling(&best, g, &c, &costs, p);
     out->tiled = best.place >= 0;
@@ -302,18 +332,16 @@ static void attention_product(struct roof_product *g, const struct roof_workload
     g->w_element = roof_precision_bits(w->formats.kv) / 8;
 }
 
-/* Spreads the tiles of a product over the SMs, and cuts its K. */
+/* Cuts the K of a product, and spreads its tiles over the SMs. */
 static void spread_product(struct roof_product *g, double sms)
 {
-    for (int t = 0; t < ROOF_TILES; t++) {
-        g->load[t] = g->batch * round_up(g->m * per_m[t]) * round_up(g->n * per_n[t]) / sms;
-    }
     for (int j = 0; j < ROOF_CUTS; j++) {
         g->depth[j] = round_up(g->k / (g->k_block * splits[j])) * g->k_block;
     }
     if (g->split_k > 0) {
         g->depth[0] = round_up(g->k / (g->k_block * g->split_k)) * g->k_block;
     }
+    spread_tiles(g, sms);
 }
 
 /* Fills in what all kernels of a product share. */
@@ -332,10 +360,12 @@ static void see_product(struct roof_product *g, const struct roof_kernel_task *t
     g->w_element = roof_precision_bits(w->formats.weights) / 8;
     g->y_element = roof_precision_bits(w->formats.out) / 8 / halves;
     g->split_k = (double)w->split_k;
-    g->vector = g->m == 1;
+    g->vector_rows = g->m;
     if (roof_operator_row(w->op)->other == ROOF_ROLE_KV) {
         attention_product(g, w);
+        g->vector_rows = ROOF_UNBOUNDED;
     }
+    g->rows = g->m;
     g->x = g->batch * g->m * g->k * g->x_element;
     g->w = g->batch * g->n * g->k * g->w_element;
     g->y = g->batch * g->m * g->n * g->y_element;
@@ -364,7 +394,7 @@ void roof_expect_gemm(struct roof_expected *out, const struct roof_kernel_task *
 /* --- mixture of experts -------------------------------------------------------------------- */
 
 enum {
-#define ROOF_MOE_PARAMETER(id, key, least, most, start, meaning) M_##id,
+#define ROOF_MOE_PARAMETER(id, key, least, most, start, neutral, meaning) M_##id,
 #include "predict/kernel_parameters.h"
 };
 
@@ -378,12 +408,14 @@ void roof_expect_moe(struct roof_expected *out, const struct roof_kernel_task *t
     const struct roof_workload *const w = t->workload;
     const double hidden = (double)w->shape.hidden;
     const double inner = (double)w->shape.intermediate;
+    /* With the columns that fill its last tile up; their weights are stored as zeros. */
+    const double columns = p[M_COLUMNS] * round_up(inner / p[M_COLUMNS]);
     /* Gate, up and down, or some of them where their formats differ or there is no gate. */
     const bool in = w->op != ROOF_OPERATOR_MOE_DOWN;
     const bool down = w->op != ROOF_OPERATOR_MOE_GATE_UP && w->op != ROOF_OPERATOR_MOE_UP;
     const double matrices = roof_expert_matrices(w->op);
     const double part = matrices / 3;
-    const double depth = (in ? hidden : 0) + (down ? inner : 0);
+    const double depth = (in ? hidden : 0) + (down ? columns : 0);
     const double element = roof_precision_bits(w->formats.weights) / 8;
     const double weights = t->work->bytes[ROOF_ROLE_WEIGHTS];
     const double touched = weights / (matrices * hidden * inner * element);
@@ -393,13 +425,14 @@ void roof_expect_moe(struct roof_expected *out, const struct roof_kernel_task *t
     const double set = roof_working_set(w, weights);
     const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[M_L2_CAPACITY] * t->l2);
     out->tiling.l2_hit = hit;
-    const double memory = weights * (1 + p[M_REREAD] * rows / (rows + p[M_TILE_ROWS])) *
+    const double memory = weights * (columns / inner) *
+                          (1 + p[M_REREAD] * rows / (rows + p[M_TILE_ROWS])) *
                           ((1 - hit) / p[M_DRAM] + hit / p[M_L2_RATE]) / t->bandwidth;
-    const double compute =
-        2 * matrices * (routed + p[M_TILE_ROWS] * touched) * hidden * inner / (p[M_PEAK] * t->peak);
+    const double compute = 2 * matrices * (routed + p[M_TILE_ROWS] * touched) * hidden * columns /
+                           (p[M_PEAK] * t->peak);
     const double lone = 128 * depth * element * t->sms / (p[M_STREAM] * t->bandwidth);
     const double moves = part * p[M_PASSES] * 2 *
-                         (routed * (2 * hidden + 3 * inner) + 2 * tokens * hidden) / t->bandwidth;
+                         (routed * (2 * hidden + 3 * columns) + 2 * tokens * hidden) / t->bandwidth;
     const double sort = part * p[M_DOUBLING] * log2(1 + routed) / t->clock;
     const double products = roof_overlap(memory, compute, p[M_OVERLAP]);
     out->launch_s = part * p[M_LAUNCH] / t->clock;

@@ -20,9 +20,10 @@ enum { ROOF_TILES = 12, ROOF_CUTS = 10 };
 /* A product as its kernels see it, whatever their parameters are: sizes, bytes of the whole batch,
  * and what follows from them and from figures of the device. */
 struct roof_product {
-    bool known;  /* all of it is filled in */
-    bool vector; /* a matrix-vector kernel may be taken */
+    bool known; /* all of it is filled in */
     double m, n, k, batch;
+    double rows;        /* m with those that a kernel adds to it */
+    double vector_rows; /* m, or infinite for products that no kernel without tiles is taken for */
     double x, w, y;
     double x_element, w_element, y_element;
     double working_set;      /* bytes; infinite when the data is cold */

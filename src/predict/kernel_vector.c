@@ -3,7 +3,7 @@
 #include "predict/kernel_task.h"
 
 enum {
-#define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning) V_##id,
+#define ROOF_VECTOR_PARAMETER(id, key, least, most, start, neutral, meaning) V_##id,
 #include "predict/kernel_parameters.h"
 };
 

@@ -24,6 +24,10 @@ def device(random):
         "tile": random.uniform(0.001, 1), "epilogue": random.uniform(0.2, 2),
         "power": random.uniform(0.0001, 0.1), "quantize_launch_clocks": 1000, "quantize_rate": 1,
         "quantize_row_clocks": 1}
+    if random.random() < 0.5:
+        parameters["row_granule"] = random.choice((64, 128, 256))
+    if random.random() < 0.5:
+        parameters["vector_rows"] = random.choice((4, 8, 16))
     fit = {"kernel": "gemm", "stack": "best", "numerics": "16bit", "quantize_input": "none",
            "rows": 1, "mape": 0.1, "low": 0.9, "high": 1.1, "parameters": parameters}
     sms, clock = random.randint(4, 200), random.randint(800, 2500)
@@ -34,12 +38,31 @@ def device(random):
     return figures, {"schema": "roofline/calibration/1", "fits": [fit]}
 
 
+def rows_computed(p, m):
+    """The rows with those that fill a cluster's tiles up."""
+    rows = p.get("row_granule", 1)
+    while rows > 1 and rows // 2 >= m:
+        rows //= 2
+    return -(-m // rows) * rows
+
+
+def without_tiles(p, h, m, n, k, batch):
+    """The time of the kernel for a few rows, without its launch."""
+    sms, clock = h["sm_count"], h["boost_clock_mhz"] * 1e6
+    step = 128 // BYTES
+    sm = max(k * p["k_step_clocks"] / (clock * step),
+             batch * n * k * BYTES / (p["feed_bytes_per_clock"] * clock * sms),
+             2 * batch * m * n * k / (h["peak_tflops"]["fp16"] * 1e12))
+    moved = batch * (m * k + n * k + m * n) * BYTES / (p["dram"] * h["bandwidth_gb_s"] * 1e9)
+    return max(sm, moved) + p["overlap"] * min(sm, moved)
+
+
 def over_tile(p, h, m, n, k, batch, tile, parts):
     """The time of the kernel with one tile and as many parts, without its launch."""
     tall, wide = tile
     sms, clock = h["sm_count"], h["boost_clock_mhz"] * 1e6
     peak, bandwidth = h["peak_tflops"]["fp16"] * 1e12, h["bandwidth_gb_s"] * 1e9
-    blocks = batch * -(-m // tall) * -(-n // wide) * parts
+    blocks = batch * -(-rows_computed(p, m) // tall) * -(-n // wide) * parts
     rounds = blocks / sms
     waves = 1 if rounds <= 1 else rounds + p["wave"] * (math.ceil(rounds) - rounds)
     step = 128 // BYTES
@@ -63,8 +86,10 @@ def product(p, h, m, n, k, batch, split):
     flops, bytes_ = 2 * batch * m * n * k, batch * (m * k + n * k + m * n) * BYTES
     bound = max(flops / (h["peak_tflops"]["fp16"] * 1e12), bytes_ / (h["bandwidth_gb_s"] * 1e9))
     best = math.inf
+    if split in (None, 1) and m <= p.get("vector_rows", 1):
+        best = without_tiles(p, h, m, n, k, batch)
     for tile in TILES:
-        blocks = batch * -(-m // tile[0]) * -(-n // tile[1])
+        blocks = batch * -(-rows_computed(p, m) // tile[0]) * -(-n // tile[1])
         for parts in SPLITS if split is None else (split,):
             if split is not None or parts == 1 or blocks * parts <= 2 * h["sm_count"]:
                 best = min(best, over_tile(p, h, m, n, k, batch, tile, parts))

@@ -502,7 +502,8 @@ def operators_of(row):
     for stage, one in enumerate(row["predicted"]):
         for count, node, p in one:
             dims = {key: value for key, value in node.dims.items()
-                    if key not in ("within", "algorithm", "bias")}
+                    if key not in ("within", "algorithm", "bias")
+                    and (value or key not in UNPRINTED)}
             if node.op in operators.LATENT:
                 del dims["window"]
             if node.op == "kv-append":
@@ -525,7 +526,7 @@ def operator_key(got, sizes):
         dims.pop(key, None)
     if got["operator"] == "kv-append":
         dims.pop("heads", None)
-    for key in ("compression", "selected"):  # 0 is not printed
+    for key in UNPRINTED:
         if not dims.get(key):
             dims.pop(key, None)
     dims = {key: int(value) if isinstance(value, bool) else value for key, value in dims.items()}
@@ -533,6 +534,7 @@ def operator_key(got, sizes):
     return (got["name"], got["operator"], tuple(sorted((k, str(v)) for k, v in dims.items())), used)
 
 
+UNPRINTED = ("compression", "selected")  # where they are 0
 SIZES = ("m n k batch heads kv_heads head_dim query_len kv_len causal window kv_lora_rank "
          "qk_nope_head_dim qk_rope_head_dim v_head_dim tokens hidden gain intermediate experts top_k "
          "routing ep elements devices within algorithm selected taps state_size scan_chunk compression streams").split()
@@ -540,8 +542,11 @@ SIZES = ("m n k batch heads kv_heads head_dim query_len kv_len causal window kv_
 
 def check_graphs(comparison, program, every_device, every_model, random, count):
     """Single predictions in JSON: every operator of the graph with its counts, and the limits."""
-    for _ in range(count):
-        name, where = (random.choice(list(x)) for x in (every_model["models"], every_device))
+    # One of them has compressed keys in some layers, and others that are not chosen.
+    compressed = [name for name, model in every_model["models"].items() if model.compressed]
+    for number in range(count):
+        name = random.choice(list(every_model["models"]) if number else compressed)
+        where = random.choice(list(every_device))
         model, device = every_model["models"][name], every_device[where]
         asked = cases.scenario(random, model)
         while "prompt" in asked or "ep" in asked and set(asked) & {"moe_tp", "moe_ep",

@@ -19,7 +19,7 @@ static inline struct roof_kernel_fit empty_fit(enum roof_kernel kernel, enum roo
     size_t count = 0;
     const struct roof_parameter *const parameter = roof_fit_parameters(&fit, &count);
     for (size_t i = 0; i < count; i++) {
-        const double neutral = roof_parameter_neutral(&parameter[i]);
+        const double neutral = parameter[i].neutral;
         fit.parameter[i] = isnan(neutral) ? 0 : neutral;
     }
     return fit;

@@ -9,7 +9,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
-#define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
+#define ROOF_GEMM_PARAMETER(id, key, least, most, start, neutral, meaning) P_##id,
 #include "predict/kernel_parameters.h"
     P_COUNT
 };

@@ -9,11 +9,11 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
-#define ROOF_DECODE_PARAMETER(id, key, least, most, start, meaning) D_##id,
+#define ROOF_DECODE_PARAMETER(id, key, least, most, start, neutral, meaning) D_##id,
 #include "predict/kernel_parameters.h"
 };
 enum {
-#define ROOF_PREFILL_PARAMETER(id, key, least, most, start, meaning) F_##id,
+#define ROOF_PREFILL_PARAMETER(id, key, least, most, start, neutral, meaning) F_##id,
 #include "predict/kernel_parameters.h"
 };
 
@@ -380,11 +380,11 @@ static void test_prefill_near(void **unused)
 }
 
 enum {
-#define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
+#define ROOF_GEMM_PARAMETER(id, key, least, most, start, neutral, meaning) P_##id,
 #include "predict/kernel_parameters.h"
 };
 enum {
-#define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning) V_##id,
+#define ROOF_VECTOR_PARAMETER(id, key, least, most, start, neutral, meaning) V_##id,
 #include "predict/kernel_parameters.h"
 };
 

@@ -10,12 +10,12 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
-#define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
+#define ROOF_GEMM_PARAMETER(id, key, least, most, start, neutral, meaning) P_##id,
 #include "predict/kernel_parameters.h"
     P_COUNT
 };
 /* How many parameters each list has. */
-#define ONE(id, key, least, most, start, meaning) +1
+#define ONE(id, key, least, most, start, neutral, meaning) +1
 enum {
     DECODE_COUNT = 0
 #define ROOF_DECODE_PARAMETER ONE
@@ -118,7 +118,7 @@ static void test_parameters(void **unused)
         for (size_t i = 0; i < count; i++) {
             assert_true(row[i].min > 0);
             assert_true(row[i].min <= row[i].start && row[i].start <= row[i].max);
-            const double neutral = roof_parameter_neutral(&row[i]);
+            const double neutral = row[i].neutral;
             assert_true(isnan(neutral) || (row[i].min <= neutral && neutral <= row[i].max));
             assert_true(strlen(row[i].meaning) > 5);
             assert_int_equal(strspn(row[i].key, "abcdefghijklmnopqrstuvwxyz0123456789_"),
@@ -714,8 +714,9 @@ static void test_file(void **unused)
     assert_int_equal(fit->rows, 12);
     assert_true(fit->mape == 0.125 && fit->low == 0.75 && fit->high == 1.5);
     assert_null(fit->lent);
-    static const double values[] = {1000, 0.5,  0.5, 1,     70, 11,   5.5,  400, 100, 0.2,
-                                    0.25, 4000, 3.9, 0.075, 2,  0.03, 5000, 0.8, 0.75};
+    static const double values[] = {
+        1000, 0.5, 0.5,   1, 70,   11,   5.5, 400,  100, 0.2, 0.25,
+        4000, 3.9, 0.075, 2, 0.03, 5000, 0.8, 0.75, 1,   1 /* those that the file leaves out */};
     assert_int_equal(COUNT(values), P_COUNT);
     for (size_t i = 0; i < P_COUNT; i++) {
         assert_true(fit->parameter[i] == values[i]);
@@ -820,7 +821,7 @@ static void test_left_out(void **unused)
     for (size_t i = 0; i < count; i++) {
         const bool narrow = strcmp(row[i].key, "narrow") == 0;
         const bool wide = strcmp(row[i].key, "wide") == 0;
-        assert_true(narrow || wide == !isnan(roof_parameter_neutral(&row[i])));
+        assert_true(narrow || wide == !isnan(row[i].neutral));
         assert_true(!narrow || c->fit[0].parameter[i] == 1);
         assert_true(!wide || c->fit[0].parameter[i] == 0.25);
     }

@@ -6,11 +6,11 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
-#define ROOF_COLLECTIVE_PARAMETER(id, key, least, most, start, meaning) C_##id,
+#define ROOF_COLLECTIVE_PARAMETER(id, key, least, most, start, neutral, meaning) C_##id,
 #include "predict/kernel_parameters.h"
 };
 enum {
-#define ROOF_ONE_SHOT_PARAMETER(id, key, least, most, start, meaning) O_##id,
+#define ROOF_ONE_SHOT_PARAMETER(id, key, least, most, start, neutral, meaning) O_##id,
 #include "predict/kernel_parameters.h"
 };
 

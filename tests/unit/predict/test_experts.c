@@ -6,7 +6,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
-#define ROOF_MOE_PARAMETER(id, key, least, most, start, meaning) M_##id,
+#define ROOF_MOE_PARAMETER(id, key, least, most, start, neutral, meaning) M_##id,
 #include "predict/kernel_parameters.h"
 };
 
@@ -130,6 +130,30 @@ static void test_compute(void **unused)
     p[M_PEAK] = 0.25;
     check(&f, 4 * PRODUCTS_US + MOVES_US, ROOF_KERNEL_LIMIT_COMPUTE);
     roof_hardware_free(f.device);
+}
+
+/* An expert of 50 columns has as many tiles as one of 64. */
+static void test_columns(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    double *const p = f.fit.parameter;
+    const double more = 64 / 50.;
+    const double moves = 0.125 + 15 * 3 * 14 * 2 / 1e5; /* three times between, of 15 rows */
+    p[M_COLUMNS] = 64;
+    check(&f, WEIGHTS_US * more + moves, ROOF_KERNEL_LIMIT_MEMORY);
+    p[M_OVERLAP] = 0.5;
+    check(&f, (WEIGHTS_US + PRODUCTS_US / 2) * more + moves, ROOF_KERNEL_LIMIT_MEMORY);
+    p[M_OVERLAP] = 0;
+    p[M_STREAM] = 1; /* 128 columns through 100 and 64 rows, at 10 bytes per ns */
+    check(&f, WEIGHTS_US * more + moves + 128 * 164 * 2 / 1e4, ROOF_KERNEL_LIMIT_LATENCY);
+    p[M_STREAM] = 1e12;
+    f.workload.shape.intermediate = 64; /* fills it */
+    check(&f, WEIGHTS_US * more + moves, ROOF_KERNEL_LIMIT_MEMORY);
+    p[M_COLUMNS] = 1;
+    check(&f, WEIGHTS_US * more + moves, ROOF_KERNEL_LIMIT_MEMORY);
+    end(&f);
 }
 
 static void test_latency(void **unused)

@@ -13,7 +13,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
-#define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
+#define ROOF_GEMM_PARAMETER(id, key, least, most, start, neutral, meaning) P_##id,
 #include "predict/kernel_parameters.h"
     P_COUNT
 };
@@ -356,6 +356,63 @@ static void test_matrix_vector(void **unused)
     set(&f, "peak_tflops.fp16=0.05"); /* 2 MFLOP: 40 us */
     check(&f, 1, 1000, 1000, 40 + 10.02, ROOF_KERNEL_LIMIT_LATENCY);
     end(&f);
+}
+
+/* Libraries have such a kernel for a few rows, too. */
+static void test_few_rows(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.fit.parameter[P_PROLOGUE] = 1e6; /* of a tile: a millisecond */
+    assert_true(predict(&f, 2, 1000, 1000)->time_s > 1e-3);
+    f.fit.parameter[P_VECTOR_ROWS] = 4;
+    set(&f, NO_MATRIX);
+    check(&f, 1, 1000, 1000, 20.04, ROOF_KERNEL_LIMIT_MEMORY);
+    check(&f, 4, 1000, 1000, 20.16, ROOF_KERNEL_LIMIT_MEMORY); /* 4 rows in, 4 out */
+    assert_int_equal(f.prediction.part[0].expected.tiling.tile_m, 1);
+    assert_true(predict(&f, 5, 1000, 1000)->time_s > 1e-3);
+    set(&f, "peak_tflops.fp16=0.05"); /* 2 MFLOP a row: 40 us */
+    check(&f, 3, 1000, 1000, 120, ROOF_KERNEL_LIMIT_LATENCY);
+    f.workload.split_k = 2; /* parts of K are those of tiles */
+    assert_true(predict(&f, 3, 1000, 1000)->time_s > 1e-3);
+    /* Scores of three query heads of a key head are no such product. */
+    f.fit.kernel = ROOF_KERNEL_BMM;
+    f.workload = (struct roof_workload){
+        .formats = ROOF_FORMATS_AUTO,
+        .op = ROOF_OPERATOR_ATTENTION_SCORES,
+        .shape = {.batch = 1, .heads = 3, .kv_heads = 1, .head_dim = 64, .kv_len = 64}};
+    assert_true(predict(&f, 0, 0, 0)->time_s > 1e-3);
+    end(&f);
+}
+
+/* Rows are a multiple of those of a cluster, or of the power of two above few of them. */
+static void test_granule(void **unused)
+{
+    (void)unused;
+    static const struct {
+        double granule;
+        int64_t m;
+        double tiles; /* of 64 x 64 in the end, of 640 x 64 x 64 multiplications each */
+    } cases[] = {{0, 65, 80 / 64.},   {1, 65, 80 / 64.}, {64, 65, 2},     {64, 33, 1},
+                 {64, 32, 0.5},       {128, 65, 2},      {128, 128, 2},   {128, 129, 4},
+                 {128, 257, 6},       {256, 65, 2},      {256, 129, 4},   {256, 257, 8},
+                 {256, 512, 8},       {256, 513, 12},    {256, 16, 0.25}, {256, 17, 0.5},
+                 {1, 257, 272 / 64.}, {64, 257, 5}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fixture f;
+        begin(&f);
+        f.fit.parameter[P_WAVE] = 0; /* ten SMs that share all of it */
+        f.fit.parameter[P_GRANULE] = cases[i].granule;
+        f.workload.shape.batch = 1000;
+        f.workload.op = ROOF_OPERATOR_BMM;
+        f.fit.kernel = ROOF_KERNEL_BMM;
+        const struct roof_expected *const e = predict(&f, cases[i].m, 64, 640);
+        assert_near(e->time_s, 1000 * cases[i].tiles * 2 * 64 * 64 * 640 / 1e12, 1e-12);
+        assert_near(e->tiling.grid * e->tiling.tile_m * e->tiling.tile_n,
+                    1000 * cases[i].tiles * 64 * 64, 1e-12);
+        end(&f);
+    }
 }
 
 static void test_quantisation(void **unused)
@@ -1358,9 +1415,9 @@ static void test_attention_products(void **unused)
         assert_ptr_equal(a->fit, b->fit);
         assert_true(a->tiled);
         check_growth(&f, w, a->time_s);
-        if (product.shape.m == 1) {
+        if (!b->tiled) { /* few rows have a kernel without tiles besides */
             assert_true(a->time_s >= b->time_s);
-            continue; /* which has a kernel without tiles besides */
+            continue;
         }
         assert_true(a->time_s == b->time_s);
         assert_int_equal(a->limit, b->limit);
@@ -1440,6 +1497,8 @@ int main(void)
         cmocka_unit_test(test_operands_and_latency),
         cmocka_unit_test(test_warm),
         cmocka_unit_test(test_matrix_vector),
+        cmocka_unit_test(test_few_rows),
+        cmocka_unit_test(test_granule),
         cmocka_unit_test(test_quantisation),
         cmocka_unit_test(test_absent),
         cmocka_unit_test(test_nearest_numerics),

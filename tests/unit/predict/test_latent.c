@@ -6,11 +6,11 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
-#define ROOF_MLA_DECODE_PARAMETER(id, key, least, most, start, meaning) L_##id,
+#define ROOF_MLA_DECODE_PARAMETER(id, key, least, most, start, neutral, meaning) L_##id,
 #include "predict/kernel_parameters.h"
 };
 enum {
-#define ROOF_MLA_PREFILL_PARAMETER(id, key, least, most, start, meaning) E_##id,
+#define ROOF_MLA_PREFILL_PARAMETER(id, key, least, most, start, neutral, meaning) E_##id,
 #include "predict/kernel_parameters.h"
 };
 

@@ -6,7 +6,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
-#define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning) V_##id,
+#define ROOF_VECTOR_PARAMETER(id, key, least, most, start, neutral, meaning) V_##id,
 #include "predict/kernel_parameters.h"
 };
 
