@@ -58,6 +58,31 @@ void roof_asking_remark(const struct roof_asking *a, const struct roof_model *mo
     }
 }
 
+void roof_asking_remark_grid(const struct roof_asking *a, const struct roof_grid *grid)
+{
+    for (size_t i = 0; i < grid->models; i++) {
+        roof_asking_remark(a, grid->model[i]);
+    }
+    if (grid->draft != NULL) {
+        roof_asking_remark(a, grid->draft);
+    }
+    if (grid->note.message[0] != '\0' && a->listener->remark != NULL) {
+        a->listener->remark(a->listener->context, &grid->note);
+    }
+}
+
+enum roof_status roof_asking_known_formats(const struct roof_asking *a, struct roof_known *known,
+                                           const struct roof_named **out, const char *name,
+                                           const char *model, struct roof_error *error)
+{
+    struct roof_error note;
+    TRY(roof_known_formats(known, out, &note, name, model, error));
+    if (note.message[0] != '\0' && a->listener->remark != NULL) {
+        a->listener->remark(a->listener->context, &note);
+    }
+    return ROOF_OK;
+}
+
 enum roof_status roof_asking_known_model(const struct roof_asking *a, struct roof_known *known,
                                          const struct roof_model **out, const char *name,
                                          const char *layout, struct roof_error *error)

@@ -114,7 +114,6 @@ static enum roof_status read_input(struct plotting *p, struct roof_error *error)
     in->sparse = roof_asking_has(p->asking, ROOF_INPUT_SPARSE);
     p->chart.expected = roof_asking_has(p->asking, ROOF_INPUT_EXPECTED);
     p->chart.fold_below = roof_asking_has(p->asking, ROOF_INPUT_TOP) ? 0 : FOLD_BELOW;
-    roof_read_known(&p->known, &p->asking->loans, q);
     if (p->asking->form.title != NULL) {
         roof_chart_name(p->chart.title, p->asking->form.title);
     }
@@ -133,7 +132,10 @@ static enum roof_status read_grid(struct plotting *p, struct roof_error *error)
 /* Reads what records do not say. */
 static enum roof_status read_records(struct plotting *p, struct roof_error *error)
 {
-    TRY(roof_read_scenario(&p->base, p->asking->question, error));
+    struct roof_question rest;
+    roof_read_known(&p->known, &p->asking->loans, &rest, p->asking->question);
+    TRY(roof_read_scenario(&p->base, &rest, error));
+    p->base.formats_said = p->known.named;
     TRY(read_grid(p, error));
     return p->in.model ? roof_asking_draft(&p->grid.draft, &p->base, p->asking, error) : ROOF_OK;
 }
@@ -173,7 +175,11 @@ static void put_axes(struct roof_text *out, const struct plotting *p, const void
         } else {
             roof_text_printf(out, ", %s ", input->option);
         }
-        roof_input_show(out, input, roof_input_get(asked, input));
+        if (model) {
+            roof_axis_show(out, axis, asked);
+        } else {
+            roof_input_show(out, input, roof_input_get(asked, input));
+        }
     }
 }
 
@@ -234,12 +240,7 @@ static enum roof_status add_grid(struct plotting *p, struct roof_error *error)
 {
     uint64_t count = 0;
     TRY(read_grid(p, error));
-    for (size_t i = 0; i < p->grid.models; i++) {
-        roof_asking_remark(p->asking, p->grid.model[i]);
-    }
-    if (p->grid.draft != NULL) {
-        roof_asking_remark(p->asking, p->grid.draft);
-    }
+    roof_asking_remark_grid(p->asking, &p->grid);
     TRY(add_roofs(p, error));
     TRY(roof_sweep_count(&count, &p->grid.sweep, error));
     if (count > ROOF_CHART_DOTS_MAX) {
@@ -269,6 +270,13 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
 {
     struct plotting *const p = context;
     return roof_asking_known_model(p->asking, &p->known, out, name, layout, error);
+}
+
+static enum roof_status on_formats(void *context, const struct roof_named **out, const char *name,
+                                   const char *model, struct roof_error *error)
+{
+    struct plotting *const p = context;
+    return roof_asking_known_formats(p->asking, &p->known, out, name, model, error);
 }
 
 static void on_bad(void *context, const struct roof_error *error)
@@ -362,6 +370,7 @@ static enum roof_status open_records(struct plotting *p, struct roof_error *erro
         .model = p->in.model_name,
         .context = p,
         .load_model = on_model,
+        .formats = on_formats,
         .bad = on_bad};
     return roof_records_open(&p->records, p->in.from, &how, error);
 }

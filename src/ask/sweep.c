@@ -250,13 +250,9 @@ static enum roof_status read_input(struct sweep_input *in, struct roof_table *ta
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         in->given[i] = roof_asked(q, i);
     }
+    in->given[ROOF_INPUT_LAYOUT] = in->given[ROOF_INPUT_LAYOUT] || in->grid.sweep.variants > 0;
     roof_read_kept_columns(&in->kept, q);
-    for (size_t i = 0; i < in->grid.models; i++) {
-        roof_asking_remark(a, in->grid.model[i]);
-    }
-    if (in->grid.draft != NULL) {
-        roof_asking_remark(a, in->grid.draft);
-    }
+    roof_asking_remark_grid(a, &in->grid);
     TRY(roof_table_open(table, a->form.rows,
                         q->model                     ? ROOF_TABLE_MODEL_PREDICTIONS
                         : in->given[ROOF_INPUT_TILE] ? ROOF_TABLE_TILES
@@ -382,7 +378,7 @@ static enum roof_status on_series(void *context, const struct roof_prediction *p
         const struct roof_axis *const axis = &s->series->axis[i];
         if (axis->values.count > 1) {
             roof_text_printf(s->out, ", %s ", axis->input->option);
-            roof_input_show(s->out, axis->input, roof_input_get(&model->scenario, axis->input));
+            roof_axis_show(s->out, axis, &model->scenario);
         }
     }
     roof_text_printf(s->out, ": %s\n", roof_model_report_bound(from, batch));

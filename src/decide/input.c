@@ -1092,7 +1092,7 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
     case ROOF_INPUT_PRECISION:
         status = roof_precision_find(&precision, text, error);
         if (status != ROOF_OK) {
-            roof_hint_format(error, text, NULL);
+            roof_hint_format(error, text, input == roof_input(ROOF_INPUT_PRECISION_BOTH), NULL);
         }
         *out = status == ROOF_OK ? precision : *out;
         return status;

@@ -137,7 +137,7 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
         const enum roof_status status = roof_layout_apply(out->model, wish->layout, folders, error);
         if (status != ROOF_OK) {
             if (status == ROOF_USAGE && !roof_layout_known(wish->layout, folders)) {
-                roof_hint_format(error, wish->layout, folders);
+                roof_hint_format(error, wish->layout, false, folders);
             }
             return status;
         }
