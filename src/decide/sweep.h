@@ -26,7 +26,7 @@ struct roof_axis {
 #define ROOF_NAMED_INPUTS 4
 #define ROOF_NAMED_KEPT (-2)
 
-/** What a name of formats, a value of the axis `precision`, stands for with a model. */
+/** A variant is what a name of formats, a value of the axis `precision`, means for a model. */
 struct roof_variant {
     const char *name;
     const struct roof_model *model; /**< in the layout of the name */

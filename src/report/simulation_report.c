@@ -155,11 +155,12 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
         roof_text_printf(out, "  %-20s", latency_names[i]);
         for (size_t k = 0; k < COUNT(value); k++) {
             char time[ROOF_QUANTITY_SIZE];
-            roof_text_printf(out, " %9s", short_time(time, value[k]));
+            roof_text_printf(out, " %9s", roof_format_in(time, value[k], ROOF_UNIT_MILLISECONDS));
         }
         if (r->p99_ci_s > SHOWN * r->p99_s) {
             char time[ROOF_QUANTITY_SIZE];
-            roof_text_printf(out, " +- %s", short_time(time, r->p99_ci_s));
+            roof_text_printf(out, " +- %s",
+                             roof_format_in(time, r->p99_ci_s, ROOF_UNIT_MILLISECONDS));
         }
         roof_text_put(out, "\n");
     }

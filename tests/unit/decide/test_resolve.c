@@ -120,7 +120,7 @@ static void test_workloads(void **state)
     assert_non_null(strstr(error.message, "did you mean gpt-2"));
 }
 
-/* What a name stands for, and what is refused. */
+/* A name that is none is refused, and others have their formats. */
 static void test_named(void **state)
 {
     (void)state;
