@@ -163,10 +163,12 @@ enum roof_status roof_asking_write(struct roof_asking *a, struct roof_text *text
     if (text->failed) {
         return roof_no_memory(error);
     }
-    const enum roof_status status =
-        text->length == 0
-            ? ROOF_OK
-            : a->listener->write(a->listener->context, text->data, text->length, error);
+    enum roof_status status = ROOF_OK;
+    if (a->collected != NULL && text->length > 0) {
+        roof_text_add(a->collected, text->data, text->length);
+    } else if (text->length > 0) {
+        status = a->listener->write(a->listener->context, text->data, text->length, error);
+    }
     roof_text_clear(text); /* also after a failure: nothing is written twice */
     return status;
 }

@@ -29,6 +29,7 @@ struct roof_asking {
     struct roof_form form;
     const struct roof_listener *listener;
     const struct roof_watcher *watcher; /* NULL: nobody waits */
+    struct roof_text *collected;        /* what is written goes here; NULL: to the listener */
     /* Answers a question (roof_answer): check asks by it, and so needs nothing that needs it. */
     enum roof_status (*answer)(struct roof_store *store, const struct roof_question *question,
                                enum roof_command command, enum roof_answer_format format,

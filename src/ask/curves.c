@@ -267,8 +267,7 @@ static enum roof_status add_grid(struct charting *c, struct roof_error *error)
     struct roof_sweep *const sweep = &c->grid.sweep;
     roof_asking_remark_grid(c->asking, &c->grid);
     if (sweep->model == NULL) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "only models have charts of curves; plot draws operators");
+        return roof_refuse_operator(c->asking, error);
     }
     TRY(find_axis(c, error));
     TRY(roof_sweep_count(&count, sweep, error));
