@@ -148,8 +148,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .group = ROOF_GROUP_DEVICE},
     ROW(STACK) = CHOICE(
         "stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1, "NAME",
-        "kernels of the estimate: best (default: the fastest), trtllm, vllm, sglang, aiter or "
-        "llama.cpp",
+        "kernels of the estimate: best (default: the fastest but llama.cpp), trtllm, vllm, "
+        "sglang, aiter, llama.cpp",
         SERVED(WORKLOAD)),
     ROW(CACHE) =
         CHOICE("cache", cache, caches, 1, "cold|warm",
