@@ -206,14 +206,40 @@ static enum roof_status add_operator(struct plotting *p, const struct roof_predi
                                 error);
 }
 
-/* Adds the dots of a model, which are its operators, grouped by the scenario. */
+/* Adds the dots of a phase of a request, in a group with the name of the phase behind its own. */
+static enum roof_status add_phase(struct plotting *p, const struct roof_model_prediction *request,
+                                  const struct roof_scenario *phase, const char *group,
+                                  struct roof_error *error)
+{
+    struct roof_text name = ROOF_TEXT_INIT;
+    struct roof_model_prediction *const one = malloc(sizeof *one);
+    if (one == NULL) {
+        return roof_no_memory(error);
+    }
+    enum roof_status status =
+        roof_predict_model(one, request->model, phase, request->total.hardware, error);
+    if (status == ROOF_OK) {
+        roof_text_printf(&name, "%s: %s", group, one->phase);
+        status = name.failed
+                     ? roof_no_memory(error)
+                     : roof_chart_add_model(&p->chart, one, name.data, p->in.top, error);
+    }
+    roof_text_free(&name);
+    free(one);
+    return status;
+}
+
+/* Adds the dots of a model, which are its operators, grouped by the scenario. A request has those
+ * of both phases: of the prefill of its prompts, and of a decode step at its end. */
 static enum roof_status add_model(struct plotting *p, const struct roof_model_prediction *model,
                                   const char *group, struct roof_error *error)
 {
     if (model->count == 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "a request has no operators of one pass: plot it with " ROOF_KEY(
-                                  "phase") " decode,prefill and " ROOF_KEY("context"));
+        struct roof_scenario prefill;
+        struct roof_scenario decode;
+        roof_scenario_phases(&prefill, &decode, &model->scenario);
+        TRY(add_phase(p, model, &decode, group, error));
+        return add_phase(p, model, &prefill, group, error);
     }
     return roof_chart_add_model(&p->chart, model, group, p->in.top, error);
 }
