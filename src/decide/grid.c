@@ -241,6 +241,7 @@ static enum roof_status build(struct roof_grid *grid, const struct roof_question
                                        ROOF_INPUT_PREFILL_CONTEXT,
                                        ROOF_INPUT_PROMPT,
                                        ROOF_INPUT_GENERATE,
+                                       ROOF_INPUT_STATIC,
                                        ROOF_INPUT_DRAFT_TOKENS,
                                        ROOF_INPUT_OFFLOADED,
                                        ROOF_INPUT_TP,
