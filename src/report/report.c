@@ -127,6 +127,24 @@ static const struct roof_expected *kernel_of(const struct roof_prediction *p, bo
     return asked && p->part_count == 1 && !isnan(p->expected_s) ? &p->part[0].expected : NULL;
 }
 
+/* Adds which rows of a product are misaligned, and the least time that counts that. */
+static void json_misaligned(struct roof_text *out, const struct roof_prediction *prediction)
+{
+    struct roof_misaligned m;
+    if (!roof_tile_misaligned(&m, prediction)) {
+        return;
+    }
+    roof_text_put(out, ",\n  \"misaligned\": {\"k_bytes\": ");
+    roof_text_number(out, m.k_bytes);
+    roof_text_put(out, ", \"n_bytes\": ");
+    roof_text_number(out, m.n_bytes);
+    if (m.bounded) {
+        roof_text_printf(out, ", \"tile\": \"%s\", \"tile_time_us\": ", m.tile.name);
+        roof_text_number(out, roof_to_unit(m.tile.total_s, ROOF_UNIT_MICROSECONDS));
+    }
+    roof_text_put(out, "}");
+}
+
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
                       const struct roof_report_beside *beside)
 {
@@ -137,6 +155,7 @@ void roof_report_json(struct roof_text *out, const struct roof_prediction *predi
     roof_text_put(out, "{");
     roof_table_prediction(&table, out, prediction);
     roof_report_published(out, "\n  ", prediction, b->product);
+    json_misaligned(out, prediction);
     if (prediction->part_count > 1) {
         roof_text_put(out, ",\n  ");
         json_parts(out, prediction);
