@@ -14,6 +14,7 @@
 #include "predict/tile.h"
 #include "predict/unexpected.h"
 #include "report/advice_report.h"
+#include "report/published_report.h"
 
 static void json_parts(struct roof_text *out, const struct roof_prediction *p)
 {
@@ -316,91 +317,6 @@ void roof_report_device(struct roof_text *out, const struct roof_hardware *hardw
         roof_text_plain(out, name);
         roof_text_put(out, ")");
     }
-}
-
-/* The published figures that differ from those which a prediction used; NAN: the same, or none. */
-struct published {
-    double bandwidth;
-    double peak;
-    enum roof_precision format; /* of the peak */
-};
-
-static struct published published_of(const struct roof_prediction *p,
-                                     const struct roof_hardware *product)
-{
-    const struct roof_hardware *const hardware = p->hardware;
-    struct published out = {.bandwidth = product->figure[ROOF_FIGURE_BANDWIDTH].value,
-                            .peak = ROOF_UNKNOWN};
-    if (out.bandwidth == hardware->figure[ROOF_FIGURE_BANDWIDTH].value) {
-        out.bandwidth = ROOF_UNKNOWN;
-    }
-    if (p->part_count == 1 && p->unit == ROOF_COMPUTE_MATRIX) {
-        const struct roof_compute *const theirs = &product->compute[p->wanted];
-        out.format = theirs->precision;
-        if (theirs->peak_flops_per_s != hardware->compute[p->wanted].peak_flops_per_s) {
-            out.peak = theirs->peak_flops_per_s;
-        }
-    }
-    return out;
-}
-
-void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
-                       const struct roof_hardware *product)
-{
-    if (product == NULL || !roof_hardware_differs(p->hardware, product)) {
-        return;
-    }
-    const struct published published = published_of(p, product);
-    char value[ROOF_QUANTITY_SIZE];
-    const char *separator = "";
-    roof_text_put(out, "\n");
-    const size_t from = out->length;
-    roof_text_printf(out,
-                     "Note: %s uses the specification of the source documents; the shipping "
-                     "product has ",
-                     p->hardware->id);
-    if (!isnan(published.bandwidth)) {
-        roof_text_put(out, roof_format_quantity(value, published.bandwidth, ROOF_UNIT_GB_PER_S));
-        separator = " and ";
-    }
-    if (!isnan(published.peak)) {
-        const char *const label = roof_format(published.format)->label;
-        roof_text_printf(out, "%s%s %.*s", separator,
-                         roof_format_quantity(value, published.peak, ROOF_UNIT_TFLOPS),
-                         (int)strcspn(label, " "), label); /* "FP8" of "FP8 E4M3" */
-        separator = " and ";
-    }
-    roof_text_put(out, *separator == '\0' ? "other figures (-H " : " (-H ");
-    roof_text_shell_word(out, product->reference);
-    roof_text_put(out, ").\n");
-    roof_text_fold(out, from, 0);
-}
-
-void roof_report_published(struct roof_text *out, const char *indent,
-                           const struct roof_prediction *p, const struct roof_hardware *product)
-{
-    if (product == NULL || !roof_hardware_differs(p->hardware, product)) {
-        return;
-    }
-    const struct published published = published_of(p, product);
-    if (isnan(published.bandwidth) && isnan(published.peak)) {
-        return;
-    }
-    roof_text_printf(out, ",%s\"published\": {\"hardware\": ", indent);
-    roof_json_quote(out, product->id);
-    const struct {
-        const char *key;
-        double value;
-        enum roof_unit unit;
-    } figures[] = {{"bandwidth_gb_s", published.bandwidth, ROOF_UNIT_GB_PER_S},
-                   {"peak_tflops", published.peak, ROOF_UNIT_TFLOPS}};
-    for (size_t i = 0; i < COUNT(figures); i++) {
-        if (!isnan(figures[i].value)) {
-            roof_text_printf(out, ", \"%s\": ", figures[i].key);
-            roof_text_number(out, roof_given(figures[i].value, figures[i].unit));
-        }
-    }
-    roof_text_put(out, "}");
 }
 
 /* Says where the parameters come from, if not from such kernels on this device. */

@@ -10,6 +10,7 @@
 #include "predict/prediction_fields.h"
 #include "predict/unexpected.h"
 #include "report/model_report.h"
+#include "report/published_report.h"
 #include "report/report.h"
 
 /* A figure: the label that people read, and the key of its field. */
@@ -244,6 +245,10 @@ void roof_report_sides(struct roof_text *out, const struct roof_side *sides, siz
     }
     for (size_t i = 0; i < count; i++) {
         put_unexpected(out, &sides[i]);
-        roof_report_basis(out, sides[i].prediction, sides[i].product);
+        if (model != NULL) {
+            roof_report_model_basis(out, sides[i].of_model, sides[i].product);
+        } else {
+            roof_report_basis(out, sides[i].prediction, sides[i].product);
+        }
     }
 }
