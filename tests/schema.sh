@@ -83,6 +83,7 @@ one prediction predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --
     --kv-len 4096 --causal --window 1024 -H h100-sxm --tiling
 one prediction predict gemv -n 4096 -k 4096 -p fp64 -H l4
 one prediction predict gemm -m 1 -n 4096 -k 4096 -H gb10
+one prediction predict gemm -m 512 -n 4095 -k 4097 -H h100-sxm
 one prediction predict rmsnorm --tokens 4 --hidden 64 --gain --set bandwidth_gb_s=500
 one prediction predict all-reduce --elements 1024 --devices 1 --tiling -H h100-sxm
 list prediction sweep gemm -m 1:64:x4 -n 4096 -k 4096 -H h100,b200 -p fp8,nvfp4
@@ -154,6 +155,7 @@ one recommendation recommend moe --tokens 8 --hidden 2048 --intermediate 1024 --
 one recommendation recommend gemm -m 64 -n 4096 -k 4096 -H dgx-spark --engine torchao
 one recommendation recommend rmsnorm --tokens 8 --hidden 2048
 each 'recommendation#candidate' recommend gemv -n 4096 -k 4096 -H h100-sxm --native-only --engine vllm
+one plans recommend model llama-3-8b -H gb10,h100-sxm --devices 1 --top 2
 one plans recommend model llama-3-8b -H h100-sxm,l40s --batch 4:64:x4 --devices 1,2 --prompt 2k \
     --generate 200 --max-ttft 1s --max-tpot 20ms --top 5
 one plans recommend model llama-3-8b -H h100-sxm --batch 1,8 --devices 1,2 --max-power 1000 \
@@ -265,6 +267,7 @@ while read -r id; do one engine list engines "$id"; done < "$scratch/engines"
 one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 \
     --max-ttft p99:1s --max-tpot mean:1s --arrivals gamma:2
 one simulation simulate llama-3-8b -H m5-max --by ideal --concurrency 4 --prompt 500 --generate 50 --max-ttft p99:1ms
+one simulation simulate llama-3-8b -H gb10 --concurrency 4 --prompt 500 --generate 50
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-ttft p99:100ms
 one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 --prefix-hit 0.5 --engine vllm
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-tpot 1us

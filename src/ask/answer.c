@@ -5,6 +5,7 @@
 
 #include "ask/asking.h"
 #include "ask/draw.h"
+#include "ask/each.h"
 #include "base/base.h"
 #include "base/character.h"
 #include "decide/resolve.h"
@@ -124,7 +125,8 @@ static enum roof_status resolve_and_answer(struct roof_asking *a,
     if (note.message[0] != '\0' && a->listener->remark != NULL) {
         a->listener->remark(a->listener->context, &note);
     }
-    const enum roof_status status = answer(a, error);
+    const bool each = a->form.format != ROOF_HTML && roof_check_each(a);
+    const enum roof_status status = each ? roof_ask_each(a, answer, error) : answer(a, error);
     a->question = asked;
     return status;
 }

@@ -21,9 +21,9 @@ static enum roof_status put_asked(struct roof_question *question,
                                   const struct roof_check_asked *asked, struct roof_error *error)
 {
     char key[ROOF_INPUT_NAME_SIZE];
-    const bool model = asked->model != NULL;
-    TRY(roof_question_put(question, model ? "model" : "operator",
-                          model ? asked->model : asked->workload, error));
+    const bool named = asked->named != NULL;
+    TRY(roof_question_put(question, named ? asked->workload : "operator",
+                          named ? asked->named : asked->workload, error));
     for (size_t i = 0; i < asked->count; i++) {
         TRY(roof_question_put(question, roof_input_key(key, roof_input(asked->input[i].input)),
                               asked->input[i].text, error));

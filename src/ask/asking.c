@@ -58,6 +58,31 @@ void roof_asking_remark(const struct roof_asking *a, const struct roof_model *mo
     }
 }
 
+void roof_asking_remark_grid(const struct roof_asking *a, const struct roof_grid *grid)
+{
+    for (size_t i = 0; i < grid->models; i++) {
+        roof_asking_remark(a, grid->model[i]);
+    }
+    if (grid->draft != NULL) {
+        roof_asking_remark(a, grid->draft);
+    }
+    if (grid->note.message[0] != '\0' && a->listener->remark != NULL) {
+        a->listener->remark(a->listener->context, &grid->note);
+    }
+}
+
+enum roof_status roof_asking_known_formats(const struct roof_asking *a, struct roof_known *known,
+                                           const struct roof_named **out, const char *name,
+                                           const char *model, struct roof_error *error)
+{
+    struct roof_error note;
+    TRY(roof_known_formats(known, out, &note, name, model, error));
+    if (note.message[0] != '\0' && a->listener->remark != NULL) {
+        a->listener->remark(a->listener->context, &note);
+    }
+    return ROOF_OK;
+}
+
 enum roof_status roof_asking_known_model(const struct roof_asking *a, struct roof_known *known,
                                          const struct roof_model **out, const char *name,
                                          const char *layout, struct roof_error *error)
@@ -138,10 +163,12 @@ enum roof_status roof_asking_write(struct roof_asking *a, struct roof_text *text
     if (text->failed) {
         return roof_no_memory(error);
     }
-    const enum roof_status status =
-        text->length == 0
-            ? ROOF_OK
-            : a->listener->write(a->listener->context, text->data, text->length, error);
+    enum roof_status status = ROOF_OK;
+    if (a->collected != NULL && text->length > 0) {
+        roof_text_add(a->collected, text->data, text->length);
+    } else if (text->length > 0) {
+        status = a->listener->write(a->listener->context, text->data, text->length, error);
+    }
     roof_text_clear(text); /* also after a failure: nothing is written twice */
     return status;
 }

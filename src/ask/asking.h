@@ -6,6 +6,7 @@
 #include "ask/watch.h"
 #include "base/halt.h"
 #include "base/text.h"
+#include "decide/grid.h"
 #include "decide/known.h"
 #include "decide/read.h"
 #include "decide/records.h"
@@ -28,6 +29,7 @@ struct roof_asking {
     struct roof_form form;
     const struct roof_listener *listener;
     const struct roof_watcher *watcher; /* NULL: nobody waits */
+    struct roof_text *collected;        /* what is written goes here; NULL: to the listener */
     /* Answers a question (roof_answer): check asks by it, and so needs nothing that needs it. */
     enum roof_status (*answer)(struct roof_store *store, const struct roof_question *question,
                                enum roof_command command, enum roof_answer_format format,
@@ -93,8 +95,15 @@ enum roof_status roof_asking_draft(const struct roof_model **out, struct roof_sc
 enum roof_status roof_asking_subject(struct roof_subject *out,
                                      const struct roof_hardware **hardware, const char *const *name,
                                      size_t count, struct roof_asking *a, struct roof_error *error);
-/* Tells the listener what was assumed when a model was read. */
+/* Tells the listener what was assumed when a model was read, or all of a grid. */
 void roof_asking_remark(const struct roof_asking *a, const struct roof_model *model);
+void roof_asking_remark_grid(const struct roof_asking *a, const struct roof_grid *grid);
+
+/* Finds what a name of formats stands for with a model, for records, and remarks once what else the
+ * name may mean. */
+enum roof_status roof_asking_known_formats(const struct roof_asking *a, struct roof_known *known,
+                                           const struct roof_named **out, const char *name,
+                                           const char *model, struct roof_error *error);
 
 /* Finds the model of a record, and remarks what was assumed of it when it is loaded. */
 enum roof_status roof_asking_known_model(const struct roof_asking *a, struct roof_known *known,

@@ -23,8 +23,8 @@ struct roof_check_input {
 /** A question of a check, to be answered as JSON. */
 struct roof_check_asked {
     enum roof_command command;            /**< ROOF_COMMAND_PREDICT or ROOF_COMMAND_RECOMMEND */
-    const char *workload;                 /**< an operator, or "model" */
-    const char *model;                    /**< its name or file; NULL for an operator */
+    const char *workload;                 /**< an operator, "model" or "graph" */
+    const char *named;                    /**< the model or the graph file; NULL for an operator */
     const struct roof_check_input *input; /**< those that may be given several times in order */
     size_t count;
 };

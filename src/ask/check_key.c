@@ -13,14 +13,18 @@
 const char *roof_check_schema(enum roof_check_document document)
 {
     static const char *const names[ROOF_CHECK_DOCUMENTS] = {
-        "prediction", "model-prediction", "recommendation", "plans", "speedup", "plan-speedup"};
+        "prediction", "model-prediction", "recommendation",  "plans",
+        "speedup",    "plan-speedup",     "graph-prediction"};
     return names[document];
 }
 
 enum roof_check_document roof_check_document(const struct roof_check_asked *asked)
 {
-    const bool model = asked->model != NULL;
+    const bool model = strcmp(asked->workload, "model") == 0;
     const bool recommend = asked->command == ROOF_COMMAND_RECOMMEND;
+    if (strcmp(asked->workload, "graph") == 0) {
+        return ROOF_CHECK_GRAPH_PREDICTION;
+    }
     for (size_t i = 0; i < asked->count; i++) {
         if (asked->input[i].input == ROOF_INPUT_EXPLAIN) {
             return model && recommend ? ROOF_CHECK_PLAN_SPEEDUP : ROOF_CHECK_SPEEDUP;
@@ -97,7 +101,7 @@ enum roof_status roof_check_key_type(const char **type, const struct roof_schema
 /* Finds the element of an array by its number, or the first that has the name. */
 static const roof_json_value *find_element(const roof_json_value *array, const char *name)
 {
-    static const char *const called[] = {"name", "precision", "operator"};
+    static const char *const called[] = {"name", "precision", "operator", "change"};
     const bool number = *name != '\0' && name[strspn(name, "0123456789")] == '\0';
     const unsigned long wanted = number ? strtoul(name, NULL, 10) : 0;
     unsigned long at = 0;

@@ -130,17 +130,27 @@ static size_t find_input(const char *key)
     return id;
 }
 
+/* The keys that name what is asked about. */
+static const char *const workloads[] = {"operator", "model", "graph"};
+
 static bool is_workload(const char *key)
 {
-    return strcmp(key, "operator") == 0 || strcmp(key, "model") == 0;
+    size_t i = 0;
+    while (i < COUNT(workloads) && strcmp(key, workloads[i]) != 0) {
+        i++;
+    }
+    return i < COUNT(workloads);
 }
 
 /* Refuses members that are no inputs. */
 static enum roof_status check_inputs(const struct reader *r, const roof_json_value *inputs)
 {
     char keys[ROOF_INPUT_COUNT][ROOF_INPUT_NAME_SIZE];
-    const char *known[ROOF_INPUT_COUNT + 2] = {"operator", "model"};
-    size_t count = 2;
+    const char *known[ROOF_INPUT_COUNT + COUNT(workloads)];
+    size_t count = 0;
+    for (; count < COUNT(workloads); count++) {
+        known[count] = workloads[count];
+    }
     for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
         if (is_asked(id)) {
             known[count++] = roof_input_key(keys[id], roof_input(id));
@@ -192,7 +202,7 @@ static enum roof_status read_input(const struct reader *r, struct roof_check *ch
 /* Tells if a check can take a default. */
 static bool default_applies(const struct roof_check_asked *asked, size_t id)
 {
-    const bool model = asked->model != NULL;
+    const bool model = strcmp(asked->workload, "model") == 0;
     enum roof_operator op = ROOF_OPERATOR_COUNT;
     if (!roof_input_allowed(id, asked->command)) {
         return false;
@@ -207,36 +217,43 @@ static bool default_applies(const struct roof_check_asked *asked, size_t id)
     return roof_input_taken(roof_input(id), model, NULL) == ROOF_OK;
 }
 
-/* Reads the name of a model, or an object that is the config of one. */
-static enum roof_status read_model(const char **out, const struct reader *r,
-                                   const roof_json_value *inputs)
+/* Reads the name of an operator, that of a model or an object that is the config of one, or a graph
+ * file or what stands in one. */
+static enum roof_status read_named(const char **out, const struct reader *r,
+                                   const roof_json_value *inputs, const char *key)
 {
-    const roof_json_value *const node = roof_json_get(inputs, "model");
+    const roof_json_value *const node = roof_json_get(inputs, key);
     size_t length = 0;
-    if (!roof_json_is_object(node)) {
-        return read_line(out, r, inputs, "model");
+    if (strcmp(key, "operator") == 0 || !roof_json_is_object(node)) {
+        return read_line(out, r, inputs, key);
     }
     const char *const span = roof_json_span(r->p->json, node, &length);
     *out = roof_checks_keep(r->p, span, length);
     return *out == NULL ? roof_no_memory(r->error) : ROOF_OK;
 }
 
-/* Reads operator or model from the inputs, else from the defaults. */
+/* Reads what is asked about from the inputs, else from the defaults. */
 static enum roof_status read_workload(const struct reader *r, struct roof_check *check,
                                       const roof_json_value *inputs, const roof_json_value *at)
 {
     const roof_json_value *const of[] = {inputs, r->defaults};
     for (size_t i = 0; i < 2 && check->asked.workload == NULL; i++) {
-        const char *op = NULL;
-        TRY(read_line(&op, r, of[i], "operator"));
-        TRY(read_model(&check->asked.model, r, of[i]));
-        if (op != NULL && check->asked.model != NULL) {
-            return bad(r, roof_json_get(of[i], "model"), "operator and model at once");
+        for (size_t k = 0; k < COUNT(workloads); k++) {
+            const char *name = NULL;
+            TRY(read_named(&name, r, of[i], workloads[k]));
+            if (name != NULL && check->asked.workload != NULL) {
+                return roof_json_error(r->p->json, roof_json_get(of[i], workloads[k]), r->error,
+                                       "operator, model or graph: two at once");
+            }
+            if (name != NULL) {
+                check->asked.workload = k == 0 ? name : workloads[k];
+                check->asked.named = k == 0 ? NULL : name;
+            }
         }
-        check->asked.workload = check->asked.model != NULL ? "model" : op;
     }
-    return check->asked.workload != NULL ? ROOF_OK
-                                         : bad(r, at, "the inputs name no operator and no model");
+    return check->asked.workload != NULL
+               ? ROOF_OK
+               : bad(r, at, "the inputs name no operator, no model and no graph");
 }
 
 static enum roof_status read_inputs(const struct reader *r, struct roof_check *check,

@@ -58,6 +58,13 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
     return roof_asking_known_model(c->asking, &c->known, out, name, layout, error);
 }
 
+static enum roof_status on_formats(void *context, const struct roof_named **out, const char *name,
+                                   const char *model, struct roof_error *error)
+{
+    struct comparing *const c = context;
+    return roof_asking_known_formats(c->asking, &c->known, out, name, model, error);
+}
+
 static void on_bad(void *context, const struct roof_error *error)
 {
     const struct comparing *const c = context;
@@ -259,9 +266,11 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
     TRY(check_format(in, a, error));
     TRY(check_groups(in->group_by, error));
     roof_scenario_init(&in->base);
-    TRY(roof_read_fields(&in->base, q, error));
-    TRY(roof_read_classes(&in->base, q, error));
-    roof_read_known(&c->known, &a->loans, q);
+    struct roof_question rest;
+    roof_read_known(&c->known, &a->loans, &rest, q);
+    TRY(roof_read_fields(&in->base, &rest, error));
+    TRY(roof_read_classes(&in->base, &rest, error));
+    in->base.formats_said = c->known.named;
     const enum roof_status status = roof_known_own(&c->known, error);
     if (status != ROOF_OK) {
         return status == ROOF_UNSATISFIED ? ROOF_USAGE : status;
@@ -346,6 +355,7 @@ static enum roof_status answer(struct comparing *c, struct roof_error *error)
                                              .counts = lost,
                                              .hardware = on_hardware,
                                              .model = on_model,
+                                             .formats = on_formats,
                                              .header = in->rows || lost ? on_header : NULL,
                                              .row = each ? on_row : NULL,
                                              .end = on_end,

@@ -112,7 +112,7 @@ static void put_name(struct charting *c, const struct roof_model_prediction *mod
         const struct roof_axis *const axis = &sweep->axis[i];
         if (axis->values.count > 1 && axis != c->along) {
             roof_text_printf(&c->name, ", %s ", axis->input->option);
-            roof_input_show(&c->name, axis->input, roof_input_get(&model->scenario, axis->input));
+            roof_axis_show(&c->name, axis, &model->scenario);
         }
     }
     roof_text_put(&c->name, what);
@@ -265,12 +265,9 @@ static enum roof_status add_grid(struct charting *c, struct roof_error *error)
 {
     uint64_t count = 0;
     struct roof_sweep *const sweep = &c->grid.sweep;
-    for (size_t i = 0; i < c->grid.models; i++) {
-        roof_asking_remark(c->asking, c->grid.model[i]);
-    }
+    roof_asking_remark_grid(c->asking, &c->grid);
     if (sweep->model == NULL) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "only models have charts of curves; plot draws operators");
+        return roof_refuse_operator(c->asking, error);
     }
     TRY(find_axis(c, error));
     TRY(roof_sweep_count(&count, sweep, error));

@@ -31,6 +31,19 @@ bool roof_asking_drawn(const struct roof_asking *a)
            a->form.format == ROOF_GNUPLOT;
 }
 
+enum roof_status roof_refuse_operator(const struct roof_asking *a, struct roof_error *error)
+{
+    if (a->command != ROOF_COMMAND_SWEEP && a->command != ROOF_COMMAND_RECOMMEND) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "only models have charts of curves; plot draws operators");
+    }
+    return roof_error_set(
+        error, ROOF_USAGE,
+        "%s draws no operators: the formats are text, json, ndjson, csv, md and html; plot draws "
+        "operators",
+        a->command == ROOF_COMMAND_SWEEP ? "sweep" : "recommend");
+}
+
 enum roof_chart_image roof_asking_image(const struct roof_asking *a)
 {
     return a->form.format == ROOF_PNG   ? ROOF_CHART_PNG

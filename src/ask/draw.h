@@ -19,6 +19,8 @@ struct roof_chart_look roof_drawing_look(const struct roof_drawing_size *size);
 
 /* True where the answer is an image, or the script that makes one. */
 bool roof_asking_drawn(const struct roof_asking *a);
+/* Refuses an image of an operator, with the formats that the command has for operators. */
+enum roof_status roof_refuse_operator(const struct roof_asking *a, struct roof_error *error);
 /* Reads WIDTH[xHEIGHT], the characters and the colours; what is not given has its default. */
 enum roof_status roof_read_drawing_size(struct roof_drawing_size *out, const struct roof_asking *a,
                                         struct roof_error *error);

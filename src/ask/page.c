@@ -44,15 +44,21 @@ static void put_values(struct roof_text *out, const char *key, const struct roof
     roof_text_put(out, "]");
 }
 
-/* Writes the inputs as members of an object, as a check file has them. */
-static void put_inputs(struct roof_text *out, const struct roof_question *q)
+/* Writes the inputs as members of an object, as a check file has them, with the device that other
+ * formats answer for where none is named. */
+static void put_inputs(struct roof_text *out, const struct roof_question *q, bool device)
 {
     char key[ROOF_INPUT_NAME_SIZE];
+    const bool named = roof_asked(q, ROOF_INPUT_HARDWARE) || roof_asked(q, ROOF_INPUT_EXPLAIN);
     if (q->op != NULL) {
         put_member(out, "operator", q->op);
     }
     if (q->model_name != NULL) {
         put_member(out, "model", q->model_name);
+    }
+    if (device && !named) {
+        put_member(out, roof_input_key(key, roof_input(ROOF_INPUT_HARDWARE)),
+                   ROOF_DEFAULT_HARDWARE);
     }
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         const struct roof_texts *const many = i == ROOF_INPUT_SET     ? &q->set
@@ -82,7 +88,8 @@ static void put_question(struct roof_text *out, const struct roof_asking *a)
     roof_text_put(out, "{");
     put_member(out, "command", command_name(a->command));
     roof_text_put(out, ",\"inputs\":{");
-    put_inputs(out, a->question);
+    /* The explorer with nothing chosen begins at its own example. */
+    put_inputs(out, a->question, a->command != ROOF_COMMAND_PAGE);
     roof_text_put(out, "}}");
 }
 

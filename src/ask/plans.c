@@ -22,6 +22,7 @@ struct plans_input {
     int64_t *batch;
     int64_t *devices;
     const struct roof_hardware *hardware[ROOF_PLAN_HARDWARE_MAX];
+    const struct roof_hardware *product[ROOF_PLAN_HARDWARE_MAX];
     size_t hardware_count;
     double price[ROOF_PLAN_HARDWARE_MAX];
     char side[2][ROOF_PAIR_NAME_SIZE]; /* of `explain`; "" without it */
@@ -284,7 +285,11 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
     TRY(read_sides(in, &devices, a, error));
     TRY(devices == NULL ? load_default(in, a, error) : load_hardware(in, devices, a, error));
     inputs->engines = in->engines;
+    for (size_t h = 0; h < in->hardware_count; h++) {
+        TRY(roof_read_product(&in->product[h], &a->loans, in->hardware[h], error));
+    }
     inputs->hardware = in->hardware;
+    inputs->product = in->product;
     inputs->hardware_count = in->hardware_count;
     for (int i = 0; i < q->prices.count; i++) {
         TRY(roof_plan_read_prices(in->price, inputs->hardware, inputs->hardware_count,

@@ -114,7 +114,6 @@ static enum roof_status read_input(struct plotting *p, struct roof_error *error)
     in->sparse = roof_asking_has(p->asking, ROOF_INPUT_SPARSE);
     p->chart.expected = roof_asking_has(p->asking, ROOF_INPUT_EXPECTED);
     p->chart.fold_below = roof_asking_has(p->asking, ROOF_INPUT_TOP) ? 0 : FOLD_BELOW;
-    roof_read_known(&p->known, &p->asking->loans, q);
     if (p->asking->form.title != NULL) {
         roof_chart_name(p->chart.title, p->asking->form.title);
     }
@@ -133,7 +132,10 @@ static enum roof_status read_grid(struct plotting *p, struct roof_error *error)
 /* Reads what records do not say. */
 static enum roof_status read_records(struct plotting *p, struct roof_error *error)
 {
-    TRY(roof_read_scenario(&p->base, p->asking->question, error));
+    struct roof_question rest;
+    roof_read_known(&p->known, &p->asking->loans, &rest, p->asking->question);
+    TRY(roof_read_scenario(&p->base, &rest, error));
+    p->base.formats_said = p->known.named;
     TRY(read_grid(p, error));
     return p->in.model ? roof_asking_draft(&p->grid.draft, &p->base, p->asking, error) : ROOF_OK;
 }
@@ -173,7 +175,11 @@ static void put_axes(struct roof_text *out, const struct plotting *p, const void
         } else {
             roof_text_printf(out, ", %s ", input->option);
         }
-        roof_input_show(out, input, roof_input_get(asked, input));
+        if (model) {
+            roof_axis_show(out, axis, asked);
+        } else {
+            roof_input_show(out, input, roof_input_get(asked, input));
+        }
     }
 }
 
@@ -200,14 +206,40 @@ static enum roof_status add_operator(struct plotting *p, const struct roof_predi
                                 error);
 }
 
-/* Adds the dots of a model, which are its operators, grouped by the scenario. */
+/* Adds the dots of a phase of a request, in a group with the name of the phase behind its own. */
+static enum roof_status add_phase(struct plotting *p, const struct roof_model_prediction *request,
+                                  const struct roof_scenario *phase, const char *group,
+                                  struct roof_error *error)
+{
+    struct roof_text name = ROOF_TEXT_INIT;
+    struct roof_model_prediction *const one = malloc(sizeof *one);
+    if (one == NULL) {
+        return roof_no_memory(error);
+    }
+    enum roof_status status =
+        roof_predict_model(one, request->model, phase, request->total.hardware, error);
+    if (status == ROOF_OK) {
+        roof_text_printf(&name, "%s: %s", group, one->phase);
+        status = name.failed
+                     ? roof_no_memory(error)
+                     : roof_chart_add_model(&p->chart, one, name.data, p->in.top, error);
+    }
+    roof_text_free(&name);
+    free(one);
+    return status;
+}
+
+/* Adds the dots of a model, which are its operators, grouped by the scenario. A request has those
+ * of both phases: of the prefill of its prompts, and of a decode step at its end. */
 static enum roof_status add_model(struct plotting *p, const struct roof_model_prediction *model,
                                   const char *group, struct roof_error *error)
 {
     if (model->count == 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "a request has no operators of one pass: plot it with " ROOF_KEY(
-                                  "phase") " decode,prefill and " ROOF_KEY("context"));
+        struct roof_scenario prefill;
+        struct roof_scenario decode;
+        roof_scenario_phases(&prefill, &decode, &model->scenario);
+        TRY(add_phase(p, model, &decode, group, error));
+        return add_phase(p, model, &prefill, group, error);
     }
     return roof_chart_add_model(&p->chart, model, group, p->in.top, error);
 }
@@ -234,12 +266,7 @@ static enum roof_status add_grid(struct plotting *p, struct roof_error *error)
 {
     uint64_t count = 0;
     TRY(read_grid(p, error));
-    for (size_t i = 0; i < p->grid.models; i++) {
-        roof_asking_remark(p->asking, p->grid.model[i]);
-    }
-    if (p->grid.draft != NULL) {
-        roof_asking_remark(p->asking, p->grid.draft);
-    }
+    roof_asking_remark_grid(p->asking, &p->grid);
     TRY(add_roofs(p, error));
     TRY(roof_sweep_count(&count, &p->grid.sweep, error));
     if (count > ROOF_CHART_DOTS_MAX) {
@@ -269,6 +296,13 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
 {
     struct plotting *const p = context;
     return roof_asking_known_model(p->asking, &p->known, out, name, layout, error);
+}
+
+static enum roof_status on_formats(void *context, const struct roof_named **out, const char *name,
+                                   const char *model, struct roof_error *error)
+{
+    struct plotting *const p = context;
+    return roof_asking_known_formats(p->asking, &p->known, out, name, model, error);
 }
 
 static void on_bad(void *context, const struct roof_error *error)
@@ -362,6 +396,7 @@ static enum roof_status open_records(struct plotting *p, struct roof_error *erro
         .model = p->in.model_name,
         .context = p,
         .load_model = on_model,
+        .formats = on_formats,
         .bad = on_bad};
     return roof_records_open(&p->records, p->in.from, &how, error);
 }

@@ -75,8 +75,7 @@ enum roof_status roof_ask_recommend(struct roof_asking *a, struct roof_error *er
     struct roof_text text = ROOF_TEXT_INIT;
     enum roof_status answer = ROOF_OK;
     if (roof_asking_drawn(a) && !a->question->model) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "only models have charts of recommend; plot draws operators");
+        return roof_refuse_operator(a, error);
     }
     if (roof_asking_has(a, ROOF_INPUT_THREADS) && !a->question->model) {
         return roof_error_set(error, ROOF_USAGE,

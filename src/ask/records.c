@@ -46,6 +46,13 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
     return roof_asking_known_model(r->asking, &r->known, out, name, layout, error);
 }
 
+static enum roof_status on_formats(void *context, const struct roof_named **out, const char *name,
+                                   const char *model, struct roof_error *error)
+{
+    struct recording *const r = context;
+    return roof_asking_known_formats(r->asking, &r->known, out, name, model, error);
+}
+
 /* Writes the rows that are in the block. */
 static enum roof_status end_block(struct recording *r, struct roof_error *error)
 {
@@ -87,13 +94,15 @@ static enum roof_status read_input(struct records_input *in, struct roof_known *
                                     ROOF_INPUT_ADVISE,   ROOF_INPUT_BLOCKS};
     const struct roof_question *const q = a->question;
     TRY(roof_asking_refuse(a, single, COUNT(single), ROOF_KEY("from"), error));
-    TRY(roof_read_scenario(&in->base, q, error));
+    struct roof_question rest;
+    roof_read_known(known, &a->loans, &rest, q);
+    TRY(roof_read_scenario(&in->base, &rest, error));
+    in->base.formats_said = known->named;
     in->from = q->value[ROOF_INPUT_FROM];
     in->model = q->model;
     in->model_name = q->model_name;
     in->op = q->op == NULL && !q->model ? ROOF_OPERATOR_COUNT : in->base.common.op;
     roof_read_kept_columns(&in->kept, q);
-    roof_read_known(known, &a->loans, q);
     return ROOF_OK;
 }
 
@@ -290,6 +299,7 @@ static enum roof_status answer(struct recording *r, struct roof_error *error)
                                              .model = in->model_name,
                                              .context = r,
                                              .load_model = on_model,
+                                             .formats = on_formats,
                                              .bad = on_bad,
                                              .wait = on_wait};
     TRY(roof_records_open(&r->records, in->from, &how, error));

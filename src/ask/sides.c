@@ -37,30 +37,8 @@ bool roof_check_sides(const struct roof_asking *a)
     return strchr(text, '/') == NULL || access(text, F_OK) != 0;
 }
 
-/* Refuses what is told of one answer only. */
-static enum roof_status check_inputs(const struct roof_asking *a, struct roof_error *error)
-{
-    static const size_t single[] = {ROOF_INPUT_WHY,    ROOF_INPUT_TILING, ROOF_INPUT_TILE,
-                                    ROOF_INPUT_TOP,    ROOF_INPUT_WIDE,   ROOF_INPUT_MEASURED,
-                                    ROOF_INPUT_ADVISE, ROOF_INPUT_BLOCKS};
-    const char *const offload = a->question->value[ROOF_INPUT_OFFLOADED];
-    TRY(roof_asking_refuse(a, single, COUNT(single), "several devices", error));
-    if (offload != NULL && strstr(offload, ":fit") != NULL && a->form.format == ROOF_TEXT) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "devices differ in the layers that they need to " ROOF_KEY(
-                                  "offload") ": give a number; roofline sweep has a row for each");
-    }
-    if (a->question->model && a->form.format == ROOF_MARKDOWN && a->form.columns == NULL) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            "a report is about one device; with " ROOF_KEY("columns") " several have a table");
-    }
-    return ROOF_OK;
-}
-
 static enum roof_status read_input(struct sides *s, struct roof_asking *a, struct roof_error *error)
 {
-    TRY(check_inputs(a, error));
     TRY(roof_grid_devices(&s->devices, &a->loans, a->question, roof_asking_bounds_only(a), error));
     if (s->devices.devices > ROOF_SIDES_MAX) {
         return roof_error_set(error, ROOF_USAGE,

@@ -163,6 +163,7 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
     in->inputs.limits.timeline = in->moments || in->chart == ROOF_CHART_TIME ? &in->timeline : NULL;
     roof_deployments_use(&in->inputs, deployments);
     in->row.deployment = deployment;
+    TRY(roof_read_product(&in->row.product, &a->loans, in->hardware, error));
     in->row.prefill = in->apart ? &deployments->prefill : NULL;
     TRY(run(result, in, deployments, a, error));
     if (result->rejected == in->inputs.requests) {

@@ -60,6 +60,7 @@ struct sweep_input {
     int64_t threads;
     struct roof_variety variety; /* of some points all over the grid */
     struct near near;            /* of these points, too */
+    uint64_t misaligned;         /* of these points, products with misaligned rows */
 };
 
 /* The rows so far. */
@@ -188,6 +189,7 @@ static enum roof_status check_ends(const struct sweep_input *in, struct roof_err
 struct look {
     struct roof_variety *variety;
     struct near *near;
+    uint64_t *misaligned;
     const struct roof_table *table;
     struct roof_tile tile; /* of the point */
 };
@@ -220,6 +222,7 @@ static enum roof_status on_look(void *context, const struct roof_prediction *pre
     (void)error;
     roof_variety_add(look->variety, look->table, prediction, model, &look->tile);
     add_near(look->near, prediction, model);
+    *look->misaligned += model == NULL && roof_tile_is_misaligned(prediction) ? 1 : 0;
     return ROOF_OK;
 }
 
@@ -228,7 +231,8 @@ static enum roof_status look_over(struct sweep_input *in, const struct roof_tabl
                                   struct roof_error *error)
 {
     struct roof_sweep sweep = in->grid.sweep; /* its lists stay those of the grid */
-    struct look look = {.variety = &in->variety, .near = &in->near, .table = table};
+    struct look look = {
+        .variety = &in->variety, .near = &in->near, .misaligned = &in->misaligned, .table = table};
     sweep.refused = ignore_refused;
     sweep.tile = &look.tile;
     if (in->count <= LOOKED_AT) {
@@ -250,13 +254,9 @@ static enum roof_status read_input(struct sweep_input *in, struct roof_table *ta
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         in->given[i] = roof_asked(q, i);
     }
+    in->given[ROOF_INPUT_LAYOUT] = in->given[ROOF_INPUT_LAYOUT] || in->grid.sweep.variants > 0;
     roof_read_kept_columns(&in->kept, q);
-    for (size_t i = 0; i < in->grid.models; i++) {
-        roof_asking_remark(a, in->grid.model[i]);
-    }
-    if (in->grid.draft != NULL) {
-        roof_asking_remark(a, in->grid.draft);
-    }
+    roof_asking_remark_grid(a, &in->grid);
     TRY(roof_table_open(table, a->form.rows,
                         q->model                     ? ROOF_TABLE_MODEL_PREDICTIONS
                         : in->given[ROOF_INPUT_TILE] ? ROOF_TABLE_TILES
@@ -382,7 +382,7 @@ static enum roof_status on_series(void *context, const struct roof_prediction *p
         const struct roof_axis *const axis = &s->series->axis[i];
         if (axis->values.count > 1) {
             roof_text_printf(s->out, ", %s ", axis->input->option);
-            roof_input_show(s->out, axis->input, roof_input_get(&model->scenario, axis->input));
+            roof_axis_show(s->out, axis, &model->scenario);
         }
     }
     roof_text_printf(s->out, ": %s\n", roof_model_report_bound(from, batch));
@@ -452,6 +452,23 @@ static void put_near(struct roof_text *out, const struct near *near)
     roof_text_fold(out, from, 2);
 }
 
+/* Says that rows of products are misaligned, which their times do not count. */
+static void put_misaligned(struct roof_text *out, const struct sweep_input *in)
+{
+    const size_t from = out->length + 1;
+    if (in->misaligned == 0 || in->given[ROOF_INPUT_TILE]) {
+        return;
+    }
+    if (in->count <= LOOKED_AT && !in->sharded) {
+        roof_text_printf(out, "\n%" PRIu64 " of %" PRIu64, in->misaligned, in->count);
+    } else {
+        roof_text_put(out, "\nSome");
+    }
+    roof_text_put(out, " points have misaligned rows of K or N, whose cost expected times do not "
+                       "count: predict --advise has the padded product, and --tile the cost.\n");
+    roof_text_fold(out, from, 2);
+}
+
 /* Ends the table. Rows from before a failure stay, so they are written whole. */
 static enum roof_status end(struct sink *sink, enum roof_status status, struct roof_error *error)
 {
@@ -467,6 +484,7 @@ static enum roof_status end(struct sink *sink, enum roof_status status, struct r
         }
         if (text && sink->in->last) {
             put_near(&sink->text, &sink->in->near);
+            put_misaligned(&sink->text, sink->in);
         }
         status = put_summary(sink, &sink->text, error);
     }

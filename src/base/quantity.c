@@ -237,6 +237,15 @@ const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value)
     return out;
 }
 
+const char *roof_format_in(char out[ROOF_QUANTITY_SIZE], double si, enum roof_unit unit)
+{
+    char number[ROOF_QUANTITY_SIZE];
+    roof_format_short(number, roof_to_unit(si, unit));
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, isfinite(si) ? "%.30s %s" : "%.30s%.0s", number,
+                   roof_unit_name(unit));
+    return out;
+}
+
 /* Writes a number with the prefix that leaves it at least one before the unit: "1.5 GiB". */
 static void put_binary(char *out, double value, const char *base)
 {

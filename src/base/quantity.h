@@ -63,6 +63,9 @@ size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value);
  * "33.57 MB", "287 GB/s", "0.46%". Not finite: "-". Returns out.
  */
 const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum roof_unit unit);
+/** Writes an SI value in its unit without a prefix, so that the cells of a table share it: "0.1356
+ * us", "43440 ms". Not finite: "-". Returns out. */
+const char *roof_format_in(char out[ROOF_QUANTITY_SIZE], double si, enum roof_unit unit);
 /** Room for a range as text. */
 #define ROOF_RANGE_SIZE (2 * ROOF_QUANTITY_SIZE + 4)
 

@@ -33,6 +33,16 @@ static enum roof_status set_figure(struct roof_hardware *hardware, enum roof_fig
     return ROOF_OK;
 }
 
+/* Forgets the sparse peak of a device below a dense one that was given: it is of another unit. */
+static void forget_sparse(struct roof_hardware *hardware, enum roof_precision format)
+{
+    struct roof_figure *const sparse = &hardware->peak[ROOF_PEAK_SPARSE][format];
+    if (sparse->source != set_source &&
+        sparse->value < hardware->peak[ROOF_PEAK_MATRIX][format].value) {
+        *sparse = (struct roof_figure){.value = ROOF_UNKNOWN};
+    }
+}
+
 /* Sets the peak of a format: key is "peak_tflops.fp16", and name is its "fp16". */
 static enum roof_status set_peak(struct roof_hardware *hardware, enum roof_peak_table table,
                                  const char *key, const char *name, const char *text,
@@ -49,6 +59,7 @@ static enum roof_status set_peak(struct roof_hardware *hardware, enum roof_peak_
     for (int i = 0; i < count; i++) {
         hardware->peak[table][format[i]] = (struct roof_figure){
             .value = roof_from_unit(value, roof_peak_table_unit(table)), .source = set_source};
+        forget_sparse(hardware, format[i]);
     }
     hardware->basis = ROOF_BASIS_USER;
     roof_hardware_derive(hardware);

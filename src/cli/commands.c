@@ -85,7 +85,7 @@ static const struct cli_command commands[] = {
      "  roofline serve --listen 127.0.0.1:9000 --max-time 2s\n"
      "  roofline serve --listen 0.0.0.0:8080 --token token.txt --allow-host roofline.example\n"},
     {"completion", ROOF_COMMAND_COMPLETION, CLI_WORD, "bash|zsh|fish",
-     "Prints what makes a shell complete the words of command lines.",
+     "Prints a script with which a shell completes command lines.",
      "  . <(roofline completion bash)\n"
      "  roofline completion zsh > ~/.zsh/functions/_roofline\n"
      "  roofline completion fish > ~/.config/fish/completions/roofline.fish\n"},

@@ -477,6 +477,7 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
                                                  .measured = true,
                                                  .context = calls->context,
                                                  .load_model = calls->model,
+                                                 .formats = calls->formats,
                                                  .bad = calls->bad};
     enum roof_status status = roof_records_open(&r->records, path, &options, error);
     r->columns = r->records.columns;

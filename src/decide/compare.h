@@ -44,6 +44,9 @@ struct roof_compare_calls {
      * none); a row with an error is a bad one. */
     enum roof_status (*model)(void *context, const struct roof_model **out, const char *name,
                               const char *layout, struct roof_error *error);
+    /** Finds what a name of formats stands for, as struct roof_records_options has it. */
+    enum roof_status (*formats)(void *context, const struct roof_named **out, const char *name,
+                                const char *model, struct roof_error *error);
     /** Takes the header, once, before the rows, and if metrics are told apart. May be NULL. */
     enum roof_status (*header)(void *context, const char *const *column, size_t columns,
                                bool metrics, struct roof_error *error);

@@ -102,6 +102,7 @@ static const struct roof_field plan_fields[] = {
     {.key = "basis", DERIVED_TEXT(PLAN_BASIS)},
     {.key = "model", TEXT(model)},
     {.key = "hardware", TEXT(hardware), .width = -14},
+    {.key = "hardware_basis", TEXT(hardware_basis)},
     {.key = "formats", TEXT(formats), .width = -11},
     {.key = "layout", TEXT(layout)},
     {.key = "weights", FORMAT(weights)},

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/list.h"
+#include "decide/named.h"
 
 /* The arguments that loading the items of a list shares. */
 struct loading {
@@ -28,9 +29,65 @@ static enum roof_status load_device(const struct loading *l, const char *name,
     return ROOF_OK;
 }
 
+/* Loads a model in the formats that a name stands for. */
+static enum roof_status load_variant(struct roof_variant *out, const struct loading *l,
+                                     const char *model, const char *name, struct roof_error *error)
+{
+    struct roof_named named;
+    struct roof_error note;
+    TRY(roof_named_find(&named, &note, name, model, l->loans, error));
+    if (note.message[0] != '\0' && l->grid->note.message[0] == '\0') {
+        l->grid->note = note;
+    }
+    const int64_t value[ROOF_NAMED_INPUTS] = {named.precision, named.weights, named.activations,
+                                              named.kv};
+    struct roof_question own;
+    roof_question_borrow(&own, l->question);
+    for (size_t i = 0; i < ROOF_NAMED_INPUTS; i++) {
+        const size_t input = roof_named_inputs[i];
+        const bool kept = input != ROOF_INPUT_PRECISION_BOTH && roof_asked(l->question, input);
+        out->value[i] = kept ? ROOF_NAMED_KEPT : value[i];
+        if (!kept) {
+            own.value[input] = value[i] == ROOF_PRECISION_AUTO
+                                   ? NULL
+                                   : roof_format((enum roof_precision)value[i])->name;
+        }
+    }
+    own.value[ROOF_INPUT_LAYOUT] = named.layout;
+    out->name = name;
+    struct roof_scenario scenario;
+    roof_scenario_init(&scenario);
+    TRY(roof_read_classes(&scenario, &own, error)); /* refuses weights beside a layout */
+    return roof_read_model(&out->model, l->loans, &own, model, error);
+}
+
+/* Loads a model once for each name in the list of precisions. */
+static enum roof_status load_variants(const struct loading *l, const char *model,
+                                      struct roof_error *error)
+{
+    struct roof_grid *const grid = l->grid;
+    const size_t each = grid->sweep.variants;
+    struct roof_variant *const grown =
+        realloc(grid->variant, (grid->models + 1) * each * sizeof *grown);
+    if (grown == NULL) {
+        return roof_no_memory(error);
+    }
+    grid->variant = grown;
+    const char *name = grid->names;
+    for (size_t i = 0; i < each; i++, name += strlen(name) + 1) {
+        TRY(load_variant(&grown[grid->models * each + i], l, model, name, error));
+    }
+    grid->model[grid->models] = grown[grid->models * each].model;
+    grid->models++;
+    return ROOF_OK;
+}
+
 static enum roof_status load_model(const struct loading *l, const char *name,
                                    struct roof_error *error)
 {
+    if (l->grid->sweep.variants > 0) {
+        return load_variants(l, name, error);
+    }
     TRY(roof_read_model(&l->grid->model[l->grid->models], l->loans, l->question, name, error));
     l->grid->models++;
     return ROOF_OK;
@@ -97,6 +154,34 @@ static enum roof_status add_axes(struct roof_sweep *sweep, const size_t *numbers
     return ROOF_OK;
 }
 
+/* Keeps the names of formats in the list of precisions, for each model to look them up; the values
+ * of the axis are their numbers. */
+static enum roof_status add_names(struct roof_grid *grid, const char *list,
+                                  struct roof_error *error)
+{
+    struct roof_values values = {0};
+    struct roof_list_item item;
+    char *const names = malloc(strlen(list) + 2); /* each item has one end more than its comma */
+    if (names == NULL) {
+        return roof_no_memory(error);
+    }
+    grid->names = names;
+    size_t length = 0;
+    size_t count = 0;
+    for (const char *rest = list; roof_list_next(&item, &rest); count++) {
+        if (item.length == 0) {
+            return roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element",
+                                  ROOF_KEY("precision"), list);
+        }
+        memcpy(names + length, item.text, item.length);
+        names[length + item.length] = '\0';
+        length += item.length + 1;
+    }
+    grid->sweep.variants = count;
+    TRY(roof_values_append(&values, (struct roof_run){0, 1, (int64_t)count}, error));
+    return roof_sweep_add(&grid->sweep, roof_input(ROOF_INPUT_PRECISION_BOTH), &values, error);
+}
+
 /* Refuses inputs that the workload does not take. */
 static enum roof_status check_taken(enum roof_operator op, const struct roof_question *question,
                                     struct roof_error *error)
@@ -135,11 +220,19 @@ static enum roof_status add_single(struct roof_sweep *sweep, const struct roof_q
     return ROOF_OK;
 }
 
+/* Tells if the precision of models has names that are looked up for each model. */
+static bool is_named(const struct roof_question *question)
+{
+    const char *const names = question->value[ROOF_INPUT_PRECISION_BOTH];
+    return question->model && names != NULL && !roof_named_plain(names);
+}
+
 /* Adds the dimensions in the operator's order, or the sizes of a model, then the formats: the last
  * varies fastest. */
-static enum roof_status build(struct roof_sweep *sweep, const struct roof_question *question,
+static enum roof_status build(struct roof_grid *grid, const struct roof_question *question,
                               struct roof_error *error)
 {
+    struct roof_sweep *const sweep = &grid->sweep;
     static const size_t of_models[] = {ROOF_INPUT_PHASE,
                                        ROOF_DIM_BATCH,
                                        ROOF_INPUT_CONTEXT,
@@ -148,6 +241,7 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                        ROOF_INPUT_PREFILL_CONTEXT,
                                        ROOF_INPUT_PROMPT,
                                        ROOF_INPUT_GENERATE,
+                                       ROOF_INPUT_STATIC,
                                        ROOF_INPUT_DRAFT_TOKENS,
                                        ROOF_INPUT_OFFLOADED,
                                        ROOF_INPUT_TP,
@@ -170,13 +264,8 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                        ROOF_INPUT_SPLIT_PROJECTIONS,
                                        ROOF_INPUT_UNFUSED_ATTENTION,
                                        ROOF_INPUT_FUSE};
-    static const size_t formats[] = {ROOF_INPUT_PRECISION_BOTH,
-                                     ROOF_INPUT_WEIGHTS,
-                                     ROOF_INPUT_ACTIVATIONS,
-                                     ROOF_INPUT_KV,
-                                     ROOF_INPUT_OUT,
-                                     ROOF_INPUT_COMPUTE,
-                                     ROOF_INPUT_SPARSE};
+    static const size_t formats[] = {ROOF_INPUT_WEIGHTS, ROOF_INPUT_ACTIVATIONS, ROOF_INPUT_KV,
+                                     ROOF_INPUT_OUT,     ROOF_INPUT_COMPUTE,     ROOF_INPUT_SPARSE};
     static const size_t of_tiles[] = {ROOF_INPUT_TILE, ROOF_INPUT_STAGES, ROOF_INPUT_CLUSTER};
     const struct roof_operator_row *const row = roof_operator_row(sweep->base.common.op);
     TRY(roof_read_tile(question, error));
@@ -188,6 +277,8 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
     for (int i = 0; i < row->dim_count && !question->model; i++) {
         TRY(add_axis(sweep, row->dims[i], question, error));
     }
+    TRY(is_named(question) ? add_names(grid, question->value[ROOF_INPUT_PRECISION_BOTH], error)
+                           : add_axis(sweep, ROOF_INPUT_PRECISION_BOTH, question, error));
     TRY(add_axes(sweep, formats, COUNT(formats), question, error));
     TRY(add_axes(sweep, of_tiles, COUNT(of_tiles), question, error));
     return add_single(sweep, question, error);
@@ -220,6 +311,7 @@ static enum roof_status load(struct roof_grid *out, struct roof_loans *loans,
         TRY(load_list(&loading, question->model_name, "model", load_model, error));
         sweep->model = out->model;
         sweep->model_count = out->models;
+        sweep->variant = out->variant;
         TRY(roof_read_draft(&out->draft, &sweep->base, loans, question, false, error));
         TRY(roof_read_host_time(&sweep->base, question, false, error));
         TRY(roof_read_host(&sweep->base, loans, question, false, error));
@@ -236,11 +328,13 @@ enum roof_status roof_grid_open(struct roof_grid *out, struct roof_loans *loans,
     roof_scenario_init(&sweep->base);
     TRY(question->model ? roof_read_classes(&sweep->base, question, error)
                         : roof_read_operator(&sweep->base.common.op, question, error));
-    TRY(build(sweep, question, error));
+    TRY(build(out, question, error));
     return load(out, loans, question, bounds_only, error);
 }
 
 void roof_grid_close(struct roof_grid *grid)
 {
+    free(grid->variant);
+    free(grid->names);
     roof_sweep_free(&grid->sweep);
 }

@@ -15,6 +15,9 @@ struct roof_grid {
     const struct roof_model *model[ROOF_GRID_LIST_MAX];
     size_t models;
     const struct roof_model *draft;
+    struct roof_variant *variant; /* owned; NULL: the list of precisions names no other formats */
+    char *names;                  /* those of variants, one behind the other; owned */
+    struct roof_error note;       /* what else a name may mean, or the message is "" */
 };
 
 /* Reads a grid; release with roof_grid_close, also after a failure. bounds_only says that the

@@ -4,8 +4,21 @@
 #include "decide/engine.h"
 #include "model/layout.h"
 
-void roof_hint_format(struct roof_error *error, const char *name, const char *const *folders)
+/* Says what a format of engines is where `precision`, which takes it for a model, was given. */
+static void say_parts(struct roof_error *error, enum roof_status status,
+                      const struct roof_serving *serving)
 {
+    (void)roof_error_set(error, status,
+                         "%s is a format of engines, which goes with one model: give " ROOF_KEY(
+                             "weights") " %s " ROOF_KEY("activations") " %s",
+                         serving->id, roof_format(serving->weights)->name,
+                         roof_format(serving->activations)->name);
+}
+
+void roof_hint_format(struct roof_error *error, const char *name, bool precision_given,
+                      const char *const *folders)
+{
+    const struct roof_serving *serving = NULL;
     enum roof_precision precision = ROOF_PRECISION_AUTO;
     struct roof_engines *engines = NULL;
     if (error == NULL || error->status == ROOF_MEMORY) {
@@ -20,7 +33,9 @@ void roof_hint_format(struct roof_error *error, const char *name, const char *co
                              "%s is a layout of checkpoints, for models: " ROOF_KEY("layout") " %s",
                              name, name);
     } else if (roof_engines_load(&engines, NULL) == ROOF_OK &&
-               roof_serving_find(engines, name) != NULL) {
+               (serving = roof_serving_find(engines, name)) != NULL && precision_given) {
+        say_parts(error, status, serving);
+    } else if (serving != NULL) {
         (void)roof_error_set(error, status,
                              "%s is a format of engines, for models: " ROOF_KEY("precision") " %s",
                              name, name);

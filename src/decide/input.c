@@ -148,8 +148,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .group = ROOF_GROUP_DEVICE},
     ROW(STACK) = CHOICE(
         "stack", stack, roof_stack_names, ROOF_STACK_COUNT - 1, "NAME",
-        "kernels of the estimate: best (default: the fastest), trtllm, vllm, sglang, aiter or "
-        "llama.cpp",
+        "kernels of the estimate: best (default: the fastest but llama.cpp), trtllm, vllm, "
+        "sglang, aiter, llama.cpp",
         SERVED(WORKLOAD)),
     ROW(CACHE) =
         CHOICE("cache", cache, caches, 1, "cold|warm",
@@ -1092,7 +1092,7 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
     case ROOF_INPUT_PRECISION:
         status = roof_precision_find(&precision, text, error);
         if (status != ROOF_OK) {
-            roof_hint_format(error, text, NULL);
+            roof_hint_format(error, text, input == roof_input(ROOF_INPUT_PRECISION_BOTH), NULL);
         }
         *out = status == ROOF_OK ? precision : *out;
         return status;

@@ -7,12 +7,21 @@
 #include "base/base.h"
 #include "base/text.h"
 
-void roof_read_known(struct roof_known *known, struct roof_loans *loans,
+void roof_read_known(struct roof_known *known, struct roof_loans *loans, struct roof_question *rest,
                      const struct roof_question *question)
 {
+    const char *const precision = question->value[ROOF_INPUT_PRECISION_BOTH];
+    roof_question_borrow(rest, question);
+    known->named = NULL;
+    known->last = NULL;
+    if (precision != NULL && question->op == NULL && !roof_asked(question, ROOF_INPUT_LAYOUT) &&
+        !roof_named_plain(precision)) {
+        known->named = precision;
+        rest->value[ROOF_INPUT_PRECISION_BOTH] = NULL;
+    }
     known->loans = loans;
     known->device = roof_read_device_wish(question, false);
-    known->model = roof_read_model_wish(question);
+    known->model = roof_read_model_wish(rest);
     known->weights =
         roof_asked(question, ROOF_INPUT_WEIGHTS) ? ROOF_INPUT_WEIGHTS : ROOF_INPUT_PRECISION_BOTH;
     known->devices.count = known->models.count = 0;
@@ -170,6 +179,36 @@ enum roof_status roof_known_model(struct roof_known *known, const struct roof_mo
     return status;
 }
 
+enum roof_status roof_known_formats(struct roof_known *known, const struct roof_named **out,
+                                    struct roof_error *note, const char *name, const char *model,
+                                    struct roof_error *error)
+{
+    const size_t length = strlen(name) + 1;
+    const size_t size = length + strlen(model) + 1;
+    *out = &known->formats;
+    *note = (struct roof_error){.status = ROOF_OK};
+    if (known->last != NULL && strcmp(known->last, name) == 0 &&
+        strcmp(known->last + length, model) == 0) {
+        return ROOF_OK;
+    }
+    char *const last = malloc(size);
+    if (last == NULL) {
+        return roof_no_memory(error);
+    }
+    memcpy(last, name, length);
+    memcpy(last + length, model, size - length);
+    free(known->last);
+    known->last = NULL;
+    const enum roof_status status =
+        roof_named_find(&known->formats, note, last, model, known->loans, error);
+    if (status != ROOF_OK) {
+        free(last);
+        return status;
+    }
+    known->last = last; /* the layout may be the name */
+    return ROOF_OK;
+}
+
 static void free_names(struct roof_known_names *names)
 {
     for (size_t i = 0; i < names->count; i++) {
@@ -181,4 +220,5 @@ void roof_known_free(struct roof_known *known)
 {
     free_names(&known->devices);
     free_names(&known->models);
+    free(known->last);
 }

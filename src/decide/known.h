@@ -4,6 +4,7 @@
 #ifndef ROOF_DECIDE_KNOWN_H
 #define ROOF_DECIDE_KNOWN_H
 
+#include "decide/named.h"
 #include "decide/read.h"
 
 #define ROOF_KNOWN_MAX 256
@@ -27,10 +28,14 @@ struct roof_known {
     struct roof_known_names devices;
     struct roof_known_names models;
     const struct roof_hardware *own; /* the question's device; NULL: not loaded */
+    const char *named;               /* formats of models by one name; NULL: precisions, or none */
+    char *last;                      /* the name, a zero and the model that were looked up last */
+    struct roof_named formats;       /* what they stand for */
 };
 
-/* Reads what a question says of all devices and models. */
-void roof_read_known(struct roof_known *known, struct roof_loans *loans,
+/* Reads what a question says of all devices and models. A precision that is the name of other
+ * formats is in `named` then, and *rest has the question without it, for those who read it on. */
+void roof_read_known(struct roof_known *known, struct roof_loans *loans, struct roof_question *rest,
                      const struct roof_question *question);
 
 /* Returns the name of the question's device, or of the default one. */
@@ -49,6 +54,12 @@ enum roof_status roof_known_hardware(struct roof_known *known, const struct roof
 enum roof_status roof_known_model(struct roof_known *known, const struct roof_model **out,
                                   bool *fresh, const char *name, const char *layout,
                                   struct roof_error *error);
+
+/* Finds what a name of formats stands for with a model; *out holds until the next call. *note has
+ * no message where the same was found before. */
+enum roof_status roof_known_formats(struct roof_known *known, const struct roof_named **out,
+                                    struct roof_error *note, const char *name, const char *model,
+                                    struct roof_error *error);
 
 /* Releases the names; the objects go back with the loans. */
 void roof_known_free(struct roof_known *known);

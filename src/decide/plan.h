@@ -146,6 +146,9 @@ struct roof_plan_problem {
     size_t checkpoints;
     const struct roof_hardware *const *hardware; /**< with their calibrations: the plans of a device
                                                      without one are of its bounds */
+    /** Of each hardware that has the figures of the source documents its shipping product; NULL:
+     * none. May be NULL. */
+    const struct roof_hardware *const *product;
     size_t hardware_count;
     const double *price; /**< per hour and device, of each hardware; NAN: unknown. May be NULL */
     const struct roof_engines *engines;
@@ -241,6 +244,7 @@ struct roof_plan_row {
     int rank;
     const char *model; /**< the question's, or its checkpoint that is in these formats */
     const char *hardware;
+    const char *hardware_basis;
     const char *formats; /**< the name that engines give the formats, "fp8" */
     const char *layout;  /**< NULL: none */
     enum roof_precision weights;

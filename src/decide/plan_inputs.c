@@ -664,6 +664,7 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
 {
     struct roof_plan_problem *const problem = &out->problem;
     *problem = (struct roof_plan_problem){.hardware = inputs->hardware,
+                                          .product = inputs->product,
                                           .hardware_count = inputs->hardware_count,
                                           .price = inputs->price,
                                           .engines = inputs->engines,

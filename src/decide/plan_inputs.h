@@ -21,6 +21,7 @@
 struct roof_plan_inputs {
     const struct roof_model *model; /**< as its file has it: the search gives it other formats */
     const struct roof_hardware *const *hardware; /**< each device once, with its calibration */
+    const struct roof_hardware *const *product;  /**< as in struct roof_plan_problem */
     size_t hardware_count;
     const double *price; /**< per hour, of each hardware (roof_plan_read_prices); NAN: unknown */
     const struct roof_engines *engines;

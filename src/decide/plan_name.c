@@ -103,18 +103,19 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
                     const struct roof_plan_problem *problem)
 {
     const struct roof_serving *const s = &problem->engines->serving[plan->serving];
-    *out = (struct roof_plan_row){.plan = *plan,
-                                  .rank = rank,
-                                  .model = roof_plan_model(problem, plan->serving)->id,
-                                  .hardware = problem->hardware[plan->hardware]->id,
-                                  .formats = s->id,
-                                  .layout = s->layout,
-                                  .weights = s->weights,
-                                  .activations = s->activations,
-                                  .kv = s->kv,
-                                  .context = problem->base.generate > 0
-                                                 ? problem->base.prompt + problem->base.generate
-                                                 : problem->base.context};
+    *out = (struct roof_plan_row){
+        .plan = *plan,
+        .rank = rank,
+        .model = roof_plan_model(problem, plan->serving)->id,
+        .hardware = problem->hardware[plan->hardware]->id,
+        .hardware_basis = roof_basis_name(problem->hardware[plan->hardware]->basis),
+        .formats = s->id,
+        .layout = s->layout,
+        .weights = s->weights,
+        .activations = s->activations,
+        .kv = s->kv,
+        .context = problem->base.generate > 0 ? problem->base.prompt + problem->base.generate
+                                              : problem->base.context};
     const int64_t each = roof_split_devices(&plan->split);
     const int64_t other = roof_split_devices(&plan->prefill.split);
     if (plan->prefill.copies > 0) {

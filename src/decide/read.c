@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "decide/named.h"
 #include "base/quantity.h"
 #include "catalog/registry.h"
 
@@ -173,6 +174,10 @@ void roof_read_kept_columns(struct roof_kept_columns *out, const struct roof_que
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         out->input[i] = roof_asked(question, i) && strpbrk(question->value[i], ",:") != NULL;
     }
+    /* The names of formats may be those of layouts, or stand for the published checkpoint. */
+    out->input[ROOF_INPUT_LAYOUT] = out->input[ROOF_INPUT_LAYOUT] ||
+                                    (out->input[ROOF_INPUT_PRECISION_BOTH] &&
+                                     !roof_named_plain(question->value[ROOF_INPUT_PRECISION_BOTH]));
 }
 
 /* --- devices and models -------------------------------------------------------------------- */

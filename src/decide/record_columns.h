@@ -66,7 +66,9 @@ struct roof_records_private {
     bool failed;                                 /* no memory for one of them */
     struct roof_carried carried[ROOF_RECORD_COLUMNS_MAX];
     struct roof_scenario asked;
-    bool request;    /* the phase of the record */
+    bool request;               /* the phase of the record */
+    char named[ROOF_WORD_SIZE]; /* its precision, where that is the name of other formats, or "" */
+    size_t named_column;
     int64_t devices; /* what a record of a model says, where it is no input; 0: nothing */
     struct roof_prediction prediction;
     struct roof_model_prediction *model_prediction; /* NULL until a record asks for a model */

@@ -75,6 +75,15 @@ static enum roof_status read_word(int64_t *value, struct roof_scenario *asked,
     return ROOF_OK;
 }
 
+/* Tells if a precision is to be looked up as the name of other formats. */
+static bool is_named(const struct roof_records_private *p, const struct roof_input *input,
+                     bool model, const char *word)
+{
+    enum roof_precision precision = ROOF_PRECISION_AUTO;
+    return model && p->options.formats != NULL && input == roof_input(ROOF_INPUT_PRECISION_BOTH) &&
+           strlen(word) < ROOF_WORD_SIZE && roof_precision_find(&precision, word, NULL) != ROOF_OK;
+}
+
 /* Reads a cell whose text differs from the one before in its column. */
 static enum roof_status read_cell(struct roof_records_private *p, struct roof_record_column *column,
                                   const char *text, bool model, struct roof_error *error)
@@ -101,6 +110,11 @@ static enum roof_status read_cell(struct roof_records_private *p, struct roof_re
     }
     if (devices) { /* predictions print it, which follows from the split */
         return roof_input_parse(&p->devices, input, trimmed ? word : text, error);
+    }
+    if (is_named(p, input, model, trimmed ? word : text)) {
+        memcpy(p->named, word, sizeof p->named);
+        p->named_column = (size_t)(column - p->column);
+        return ROOF_OK;
     }
     int64_t value = 0;
     TRY(read_word(&value, &p->asked, input, trimmed ? word : text, error));
@@ -265,6 +279,66 @@ static enum roof_status read_drafter(const struct roof_records *r, struct roof_e
                : ROOF_OK;
 }
 
+/* Returns the name of formats of a record, NULL if there is none: its own, or that of the command
+ * line where the record says nothing else. */
+static const char *name_of_formats(const struct roof_records *r, const char *layout)
+{
+    const struct roof_records_private *const p = r->private_data;
+    return *p->named != '\0' ? p->named
+           : *layout != '\0' || roof_record_says(r, ROOF_INPUT_PRECISION_BOTH)
+               ? NULL
+               : p->options.base->formats_said;
+}
+
+/* Gives a record the formats that one name stands for with its model. */
+static enum roof_status take_formats(const char **layout, struct roof_records *r, const char *model,
+                                     struct roof_error *error)
+{
+    struct roof_records_private *const p = r->private_data;
+    const char *const name = name_of_formats(r, *layout);
+    const struct roof_named *found = NULL;
+    if (name == NULL) {
+        return ROOF_OK;
+    }
+    if (**layout != '\0') {
+        return roof_error_set(error, ROOF_USAGE,
+                              "layout %s gives the formats of the weights: precision %s does not "
+                              "go with it",
+                              *layout, name);
+    }
+    const enum roof_status status =
+        p->options.formats(p->options.context, &found, name, model, error);
+    if (status != ROOF_OK) {
+        return name == p->named && status != ROOF_MEMORY ? bad_cell(r, p->named_column, error)
+                                                         : status;
+    }
+    const struct {
+        size_t input;
+        enum roof_precision format;
+    } given[] = {{ROOF_INPUT_WEIGHTS, found->weights},
+                 {ROOF_INPUT_ACTIVATIONS, found->activations},
+                 {ROOF_INPUT_KV, found->kv}};
+    for (size_t i = 0; i < COUNT(given); i++) {
+        const struct roof_input *const input = roof_input(given[i].input);
+        if (given[i].format != ROOF_PRECISION_AUTO &&
+            roof_input_get(&p->asked, input) == ROOF_PRECISION_AUTO) {
+            roof_input_put(&p->asked, input, given[i].format);
+        }
+    }
+    *layout = found->layout == NULL ? *layout : found->layout;
+    return ROOF_OK;
+}
+
+/* Refuses a name of formats of models for an operator, as the input that has it does. */
+static enum roof_status check_formats(const struct roof_records *r, struct roof_error *error)
+{
+    const char *const name = r->private_data->options.base->formats_said;
+    int64_t value = 0;
+    return name == NULL || roof_record_says(r, ROOF_INPUT_PRECISION_BOTH)
+               ? ROOF_OK
+               : roof_input_parse(&value, roof_input(ROOF_INPUT_PRECISION_BOTH), name, error);
+}
+
 static enum roof_status predict_model(struct roof_records *r, const struct roof_hardware *hardware,
                                       struct roof_error *error)
 {
@@ -288,6 +362,8 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     if (strcmp(layout, "file") == 0) { /* printed where the formats are those of the model's file */
         layout = "";
     }
+    TRY(take_formats(&layout, r, name, error));
+    p->asked.formats_said = NULL; /* the name is not kept */
     TRY(options->load_model(options->context, &model, name, layout, error));
     const struct roof_formats *const formats = &p->asked.common.formats;
     const bool precision = formats->precision != options->base->common.formats.precision;
@@ -307,6 +383,7 @@ static enum roof_status predict_record(const struct roof_prediction **out,
     bool model = false;
     p->asked = *p->options.base;
     p->request = false;
+    p->named[0] = '\0';
     p->devices = 0;
     records->model_prediction = NULL;
     TRY(read_operator(&model, records, error));
@@ -319,6 +396,7 @@ static enum roof_status predict_record(const struct roof_prediction **out,
         return ROOF_OK;
     }
     *out = &p->prediction;
+    TRY(check_formats(records, error));
     TRY(roof_predict(&p->prediction, &p->asked.common, hardware, error));
     if (!isnan(records->measured_s[ROOF_METRIC_TIME])) {
         roof_predict_measured(&p->prediction, records->measured_s[ROOF_METRIC_TIME]);

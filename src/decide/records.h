@@ -13,6 +13,7 @@
 
 #include "catalog/field.h"
 #include "decide/input.h"
+#include "decide/named.h"
 #include "predict/model_prediction.h"
 
 /** Most columns of a file; of NDJSON, most different keys. */
@@ -37,7 +38,9 @@ enum roof_metric {
 
 /** The inputs for all that a record leaves out, and the calls that reading makes. */
 struct roof_records_options {
-    const struct roof_scenario *base; /**< borrowed while the records are open, like all here */
+    /** Borrowed while the records are open, like all here; its `formats_said` are looked up for the
+     * model of each record. */
+    const struct roof_scenario *base;
     enum roof_records_kind kind;
     enum roof_operator op; /**< ROOF_OPERATOR_COUNT: each record names its own */
     const char *hardware;
@@ -48,6 +51,10 @@ struct roof_records_options {
      * borrowed. Every failure except ROOF_MEMORY is a fault of the record. */
     enum roof_status (*load_model)(void *context, const struct roof_model **out, const char *name,
                                    const char *layout, struct roof_error *error);
+    /** Finds what a name of formats that is no precision stands for with a model; *out is borrowed
+     * until the next call. NULL: records have precisions alone. */
+    enum roof_status (*formats)(void *context, const struct roof_named **out, const char *name,
+                                const char *model, struct roof_error *error);
     /** Is told of a record that is not what it should be, with its place; the record is counted
      * and left out. */
     void (*bad)(void *context, const struct roof_error *error);

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/text.h"
+#include "catalog/hardware_check.h"
 #include "catalog/registry.h"
 #include "decide/hint.h"
 #include "model/layout.h"
@@ -99,6 +100,16 @@ void roof_store_free(struct roof_store *store)
 
 /* --- loading ------------------------------------------------------------------------------- */
 
+/* Refuses figures that cannot go together, as in a file of a device. */
+static enum roof_status check_set(const struct roof_hardware *hardware,
+                                  const struct roof_device_wish *wish, struct roof_error *error)
+{
+    const bool set = wish->set != NULL && wish->set->count > 0;
+    const enum roof_status status = set ? roof_hardware_check(hardware, "", error) : ROOF_OK;
+    return status == ROOF_INVALID ? roof_error_prefix(error, ROOF_USAGE, ROOF_KEY("set") ": ")
+                                  : status;
+}
+
 static enum roof_status load_hardware(struct roof_stored *out, const char *const *folders,
                                       const struct roof_device_wish *wish, struct roof_error *error)
 {
@@ -115,6 +126,7 @@ static enum roof_status load_hardware(struct roof_stored *out, const char *const
     for (int i = 0; wish->set != NULL && i < wish->set->count; i++) {
         TRY(roof_hardware_set(out->hardware, wish->set->value[i], error));
     }
+    TRY(check_set(out->hardware, wish, error));
     if (wish->host && wish->name == NULL) {
         out->hardware->figure[ROOF_FIGURE_BANDWIDTH].source = "given for the host";
     }
@@ -137,7 +149,7 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
         const enum roof_status status = roof_layout_apply(out->model, wish->layout, folders, error);
         if (status != ROOF_OK) {
             if (status == ROOF_USAGE && !roof_layout_known(wish->layout, folders)) {
-                roof_hint_format(error, wish->layout, folders);
+                roof_hint_format(error, wish->layout, false, folders);
             }
             return status;
         }

@@ -10,6 +10,9 @@
 #include "predict/predict_sizes.h"
 #include "predict/tile.h"
 
+const size_t roof_named_inputs[ROOF_NAMED_INPUTS] = {ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_WEIGHTS,
+                                                     ROOF_INPUT_ACTIVATIONS, ROOF_INPUT_KV};
+
 enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_input *input,
                                 struct roof_values *values, struct roof_error *error)
 {
@@ -64,9 +67,28 @@ struct cursor {
     bool resolved; /* the point before was resolved, and this one differs in its sizes alone */
 };
 
+/* Tells if the values of an axis are numbers of variants, which depend on the model. */
+static bool is_named(const struct roof_sweep *sweep, const struct roof_axis *axis)
+{
+    return sweep->variant != NULL && axis->input == roof_input(ROOF_INPUT_PRECISION_BOTH);
+}
+
+void roof_axis_show(struct roof_text *out, const struct roof_axis *axis,
+                    const struct roof_scenario *scenario)
+{
+    if (axis->input == roof_input(ROOF_INPUT_PRECISION_BOTH) && scenario->formats_said != NULL) {
+        roof_text_put(out, scenario->formats_said);
+    } else {
+        roof_input_show(out, axis->input, roof_input_get(scenario, axis->input));
+    }
+}
+
 static void apply(struct cursor *cursor, const struct roof_sweep *sweep, size_t axis)
 {
     const struct roof_axis *const a = &sweep->axis[axis];
+    if (is_named(sweep, a)) {
+        return; /* take_variant */
+    }
     roof_input_put(&cursor->asked, a->input, roof_values_at(&a->values, cursor->at[axis]));
 }
 
@@ -116,6 +138,24 @@ static void advance(struct cursor *cursor, const struct roof_sweep *sweep)
     }
 }
 
+/* Gives what is asked the formats of the point's variant, and returns the model in them. */
+static const struct roof_model *take_variant(struct cursor *cursor, const struct roof_sweep *sweep)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        const struct roof_axis *const axis = &sweep->axis[i];
+        at = is_named(sweep, axis) ? (size_t)roof_values_at(&axis->values, cursor->at[i]) : at;
+    }
+    const struct roof_variant *const v = &sweep->variant[cursor->model * sweep->variants + at];
+    for (size_t i = 0; i < ROOF_NAMED_INPUTS; i++) {
+        if (v->value[i] != ROOF_NAMED_KEPT) {
+            roof_input_put(&cursor->asked, roof_input(roof_named_inputs[i]), v->value[i]);
+        }
+    }
+    cursor->asked.formats_said = v->name;
+    return v->model;
+}
+
 /* Predicts the point, a model's into *of_model. */
 static enum roof_status predict_point(struct roof_prediction *prediction,
                                       struct roof_model_prediction *of_model, struct cursor *cursor,
@@ -123,8 +163,9 @@ static enum roof_status predict_point(struct roof_prediction *prediction,
 {
     const struct roof_hardware *const hardware = sweep->hardware[cursor->hardware];
     if (of_model != NULL) {
-        return roof_predict_model(of_model, sweep->model[cursor->model], &cursor->asked, hardware,
-                                  error);
+        const struct roof_model *const model =
+            sweep->variant == NULL ? sweep->model[cursor->model] : take_variant(cursor, sweep);
+        return roof_predict_model(of_model, model, &cursor->asked, hardware, error);
     }
     if (cursor->resolved) {
         return roof_predict_sizes(prediction, &cursor->asked.common.shape, error);
@@ -153,7 +194,7 @@ static enum roof_status name_point(const struct cursor *cursor, const struct roo
         const struct roof_input *const input = sweep->axis[i].input;
         char name[ROOF_INPUT_NAME_SIZE];
         struct roof_text value = ROOF_TEXT_INIT;
-        roof_input_show(&value, input, roof_input_get(&cursor->asked, input));
+        roof_axis_show(&value, &sweep->axis[i], &cursor->asked);
         const bool failed = value.failed;
         roof_error_append(error, " %s %s", roof_input_marked(name, input),
                           failed ? "" : value.data);

@@ -22,6 +22,21 @@ struct roof_axis {
     struct roof_values values; /**< owned by the sweep */
 };
 
+/** Inputs that one name of formats gives values. */
+#define ROOF_NAMED_INPUTS 4
+#define ROOF_NAMED_KEPT (-2)
+
+/** A variant is what a name of formats, a value of the axis `precision`, means for a model. */
+struct roof_variant {
+    const char *name;
+    const struct roof_model *model; /**< in the layout of the name */
+    /** Those of roof_named_inputs; ROOF_NAMED_KEPT where the question gives the input itself. */
+    int64_t value[ROOF_NAMED_INPUTS];
+};
+
+/** The precision, the weights, the activations and the KV cache, by their numbers. */
+extern const size_t roof_named_inputs[ROOF_NAMED_INPUTS];
+
 /**
  * Build with roof_sweep_add, release with roof_sweep_free. Devices are the outermost axis, then
  * models; the other axes nest in the order they were added in, the last varies fastest.
@@ -32,6 +47,10 @@ struct roof_sweep {
     size_t hardware_count;
     const struct roof_model *const *model; /**< borrowed; NULL: the points are operators */
     size_t model_count;
+    const struct roof_variant *variant; /**< borrowed, those of a model side by side; NULL: values
+                                             of the axis `precision` are precisions, else numbers
+                                             of variants */
+    size_t variants;                    /**< of each model */
     struct roof_axis axis[ROOF_SWEEP_AXES_MAX];
     size_t axis_count;
     struct roof_tile *tile; /**< has the tile of a point, where points have one, before the callback
@@ -47,6 +66,10 @@ enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_inpu
 /** Number of points; ROOF_USAGE when there are more than ROOF_SWEEP_POINTS_MAX. */
 enum roof_status roof_sweep_count(uint64_t *out, const struct roof_sweep *sweep,
                                   struct roof_error *error);
+
+/** Writes the value that a point has on an axis. */
+void roof_axis_show(struct roof_text *out, const struct roof_axis *axis,
+                    const struct roof_scenario *scenario);
 
 /** The part of `count` points that shard number `index` of `shards` has (1 <= index <= shards): the
  * parts are contiguous, in order, and together all points; their sizes differ by one at most. */

@@ -119,6 +119,8 @@ struct roof_scenario {
     int64_t launches;  /**< waits of a pass; 0: one for each of its kernels */
     /** The engine of each stack adds these to expected times. */
     struct roof_host_time host_time[ROOF_STACK_COUNT];
+    const char *formats_said;   /**< the one name that a question has for the formats, which must
+                                     outlive this; or NULL */
     const char *host_time_said; /**< as a question gives it, which must outlive this; or NULL */
     int64_t offload;            /**< as roof_offload_pack packs it; 0: all is on the device */
     const struct roof_hardware *host; /**< what computes the part on the host, or NULL */

@@ -575,7 +575,8 @@ static bool has_output_rows(const struct roof_workload *workload)
     return workload->shape.m > 1 || workload->shape.batch > 1;
 }
 
-bool roof_tile_misaligned(struct roof_misaligned *out, const struct roof_prediction *prediction)
+/* Finds what the rows begin at multiples of, where that matters. */
+static bool find_misaligned(struct roof_misaligned *out, const struct roof_prediction *prediction)
 {
     const struct roof_workload *const w = &prediction->workload;
     *out = (struct roof_misaligned){.k_bytes = ROOF_ALIGNED_BYTES, .n_bytes = ROOF_ALIGNED_BYTES};
@@ -588,7 +589,18 @@ bool roof_tile_misaligned(struct roof_misaligned *out, const struct roof_predict
     if (has_output_rows(w)) {
         out->n_bytes = n_alignment(w);
     }
-    if (out->k_bytes >= ROOF_ALIGNED_BYTES && out->n_bytes >= ROOF_ALIGNED_BYTES) {
+    return out->k_bytes < ROOF_ALIGNED_BYTES || out->n_bytes < ROOF_ALIGNED_BYTES;
+}
+
+bool roof_tile_is_misaligned(const struct roof_prediction *prediction)
+{
+    struct roof_misaligned found;
+    return find_misaligned(&found, prediction);
+}
+
+bool roof_tile_misaligned(struct roof_misaligned *out, const struct roof_prediction *prediction)
+{
+    if (!find_misaligned(out, prediction)) {
         return false;
     }
     out->own = estimated_tile(&out->tile, prediction);

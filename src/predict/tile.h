@@ -103,6 +103,8 @@ struct roof_misaligned {
 /* Finds it; false where there is no estimate of a GEMM, GEMV or BMM, or all rows begin at multiples
  * of 16 bytes. */
 bool roof_tile_misaligned(struct roof_misaligned *out, const struct roof_prediction *prediction);
+/* Tells if it would be found, without the bound, which takes longer. */
+bool roof_tile_is_misaligned(const struct roof_prediction *prediction);
 /* Raises K, and N if the output has several rows, to the next sizes with aligned rows. The formats
  * must be resolved. */
 void roof_tile_pad(struct roof_workload *workload);

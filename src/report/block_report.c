@@ -42,8 +42,7 @@ static void text_block(struct roof_text *out, const char *name, const struct roo
     char value[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "  %-10s %6" PRId64, name, b->layers);
     for (size_t i = 0; i < COUNT(times); i++) {
-        roof_text_printf(out, "  %10s",
-                         roof_format_quantity(value, times[i], ROOF_UNIT_MILLISECONDS));
+        roof_text_printf(out, "  %10s", roof_format_in(value, times[i], ROOF_UNIT_MILLISECONDS));
     }
     for (size_t i = 0; i < COUNT(shares); i++) {
         if (isnan(shares[i])) {

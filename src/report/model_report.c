@@ -13,6 +13,7 @@
 #include "report/advice_report.h"
 #include "report/block_report.h"
 #include "report/cells.h"
+#include "report/published_report.h"
 #include "report/render.h"
 
 size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *model_prediction)
@@ -706,7 +707,7 @@ void roof_model_report_text(struct roof_text *out,
                          "wider format (compute_precision in -f json).\n",
                          r->total.hardware->id);
     }
-    roof_report_basis(out, &r->total, product);
+    roof_report_model_basis(out, r, product);
 }
 
 /* --- JSON ---------------------------------------------------------------------------------- */
@@ -759,7 +760,7 @@ void roof_model_report_json(struct roof_text *out,
     roof_table_open_members(&table, ROOF_TABLE_MODEL_PREDICTIONS, ROOF_OPERATOR_GEMM, "\n  ");
     roof_text_put(out, "{");
     roof_table_model_prediction(&table, out, model_prediction);
-    roof_report_published(out, "\n  ", &model_prediction->total, product);
+    roof_report_model_published(out, "\n  ", model_prediction, product);
     roof_text_put(out, ",\n  \"limits\": {");
     put_number(out, "", "parameters", limits->parameters);
     put_number(out, ",", "active_parameters", limits->active_parameters);

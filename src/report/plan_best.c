@@ -14,6 +14,7 @@
 #include "predict/unexpected.h"
 #include "report/cells.h"
 #include "report/plan_parts.h"
+#include "report/published_report.h"
 #include "report/speedup_report.h"
 
 /* --- its figures --------------------------------------------------------------------------- */
@@ -197,6 +198,26 @@ static const char *most_drawn(const struct roof_hardware *hardware)
                                                                                 : "power cap";
 }
 
+/* Says that a device has the figures of the source documents, and what is shipped. */
+static void put_shipped(struct roof_text *out, const struct roof_plan_problem *problem, size_t h)
+{
+    const struct roof_hardware *const hardware = problem->hardware[h];
+    const struct roof_hardware *const product =
+        problem->product == NULL ? NULL : problem->product[h];
+    const size_t from = out->length;
+    roof_text_printf(out, "  note:        %s has the figures of the source documents; ",
+                     hardware->id);
+    if (roof_report_is_other(hardware, product)) {
+        roof_text_put(out, "the shipping product has ");
+        roof_report_published_words(out, hardware, product);
+        roof_text_printf(out, " (-H %s)", hardware->product);
+    } else {
+        roof_text_printf(out, "as it is shipped: -H %s", hardware->product);
+    }
+    roof_text_fold(out, from, 15);
+    roof_text_put(out, "\n");
+}
+
 /* Says that a batch was chosen for its throughput alone. */
 static void put_unlimited(struct roof_text *out, const struct roof_plan *plan,
                           const struct roof_plan_problem *problem)
@@ -283,10 +304,7 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
             row.hardware);
     }
     if (hardware->basis == ROOF_BASIS_DOCUMENTS && hardware->product != NULL) {
-        roof_text_printf(out,
-                         "  note:        %s has the figures of the source documents; as it is "
-                         "shipped: -H %s\n",
-                         row.hardware, hardware->product);
+        put_shipped(out, problem, plan->hardware);
     }
     if (problem->model->positions > 0 && row.context > problem->model->positions) {
         roof_text_printf(out, "  note:        the model was made for contexts up to %" PRId64 "\n",

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "report/published_report.h"
 #include "report/speedup_report.h"
 
 /* Writes a number of rows as a member; nothing when there is none. */

@@ -14,6 +14,7 @@
 #include "predict/tile.h"
 #include "predict/unexpected.h"
 #include "report/advice_report.h"
+#include "report/published_report.h"
 
 static void json_parts(struct roof_text *out, const struct roof_prediction *p)
 {
@@ -127,6 +128,24 @@ static const struct roof_expected *kernel_of(const struct roof_prediction *p, bo
     return asked && p->part_count == 1 && !isnan(p->expected_s) ? &p->part[0].expected : NULL;
 }
 
+/* Adds which rows of a product are misaligned, and the least time that counts that. */
+static void json_misaligned(struct roof_text *out, const struct roof_prediction *prediction)
+{
+    struct roof_misaligned m;
+    if (!roof_tile_misaligned(&m, prediction)) {
+        return;
+    }
+    roof_text_put(out, ",\n  \"misaligned\": {\"k_bytes\": ");
+    roof_text_number(out, m.k_bytes);
+    roof_text_put(out, ", \"n_bytes\": ");
+    roof_text_number(out, m.n_bytes);
+    if (m.bounded) {
+        roof_text_printf(out, ", \"tile\": \"%s\", \"tile_time_us\": ", m.tile.name);
+        roof_text_number(out, roof_to_unit(m.tile.total_s, ROOF_UNIT_MICROSECONDS));
+    }
+    roof_text_put(out, "}");
+}
+
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
                       const struct roof_report_beside *beside)
 {
@@ -137,6 +156,7 @@ void roof_report_json(struct roof_text *out, const struct roof_prediction *predi
     roof_text_put(out, "{");
     roof_table_prediction(&table, out, prediction);
     roof_report_published(out, "\n  ", prediction, b->product);
+    json_misaligned(out, prediction);
     if (prediction->part_count > 1) {
         roof_text_put(out, ",\n  ");
         json_parts(out, prediction);
@@ -297,91 +317,6 @@ void roof_report_device(struct roof_text *out, const struct roof_hardware *hardw
         roof_text_plain(out, name);
         roof_text_put(out, ")");
     }
-}
-
-/* The published figures that differ from those which a prediction used; NAN: the same, or none. */
-struct published {
-    double bandwidth;
-    double peak;
-    enum roof_precision format; /* of the peak */
-};
-
-static struct published published_of(const struct roof_prediction *p,
-                                     const struct roof_hardware *product)
-{
-    const struct roof_hardware *const hardware = p->hardware;
-    struct published out = {.bandwidth = product->figure[ROOF_FIGURE_BANDWIDTH].value,
-                            .peak = ROOF_UNKNOWN};
-    if (out.bandwidth == hardware->figure[ROOF_FIGURE_BANDWIDTH].value) {
-        out.bandwidth = ROOF_UNKNOWN;
-    }
-    if (p->part_count == 1 && p->unit == ROOF_COMPUTE_MATRIX) {
-        const struct roof_compute *const theirs = &product->compute[p->wanted];
-        out.format = theirs->precision;
-        if (theirs->peak_flops_per_s != hardware->compute[p->wanted].peak_flops_per_s) {
-            out.peak = theirs->peak_flops_per_s;
-        }
-    }
-    return out;
-}
-
-void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
-                       const struct roof_hardware *product)
-{
-    if (product == NULL || !roof_hardware_differs(p->hardware, product)) {
-        return;
-    }
-    const struct published published = published_of(p, product);
-    char value[ROOF_QUANTITY_SIZE];
-    const char *separator = "";
-    roof_text_put(out, "\n");
-    const size_t from = out->length;
-    roof_text_printf(out,
-                     "Note: %s uses the specification of the source documents; the shipping "
-                     "product has ",
-                     p->hardware->id);
-    if (!isnan(published.bandwidth)) {
-        roof_text_put(out, roof_format_quantity(value, published.bandwidth, ROOF_UNIT_GB_PER_S));
-        separator = " and ";
-    }
-    if (!isnan(published.peak)) {
-        const char *const label = roof_format(published.format)->label;
-        roof_text_printf(out, "%s%s %.*s", separator,
-                         roof_format_quantity(value, published.peak, ROOF_UNIT_TFLOPS),
-                         (int)strcspn(label, " "), label); /* "FP8" of "FP8 E4M3" */
-        separator = " and ";
-    }
-    roof_text_put(out, *separator == '\0' ? "other figures (-H " : " (-H ");
-    roof_text_shell_word(out, product->reference);
-    roof_text_put(out, ").\n");
-    roof_text_fold(out, from, 0);
-}
-
-void roof_report_published(struct roof_text *out, const char *indent,
-                           const struct roof_prediction *p, const struct roof_hardware *product)
-{
-    if (product == NULL || !roof_hardware_differs(p->hardware, product)) {
-        return;
-    }
-    const struct published published = published_of(p, product);
-    if (isnan(published.bandwidth) && isnan(published.peak)) {
-        return;
-    }
-    roof_text_printf(out, ",%s\"published\": {\"hardware\": ", indent);
-    roof_json_quote(out, product->id);
-    const struct {
-        const char *key;
-        double value;
-        enum roof_unit unit;
-    } figures[] = {{"bandwidth_gb_s", published.bandwidth, ROOF_UNIT_GB_PER_S},
-                   {"peak_tflops", published.peak, ROOF_UNIT_TFLOPS}};
-    for (size_t i = 0; i < COUNT(figures); i++) {
-        if (!isnan(figures[i].value)) {
-            roof_text_printf(out, ", \"%s\": ", figures[i].key);
-            roof_text_number(out, roof_given(figures[i].value, figures[i].unit));
-        }
-    }
-    roof_text_put(out, "}");
 }
 
 /* Says where the parameters come from, if not from such kernels on this device. */

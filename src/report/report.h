@@ -52,17 +52,6 @@ void roof_report_line(struct roof_text *out, int width, const char *label, const
 void roof_report_misaligned(struct roof_text *out, const struct roof_prediction *prediction);
 /** Writes the id of a device, and "(default)" behind it where none was asked for. */
 void roof_report_device(struct roof_text *out, const struct roof_hardware *hardware);
-/** Says that the device is as the documents specify it, and what the published figures are; writes
- * nothing when product is NULL or has the same figures. */
-void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
-                       const struct roof_hardware *product);
-
-/** Writes a member "published" of an object, after a comma and the indent: the figures of the
- * product that differ, if any does. */
-void roof_report_published(struct roof_text *out, const char *indent,
-                           const struct roof_prediction *prediction,
-                           const struct roof_hardware *product);
-
 /** The reasons that are printed beside a recommendation: why the first candidate beats fp16, and
  * along which sizes the best one changes. NULL: not known. */
 struct roof_reasons {

@@ -10,6 +10,7 @@
 #include "predict/prediction_fields.h"
 #include "predict/unexpected.h"
 #include "report/model_report.h"
+#include "report/published_report.h"
 #include "report/report.h"
 
 /* A figure: the label that people read, and the key of its field. */
@@ -59,8 +60,14 @@ struct sides {
     const char *id[ROOF_SIDES_MAX];
 };
 
+static bool is_time(const struct roof_field *field)
+{
+    return field->unit == ROOF_UNIT_MICROSECONDS || field->unit == ROOF_UNIT_MILLISECONDS;
+}
+
+/* Writes a figure; times are in the unit that all of the table have. */
 static void show(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
-                 const struct roof_value *value)
+                 const struct roof_value *value, enum roof_unit times)
 {
     if (roof_type_is_text(field->type)) {
         snprintf(out, ROOF_QUANTITY_SIZE, "%s", value->text == NULL ? "" : value->text);
@@ -72,13 +79,27 @@ static void show(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
         snprintf(out, ROOF_QUANTITY_SIZE, "%.0f%%", 100 * value->number);
     } else if (field->unit == ROOF_UNIT_NONE) {
         roof_model_report_rate(out, value->number);
+    } else if (is_time(field)) {
+        roof_format_in(out, value->number, times);
     } else {
         roof_format_quantity(out, value->number, field->unit);
     }
 }
 
+/* Returns the unit of all times: milliseconds in models, and where an operator takes one or more.
+ */
+static enum roof_unit unit_of(const struct roof_side *sides, size_t count)
+{
+    bool long_time = sides[0].of_model != NULL;
+    for (size_t i = 0; i < count; i++) {
+        long_time = long_time || sides[i].prediction->time_s >= 1e-3 ||
+                    sides[i].prediction->expected_s >= 1e-3;
+    }
+    return long_time ? ROOF_UNIT_MILLISECONDS : ROOF_UNIT_MICROSECONDS;
+}
+
 /* Fills in the cells of one device. */
-static void fill(struct sides *s, size_t device, const struct roof_side *side)
+static void fill(struct sides *s, size_t device, const struct roof_side *side, enum roof_unit times)
 {
     struct roof_fields fields = {.count = 0};
     struct roof_value values[ROOF_FIELDS_MAX];
@@ -97,7 +118,7 @@ static void fill(struct sides *s, size_t device, const struct roof_side *side)
         const struct roof_field *const field = roof_fields_find(&fields, figures[i].key);
         s->label[i] = figures[i].label;
         if (field != NULL) {
-            show(s->cell[i][device], field, &values[field - fields.field]);
+            show(s->cell[i][device], field, &values[field - fields.field], times);
         }
     }
 }
@@ -136,11 +157,23 @@ static void put_cell(struct roof_text *out, const struct sides *s, size_t device
     roof_text_put(out, text);
 }
 
-/* Writes the rows that one of the devices has a figure for. */
-static void put_rows(struct roof_text *out, const struct sides *s)
+/* Returns the device behind those that stand beside the one at `from` on a page. */
+static size_t last_of(const struct sides *s, size_t from)
+{
+    size_t width = 2 + LABEL_WIDTH + 2 + width_of(s, from);
+    size_t end = from + 1;
+    while (end < s->count && width + 2 + width_of(s, end) <= ROOF_PAGE_WIDTH) {
+        width += 2 + width_of(s, end);
+        end++;
+    }
+    return end;
+}
+
+/* Writes the rows that one of the devices has a figure for, in the columns of some of them. */
+static void put_rows(struct roof_text *out, const struct sides *s, size_t from, size_t end)
 {
     roof_text_fill(out, ' ', 2 + LABEL_WIDTH);
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = from; i < end; i++) {
         put_cell(out, s, i, s->id[i]);
     }
     roof_text_put(out, "\n");
@@ -153,7 +186,7 @@ static void put_rows(struct roof_text *out, const struct sides *s)
             continue;
         }
         roof_text_printf(out, "  %-*s", LABEL_WIDTH, s->label[row]);
-        for (size_t i = 0; i < s->count; i++) {
+        for (size_t i = from; i < end; i++) {
             put_cell(out, s, i, s->cell[row][i][0] == '\0' ? "-" : s->cell[row][i]);
         }
         roof_text_put(out, "\n");
@@ -186,8 +219,9 @@ void roof_report_sides(struct roof_text *out, const struct roof_side *sides, siz
     struct sides s = {.count = count};
     const size_t from = out->length;
     const struct roof_model_prediction *const model = sides[0].of_model;
+    const enum roof_unit times = unit_of(sides, count);
     for (size_t i = 0; i < count; i++) {
-        fill(&s, i, &sides[i]);
+        fill(&s, i, &sides[i], times);
     }
     if (model != NULL) {
         fill_limits(&s, sides);
@@ -203,9 +237,18 @@ void roof_report_sides(struct roof_text *out, const struct roof_side *sides, siz
     roof_text_put(out, "\n");
     roof_text_fold(out, from, 4);
     roof_text_put(out, "\n");
-    put_rows(out, &s);
+    for (size_t end = 0; end < count;) {
+        const size_t first = end;
+        roof_text_put(out, first == 0 ? "" : "\n");
+        end = last_of(&s, first);
+        put_rows(out, &s, first, end);
+    }
     for (size_t i = 0; i < count; i++) {
         put_unexpected(out, &sides[i]);
-        roof_report_basis(out, sides[i].prediction, sides[i].product);
+        if (model != NULL) {
+            roof_report_model_basis(out, sides[i].of_model, sides[i].product);
+        } else {
+            roof_report_basis(out, sides[i].prediction, sides[i].product);
+        }
     }
 }

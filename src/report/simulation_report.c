@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "report/model_report.h"
+#include "report/published_report.h"
 #include "report/report.h"
 
 static const char *const latency_names[ROOF_LATENCY_COUNT] = {
@@ -155,11 +156,12 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
         roof_text_printf(out, "  %-20s", latency_names[i]);
         for (size_t k = 0; k < COUNT(value); k++) {
             char time[ROOF_QUANTITY_SIZE];
-            roof_text_printf(out, " %9s", short_time(time, value[k]));
+            roof_text_printf(out, " %9s", roof_format_in(time, value[k], ROOF_UNIT_MILLISECONDS));
         }
         if (r->p99_ci_s > SHOWN * r->p99_s) {
             char time[ROOF_QUANTITY_SIZE];
-            roof_text_printf(out, " +- %s", short_time(time, r->p99_ci_s));
+            roof_text_printf(out, " +- %s",
+                             roof_format_in(time, r->p99_ci_s, ROOF_UNIT_MILLISECONDS));
         }
         roof_text_put(out, "\n");
     }
@@ -425,6 +427,10 @@ void roof_simulation_report_json(struct roof_text *out, const struct roof_simula
     roof_table_open_members(&table, ROOF_TABLE_SIMULATIONS, ROOF_OPERATOR_GEMM, "\n  ");
     roof_text_put(out, "{");
     roof_table_simulation(&table, out, row);
+    if (roof_report_is_other(row->deployment->hardware, row->product)) {
+        roof_text_put(out, ",\n  \"published\": ");
+        roof_report_published_device(out, row->deployment->hardware, row->product);
+    }
     roof_report_limits_json(out, &row->result, limit);
     for (size_t i = 0; i < row->raises; i++) {
         const struct roof_raise *const raise = &row->raise[i];

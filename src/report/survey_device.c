@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "report/published_report.h"
 #include "report/survey.h"
 
 #include <math.h>
@@ -101,7 +102,7 @@ static void put_difference(struct roof_text *out, const struct roof_model_predic
                            const struct roof_survey_about *about)
 {
     struct roof_text differs = ROOF_TEXT_INIT;
-    roof_report_basis(&differs, &r->total, about->product);
+    roof_report_model_basis(&differs, r, about->product);
     if (differs.length > 1) {
         roof_text_put(out, "\n");
         differs.data[--differs.length] = '\0';

@@ -15,6 +15,7 @@ enum simulation_value {
     SCHEMA = 1,
     MODEL,
     HARDWARE,
+    HARDWARE_BASIS,
     BASIS,
     DEVICES,
     TP,
@@ -59,6 +60,7 @@ static const struct roof_field simulation_fields[] = {
     {.key = "schema", DERIVED_TEXT(SCHEMA)},
     {.key = "model", DERIVED_TEXT(MODEL), .width = -16},
     {.key = "hardware", DERIVED_TEXT(HARDWARE), .width = -12},
+    {.key = "hardware_basis", DERIVED_TEXT(HARDWARE_BASIS)},
     {.key = "basis", DERIVED_TEXT(BASIS)},
     {.key = "devices", COUNT_OF(DEVICES), .width = 7},
     {.key = "tp", COUNT_OF(TP)},
@@ -138,6 +140,8 @@ static const char *text_of(int value, const struct roof_simulation_row *row)
         return d->model->id;
     case HARDWARE:
         return d->hardware->id;
+    case HARDWARE_BASIS:
+        return roof_basis_name(d->hardware->basis);
     case BASIS:
         return d->bound ? "bound" : "expected";
     case LAYOUT:

@@ -13,6 +13,7 @@
 /* A simulation with what was asked. Texts are borrowed; NULL and 0: not given. */
 struct roof_simulation_row {
     const struct roof_deployment *deployment;
+    const struct roof_hardware *product;   /* shipped, of a device of the documents; NULL: none */
     const struct roof_deployment *prefill; /* of the copies that prefill; NULL: none only do that */
     const char *arrivals;
     const char *trace;

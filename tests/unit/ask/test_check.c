@@ -26,7 +26,7 @@ static enum roof_status answer(void *context, struct roof_text *out,
     int used =
         snprintf(log->line, sizeof log->line, "%s %s%s%s",
                  check->command == ROOF_COMMAND_PREDICT ? "predict" : "recommend", check->workload,
-                 check->model == NULL ? "" : " ", check->model == NULL ? "" : check->model);
+                 check->named == NULL ? "" : " ", check->named == NULL ? "" : check->named);
     for (size_t i = 0; i < check->count; i++) {
         used += snprintf(log->line + used, sizeof log->line - (size_t)used, " %s=%s",
                          roof_input(check->input[i].input)->option, check->input[i].text);
@@ -348,10 +348,11 @@ static void test_wrong_members(void **state)
          "unknown input 'columns'"},
         {"\"inputs\": {\"operator\": \"gemm\", \"format\": \"html\"}, " EXPECT, "\"html\"",
          "unknown input 'format'"},
-        {"\"inputs\": {\"m\": 1}, " EXPECT, "{\"m\"", "the inputs name no operator and no model"},
-        {EXPECT, "{\"name\"", "the inputs name no operator and no model"},
+        {"\"inputs\": {\"m\": 1}, " EXPECT, "{\"m\"",
+         "the inputs name no operator, no model and no graph"},
+        {EXPECT, "{\"name\"", "the inputs name no operator, no model and no graph"},
         {"\"inputs\": {\"operator\": \"gemm\", \"model\": \"x\"}, " EXPECT, "\"x\"",
-         "operator and model at once"},
+         "operator, model or graph: two at once"},
         {"\"inputs\": [1], " EXPECT, "[1]", "inputs must be an object of inputs"},
         {"\"inputs\": {\"operator\": \"gemm\", \"m\": true}, " EXPECT, "true",
          "m must be a string or a number"},

@@ -64,11 +64,24 @@ static void test_question(void **state)
                                         "tdp_w=1", "set",          "bandwidth_gb_s=2",
                                         "class",   "lm_head=bf16", NULL};
     check(ROOF_COMMAND_SWEEP, lists,
-          "{\"command\":\"sweep\",\"inputs\":{\"model\":\"llama-3-8b\",\"set\":"
+          "{\"command\":\"sweep\",\"inputs\":{\"model\":\"llama-3-8b\","
+          "\"hardware\":\"dgx-spark\",\"set\":"
           "[\"tdp_w=1\",\"bandwidth_gb_s=2\"],\"class\":[\"lm_head=bf16\"]}}");
     static const char *const none[] = {NULL};
-    check(ROOF_COMMAND_PLOT, none, "{\"command\":\"plot\",\"inputs\":{}}");
+    check(ROOF_COMMAND_PLOT, none,
+          "{\"command\":\"plot\",\"inputs\":{\"hardware\":\"dgx-spark\"}}");
     check(ROOF_COMMAND_PAGE, none, "{\"command\":\"predict\",\"inputs\":{}}");
+}
+
+/* Devices that are compared are named by their pair. */
+static void test_explained(void **state)
+{
+    (void)state;
+    static const char *const pairs[] = {"model", "llama-3-8b", "explain", "h100-sxm,h200-sxm",
+                                        NULL};
+    check(ROOF_COMMAND_RECOMMEND, pairs,
+          "{\"command\":\"recommend\",\"inputs\":{\"model\":\"llama-3-8b\","
+          "\"explain\":\"h100-sxm,h200-sxm\"}}");
 }
 
 /* A text ends no script, and quotes are escaped. */
@@ -77,7 +90,8 @@ static void test_hostile(void **state)
     (void)state;
     static const char *const pairs[] = {"model", "</script>\"", NULL};
     check(ROOF_COMMAND_RECOMMEND, pairs,
-          "{\"command\":\"recommend\",\"inputs\":{\"model\":\"\\u003c/script>\\\"\"}}");
+          "{\"command\":\"recommend\",\"inputs\":{\"model\":\"\\u003c/script>\\\"\","
+          "\"hardware\":\"dgx-spark\"}}");
 }
 
 /* A page has no place for what names a file or writes something else. */
@@ -97,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_question),
+        cmocka_unit_test(test_explained),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_refused),
     };

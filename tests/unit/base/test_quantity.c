@@ -748,6 +748,28 @@ static void test_format_short(void **state)
     }
 }
 
+/* The unit stays, however large or small the value is. */
+static void test_format_in(void **state)
+{
+    (void)state;
+    static const struct {
+        double si;
+        enum roof_unit unit;
+        const char *text;
+    } cases[] = {
+        {43.44421, ROOF_UNIT_MILLISECONDS, "43444 ms"},
+        {135.6e-9, ROOF_UNIT_MICROSECONDS, "0.1356 us"},
+        {30.094e-6, ROOF_UNIT_MILLISECONDS, "0.03009 ms"},
+        {0, ROOF_UNIT_MILLISECONDS, "0 ms"},
+        {ROOF_UNKNOWN, ROOF_UNIT_MILLISECONDS, "-"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[ROOF_QUANTITY_SIZE];
+        assert_ptr_equal(roof_format_in(text, cases[i].si, cases[i].unit), text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 static void test_every_quantity_fits(void **state)
 {
     (void)state;
@@ -1113,6 +1135,7 @@ int main(void)
         cmocka_unit_test(test_format_quantity),
         cmocka_unit_test(test_format_range),
         cmocka_unit_test(test_format_short),
+        cmocka_unit_test(test_format_in),
         cmocka_unit_test(test_every_quantity_fits),
         cmocka_unit_test(test_a_percentage_beyond_all_doubles),
         cmocka_unit_test(test_lists_and_ranges),

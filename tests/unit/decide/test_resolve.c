@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "decide/hint.h"
+#include "decide/named.h"
 #include "decide/resolve.h"
 #include "support.h"
 
@@ -71,7 +72,9 @@ static void test_formats(void **state)
         {"llama-3-8b", "q6_k", {"q6_k", NULL, NULL, NULL, NULL}, "layout q6_k"},
         {"llama-3-8b", "q5_k_m", {NULL, "q5_k_m", NULL, NULL, NULL}, NULL},
         {"llama-3-8b", "awq", {"awq", NULL, NULL, NULL, NULL}, "weights int4_g128"},
-        {"llama-3-8b", "nothing", {"nothing", NULL, NULL, NULL, NULL}, NULL},
+        /* Lists are looked up item by item, and model by model. */
+        {"llama-3-8b", "fp8,q4_k_m", {"fp8,q4_k_m", NULL, NULL, NULL, NULL}, NULL},
+        {"llama-3-8b,gpt-2", "fp8-block", {"fp8-block", NULL, NULL, NULL, NULL}, NULL},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         check(cases[i].model, cases[i].precision, &cases[i].expected, cases[i].note);
@@ -117,10 +120,36 @@ static void test_workloads(void **state)
     assert_non_null(strstr(error.message, "did you mean gpt-2"));
 }
 
-static void hint(const char *name, const char *message)
+/* A name that is none is refused, and others have their formats. */
+static void test_named(void **state)
+{
+    (void)state;
+    struct roof_store *store = NULL;
+    struct roof_named named;
+    struct roof_error error = {0};
+    struct roof_error note = {0};
+    assert_int_equal(roof_store_new(&store, &error), ROOF_OK);
+    struct roof_loans loans = {.store = store};
+    assert_int_equal(roof_named_find(&named, &note, "nothing", NULL, &loans, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "unknown precision 'nothing'"));
+    assert_int_equal(roof_named_find(&named, &note, "fp8-blok", NULL, &loans, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "did you mean fp8-block"));
+    assert_int_equal(roof_named_find(&named, &note, "fp8", NULL, &loans, &error), ROOF_OK);
+    assert_int_equal(named.precision, ROOF_PRECISION_FP8_E4M3);
+    assert_int_equal(roof_named_find(&named, &note, "fp8-block", NULL, &loans, &error), ROOF_OK);
+    assert_int_equal(named.precision, ROOF_PRECISION_AUTO);
+    assert_int_equal(named.weights, ROOF_PRECISION_FP8_BLOCK128);
+    assert_string_equal(note.message, "");
+    assert_true(roof_named_plain("fp8,bf16"));
+    assert_false(roof_named_plain("fp8,q4_k_m"));
+    roof_loans_return(&loans);
+    roof_store_free(store);
+}
+
+static void hint(const char *name, bool given, const char *message)
 {
     struct roof_error error = {.status = ROOF_USAGE, .message = "unknown"};
-    roof_hint_format(&error, name, NULL);
+    roof_hint_format(&error, name, given, NULL);
     assert_string_equal(error.message, message);
     assert_int_equal(error.status, ROOF_USAGE);
 }
@@ -128,16 +157,19 @@ static void hint(const char *name, const char *message)
 static void test_hints(void **state)
 {
     (void)state;
-    hint("fp8", "fp8 is a precision: precision fp8");
-    hint("q4_k_m", "q4_k_m is a layout of checkpoints, for models: layout q4_k_m");
-    hint("awq-kv8", "awq-kv8 is a format of engines, for models: precision awq-kv8");
-    hint("nothing", "unknown");
-    roof_hint_format(NULL, "fp8", NULL);
+    hint("fp8", false, "fp8 is a precision: precision fp8");
+    hint("q4_k_m", true, "q4_k_m is a layout of checkpoints, for models: layout q4_k_m");
+    hint("awq-kv8", false, "awq-kv8 is a format of engines, for models: precision awq-kv8");
+    hint("fp8-block", true,
+         "fp8-block is a format of engines, which goes with one model: give weights fp8_block128 "
+         "activations fp8_e4m3");
+    hint("nothing", true, "unknown");
+    roof_hint_format(NULL, "fp8", false, NULL);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formats),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_formats), cmocka_unit_test(test_named),
                                        cmocka_unit_test(test_workloads),
                                        cmocka_unit_test(test_hints)};
     return cmocka_run_group_tests(tests, NULL, NULL);

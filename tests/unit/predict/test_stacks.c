@@ -118,9 +118,36 @@ static void test_pairs_of_the_past(void **unused)
     }
 }
 
+/* The best stack has kernels of llama.cpp where no other has one, and never because they are
+ * faster: they are for other formats. */
+static void test_llama_cpp_comes_last(void **unused)
+{
+    (void)unused;
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    w.op = ROOF_OPERATOR_GEMM;
+    w.shape.m = 6384;
+    w.shape.n = 1;
+    w.shape.k = 1065;
+    w.formats.weights = ROOF_PRECISION_FP8_E4M3;
+    w.formats.activations = ROOF_PRECISION_BF16;
+    struct roof_hardware *device = load_calibrated("hgx-b200");
+    const double best = expected_in(&w, device, ROOF_STACK_BEST);
+    assert_true(expected_in(&w, device, ROOF_STACK_LLAMA_CPP) < best);
+    assert_true(check(&w, device));
+    free_calibrated(device);
+    w.formats.weights = ROOF_PRECISION_Q4_0;
+    w.formats.activations = ROOF_PRECISION_AUTO;
+    device = load_calibrated("t4");
+    const double alone = expected_in(&w, device, ROOF_STACK_BEST);
+    assert_true(alone > 0);
+    assert_true(alone == expected_in(&w, device, ROOF_STACK_LLAMA_CPP));
+    free_calibrated(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_best_is_least),
-                                       cmocka_unit_test(test_pairs_of_the_past)};
+                                       cmocka_unit_test(test_pairs_of_the_past),
+                                       cmocka_unit_test(test_llama_cpp_comes_last)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

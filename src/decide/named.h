@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/* What one name of formats stands for in a question about a model: the value of `precision`. */
+#ifndef ROOF_DECIDE_NAMED_H
+#define ROOF_DECIDE_NAMED_H
+
+#include "decide/store.h"
+
+/* Longer names are paths of layouts. */
+#define ROOF_NAMED_SIZE 4100
+
+/* Formats are ROOF_PRECISION_AUTO, and the layout NULL, where the name does not say them. */
+struct roof_named {
+    const char *layout; /* the name itself, or "checkpoint" */
+    enum roof_precision precision;
+    enum roof_precision weights;
+    enum roof_precision activations;
+    enum roof_precision kv;
+};
+
+/*
+ * Looks a name up among the precisions, then the formats of engines, which give weights,
+ * activations and KV cache or the published checkpoint, then the layouts: the first that has it.
+ * `model` (NULL: not known) may be published in the formats. For a name that means something else
+ * among the others, *note says so; its message is "" otherwise.
+ */
+enum roof_status roof_named_find(struct roof_named *out, struct roof_error *note, const char *name,
+                                 const char *model, struct roof_loans *loans,
+                                 struct roof_error *error);
+
+/* Tells if all items of a list are precisions. */
+bool roof_named_plain(const char *list);
+
+#endif

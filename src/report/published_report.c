@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include "report/published_report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "base/quantity.h"
+#include "base/shell.h"
+
+/* The published figures that differ from those of a device; NAN: the same, or none. */
+struct published {
+    double bandwidth;
+    double peak[ROOF_PRECISION_COUNT]; /* of matrix units, by the format that they multiply in */
+    size_t peaks;
+};
+
+static struct published published_of(const struct roof_hardware *hardware,
+                                     const struct roof_hardware *product)
+{
+    struct published out = {.bandwidth = product->figure[ROOF_FIGURE_BANDWIDTH].value};
+    if (out.bandwidth == hardware->figure[ROOF_FIGURE_BANDWIDTH].value) {
+        out.bandwidth = ROOF_UNKNOWN;
+    }
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        out.peak[p] = ROOF_UNKNOWN;
+    }
+    return out;
+}
+
+/* Adds the peak of a format that a product, or all of a device, is asked in. */
+static void add_peak(struct published *out, const struct roof_hardware *hardware,
+                     const struct roof_hardware *product, enum roof_precision wanted)
+{
+    const struct roof_compute *const theirs = &product->compute[wanted];
+    const bool known = theirs->unit == ROOF_COMPUTE_MATRIX && !isnan(theirs->peak_flops_per_s);
+    if (known && theirs->peak_flops_per_s != hardware->compute[wanted].peak_flops_per_s &&
+        isnan(out->peak[theirs->precision])) {
+        out->peak[theirs->precision] = theirs->peak_flops_per_s;
+        out->peaks++;
+    }
+}
+
+static struct published of_prediction(const struct roof_prediction *p,
+                                      const struct roof_hardware *product)
+{
+    struct published out = published_of(p->hardware, product);
+    if (p->part_count == 1 && p->unit == ROOF_COMPUTE_MATRIX) {
+        add_peak(&out, p->hardware, product, p->wanted);
+    }
+    return out;
+}
+
+static struct published of_model(const struct roof_model_prediction *model,
+                                 const struct roof_hardware *product)
+{
+    struct published out = published_of(model->total.hardware, product);
+    for (size_t i = 0; i < model->count; i++) {
+        const struct roof_prediction *const p = &model->node[i].prediction;
+        if (p->part_count == 1 && p->unit == ROOF_COMPUTE_MATRIX) {
+            add_peak(&out, p->hardware, product, p->wanted);
+        }
+    }
+    return out;
+}
+
+static struct published of_device(const struct roof_hardware *hardware,
+                                  const struct roof_hardware *product)
+{
+    struct published out = published_of(hardware, product);
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        if (!isnan(product->peak[ROOF_PEAK_MATRIX][p].value)) {
+            add_peak(&out, hardware, product, (enum roof_precision)p);
+        }
+    }
+    return out;
+}
+
+static bool is_none(const struct published *published)
+{
+    return isnan(published->bandwidth) && published->peaks == 0;
+}
+
+/* --- for people ---------------------------------------------------------------------------- */
+
+/* Writes "273 GB/s and 124 TFLOPS FP16". */
+static void put_words(struct roof_text *out, const struct published *published)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    const char *separator = "";
+    size_t left = published->peaks;
+    if (!isnan(published->bandwidth)) {
+        roof_text_put(out, roof_format_quantity(value, published->bandwidth, ROOF_UNIT_GB_PER_S));
+        separator = left > 1 ? ", " : " and ";
+    }
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        if (isnan(published->peak[p])) {
+            continue;
+        }
+        const char *const label = roof_format((enum roof_precision)p)->label;
+        roof_text_printf(out, "%s%s %.*s", separator,
+                         roof_format_quantity(value, published->peak[p], ROOF_UNIT_TFLOPS),
+                         (int)strcspn(label, " "), label); /* "FP8" of "FP8 E4M3" */
+        separator = --left > 1 ? ", " : " and ";
+    }
+}
+
+/* Writes the note of a device with other published figures. */
+static void put_note(struct roof_text *out, const struct roof_hardware *hardware,
+                     const struct roof_hardware *product, const struct published *published)
+{
+    roof_text_put(out, "\n");
+    const size_t from = out->length;
+    roof_text_printf(out,
+                     "Note: %s uses the specification of the source documents; the shipping "
+                     "product has ",
+                     hardware->id);
+    put_words(out, published);
+    roof_text_put(out, is_none(published) ? "other figures (-H " : " (-H ");
+    roof_text_shell_word(out, product->reference);
+    roof_text_put(out, ").\n");
+    roof_text_fold(out, from, 0);
+}
+
+void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
+                       const struct roof_hardware *product)
+{
+    if (product != NULL && roof_hardware_differs(p->hardware, product)) {
+        const struct published published = of_prediction(p, product);
+        put_note(out, p->hardware, product, &published);
+    }
+}
+
+void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,
+                             const struct roof_hardware *product)
+{
+    if (product != NULL && roof_hardware_differs(model->total.hardware, product)) {
+        const struct published published = of_model(model, product);
+        put_note(out, model->total.hardware, product, &published);
+    }
+}
+
+void roof_report_published_words(struct roof_text *out, const struct roof_hardware *hardware,
+                                 const struct roof_hardware *product)
+{
+    struct published published = published_of(hardware, product);
+    add_peak(&published, hardware, product, ROOF_PRECISION_FP16);
+    put_words(out, &published);
+}
+
+/* --- for programs -------------------------------------------------------------------------- */
+
+/* Writes the members: the product's id, its bandwidth, and its peak or an object of peaks. */
+static void put_members(struct roof_text *out, const struct roof_hardware *product,
+                        const struct published *published, bool one)
+{
+    const char *separator = "";
+    roof_text_put(out, "\"hardware\": ");
+    roof_json_quote(out, product->id);
+    if (!isnan(published->bandwidth)) {
+        roof_text_put(out, ", \"bandwidth_gb_s\": ");
+        roof_text_number(out, roof_given(published->bandwidth, ROOF_UNIT_GB_PER_S));
+    }
+    if (published->peaks > 0) {
+        roof_text_put(out, one ? ", \"peak_tflops\": " : ", \"peak_tflops\": {");
+    }
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        if (!isnan(published->peak[p])) {
+            if (!one) {
+                roof_text_printf(out, "%s\"%s\": ", separator,
+                                 roof_format((enum roof_precision)p)->name);
+            }
+            roof_text_number(out, roof_given(published->peak[p], ROOF_UNIT_TFLOPS));
+            separator = ", ";
+        }
+    }
+    roof_text_put(out, one || published->peaks == 0 ? "" : "}");
+}
+
+static void put_published(struct roof_text *out, const char *indent,
+                          const struct roof_hardware *product, const struct published *published,
+                          bool one)
+{
+    if (!is_none(published)) {
+        roof_text_printf(out, ",%s\"published\": {", indent);
+        put_members(out, product, published, one);
+        roof_text_put(out, "}");
+    }
+}
+
+void roof_report_published(struct roof_text *out, const char *indent,
+                           const struct roof_prediction *p, const struct roof_hardware *product)
+{
+    if (product != NULL) {
+        const struct published published = of_prediction(p, product);
+        put_published(out, indent, product, &published, true);
+    }
+}
+
+void roof_report_model_published(struct roof_text *out, const char *indent,
+                                 const struct roof_model_prediction *model,
+                                 const struct roof_hardware *product)
+{
+    if (product != NULL) {
+        const struct published published = of_model(model, product);
+        put_published(out, indent, product, &published, false);
+    }
+}
+
+bool roof_report_is_other(const struct roof_hardware *hardware, const struct roof_hardware *product)
+{
+    if (product == NULL) {
+        return false;
+    }
+    const struct published published = of_device(hardware, product);
+    return !is_none(&published);
+}
+
+void roof_report_published_device(struct roof_text *out, const struct roof_hardware *hardware,
+                                  const struct roof_hardware *product)
+{
+    const struct published published = of_device(hardware, product);
+    roof_text_put(out, "{\"of\": ");
+    roof_json_quote(out, hardware->id);
+    roof_text_put(out, ", ");
+    put_members(out, product, &published, false);
+    roof_text_put(out, "}");
+}

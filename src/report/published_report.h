@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+/** The published figures of a device that has those of the source documents, where they differ. */
+#ifndef ROOF_REPORT_PUBLISHED_REPORT_H
+#define ROOF_REPORT_PUBLISHED_REPORT_H
+
+#include "base/text.h"
+#include "predict/model_prediction.h"
+
+/** Says that the device is as the documents specify it, and what the published figures are that a
+ * prediction would use; writes nothing when product is NULL or has the same figures. */
+void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
+                       const struct roof_hardware *product);
+void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *prediction,
+                             const struct roof_hardware *product);
+
+/** Writes a member "published" of an object, after a comma and the indent: the figures of the
+ * product that differ, if any does. That of a model has an object of peaks by formats. */
+void roof_report_published(struct roof_text *out, const char *indent,
+                           const struct roof_prediction *prediction,
+                           const struct roof_hardware *product);
+void roof_report_model_published(struct roof_text *out, const char *indent,
+                                 const struct roof_model_prediction *prediction,
+                                 const struct roof_hardware *product);
+
+/** Tells if a product has other figures of memory or matrix units than a device; NULL: it has no
+ * product. */
+bool roof_report_is_other(const struct roof_hardware *hardware,
+                          const struct roof_hardware *product);
+/** Writes the object: the figures of memory and matrix units of the product that differ, with the
+ * id of the device as "of". */
+void roof_report_published_device(struct roof_text *out, const struct roof_hardware *hardware,
+                                  const struct roof_hardware *product);
+/** Writes them for people: "273 GB/s"; of peaks only that of fp16. Nothing if they are the same. */
+void roof_report_published_words(struct roof_text *out, const struct roof_hardware *hardware,
+                                 const struct roof_hardware *product);
+
+#endif
