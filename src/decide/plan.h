@@ -146,7 +146,7 @@ struct roof_plan_problem {
     size_t checkpoints;
     const struct roof_hardware *const *hardware; /**< with their calibrations: the plans of a device
                                                      without one are of its bounds */
-    /** Of each hardware that has the figures of the source documents its shipping product; NULL:
+    /** The shipping product of each hardware whose figures are those of the source documents; NULL:
      * none. May be NULL. */
     const struct roof_hardware *const *product;
     size_t hardware_count;

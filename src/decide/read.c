@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "decide/named.h"
 #include "base/quantity.h"
 #include "catalog/registry.h"
+#include "decide/named.h"
 
 enum roof_status roof_which_model(struct roof_error *error)
 {

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/json.h"
 #include "predict/calibration.h"
 #include "predict/unexpected.h"
 #include "report/advice_report.h"
@@ -19,9 +18,9 @@
 size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *model_prediction)
 {
     for (size_t i = 0; i < model_prediction->count; i++) {
+        const struct roof_node_prediction *const node = model_prediction->node;
         size_t at = i;
-        while (at > 0 && roof_model_time(&model_prediction->node[order[at - 1]]) <
-                             roof_model_time(&model_prediction->node[i])) {
+        while (at > 0 && roof_model_time(&node[order[at - 1]]) < roof_model_time(&node[i])) {
             order[at] = order[at - 1];
             at--;
         }

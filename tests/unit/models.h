@@ -101,8 +101,13 @@ static inline struct roof_kernel_fit launch_only(enum roof_kernel kernel, double
     if (kernel == ROOF_KERNEL_MLA_DECODE) {
         put_parameter(&fit, "tile_rows", 1);
     }
-    put_parameter(&fit, "narrow", 1);
-    put_parameter(&fit, "wide", 1);
+    size_t count = 0;
+    const struct roof_parameter *const parameter = roof_kernel_parameters(kernel, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (!isnan(parameter[i].neutral)) {
+            put_parameter(&fit, parameter[i].key, parameter[i].neutral);
+        }
+    }
     put_parameter(&fit, "launch_clocks", launch_us * 1000);
     return fit;
 }
