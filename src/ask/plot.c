@@ -220,9 +220,8 @@ static enum roof_status add_phase(struct plotting *p, const struct roof_model_pr
         roof_predict_model(one, request->model, phase, request->total.hardware, error);
     if (status == ROOF_OK) {
         roof_text_printf(&name, "%s: %s", group, one->phase);
-        status = name.failed
-                     ? roof_no_memory(error)
-                     : roof_chart_add_model(&p->chart, one, name.data, p->in.top, error);
+        status = name.failed ? roof_no_memory(error)
+                             : roof_chart_add_model(&p->chart, one, name.data, p->in.top, error);
     }
     roof_text_free(&name);
     free(one);
