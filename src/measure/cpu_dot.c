@@ -213,8 +213,6 @@ TILES(q4_avx2, ROOF_TARGET_AVX2, ROOF_BLOCK, __m256, struct wide_block, struct w
       _mm256_setzero_ps(), avx2_q4, avx2_q8, avx2_add_blocks, roof_avx2_total)
 TILES(q8_avx2, ROOF_TARGET_AVX2, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
       _mm256_setzero_ps(), avx2_q8, avx2_q8, avx2_add_blocks, roof_avx2_total)
-TILES(q4_vnni, ROOF_TARGET_VNNI, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
-      _mm256_setzero_ps(), avx2_q4, avx2_q8, vnni_add_blocks, roof_avx2_total)
 TILES(q8_vnni, ROOF_TARGET_VNNI, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
       _mm256_setzero_ps(), avx2_q8, avx2_q8, vnni_add_blocks, roof_avx2_total)
 
@@ -346,30 +344,129 @@ TILES(fp32_avx512, ROOF_TARGET_AVX512, 16, __m512, __m512, __m512, _mm512_setzer
 
 /* --- packed blocks of 4 bits ----------------------------------------------------------------- */
 
-/* Eight rows of weights with one input: each lane is a row. Elements are 0 to 15 here, so that
- * eight times the sum of the input's block, which stands beside it, is too much. */
-ROOF_TARGET_VNNI static void q4_packed(const struct roof_dot *d)
+/* The rows of the lanes, and the lanes of the rows. */
+#define LANES 0, 4, 1, 5, 2, 6, 3, 7
+#define BACK 0, 2, 4, 6, 1, 3, 5, 7
+
+/* Brings together what two vectors have of four rows each, eight bytes of a row: out[0] becomes the
+ * first four of all, out[1] the other four. */
+ROOF_TARGET_VNNI INLINE void gather_rows(__m256i out[2], __m256i a, __m256i b)
 {
+    const int swap = 0xb1; /* neighbours in each pair */
+    const int odd = 0xaa;
+    out[0] = _mm256_blend_epi32(a, _mm256_shuffle_epi32(b, swap), odd);
+    out[1] = _mm256_blend_epi32(_mm256_shuffle_epi32(a, swap), b, odd);
+}
+
+/* Finds the elements of a packed block, 0 to 15 each: four of each row in each of the eight
+ * vectors, in LANES. */
+ROOF_TARGET_VNNI INLINE void unpack_rows(__m256i out[8], const unsigned char *w)
+{
+    const __m256i low = _mm256_set1_epi8(15);
+    __m256i pairs[4];
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        pairs[i] = _mm256_loadu_si256((const __m256i *)(const void *)(w + 16 + (ptrdiff_t)32 * i));
+    }
+    UNROLL for (int half = 0; half < 2; half++)
+    {
+        UNROLL for (int i = 0; i < 4; i += 2)
+        {
+            gather_rows(out + (ptrdiff_t)4 * half + i,
+                        _mm256_and_si256(_mm256_srli_epi16(pairs[i], 4 * half), low),
+                        _mm256_and_si256(_mm256_srli_epi16(pairs[i + 1], 4 * half), low));
+        }
+    }
+}
+
+/* Returns the scales of a packed block, in LANES. */
+ROOF_TARGET_VNNI INLINE __m256 scales_of(const unsigned char *w)
+{
+    return _mm256_permutevar8x32_ps(
+        _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)w)),
+        _mm256_setr_epi32(LANES));
+}
+
+ROOF_TARGET_VNNI INLINE void store_rows(float *out, __m256 sum)
+{
+    _mm256_storeu_ps(out, _mm256_permutevar8x32_ps(sum, _mm256_setr_epi32(BACK)));
+}
+
+/* Adds the products of four elements of eight rows with those of an input. */
+ROOF_TARGET_VNNI INLINE __m256i add_signed(__m256i sum, __m256i w, const unsigned char *x)
+{
+    return _mm256_dpbusd_epi32(sum, _mm256_sign_epi8(w, w), _mm256_sign_epi8(roof_avx2_four(x), w));
+}
+
+/* Eight rows with one input. Engines look elements up in a table of 16 bytes here, which serves
+ * other formats of 4 bits, too, and multiply them with their signs. */
+ROOF_TARGET_VNNI static void q4_packed_one(const struct roof_dot *d)
+{
+    const __m256i values = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7));
     __m256 sum = _mm256_setzero_ps();
     for (int64_t b = 0; b < d->k / ROOF_BLOCK; b++) {
         const unsigned char *const w = d->weights + b * ROOF_PACKED_BYTES;
-        const unsigned char *const x = d->inputs + b * (int64_t)sizeof(struct roof_block_q8_1);
-        const __m256 scale = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)w));
+        const unsigned char *const x = d->inputs + b * (int64_t)sizeof(struct roof_block_q8);
         __m256i product = _mm256_setzero_si256();
+        __m256i row[8];
+        unpack_rows(row, w);
         UNROLL for (int i = 0; i < 4; i++)
         {
-            const __m256i pairs =
-                _mm256_loadu_si256((const __m256i *)(const void *)(w + 16 + (ptrdiff_t)32 * i));
-            const __m256i low = _mm256_and_si256(pairs, _mm256_set1_epi8(15));
-            const __m256i high =
-                _mm256_and_si256(_mm256_srli_epi16(pairs, 4), _mm256_set1_epi8(15));
-            product = _mm256_dpbusd_epi32(product, low, roof_avx2_four(x + 4 + (ptrdiff_t)4 * i));
-            product = _mm256_dpbusd_epi32(product, high, roof_avx2_four(x + 20 + (ptrdiff_t)4 * i));
+            const ptrdiff_t at = (ptrdiff_t)4 * i;
+            product = add_signed(product, _mm256_shuffle_epi8(values, row[i]), x + 2 + at);
+            product = add_signed(product, _mm256_shuffle_epi8(values, row[i + 4]), x + 18 + at);
         }
-        sum = _mm256_fmadd_ps(_mm256_mul_ps(scale, scale_of(x)), _mm256_cvtepi32_ps(product), sum);
-        sum = _mm256_fnmadd_ps(_mm256_mul_ps(scale, _mm256_set1_ps(8)), scale_of(x + 2), sum);
+        sum = _mm256_fmadd_ps(_mm256_mul_ps(scales_of(w), scale_of(x)), _mm256_cvtepi32_ps(product),
+                              sum);
     }
-    _mm256_storeu_ps(d->out, sum);
+    store_rows(d->out, sum);
+}
+
+/* Inputs that eight rows are multiplied with at once. */
+#define PACKED_INPUTS 4
+
+/* Eight rows of weights with several inputs. Elements are 0 to 15 here, so that eight times the sum
+ * of the input's block, which stands beside it, is too much. */
+ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
+{
+    __m256 sum[PACKED_INPUTS] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
+                                 _mm256_setzero_ps()};
+    for (int64_t b = 0; b < d->k / ROOF_BLOCK; b++) {
+        const unsigned char *const w = d->weights + b * ROOF_PACKED_BYTES;
+        const __m256 scale = scales_of(w);
+        const __m256 eight = _mm256_mul_ps(scale, _mm256_set1_ps(8));
+        __m256i row[8];
+        unpack_rows(row, w);
+        UNROLL for (int t = 0; t < inputs; t++)
+        {
+            const unsigned char *const x =
+                d->inputs + t * d->input_bytes + b * (int64_t)sizeof(struct roof_block_q8_1);
+            __m256i product = _mm256_setzero_si256();
+            UNROLL for (int i = 0; i < 4; i++)
+            {
+                const ptrdiff_t at = (ptrdiff_t)4 * i;
+                product = _mm256_dpbusd_epi32(product, row[i], roof_avx2_four(x + 4 + at));
+                product = _mm256_dpbusd_epi32(product, row[i + 4], roof_avx2_four(x + 20 + at));
+            }
+            sum[t] = _mm256_fmadd_ps(_mm256_mul_ps(scale, scale_of(x)), _mm256_cvtepi32_ps(product),
+                                     sum[t]);
+            sum[t] = _mm256_fnmadd_ps(eight, scale_of(x + 2), sum[t]);
+        }
+    }
+    UNROLL for (int t = 0; t < inputs; t++)
+    {
+        store_rows(d->out + t * d->stride, sum[t]);
+    }
+}
+
+ROOF_TARGET_VNNI static void q4_packed_last(const struct roof_dot *d)
+{
+    q4_packed(d, 1);
+}
+ROOF_TARGET_VNNI static void q4_packed_many(const struct roof_dot *d)
+{
+    q4_packed(d, PACKED_INPUTS);
 }
 
 #endif
@@ -386,6 +483,13 @@ ROOF_TARGET_VNNI static void q4_packed(const struct roof_dot *d)
     {                                                                                              \
         .inputs = ROOF_PRECISION_##format, .tile_rows = 1, .tile_inputs = 1,                       \
         .tile = name##_single, .column = name##_single, .single = name##_single                    \
+    }
+
+/* Eight rows that are packed together. */
+#define PACKED(format, count, several, one)                                                        \
+    {                                                                                              \
+        .inputs = ROOF_PRECISION_##format, .packed = true, .tile_rows = ROOF_PACKED_ROWS,          \
+        .tile_inputs = (count), .tile = (several), .column = (one), .single = NULL                 \
     }
 
 static const struct {
@@ -407,24 +511,15 @@ static const struct {
     {ROOF_PRECISION_FP16, ROOF_ISA_AVX2, false, false, false, ROWWISE(FP16, fp16_avx2)},
     {ROOF_PRECISION_BF16, ROOF_ISA_AVX2, false, false, false, ROWWISE(BF16, bf16_avx2)},
     {ROOF_PRECISION_FP32, ROOF_ISA_AVX2, false, false, false, TILED(FP32, fp32_avx2)},
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, false, false, TILED(Q8_0, q4_vnni)},
     {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX512, true, false, false, TILED(Q8_0, q8_vnni)},
     {ROOF_PRECISION_FP16, ROOF_ISA_AVX512, false, false, false, ROWWISE(FP16, fp16_avx512)},
     {ROOF_PRECISION_BF16, ROOF_ISA_AVX512, false, false, false, ROWWISE(BF16, bf16_avx512)},
     {ROOF_PRECISION_BF16, ROOF_ISA_AVX512, false, true, false, TILED(BF16, bf16_dot)},
     {ROOF_PRECISION_FP32, ROOF_ISA_AVX512, false, false, false, TILED(FP32, fp32_avx512)},
-    {ROOF_PRECISION_Q4_0,
-     ROOF_ISA_AVX512,
-     true,
-     false,
-     true,
-     {.inputs = ROOF_PRECISION_Q8_1,
-      .packed = true,
-      .tile_rows = ROOF_PACKED_ROWS,
-      .tile_inputs = 1,
-      .tile = q4_packed,
-      .column = q4_packed,
-      .single = q4_vnni_single}},
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, false, false,
+     PACKED(Q8_0, 1, q4_packed_one, q4_packed_one)},
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, false, true,
+     PACKED(Q8_1, PACKED_INPUTS, q4_packed_many, q4_packed_last)},
 #endif
 };
 
@@ -447,8 +542,8 @@ void roof_dot_multiply(const struct roof_dot_kernels *kernels, const struct roof
                        int64_t rows, int64_t inputs)
 {
     for (int64_t row = 0; row < rows;) {
-        /* With one input, rows in a row are what memory delivers fastest. */
-        const bool full = inputs > 1 && rows - row >= kernels->tile_rows;
+        /* With one input, rows in a row are what memory delivers fastest; packed ones are that. */
+        const bool full = kernels->packed || (inputs > 1 && rows - row >= kernels->tile_rows);
         for (int64_t input = 0; input < inputs;) {
             const bool tile = full && inputs - input >= kernels->tile_inputs;
             struct roof_dot d = *first;

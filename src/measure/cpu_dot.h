@@ -26,8 +26,7 @@ struct roof_block_q8_1 {
 };
 
 /* Eight rows of q4_0 as engines pack them when they load a model, a block of each: their scales,
- * then four times four elements of each row in turn; elements i and i + 16 of a block share a byte.
- */
+ * then twice eight bytes of each row in turn; elements i and i + 16 of a block share a byte. */
 #define ROOF_PACKED_BYTES (ROOF_PACKED_ROWS * (int64_t)sizeof(struct roof_block_q4))
 
 /* A tile has so many rows of weights and of inputs. */

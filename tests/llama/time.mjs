@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Times llama.cpp on a GGUF file: node time.mjs FILE THREADS PROMPT GENERATE RUNS
-// Prints "prefill MS" and "decode MS" lines: the processor time of all threads over their number, so
-// that what other processes take does not count.
+// Prints "prefill MS" and "decode MS" lines: the processor time of the threads of llama.cpp over their
+// number, so that what other processes and JavaScript take does not count.
+import {readFileSync} from "node:fs";
 import {getLlama} from "node-llama-cpp";
 
 const [path, ...numbers] = process.argv.slice(2);
@@ -13,12 +14,18 @@ const context = await model.createContext({
 });
 const sequence = context.getSequence();
 
+// The processor time in milliseconds of all threads but the first, in which JavaScript runs.
+function spent() {
+    const {user, system} = process.cpuUsage();
+    const [first] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ");
+    return (user + system) / 1e3 - Number(first) / 1e6;
+}
+
 async function time(work) {
-    const before = process.cpuUsage();
+    const before = spent();
     const start = performance.now();
     await work();
-    const spent = process.cpuUsage(before);
-    return [(spent.user + spent.system) / 1e3 / threads, performance.now() - start];
+    return [(spent() - before) / threads, performance.now() - start];
 }
 
 const tokens = [...Array(prompt).keys()].map((i) => 3 + i * 37 % 4000);

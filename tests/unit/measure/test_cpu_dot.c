@@ -144,10 +144,10 @@ static void fill(unsigned char *out, enum roof_precision format, int64_t bytes)
     }
 }
 
-/* Packs rows of blocks by eight: the halves that begin each block, then four bytes of each row in
- * turn. */
+/* Packs rows of blocks by eight: the halves that begin each block, then so many bytes of each row
+ * in turn. */
 static void pack(unsigned char *out, const unsigned char *rows, int64_t row, int64_t block,
-                 int64_t halves)
+                 int64_t halves, int64_t bytes)
 {
     for (int64_t first = 0; first < ROWS; first += ROOF_PACKED_ROWS) {
         for (int64_t at = 0; at < row; at += block) {
@@ -158,8 +158,8 @@ static void pack(unsigned char *out, const unsigned char *rows, int64_t row, int
                     memcpy(to + 2 * (i * ROOF_PACKED_ROWS + r), from + 2 * i, 2);
                 }
                 for (int64_t i = 0; i < block - 2 * halves; i++) {
-                    to[2 * halves * ROOF_PACKED_ROWS + i / 4 * 4 * ROOF_PACKED_ROWS + 4 * r +
-                       i % 4] = from[2 * halves + i];
+                    to[2 * halves * ROOF_PACKED_ROWS + i / bytes * bytes * ROOF_PACKED_ROWS +
+                       bytes * r + i % bytes] = from[2 * halves + i];
                 }
             }
         }
@@ -184,7 +184,7 @@ static void check(enum roof_precision format, bool many, const struct roof_cpu_f
     fill(weights, format, ROWS * row);
     if (kernels.packed) {
         pack(packed, weights, row, roof_format(format)->block_bytes,
-             format == ROOF_PRECISION_Q4_K ? 2 : 1);
+             format == ROOF_PRECISION_Q4_K ? 2 : 1, format == ROOF_PRECISION_Q4_K ? 4 : 8);
     }
     roof_cpu_random(values, (int64_t)INPUTS * length, &random);
     for (int i = 0; i < INPUTS; i++) {
