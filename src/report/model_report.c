@@ -768,6 +768,9 @@ void roof_model_report_json(struct roof_text *out,
     put_number(out, ",", "max_batch_kv_fp8", limits->max_batch_kv_fp8);
     put_number(out, ",", "max_batch_next_tp", limits->max_batch_next_tp);
     put_number(out, ",", "next_tp", limits->next_tp);
+    put_number(out, ",", "max_batch_nearest", limits->max_batch_nearest);
+    put_number(out, ",", "nearest_tp", limits->nearest_tp);
+    put_number(out, ",", "nearest_pp", limits->nearest_pp);
     roof_model_report_room(out, true, limits);
     put_number(out, ",", "fit_offload_host_bytes", limits->fit_offload_host_bytes);
     put_number(out, ",", "max_context", limits->max_context);
