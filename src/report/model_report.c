@@ -550,6 +550,10 @@ static void put_fusion(struct roof_text *out, const struct roof_fusion *f)
         put_line(out, label, roof_format_quantity(value, f->way[i].time_s, ROOF_UNIT_MILLISECONDS),
                  detail);
     }
+    if (f->way[ROOF_FUSE_DEFAULT].time_s < f->way[ROOF_FUSE_ALL].time_s ||
+        f->way[ROOF_FUSE_DEFAULT].expected_s < f->way[ROOF_FUSE_ALL].expected_s) {
+        put_line(out, "", "the default leaves out the time to quantise inputs", "");
+    }
 }
 
 static void put_limits(struct roof_text *out, const struct roof_limits *limits)
