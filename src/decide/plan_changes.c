@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "decide/input.h"
 #include "decide/plan_inputs.h"
 #include "decide/plan_verdict.h"
 
@@ -87,18 +88,12 @@ static void write_limit(char *out, size_t size, enum roof_plan_limit limit, doub
 /* Takes the limit that a plan misses alone by the least, as a limit that is given up in part. */
 static void relax_limit(struct roof_plan_answer *answer)
 {
-    static const char *const options[ROOF_PLAN_LIMIT_COUNT] = {
-        [ROOF_PLAN_LIMIT_TTFT] = "max-ttft",
-        [ROOF_PLAN_LIMIT_TPOT] = "max-tpot",
-        [ROOF_PLAN_LIMIT_TOKENS_PER_S] = "min-tokens-per-s",
-        [ROOF_PLAN_LIMIT_COST] = "max-cost",
-        [ROOF_PLAN_LIMIT_POWER] = "max-power"};
     const struct roof_plans *const plans = &answer->plans;
     struct roof_plan_shortage *const shortage = &answer->shortage;
     enum roof_plan_limit nearest = ROOF_PLAN_LIMIT_COUNT;
     double least = (double)INFINITY;
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
-        if (options[i] != NULL && plans->missed[i] > 0) {
+        if (i != ROOF_PLAN_LIMIT_CONCURRENCY && plans->missed[i] > 0) {
             const double excess = roof_plan_excess(
                 (enum roof_plan_limit)i, plans->nearest[i].value[i], answer->problem.limit[i]);
             nearest = excess < least ? (enum roof_plan_limit)i : nearest;
@@ -110,7 +105,8 @@ static void relax_limit(struct roof_plan_answer *answer)
         char value[ROOF_QUANTITY_SIZE + 2];
         change->plan = plans->nearest[nearest];
         write_limit(value, sizeof value, nearest, change->plan.value[nearest]);
-        (void)snprintf(change->option, sizeof change->option, "%s %s", options[nearest], value);
+        (void)snprintf(change->option, sizeof change->option, "%s %s",
+                       roof_input(roof_plan_limit_input(nearest))->option, value);
     }
 }
 

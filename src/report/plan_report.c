@@ -692,27 +692,14 @@ static void put_shortage(struct roof_text *out, const struct roof_plan_shortage 
     }
 }
 
-/* Writes the published figures of the devices that have others, by the source documents. */
-static void put_published_devices(struct roof_text *out, const struct roof_plan_problem *problem)
-{
-    const char *separator = ",\n  \"published\": [";
-    for (size_t h = 0; h < problem->hardware_count && problem->product != NULL; h++) {
-        if (roof_report_is_other(problem->hardware[h], problem->product[h])) {
-            roof_text_put(out, separator);
-            roof_report_published_device(out, problem->hardware[h], problem->product[h]);
-            separator = ", ";
-        }
-    }
-    roof_text_put(out, *separator == ',' && separator[1] == ' ' ? "]" : "");
-}
-
 void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer *answer, size_t top)
 {
     const struct roof_plans *const plans = &answer->plans;
     const struct roof_plan_problem *const problem = &answer->problem;
     roof_text_put(out, "{\"schema\": \"roofline/plans/1\",\n  \"request\": ");
     put_request(out, problem);
-    put_published_devices(out, problem);
+    roof_report_published_devices(out, problem->hardware, problem->product,
+                                  problem->hardware_count);
     roof_text_put(out, ",\n  \"candidates\": [");
     for (size_t i = 0; i < plans->count && i < top; i++) {
         roof_text_put(out, i == 0 ? "\n    " : ",\n    ");

@@ -48,6 +48,9 @@ void roof_report_why(struct roof_text *out, const struct roof_trace *explanation
  * be "". A long one is folded. */
 void roof_report_line(struct roof_text *out, int width, const char *label, const char *value,
                       const char *detail);
+/** Says that rows of K, or else of N, are misaligned, with a blank behind it; nothing if they begin
+ * at multiples of so many bytes as the widest load has. */
+void roof_report_misaligned_rows(struct roof_text *out, bool k, double bytes);
 /** Says that the rows of a recommended product are misaligned; writes nothing if they are not. */
 void roof_report_misaligned(struct roof_text *out, const struct roof_prediction *prediction);
 /** Writes the id of a device, and "(default)" behind it where none was asked for. */
