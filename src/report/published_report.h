@@ -10,7 +10,7 @@
  * prediction would use; writes nothing when product is NULL or has the same figures. */
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
                        const struct roof_hardware *product);
-void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *prediction,
+void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,
                              const struct roof_hardware *product);
 
 /** Writes a member "published" of an object, after a comma and the indent: the figures of the
@@ -19,7 +19,7 @@ void roof_report_published(struct roof_text *out, const char *indent,
                            const struct roof_prediction *prediction,
                            const struct roof_hardware *product);
 void roof_report_model_published(struct roof_text *out, const char *indent,
-                                 const struct roof_model_prediction *prediction,
+                                 const struct roof_model_prediction *model,
                                  const struct roof_hardware *product);
 
 /** Tells if a product has other figures of memory or matrix units than a device; NULL: it has no
