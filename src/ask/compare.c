@@ -78,7 +78,11 @@ static enum roof_status on_header(void *context, const char *const *column, size
                                   bool metrics, struct roof_error *error)
 {
     struct comparing *const c = context;
-    (void)error;
+    const char *const chosen = c->asking->form.columns;
+    if (chosen != NULL) {
+        return roof_report_chosen_header(&c->text, c->asking->form.format == ROOF_CSV, chosen,
+                                         column, columns, metrics, error);
+    }
     if (c->asking->form.format == ROOF_CSV) {
         roof_report_compared_header(&c->text, column, columns, metrics, !isnan(c->in.below));
     }
@@ -140,7 +144,12 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
         }
         return ROOF_OK;
     }
-    roof_report_compared(&c->text, c->asking->form.format == ROOF_CSV, row);
+    if (c->asking->form.columns != NULL) {
+        roof_report_chosen(&c->text, c->asking->form.format == ROOF_CSV, c->asking->form.columns,
+                           row);
+    } else {
+        roof_report_compared(&c->text, c->asking->form.format == ROOF_CSV, row);
+    }
     return roof_asking_put(c->asking, &c->text, error);
 }
 
@@ -194,9 +203,14 @@ static enum roof_status check_model(struct comparing *c, struct roof_error *erro
 static enum roof_status check_format(const struct compare_input *in, const struct roof_asking *a,
                                      struct roof_error *error)
 {
+    if (a->form.columns != NULL && !in->rows) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("columns") " of compare goes with the rows: " ROOF_KEY(
+                                  "format") " csv or ndjson");
+    }
     if (!isnan(in->below)) {
         static const size_t others[] = {ROOF_INPUT_SUMMARY, ROOF_INPUT_GROUP_BY,
-                                        ROOF_INPUT_COMPARE_FIT};
+                                        ROOF_INPUT_COMPARE_FIT, ROOF_INPUT_COLUMNS};
         return roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("below"), error);
     }
     if (in->fits && in->rows) {

@@ -946,7 +946,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .kind = ROOF_INPUT_TEXT,
                     .value = "KEY,...",
                     .help = "columns to print, in this order (not json)",
-                    .commands = (TABLES & ~(unsigned)ROOF_COMMAND_COMPARE) | ROOF_COMMAND_MONITOR,
+                    .commands = TABLES | ROOF_COMMAND_MONITOR,
                     .group = ROOF_GROUP_OUTPUT},
     ROW(WIDE) = {.option = "wide",
                  .kind = ROOF_INPUT_FLAG,

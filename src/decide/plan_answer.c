@@ -7,21 +7,6 @@
 #include "base/base.h"
 #include "decide/plan_inputs.h"
 
-/* A change tries so many more devices one by one, then powers of two up to so many times these. */
-#define MORE_DEVICES 8
-
-/* Returns the number of devices to be tried after n; 0: no more are. */
-static int64_t more_devices(int64_t n, int64_t most)
-{
-    const int64_t near = most + MORE_DEVICES;
-    int64_t next = 1;
-    while (next <= n) {
-        next *= 2;
-    }
-    next = n < near ? n + 1 : next;
-    return next <= MORE_DEVICES * near && next <= ROOF_PLAN_DEVICES_MAX ? next : 0;
-}
-
 /* Searches the other engines and disaggregated plans too, which a script does not start: it tells
  * when one of these does better. */
 static enum roof_status search_others(struct roof_plan_answer *answer,
@@ -147,67 +132,6 @@ static enum roof_status explain(struct roof_plan_answer *answer,
     return status == ROOF_USAGE ? ROOF_UNSATISFIED : status;
 }
 
-/* Searches a changed problem, and keeps its best plan as a change that helps. */
-static enum roof_status try_change(struct roof_plan_answer *answer,
-                                   const struct roof_plan_problem *problem, const char *key,
-                                   const char *value, struct roof_error *error)
-{
-    struct roof_plans plans = {0};
-    struct roof_plan_problem alone = *problem;
-    alone.beyond = ROOF_ACCURACY_NONE;
-    const enum roof_status status = roof_plan_search(&plans, &alone, error);
-    if (status == ROOF_OK) {
-        struct roof_plan_shortage *const shortage = &answer->shortage;
-        struct roof_plan_change *const change = &shortage->change[shortage->changes++];
-        (void)snprintf(change->option, sizeof change->option, "%s %s", key, value);
-        change->plan = plans.plan[0];
-    }
-    roof_plans_free(&plans);
-    return status == ROOF_UNSATISFIED ? ROOF_OK : status;
-}
-
-/* Engines leave at least this fraction of the memory free. */
-#define RESERVE_LEAST 0.05
-
-/* Looks for changes that serve the wanted number of requests: fewer bits in the cache, less memory
- * kept free, more devices, or more accuracy loss. */
-static enum roof_status find_changes(struct roof_plan_answer *answer, struct roof_error *error)
-{
-    struct roof_plan_problem changed = answer->problem;
-    const int64_t most = answer->problem.devices[answer->problem.device_counts - 1];
-    char value[32];
-    if (changed.base.common.formats.kv != ROOF_PRECISION_AUTO &&
-        changed.base.common.formats.kv != ROOF_PRECISION_FP8_E4M3) {
-        changed.base.common.formats.kv = ROOF_PRECISION_FP8_E4M3;
-        TRY(try_change(answer, &changed, "kv", "fp8", error));
-        changed = answer->problem;
-    }
-    if (changed.base.reserve > RESERVE_LEAST) {
-        changed.base.reserve = RESERVE_LEAST;
-        (void)roof_format_number(value, RESERVE_LEAST);
-        TRY(try_change(answer, &changed, "reserve", value, error));
-        changed = answer->problem;
-    }
-    const size_t before = answer->shortage.changes;
-    changed.device_counts = 1;
-    for (int64_t n = more_devices(most, most);
-         n > 0 && answer->shortage.changes == before && before < ROOF_PLAN_CHANGES;
-         n = more_devices(n, most)) {
-        changed.devices = &n;
-        (void)snprintf(value, sizeof value, "%" PRId64, n);
-        TRY(try_change(answer, &changed, "devices", value, error));
-    }
-    changed = answer->problem;
-    const size_t others = answer->shortage.changes;
-    while (changed.max_loss < ROOF_ACCURACY_2_TO_5 && answer->shortage.changes == others &&
-           others < ROOF_PLAN_CHANGES) {
-        changed.max_loss++;
-        TRY(try_change(answer, &changed, "max-accuracy-loss", roof_accuracy_name(changed.max_loss),
-                       error));
-    }
-    return ROOF_OK;
-}
-
 /* Finds the largest batch of a copy that fits, where the least one that is given does not. */
 static enum roof_status find_most(struct roof_plan_answer *answer, struct roof_error *error)
 {
@@ -255,7 +179,8 @@ static enum roof_status find_room(struct roof_plan_answer *answer, struct roof_e
     if (out->each && out->wanted > 1) {
         TRY(find_most(answer, error));
     }
-    return out->wanted > 0 ? find_changes(answer, error) : ROOF_OK;
+    const bool limited = plans->rejected[ROOF_REJECTED_LIMIT] > 0;
+    return out->wanted > 0 || limited ? roof_plan_find_changes(answer, error) : ROOF_OK;
 }
 
 static bool same_split(const struct roof_split *a, const struct roof_split *b)

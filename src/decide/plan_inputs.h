@@ -78,21 +78,21 @@ enum roof_status roof_plan_read_objective(enum roof_plan_objective *out, int64_t
 enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engines *engines,
                                              const char *const side[2], struct roof_error *error);
 
-/** A change of the question with which as many requests fit as are wanted. */
+/** A change of the question with which a plan satisfies it. */
 struct roof_plan_change {
     char option[64];       /**< "devices 3": an option and its value */
     struct roof_plan plan; /**< the best one with it; its hardware and serving are the problem's */
 };
 #define ROOF_PLAN_CHANGES 2
 
-/** How many requests fit where too few do. */
+/** How many requests fit where too few do, and what helps where nothing is left. */
 struct roof_plan_shortage {
     int64_t wanted; /**< in flight: the concurrency, or the least batch of one copy; 0: that many
                          fit, or it is no lack of memory that they miss */
     bool each;      /**< it is a batch of each copy; else of all copies */
     int64_t served; /**< as many fit, in this plan; 0: not one does */
     struct roof_plan most;
-    struct roof_plan_change change[ROOF_PLAN_CHANGES]; /**< with these all of them would */
+    struct roof_plan_change change[ROOF_PLAN_CHANGES]; /**< with these one does */
     size_t changes;
 };
 
@@ -136,5 +136,10 @@ void roof_plan_answer_free(struct roof_plan_answer *answer);
 enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
                                         const struct roof_plan_inputs *inputs,
                                         struct roof_error *error);
+
+/** Finds the nearest changes of a question that no plan satisfies with which one would: fewer bits
+ * in the cache, less memory kept free, a limit given up in part, more devices, more accuracy loss.
+ */
+enum roof_status roof_plan_find_changes(struct roof_plan_answer *answer, struct roof_error *error);
 
 #endif

@@ -97,8 +97,11 @@ static void give_format(struct roof_question *question, size_t input, enum roof_
 static bool is_list(const char *text)
 {
     struct roof_list_item item;
-    const char *rest = text;
-    return roof_list_next(&item, &rest) && roof_list_next(&item, &rest);
+    int count = 0;
+    for (const char *rest = text; count < 2 && roof_list_next(&item, &rest);) {
+        count++;
+    }
+    return count == 2;
 }
 
 /* Tells if the precision is looked up for each model or each item of a list, by who reads those. */

@@ -359,6 +359,35 @@ static double most_sequences(const struct roof_model_prediction *prediction,
 /* The next tensor parallelism is looked for up to so many times that of the scenario. */
 #define TP_FACTOR 8
 
+/* Finds the split over the fewest devices that lets more sequences fit, where next_tp, if there is
+ * one, needs more; of splits over as many devices that with the most. Splits of the attention and
+ * of experts stay as they are: with one of them nothing is looked for. */
+static void find_nearest(struct roof_limits *out, const struct roof_model_prediction *prediction,
+                         const struct roof_scenario *scenario)
+{
+    const struct roof_scenario *const s = &prediction->scenario;
+    const int64_t devices = s->tp * s->pp;
+    const int64_t tp = isnan(out->next_tp) ? TP_FACTOR * s->tp : (int64_t)out->next_tp;
+    struct roof_scenario changed = *scenario;
+    if (s->attention_dp > 1 || s->moe_ep > 1 || s->moe_tp > s->tp) {
+        return;
+    }
+    changed.moe_tp = changed.moe_ep = 0;
+    for (int64_t d = devices + 1; d < tp * s->pp && isnan(out->max_batch_nearest); d++) {
+        for (changed.tp = d; changed.tp >= 1; changed.tp--) {
+            changed.pp = d / changed.tp;
+            const double most =
+                changed.tp * changed.pp == d ? most_sequences(prediction, &changed) : ROOF_UNKNOWN;
+            if (most > out->max_batch &&
+                (isnan(out->max_batch_nearest) || most > out->max_batch_nearest)) {
+                out->max_batch_nearest = most;
+                out->nearest_tp = (double)changed.tp;
+                out->nearest_pp = (double)changed.pp;
+            }
+        }
+    }
+}
+
 /* Finds which changes let more sequences fit: fewer bits in the cache, more devices, or fewer bits
  * in the weights of what does not fit as it is. */
 static void find_levers(struct roof_limits *out, const struct roof_model_prediction *prediction,
@@ -387,9 +416,10 @@ static void find_levers(struct roof_limits *out, const struct roof_model_predict
         if (most > out->max_batch) {
             out->max_batch_next_tp = most;
             out->next_tp = (double)changed.tp;
-            return;
+            break;
         }
     }
+    find_nearest(out, prediction, scenario);
 }
 
 /* Offloads as few layers as make room on the device; false: that does not help. The host is any,
@@ -444,7 +474,8 @@ enum roof_status roof_model_limits(struct roof_limits *out,
     struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
     out->max_batch = out->max_context = ROOF_UNKNOWN;
     out->max_batch_fp8 = out->max_batch_kv_fp8 = out->max_batch_next_tp = out->next_tp =
-        out->fit_reserve = out->fit_offload_host_bytes = ROOF_UNKNOWN;
+        out->max_batch_nearest = out->nearest_tp = out->nearest_pp = out->fit_reserve =
+            out->fit_offload_host_bytes = ROOF_UNKNOWN;
     out->fit_offload = 0;
     if (prediction->fits == ROOF_FIT_NO) {
         find_room(out, prediction, scenario);

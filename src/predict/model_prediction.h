@@ -150,8 +150,12 @@ struct roof_limits {
     double max_batch_next_tp; /**< max_batch with the next larger tp that the model and the links of
                                    the device allow and that fits more; NAN: none */
     double next_tp;           /**< that tp */
-    double fit_reserve;       /**< the largest reserve, in hundredths, with which fits what does not
-                                   as it is; NAN: none of 1% or more */
+    double max_batch_nearest; /**< max_batch with the split below, which needs fewer devices than
+                                   next_tp and fits more than the question's; NAN: none */
+    double nearest_tp;
+    double nearest_pp;
+    double fit_reserve;  /**< the largest reserve, in hundredths, with which fits what does not
+                              as it is; NAN: none of 1% or more */
     int64_t fit_offload; /**< the fewest layers whose offload lets it fit, as offload is packed;
                               0: it fits, or that does not help */
     double fit_offload_host_bytes; /**< what that leaves in the memory of the host; NAN: no such */

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "report/advice_report.h"
 #include "report/model_report.h"
 
@@ -113,6 +114,115 @@ void roof_report_compared(struct roof_text *out, bool csv, const struct roof_com
                              best / row->measured_s, best / row->measured_s - 1};
     roof_text_put(out, csv ? "" : "{");
     put_values(out, csv, &compared_keys, row, values, COUNT(values));
+    roof_text_put(out, csv ? "\n" : "}\n");
+}
+
+/* --- chosen columns ------------------------------------------------------------------------ */
+
+static bool is_item(const char *name, const struct roof_list_item *item)
+{
+    return strlen(name) == item->length && memcmp(name, item->text, item->length) == 0;
+}
+
+/* Finds the number of a key; their count where there is none, or metrics are not told apart. */
+static size_t find_key(const struct roof_list_item *item, bool metrics)
+{
+    size_t i = metrics ? 0 : 1;
+    while (i < compared_keys.count && !is_item(compared_keys.key[i], item)) {
+        i++;
+    }
+    return i;
+}
+
+static enum roof_status unknown_column(const struct roof_list_item *item, const char *const *column,
+                                       size_t columns, bool metrics, struct roof_error *error)
+{
+    const char *known[ROOF_RECORD_COLUMNS_MAX + COUNT(compared_names)];
+    char name[64];
+    size_t count = 0;
+    for (size_t i = 0; i < columns && i < ROOF_RECORD_COLUMNS_MAX; i++) {
+        known[count++] = column[i];
+    }
+    for (size_t i = metrics ? 0 : 1; i < compared_keys.count; i++) {
+        known[count++] = compared_keys.key[i];
+    }
+    snprintf(name, sizeof name, "%.*s", (int)(item->length < 63 ? item->length : 63), item->text);
+    return roof_unknown_name(error, ROOF_USAGE, "column", name, known, count);
+}
+
+enum roof_status roof_report_chosen_header(struct roof_text *out, bool csv, const char *chosen,
+                                           const char *const *column, size_t columns, bool metrics,
+                                           struct roof_error *error)
+{
+    struct roof_list_item item;
+    const char *comma = "";
+    for (const char *rest = chosen; roof_list_next(&item, &rest); comma = ",") {
+        size_t i = 0;
+        while (i < columns && !is_item(column[i], &item)) {
+            i++;
+        }
+        if (i == columns && find_key(&item, metrics) == compared_keys.count) {
+            return unknown_column(&item, column, columns, metrics, error);
+        }
+        if (csv) {
+            roof_text_put(out, comma);
+            roof_csv_cell(out,
+                          i < columns ? column[i] : compared_keys.key[find_key(&item, metrics)]);
+        }
+    }
+    roof_text_put(out, csv ? "\n" : "");
+    return ROOF_OK;
+}
+
+/* Returns the value of a key that is a number; NAN: unknown. */
+static double key_value(size_t key, const struct roof_compared *row)
+{
+    const double best = isnan(row->expected_s) ? row->time_s : row->expected_s;
+    const double values[] = {ROOF_UNKNOWN, roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS),
+                             roof_to_unit(row->expected_s, ROOF_UNIT_MICROSECONDS),
+                             best / row->measured_s, best / row->measured_s - 1};
+    return values[key];
+}
+
+/* Tells if a row of JSON lacks a column: its value is unknown, or the cell empty. */
+static bool lacks(const struct roof_compared *row, size_t key, size_t cell)
+{
+    return key < compared_keys.count ? key > 0 && isnan(key_value(key, row))
+                                     : *row->cell[cell] == '\0';
+}
+
+void roof_report_chosen(struct roof_text *out, bool csv, const char *chosen,
+                        const struct roof_compared *row)
+{
+    struct roof_list_item item;
+    const char *comma = "";
+    roof_text_put(out, csv ? "" : "{");
+    for (const char *rest = chosen; roof_list_next(&item, &rest);) {
+        const size_t key = find_key(&item, row->metrics);
+        const bool own = key < compared_keys.count;
+        size_t i = 0;
+        while (i < row->cells && !is_item(row->column[i], &item)) {
+            i++;
+        }
+        if (!csv && lacks(row, key, i)) {
+            continue;
+        }
+        roof_text_put(out, comma);
+        comma = ",";
+        if (!csv) {
+            roof_json_quote(out, own ? compared_keys.key[key] : row->column[i]);
+            roof_text_put(out, ":");
+        }
+        if (own && key == 0) {
+            roof_text_printf(out, csv ? "%s" : "\"%s\"", row->metric);
+        } else if (own) {
+            roof_text_number(out, key_value(key, row));
+        } else if (csv) {
+            roof_csv_cell(out, row->cell[i]);
+        } else {
+            roof_json_cell(out, row->cell[i]);
+        }
+    }
     roof_text_put(out, csv ? "\n" : "}\n");
 }
 

@@ -12,6 +12,7 @@
 #include "report/advice_report.h"
 #include "report/block_report.h"
 #include "report/cells.h"
+#include "report/fusion_report.h"
 #include "report/published_report.h"
 #include "report/render.h"
 
@@ -524,34 +525,6 @@ const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch)
     return out;
 }
 
-/* Writes what each way to fuse operators takes, over what all fused takes. */
-static void put_fusion(struct roof_text *out, const struct roof_fusion *f)
-{
-    for (int i = ROOF_FUSE_COUNT; i-- > 0;) {
-        char label[32];
-        char value[ROOF_QUANTITY_SIZE];
-        char ratio[ROOF_QUANTITY_SIZE];
-        char expected[96] = "";
-        char work[96] = "";
-        char detail[256];
-        const double more = f->way[i].expected_s / f->way[ROOF_FUSE_ALL].expected_s;
-        if (!isnan(more)) {
-            roof_format_quantity(value, f->way[i].expected_s, ROOF_UNIT_MILLISECONDS);
-            snprintf(expected, sizeof expected, "; expected %s, %sx", value,
-                     roof_format_short(ratio, more));
-        }
-        if (!isnan(f->way[i].launches)) {
-            roof_format_quantity(value, f->way[i].bytes, ROOF_UNIT_BYTES);
-            snprintf(work, sizeof work, "; %.0f kernels, %s", f->way[i].launches, value);
-        }
-        roof_format_short(ratio, f->way[i].time_s / f->way[ROOF_FUSE_ALL].time_s);
-        snprintf(detail, sizeof detail, "%sx%s%s", ratio, expected, work);
-        snprintf(label, sizeof label, "fuse %s", roof_fuse_names[i]);
-        put_line(out, label, roof_format_quantity(value, f->way[i].time_s, ROOF_UNIT_MILLISECONDS),
-                 detail);
-    }
-}
-
 static void put_limits(struct roof_text *out, const struct roof_limits *limits)
 {
     char a[ROOF_QUANTITY_SIZE];
@@ -690,7 +663,7 @@ void roof_model_report_text(struct roof_text *out,
     put_remarks(out, r);
     put_times(out, r);
     if (limits->fusion.known) {
-        put_fusion(out, &limits->fusion);
+        roof_report_fusion(out, &limits->fusion);
     }
     put_memory(out, r, limits);
     put_limits(out, limits);
@@ -717,21 +690,6 @@ static void put_number(struct roof_text *out, const char *separator, const char 
         roof_text_printf(out, "%s\"%s\":", separator, key);
         roof_text_number(out, value);
     }
-}
-
-static void json_fusion(struct roof_text *out, const struct roof_fusion *f)
-{
-    roof_text_put(out, ",\n  \"fusion\": {");
-    for (int i = 0; i < ROOF_FUSE_COUNT; i++) {
-        roof_text_printf(out, "%s\"%s\":{", i == 0 ? "" : ",", roof_fuse_names[i]);
-        put_number(out, "", "time_ms", roof_to_unit(f->way[i].time_s, ROOF_UNIT_MILLISECONDS));
-        put_number(out, ",", "expected_time_ms",
-                   roof_to_unit(f->way[i].expected_s, ROOF_UNIT_MILLISECONDS));
-        put_number(out, ",", "bytes", f->way[i].bytes);
-        put_number(out, ",", "launches", f->way[i].launches);
-        roof_text_put(out, "}");
-    }
-    roof_text_put(out, "}");
 }
 
 /* Writes what an operator reads of its own layer, or of the one before. */
@@ -768,6 +726,9 @@ void roof_model_report_json(struct roof_text *out,
     put_number(out, ",", "max_batch_kv_fp8", limits->max_batch_kv_fp8);
     put_number(out, ",", "max_batch_next_tp", limits->max_batch_next_tp);
     put_number(out, ",", "next_tp", limits->next_tp);
+    put_number(out, ",", "max_batch_nearest", limits->max_batch_nearest);
+    put_number(out, ",", "nearest_tp", limits->nearest_tp);
+    put_number(out, ",", "nearest_pp", limits->nearest_pp);
     roof_model_report_room(out, true, limits);
     put_number(out, ",", "fit_offload_host_bytes", limits->fit_offload_host_bytes);
     put_number(out, ",", "max_context", limits->max_context);
@@ -776,7 +737,7 @@ void roof_model_report_json(struct roof_text *out,
                isinf(limits->decode_compute_bound) ? ROOF_UNKNOWN : limits->decode_compute_bound);
     roof_text_put(out, "}");
     if (limits->fusion.known) {
-        json_fusion(out, &limits->fusion);
+        roof_report_fusion_json(out, &limits->fusion);
     }
     roof_report_blocks(out, true, &limits->blocks);
     if (advice != NULL) {

@@ -96,6 +96,11 @@ const char *roof_model_report_operator(char out[ROOF_MODEL_REPORT_NAME],
     return out;
 }
 
+static void put_more(struct roof_text *out, double devices)
+{
+    roof_text_printf(out, " (%.0f more device%s)", devices, devices == 1 ? "" : "s");
+}
+
 void roof_model_report_levers(struct roof_text *out,
                               const struct roof_model_prediction *model_prediction,
                               const struct roof_limits *limits)
@@ -114,12 +119,25 @@ void roof_model_report_levers(struct roof_text *out,
             verb = "";
         }
     }
+    const struct roof_scenario *const s = &model_prediction->scenario;
+    const double copies = (double)s->dp;
+    if (!isnan(limits->max_batch_nearest)) {
+        const double devices = copies * limits->nearest_tp * limits->nearest_pp;
+        roof_text_printf(out, "%s%.0f%s with", separator, limits->max_batch_nearest, verb);
+        if (limits->nearest_tp != (double)s->tp) {
+            roof_text_printf(out, " --tp %.0f", limits->nearest_tp);
+        }
+        if (limits->nearest_pp != (double)s->pp) {
+            roof_text_printf(out, " --pp %.0f", limits->nearest_pp);
+        }
+        put_more(out, devices - (double)model_prediction->devices);
+        separator = ", ";
+        verb = "";
+    }
     if (!isnan(limits->max_batch_next_tp)) {
-        const double more = (double)model_prediction->devices *
-                            (limits->next_tp / (double)model_prediction->scenario.tp - 1);
-        roof_text_printf(out, "%s%.0f%s with --tp %.0f (%.0f more device%s)", separator,
-                         limits->max_batch_next_tp, verb, limits->next_tp, more,
-                         more == 1 ? "" : "s");
+        roof_text_printf(out, "%s%.0f%s with --tp %.0f", separator, limits->max_batch_next_tp, verb,
+                         limits->next_tp);
+        put_more(out, (double)model_prediction->devices * (limits->next_tp / (double)s->tp - 1));
     }
 }
 

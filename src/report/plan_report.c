@@ -338,12 +338,26 @@ static void end_with_plan(struct roof_text *out, size_t line, const struct roof_
     roof_text_put(out, "\n");
 }
 
+/* Writes with which changes a plan keeps all limits. */
+static void put_kept(struct roof_text *out, const struct roof_plan_shortage *s,
+                     const struct roof_plan_problem *problem)
+{
+    for (size_t i = 0; i < s->changes; i++) {
+        const size_t line = out->length;
+        roof_text_printf(out, "%s with --%s: ", i == 0 ? "All limits would be kept" : "  or",
+                         s->change[i].option);
+        end_with_plan(out, line, &s->change[i].plan, problem);
+    }
+    roof_text_put(out, s->changes == 0 ? "" : "\n");
+}
+
 /* Writes how many requests fit where too few do, and which changes of the question would help. */
 static void put_changes(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
     const struct roof_plan_shortage *const s = &answer->shortage;
     if (s->wanted == 0) {
+        put_kept(out, s, problem);
         return;
     }
     if (s->served == 0 && answer->plans.rejected[ROOF_REJECTED_UNKNOWN] > 0) {
@@ -678,27 +692,14 @@ static void put_shortage(struct roof_text *out, const struct roof_plan_shortage 
     }
 }
 
-/* Writes the published figures of the devices that have others, by the source documents. */
-static void put_published_devices(struct roof_text *out, const struct roof_plan_problem *problem)
-{
-    const char *separator = ",\n  \"published\": [";
-    for (size_t h = 0; h < problem->hardware_count && problem->product != NULL; h++) {
-        if (roof_report_is_other(problem->hardware[h], problem->product[h])) {
-            roof_text_put(out, separator);
-            roof_report_published_device(out, problem->hardware[h], problem->product[h]);
-            separator = ", ";
-        }
-    }
-    roof_text_put(out, *separator == ',' && separator[1] == ' ' ? "]" : "");
-}
-
 void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer *answer, size_t top)
 {
     const struct roof_plans *const plans = &answer->plans;
     const struct roof_plan_problem *const problem = &answer->problem;
     roof_text_put(out, "{\"schema\": \"roofline/plans/1\",\n  \"request\": ");
     put_request(out, problem);
-    put_published_devices(out, problem);
+    roof_report_published_devices(out, problem->hardware, problem->product,
+                                  problem->hardware_count);
     roof_text_put(out, ",\n  \"candidates\": [");
     for (size_t i = 0; i < plans->count && i < top; i++) {
         roof_text_put(out, i == 0 ? "\n    " : ",\n    ");

@@ -227,3 +227,17 @@ void roof_report_published_device(struct roof_text *out, const struct roof_hardw
     put_members(out, product, &published, false);
     roof_text_put(out, "}");
 }
+
+void roof_report_published_devices(struct roof_text *out,
+                                   const struct roof_hardware *const *hardware,
+                                   const struct roof_hardware *const *products, size_t count)
+{
+    size_t others = 0;
+    for (size_t h = 0; h < count && products != NULL; h++) {
+        if (roof_report_is_other(hardware[h], products[h])) {
+            roof_text_put(out, others++ == 0 ? ",\n  \"published\": [" : ", ");
+            roof_report_published_device(out, hardware[h], products[h]);
+        }
+    }
+    roof_text_put(out, others > 0 ? "]" : "");
+}

@@ -10,7 +10,7 @@
  * prediction would use; writes nothing when product is NULL or has the same figures. */
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
                        const struct roof_hardware *product);
-void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *prediction,
+void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,
                              const struct roof_hardware *product);
 
 /** Writes a member "published" of an object, after a comma and the indent: the figures of the
@@ -19,7 +19,7 @@ void roof_report_published(struct roof_text *out, const char *indent,
                            const struct roof_prediction *prediction,
                            const struct roof_hardware *product);
 void roof_report_model_published(struct roof_text *out, const char *indent,
-                                 const struct roof_model_prediction *prediction,
+                                 const struct roof_model_prediction *model,
                                  const struct roof_hardware *product);
 
 /** Tells if a product has other figures of memory or matrix units than a device; NULL: it has no
@@ -30,6 +30,11 @@ bool roof_report_is_other(const struct roof_hardware *hardware,
  * id of the device as "of". */
 void roof_report_published_device(struct roof_text *out, const struct roof_hardware *hardware,
                                   const struct roof_hardware *product);
+/** Writes a member "published" of an object, after a comma: an array of these objects, if a device
+ * has other figures than its product (NULL: it has none; products NULL: none has). */
+void roof_report_published_devices(struct roof_text *out,
+                                   const struct roof_hardware *const *hardware,
+                                   const struct roof_hardware *const *products, size_t count);
 /** Writes them for people: "273 GB/s"; of peaks only that of fp16. Nothing if they are the same. */
 void roof_report_published_words(struct roof_text *out, const struct roof_hardware *hardware,
                                  const struct roof_hardware *product);

@@ -534,21 +534,21 @@ static void put_measured(struct roof_text *out, const struct roof_prediction *p)
          detail);
 }
 
+void roof_report_misaligned_rows(struct roof_text *out, bool k, double bytes)
+{
+    if (bytes < ROOF_ALIGNED_BYTES) {
+        roof_text_printf(out, "%s is misaligned: %s begin at multiples of %g bytes, not of %d. ",
+                         k ? "K" : "N", k ? "its rows" : "rows of the output", bytes,
+                         ROOF_ALIGNED_BYTES);
+    }
+}
+
 /* Says which rows of a product are misaligned. */
 static void put_misaligned_rows(struct roof_text *out, const struct roof_misaligned *m)
 {
     roof_text_put(out, "\n");
-    if (m->k_bytes < ROOF_ALIGNED_BYTES) {
-        roof_text_printf(out,
-                         "K is misaligned: its rows begin at multiples of %g bytes, not of %d. ",
-                         m->k_bytes, ROOF_ALIGNED_BYTES);
-    }
-    if (m->n_bytes < ROOF_ALIGNED_BYTES) {
-        roof_text_printf(out,
-                         "N is misaligned: rows of the output begin at multiples of %g bytes, not "
-                         "of %d. ",
-                         m->n_bytes, ROOF_ALIGNED_BYTES);
-    }
+    roof_report_misaligned_rows(out, true, m->k_bytes);
+    roof_report_misaligned_rows(out, false, m->n_bytes);
 }
 
 void roof_report_misaligned(struct roof_text *out, const struct roof_prediction *prediction)

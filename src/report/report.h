@@ -48,6 +48,9 @@ void roof_report_why(struct roof_text *out, const struct roof_trace *explanation
  * be "". A long one is folded. */
 void roof_report_line(struct roof_text *out, int width, const char *label, const char *value,
                       const char *detail);
+/** Says that rows of K, or else of N, are misaligned, with a blank behind it; nothing if they begin
+ * at multiples of so many bytes as the widest load has. */
+void roof_report_misaligned_rows(struct roof_text *out, bool k, double bytes);
 /** Says that the rows of a recommended product are misaligned; writes nothing if they are not. */
 void roof_report_misaligned(struct roof_text *out, const struct roof_prediction *prediction);
 /** Writes the id of a device, and "(default)" behind it where none was asked for. */
@@ -78,6 +81,15 @@ void roof_report_recommendation_text(struct roof_text *out,
 void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns,
                                  bool metrics, bool lost);
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row);
+/** Writes the header of a list of columns, of the file and of the comparison; ROOF_USAGE for
+ * others.
+ */
+enum roof_status roof_report_chosen_header(struct roof_text *out, bool csv, const char *chosen,
+                                           const char *const *column, size_t columns, bool metrics,
+                                           struct roof_error *error);
+/** Writes the cells of a row in these columns. */
+void roof_report_chosen(struct roof_text *out, bool csv, const char *chosen,
+                        const struct roof_compared *row);
 /** Writes a row as a line for people, and the heading of such lines. */
 void roof_report_compared_line(struct roof_text *out, const struct roof_compared *row);
 void roof_report_compared_heading(struct roof_text *out);

@@ -106,26 +106,26 @@ static void put_alignment(struct roof_text *out, const struct roof_tile *t)
 {
     char more[ROOF_QUANTITY_SIZE];
     const double own = t->bytes[ROOF_TILE_L2] - t->sector_bytes;
-    roof_text_put(out, t->k_alignment < 16 || t->n_alignment < 16 ? "\n" : "");
+    const bool k = t->k_alignment < ROOF_ALIGNED_BYTES;
+    const bool n = t->n_alignment < ROOF_ALIGNED_BYTES;
+    roof_text_put(out, k || n ? "\n" : "");
     size_t from = out->length;
-    if (t->k_alignment < 16) {
-        roof_text_printf(out,
-                         "K is misaligned: its rows begin at multiples of %.0f bytes, not of 16. "
-                         "No TMA; a thread loads at most %.0f bytes at once.\n",
-                         t->k_alignment, t->k_alignment);
+    if (k) {
+        roof_report_misaligned_rows(out, true, t->k_alignment);
+        roof_text_printf(out, "No TMA; a thread loads at most %g bytes at once.\n", t->k_alignment);
         roof_text_fold(out, from, 0);
     }
     from = out->length;
-    if (t->n_alignment < 16) {
-        roof_text_printf(out,
-                         "N is misaligned: rows of the output begin at multiples of %.0f bytes, "
-                         "not of 16.\n",
-                         t->n_alignment);
+    if (n) {
+        roof_report_misaligned_rows(out, false, t->n_alignment);
+        if (out->length > from) {
+            out->data[out->length - 1] = '\n'; /* in place of the blank */
+        }
         roof_text_fold(out, from, 0);
     }
     if (t->sector_bytes > 0) {
         roof_text_printf(out, "%sParts of sectors of 32 bytes add %s to the bytes of the L2.\n",
-                         t->k_alignment < 16 || t->n_alignment < 16 ? "" : "\n",
+                         k || n ? "" : "\n",
                          roof_format_quantity(more, t->sector_bytes / own, ROOF_UNIT_FRACTION));
     }
 }

@@ -646,7 +646,9 @@ def check_levers(comparison, got, model, asked, device, case):
     for limit, changed in (("max_batch_fp8", {"precision": "fp8_e4m3", "weights": None,
                                               "activations": None, "out": None}),
                            ("max_batch_kv_fp8", {"kv": "fp8_e4m3"}),
-                           ("max_batch_next_tp", {"tp": got.get("next_tp")})):
+                           ("max_batch_next_tp", {"tp": got.get("next_tp")}),
+                           ("max_batch_nearest", {"tp": got.get("nearest_tp"), "pp": got.get("nearest_pp"),
+                                                  "ep": None, "moe_tp": None, "moe_ep": None})):
         most = got.get(limit)
         if most is None:
             continue
@@ -657,6 +659,12 @@ def check_levers(comparison, got, model, asked, device, case):
         for tp in range(asked.get("tp", 1) + 1, got["next_tp"]):
             if fits(here + 1, tp=tp):
                 comparison.differ(f"next_tp {got['next_tp']}, and {tp} lets more fit", case)
+    if "nearest_tp" in got:
+        split = {"ep": None, "moe_tp": None, "moe_ep": None}
+        for devices in range(asked.get("tp", 1) * asked.get("pp", 1) + 1, got["nearest_tp"] * got["nearest_pp"]):
+            for tp in (t for t in range(1, devices + 1) if devices % t == 0):
+                if fits(here + 1, tp=tp, pp=devices // tp, **split):
+                    comparison.differ(f"nearest_tp {got['nearest_tp']}, and {tp} with {devices} devices lets more fit", case)
 
 
 def check_room(comparison, got, model, asked, device, case):

@@ -176,7 +176,7 @@ static void test_commands(void **unused)
         {"max-accuracy-loss", RECOMMEND},
         {"native-only", RECOMMEND},
         {"format", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT | CHECK | SIMULATE},
-        {"columns", PREDICT | SWEEP | RECOMMEND | LIST | SIMULATE},
+        {"columns", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | SIMULATE},
         {"ceilings", PLOT},
         {"attainable", PLOT},
         {"size", SWEEP | RECOMMEND | PLOT | SIMULATE},

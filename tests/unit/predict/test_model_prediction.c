@@ -1215,6 +1215,13 @@ static void test_levers(void **state)
     s.tp = 4;
     assert_near(here.next_tp, 4, 0);
     assert_near(here.max_batch_next_tp, limits_of(m, s, h).max_batch, 0);
+    /* Three stages are fewer devices than four halves of the heads. */
+    s.tp = 1;
+    s.pp = 3;
+    assert_true(here.nearest_tp == 1 && here.nearest_pp == 3);
+    assert_near(here.max_batch_nearest, limits_of(m, s, h).max_batch, 0);
+    assert_true(here.max_batch_nearest > here.max_batch);
+    s.pp = 1;
     /* Weights alone fill one device: only another one helps. */
     s.tp = 1;
     const struct roof_limits none = limits_of(m, s, h);
@@ -1222,6 +1229,7 @@ static void test_levers(void **state)
     assert_near(none.max_batch, 0, 0);
     assert_true(unknown(none.max_batch_kv_fp8));
     assert_near(none.next_tp, 2, 0);
+    assert_true(unknown(none.max_batch_nearest)); /* no split has fewer than two devices */
     assert_near(none.max_batch_next_tp, here.max_batch, 0);
     /* Less that is kept free makes room there, and so does a host; what fits needs neither. */
     s.tp = 1;

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/* Changes of a question that no plan satisfies: those with which one would. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "decide/input.h"
+#include "decide/plan_inputs.h"
+#include "decide/plan_verdict.h"
+
+/* A change tries so many more devices one by one, then powers of two up to so many times these. */
+#define MORE_DEVICES 8
+
+/* Returns the number of devices to be tried after n; 0: no more are. */
+static int64_t more_devices(int64_t n, int64_t most)
+{
+    const int64_t near = most + MORE_DEVICES;
+    int64_t next = 1;
+    while (next <= n) {
+        next *= 2;
+    }
+    next = n < near ? n + 1 : next;
+    return next <= MORE_DEVICES * near && next <= ROOF_PLAN_DEVICES_MAX ? next : 0;
+}
+
+/* Searches a changed problem, and keeps its best plan as a change that helps. */
+static enum roof_status try_change(struct roof_plan_answer *answer,
+                                   const struct roof_plan_problem *problem, const char *key,
+                                   const char *value, struct roof_error *error)
+{
+    struct roof_plans plans = {0};
+    struct roof_plan_problem alone = *problem;
+    alone.beyond = ROOF_ACCURACY_NONE;
+    const enum roof_status status = roof_plan_search(&plans, &alone, error);
+    if (status == ROOF_OK) {
+        struct roof_plan_shortage *const shortage = &answer->shortage;
+        struct roof_plan_change *const change = &shortage->change[shortage->changes++];
+        (void)snprintf(change->option, sizeof change->option, "%s %s", key, value);
+        change->plan = plans.plan[0];
+    }
+    roof_plans_free(&plans);
+    return status == ROOF_UNSATISFIED ? ROOF_OK : status;
+}
+
+/* Engines leave at least this fraction of the memory free. */
+#define RESERVE_LEAST 0.05
+
+/* Tries fewer bits in the cache, less memory kept free, and both where neither is enough. */
+static enum roof_status try_memory(struct roof_plan_answer *answer, struct roof_error *error)
+{
+    struct roof_plan_problem narrow = answer->problem;
+    struct roof_plan_problem free = answer->problem;
+    enum roof_precision *const kv = &narrow.base.common.formats.kv;
+    const bool bits = *kv != ROOF_PRECISION_AUTO && *kv != ROOF_PRECISION_FP8_E4M3;
+    const bool reserve = free.base.reserve > RESERVE_LEAST;
+    char value[ROOF_NUMBER_SIZE];
+    char both[ROOF_NUMBER_SIZE + 20];
+    *kv = bits ? ROOF_PRECISION_FP8_E4M3 : *kv;
+    free.base.reserve = RESERVE_LEAST;
+    (void)roof_format_number(value, RESERVE_LEAST);
+    if (bits) {
+        TRY(try_change(answer, &narrow, "kv", "fp8", error));
+    }
+    if (reserve) {
+        TRY(try_change(answer, &free, "reserve", value, error));
+    }
+    if (answer->shortage.changes > 0 || !bits || !reserve) {
+        return ROOF_OK;
+    }
+    narrow.base.reserve = RESERVE_LEAST;
+    (void)snprintf(both, sizeof both, "fp8 --reserve %s", value);
+    return try_change(answer, &narrow, "kv", both, error);
+}
+
+/* Writes a value of a limit that a plan with `value` keeps, with a digit to spare. */
+static void write_limit(char *out, size_t size, enum roof_plan_limit limit, double value)
+{
+    const bool least = limit == ROOF_PLAN_LIMIT_TOKENS_PER_S;
+    const bool time = limit == ROOF_PLAN_LIMIT_TTFT || limit == ROOF_PLAN_LIMIT_TPOT;
+    char number[ROOF_QUANTITY_SIZE];
+    const double kept = value * (least ? 1 - 5e-4 : 1 + 5e-4); /* four digits round by less */
+    roof_format_short(number, time ? roof_to_unit(kept, ROOF_UNIT_MILLISECONDS) : kept);
+    (void)snprintf(out, size, "%s%s", number, time ? "ms" : "");
+}
+
+/* Takes the limit that a plan misses alone by the least, as a limit that is given up in part. */
+static void relax_limit(struct roof_plan_answer *answer)
+{
+    const struct roof_plans *const plans = &answer->plans;
+    struct roof_plan_shortage *const shortage = &answer->shortage;
+    enum roof_plan_limit nearest = ROOF_PLAN_LIMIT_COUNT;
+    double least = (double)INFINITY;
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
+        if (i != ROOF_PLAN_LIMIT_CONCURRENCY && plans->missed[i] > 0) {
+            const double excess = roof_plan_excess(
+                (enum roof_plan_limit)i, plans->nearest[i].value[i], answer->problem.limit[i]);
+            nearest = excess < least ? (enum roof_plan_limit)i : nearest;
+            least = fmin(least, excess);
+        }
+    }
+    if (nearest < ROOF_PLAN_LIMIT_COUNT && shortage->changes < ROOF_PLAN_CHANGES) {
+        struct roof_plan_change *const change = &shortage->change[shortage->changes++];
+        char value[ROOF_QUANTITY_SIZE + 2];
+        change->plan = plans->nearest[nearest];
+        write_limit(value, sizeof value, nearest, change->plan.value[nearest]);
+        (void)snprintf(change->option, sizeof change->option, "%s %s",
+                       roof_input(roof_plan_limit_input(nearest))->option, value);
+    }
+}
+
+/* Tries more devices, until some are enough. */
+static enum roof_status try_devices(struct roof_plan_answer *answer, struct roof_error *error)
+{
+    struct roof_plan_problem changed = answer->problem;
+    const int64_t most = answer->problem.devices[answer->problem.device_counts - 1];
+    const size_t before = answer->shortage.changes;
+    char value[ROOF_NUMBER_SIZE];
+    changed.device_counts = 1;
+    for (int64_t n = more_devices(most, most);
+         n > 0 && answer->shortage.changes == before && before < ROOF_PLAN_CHANGES;
+         n = more_devices(n, most)) {
+        changed.devices = &n;
+        (void)snprintf(value, sizeof value, "%" PRId64, n);
+        TRY(try_change(answer, &changed, "devices", value, error));
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_plan_find_changes(struct roof_plan_answer *answer, struct roof_error *error)
+{
+    if (answer->shortage.wanted > 0) {
+        TRY(try_memory(answer, error));
+    }
+    relax_limit(answer);
+    TRY(try_devices(answer, error));
+    struct roof_plan_problem changed = answer->problem;
+    const size_t others = answer->shortage.changes;
+    while (changed.max_loss < ROOF_ACCURACY_2_TO_5 && answer->shortage.changes == others &&
+           others < ROOF_PLAN_CHANGES) {
+        changed.max_loss++;
+        TRY(try_change(answer, &changed, "max-accuracy-loss", roof_accuracy_name(changed.max_loss),
+                       error));
+    }
+    return ROOF_OK;
+}
