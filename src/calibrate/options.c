@@ -25,7 +25,8 @@ static bool usage(void)
           "--attribution is kept in the result: a line without \" and \\.\n"
           "--few fits N rows of each kernel as roofline measure does, and prints the errors on\n"
           "its other rows, in CSV: those of the lender and those of the fit, in per cent.\n"
-          "--evaluations bounds each of the three rounds of a search (default 1200).\n",
+          "--evaluations bounds each of the three rounds of a search (default 1200); kernels with\n"
+          "fewer than 1000 rows have three times as many.\n",
           stderr);
     return false;
 }

@@ -9,6 +9,10 @@
 #define STARTS 2
 #define DRAWS 300
 
+/* Kernels with fewer rows are searched longer, at the cost of the others or less. */
+#define MANY_ROWS 1000
+#define MORE_EVALUATIONS 3
+
 /* Parameters that libraries have a few values of, which no search finds between: the rest of the
  * fit is searched a little with each of them. */
 #define CHOICES 3
@@ -113,9 +117,12 @@ static double search_round(struct search *s, double *z, const struct limits *lim
 static double search_from(struct search *s, double *z, const struct limits *limits)
 {
     static const double steps[] = {0.3, 0.2, 0.1};
+    const struct fitter *const f = s->fitter;
+    const bool cheap = f->group[s->group].rows < MANY_ROWS;
     double value = HUGE_VAL;
     for (size_t round = 0; round < COUNT(steps); round++) {
-        value = search_round(s, z, limits, steps[round], s->fitter->options->evaluations);
+        value = search_round(s, z, limits, steps[round],
+                             f->options->evaluations * (cheap ? MORE_EVALUATIONS : 1));
     }
     return value;
 }

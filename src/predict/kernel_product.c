@@ -403,19 +403,18 @@ enum {
  * padded to a tile; a tile of columns goes through all of K in turn; and the activations of every
  * routed row are permuted, stored between the products and summed.
  */
-void roof_expect_moe(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)
+static void expect_experts(struct roof_expected *out, const struct roof_kernel_task *t,
+                           const double *p)
 {
     const struct roof_workload *const w = t->workload;
     const double hidden = (double)w->shape.hidden;
     const double inner = (double)w->shape.intermediate;
-    /* With the columns that fill its last tile up; their weights are stored as zeros. */
-    const double columns = p[M_COLUMNS] * round_up(inner / p[M_COLUMNS]);
     /* Gate, up and down, or some of them where their formats differ or there is no gate. */
     const bool in = w->op != ROOF_OPERATOR_MOE_DOWN;
     const bool down = w->op != ROOF_OPERATOR_MOE_GATE_UP && w->op != ROOF_OPERATOR_MOE_UP;
     const double matrices = roof_expert_matrices(w->op);
     const double part = matrices / 3;
-    const double depth = (in ? hidden : 0) + (down ? columns : 0);
+    const double depth = (in ? hidden : 0) + (down ? inner : 0);
     const double element = roof_precision_bits(w->formats.weights) / 8;
     const double weights = t->work->bytes[ROOF_ROLE_WEIGHTS];
     const double touched = weights / (matrices * hidden * inner * element);
@@ -425,14 +424,13 @@ void roof_expect_moe(struct roof_expected *out, const struct roof_kernel_task *t
     const double set = roof_working_set(w, weights);
     const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[M_L2_CAPACITY] * t->l2);
     out->tiling.l2_hit = hit;
-    const double memory = weights * (columns / inner) *
-                          (1 + p[M_REREAD] * rows / (rows + p[M_TILE_ROWS])) *
+    const double memory = weights * (1 + p[M_REREAD] * rows / (rows + p[M_TILE_ROWS])) *
                           ((1 - hit) / p[M_DRAM] + hit / p[M_L2_RATE]) / t->bandwidth;
-    const double compute = 2 * matrices * (routed + p[M_TILE_ROWS] * touched) * hidden * columns /
-                           (p[M_PEAK] * t->peak);
+    const double compute =
+        2 * matrices * (routed + p[M_TILE_ROWS] * touched) * hidden * inner / (p[M_PEAK] * t->peak);
     const double lone = 128 * depth * element * t->sms / (p[M_STREAM] * t->bandwidth);
     const double moves = part * p[M_PASSES] * 2 *
-                         (routed * (2 * hidden + 3 * columns) + 2 * tokens * hidden) / t->bandwidth;
+                         (routed * (2 * hidden + 3 * inner) + 2 * tokens * hidden) / t->bandwidth;
     const double sort = part * p[M_DOUBLING] * log2(1 + routed) / t->clock;
     const double products = roof_overlap(memory, compute, p[M_OVERLAP]);
     out->launch_s = part * p[M_LAUNCH] / t->clock;
@@ -440,4 +438,24 @@ void roof_expect_moe(struct roof_expected *out, const struct roof_kernel_task *t
     out->limit = lone + sort > products + moves ? ROOF_KERNEL_LIMIT_LATENCY
                  : compute > memory + moves     ? ROOF_KERNEL_LIMIT_COMPUTE
                                                 : ROOF_KERNEL_LIMIT_MEMORY;
+}
+
+/* Some libraries store the weights of whole tiles of columns, with zeros, and compute all of them.
+ */
+void roof_expect_moe(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)
+{
+    const double inner = (double)t->workload->shape.intermediate;
+    const double columns = p[M_COLUMNS] * round_up(inner / p[M_COLUMNS]);
+    if (!(columns > inner)) { /* NAN: a granule of 0 */
+        expect_experts(out, t, p);
+        return;
+    }
+    struct roof_workload padded = *t->workload;
+    struct roof_work work;
+    struct roof_kernel_task whole = *t;
+    padded.shape.intermediate = (int64_t)columns;
+    roof_operator_work(&work, &padded, NULL);
+    whole.workload = &padded;
+    whole.work = &work;
+    expect_experts(out, &whole, p);
 }

@@ -276,6 +276,7 @@ static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kerne
         return false;
     }
     return a->kernel == b->kernel && a->numerics == b->numerics && a->quantize == b->quantize &&
+           (!a->one_format || !b->one_format || a->weights == b->weights) &&
            (a->stack == b->stack || a->stack == ROOF_STACK_BEST || b->stack == ROOF_STACK_BEST);
 }
 
@@ -346,9 +347,12 @@ static void test_embedded(void **unused)
             for (int stack = 0; stack < ROOF_STACK_COUNT; stack++) {
                 const bool common = fit->stack == ROOF_STACK_BEST && stack != ROOF_STACK_LLAMA_CPP;
                 if (common || (int)fit->stack == stack) {
-                    assert_ptr_equal(roof_calibration_find(c, fit->kernel, (enum roof_stack)stack,
-                                                           fit->numerics, fit->quantize),
-                                     fit);
+                    const enum roof_precision weights =
+                        fit->one_format ? fit->weights : ROOF_PRECISION_AUTO;
+                    assert_ptr_equal(
+                        roof_calibration_find_for(c, fit->kernel, (enum roof_stack)stack,
+                                                  fit->numerics, fit->quantize, weights),
+                        fit);
                 }
             }
             if (fit->lent != NULL) {
