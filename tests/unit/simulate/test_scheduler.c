@@ -341,8 +341,10 @@ static void test_ahead(void **state)
     check(&out.request[2], 9, 11, 11);
     /* A pipeline has other steps under way. */
     limits.stages = 2;
+    limits.interval = 3;
     (void)run(&out, limits, two, 2);
     const double scheduled = out.request[1].scheduled_s;
+    limits.interval = 0;
     limits.ahead = false;
     (void)run(&out, limits, two, 2);
     assert_near(out.request[1].scheduled_s, scheduled, 0);
