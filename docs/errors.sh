@@ -237,7 +237,7 @@ if [ -f "$dir/more/inferencemax_agg.csv" ]; then
 The host time of engines ([accuracy](accuracy.md#host-time-of-engines)) was fitted to the static batches above and to the closed loops below with at most 128 users. The errors are means: of whole requests and times per token for steps, and of simulated times to first token for requests.
 Each line has the error of one group without host time (`none`), and with the host time fitted to the other groups (`error`). The last two columns are that host time; the time of a request is under `step us`. **all** has the means of these errors and the fit to all groups, which data/engines keeps if the error falls. Groups have ten rows or more.
 
-The error falls for requests, and for steps of vLLM of 2024. It does not fall for steps of TensorRT-LLM and of vLLM since 0.11, so these have no host time. The requests of SGLang (DeepSeek on B200, median error 83%) do not determine a time; with 31 ms, between those of the others, their mean error falls from 81 to 76%. Splitwise (vLLM of 2023, Llama-2-70B on A100) tests vLLM of 2024. Its error falls from 12.1 to 10.2% with two devices, from 36.9 to 34.6% with four, and from 61.8 to 59.5% with eight. Each of its devices adds 4 ms to a step, which no other source shows.
+The error falls for requests, and for steps of vLLM of 2024. It does not fall for steps of TensorRT-LLM and of vLLM since 0.11, so these have no host time. The requests of SGLang (DeepSeek on B200, median error 55%) do not determine a time; with 26 ms, between those of the others, their mean error falls from 59 to 53%. Splitwise (vLLM of 2023, Llama-2-70B on A100) tests vLLM of 2024. Its error falls from 12.1 to 10.2% with two devices, from 36.9 to 34.6% with four, and from 61.8 to 59.5% with eight. Each of its devices adds 4 ms to a step, which no other source shows.
 
 EOF
     python3 -B tests/host_times.py "$bin" "$dir"
@@ -247,12 +247,12 @@ EOF
 
 `simulate` against closed loops: InferenceMAX and NVIDIA's own runs (ai-dynamo/aiconfigurator@095f58a, aic-core/src/aiconfigurator_core/systems/silicon_sample.csv, Apache-2.0; measured by SemiAnalysis InferenceMAX,
 Apache-2.0, and by NVIDIA). The recipes of InferenceMAX (SemiAnalysisAI/InferenceX@34bc7c4, benchmarks/single_node) give the layouts, the FP8 cache on B200 and the budgets of a step. In the runs of NVIDIA each engine
-has its defaults ([simulation](simulation.md#how-well-it-does)). No host time is added, and no drafts are assumed. TPOT and TTFT are
+has its defaults ([simulation](simulation.md#how-well-it-does)). The schedulers are those of `--engine`. SGLang looks for requests every tenth step, or every thirtieth from 16 users on (`--recv-interval`), as in the recipes. No host time is added, and no drafts are assumed. TPOT and TTFT are
 the medians of |simulated / measured - 1| over the rows, and bias is the median with its sign.
 
 All users ask at once in the beginning, as the clients of benchmarks do (`--warm-up 0`), and each asks ten times in the mean. The copy at hand calls the measured times medians; they are compared with simulated means, because
-they behave like means: the tenth of the requests that waits in the beginning adds half the time of all prompts to a mean, which grows with the users, and nothing to a median. The TTFT of vLLM on H100 is 2.1 times
-the simulated mean from 4 to 64 users, to 5% in the median; against the simulated median it is 2.6 times at 4 users and 9 times at 64.
+they behave like means: the tenth of the requests that waits in the beginning adds half the time of all prompts to a mean, which grows with the users, and nothing to a median. The TTFT of vLLM on H100 is 2.0 times
+the simulated mean from 4 to 64 users, to 5% in the median; against the simulated median it is 2.1 times at 4 users and 4.4 times at 64.
 
 The last three columns say how a fit would do: TTFT = factor x simulated + added, chosen for the least error of the row's runs, and the error of each half of the runs with the fit of the other half. A factor above 1 says that
 prompts take longer than predicted; what is added is the way of a request through the server.
@@ -271,8 +271,7 @@ tests/serving_errors.py reads the rows of the file as follows:
 gpt-oss with TensorRT-LLM is predicted too slow, perhaps for two reasons. Tokens of a batch share experts, but the estimate assumes that each chooses its own. And the recipe lets a kernel begin before the last one has ended
 (TRTLLM_ENABLE_PDL), which no row of kernels shows.
 
-Two more things are not simulated. vLLM on H100 ran the experts of gpt-oss with Marlin kernels (`VLLM_MXFP4_USE_MARLIN=1`). SGLang looked for new requests every tenth step, or every thirtieth from 16 users on
-(`--scheduler-recv-interval`), which adds 5 or 15 steps to a mean time to first token.
+One more thing is not simulated: vLLM on H100 ran the experts of gpt-oss with Marlin kernels (`VLLM_MXFP4_USE_MARLIN=1`). NVIDIA's own runs of TensorRT-LLM on H100 scatter: with prompts of 1024 and 512 generated tokens, Llama-3.1-8B has a time to first token of 226 ms with 32 users on one device and of 1981 ms with 128 users on four; simulated are 316 and 203 ms.
 
 EOF
     python3 -B tests/serving_errors.py "$bin" "$dir/more/inferencemax_agg.csv"

@@ -59,9 +59,9 @@ def closed(program, row, sizes):
         return None
     words = dict(zip(question[2::2], question[3::2]))
     share = 0.9 if "Inference" in row["origin"] else 1
-    kept = [word for key in ("-H", "-p", "--layout", "--activations", "--kv", "--stack", "--tp", "--attention-dp",
+    kept = [word for key in ("-H", "-p", "--layout", "--activations", "--kv", "--tp", "--attention-dp",
                              "--moe-tp", "--moe-ep", "--chunk") if key in words for word in (key, words[key])]
-    asked = ask(program, ["predict", "model", question[1], *kept, "--batch", words["--concurrency"],
+    asked = ask(program, ["predict", "model", question[1], *kept, "--stack", words["--engine"], "--batch", words["--concurrency"],
                           "--prompt", str(int(share * int(row["isl"]))), "--generate",
                           str(int(share * int(row["osl"])))], "expected_tpot_ms")
     return asked and (f"{row['framework']}, steps", f"{words['-H']} {question[1]}", *asked,

@@ -76,6 +76,7 @@ TESTS = {
     "trace": ["request_trace"],
     "trace_reader": ["request_trace", "bench_result"],
     "scheduler": ["simulation", "scheduler"],
+    "scheduler_look": ["scheduler"],
     "safetensors_names": ["safetensors"],
     "safetensors_formats": ["safetensors"],
     "safetensors_weights": ["safetensors"],
@@ -83,7 +84,8 @@ TESTS = {
 MODULES = ["operator", "workload", "predict", "scenario", "stage", "graph", "model_size", "sweep",
            "recommend"]
 # Command lines that are compared when no unit test notices.
-CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware"]
+CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware",
+         "simulate", "rate"]
 
 SWAPS = {" + ": [" - "], " - ": [" + "], " * ": [" / "], " / ": [" * "], " < ": [" <= "],
          " <= ": [" < "], " > ": [" >= "], " >= ": [" > "], " == ": [" != "], " != ": [" == "],

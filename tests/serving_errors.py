@@ -103,6 +103,14 @@ def distinct(path):
     return list(once.values())[::-1], len(rows) - len(drafted) - len(once), len(drafted)
 
 
+def interval_of(row):
+    """How many steps without prompts a server runs until it looks for requests again. InferenceMAX starts SGLang
+    with --scheduler-recv-interval 10, or 30 from 16 users on."""
+    if row["framework"] != "sglang" or not is_public(row):
+        return 1
+    return 30 if size(row["concurrency"]) >= 16 else 10
+
+
 def recipe_of(row, model):
     """The formats, the budget and the most sequences of a run's server."""
     found = RECIPES.get((row["framework"], row["gpu"], model.split("-")[0].replace("gpt", "gpt-oss"),
@@ -130,11 +138,12 @@ def command(row):
     # InferenceMAX draws lengths from 80% of the size up; the other runs have one length.
     prompt, generate = (f"uniform:{int(0.8 * n)}:{n}" if is_public(row) else str(n)
                         for n in (int(row["isl"]), int(row["osl"])))
-    return ["simulate", model, "-H", DEVICES[row["gpu"]], *formats, "--stack",
+    return ["simulate", model, "-H", DEVICES[row["gpu"]], *formats, "--engine",
             row["framework"], "--tp", str(tp), "--attention-dp", str(groups),
             *([] if dense else ["--moe-tp", str(moe_tp), "--moe-ep", str(moe_ep)]),
             "--concurrency", str(users), "--requests", str(max(10 * users, 2)), "--warm-up", "0", "--prompt", prompt,
             "--generate", generate, "--chunk", str(budget), "--max-num-seqs", str(sequences),
+            "--recv-interval", str(interval_of(row)),
             "-f", "ndjson", "--columns", "ttft_ms_mean,tpot_ms_mean"]
 
 
@@ -154,7 +163,7 @@ def times(program, row, host):
 def is_below(program, row):
     """True if the time per token of a run is below the lower bound of its split, with lengths of the mean."""
     question = command(row)
-    split = question[1:question.index("--concurrency")]
+    split = ["--stack" if word == "--engine" else word for word in question[1:question.index("--concurrency")]]
     lengths = [str(int(0.9 * int(row[key]))) for key in ("isl", "osl")]
     done = subprocess.run([program, "predict", "model", *split, "--batch", str(size(row["concurrency"])), "--prompt",
                            lengths[0], "--generate", lengths[1], "-f", "json"],

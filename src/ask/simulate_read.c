@@ -217,6 +217,7 @@ static enum roof_status read_scheduler(struct simulate_input *in, const struct r
     if (overhead != NULL) {
         TRY(roof_parse_time(&limits->overhead_s, overhead, ROOF_KEY("request_overhead"), error));
     }
+    TRY(roof_read_integer(&limits->interval, a->question, ROOF_INPUT_RECV_INTERVAL, error));
     limits->sequences = in->row.max_num_seqs;
     limits->prefix_hit = in->scenario.prefix_hit;
     in->row.chunk = in->scenario.chunk == 0 ? ROOF_REQUEST_CHUNK : in->scenario.chunk;
@@ -427,6 +428,7 @@ static enum roof_status read_engine_rules(struct simulate_input *in, const struc
     limits->budget_has_decode = engine->scheduler.counts_decode;
     limits->separates = !engine->scheduler.mixes;
     limits->reserves = !engine->scheduler.preempts;
+    limits->ahead = engine->scheduler.ahead;
     if (!roof_asking_has(a, ROOF_INPUT_CHUNK)) {
         in->scenario.chunk = in->row.chunk = limits->budget = d->chunk;
     }

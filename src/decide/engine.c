@@ -313,15 +313,16 @@ static enum roof_status read_scheduler(const struct reader *r)
     } flags[] = {{"counts_decode", &s->counts_decode},
                  {"mixes", &s->mixes},
                  {"preempts", &s->preempts},
-                 {"keeps_prefixes", &s->keeps_prefixes}};
+                 {"keeps_prefixes", &s->keeps_prefixes},
+                 {"ahead", &s->ahead}};
     if (value == NULL) {
         return ROOF_OK;
     }
     for (size_t i = 0; i < COUNT(flags); i++) {
         if (!roof_json_boolean(flags[i].flag, roof_json_get(value, flags[i].key))) {
             return complain(r, value,
-                            "a scheduler has counts_decode, mixes, preempts and "
-                            "keeps_prefixes, true or false");
+                            "a scheduler has counts_decode, mixes, preempts, keeps_prefixes and "
+                            "ahead, true or false");
         }
     }
     s->known = true;

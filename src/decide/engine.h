@@ -115,6 +115,7 @@ struct roof_engine_scheduler {
     bool mixes;         /**< prompts and sequences that decode share steps */
     bool preempts;      /**< it admits more than may fit, and computes again what it put back */
     bool keeps_prefixes;
+    bool ahead; /**< it puts a step together while the one before it runs */
     const struct roof_engine_defaults *defaults; /**< the first that fits holds */
     size_t count;
 };

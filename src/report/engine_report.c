@@ -126,14 +126,16 @@ static void put_scheduler(struct roof_text *out, const struct roof_engine_schedu
     if (!s->known) {
         return;
     }
-    roof_text_printf(out, "\nscheduler, unless it is told otherwise\n  %s\n  %s\n  %s\n  %s\n",
-                     s->mixes ? "prompts share steps with sequences that decode"
-                              : "prompts have separate steps",
-                     s->counts_decode ? "the budget of a step counts all tokens"
-                                      : "the budget of a step counts prompt tokens",
-                     s->preempts ? "without room the last sequence is put back, and computed again"
-                                 : "a request waits until there is room for it to its end",
-                     s->keeps_prefixes ? "prefixes are kept" : "prefixes are not kept");
+    roof_text_printf(
+        out, "\nscheduler, unless it is told otherwise\n  %s\n  %s\n  %s\n  %s\n  %s\n",
+        s->mixes ? "prompts share steps with sequences that decode" : "prompts have separate steps",
+        s->counts_decode ? "the budget of a step counts all tokens"
+                         : "the budget of a step counts prompt tokens",
+        s->preempts ? "without room the last sequence is put back, and computed again"
+                    : "a request waits until there is room for it to its end",
+        s->keeps_prefixes ? "prefixes are kept" : "prefixes are not kept",
+        s->ahead ? "a step is put together while the one before it runs"
+                 : "a step is put together when the one before it has ended");
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_engine_defaults *const d = &s->defaults[i];
         char memory[ROOF_QUANTITY_SIZE];
@@ -301,6 +303,7 @@ static void json_scheduler(struct roof_text *out, const struct roof_engine_sched
     json_flag(out, "mixes", s->mixes);
     json_flag(out, "preempts", s->preempts);
     json_flag(out, "keeps_prefixes", s->keeps_prefixes);
+    json_flag(out, "ahead", s->ahead);
     roof_text_put(out, "\"defaults\": [");
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_engine_defaults *const d = &s->defaults[i];

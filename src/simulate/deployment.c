@@ -127,6 +127,7 @@ void roof_deployment_limit(struct roof_scheduler_limits *limits,
     limits->path = deployment->path;
     limits->drafts.tokens = deployment->scenario.draft_tokens;
     limits->drafts.acceptance = deployment->scenario.acceptance;
+    limits->ahead = limits->ahead && !deployment->bound; /* no rule is needed for a bound */
     if (limits->engine_overhead) {
         const struct roof_scenario *const s = &deployment->scenario;
         limits->overhead_s = deployment->bound ? 0 : s->host_time[s->common.stack].request_s;

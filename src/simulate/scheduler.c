@@ -198,7 +198,7 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
     int64_t tokens = 0;
     while (!p->preempted && s->partial == NONE && s->queue.count > 0 && p->budget > 0 &&
            s->spares > 0 && g->decoding + g->completes < share) {
-        if (first_comes(s) > s->clock_s) {
+        if (first_comes(s) > s->seen_s) {
             return ROOF_OK;
         }
         if (!finds_room(&cached, &tokens, s, p->budget)) {
@@ -414,6 +414,9 @@ static bool admits_none(struct prompts *p, const struct roof_scheduler *s)
     if (s->queue.count == 0 || s->spares == 0 || budget <= 0 || first_comes(s) > s->clock_s) {
         return true;
     }
+    if (first_comes(s) > s->seen_s) {
+        return false; /* it may be known to the next step */
+    }
     /* Blocks that a prefix cache evicts change what the first request needs. */
     p->memory = s->cache == NULL && !finds_room(&cached, &tokens, s, budget);
     return p->memory;
@@ -441,6 +444,7 @@ static void run_alike(struct roof_scheduler *s, const struct prompts *p, double 
     double *const limit = limit_of(s, p);
     double limited = limit == NULL ? 0 : *limit;
     double clock = s->clock_s;
+    double began = s->began_s;
     double contexts = g->contexts;
     int64_t round = g->round;
     for (; round < last && clock < until_s; round++) {
@@ -455,6 +459,7 @@ static void run_alike(struct roof_scheduler *s, const struct prompts *p, double 
         s->free -= blocks;
         add_to_sums(&sums, time, running, waiting, (double)(s->limits.blocks - s->free));
         limited += time;
+        began = clock;
         clock += time;
         contexts += decoding;
     }
@@ -467,7 +472,9 @@ static void run_alike(struct roof_scheduler *s, const struct prompts *p, double 
     if (limit != NULL) {
         *limit = limited;
     }
+    roof_scheduler_count(s, round - g->round);
     s->now = (struct now){.limit = limit};
+    s->began_s = began;
     s->clock_s = g->exit_s = clock;
     g->contexts = contexts;
     g->round = round;
@@ -497,6 +504,7 @@ static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *er
 {
     struct roof_step_load load;
     double time = 0;
+    roof_scheduler_look(s);
     TRY(load_step(&load, s, s->group, error));
     if (does_nothing(&load)) { /* the only sequence was put back */
         return ROOF_OK;
@@ -504,6 +512,7 @@ static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *er
     TRY(roof_step_time(&time, s->table, &load, error));
     time *= s->limits.scale;
     add_time(s, time);
+    s->began_s = s->clock_s;
     s->clock_s += time;
     s->group->exit_s = s->clock_s;
     return end_step(s, s->group, error);
@@ -516,6 +525,7 @@ static enum roof_status begin_step(bool *begun, struct roof_scheduler *s, struct
     struct roof_step_load load;
     double slowest = 0;
     double path = 0;
+    roof_scheduler_look(s);
     TRY(load_step(&load, s, g, error));
     *begun = !does_nothing(&load);
     if (!*begun) {

@@ -34,6 +34,8 @@ struct roof_scheduler_limits {
     int64_t budget;         /* most tokens of prompts in a step, or ROOF_BUDGET_WHOLE */
     bool budget_has_decode; /* the tokens of sequences that decode count, too */
     bool separates;         /* prompts have separate steps, before all that decode */
+    bool ahead;             /* a step is put together while the one before it runs */
+    int64_t interval;       /* steps without prompts until it looks for requests again; 0: one */
     bool reserves;     /* a request is admitted only with room for all of its tokens to its end */
     int64_t sequences; /* most that run at once */
     int64_t blocks;    /* of the KV cache; 0: without end */

@@ -55,6 +55,9 @@ struct roof_scheduler {
     struct now now;
     double clock_s;
     double wakes_s; /* when there is something to do again */
+    double began_s; /* when the last step began */
+    double seen_s;  /* requests that came until then are known */
+    int64_t blind;  /* steps since it looked for requests */
     uint64_t asked; /* steps since the last one that looked whether to stop */
     int64_t free;   /* blocks */
     struct sequence *sequence;
@@ -115,6 +118,12 @@ static inline int64_t blocks_lacking(const struct roof_scheduler *s, const struc
 {
     return blocks_of(q->prefilled + q->made + 1 + s->limits.drafts.tokens) - q->room;
 }
+
+/* Finds out which requests the step knows that begins now. An engine without anything to do waits
+ * for requests; one that works ahead put the step together when the one before it began. */
+void roof_scheduler_look(struct roof_scheduler *s);
+/* Counts steps without prompts of which the first follows the last step that ran. */
+void roof_scheduler_count(struct roof_scheduler *s, int64_t steps);
 
 /* Takes the first request of the queue into the list of those that run. */
 size_t roof_sequence_admit(struct roof_scheduler *s, int64_t cached);

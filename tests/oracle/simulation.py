@@ -177,6 +177,7 @@ class Engine:
         self.free_at = [0.0] * self.stages
         self.turn, self.now = 0, 0.0
         self.prompts = [(0.0, 0)] * self.stages  # when the last step of a group ends, its tokens
+        self.began, self.known_at, self.blind, self.prompted = 0.0, 0.0, 0, False
         self.idle = []  # names of blocks that no request uses, the oldest one first
 
     def in_use(self):
@@ -231,6 +232,7 @@ class Engine:
         self.context, self.tokens, self.seen, self.complete = 0, 0, 0, []
         self.decoding, self.preempted = [], False
         self.budget = self.case["chunk"] or math.inf
+        self.look()
         alone = self.case["engine"] == "sglang" and not self.decodes
         if not alone:
             self.decode(group)
@@ -249,8 +251,19 @@ class Engine:
             at = self.free_at[k] = max(at, self.free_at[k]) + own_time
         self.exits[group], self.work[group] = at, (self.decoding, self.complete)
         self.prompts[group] = at, self.tokens
+        self.began, self.prompted = self.now, self.tokens > 0
         self.turn = (group + 1) % self.stages
         return True
+
+    def look(self):
+        """Finds out which requests are known to the step that begins now."""
+        if not self.running or self.stages > 1:
+            self.blind, self.known_at = 0, self.now
+            return
+        self.blind = 0 if self.prompted or self.blind + 1 >= self.case["interval"] else self.blind + 1
+        if self.blind == 0:
+            ahead = self.case["engine"] and self.case["by"] == "expected"
+            self.known_at = self.began if ahead else self.now
 
     def decode(self, group):
         """1. Each sequence of the group that decodes needs a place for one token, and for its
@@ -302,7 +315,7 @@ class Engine:
         arrived = sum(r.ready <= self.now for r in self.waiting)
         there = min(len(self.running) + arrived, self.case["max_num_seqs"])
         mine = sum(r.group == group for r in self.running)
-        while not self.preempted and self.waiting and self.waiting[0].ready <= self.now and \
+        while not self.preempted and self.waiting and self.waiting[0].ready <= self.known_at and \
                 self.budget > 0 and len(self.running) < self.case["max_num_seqs"] and \
                 all(r.group is not None for r in self.running) and \
                 mine < -(-there // self.stages):
@@ -401,7 +414,8 @@ def draw(random):
             "drafts": drafts, "acceptance": random.choice([0, 0.4, 0.8, 1]),
             "drafter": drafter,
             "by": random.choice(["expected", "ideal"]),
-            "engine": random.choice([None, None, "vllm", "sglang", "trtllm"])}
+            "engine": random.choice([None, None, "vllm", "sglang", "trtllm"]),
+            "interval": random.choice([1, 1, 2, 5])}
 
 
 def write_trace(path, case):
@@ -514,6 +528,7 @@ def check(program, folder, case, steps):
                "--max-num-seqs", str(case["max_num_seqs"]), "--reserve", str(case["reserve"]),
                "--by", case["by"], "--dp", str(case["dp"]), "--pp", str(case["pp"])]
     command += ["--prefix-cache", "--hash-tokens", str(case["part"])] if case["part"] else []
+    command += ["--recv-interval", str(case["interval"])] if case["interval"] > 1 else []
     command += ["--router", case["router"]] if case["dp"] > 1 or case["prefills"] > 1 else []
     command += ["--prefill-copies", str(case["prefills"]), "--prefill-split",
                 f"pp={case['prefill_pp']}"] if case["prefills"] else []

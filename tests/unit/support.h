@@ -25,6 +25,15 @@
     " \"vector_tflops\": {\"fp32\": 0.1},"                                                         \
     " \"devices_per_node\": 2, \"link_gb_s\": 10, \"network_gb_s\": 1}"
 
+/* Checks what refused case number i of a test, and in which line. */
+static inline void check_refusal(size_t i, const struct roof_error *error, const char *message,
+                                 int line)
+{
+    if (strstr(error->message, message) == NULL || error->line != line) {
+        fail_msg("case %zu: line %d: %s", i, error->line, error->message);
+    }
+}
+
 static inline struct roof_hardware *parse_device(const char *json)
 {
     struct roof_hardware *hardware = NULL;

@@ -57,7 +57,7 @@ const FLAG_KEYS = ['unfused_attention', 'split_projections', 'no_launch_overhead
 // Of these some are of few commands, and the others are not asked with them.
 const FEW = { by: ['recommend', 'simulate'], ...Object.fromEntries([
   ...['formats', 'objective', 'kind', 'native_only', 'min_tokens_per_s', 'max_cost', 'max_power'].map((key) => [key, ['recommend']]),
-  ...['seed', 'warm_up', 'router', 'prefix_cache', 'hash_tokens'].map((key) => [key, ['simulate']]), ['request_overhead', ['simulate', 'recommend']]]) };
+  ...['seed', 'warm_up', 'router', 'prefix_cache', 'hash_tokens', 'recv_interval'].map((key) => [key, ['simulate']]), ['request_overhead', ['simulate', 'recommend']]]) };
 
 function extraOf(s, command) {
   return Object.fromEntries(Object.entries(JSON.parse(s.extra || '{}')).filter(([key]) => FEW[key]?.includes(command) ?? true));

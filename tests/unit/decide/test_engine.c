@@ -605,10 +605,10 @@ static void test_hosts(void **state)
         double step_s;
         double sequence_s;
         double request_s;
-    } rows[] = {{"vllm", NULL, 0, 0, 0.029},
+    } rows[] = {{"vllm", NULL, 0, 0, 0.025},
                 {"vllm", "2024", 772e-6, 53e-6, 0},
-                {"vllm", "0.9", 0, 0, 0.029},
-                {"trtllm", "2024", 0, 0, 0.036}};
+                {"vllm", "0.9", 0, 0, 0.025},
+                {"trtllm", "2024", 0, 0, 0.027}};
     size_t number = 0;
     for (size_t i = 0; i < COUNT(rows); i++) {
         assert_int_equal(roof_engine_find(&number, engines, rows[i].engine, NULL), ROOF_OK);

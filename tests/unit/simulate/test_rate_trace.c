@@ -154,9 +154,7 @@ static void test_refused(void **state)
         struct roof_rate_trace t;
         struct roof_error error = {0};
         assert_int_equal(read_text(&t, state, cases[i].text, &error), ROOF_INVALID);
-        if (strstr(error.message, cases[i].message) == NULL || error.line != cases[i].line) {
-            fail_msg("case %zu: line %d: %s", i, error.line, error.message);
-        }
+        check_refusal(i, &error, cases[i].message, cases[i].line);
         roof_rate_trace_free(&t);
     }
     struct roof_rate_trace none;

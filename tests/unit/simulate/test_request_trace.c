@@ -331,9 +331,7 @@ static void test_refused(void **state)
         struct roof_error error = {0};
         const int64_t part_tokens = cases[i].text[0] == '{' ? PART_TOKENS : 0;
         assert_int_equal(read_text(&t, state, cases[i].text, part_tokens, &error), ROOF_INVALID);
-        if (strstr(error.message, cases[i].message) == NULL || error.line != cases[i].line) {
-            fail_msg("case %zu: line %d: %s", i, error.line, error.message);
-        }
+        check_refusal(i, &error, cases[i].message, cases[i].line);
         roof_request_trace_free(&t);
     }
 }

@@ -320,6 +320,60 @@ static void test_uneven_stages(void **state)
     check(&out.request[1], 0.625, 3.25, 3.25);
 }
 
+/* A step is put together while the one before it runs: a request that comes meanwhile waits for the
+ * step after that. Steps end at 2, 3.25, 4.5, 6.75 and 8.25 s. */
+static void test_ahead(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    const struct given two[] = {{0, 8, 5}, {2.5, 8, 2}};
+    (void)run(&out, limits, two, 2);
+    check(&out.request[1], 3.25, 5.5, 7);
+    limits.ahead = true;
+    (void)run(&out, limits, two, 2);
+    check(&out.request[0], 0, 2, 8.25);
+    check(&out.request[1], 4.5, 6.75, 8.25);
+    /* An engine that has nothing else to do takes it at once. */
+    const struct given idle[] = {{0, 8, 1}, {1, 8, 1}, {9, 8, 1}};
+    (void)run(&out, limits, idle, 3);
+    check(&out.request[1], 2, 4, 4);
+    check(&out.request[2], 9, 11, 11);
+    /* A pipeline has other steps under way. */
+    limits.stages = 2;
+    limits.interval = 3;
+    (void)run(&out, limits, two, 2);
+    const double scheduled = out.request[1].scheduled_s;
+    limits.interval = 0;
+    limits.ahead = false;
+    (void)run(&out, limits, two, 2);
+    assert_near(out.request[1].scheduled_s, scheduled, 0);
+}
+
+/* Every third step without prompts looks for requests, and each that follows prompts. */
+static void test_interval(void **state)
+{
+    (void)state;
+    struct served out;
+    struct roof_scheduler_limits limits = wide();
+    struct given two[] = {{0, 8, 9}, {2.5, 8, 1}};
+    limits.interval = 3; /* steps begin at 0, 2, 3.25, 4.5 and 5.75 s */
+    (void)run(&out, limits, two, 2);
+    check(&out.request[0], 0, 2, 13);
+    check(&out.request[1], 5.75, 8, 8);
+    limits.ahead = true;
+    (void)run(&out, limits, two, 2);
+    check(&out.request[1], 5.75, 8, 8);
+    /* The step at 5.75 s was put together at 4.5 s, and the next look is three steps later. */
+    two[1].arrival_s = 5;
+    (void)run(&out, limits, two, 2);
+    check(&out.request[0], 0, 2, 13);
+    check(&out.request[1], 9.5, 11.75, 11.75);
+    limits.ahead = false;
+    (void)run(&out, limits, two, 2);
+    check(&out.request[1], 5.75, 8, 8);
+}
+
 /* Random requests in a small cache: every token is computed, and none twice but for preemptions. */
 static void test_random(void **state)
 {
@@ -335,6 +389,8 @@ static void test_random(void **state)
         limits.sequences = pick(1, 8);
         limits.budget = pick(1, 40);
         limits.blocks = pick(8, 20);
+        limits.ahead = pick(0, 1) == 1;
+        limits.interval = pick(0, 4);
         for (size_t i = 0; i < count; i++) {
             time += (double)pick(0, 20);
             given[i] = (struct given){time, pick(1, 60), pick(1, 40)};
@@ -593,6 +649,8 @@ int main(void)
         cmocka_unit_test(test_drafts_in_cache),
         cmocka_unit_test(test_drafts_that_fit),
         cmocka_unit_test(test_drafts_alone),
+        cmocka_unit_test(test_ahead),
+        cmocka_unit_test(test_interval),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+/* When an engine looks for requests: docs/simulation.md ("Engines") has the rules. */
+#include "simulate/scheduler_parts.h"
+
+void roof_scheduler_count(struct roof_scheduler *s, int64_t steps)
+{
+    const int64_t interval = s->limits.interval > 1 ? s->limits.interval : 1;
+    if (s->now.tokens) { /* a look follows prompts at once */
+        s->blind = 0;
+        steps--;
+    }
+    s->blind = (s->blind + steps) % interval;
+}
+
+void roof_scheduler_look(struct roof_scheduler *s)
+{
+    if (s->running == 0 || s->stages > 1) {
+        s->blind = 0;
+        s->seen_s = s->clock_s;
+        return;
+    }
+    roof_scheduler_count(s, 1);
+    if (s->blind == 0) {
+        s->seen_s = s->limits.ahead ? s->began_s : s->clock_s;
+    }
+}

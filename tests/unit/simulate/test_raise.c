@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/* What raises the greatest rate: of a copy that runs two sequences at a time, while more fit. */
+#include "models.h"
+
+#include <math.h>
+
+#include "simulate/raise.h"
+
+static void test_sequences(void **state)
+{
+    (void)state;
+    struct roof_model *const model = load("llama-3-8b");
+    struct roof_hardware *const hardware = load_calibrated("h100-sxm");
+    struct roof_scenario s;
+    struct roof_deployments d;
+    struct roof_capacity found;
+    struct roof_raise raise[ROOF_RAISES_MAX];
+    size_t count = 0;
+    roof_scenario_init(&s);
+    s.prompt = 200;
+    s.generate = 100;
+    s.common.shape.batch = 2;
+    s.common.formats.precision = ROOF_PRECISION_FP8_E4M3;
+    assert_int_equal(roof_deployments_open(&d, model, &s, NULL, hardware, false, NULL), ROOF_OK);
+    const struct roof_arrivals arrivals = {.prompt = {.low = 200, .mean = 200},
+                                           .generate = {.low = 100, .mean = 100}};
+    struct roof_simulation_inputs inputs = {.limits = {.budget = 8192, .sequences = 2, .scale = 1},
+                                            .copies = 1,
+                                            .arrivals = &arrivals,
+                                            .requests = 1000,
+                                            .seed = 1,
+                                            .warm_up = 0.2,
+                                            .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}};
+    inputs.limit[ROOF_LATENCY_E2E] = (struct roof_latency_limit){1.5, 0};
+    roof_deployments_use(&inputs, &d);
+    assert_int_equal(roof_capacity_find(&found, &inputs, NULL), ROOF_OK);
+    roof_simulation_free(&found.at);
+    assert_int_equal(roof_raises_find(raise, &count, &d, &inputs, found.rate, NULL), ROOF_OK);
+    assert_true(count >= 2 && count <= ROOF_RAISES_MAX);
+    bool copies = false;
+    bool sequences = false;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(raise[i].factor > 1.1);
+        assert_true(i == 0 || raise[i - 1].factor >= raise[i].factor);
+        if (strcmp(raise[i].key, "dp") == 0) { /* two such queues, to which requests go in turn */
+            copies = true;
+            assert_int_equal(raise[i].value, 2);
+            assert_int_equal(raise[i].devices, 2);
+            assert_true(raise[i].factor > 1.9 && raise[i].factor < 2.5);
+        } else if (strcmp(raise[i].key, "max_num_seqs") == 0) { /* steps are little longer */
+            sequences = true;
+            assert_int_equal(raise[i].value, 4);
+            assert_int_equal(raise[i].devices, 1);
+            assert_true(raise[i].factor > 1.7 && raise[i].factor < 2.5);
+        } else { /* it halves the products at most */
+            assert_string_equal(raise[i].key, "tp");
+            assert_int_equal(raise[i].value, 2);
+            assert_int_equal(raise[i].devices, 2);
+            assert_true(raise[i].factor < 2.2);
+        }
+    }
+    assert_true(copies && sequences);
+    roof_deployments_close(&d);
+    free_calibrated(hardware);
+    roof_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sequences)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
