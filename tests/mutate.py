@@ -178,7 +178,7 @@ class Worker:
         self.process = None
         self.environment = dict(os.environ, LC_ALL="C", ROOFLINE_DATA="", XDG_DATA_HOME="",
                                 HOME=folder)
-        for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "BUILD"]:
+        for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "BUILD", "WERROR"]:
             self.environment.pop(name, None)
         if first is not None:
             shutil.copytree(first.folder, folder, symlinks=True)
@@ -199,11 +199,15 @@ class Worker:
         self.everything = ["all", "build/tests/unit/run"]
         self.limit = {}
 
-    def prepare(self, jobs):
-        """Builds everything and runs each test once, for the time that it takes."""
+    def prepare(self, jobs, files):
+        """Builds everything and runs tests once, for the time that they take: those that come first
+        for the files, or all without files."""
         if not self.make(self.everything + ["-j", str(jobs)]):
             raise Failure("the tree does not build")
+        first = {name for file in files for name in self.first(file)}
         for name, test in self.tests(""):
+            if files and name not in first:
+                continue
             begin = time.monotonic()
             if not test():
                 raise Failure("%s fails without a mistake" % name)
@@ -244,10 +248,15 @@ class Worker:
                          "CFLAGS=-O1 -fPIC -fsanitize=bounds -fsanitize-undefined-trap-on-error"] +
                         targets)
 
+    @staticmethod
+    def first(file):
+        """The names of the tests that are most likely to notice a mistake in a file."""
+        module = os.path.basename(file).split(".")[0]
+        units = ["hardware"] if file.startswith("data/hardware/") else TESTS.get(module, [module])
+        return ["examples of " + file] + ["test_" + unit for unit in units]
+
     def tests(self, file):
         """(name, test) of all tests: first those of the file, then the others, the quickest first."""
-        module = os.path.basename(file).split(".")[0]
-        first = ["hardware"] if file.startswith("data/hardware/") else TESTS.get(module, [module])
         program = os.path.join(self.folder, "build", "roofline")
         commands = {"test_" + unit: ["build/tests/unit/run", "test_" + unit] for unit in self.units}
         for case in CASES:
@@ -255,8 +264,7 @@ class Worker:
                                             "tests/cli/%s.case" % case]
         documents = file if file.endswith(".md") else "docs/formulas.md"
         commands["examples of " + documents] = ["sh", "tests/cli/docs.sh", program, documents]
-        order = ["examples of " + file] + ["test_" + unit for unit in first]
-        order = [name for name in order if name in commands]
+        order = [name for name in self.first(file) if name in commands]
         order += sorted(commands.keys() - set(order), key=lambda name: (self.limit.get(name, 0), name))
         for name in order:
             yield name, lambda name=name: self.run(commands[name], self.limit.get(name, 600))
@@ -319,8 +327,9 @@ def explained(lists):
 class Run:
     """Tries a list of mistakes, and counts."""
 
-    def __init__(self, work, why):
+    def __init__(self, work, why, timed):
         self.work = work
+        self.timed = timed
         self.todo = queue.Queue()
         for item in work:
             self.todo.put(item)
@@ -368,7 +377,7 @@ class Run:
         with tempfile.TemporaryDirectory(prefix="roofline-mutate.") as scratch:
             first = Worker(os.path.join(scratch, "0"), self.stopping)
             self.workers.append(first)
-            first.prepare(jobs)
+            first.prepare(jobs, self.timed)
             for i in range(1, jobs):
                 self.workers.append(Worker(os.path.join(scratch, str(i)), self.stopping, first))
             threads = [threading.Thread(target=self.labour, args=(worker,)) for worker in self.workers]
@@ -427,7 +436,9 @@ def main():
     if options.list:
         print("\n".join(item[3] for item in work))
         return 0
-    run = Run(work, explained(options.lists))
+    # Few mistakes are noticed by other tests than the first: to time those would take longer.
+    timed = {item[1] for item in work} if options.every > 1 else set()
+    run = Run(work, explained(options.lists), timed)
     for number in [signal.SIGINT, signal.SIGTERM]:
         signal.signal(number, run.stop)
     try:

@@ -754,14 +754,15 @@ copy_and_build() {
     build_in "$1" all
 }
 
-# build_in FOLDER TARGET...: make with nothing of the make that runs this, if one does.
+# build_in FOLDER TARGET...: make with nothing of the make that runs this, if one does. What is
+# looked at does not depend on how the compiler optimises.
 build_in() {
     folder=$1
     shift
     (
         cd "$folder"
         unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD LIB SHARED BIN
-        make -s CC="$CC" "$@" > make.log 2>&1 || cat make.log
+        make -s CC="$CC" CFLAGS='-O0 -g' "$@" > make.log 2>&1 || cat make.log
     )
 }
 

@@ -51,7 +51,7 @@ insert() {
 build() {
     if ! (
         unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD
-        make -s CC="$CC" WERROR=-Werror all > "$scratch/make.log" 2>&1
+        make -s CC="$CC" WERROR=-Werror CFLAGS=-O0 all > "$scratch/make.log" 2>&1
     ); then
         echo "FAIL $recipe: it does not build"
         sed 's/^/    /' "$scratch/make.log"

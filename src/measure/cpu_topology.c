@@ -78,17 +78,24 @@ static int64_t cache_size(const char *text)
     return *end == 'K' ? value << 10 : *end == 'M' ? value << 20 : value;
 }
 
+/* Reads a file of a cache of a processor; false when there is none. */
+static bool read_of_cache(char *line, size_t size, const char *root, int number, int index,
+                          const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", number, index,
+             name);
+    return read_line(line, size, root, path);
+}
+
 /* Reads the caches of data that a processor has, by level, and who shares them. */
 static void read_caches(struct roof_cpu_topology *t, struct roof_cpu *cpu, const char *root)
 {
     size_t count = 0;
     for (int index = 0; count < ROOF_LEVELS_MAX - 1; index++) {
-        char path[128];
         char file[64];
         char line[64];
-        const char *const folder = "/sys/devices/system/cpu/cpu%d/cache/index%d/%s";
-        snprintf(path, sizeof path, folder, cpu->number, index, "type");
-        if (!read_line(line, sizeof line, root, path)) {
+        if (!read_of_cache(line, sizeof line, root, cpu->number, index, "type")) {
             break;
         }
         if (strcmp(line, "Instruction") == 0) {
@@ -96,10 +103,11 @@ static void read_caches(struct roof_cpu_topology *t, struct roof_cpu *cpu, const
         }
         snprintf(file, sizeof file, "cache/index%d/shared_cpu_list", index);
         cpu->sharers[count] = lowest_sharer(root, cpu->number, file);
-        snprintf(path, sizeof path, folder, cpu->number, index, "level");
-        const int level = read_line(line, sizeof line, root, path) ? atoi(line) : 0;
-        snprintf(path, sizeof path, folder, cpu->number, index, "size");
-        const int64_t bytes = read_line(line, sizeof line, root, path) ? cache_size(line) : 0;
+        const int level =
+            read_of_cache(line, sizeof line, root, cpu->number, index, "level") ? atoi(line) : 0;
+        const int64_t bytes = read_of_cache(line, sizeof line, root, cpu->number, index, "size")
+                                  ? cache_size(line)
+                                  : 0;
         t->cache[count] = (struct roof_cpu_cache){level, bytes};
         count += bytes > 0 ? 1 : 0;
     }

@@ -1524,7 +1524,7 @@ static void test_parameters_by_hand(void **state)
     }
 }
 
-/* Families whose layers have sizes of their own refuse a config that lacks one of them. */
+/* Configs that are taken are refused when one member has another value. */
 static void test_own_refused(void **state)
 {
     (void)state;
@@ -1562,6 +1562,16 @@ static void test_own_refused(void **state)
      "head_dim, sliding_window or intermediate_size missing, or 0"}
         GLOBAL("\"sliding_window\": 5, ", ""),
 #undef GLOBAL
+#define SCALED(bad)                                                                                \
+    {"llama", "\"rope_scaling\": {\"factor\": 2}", "2", bad,                                       \
+     "factor of rope_scaling must be a number above 0, up to 1e6"}
+        SCALED("0"),
+        SCALED("1e7"),
+        SCALED("\"x\""),
+#undef SCALED
+        {"llama", "\"rope_scaling\": {\"factor\": 2}", "{\"factor\": 2}", "3",
+         "rope_scaling must be an object"},
+        {"llama", "\"hidden_act\": \"silu\"", "\"silu\"", "3", "hidden_act must be a string"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_model *model = NULL;

@@ -104,6 +104,17 @@ static void test_refused(void **state)
         {"{\"input_lens\": [5]} {}", "after"},
         {"{\"input_lens\": [0], \"output_lens\": [5], \"ttfts\": [1], \"itls\": [[1]]}",
          "there is no request"},
+        {"{\"input_lens\": [1e12], \"output_lens\": [5], \"ttfts\": [1], \"itls\": [[1]]}",
+         "there is no request"},
+        {"{\"input_lens\": [5], \"output_lens\": [1e12], \"ttfts\": [1], \"itls\": [[1]]}",
+         "there is no request"},
+        {"{\"input_lens\": [5], \"output_lens\": [5], \"ttfts\": [1], \"itls\": [[-1]]}",
+         "there is no request"},
+        {"{\"input_lens\": [5], \"output_lens\": [5], \"ttfts\": [1, 2], \"itls\": [[1]]}",
+         "ttfts has 2"},
+        {"{\"input_lens\": "
+         "[1000000000000000000000000000000000000000000000000000000000000000000000]}",
+         "a number may have at most 60 characters"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct roof_request_trace t;
