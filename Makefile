@@ -457,7 +457,7 @@ UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
 # They take longest, so that they begin first.
 UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
 UNIT_SLOW := plan kernel service layout attention latent experts simulation decimal quantity engine model_prediction \
-    rate answer vector collective speedup plan_stacks
+    rate answer vector collective speedup plan_stacks hip_kernels request_trace few_rows step
 UNIT_SHORT = $(filter-out $(UNIT_SLOW:%=\%/test_%),$(UNIT_SRC:tests/%.c=$(PASSED)/%))
 $(UNIT_ABOVE:%=$(PASSED)/unit/%): $(LIB_OBJ)
 
@@ -663,10 +663,11 @@ VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-ex
 valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='$(VALGRIND)'
 
-# Unit tests but the longest, and one golden command line of 50, but those that measure for a time.
+# Unit tests but the longest, and one golden command line of 50, but those that measure for a time or
+# search in threads.
 valgrind-quick:
 	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/50 \
-	    CASES='$(filter-out $(MEASURING),$(CASES))'
+	    CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))'
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
           $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c

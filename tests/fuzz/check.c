@@ -45,14 +45,15 @@ static enum roof_status answer(void *context, struct roof_text *out,
 {
     (void)context;
     CHECK(asked->workload != NULL);
-    CHECK((strcmp(asked->workload, "model") == 0) == (asked->model != NULL));
+    const bool model = strcmp(asked->workload, "model") == 0;
+    CHECK((model || strcmp(asked->workload, "graph") == 0) == (asked->named != NULL));
     for (size_t i = 0; i < asked->count; i++) {
         CHECK(asked->input[i].input < ROOF_INPUT_COUNT && asked->input[i].text != NULL);
     }
     if (asked->count > 3) {
         return roof_error_set(error, ROOF_USAGE, "more than three inputs");
     }
-    const struct roof_text *const document = &documents[asked->model != NULL];
+    const struct roof_text *const document = &documents[model];
     roof_text_add(out, document->data, document->length);
     return ROOF_OK;
 }

@@ -41,7 +41,7 @@ static inline void fuzz_instead(struct roof_text *out, const struct roof_json *j
     static const char *const fixed[] = {"null", "true", "false", "[]",  "{}",      "\"\"",
                                         "0",    "-1",   "1.5",   "1e9", "\"fp8\"", "[[]]"};
     const size_t count = sizeof fixed / sizeof *fixed;
-    choice %= count + 4;
+    choice %= (unsigned)count + 4;
     if (choice < count) {
         roof_text_put(out, fixed[choice]);
     } else if (choice == count) { /* what an object has, without its keys */

@@ -48,15 +48,22 @@ static void answer(const struct roof_service *service, const struct roof_http_re
     roof_exchange_end(&x);
 }
 
+static struct roof_service service = {
+    .hosts = "name.test", .max_rows = ROWS_MAX, .max_time_s = TIME_MAX_S};
+
+static void end(void)
+{
+    roof_store_free(service.store);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct roof_service service = {
-        .hosts = "name.test", .max_rows = ROWS_MAX, .max_time_s = TIME_MAX_S};
     struct roof_http_request request;
     char *const text = fuzz_text(data, size);
     if (service.store == NULL) {
         CHECK(roof_store_new(&service.store, NULL) == ROOF_OK);
         CHECK(roof_store_seal(service.store, NULL) == ROOF_OK);
+        CHECK(atexit(end) == 0);
     }
     const int status = roof_http_read(&request, text, size);
     CHECK(status == 0 || status == 100 || status == 400 || status == 411 || status == 413 ||

@@ -18,7 +18,7 @@ static int remove_log(void **state)
 /* Opens a log with this text. */
 static void open_text(struct roof_power_log *log, void **state, const char *text)
 {
-    char path[PATH_SIZE];
+    static char path[PATH_SIZE]; /* the log borrows it */
     write_in(state, NAME, text);
     assert_int_equal(roof_power_log_open(log, path_in(path, state, NAME), NULL), ROOF_OK);
 }

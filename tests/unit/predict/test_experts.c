@@ -153,7 +153,7 @@ static void test_columns(void **unused)
     check(&f, WEIGHTS_US * more + moves, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_COLUMNS] = 1;
     check(&f, WEIGHTS_US * more + moves, ROOF_KERNEL_LIMIT_MEMORY);
-    end(&f);
+    roof_hardware_free(f.device);
 }
 
 static void test_latency(void **unused)
@@ -553,12 +553,12 @@ static void test_properties(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory),          cmocka_unit_test(test_compute),
-        cmocka_unit_test(test_latency),         cmocka_unit_test(test_routing),
-        cmocka_unit_test(test_expert_parallel), cmocka_unit_test(test_halves),
-        cmocka_unit_test(test_formats),         cmocka_unit_test(test_near),
-        cmocka_unit_test(test_stacks),          cmocka_unit_test(test_near_formats),
-        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_compute),
+        cmocka_unit_test(test_columns),      cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_routing),      cmocka_unit_test(test_expert_parallel),
+        cmocka_unit_test(test_halves),       cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_near),         cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_near_formats), cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
