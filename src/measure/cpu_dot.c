@@ -352,10 +352,9 @@ TILES(fp32_avx512, ROOF_TARGET_AVX512, 16, __m512, __m512, __m512, _mm512_setzer
  * first four of all, out[1] the other four. */
 ROOF_TARGET_VNNI INLINE void gather_rows(__m256i out[2], __m256i a, __m256i b)
 {
-    const int swap = 0xb1; /* neighbours in each pair */
-    const int odd = 0xaa;
-    out[0] = _mm256_blend_epi32(a, _mm256_shuffle_epi32(b, swap), odd);
-    out[1] = _mm256_blend_epi32(_mm256_shuffle_epi32(a, swap), b, odd);
+    enum { SWAP = 0xb1 /* neighbours in each pair */, ODD = 0xaa };
+    out[0] = _mm256_blend_epi32(a, _mm256_shuffle_epi32(b, SWAP), ODD);
+    out[1] = _mm256_blend_epi32(_mm256_shuffle_epi32(a, SWAP), b, ODD);
 }
 
 /* Finds the elements of a packed block, 0 to 15 each: four of each row in each of the eight
