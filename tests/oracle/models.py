@@ -472,7 +472,7 @@ class Scenario:
     def split_experts(self, model, asked):
         """Groups of the attention, devices that cut each expert, parts that they are dealt into."""
         groups, cut, parts = (asked.get(key) for key in ("attention_dp", "moe_tp", "moe_ep"))
-        short = asked.get("ep", 1)
+        short = asked.get("ep") or 1
         if short > 1 and any(x not in (None, y) for x, y in
                              ((groups, short), (cut, self.tp), (parts, short))):
             raise Refused("ep beside others")
