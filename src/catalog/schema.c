@@ -131,6 +131,10 @@ struct roof_schema_node roof_schema_member(const struct roof_schema *schema,
         if (value != NULL) {
             return (struct roof_schema_node){of.file, value};
         }
+        const roof_json_value *const others = roof_json_get(of.value, "additionalProperties");
+        if (roof_json_is_object(others)) { /* any key: a map of formats, say */
+            return (struct roof_schema_node){of.file, others};
+        }
     }
     return none;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* One connection of the service: reads requests, one after the other, and writes replies. */
+#include "server.h"
 #ifdef ROOF_EVENT
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -13,7 +14,6 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "server.h"
 
 /* Seconds that a client has: for a request after the one before, for a head, for a body, to take
  * bytes, and to close. */
