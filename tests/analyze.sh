@@ -32,6 +32,7 @@ src/catalog/hardware.c malloc-leak texts are a list of the device, which frees t
 src/base/json.c null-dereference a NULL node is an error of callers; roof_json_error takes it
 src/decide/record_predict.c malloc-leak the inference belongs to the records, which roof_records_close frees
 src/catalog/registry.c malloc-leak names are freed with their list
+src/catalog/registry.c null-argument a name is counted once its copy is there
 src/report/table.c null-dereference sources between FORMAT_TEXT and ENTRY_SOURCE have a format
 src/cli/output.c file-leak main closes standard output; all others are closed
 src/cli/output.c malloc-leak as before: it is the stream of standard output

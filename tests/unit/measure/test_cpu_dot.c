@@ -56,7 +56,8 @@ static double element_of_q6(const struct roof_block_q6_k *b, int k)
     const int row = k % 128 / 32;
     const int low = b->low[k / 128 * 64 + row % 2 * 32 + k % 32];
     const int high = b->high[k / 128 * 32 + k % 32] >> 2 * row & 3;
-    return (double)roof_half_to_float(b->scale) * b->part[k / 16] *
+    const int part = k / 16;
+    return (double)roof_half_to_float(b->scale) * b->part[part] *
            (((row < 2 ? low & 15 : low >> 4) | high << 4) - 32);
 }
 

@@ -222,7 +222,8 @@ static void write_prompts(void **state, struct roof_arrival *out, uint64_t *ids,
     struct roof_text text = ROOF_TEXT_INIT;
     for (int i = 0; i < count; i++) {
         const int parts = 1 + i * 7 % 5;
-        out[i] = (struct roof_arrival){.time_s = (i / 2) * 4e-3,
+        const int pair = i / 2;
+        out[i] = (struct roof_arrival){.time_s = pair * 4e-3,
                                        .prompt = parts * PART_TOKENS - i % 3,
                                        .generate = 1 + i % 4,
                                        .ids = ids};
