@@ -52,7 +52,7 @@ struct roof_bench {
     struct roof_gpu_products products; /* its handle is NULL where the library is missing */
     struct roof_error lacks;           /* says why */
     struct roof_cudnn cudnn;           /* in the same way */
-    struct roof_error inattentive;
+    struct roof_error no_prefill;
     struct roof_gpu_group group;
     struct roof_error alone;   /* says why several GPUs have no collectives; "": they do */
     struct roof_gpus *sensors; /* NULL where their library is missing */
@@ -172,11 +172,10 @@ static enum roof_status join_group(struct roof_bench *bench, struct roof_error *
 /* Opens the library of attention; without it a prefill has none. */
 static enum roof_status open_attention(struct roof_bench *bench, struct roof_error *error)
 {
-    if (!bench->backend->attends) {
+    if (!bench->backend->has_cudnn) {
         return ROOF_OK;
     }
-    const enum roof_status status =
-        roof_cudnn_open(&bench->cudnn, &bench->gpu, &bench->inattentive);
+    const enum roof_status status = roof_cudnn_open(&bench->cudnn, &bench->gpu, &bench->no_prefill);
     if (status != ROOF_OK) {
         roof_cudnn_close(&bench->cudnn);
     }
@@ -273,8 +272,8 @@ static void gpu_describe(struct roof_meter_device *out, const struct roof_bench 
     (void)snprintf(out->alone, sizeof out->alone, "%.*s", ROOF_METER_LACKS - 1,
                    bench->alone.message);
     if (bench->cudnn.handle == NULL) {
-        (void)snprintf(out->inattentive, sizeof out->inattentive, "%.*s", ROOF_METER_LACKS - 1,
-                       bench->inattentive.message);
+        (void)snprintf(out->no_prefill, sizeof out->no_prefill, "%.*s", ROOF_METER_LACKS - 1,
+                       bench->no_prefill.message);
     } else {
         const size_t used = strlen(out->software);
         const size_t version = bench->cudnn.call.cudnnGetVersion();

@@ -234,40 +234,52 @@ static const struct step {
     int64_t axis; /* of an index */
     int type;     /* in which it computes */
     enum tensor in;
-    enum tensor other;
+    enum tensor other; /* NONE: there is no such tensor */
     enum tensor mask;
     enum tensor out;
     enum when when;
 } steps[] = {
-    {DESCRIPTOR_OPERATION_MATMUL, 0, 0, DATA_FLOAT, QUERIES, KEYS, NONE, PRODUCTS, ALWAYS},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_MUL, 0, DATA_FLOAT, PRODUCTS, SCALE, NONE, SCORES,
-     ALWAYS},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_GEN_INDEX, 2, DATA_FLOAT, SCORES, NONE, NONE, ROW,
-     CAUSAL},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_ADD, 0, DATA_INT32, ROW, KEY_COUNT, NONE,
-     ROW_AND_KEYS, LONGER},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_SUB, 0, DATA_INT32, ROW_AND_KEYS, QUERY_COUNT, NONE,
-     LAST_SEEN, LONGER},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_GEN_INDEX, 3, DATA_FLOAT, SCORES, NONE, NONE, COLUMN,
-     CAUSAL},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_CMP_GE, 0, DATA_BOOLEAN, LAST_SEEN, COLUMN, NONE,
-     SEEN, CAUSAL},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_BINARY_SELECT, 0, DATA_FLOAT, SCORES, LOWEST, SEEN,
-     MASKED, CAUSAL},
-    {DESCRIPTOR_OPERATION_REDUCTION, REDUCE_MAX, 0, DATA_FLOAT, MASKED, NONE, NONE, LARGEST,
-     ALWAYS},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_SUB, 0, DATA_FLOAT, MASKED, LARGEST, NONE, BELOW,
-     ALWAYS},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_EXP, 0, DATA_FLOAT, BELOW, NONE, NONE, POWERS,
-     ALWAYS},
-    {DESCRIPTOR_OPERATION_REDUCTION, REDUCE_ADD, 0, DATA_FLOAT, POWERS, NONE, NONE, SUMS, ALWAYS},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_LOG, 0, DATA_FLOAT, SUMS, NONE, NONE, LOGARITHMS,
-     ALWAYS},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_ADD, 0, DATA_FLOAT, LARGEST, LOGARITHMS, NONE,
-     WEIGHTS, ALWAYS},
-    {DESCRIPTOR_OPERATION_POINTWISE, POINTWISE_DIV, 0, DATA_FLOAT, POWERS, SUMS, NONE, SHARES,
-     ALWAYS},
-    {DESCRIPTOR_OPERATION_MATMUL, 0, 0, DATA_FLOAT, SHARES, VALUES, NONE, RESULTS, ALWAYS},
+#define PRODUCT(in_, other_, out_)                                                                 \
+    {                                                                                              \
+        .kind = DESCRIPTOR_OPERATION_MATMUL, .type = DATA_FLOAT, .in = (in_), .other = (other_),   \
+        .mask = NONE, .out = (out_)                                                                \
+    }
+#define REDUCTION(mode_, in_, out_)                                                                \
+    {                                                                                              \
+        .kind = DESCRIPTOR_OPERATION_REDUCTION, .mode = (mode_), .type = DATA_FLOAT, .in = (in_),  \
+        .other = NONE, .mask = NONE, .out = (out_)                                                 \
+    }
+#define ELEMENTS(mode_, type_, in_, other_, out_, ...)                                             \
+    {                                                                                              \
+        .kind = DESCRIPTOR_OPERATION_POINTWISE, .mode = POINTWISE_##mode_, .type = DATA_##type_,   \
+        .in = (in_), .other = (other_), .mask = NONE, .out = (out_), __VA_ARGS__                   \
+    }
+    PRODUCT(QUERIES, KEYS, PRODUCTS),
+    ELEMENTS(MUL, FLOAT, PRODUCTS, SCALE, SCORES, .when = ALWAYS),
+    ELEMENTS(GEN_INDEX, FLOAT, SCORES, NONE, ROW, .axis = 2, .when = CAUSAL),
+    ELEMENTS(ADD, INT32, ROW, KEY_COUNT, ROW_AND_KEYS, .when = LONGER),
+    ELEMENTS(SUB, INT32, ROW_AND_KEYS, QUERY_COUNT, LAST_SEEN, .when = LONGER),
+    ELEMENTS(GEN_INDEX, FLOAT, SCORES, NONE, COLUMN, .axis = 3, .when = CAUSAL),
+    ELEMENTS(CMP_GE, BOOLEAN, LAST_SEEN, COLUMN, SEEN, .when = CAUSAL),
+    {.kind = DESCRIPTOR_OPERATION_POINTWISE,
+     .mode = POINTWISE_BINARY_SELECT,
+     .type = DATA_FLOAT,
+     .in = SCORES,
+     .other = LOWEST,
+     .mask = SEEN,
+     .out = MASKED,
+     .when = CAUSAL},
+    REDUCTION(REDUCE_MAX, MASKED, LARGEST),
+    ELEMENTS(SUB, FLOAT, MASKED, LARGEST, BELOW, .when = ALWAYS),
+    ELEMENTS(EXP, FLOAT, BELOW, NONE, POWERS, .when = ALWAYS),
+    REDUCTION(REDUCE_ADD, POWERS, SUMS),
+    ELEMENTS(LOG, FLOAT, SUMS, NONE, LOGARITHMS, .when = ALWAYS),
+    ELEMENTS(ADD, FLOAT, LARGEST, LOGARITHMS, WEIGHTS, .when = ALWAYS),
+    ELEMENTS(DIV, FLOAT, POWERS, SUMS, SHARES, .when = ALWAYS),
+    PRODUCT(SHARES, VALUES, RESULTS),
+#undef PRODUCT
+#undef REDUCTION
+#undef ELEMENTS
 };
 
 /* The descriptors and attributes of the steps of each kind. */
@@ -371,7 +383,7 @@ static enum roof_status make_tensor(struct cudnn_descriptor **out, struct roof_g
     return finalize(a, *out, error);
 }
 
-/* Makes the operation of a step; tensors that it has not are NONE. */
+/* Makes the operation of a step. */
 static enum roof_status make_operation(struct cudnn_descriptor **out, struct roof_gpu_attention *a,
                                        const struct step *step,
                                        struct cudnn_descriptor *const *tensor,

@@ -23,7 +23,7 @@ struct roof_gpu_backend {
     int64_t (*l3_bytes)(const struct roof_gpu *gpu);
     /* Opens the sensors of the device at a PCI bus id. */
     enum roof_status (*sensors)(struct roof_gpus **out, const char *bus, struct roof_error *error);
-    bool attends;                   /* cuDNN runs there */
+    bool has_cudnn;                 /* runs the attention of a prefill */
     const char *const *collectives; /* names of the library of collectives, which end with NULL */
     const char *collectives_come_with;
     /* The units of major and minor in the number of the driver's version. */

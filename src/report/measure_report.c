@@ -184,7 +184,7 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
     roof_text_printf(out, "  %zu of %zu measurements in %s s\n", m->count, m->planned,
                      roof_format_short(took, round(10 * m->took_s) / 10));
     put_left_out(out, "products are", m->device.lacks);
-    put_left_out(out, "attention of a prefill is", m->device.inattentive);
+    put_left_out(out, "attention of a prefill is", m->device.no_prefill);
     put_left_out(out, "collectives are", m->device.alone);
     put_levels(out, m);
     put_peaks(out, m);

@@ -5,7 +5,6 @@
  * tf32, four times for 4 bits, and at FAKE_FP32 for fp32. Scales of blocks are read, too. Of the
  * eight kernels that it proposes the third is the fastest, and the sixth does not run.
  */
-#include <dlfcn.h>
 #include <stdint.h>
 
 #include "fake.h"
@@ -226,10 +225,7 @@ CALL(cublasLtMatmul, void *handle, struct operation *operation, const void *alph
     (void)workspace_bytes;
     (void)stream;
     if (queue == NULL) {
-        void *const driver = dlopen(DRIVER, RTLD_NOW | RTLD_NOLOAD);
-        void *const found = driver == NULL ? NULL : dlsym(driver, "fake_queue");
-        memcpy(&queue, &found, sizeof found);
-        (void)dlclose(driver);
+        fake_find(&queue, DRIVER, "fake_queue");
     }
     const int failed = fake_failure(MATMUL, calls++, 0);
     /* Scales stand behind their operands. */

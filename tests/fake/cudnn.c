@@ -6,15 +6,16 @@
  *
  *   FAKE_NO_ATTENTION=1: it proposes no kernel
  *
- * A descriptor must be finalized before it is used, and the sizes of operands must fit. The first
- * kernel that it proposes cannot be built. What is not released counts with the things of the
- * driver.
+ * Like cuDNN it has kernels for a graph with all steps of an attention and no other, whose shares
+ * have the type of the queries. A descriptor must be finalized before it is used, and the sizes of
+ * operands must fit. The first kernel that it proposes cannot be built. What is not released counts
+ * with the things of the driver.
  */
-#include <dlfcn.h>
 #include <stdint.h>
 
 #include "fake.h"
 
+#define DRIVER "libcuda.so.1"
 #define BAD_PARAM 2000
 #define NOT_SUPPORTED 3000
 #define ATTRIBUTES_MAX 16
@@ -30,6 +31,7 @@ enum {
     PLAN_WORKSPACE = 402,
     POINTWISE_DESCRIPTOR = 750,
     GRAPH_OPS = 801,
+    DATA_TYPE = 901,
     DIMENSIONS = 902,
     STRIDES = 903,
     IDENTIFIER = 906,
@@ -57,20 +59,11 @@ struct descriptor {
 static long executed;
 static long finalized;
 
-/* Finds a function of the fake driver. */
-static void find(void *function, const char *name)
-{
-    void *const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void *const found = driver == NULL ? NULL : dlsym(driver, name);
-    memcpy(function, &found, sizeof found);
-    (void)dlclose(driver);
-}
-
 static void hold(long more)
 {
     static void (*driver_hold)(long);
     if (driver_hold == NULL) {
-        find(&driver_hold, "fake_hold");
+        fake_find(&driver_hold, DRIVER, "fake_hold");
     }
     driver_hold(more);
 }
@@ -214,6 +207,18 @@ CALL(cudnnBackendFinalize, struct descriptor *of)
     return of->type == MATMUL && !fits(of) ? BAD_PARAM : 0;
 }
 
+/* Tells if there are kernels for a graph: the steps are those of all keys, of keys up to the query,
+ * or of such with more keys than queries. */
+static int knows(const struct descriptor *graph)
+{
+    int64_t count = 0;
+    int64_t one = 0;
+    const struct descriptor *const *const ops = values_of(graph, GRAPH_OPS, &count);
+    const int *const queries = values_of(descriptor_of(ops[0], MATMUL_A), DATA_TYPE, &one);
+    const int *const shares = values_of(descriptor_of(ops[count - 1], MATMUL_A), DATA_TYPE, &one);
+    return (count == 10 || count == 14 || count == 16) && *shares == *queries;
+}
+
 CALL(cudnnBackendGetAttribute, struct descriptor *of, int name, int type, int64_t wanted,
      int64_t *found, void *values)
 {
@@ -227,9 +232,11 @@ CALL(cudnnBackendGetAttribute, struct descriptor *of, int name, int type, int64_
         return 0;
     }
     struct descriptor *const *const proposed = values;
-    *found = name != ENGINEHEUR_RESULTS || fake_item("FAKE_NO_ATTENTION", 0, 0) > 0 ? 0
-             : wanted < 3                                                           ? wanted
-                                                                                    : 3;
+    *found = name != ENGINEHEUR_RESULTS || fake_item("FAKE_NO_ATTENTION", 0, 0) > 0 ||
+                     !knows(descriptor_of(of, ENGINEHEUR_GRAPH))
+                 ? 0
+             : wanted < 3 ? wanted
+                          : 3;
     for (int i = 0; i < *found; i++) {
         proposed[i]->number = i;
         proposed[i]->graph = descriptor_of(of, ENGINEHEUR_GRAPH);
@@ -264,7 +271,7 @@ CALL(cudnnBackendExecute, void *handle, const struct descriptor *plan,
     double pairs = elements(scores);
     uint64_t address = 0;
     if (queue == NULL) {
-        find(&queue, "fake_queue");
+        fake_find(&queue, DRIVER, "fake_queue");
     }
     for (int64_t i = 0; i < count; i++) {
         const struct descriptor *const mode = descriptor_of(ops[i], POINTWISE_DESCRIPTOR);

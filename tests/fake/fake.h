@@ -13,6 +13,7 @@
 #ifndef ROOF_TESTS_FAKE_H
 #define ROOF_TESTS_FAKE_H
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,18 @@ static inline int fake_failure(const char *call, long index, int device)
     const long from = *end == ':' ? strtol(end + 1, &end, 10) : 0;
     const long only = *end == ':' ? strtol(end + 1, &end, 10) : -1;
     return index >= from && (only < 0 || only == device) ? (int)status : 0;
+}
+
+/* Finds a function of a fake driver and puts its pointer where `function` points to; NULL if the
+ * driver is not open. */
+static inline void fake_find(void *function, const char *driver, const char *name)
+{
+    void *const library = dlopen(driver, RTLD_NOW | RTLD_NOLOAD);
+    void *const found = library == NULL ? NULL : dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+    if (library != NULL) {
+        (void)dlclose(library);
+    }
 }
 
 #endif

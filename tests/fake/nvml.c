@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* A libnvidia-ml.so.1 whose GPUs are planted (fake.h). WITHOUT_POWER leaves a function out. */
-#include <dlfcn.h>
 #include <stdio.h>
 
 #include "fake.h"
@@ -82,23 +81,11 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, struct nvml_device **devic
     return fake_failure("nvmlDeviceGetHandleByPciBusId_v2", 0, 0);
 }
 
-/* Finds a function of the fake libcuda.so.1, if it is there and open; NULL otherwise. */
-static void *of_driver(const char *name)
-{
-    void *const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void *const found = driver == NULL ? NULL : dlsym(driver, name);
-    if (driver != NULL) {
-        (void)dlclose(driver);
-    }
-    return found;
-}
-
 /* Returns how many contexts this process has. */
 static unsigned own_contexts(void)
 {
-    void *const found = of_driver("fake_contexts");
     long (*count)(void) = NULL;
-    memcpy(&count, &found, sizeof found);
+    fake_find(&count, "libcuda.so.1", "fake_contexts");
     return count == NULL ? 0 : (unsigned)count();
 }
 
@@ -169,9 +156,10 @@ int nvmlDeviceGetMemoryInfo(struct nvml_device *device, unsigned long long out[3
 int nvmlDeviceGetTotalEnergyConsumption(struct nvml_device *device, unsigned long long *millijoules)
 {
     const long index = device->counter++;
-    void *const found = getenv("FAKE_ENERGY") == NULL ? NULL : of_driver("fake_joules");
     double (*joules)(void) = NULL;
-    memcpy(&joules, &found, sizeof found);
+    if (getenv("FAKE_ENERGY") != NULL) {
+        fake_find(&joules, "libcuda.so.1", "fake_joules");
+    }
     if (joules != NULL) {
         *millijoules = (unsigned long long)(1e3 * joules());
         return OK;

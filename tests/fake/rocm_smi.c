@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* A librocm_smi64.so.7 whose GPUs are planted (fake.h). */
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -111,25 +110,15 @@ int rsmi_dev_power_ave_get(uint32_t device, uint32_t sensor, uint64_t *microwatt
     return fake_failure("rsmi_dev_power_ave_get", index, (int)device);
 }
 
-/* Finds a function of the fake libamdhip64.so.7, if it is there and open; NULL otherwise. */
-static void *of_driver(const char *name)
-{
-    void *const driver = dlopen("libamdhip64.so.7", RTLD_NOW | RTLD_NOLOAD);
-    void *const found = driver == NULL ? NULL : dlsym(driver, name);
-    if (driver != NULL) {
-        (void)dlclose(driver);
-    }
-    return found;
-}
-
 /* Counts in units of 15.3 uJ, as an Instinct does. */
 int rsmi_dev_energy_count_get(uint32_t device, uint64_t *count, float *microjoules,
                               uint64_t *time_ns)
 {
     const long index = counter.calls[device % FAKE_GPUS_MAX]++;
-    void *const found = getenv("FAKE_ENERGY") == NULL ? NULL : of_driver("fake_joules");
     double (*joules)(void) = NULL;
-    memcpy(&joules, &found, sizeof found);
+    if (getenv("FAKE_ENERGY") != NULL) {
+        fake_find(&joules, "libamdhip64.so.7", "fake_joules");
+    }
     *microjoules = 15.3F;
     *time_ns = (uint64_t)index;
     if (joules != NULL) {

@@ -230,7 +230,7 @@ static void test_faults_of_attention_are_one_line(void **state)
     (void)setenv("FAKE_FAIL", "cudnnCreate:5000", 1);
     struct roof_bench *const bench = open_bench();
     METER.describe(&device, bench);
-    assert_string_equal(device.inattentive, "cudnnCreate: CUDNN_STATUS_EXECUTION_FAILED");
+    assert_string_equal(device.no_prefill, "cudnnCreate: CUDNN_STATUS_EXECUTION_FAILED");
     assert_false(METER.able(bench, &task));
     METER.close(bench);
     (void)unsetenv("FAKE_FAIL");
