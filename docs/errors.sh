@@ -271,7 +271,7 @@ tests/serving_errors.py reads the rows of the file as follows:
 gpt-oss with TensorRT-LLM is predicted too slow, perhaps for two reasons. Tokens of a batch share experts, but the estimate assumes that each chooses its own. And the recipe lets a kernel begin before the last one has ended
 (TRTLLM_ENABLE_PDL), which no row of kernels shows.
 
-One more thing is not simulated: vLLM on H100 ran the experts of gpt-oss with Marlin kernels (`VLLM_MXFP4_USE_MARLIN=1`). NVIDIA's own runs of TensorRT-LLM on H100 scatter: with prompts of 1024 and 512 generated tokens, Llama-3.1-8B has a time to first token of 226 ms with 32 users on one device and of 1981 ms with 128 users on four; simulated are 316 and 203 ms.
+One more thing is not simulated: vLLM on H100 ran the experts of gpt-oss with Marlin kernels (`VLLM_MXFP4_USE_MARLIN=1`). NVIDIA's own runs of TensorRT-LLM on H100 scatter: with prompts of 1024 and 512 generated tokens, Llama-3.1-8B has a time to first token of 226 ms with 32 users on one device and of 1981 ms with 128 users on four; the simulated times are 317 and 203 ms.
 
 EOF
     python3 -B tests/serving_errors.py "$bin" "$dir/more/inferencemax_agg.csv"

@@ -9,12 +9,12 @@
 #define STARTS 2
 #define DRAWS 300
 
-/* Kernels with fewer rows are searched longer, at the cost of the others or less. */
+/* Kernels with fewer rows are searched longer, which costs no more than a search of many rows. */
 #define MANY_ROWS 1000
 #define MORE_EVALUATIONS 3
 
-/* Parameters that libraries have a few values of, which no search finds between: the rest of the
- * fit is searched a little with each of them. */
+/* Parameters that have only a few values in libraries. A short search of the other parameters with
+ * each value chooses one. */
 #define CHOICES 3
 #define CHOICE_EVALUATIONS 100
 static const struct {

@@ -23,7 +23,7 @@ enum roof_type {
     ROOF_TYPE_POSITIVE,  /**< int64_t; absent when it is 0 */
     ROOF_TYPE_INT,       /**< int */
     ROOF_TYPE_FLAG,      /**< bool */
-    ROOF_TYPE_PRECISION, /**< enum roof_precision, written as its name; its number is it, too */
+    ROOF_TYPE_PRECISION, /**< enum roof_precision, written as its name; also a number */
     ROOF_TYPE_TEXT,      /**< const char *; absent when it is NULL or empty */
     ROOF_TYPE_CHARS,     /**< char[], like a text */
     ROOF_TYPE_WORDS,     /**< const char *, words with blanks between them: an array in JSON */

@@ -33,7 +33,8 @@ static enum roof_status set_figure(struct roof_hardware *hardware, enum roof_fig
     return ROOF_OK;
 }
 
-/* Forgets the sparse peak of a device below a dense one that was given: it is of another unit. */
+/* Forgets the sparse peak of the device if the dense peak that was given exceeds it: no matrix unit
+ * is slower with sparse operands. */
 static void forget_sparse(struct roof_hardware *hardware, enum roof_precision format)
 {
     struct roof_figure *const sparse = &hardware->peak[ROOF_PEAK_SPARSE][format];

@@ -25,7 +25,7 @@ static void skip_operator(struct roof_text *out)
     for (size_t i = 0; i < columns.length; i++) {
         roof_text_put(out, columns.data[i] == ',' ? "," : "");
     }
-    out->failed = out->failed || columns.failed;
+    out->failed |= columns.failed;
     roof_text_free(&columns);
 }
 

@@ -359,9 +359,9 @@ static double most_sequences(const struct roof_model_prediction *prediction,
 /* The next tensor parallelism is looked for up to so many times that of the scenario. */
 #define TP_FACTOR 8
 
-/* Finds the split over the fewest devices that lets more sequences fit, where next_tp, if there is
- * one, needs more; of splits over as many devices that with the most. Splits of the attention and
- * of experts stay as they are: with one of them nothing is looked for. */
+/* Finds the split over the fewest devices that lets more sequences fit, if it needs fewer devices
+ * than next_tp. Of splits over as many devices, it finds the one that fits the most sequences. If
+ * the attention or the experts have a split of their own, it finds none. */
 static void find_nearest(struct roof_limits *out, const struct roof_model_prediction *prediction,
                          const struct roof_scenario *scenario)
 {

@@ -599,14 +599,26 @@ static void test_powers_and_their_neighbours_read_back(void **state)
     }
 }
 
+struct written {
+    double si;
+    enum roof_unit unit;
+    const char *text;
+};
+
+static void expect_written(const struct written *cases, size_t count,
+                           const char *(*format)(char *, double, enum roof_unit))
+{
+    for (size_t i = 0; i < count; i++) {
+        char text[ROOF_QUANTITY_SIZE];
+        assert_ptr_equal(format(text, cases[i].si, cases[i].unit), text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 static void test_format_quantity(void **state)
 {
     (void)state;
-    static const struct {
-        double si;
-        enum roof_unit unit;
-        const char *text;
-    } cases[] = {
+    static const struct written cases[] = {
         /* one row per SI prefix */
         {1.5e15, ROOF_UNIT_FLOPS, "1.5 PFLOP"},
         {1.5e12, ROOF_UNIT_FLOPS, "1.5 TFLOP"},
@@ -687,11 +699,7 @@ static void test_format_quantity(void **state)
         {ENDLESS, ROOF_UNIT_BYTES, "-"},
         {-ENDLESS, ROOF_UNIT_TFLOPS, "-"},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[ROOF_QUANTITY_SIZE];
-        assert_ptr_equal(roof_format_quantity(text, cases[i].si, cases[i].unit), text);
-        assert_string_equal(text, cases[i].text);
-    }
+    expect_written(cases, COUNT(cases), roof_format_quantity);
 }
 
 static void test_format_short(void **state)
@@ -752,22 +760,14 @@ static void test_format_short(void **state)
 static void test_format_in(void **state)
 {
     (void)state;
-    static const struct {
-        double si;
-        enum roof_unit unit;
-        const char *text;
-    } cases[] = {
+    static const struct written cases[] = {
         {43.44421, ROOF_UNIT_MILLISECONDS, "43444 ms"},
         {135.6e-9, ROOF_UNIT_MICROSECONDS, "0.1356 us"},
         {30.094e-6, ROOF_UNIT_MILLISECONDS, "0.03009 ms"},
         {0, ROOF_UNIT_MILLISECONDS, "0 ms"},
         {ROOF_UNKNOWN, ROOF_UNIT_MILLISECONDS, "-"},
     };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[ROOF_QUANTITY_SIZE];
-        assert_ptr_equal(roof_format_in(text, cases[i].si, cases[i].unit), text);
-        assert_string_equal(text, cases[i].text);
-    }
+    expect_written(cases, COUNT(cases), roof_format_in);
 }
 
 static void test_every_quantity_fits(void **state)
