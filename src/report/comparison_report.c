@@ -263,6 +263,12 @@ static void put_subject(struct roof_text *out, const struct roof_compared *row)
     roof_text_printf(out, ", on %s (line %d)", p->hardware->id, row->line);
 }
 
+/* Returns the unit of the times of a row: those of models are in milliseconds. */
+static enum roof_unit unit_of(const struct roof_compared *row)
+{
+    return row->model_prediction == NULL ? ROOF_UNIT_MICROSECONDS : ROOF_UNIT_MILLISECONDS;
+}
+
 static void text_lost(struct roof_text *out, const struct roof_compared *row,
                       const struct roof_loss *loss)
 {
@@ -270,8 +276,7 @@ static void text_lost(struct roof_text *out, const struct roof_compared *row,
     struct roof_text cure = ROOF_TEXT_INIT;
     char value[ROOF_QUANTITY_SIZE];
     for (size_t i = 0; i < COUNT(times); i++) {
-        roof_text_printf(out, "  %10s",
-                         roof_format_quantity(value, times[i], ROOF_UNIT_MICROSECONDS));
+        roof_text_printf(out, "  %10s", roof_format_in(value, times[i], unit_of(row)));
     }
     put_cure(&cure, loss);
     roof_text_printf(out, "  %8s  %-8s  %-28s",
@@ -293,7 +298,7 @@ static const char *value_text(char out[ROOF_QUANTITY_SIZE], const struct roof_co
 {
     char rate[ROOF_QUANTITY_SIZE];
     if (row->which != ROOF_METRIC_RATE) {
-        return roof_format_quantity(out, s, ROOF_UNIT_MICROSECONDS);
+        return roof_format_in(out, s, unit_of(row));
     }
     (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s/s", roof_format_short(rate, 1 / s));
     return out;
