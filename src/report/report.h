@@ -48,6 +48,9 @@ void roof_report_why(struct roof_text *out, const struct roof_trace *explanation
  * be "". A long one is folded. */
 void roof_report_line(struct roof_text *out, int width, const char *label, const char *value,
                       const char *detail);
+/** Writes a member of a JSON object after a separator; nothing where the value is unknown. */
+void roof_report_number(struct roof_text *out, const char *separator, const char *key,
+                        double value);
 /** Says that rows of K, or else of N, are misaligned, with a blank behind it; nothing if they begin
  * at multiples of so many bytes as the widest load has. */
 void roof_report_misaligned_rows(struct roof_text *out, bool k, double bytes);
