@@ -76,7 +76,7 @@ static void join(struct roof_text *out, const struct roof_asking *a, const struc
     if (length > 0) {
         roof_text_add(out, one->data + from, length - from);
     }
-    out->failed = out->failed || one->failed;
+    out->failed |= one->failed;
 }
 
 /* Answers for one device of the list. A document that says that nothing is left is an answer. */
