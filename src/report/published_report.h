@@ -38,7 +38,8 @@ void roof_report_published_device(struct roof_text *out, const struct roof_hardw
 void roof_report_published_devices(struct roof_text *out,
                                    const struct roof_hardware *const *hardware,
                                    const struct roof_hardware *const *products, size_t count);
-/** Writes them for people: "273 GB/s"; of peaks only that of fp16. Nothing if they are the same. */
+/** Writes the published bandwidth and peak of fp16 for people, "273 GB/s and 124 TFLOPS FP16";
+ * nothing if they are the same. */
 void roof_report_published_words(struct roof_text *out, const struct roof_hardware *hardware,
                                  const struct roof_hardware *product);
 
