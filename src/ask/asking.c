@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/character.h"
+#include "catalog/registry.h"
 
 /* More threads than this only wait for each other. */
 #define THREADS_MAX 64
@@ -95,12 +96,23 @@ enum roof_status roof_asking_known_model(const struct roof_asking *a, struct roo
     return ROOF_OK;
 }
 
-/* True where the document itself says what was assumed. */
+bool roof_check_sides(const struct roof_asking *a)
+{
+    const char *const text = a->question->value[ROOF_INPUT_HARDWARE];
+    if (text == NULL || strchr(text, ',') == NULL || roof_registry_document(text)) {
+        return false;
+    }
+    /* The name of a file may have a comma in it. */
+    return strchr(text, '/') == NULL || access(text, F_OK) != 0;
+}
+
+/* True where the document itself says what was assumed, as that of several devices does not. */
 static bool is_report(const struct roof_asking *a)
 {
     return a->command == ROOF_COMMAND_PREDICT &&
            (a->form.format == ROOF_TEXT || a->form.format == ROOF_HTML) &&
-           !roof_asking_has(a, ROOF_INPUT_FROM) && !roof_asking_has(a, ROOF_INPUT_EXPLAIN);
+           !roof_asking_has(a, ROOF_INPUT_FROM) && !roof_asking_has(a, ROOF_INPUT_EXPLAIN) &&
+           !roof_check_sides(a);
 }
 
 enum roof_status roof_asking_model(const struct roof_model **out, struct roof_asking *a,

@@ -5,8 +5,9 @@
 
 #include "ask/asking.h"
 
-/* Tells whether a question is answered for each of its devices in turn: `predict` with something
- * that is told of one answer, a graph file, `simulate`, and `recommend` of an operator. */
+/* Tells whether a question is answered for each of its devices in turn: `predict` of a graph file
+ * or with an input that is about one answer, such as `why`; `simulate`; `recommend` of an operator.
+ */
 bool roof_check_each(const struct roof_asking *a);
 
 /* Calls `answer` for each device. JSON becomes an array, other formats follow each other. */

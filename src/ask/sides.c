@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Answers `predict` on several devices: one answer for each, side by side. */
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "ask/asking.h"
 #include "base/base.h"
-#include "catalog/registry.h"
 #include "decide/grid.h"
 #include "predict/predict_sizes.h"
 #include "report/model_report.h"
@@ -26,16 +23,6 @@ struct sides {
         struct roof_limits limits;
     } * of_model; /* an array, for it is large */
 };
-
-bool roof_check_sides(const struct roof_asking *a)
-{
-    const char *const text = a->question->value[ROOF_INPUT_HARDWARE];
-    if (text == NULL || strchr(text, ',') == NULL || roof_registry_document(text)) {
-        return false;
-    }
-    /* The name of a file may have a comma in it. */
-    return strchr(text, '/') == NULL || access(text, F_OK) != 0;
-}
 
 static enum roof_status read_input(struct sides *s, struct roof_asking *a, struct roof_error *error)
 {

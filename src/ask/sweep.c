@@ -464,8 +464,8 @@ static void put_misaligned(struct roof_text *out, const struct sweep_input *in)
     } else {
         roof_text_put(out, "\nSome");
     }
-    roof_text_put(out, " points have misaligned rows of K or N, whose cost expected times do not "
-                       "count: predict --advise has the padded product, and --tile the cost.\n");
+    roof_text_put(out, " points have misaligned rows of K or N. Expected times do not count what "
+                       "that costs: --tile does, and predict --advise has the padded product.\n");
     roof_text_fold(out, from, 2);
 }
 

@@ -493,3 +493,11 @@ enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
     free(names.name);
     return names.failed || out->failed ? roof_no_memory(error) : status;
 }
+
+void roof_registry_names(const char **names, const struct roof_text *ids, size_t count)
+{
+    const char *id = ids->data;
+    for (size_t i = 0; i < count; i++, id += strlen(id) + 1) {
+        names[i] = id;
+    }
+}

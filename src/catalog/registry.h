@@ -42,6 +42,8 @@ bool roof_registry_has(const struct roof_registry *registry, const char *id,
 enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
                                    const struct roof_registry *registry,
                                    const char *const *directories, struct roof_error *error);
+/* Points `count` names at these strings. */
+void roof_registry_names(const char **names, const struct roof_text *ids, size_t count);
 
 /* Tells if a name is a folder that has a document of the registry: hardware.json of a folder that
  * `measure` wrote. */

@@ -161,7 +161,7 @@ static enum roof_status add_names(struct roof_grid *grid, const char *list,
 {
     struct roof_values values = {0};
     struct roof_list_item item;
-    char *const names = malloc(strlen(list) + 2); /* each item has one end more than its comma */
+    char *const names = malloc(strlen(list) + 1); /* a zero takes the place of each comma */
     if (names == NULL) {
         return roof_no_memory(error);
     }

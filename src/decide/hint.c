@@ -4,21 +4,30 @@
 #include "decide/engine.h"
 #include "model/layout.h"
 
-/* Says what a format of engines is where `precision`, which takes it for a model, was given. */
-static void say_parts(struct roof_error *error, enum roof_status status,
-                      const struct roof_serving *serving)
+/* Says how to give the formats of an engine (NULL: the name is of none) where a precision is read.
+ * Where that is the value of `precision`, its weights and activations are named. */
+static void hint_serving(struct roof_error *error, const char *name,
+                         const struct roof_serving *serving, bool precision_given)
 {
-    (void)roof_error_set(error, status,
-                         "%s is a format of engines, which goes with one model: give " ROOF_KEY(
-                             "weights") " %s " ROOF_KEY("activations") " %s",
-                         serving->id, roof_format(serving->weights)->name,
-                         roof_format(serving->activations)->name);
+    if (serving == NULL) {
+        return;
+    }
+    if (precision_given) {
+        (void)roof_error_set(error, error->status,
+                             "%s is a format of engines, for models; here give " ROOF_KEY(
+                                 "weights") " %s " ROOF_KEY("activations") " %s",
+                             serving->id, roof_format(serving->weights)->name,
+                             roof_format(serving->activations)->name);
+    } else {
+        (void)roof_error_set(error, error->status,
+                             "%s is a format of engines, for models: " ROOF_KEY("precision") " %s",
+                             name, name);
+    }
 }
 
 void roof_hint_format(struct roof_error *error, const char *name, bool precision_given,
                       const char *const *folders)
 {
-    const struct roof_serving *serving = NULL;
     enum roof_precision precision = ROOF_PRECISION_AUTO;
     struct roof_engines *engines = NULL;
     if (error == NULL || error->status == ROOF_MEMORY) {
@@ -32,13 +41,8 @@ void roof_hint_format(struct roof_error *error, const char *name, bool precision
         (void)roof_error_set(error, status,
                              "%s is a layout of checkpoints, for models: " ROOF_KEY("layout") " %s",
                              name, name);
-    } else if (roof_engines_load(&engines, NULL) == ROOF_OK &&
-               (serving = roof_serving_find(engines, name)) != NULL && precision_given) {
-        say_parts(error, status, serving);
-    } else if (serving != NULL) {
-        (void)roof_error_set(error, status,
-                             "%s is a format of engines, for models: " ROOF_KEY("precision") " %s",
-                             name, name);
+    } else if (roof_engines_load(&engines, NULL) == ROOF_OK) {
+        hint_serving(error, name, roof_serving_find(engines, name), precision_given);
     }
     roof_engines_free(engines);
 }

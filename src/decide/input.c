@@ -71,6 +71,12 @@
         .option = (option_), .kind = ROOF_INPUT_TEXT, .value = (value_), .help = (help_),          \
         .of = ROOF_OF_MODELS, .commands = (commands_), .group = ROOF_GROUP_LIMITS                  \
     }
+/* A whole number of simulations. */
+#define SIMULATED(option_, min_, max_, help_)                                                      \
+    {                                                                                              \
+        .option = (option_), .kind = ROOF_INPUT_INTEGER, .min = (min_), .max = (max_),             \
+        .value = "N", .help = (help_), .of = ROOF_OF_MODELS, .commands = ROOF_COMMAND_SIMULATE     \
+    }
 #define SWITCH(option_, field_, help_)                                                             \
     {                                                                                              \
         .option = (option_), .kind = ROOF_INPUT_FLAG, .max = 1, .help = (help_), MODEL(field_),    \
@@ -609,15 +615,9 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          .help = "reuse prompt blocks among trace requests with the same hash_ids",
                          .of = ROOF_OF_MODELS,
                          .commands = ROOF_COMMAND_SIMULATE},
-    ROW(HASH_TOKENS) = {.option = "hash-tokens",
-                        .kind = ROOF_INPUT_INTEGER,
-                        .min = 16,
-                        .max = 1 << 20,
-                        .value = "N",
-                        .help = "prompt tokens per hash_id of a trace, a multiple of "
-                                "16 (default 512)",
-                        .of = ROOF_OF_MODELS,
-                        .commands = ROOF_COMMAND_SIMULATE},
+    ROW(HASH_TOKENS) = SIMULATED("hash-tokens", 16, 1 << 20,
+                                 "prompt tokens per hash_id of a trace, a multiple of "
+                                 "16 (default 512)"),
     ROW(REQUESTS) = {.option = "requests",
                      .kind = ROOF_INPUT_INTEGER,
                      .min = 1,
@@ -626,23 +626,11 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .help = "requests to simulate (default 4000, or 20 times --concurrency)",
                      .of = ROOF_OF_MODELS,
                      .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
-    ROW(MAX_NUM_SEQS) = {.option = "max-num-seqs",
-                         .kind = ROOF_INPUT_INTEGER,
-                         .min = 1,
-                         .max = 1000000,
-                         .value = "N",
-                         .help = "most sequences that run at once (default 256, or the engine's)",
-                         .of = ROOF_OF_MODELS,
-                         .commands = ROOF_COMMAND_SIMULATE},
-    ROW(RECV_INTERVAL) = {.option = "recv-interval",
-                          .kind = ROOF_INPUT_INTEGER,
-                          .min = 1,
-                          .max = 1000000,
-                          .value = "N",
-                          .help = "decode steps until the engine looks for requests again "
-                                  "(default 1)",
-                          .of = ROOF_OF_MODELS,
-                          .commands = ROOF_COMMAND_SIMULATE},
+    ROW(MAX_NUM_SEQS) = SIMULATED("max-num-seqs", 1, 1000000,
+                                  "most sequences that run at once (default 256, or the engine's)"),
+    ROW(RECV_INTERVAL) = SIMULATED("recv-interval", 1, 1000000,
+                                   "decode steps until the engine looks for requests again "
+                                   "(default 1)"),
     ROW(SEED) = {.option = "seed",
                  .kind = ROOF_INPUT_INTEGER,
                  .max = INT64_MAX,

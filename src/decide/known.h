@@ -33,8 +33,8 @@ struct roof_known {
     struct roof_named formats;       /* what they stand for */
 };
 
-/* Reads what a question says of all devices and models. A precision that is the name of other
- * formats is in `named` then, and *rest has the question without it, for those who read it on. */
+/* Reads the devices and the models of a question. A precision that is the name of other formats
+ * goes to `named`; *rest becomes the question without it, from which the formats are read. */
 void roof_read_known(struct roof_known *known, struct roof_loans *loans, struct roof_question *rest,
                      const struct roof_question *question);
 
@@ -56,7 +56,7 @@ enum roof_status roof_known_model(struct roof_known *known, const struct roof_mo
                                   struct roof_error *error);
 
 /* Finds what a name of formats stands for with a model; *out holds until the next call. *note has
- * no message where the same was found before. */
+ * no message if the call before had the same name and model. */
 enum roof_status roof_known_formats(struct roof_known *known, const struct roof_named **out,
                                     struct roof_error *note, const char *name, const char *model,
                                     struct roof_error *error);

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/list.h"
 #include "base/nearest.h"
+#include "catalog/registry.h"
 #include "decide/engine.h"
 #include "decide/hint.h"
 #include "model/layout.h"
@@ -89,7 +90,28 @@ static enum roof_status refuse_near(const char *const *names, const unsigned *ne
                                    name, names, nearness, count);
 }
 
-/* Refuses the name of formats that is none of ours, where it resembles a layout's or an engine's.
+/* Lists the names of precisions, of layouts and of the formats of engines, each once, in this
+ * order; returns how many there are. */
+static size_t list_names(const char **names, const struct roof_text *ids, size_t layouts,
+                         const struct roof_engines *engines)
+{
+    size_t count = ROOF_PRECISION_COUNT + layouts;
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        names[p] = roof_precision_name((enum roof_precision)p);
+    }
+    roof_registry_names(names + ROOF_PRECISION_COUNT, ids, layouts);
+    for (size_t i = 0; i < engines->servings; i++) {
+        size_t k = 0;
+        while (k < count && strcmp(names[k], engines->serving[i].id) != 0) {
+            k++;
+        }
+        names[k] = engines->serving[i].id;
+        count += k == count;
+    }
+    return count;
+}
+
+/* Refuses an unknown name of formats, if it resembles that of a layout or of an engine's formats.
  */
 static enum roof_status unknown_formats(const char *name, const struct roof_engines *engines,
                                         const char *const *folders, struct roof_error *error)
@@ -104,23 +126,7 @@ static enum roof_status unknown_formats(const char *name, const struct roof_engi
         status = roof_no_memory(error);
     }
     if (status == ROOF_OK) {
-        size_t count = ROOF_PRECISION_COUNT + layouts;
-        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-            names[p] = roof_precision_name((enum roof_precision)p);
-        }
-        const char *id = ids.data;
-        for (size_t i = 0; i < layouts; i++, id += strlen(id) + 1) {
-            names[ROOF_PRECISION_COUNT + i] = id;
-        }
-        for (size_t i = 0; i < engines->servings; i++) {
-            const char *const own = engines->serving[i].id;
-            size_t k = 0;
-            while (k < count && strcmp(names[k], own) != 0) {
-                k++;
-            }
-            names[k] = own;
-            count += k == count;
-        }
+        const size_t count = list_names(names, &ids, layouts, engines);
         for (size_t i = 0; i < count; i++) {
             nearness[i] = roof_nearness(name, names[i]);
         }

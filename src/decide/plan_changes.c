@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Changes of a question that no plan satisfies: those with which one would. */
+/* Changes of a question that no plan satisfies, with which a plan would. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static enum roof_status try_memory(struct roof_plan_answer *answer, struct roof_
     return try_change(answer, &narrow, "kv", both, error);
 }
 
-/* Writes a value of a limit that a plan with `value` keeps, with a digit to spare. */
+/* Writes a limit that a plan with `value` keeps, also when the limit is rounded to four digits. */
 static void write_limit(char *out, size_t size, enum roof_plan_limit limit, double value)
 {
     const bool least = limit == ROOF_PLAN_LIMIT_TOKENS_PER_S;
@@ -85,7 +85,7 @@ static void write_limit(char *out, size_t size, enum roof_plan_limit limit, doub
     (void)snprintf(out, size, "%s%s", number, time ? "ms" : "");
 }
 
-/* Takes the limit that a plan misses alone by the least, as a limit that is given up in part. */
+/* Adds a relaxed limit: that with the least excess, of plans that miss one limit alone. */
 static void relax_limit(struct roof_plan_answer *answer)
 {
     const struct roof_plans *const plans = &answer->plans;

@@ -92,7 +92,7 @@ struct roof_plan_shortage {
     bool each;      /**< it is a batch of each copy; else of all copies */
     int64_t served; /**< as many fit, in this plan; 0: not one does */
     struct roof_plan most;
-    struct roof_plan_change change[ROOF_PLAN_CHANGES]; /**< with these one does */
+    struct roof_plan_change change[ROOF_PLAN_CHANGES]; /**< a plan satisfies each of these */
     size_t changes;
 };
 
@@ -137,9 +137,8 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
                                         const struct roof_plan_inputs *inputs,
                                         struct roof_error *error);
 
-/** Finds the nearest changes of a question that no plan satisfies with which one would: fewer bits
- * in the cache, less memory kept free, a limit given up in part, more devices, more accuracy loss.
- */
+/** Finds small changes of a question that no plan satisfies, with which a plan would: fewer bits in
+ * the cache, less memory kept free, a relaxed limit, more devices, or more accuracy loss. */
 enum roof_status roof_plan_find_changes(struct roof_plan_answer *answer, struct roof_error *error);
 
 #endif

@@ -81,7 +81,7 @@ static bool is_named(const struct roof_records_private *p, const struct roof_inp
 {
     enum roof_precision precision = ROOF_PRECISION_AUTO;
     return model && p->options.formats != NULL && input == roof_input(ROOF_INPUT_PRECISION_BOTH) &&
-           strlen(word) < ROOF_WORD_SIZE && roof_precision_find(&precision, word, NULL) != ROOF_OK;
+           roof_precision_find(&precision, word, NULL) != ROOF_OK;
 }
 
 /* Reads a cell whose text differs from the one before in its column. */
@@ -111,7 +111,7 @@ static enum roof_status read_cell(struct roof_records_private *p, struct roof_re
     if (devices) { /* predictions print it, which follows from the split */
         return roof_input_parse(&p->devices, input, trimmed ? word : text, error);
     }
-    if (is_named(p, input, model, trimmed ? word : text)) {
+    if (trimmed && is_named(p, input, model, word)) {
         memcpy(p->named, word, sizeof p->named);
         p->named_column = (size_t)(column - p->column);
         return ROOF_OK;

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "base/list.h"
-#include "base/nearest.h"
+#include "catalog/registry.h"
 #include "decide/hint.h"
 #include "decide/named.h"
 #include "model/layout.h"
@@ -16,15 +16,6 @@
 
 /* Names longer than this are none of ours. */
 #define NAME_SIZE 4100
-
-/* Puts ids that stand one behind the other into a list of names. */
-static void list_ids(const char **names, const struct roof_text *ids, size_t count)
-{
-    const char *id = ids->data;
-    for (size_t i = 0; i < count; i++, id += strlen(id) + 1) {
-        names[i] = id;
-    }
-}
 
 /* Refuses a name that is neither an operator's nor a model's. */
 static enum roof_status unknown_workload(const char *name, const char *const *folders,
@@ -41,7 +32,7 @@ static enum roof_status unknown_workload(const char *name, const char *const *fo
         for (int i = 0; i < ROOF_OPERATOR_COUNT; i++) {
             names[i] = roof_operator_name((enum roof_operator)i);
         }
-        list_ids(names + ROOF_OPERATOR_COUNT, &ids, models);
+        roof_registry_names(names + ROOF_OPERATOR_COUNT, &ids, models);
         status = roof_unknown_name(error, ROOF_USAGE, "operator or model", name, names,
                                    models + ROOF_OPERATOR_COUNT);
         roof_error_append(error, " (all: roofline list operators, roofline list models)");

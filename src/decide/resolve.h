@@ -9,8 +9,8 @@
 /*
  * Makes *out the question with names in their places; it borrows the texts of `question`, like
  * roof_question_borrow. An operator that is the name or the path of a model becomes a model. The
- * `precision` of one model is looked up (roof_named_find, which has *note); that of a list of
- * models or of records, and a list of names, stay for those who read the items.
+ * `precision` of one model is looked up (roof_named_find, which has *note); a list of names, and
+ * the precision of several models or of records, is left to the code that reads those.
  */
 enum roof_status roof_question_resolve(struct roof_question *out, struct roof_error *note,
                                        const struct roof_question *question,

@@ -63,6 +63,7 @@ struct cursor {
     int64_t at[ROOF_SWEEP_AXES_MAX];
     size_t hardware;
     size_t model;
+    size_t variant; /* of the model; 0 where precisions name no other formats */
     struct roof_scenario asked;
     bool resolved; /* the point before was resolved, and this one differs in its sizes alone */
 };
@@ -86,10 +87,12 @@ void roof_axis_show(struct roof_text *out, const struct roof_axis *axis,
 static void apply(struct cursor *cursor, const struct roof_sweep *sweep, size_t axis)
 {
     const struct roof_axis *const a = &sweep->axis[axis];
+    const int64_t value = roof_values_at(&a->values, cursor->at[axis]);
     if (is_named(sweep, a)) {
-        return; /* take_variant */
+        cursor->variant = (size_t)value;
+    } else {
+        roof_input_put(&cursor->asked, a->input, value);
     }
-    roof_input_put(&cursor->asked, a->input, roof_values_at(&a->values, cursor->at[axis]));
 }
 
 static void seek(struct cursor *cursor, const struct roof_sweep *sweep, uint64_t point)
@@ -141,12 +144,8 @@ static void advance(struct cursor *cursor, const struct roof_sweep *sweep)
 /* Gives what is asked the formats of the point's variant, and returns the model in them. */
 static const struct roof_model *take_variant(struct cursor *cursor, const struct roof_sweep *sweep)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < sweep->axis_count; i++) {
-        const struct roof_axis *const axis = &sweep->axis[i];
-        at = is_named(sweep, axis) ? (size_t)roof_values_at(&axis->values, cursor->at[i]) : at;
-    }
-    const struct roof_variant *const v = &sweep->variant[cursor->model * sweep->variants + at];
+    const struct roof_variant *const v =
+        &sweep->variant[cursor->model * sweep->variants + cursor->variant];
     for (size_t i = 0; i < ROOF_NAMED_INPUTS; i++) {
         if (v->value[i] != ROOF_NAMED_KEPT) {
             roof_input_put(&cursor->asked, roof_input(roof_named_inputs[i]), v->value[i]);

@@ -47,10 +47,10 @@ struct roof_sweep {
     size_t hardware_count;
     const struct roof_model *const *model; /**< borrowed; NULL: the points are operators */
     size_t model_count;
-    const struct roof_variant *variant; /**< borrowed, those of a model side by side; NULL: values
-                                             of the axis `precision` are precisions, else numbers
-                                             of variants */
-    size_t variants;                    /**< of each model */
+    /** Borrowed: the variants of the first model, then those of the next. Values of the axis
+     * `precision` are their numbers; NULL: they are precisions. */
+    const struct roof_variant *variant;
+    size_t variants; /**< of each model */
     struct roof_axis axis[ROOF_SWEEP_AXES_MAX];
     size_t axis_count;
     struct roof_tile *tile; /**< has the tile of a point, where points have one, before the callback

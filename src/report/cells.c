@@ -91,7 +91,7 @@ static inline bool same_value(const struct roof_cell *cell, const struct roof_fi
     if (!cell->known) {
         return false;
     }
-    if (field->type > ROOF_TYPE_PRECISION) {
+    if (field->type > ROOF_TYPE_PRECISION) { /* the number of a precision is compared sooner */
         return value->text == NULL ? cell->length == 0 : strcmp(cell->source, value->text) == 0;
     }
     /* The bytes are compared, not the numbers: 0 and -0 are written differently, and unknown is

@@ -20,6 +20,7 @@ struct keys {
 static const char *const compared_names[] = {"metric", "time_us", "expected_time_us", "ratio",
                                              "error"};
 static const struct keys compared_keys = {compared_names, COUNT(compared_names)};
+#define COMPARED_VALUES 4 /* the numbers among them */
 static const char *const lost_names[] = {
     "metric",  "time_us",       "expected_time_us", "fraction_of_bound",
     "lost_us", "lever_speedup", "regime",           "lever"};
@@ -106,12 +107,20 @@ static void put_values(struct roof_text *out, bool csv, const struct keys *keys,
     }
 }
 
-void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row)
+/* Works out the numbers that follow the metric in compared_names. */
+static void find_values(double out[COMPARED_VALUES], const struct roof_compared *row)
 {
     const double best = isnan(row->expected_s) ? row->time_s : row->expected_s;
-    const double values[] = {roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS),
-                             roof_to_unit(row->expected_s, ROOF_UNIT_MICROSECONDS),
-                             best / row->measured_s, best / row->measured_s - 1};
+    out[0] = roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS);
+    out[1] = roof_to_unit(row->expected_s, ROOF_UNIT_MICROSECONDS);
+    out[2] = best / row->measured_s;
+    out[3] = best / row->measured_s - 1;
+}
+
+void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row)
+{
+    double values[COMPARED_VALUES];
+    find_values(values, row);
     roof_text_put(out, csv ? "" : "{");
     put_values(out, csv, &compared_keys, row, values, COUNT(values));
     roof_text_put(out, csv ? "\n" : "}\n");
@@ -146,7 +155,7 @@ static enum roof_status unknown_column(const struct roof_list_item *item, const 
     for (size_t i = metrics ? 0 : 1; i < compared_keys.count; i++) {
         known[count++] = compared_keys.key[i];
     }
-    snprintf(name, sizeof name, "%.*s", (int)(item->length < 63 ? item->length : 63), item->text);
+    (void)snprintf(name, sizeof name, "%.*s", (int)item->length, item->text); /* cut, if long */
     return roof_unknown_name(error, ROOF_USAGE, "column", name, known, count);
 }
 
@@ -177,11 +186,9 @@ enum roof_status roof_report_chosen_header(struct roof_text *out, bool csv, cons
 /* Returns the value of a key that is a number; NAN: unknown. */
 static double key_value(size_t key, const struct roof_compared *row)
 {
-    const double best = isnan(row->expected_s) ? row->time_s : row->expected_s;
-    const double values[] = {ROOF_UNKNOWN, roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS),
-                             roof_to_unit(row->expected_s, ROOF_UNIT_MICROSECONDS),
-                             best / row->measured_s, best / row->measured_s - 1};
-    return values[key];
+    double values[COMPARED_VALUES];
+    find_values(values, row);
+    return values[key - 1];
 }
 
 /* Tells if a row of JSON lacks a column: its value is unknown, or the cell empty. */
@@ -263,6 +270,12 @@ static void put_subject(struct roof_text *out, const struct roof_compared *row)
     roof_text_printf(out, ", on %s (line %d)", p->hardware->id, row->line);
 }
 
+/* Returns the unit of the times of a row: those of models are in milliseconds. */
+static enum roof_unit unit_of(const struct roof_compared *row)
+{
+    return row->model_prediction == NULL ? ROOF_UNIT_MICROSECONDS : ROOF_UNIT_MILLISECONDS;
+}
+
 static void text_lost(struct roof_text *out, const struct roof_compared *row,
                       const struct roof_loss *loss)
 {
@@ -270,8 +283,7 @@ static void text_lost(struct roof_text *out, const struct roof_compared *row,
     struct roof_text cure = ROOF_TEXT_INIT;
     char value[ROOF_QUANTITY_SIZE];
     for (size_t i = 0; i < COUNT(times); i++) {
-        roof_text_printf(out, "  %10s",
-                         roof_format_quantity(value, times[i], ROOF_UNIT_MICROSECONDS));
+        roof_text_printf(out, "  %10s", roof_format_in(value, times[i], unit_of(row)));
     }
     put_cure(&cure, loss);
     roof_text_printf(out, "  %8s  %-8s  %-28s",
@@ -293,7 +305,7 @@ static const char *value_text(char out[ROOF_QUANTITY_SIZE], const struct roof_co
 {
     char rate[ROOF_QUANTITY_SIZE];
     if (row->which != ROOF_METRIC_RATE) {
-        return roof_format_quantity(out, s, ROOF_UNIT_MICROSECONDS);
+        return roof_format_in(out, s, unit_of(row));
     }
     (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s/s", roof_format_short(rate, 1 / s));
     return out;

@@ -42,24 +42,17 @@ void roof_report_fusion(struct roof_text *out, const struct roof_fusion *f)
     }
 }
 
-static void put_member(struct roof_text *out, const char *separator, const char *key, double value)
-{
-    if (!isnan(value)) {
-        roof_text_printf(out, "%s\"%s\":", separator, key);
-        roof_text_number(out, value);
-    }
-}
-
 void roof_report_fusion_json(struct roof_text *out, const struct roof_fusion *f)
 {
     roof_text_put(out, ",\n  \"fusion\": {");
     for (int i = 0; i < ROOF_FUSE_COUNT; i++) {
         roof_text_printf(out, "%s\"%s\":{", i == 0 ? "" : ",", roof_fuse_names[i]);
-        put_member(out, "", "time_ms", roof_to_unit(f->way[i].time_s, ROOF_UNIT_MILLISECONDS));
-        put_member(out, ",", "expected_time_ms",
-                   roof_to_unit(f->way[i].expected_s, ROOF_UNIT_MILLISECONDS));
-        put_member(out, ",", "bytes", f->way[i].bytes);
-        put_member(out, ",", "launches", f->way[i].launches);
+        roof_report_number(out, "", "time_ms",
+                           roof_to_unit(f->way[i].time_s, ROOF_UNIT_MILLISECONDS));
+        roof_report_number(out, ",", "expected_time_ms",
+                           roof_to_unit(f->way[i].expected_s, ROOF_UNIT_MILLISECONDS));
+        roof_report_number(out, ",", "bytes", f->way[i].bytes);
+        roof_report_number(out, ",", "launches", f->way[i].launches);
         roof_text_put(out, "}");
     }
     roof_text_put(out, "}");

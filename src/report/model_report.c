@@ -684,14 +684,6 @@ void roof_model_report_text(struct roof_text *out,
 
 /* --- JSON ---------------------------------------------------------------------------------- */
 
-static void put_number(struct roof_text *out, const char *separator, const char *key, double value)
-{
-    if (!isnan(value)) {
-        roof_text_printf(out, "%s\"%s\":", separator, key);
-        roof_text_number(out, value);
-    }
-}
-
 /* Writes what an operator reads of its own layer, or of the one before. */
 static void put_reads(struct roof_text *out, const char *key, const struct roof_reads *reads,
                       bool before)
@@ -719,22 +711,23 @@ void roof_model_report_json(struct roof_text *out,
     roof_table_model_prediction(&table, out, model_prediction);
     roof_report_model_published(out, "\n  ", model_prediction, product);
     roof_text_put(out, ",\n  \"limits\": {");
-    put_number(out, "", "parameters", limits->parameters);
-    put_number(out, ",", "active_parameters", limits->active_parameters);
-    put_number(out, ",", "max_batch", limits->max_batch);
-    put_number(out, ",", "max_batch_fp8", limits->max_batch_fp8);
-    put_number(out, ",", "max_batch_kv_fp8", limits->max_batch_kv_fp8);
-    put_number(out, ",", "max_batch_next_tp", limits->max_batch_next_tp);
-    put_number(out, ",", "next_tp", limits->next_tp);
-    put_number(out, ",", "max_batch_nearest", limits->max_batch_nearest);
-    put_number(out, ",", "nearest_tp", limits->nearest_tp);
-    put_number(out, ",", "nearest_pp", limits->nearest_pp);
+    roof_report_number(out, "", "parameters", limits->parameters);
+    roof_report_number(out, ",", "active_parameters", limits->active_parameters);
+    roof_report_number(out, ",", "max_batch", limits->max_batch);
+    roof_report_number(out, ",", "max_batch_fp8", limits->max_batch_fp8);
+    roof_report_number(out, ",", "max_batch_kv_fp8", limits->max_batch_kv_fp8);
+    roof_report_number(out, ",", "max_batch_next_tp", limits->max_batch_next_tp);
+    roof_report_number(out, ",", "next_tp", limits->next_tp);
+    roof_report_number(out, ",", "max_batch_nearest", limits->max_batch_nearest);
+    roof_report_number(out, ",", "nearest_tp", limits->nearest_tp);
+    roof_report_number(out, ",", "nearest_pp", limits->nearest_pp);
     roof_model_report_room(out, true, limits);
-    put_number(out, ",", "fit_offload_host_bytes", limits->fit_offload_host_bytes);
-    put_number(out, ",", "max_context", limits->max_context);
-    put_number(out, ",", "kv_crossover_context", limits->kv_crossover_context);
-    put_number(out, ",", "compute_bound_batch",
-               isinf(limits->decode_compute_bound) ? ROOF_UNKNOWN : limits->decode_compute_bound);
+    roof_report_number(out, ",", "fit_offload_host_bytes", limits->fit_offload_host_bytes);
+    roof_report_number(out, ",", "max_context", limits->max_context);
+    roof_report_number(out, ",", "kv_crossover_context", limits->kv_crossover_context);
+    roof_report_number(out, ",", "compute_bound_batch",
+                       isinf(limits->decode_compute_bound) ? ROOF_UNKNOWN
+                                                           : limits->decode_compute_bound);
     roof_text_put(out, "}");
     if (limits->fusion.known) {
         roof_report_fusion_json(out, &limits->fusion);
@@ -750,7 +743,7 @@ void roof_model_report_json(struct roof_text *out,
             roof_table_open_members(&table, ROOF_TABLE_NODES, n->prediction.workload.op, "");
             roof_text_put(out, i == 0 ? "\n    {" : ",\n    {");
             roof_table_node(&table, out, n);
-            put_number(out, ",", "compute_bound_batch", limits->compute_bound_batch[i]);
+            roof_report_number(out, ",", "compute_bound_batch", limits->compute_bound_batch[i]);
             put_reads(out, ",\"reads\":[\"", &n->node.reads, false);
             put_reads(out, ",\"reads_before\":[\"", &n->node.reads, true);
             roof_text_put(out, "}");

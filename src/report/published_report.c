@@ -29,7 +29,7 @@ static struct published published_of(const struct roof_hardware *hardware,
     return out;
 }
 
-/* Adds the peak of a format that a product, or all of a device, is asked in. */
+/* Adds the peak of a format, if the shipping product has another one. */
 static void add_peak(struct published *out, const struct roof_hardware *hardware,
                      const struct roof_hardware *product, enum roof_precision wanted)
 {
@@ -42,13 +42,20 @@ static void add_peak(struct published *out, const struct roof_hardware *hardware
     }
 }
 
+/* Adds the peak of the format that an operator with one part, a product, multiplies in. */
+static void add_product(struct published *out, const struct roof_prediction *p,
+                        const struct roof_hardware *product)
+{
+    if (p->part_count == 1 && p->unit == ROOF_COMPUTE_MATRIX) {
+        add_peak(out, p->hardware, product, p->wanted);
+    }
+}
+
 static struct published of_prediction(const struct roof_prediction *p,
                                       const struct roof_hardware *product)
 {
     struct published out = published_of(p->hardware, product);
-    if (p->part_count == 1 && p->unit == ROOF_COMPUTE_MATRIX) {
-        add_peak(&out, p->hardware, product, p->wanted);
-    }
+    add_product(&out, p, product);
     return out;
 }
 
@@ -57,10 +64,7 @@ static struct published of_model(const struct roof_model_prediction *model,
 {
     struct published out = published_of(model->total.hardware, product);
     for (size_t i = 0; i < model->count; i++) {
-        const struct roof_prediction *const p = &model->node[i].prediction;
-        if (p->part_count == 1 && p->unit == ROOF_COMPUTE_MATRIX) {
-            add_peak(&out, p->hardware, product, p->wanted);
-        }
+        add_product(&out, &model->node[i].prediction, product);
     }
     return out;
 }
@@ -74,6 +78,15 @@ static struct published of_device(const struct roof_hardware *hardware,
             add_peak(&out, hardware, product, (enum roof_precision)p);
         }
     }
+    return out;
+}
+
+/* Returns the bandwidth and the peak of fp16, where there is room for one peak. */
+static struct published of_device_fp16(const struct roof_hardware *hardware,
+                                       const struct roof_hardware *product)
+{
+    struct published out = published_of(hardware, product);
+    add_peak(&out, hardware, product, ROOF_PRECISION_FP16);
     return out;
 }
 
@@ -141,11 +154,19 @@ void roof_report_model_basis(struct roof_text *out, const struct roof_model_pred
     }
 }
 
+void roof_report_device_basis(struct roof_text *out, const struct roof_hardware *hardware,
+                              const struct roof_hardware *product)
+{
+    if (product != NULL && roof_hardware_differs(hardware, product)) {
+        const struct published published = of_device_fp16(hardware, product);
+        put_note(out, hardware, product, &published);
+    }
+}
+
 void roof_report_published_words(struct roof_text *out, const struct roof_hardware *hardware,
                                  const struct roof_hardware *product)
 {
-    struct published published = published_of(hardware, product);
-    add_peak(&published, hardware, product, ROOF_PRECISION_FP16);
+    const struct published published = of_device_fp16(hardware, product);
     put_words(out, &published);
 }
 

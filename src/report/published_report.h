@@ -12,6 +12,9 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *pred
                        const struct roof_hardware *product);
 void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,
                              const struct roof_hardware *product);
+/** Says it for all that runs on a device, with the published bandwidth and peak of fp16. */
+void roof_report_device_basis(struct roof_text *out, const struct roof_hardware *hardware,
+                              const struct roof_hardware *product);
 
 /** Writes a member "published" of an object, after a comma and the indent: the figures of the
  * product that differ, if any does. That of a model has an object of peaks by formats. */
@@ -35,7 +38,8 @@ void roof_report_published_device(struct roof_text *out, const struct roof_hardw
 void roof_report_published_devices(struct roof_text *out,
                                    const struct roof_hardware *const *hardware,
                                    const struct roof_hardware *const *products, size_t count);
-/** Writes them for people: "273 GB/s"; of peaks only that of fp16. Nothing if they are the same. */
+/** Writes the published bandwidth and peak of fp16 for people, "273 GB/s and 124 TFLOPS FP16";
+ * nothing if they are the same. */
 void roof_report_published_words(struct roof_text *out, const struct roof_hardware *hardware,
                                  const struct roof_hardware *product);
 

@@ -16,6 +16,14 @@
 #include "report/advice_report.h"
 #include "report/published_report.h"
 
+void roof_report_number(struct roof_text *out, const char *separator, const char *key, double value)
+{
+    if (!isnan(value)) {
+        roof_text_printf(out, "%s\"%s\":", separator, key);
+        roof_text_number(out, value);
+    }
+}
+
 static void json_parts(struct roof_text *out, const struct roof_prediction *p)
 {
     roof_text_put(out, "\"parts\": [");

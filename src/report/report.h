@@ -48,8 +48,11 @@ void roof_report_why(struct roof_text *out, const struct roof_trace *explanation
  * be "". A long one is folded. */
 void roof_report_line(struct roof_text *out, int width, const char *label, const char *value,
                       const char *detail);
-/** Says that rows of K, or else of N, are misaligned, with a blank behind it; nothing if they begin
- * at multiples of so many bytes as the widest load has. */
+/** Writes a member of a JSON object after a separator; nothing where the value is unknown. */
+void roof_report_number(struct roof_text *out, const char *separator, const char *key,
+                        double value);
+/** Says that rows, of K or else of N, are misaligned, and adds a blank; writes nothing if they
+ * begin at multiples of ROOF_ALIGNED_BYTES. */
 void roof_report_misaligned_rows(struct roof_text *out, bool k, double bytes);
 /** Says that the rows of a recommended product are misaligned; writes nothing if they are not. */
 void roof_report_misaligned(struct roof_text *out, const struct roof_prediction *prediction);
@@ -81,9 +84,8 @@ void roof_report_recommendation_text(struct roof_text *out,
 void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns,
                                  bool metrics, bool lost);
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row);
-/** Writes the header of a list of columns, of the file and of the comparison; ROOF_USAGE for
- * others.
- */
+/** Checks the chosen columns, which are columns of the file or keys of the comparison (ROOF_USAGE
+ * for other names), and writes them as the header of CSV. */
 enum roof_status roof_report_chosen_header(struct roof_text *out, bool csv, const char *chosen,
                                            const char *const *column, size_t columns, bool metrics,
                                            struct roof_error *error);

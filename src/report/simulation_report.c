@@ -366,6 +366,7 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
                          roof_format_short(growth, s->growth_per_s),
                          roof_format_short(kept, s->completed_per_s));
     }
+    roof_report_device_basis(out, row->deployment->hardware, row->product);
 }
 
 /* --- for programs -------------------------------------------------------------------------- */

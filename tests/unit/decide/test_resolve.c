@@ -161,7 +161,7 @@ static void test_hints(void **state)
     hint("q4_k_m", true, "q4_k_m is a layout of checkpoints, for models: layout q4_k_m");
     hint("awq-kv8", false, "awq-kv8 is a format of engines, for models: precision awq-kv8");
     hint("fp8-block", true,
-         "fp8-block is a format of engines, which goes with one model: give weights fp8_block128 "
+         "fp8-block is a format of engines, for models; here give weights fp8_block128 "
          "activations fp8_e4m3");
     hint("nothing", true, "unknown");
     roof_hint_format(NULL, "fp8", false, NULL);
