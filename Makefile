@@ -309,8 +309,8 @@ MEASURED    ?=
 DEVICES     ?=
 FITTED      := $(BUILD)/fitted
 # A device takes kernels of those before it (lenders in data/borrowing.json). The first also takes some
-# of the second, so it borrows at the end. Nothing is read of the files that are there before, but what
-# DEVICES take of the others.
+# of the second, so it borrows at the end. The present files are read only if DEVICES are named, which
+# may take kernels of the others.
 CALIBRATED  := h100-sxm a100-sxm-80gb hgx-b200 l40s rtx-pro-6000 dgx-spark mi355x mi300x
 ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
                aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0' \
@@ -480,7 +480,7 @@ SCRIPTS := faults resume images inputs completion killed serve widths
 check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 
 ## quick: what changes of code most often break: unit tests, golden command lines, cheap rules
-# Without a unit test that takes ten seconds, and those that measure for a time.
+# This leaves out a unit test that takes ten seconds, and command lines that measure for a time.
 quick: $(filter-out %/test_plan,$(UNIT_OK)) \
        $(filter-out $(MEASURING),$(CASES:tests/%=$(PASSED)/%)) $(PASSED)/cli/run.sh check-rules
 
@@ -614,9 +614,8 @@ sanitize: sanitize-threads
 	SLOWER=4 $(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror \
 	    CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
-# Of what sanitize runs the pages, scripts that interrupt and complete, two of three golden command
-# lines and two unit tests that search for half a minute are left out, and the kept inputs of the fuzz
-# targets, which `make fuzz` runs first.
+# This leaves out the pages, scripts that interrupt and complete, two of three golden command lines,
+# and two unit tests that search for half a minute. `make fuzz` runs the kept inputs of its targets.
 sanitize-quick: CASES_PART = 1/3
 sanitize-quick: sanitize-threads
 	SLOWER=4 $(MAKE) check-unit check-cases $(SAMPLED:%=$(BUILD)/sanitize/passed/%) CASES_PART=1/3 \
@@ -663,8 +662,8 @@ VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-ex
 valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='$(VALGRIND)'
 
-# Unit tests but the longest, and one golden command line of 50, but those that measure for a time or
-# search in threads.
+# This runs all unit tests but the longest, and every 50th golden command line, except those that
+# measure for a time or search in threads.
 valgrind-quick:
 	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/50 \
 	    CASES='$(filter-out $(MEASURING) %/threads.case,$(CASES))'
@@ -680,8 +679,8 @@ SPELLED := $(wildcard *.md) Makefile .ci docs include src data debian packaging 
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck, codespell, prose
 lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
 
-# clang-tidy without the analyzer in it, which takes nine tenths of its time, goes over all files but
-# every eighth of the program, which it sees whole; every other one goes through the analyzer of gcc.
+# The analyzer in clang-tidy takes nine tenths of its time, so it sees every eighth file of the program
+# alone; the other checks see all files. The analyzer of gcc sees every second file of the program.
 # Where warnings are errors already, as in .ci/run, gcc has compiled all but the fit.
 one_in = $(shell printf '%s\n' $(LIB_SRC) $(CLI_SRC) | awk 'NR % $(1) == 0')
 lint-quick: $(if $(WERROR),$(FIT),lint-gcc) lint-clang lint-text $(patsubst %,$(PASSED)/analyze/%,$(call one_in,2)) \

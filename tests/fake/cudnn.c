@@ -5,6 +5,7 @@
  * seen.
  *
  *   FAKE_NO_ATTENTION=1: it proposes no kernel
+ *   FAKE_FAIL=plan:... or pack:... as for a call: cudnnBackendFinalize of the K-th such descriptor
  *
  * Like cuDNN it has kernels for a graph with all steps of an attention and no other, whose shares
  * have the type of the queries. A descriptor must be finalized before it is used, and the sizes of
@@ -22,7 +23,7 @@
 #define KERNEL 256 /* and the next, behind those of cublaslt.c */
 
 /* The numbers of cudnn_graph.h. */
-enum { ENGINECFG = 3, PLAN = 5, POINTWISE = 13, TENSOR = 17, MATMUL = 19 };
+enum { ENGINECFG = 3, PLAN = 5, POINTWISE = 13, PACK = 16, TENSOR = 17, MATMUL = 19 };
 enum {
     MODE = 0,
     ENGINEHEUR_GRAPH = 201,
@@ -58,6 +59,8 @@ struct descriptor {
 
 static long executed;
 static long finalized;
+static long plans;
+static long packs;
 
 static void hold(long more)
 {
@@ -92,7 +95,7 @@ CALL(cudnnCreate, void **handle)
     const int failed = fake_failure("cudnnCreate", 0, 0);
     if (failed == 0) {
         *handle = &made;
-        executed = finalized = 0;
+        executed = finalized = plans = packs = 0;
         hold(1);
     }
     return failed;
@@ -191,9 +194,18 @@ static int fits(const struct descriptor *product)
            a[3] == b[2] && b[3] == c[3];
 }
 
+/* Returns the status that finalizing a descriptor is to fail with; 0: none. */
+static int finalize_failure(const struct descriptor *of)
+{
+    const int failed = of->type == PLAN   ? fake_failure("plan", plans++, 0)
+                       : of->type == PACK ? fake_failure("pack", packs++, 0)
+                                          : 0;
+    return failed != 0 ? failed : fake_failure("cudnnBackendFinalize", finalized++, 0);
+}
+
 CALL(cudnnBackendFinalize, struct descriptor *of)
 {
-    const int failed = fake_failure("cudnnBackendFinalize", finalized++, 0);
+    const int failed = finalize_failure(of);
     const struct descriptor *const config =
         of->type == PLAN ? descriptor_of(of, PLAN_CONFIG) : NULL;
     if (failed != 0) {

@@ -213,8 +213,9 @@ static void test_faults_of_attention_are_one_line(void **state)
         {"FAKE_NO_ATTENTION", "1", "cuDNN has no kernel for this attention"},
         {"FAKE_FAIL", "cudnnBackendFinalize:2000:0",
          "cudnnBackendFinalize: CUDNN_STATUS_BAD_PARAM"},
-        {"FAKE_FAIL", "cudnnBackendFinalize:3000:45",
-         "cudnnBackendFinalize: CUDNN_STATUS_NOT_SUPPORTED"},
+        /* the second kernel cannot be built, nor the third */
+        {"FAKE_FAIL", "plan:2000:1", "cudnnBackendFinalize: CUDNN_STATUS_BAD_PARAM"},
+        {"FAKE_FAIL", "pack:2000:0", "cudnnBackendFinalize: CUDNN_STATUS_BAD_PARAM"},
         {"FAKE_FAIL", "cudnnBackendExecute:5000:0",
          "cudnnBackendExecute: CUDNN_STATUS_EXECUTION_FAILED"},
         {"FAKE_FAIL", "cudnnBackendExecute:5000:7",
