@@ -351,7 +351,7 @@ def garbler(random):
     return garble
 
 
-TRIES = 40
+TRIES = 400
 
 
 def self_test(arguments):
