@@ -482,7 +482,7 @@ check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 ## quick: what changes of code most often break: unit tests, golden command lines, cheap rules
 # This leaves out a unit test that takes ten seconds, and command lines that measure for a time.
 quick: $(filter-out %/test_plan,$(UNIT_OK)) \
-       $(filter-out $(MEASURING),$(CASES:tests/%=$(PASSED)/%)) $(PASSED)/cli/run.sh check-rules
+       $(filter-out $(MEASURING) %/threads.case,$(CASES:tests/%=$(PASSED)/%)) $(PASSED)/cli/run.sh check-rules
 
 check-cli: check-cases $(PAGES:%=$(PASSED)/pages/%) $(PASSED)/reports $(SCRIPTS:%=$(PASSED)/cli/%.sh)
 
