@@ -14,8 +14,9 @@ folder=$2
 here=$(dirname "$(realpath "$0")")
 prompt=128
 generate=32
-cp "$here"/*.mjs "$folder"
+cp "$here"/model.mjs "$folder"
 cd "$folder"
+llama=$(dirname "$(find . -path '*linux-x64/bins/linux-x64/libllama.*' | head -n 1)")
 
 for shape in narrow wide; do
     for format in q4_0 q4_k q6_k q8_0 f16; do
@@ -33,7 +34,7 @@ while [ "$turn" -lt "${TURNS:-3}" ]; do
             --formats q4_0,q4_k,q6_k,q8_0,fp16 -o "device-$threads" > "report-$threads"
         for file in *.gguf; do
             name=${file%.gguf}
-            node time.mjs "$file" "$threads" "$prompt" "$generate" 2 |
+            python3 -B "$here/time.py" "$llama" "$file" "$threads" "$prompt" "$generate" 3 |
                 sed "s/^/$threads ${name%-*} ${name#*-} measured /" >> rows
             for phase in prefill decode; do
                 context=$prompt
@@ -64,17 +65,19 @@ sort -k1,5 -k6,6g rows | awk '
         close_group()
         print "| threads | model | format | phase | llama.cpp, ms | expected, ms | error |"
         print "|---|---|---|---|---|---|---|"
+        fflush()
+        order = "sort -t \"|\" -k5,5 -k2,4"
         for (row in seen) {
             split(row, part, " ")
             measured = median[row " measured"]
             expected = median[row " predicted"]
             error = expected / measured - 1
             limit = part[4] == "decode" ? 0.15 : 0.25
-            bad += error > limit || error < -limit
-            printf "| %s | %s | %s | %s | %.2f | %.2f | %+.0f%%%s |\n", part[1], part[2], part[3],
-                   part[4], measured, expected, 100 * error, \
-                   error > limit || error < -limit ? " (beyond)" : "" | "sort -t \"|\" -k5,5 -k2,4"
+            beyond = error > limit || error < -limit
+            bad += beyond
+            printf("| %s | %s | %s | %s | %.2f | %.2f | %+.0f%%%s |\n", part[1], part[2], part[3],
+                   part[4], measured, expected, 100 * error, beyond ? " (beyond)" : "") | order
         }
-        close("sort -t \"|\" -k5,5 -k2,4")
+        close(order)
         exit bad > 0
     }'
