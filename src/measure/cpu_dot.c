@@ -13,7 +13,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 /* Makes the loops over a tile straight lines, so that its sums stay in registers. */
-#define UNROLL _Pragma("GCC unroll 4")
+#define UNROLL _Pragma("GCC unroll 8")
 
 /* --- tiles --------------------------------------------------------------------------------- */
 
@@ -62,6 +62,18 @@
     TILE(name##_whole, target, ROOF_TILE, ROOF_TILE, __VA_ARGS__)                                  \
     TILE(name##_column, target, ROOF_TILE, 1, __VA_ARGS__)                                         \
     TILE(name##_single, target, 1, 1, __VA_ARGS__)
+
+/* Tiles of floats for many inputs, so many at a time. The binaries of llama.cpp keep their sums in
+ * registers, but also store all of them in each step (tinyBLAS::gemm_bloc as gcc compiles it), which
+ * takes as long as the rest of the step. So do these: their sums are volatile. */
+#define FLOATS(name, target, inputs, step, sum_t, ...)                                             \
+    TILE(name##_whole, target, ROOF_TILE, inputs, step, volatile sum_t, __VA_ARGS__)               \
+    TILE(name##_column, target, ROOF_TILE, 1, step, sum_t, __VA_ARGS__)
+
+/* Inputs of a tile of floats: with four rows of weights their sums fill the registers, 32 of
+ * AVX-512 and 16 of AVX2. */
+#define INPUTS_512 6
+#define INPUTS_256 3
 
 /* --- any processor ------------------------------------------------------------------------- */
 
@@ -200,12 +212,16 @@ ROOF_TARGET_AVX2 INLINE __m256 avx2_add_blocks(__m256 sum, const struct wide_blo
     return _mm256_fmadd_ps(_mm256_mul_ps(w->scale, x->scale), _mm256_cvtepi32_ps(fours), sum);
 }
 
+/* Adds the products of four elements in each lane. Both factors have signs. */
+ROOF_TARGET_VNNI INLINE __m256i add_signed(__m256i sum, __m256i w, __m256i x)
+{
+    return _mm256_dpbusd_epi32(sum, _mm256_sign_epi8(w, w), _mm256_sign_epi8(x, w));
+}
+
 ROOF_TARGET_VNNI INLINE __m256 vnni_add_blocks(__m256 sum, const struct wide_block *w,
                                                const struct wide_block *x)
 {
-    const __m256i fours =
-        _mm256_dpbusd_epi32(_mm256_setzero_si256(), _mm256_sign_epi8(w->element, w->element),
-                            _mm256_sign_epi8(x->element, w->element));
+    const __m256i fours = add_signed(_mm256_setzero_si256(), w->element, x->element);
     return _mm256_fmadd_ps(_mm256_mul_ps(w->scale, x->scale), _mm256_cvtepi32_ps(fours), sum);
 }
 
@@ -213,8 +229,85 @@ TILES(q4_avx2, ROOF_TARGET_AVX2, ROOF_BLOCK, __m256, struct wide_block, struct w
       _mm256_setzero_ps(), avx2_q4, avx2_q8, avx2_add_blocks, roof_avx2_total)
 TILES(q8_avx2, ROOF_TARGET_AVX2, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
       _mm256_setzero_ps(), avx2_q8, avx2_q8, avx2_add_blocks, roof_avx2_total)
-TILES(q8_vnni, ROOF_TARGET_VNNI, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
-      _mm256_setzero_ps(), avx2_q8, avx2_q8, vnni_add_blocks, roof_avx2_total)
+TILE(q8_vnni_column, ROOF_TARGET_VNNI, ROOF_TILE, 1, ROOF_BLOCK, __m256, struct wide_block,
+     struct wide_block, _mm256_setzero_ps(), avx2_q8, avx2_q8, vnni_add_blocks, roof_avx2_total)
+TILE(q8_vnni_single, ROOF_TARGET_VNNI, 1, 1, ROOF_BLOCK, __m256, struct wide_block,
+     struct wide_block, _mm256_setzero_ps(), avx2_q8, avx2_q8, vnni_add_blocks, roof_avx2_total)
+
+/* Returns the scales of four blocks in each half. */
+ROOF_TARGET_VNNI INLINE __m256 four_scales(const unsigned char *block, int64_t row_bytes)
+{
+    uint64_t halves = 0;
+    UNROLL for (int r = 0; r < ROOF_TILE; r++)
+    {
+        uint16_t half = 0;
+        memcpy(&half, block + r * row_bytes, sizeof half);
+        halves |= (uint64_t)half << 16 * r;
+    }
+    const __m128 scale = _mm_cvtph_ps(_mm_cvtsi64_si128((long long)halves));
+    return _mm256_set_m128(scale, scale);
+}
+
+ROOF_TARGET_VNNI INLINE __m256i elements_of(const unsigned char *block)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)(block + 2));
+}
+
+ROOF_TARGET_VNNI INLINE __m256 add_scaled(__m256 sum, __m256 scale, __m256i w, __m256i x)
+{
+    const __m256i fours = add_signed(_mm256_setzero_si256(), w, x);
+    return _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(fours), sum);
+}
+
+/* Adds to the sums of an input, whose scale is in all lanes. */
+ROOF_TARGET_VNNI INLINE void add_input(__m256 sum[ROOF_TILE], const __m256i w[ROOF_TILE],
+                                       __m256 scales, __m256 of_input, const unsigned char *input)
+{
+    const __m256 scale = _mm256_mul_ps(scales, of_input);
+    const __m256i x = elements_of(input);
+    sum[0] = add_scaled(sum[0], _mm256_permute_ps(scale, 0), w[0], x);
+    sum[1] = add_scaled(sum[1], _mm256_permute_ps(scale, 0x55), w[1], x);
+    sum[2] = add_scaled(sum[2], _mm256_permute_ps(scale, 0xaa), w[2], x);
+    sum[3] = add_scaled(sum[3], _mm256_permute_ps(scale, 0xff), w[3], x);
+}
+
+/* Four rows and four inputs, as engines do it: the scales of all four are converted at once. */
+ROOF_TARGET_VNNI static void q8_vnni_whole(const struct roof_dot *d)
+{
+    __m256 sum[ROOF_TILE][ROOF_TILE];
+    UNROLL for (int t = 0; t < ROOF_TILE; t++)
+    {
+        UNROLL for (int r = 0; r < ROOF_TILE; r++)
+        {
+            sum[t][r] = _mm256_setzero_ps();
+        }
+    }
+    const int64_t end = d->k / ROOF_BLOCK * (int64_t)sizeof(struct roof_block_q8);
+    for (int64_t at = 0; at < end; at += (int64_t)sizeof(struct roof_block_q8)) {
+        const unsigned char *const weights = d->weights + at;
+        const unsigned char *const inputs = d->inputs + at;
+        const __m256 scales = four_scales(weights, d->row_bytes);
+        const __m256 of_inputs = four_scales(inputs, d->input_bytes);
+        __m256i w[ROOF_TILE];
+        UNROLL for (int r = 0; r < ROOF_TILE; r++)
+        {
+            w[r] = elements_of(weights + r * d->row_bytes);
+        }
+        add_input(sum[0], w, scales, _mm256_permute_ps(of_inputs, 0), inputs);
+        add_input(sum[1], w, scales, _mm256_permute_ps(of_inputs, 0x55), inputs + d->input_bytes);
+        add_input(sum[2], w, scales, _mm256_permute_ps(of_inputs, 0xaa),
+                  inputs + 2 * d->input_bytes);
+        add_input(sum[3], w, scales, _mm256_permute_ps(of_inputs, 0xff),
+                  inputs + 3 * d->input_bytes);
+    }
+    UNROLL for (int t = 0; t < ROOF_TILE; t++)
+    {
+        UNROLL for (int r = 0; r < ROOF_TILE; r++)
+        {
+            d->out[t * d->stride + r] = roof_avx2_total(sum[t][r]);
+        }
+    }
+}
 
 /* --- floats -------------------------------------------------------------------------------- */
 
@@ -248,8 +341,7 @@ ROOF_TARGET_AVX512 INLINE __m512 avx512_add(__m512 sum, const __m512 *w, const _
     return _mm512_fmadd_ps(*w, *x, sum);
 }
 
-/* Half-precision rows are multiplied one by one, in two sums: converting both operands is most of
- * the work, and tiles would only hide that. */
+/* With one input, rows of 16 bits are multiplied in two sums each. */
 struct halves {
     __m512 part[2];
 };
@@ -324,8 +416,18 @@ ROOF_TARGET_BF16 INLINE __m512 bf16_add(__m512 sum, const __m512i *w, const __m5
     return _mm512_dpbf16_ps(sum, (__m512bh)*w, (__m512bh)*x);
 }
 
-TILES(bf16_dot, ROOF_TARGET_BF16, 32, __m512, __m512i, __m512i, _mm512_setzero_ps(), bf16_load,
-      bf16_load, bf16_add, _mm512_reduce_add_ps)
+FLOATS(bf16_dot, ROOF_TARGET_BF16, INPUTS_512, 32, __m512, __m512i, __m512i, _mm512_setzero_ps(),
+       bf16_load, bf16_load, bf16_add, _mm512_reduce_add_ps)
+TILE(bf16_dot_single, ROOF_TARGET_BF16, 1, 1, 32, __m512, __m512i, __m512i, _mm512_setzero_ps(),
+     bf16_load, bf16_load, bf16_add, _mm512_reduce_add_ps)
+FLOATS(bf16_avx2, ROOF_TARGET_AVX2, INPUTS_256, 8, __m256, __m256, __m256, _mm256_setzero_ps(),
+       avx2_high, avx2_high, avx2_add, roof_avx2_total)
+FLOATS(bf16_avx512, ROOF_TARGET_AVX512, INPUTS_512, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
+       avx512_high, avx512_high, avx512_add, _mm512_reduce_add_ps)
+FLOATS(fp16_avx2, ROOF_TARGET_AVX2, INPUTS_256, 8, __m256, __m256, __m256, _mm256_setzero_ps(),
+       avx2_half, avx2_half, avx2_add, roof_avx2_total)
+FLOATS(fp16_avx512, ROOF_TARGET_AVX512, INPUTS_512, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
+       avx512_half, avx512_half, avx512_add, _mm512_reduce_add_ps)
 TILE(bf16_avx2_single, ROOF_TARGET_AVX2, 1, 1, 16, struct quarters, struct quarters,
      struct quarters, ((struct quarters){{{0}, {0}}}), avx2_high_pair, avx2_high_pair,
      avx2_add_pair, avx2_total_pair)
@@ -337,10 +439,14 @@ TILE(fp16_avx2_single, ROOF_TARGET_AVX2, 1, 1, 16, struct quarters, struct quart
      avx2_total_pair)
 TILE(fp16_avx512_single, ROOF_TARGET_AVX512, 1, 1, 32, struct halves, struct halves, struct halves,
      ((struct halves){{{0}, {0}}}), avx512_pair, avx512_pair, avx512_add_pair, avx512_total)
-TILES(fp32_avx2, ROOF_TARGET_AVX2, 8, __m256, __m256, __m256, _mm256_setzero_ps(), avx2_float,
-      avx2_float, avx2_add, roof_avx2_total)
-TILES(fp32_avx512, ROOF_TARGET_AVX512, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
-      avx512_float, avx512_float, avx512_add, _mm512_reduce_add_ps)
+FLOATS(fp32_avx2, ROOF_TARGET_AVX2, INPUTS_256, 8, __m256, __m256, __m256, _mm256_setzero_ps(),
+       avx2_float, avx2_float, avx2_add, roof_avx2_total)
+TILE(fp32_avx2_single, ROOF_TARGET_AVX2, 1, 1, 8, __m256, __m256, __m256, _mm256_setzero_ps(),
+     avx2_float, avx2_float, avx2_add, roof_avx2_total)
+FLOATS(fp32_avx512, ROOF_TARGET_AVX512, INPUTS_512, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
+       avx512_float, avx512_float, avx512_add, _mm512_reduce_add_ps)
+TILE(fp32_avx512_single, ROOF_TARGET_AVX512, 1, 1, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
+     avx512_float, avx512_float, avx512_add, _mm512_reduce_add_ps)
 
 /* --- packed blocks of 4 bits ----------------------------------------------------------------- */
 
@@ -391,14 +497,16 @@ ROOF_TARGET_VNNI INLINE void store_rows(float *out, __m256 sum)
     _mm256_storeu_ps(out, _mm256_permutevar8x32_ps(sum, _mm256_setr_epi32(BACK)));
 }
 
-/* Adds the products of four elements of eight rows with those of an input. */
-ROOF_TARGET_VNNI INLINE __m256i add_signed(__m256i sum, __m256i w, const unsigned char *x)
+/* Returns 16 bytes in both halves. */
+ROOF_TARGET_VNNI INLINE __m256i both_halves(const unsigned char *x)
 {
-    return _mm256_dpbusd_epi32(sum, _mm256_sign_epi8(w, w), _mm256_sign_epi8(roof_avx2_four(x), w));
+    const __m256i in = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)x));
+    return _mm256_permute2x128_si256(in, in, 0);
 }
 
 /* Eight rows with one input. Engines look elements up in a table of 16 bytes here, which serves
- * other formats of 4 bits, too, and multiply them with their signs. */
+ * other formats of 4 bits, too, and multiply them with their signs. They take the input in vectors
+ * and shuffle it, which costs more than reading four bytes of it into all lanes. */
 ROOF_TARGET_VNNI static void q4_packed_one(const struct roof_dot *d)
 {
     const __m256i values = _mm256_broadcastsi128_si256(
@@ -410,11 +518,18 @@ ROOF_TARGET_VNNI static void q4_packed_one(const struct roof_dot *d)
         __m256i product = _mm256_setzero_si256();
         __m256i row[8];
         unpack_rows(row, w);
-        UNROLL for (int i = 0; i < 4; i++)
+        UNROLL for (int half = 0; half < 2; half++)
         {
-            const ptrdiff_t at = (ptrdiff_t)4 * i;
-            product = add_signed(product, _mm256_shuffle_epi8(values, row[i]), x + 2 + at);
-            product = add_signed(product, _mm256_shuffle_epi8(values, row[i + 4]), x + 18 + at);
+            const __m256i in = both_halves(x + 2 + (ptrdiff_t)16 * half);
+            const __m256i *const four = row + (ptrdiff_t)4 * half;
+            product = add_signed(product, _mm256_shuffle_epi8(values, four[0]),
+                                 _mm256_shuffle_epi32(in, 0));
+            product = add_signed(product, _mm256_shuffle_epi8(values, four[1]),
+                                 _mm256_shuffle_epi32(in, 0x55));
+            product = add_signed(product, _mm256_shuffle_epi8(values, four[2]),
+                                 _mm256_shuffle_epi32(in, 0xaa));
+            product = add_signed(product, _mm256_shuffle_epi8(values, four[3]),
+                                 _mm256_shuffle_epi32(in, 0xff));
         }
         sum = _mm256_fmadd_ps(_mm256_mul_ps(scales_of(w), scale_of(x)), _mm256_cvtepi32_ps(product),
                               sum);
@@ -448,9 +563,12 @@ ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
                 product = _mm256_dpbusd_epi32(product, row[i], roof_avx2_four(x + 4 + at));
                 product = _mm256_dpbusd_epi32(product, row[i + 4], roof_avx2_four(x + 20 + at));
             }
-            sum[t] = _mm256_fmadd_ps(_mm256_mul_ps(scale, scale_of(x)), _mm256_cvtepi32_ps(product),
-                                     sum[t]);
-            sum[t] = _mm256_fnmadd_ps(eight, scale_of(x + 2), sum[t]);
+            int32_t halves = 0;
+            memcpy(&halves, x, sizeof halves);
+            const __m128 both = _mm_cvtph_ps(_mm_cvtsi32_si128(halves)); /* the scale and the sum */
+            sum[t] = _mm256_fmadd_ps(_mm256_mul_ps(scale, _mm256_broadcastss_ps(both)),
+                                     _mm256_cvtepi32_ps(product), sum[t]);
+            sum[t] = _mm256_fnmadd_ps(eight, _mm256_broadcastss_ps(_mm_movehdup_ps(both)), sum[t]);
         }
     }
     UNROLL for (int t = 0; t < inputs; t++)
@@ -472,16 +590,11 @@ ROOF_TARGET_VNNI static void q4_packed_many(const struct roof_dot *d)
 
 /* --- the table ----------------------------------------------------------------------------- */
 
-/* Tiles of four rows and four inputs; rows one by one. */
-#define TILED(format, name)                                                                        \
+/* Tiles of four rows and so many inputs; rows one by one with one input. */
+#define TILED(format, count, name)                                                                 \
     {                                                                                              \
-        .inputs = ROOF_PRECISION_##format, .tile_rows = ROOF_TILE, .tile_inputs = ROOF_TILE,       \
+        .inputs = ROOF_PRECISION_##format, .tile_rows = ROOF_TILE, .tile_inputs = (count),         \
         .tile = name##_whole, .column = name##_column, .single = name##_single                     \
-    }
-#define ROWWISE(format, name)                                                                      \
-    {                                                                                              \
-        .inputs = ROOF_PRECISION_##format, .tile_rows = 1, .tile_inputs = 1,                       \
-        .tile = name##_single, .column = name##_single, .single = name##_single                    \
     }
 
 /* Eight rows that are packed together. */
@@ -499,22 +612,25 @@ static const struct {
     bool many; /* for several inputs only */
     struct roof_dot_kernels kernels;
 } table[] = {
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_BASE, false, false, false, TILED(Q8_0, q4_base)},
-    {ROOF_PRECISION_Q8_0, ROOF_ISA_BASE, false, false, false, TILED(Q8_0, q8_base)},
-    {ROOF_PRECISION_FP16, ROOF_ISA_BASE, false, false, false, TILED(FP16, fp16_base)},
-    {ROOF_PRECISION_BF16, ROOF_ISA_BASE, false, false, false, TILED(BF16, bf16_base)},
-    {ROOF_PRECISION_FP32, ROOF_ISA_BASE, false, false, false, TILED(FP32, fp32_base)},
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_BASE, false, false, false, TILED(Q8_0, ROOF_TILE, q4_base)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_BASE, false, false, false, TILED(Q8_0, ROOF_TILE, q8_base)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_BASE, false, false, false, TILED(FP16, ROOF_TILE, fp16_base)},
+    {ROOF_PRECISION_BF16, ROOF_ISA_BASE, false, false, false, TILED(BF16, ROOF_TILE, bf16_base)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_BASE, false, false, false, TILED(FP32, ROOF_TILE, fp32_base)},
 #if defined(__x86_64__)
-    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX2, false, false, false, TILED(Q8_0, q4_avx2)},
-    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX2, false, false, false, TILED(Q8_0, q8_avx2)},
-    {ROOF_PRECISION_FP16, ROOF_ISA_AVX2, false, false, false, ROWWISE(FP16, fp16_avx2)},
-    {ROOF_PRECISION_BF16, ROOF_ISA_AVX2, false, false, false, ROWWISE(BF16, bf16_avx2)},
-    {ROOF_PRECISION_FP32, ROOF_ISA_AVX2, false, false, false, TILED(FP32, fp32_avx2)},
-    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX512, true, false, false, TILED(Q8_0, q8_vnni)},
-    {ROOF_PRECISION_FP16, ROOF_ISA_AVX512, false, false, false, ROWWISE(FP16, fp16_avx512)},
-    {ROOF_PRECISION_BF16, ROOF_ISA_AVX512, false, false, false, ROWWISE(BF16, bf16_avx512)},
-    {ROOF_PRECISION_BF16, ROOF_ISA_AVX512, false, true, false, TILED(BF16, bf16_dot)},
-    {ROOF_PRECISION_FP32, ROOF_ISA_AVX512, false, false, false, TILED(FP32, fp32_avx512)},
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX2, false, false, false, TILED(Q8_0, ROOF_TILE, q4_avx2)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX2, false, false, false, TILED(Q8_0, ROOF_TILE, q8_avx2)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_AVX2, false, false, false, TILED(FP16, INPUTS_256, fp16_avx2)},
+    {ROOF_PRECISION_BF16, ROOF_ISA_AVX2, false, false, false, TILED(BF16, INPUTS_256, bf16_avx2)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_AVX2, false, false, false, TILED(FP32, INPUTS_256, fp32_avx2)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX512, true, false, false, TILED(Q8_0, ROOF_TILE, q8_vnni)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_AVX512, false, false, false,
+     TILED(FP16, INPUTS_512, fp16_avx512)},
+    {ROOF_PRECISION_BF16, ROOF_ISA_AVX512, false, false, false,
+     TILED(BF16, INPUTS_512, bf16_avx512)},
+    {ROOF_PRECISION_BF16, ROOF_ISA_AVX512, false, true, false, TILED(BF16, INPUTS_512, bf16_dot)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_AVX512, false, false, false,
+     TILED(FP32, INPUTS_512, fp32_avx512)},
     {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, false, false,
      PACKED(Q8_0, 1, q4_packed_one, q4_packed_one)},
     {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, false, true,

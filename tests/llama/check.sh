@@ -14,6 +14,9 @@ folder=$2
 here=$(dirname "$(realpath "$0")")
 prompt=128
 generate=32
+# llama.cpp attends over its cache in steps of so many cells, filled or not (ggml-org/llama.cpp
+# src/llama-kv-cache.cpp, get_n_kv), so a decode step at 16 tokens is one at 256.
+cells=256
 cp "$here"/model.mjs "$folder"
 cd "$folder"
 llama=$(dirname "$(find . -path '*linux-x64/bins/linux-x64/libllama.*' | head -n 1)")
@@ -38,7 +41,7 @@ while [ "$turn" -lt "${TURNS:-3}" ]; do
                 sed "s/^/$threads ${name%-*} ${name#*-} measured /" >> rows
             for phase in prefill decode; do
                 context=$prompt
-                [ "$phase" = prefill ] || context=$((generate / 2))
+                [ "$phase" = prefill ] || context=$cells
                 "$program" predict model "./$file" -H "device-$threads" --phase "$phase" \
                     --context "$context" -f csv --columns expected_time_us |
                     awk -v row="$threads ${name%-*} ${name#*-} predicted $phase" \
