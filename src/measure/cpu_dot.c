@@ -64,8 +64,8 @@
     TILE(name##_single, target, 1, 1, __VA_ARGS__)
 
 /* Tiles of floats for many inputs, so many at a time. The binaries of llama.cpp keep their sums in
- * registers, but also store all of them in each step (tinyBLAS::gemm_bloc as gcc compiles it), which
- * takes as long as the rest of the step. So do these: their sums are volatile. */
+ * registers, but also store all of them in each step (tinyBLAS::gemm_bloc as gcc compiles it),
+ * which takes as long as the rest of the step. So do these: their sums are volatile. */
 #define FLOATS(name, target, inputs, step, sum_t, ...)                                             \
     TILE(name##_whole, target, ROOF_TILE, inputs, step, volatile sum_t, __VA_ARGS__)               \
     TILE(name##_column, target, ROOF_TILE, 1, step, sum_t, __VA_ARGS__)
