@@ -171,11 +171,13 @@ void roof_model_report_unexpected(struct roof_text *out,
 static void put_gguf(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_scenario *const s = &r->scenario;
-    if (s->common.stack == ROOF_STACK_LLAMA_CPP && roof_scenario_gguf(s, r->model)) {
-        put_line(out, "", "",
-                 roof_calibration_has(r->total.hardware->calibration, ROOF_STACK_LLAMA_CPP)
-                     ? "kernels of llama.cpp, the engine for GGUF weights"
-                     : "no kernels for GGUF weights were measured on such a device");
+    if (s->common.stack != ROOF_STACK_LLAMA_CPP || !roof_scenario_gguf(s, r->model)) {
+        return;
+    }
+    if (roof_calibration_has(r->total.hardware->calibration, ROOF_STACK_LLAMA_CPP)) {
+        put_line(out, "", "", "kernels of llama.cpp, the engine for GGUF weights");
+    } else if (r->total.expected_near) {
+        put_line(out, "", "", "no kernels for GGUF weights were measured on such a device");
     }
 }
 
