@@ -121,7 +121,7 @@ static bool cpu_able(const struct roof_bench *bench, const struct roof_meter_tas
     return task->probe == ROOF_PROBE_MULTIPLY ? roof_cpu_peak_able(&bench->features, task)
            : task->probe == ROOF_PROBE_OPERATOR
                ? roof_cpu_product_able(&bench->features, task) || roof_cpu_vector_able(task)
-               : true;
+               : task->probe != ROOF_PROBE_TO_DEVICE && task->probe != ROOF_PROBE_FROM_DEVICE;
 }
 
 static enum roof_status cpu_begin(double *amount, struct roof_bench *bench,

@@ -190,6 +190,20 @@ static double link_of(const struct roof_measured *m)
     return highest;
 }
 
+/* Writes a remark on the link to the host: no command counts what crosses it. */
+static void put_host_link(struct roof_text *out, const struct roof_measured *m)
+{
+    char to[ROOF_QUANTITY_SIZE];
+    char from[ROOF_QUANTITY_SIZE];
+    const double rates[] = {roof_measured_rate(m, ROOF_PROBE_TO_DEVICE, 0, ROOF_PRECISION_AUTO),
+                            roof_measured_rate(m, ROOF_PROBE_FROM_DEVICE, 0, ROOF_PRECISION_AUTO)};
+    if (!isnan(rates[0]) && !isnan(rates[1])) {
+        roof_text_printf(out, ",\n    \"host link: %s to the device, %s from the device\"",
+                         roof_format_quantity(to, rates[0], ROOF_UNIT_GB_PER_S),
+                         roof_format_quantity(from, rates[1], ROOF_UNIT_GB_PER_S));
+    }
+}
+
 /* Writes a remark on each level: its size and what reading it gives. */
 static void put_levels(struct roof_text *out, const struct roof_measured *m)
 {
@@ -212,6 +226,7 @@ static void put_levels(struct roof_text *out, const struct roof_measured *m)
                          d->level[level].name, size,
                          roof_format_quantity(rate, read, ROOF_UNIT_GB_PER_S));
     }
+    put_host_link(out, m);
     roof_text_put(out, "\n  ]");
 }
 

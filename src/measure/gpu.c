@@ -13,6 +13,7 @@
 #include "measure/gpu_attention.h"
 #include "measure/gpu_backend.h"
 #include "measure/gpu_group.h"
+#include "measure/gpu_transfer.h"
 
 /* A sample takes about as long as this, in seconds. */
 #define SAMPLE_S 5e-3
@@ -24,7 +25,7 @@
 /* Data is made on the host in pieces of this size, and copied on the device. */
 #define PIECE_BYTES ((int64_t)1 << 20)
 
-enum job_kind { JOB_PROBE, JOB_PRODUCT, JOB_VECTOR, JOB_ATTENTION, JOB_COLLECTIVE };
+enum job_kind { JOB_PROBE, JOB_TRANSFER, JOB_PRODUCT, JOB_VECTOR, JOB_ATTENTION, JOB_COLLECTIVE };
 
 /* A task that is begun; zeroed, none is. */
 struct job {
@@ -33,6 +34,7 @@ struct job {
     struct roof_workload workload; /* of a vector kernel */
     struct roof_gpu_product product;
     struct roof_gpu_attention attention;
+    struct roof_gpu_transfer transfer;
     uint64_t data;  /* memory of the device: the copies, one after another */
     int64_t stride; /* bytes from one copy to the next */
     int64_t copies; /* calls use them in turn, so that a cold one finds nothing in the cache */
@@ -76,6 +78,7 @@ static void release(struct job *job, struct roof_bench *bench)
     roof_gpu_release(&bench->gpu, &job->graph);
     roof_gpu_product_end(&job->product);
     roof_gpu_attention_end(&job->attention);
+    roof_gpu_transfer_end(&job->transfer, &bench->gpu);
     if (job->kind == JOB_COLLECTIVE) {
         roof_gpu_group_end(&bench->group, &bench->gpu);
     }
@@ -315,6 +318,8 @@ static bool kernel_of(enum roof_gpu_kernel *out, const struct roof_meter_task *t
                                                      : ROOF_GPU_MULTIPLY_FP32;
         return task->unit == ROOF_COMPUTE_VECTOR &&
                (*out != ROOF_GPU_MULTIPLY_FP32 || task->format == ROOF_PRECISION_FP32);
+    case ROOF_PROBE_TO_DEVICE:
+    case ROOF_PROBE_FROM_DEVICE:
     case ROOF_PROBE_OPERATOR:
     case ROOF_PROBE_COUNT:
         break;
@@ -363,8 +368,8 @@ static bool gpu_able(const struct roof_bench *bench, const struct roof_meter_tas
 {
     enum roof_gpu_kernel kernel = ROOF_GPU_NOTHING;
     struct roof_gpu_shape shape;
-    return kernel_of(&kernel, task) || is_vector(bench, task) || is_attention(bench, task) ||
-           is_collective(bench, task) ||
+    return kernel_of(&kernel, task) || roof_gpu_is_transfer(task) || is_vector(bench, task) ||
+           is_attention(bench, task) || is_collective(bench, task) ||
            (bench->products.handle != NULL && product_of(&shape, task) &&
             roof_gpu_product_able(bench->backend->products, &bench->gpu, &shape));
 }
@@ -542,6 +547,17 @@ static enum roof_status begin_collective(struct job *job, struct roof_bench *ben
     return roof_gpu_group_begin(&bench->group, &bench->gpu, &task->workload, error);
 }
 
+static enum roof_status begin_transfer(struct job *job, double *amount, struct roof_bench *bench,
+                                       const struct roof_meter_task *task, struct roof_error *error)
+{
+    job->kind = JOB_TRANSFER;
+    job->stride = roof_gpu_aligned(task->bytes);
+    job->copies = 1;
+    *amount = (double)task->bytes;
+    TRY(make_data(job, bench, ROOF_PRECISION_FP32, error));
+    return roof_gpu_transfer_begin(&job->transfer, &bench->gpu, task, error);
+}
+
 static enum roof_status begin_kernel(struct job *job, double *amount, struct roof_bench *bench,
                                      const struct roof_meter_task *task, struct roof_error *error)
 {
@@ -566,6 +582,7 @@ static enum roof_status begin(struct job *job, double *amount, struct roof_bench
         : is_vector(bench, task)     ? begin_vector(job, bench, task, runs, error)
         : is_attention(bench, task)  ? begin_attention(job, bench, task, runs, error)
         : is_collective(bench, task) ? begin_collective(job, bench, task, error)
+        : roof_gpu_is_transfer(task) ? begin_transfer(job, amount, bench, task, error)
                                      : begin_kernel(job, amount, bench, task, error);
     if (status != ROOF_OK) {
         release(job, bench);
@@ -591,6 +608,9 @@ static enum roof_status queue_call(struct job *job, const struct roof_bench *ben
     }
     if (job->kind == JOB_ATTENTION) {
         return roof_gpu_attention_run(&job->attention, data_of(job, call), error);
+    }
+    if (job->kind == JOB_TRANSFER) {
+        return roof_gpu_transfer_run(&job->transfer, &bench->gpu, data_of(job, call), error);
     }
     return job->kind == JOB_VECTOR ? roof_gpu_vector_run(&bench->gpu, &bench->vectors,
                                                          &job->workload, data_of(job, call), error)

@@ -8,8 +8,15 @@
 #include "base/quantity.h"
 
 /* CU_STREAM_NON_BLOCKING, CU_EVENT_DEFAULT, CU_STREAM_WAIT_VALUE_GEQ,
- * CU_STREAM_CAPTURE_MODE_THREAD_LOCAL; those of HIP have the same values. */
-enum { STREAM_NON_BLOCKING = 1, EVENT_DEFAULT = 0, WAIT_GREATER_EQUAL = 0, CAPTURE_OF_THREAD = 1 };
+ * CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_MEMHOSTALLOC_DEVICEMAP; those of HIP have the same
+ * values. */
+enum {
+    STREAM_NON_BLOCKING = 1,
+    EVENT_DEFAULT = 0,
+    WAIT_GREATER_EQUAL = 0,
+    CAPTURE_OF_THREAD = 1,
+    HOST_SEEN_BY_DEVICE = 2
+};
 
 int roof_gpu_capability(const struct roof_gpu *gpu)
 {
@@ -107,10 +114,10 @@ static enum roof_status find_device(struct roof_gpu *gpu, int64_t index, struct 
 static enum roof_status make_gate(struct roof_gpu *gpu, struct roof_error *error)
 {
     void *memory = NULL;
-    if (gpu->call.stream_wait == NULL || gpu->call.host_allocate == NULL) {
+    if (gpu->call.stream_wait == NULL) {
         return ROOF_OK;
     }
-    ROOF_GPU_CALL(gpu, host_allocate, &memory, sizeof *gpu->gate);
+    ROOF_GPU_CALL(gpu, host_allocate, &memory, sizeof *gpu->gate, HOST_SEEN_BY_DEVICE);
     gpu->gate = memory;
     *gpu->gate = 0;
     ROOF_GPU_CALL(gpu, host_address, &gpu->gate_address, memory, 0);

@@ -43,13 +43,17 @@ struct roof_gpu_calls {
     int (*allocate)(uint64_t *address, size_t bytes);
     int (*release)(uint64_t address);
     int (*memory_info)(size_t *available, size_t *all);
-    /* The gate before a sample; a driver may lack these four. */
-    int (*host_allocate)(void **memory, size_t bytes);
+    /* Memory of the host that is locked to its pages. */
+    int (*host_allocate)(void **memory, size_t bytes, unsigned flags);
     int (*host_release)(void *memory);
+    /* The gate before a sample; a driver may lack these two. */
     int (*host_address)(uint64_t *address, void *memory, unsigned flags);
     int (*stream_wait)(struct gpu_stream *stream, uint64_t address, uint32_t value, unsigned flags);
     int (*copy_in)(uint64_t to, const void *from, size_t bytes);
     int (*copy_within)(uint64_t to, uint64_t from, size_t bytes);
+    /* Copies that become work of a stream. */
+    int (*queue_in)(uint64_t to, const void *from, size_t bytes, struct gpu_stream *stream);
+    int (*queue_out)(void *to, uint64_t from, size_t bytes, struct gpu_stream *stream);
     int (*stream_create)(struct gpu_stream **stream, unsigned flags);
     int (*stream_synchronize)(struct gpu_stream *stream);
     int (*stream_destroy)(struct gpu_stream *stream);

@@ -32,21 +32,23 @@
 /* The kinds of tasks: operators, which compare reads, and probes, from which the figures of a
  * device come. */
 enum roof_probe {
-    ROOF_PROBE_OPERATOR, /* the workload of the task: a row that compare reads */
-    ROOF_PROBE_READ,     /* sums up `bytes` bytes */
-    ROOF_PROBE_COPY,     /* reads half of `bytes` and writes the other half */
-    ROOF_PROBE_TRIAD,    /* a = b + s c: reads two thirds of `bytes` and writes one */
-    ROOF_PROBE_MULTIPLY, /* multiplications and additions of `format` in registers */
-    ROOF_PROBE_LAUNCH,   /* a kernel, or a fork and join of the threads, that does nothing */
+    ROOF_PROBE_OPERATOR,    /* the workload of the task: a row that compare reads */
+    ROOF_PROBE_READ,        /* sums up `bytes` bytes */
+    ROOF_PROBE_COPY,        /* reads half of `bytes` and writes the other half */
+    ROOF_PROBE_TRIAD,       /* a = b + s c: reads two thirds of `bytes` and writes one */
+    ROOF_PROBE_MULTIPLY,    /* multiplications and additions of `format` in registers */
+    ROOF_PROBE_LAUNCH,      /* a kernel, or a fork and join of the threads, that does nothing */
+    ROOF_PROBE_TO_DEVICE,   /* copies `bytes` bytes from the host to the device */
+    ROOF_PROBE_FROM_DEVICE, /* copies them back */
     ROOF_PROBE_COUNT
 };
 
 /* One thing to time. A member that the probe does not use is zero. */
 struct roof_meter_task {
     enum roof_probe probe;
-    int64_t bytes;                 /* read, copy, triad: how many are touched per call */
-    enum roof_precision format;    /* multiply */
-    enum roof_compute_unit unit;   /* multiply: the matrix or the vector unit */
+    int64_t bytes;               /* of all but multiply and launch: how many are touched per call */
+    enum roof_precision format;  /* multiply */
+    enum roof_compute_unit unit; /* multiply: the matrix or the vector unit */
     struct roof_workload workload; /* operator: resolved (roof_workload_resolve) */
 };
 

@@ -18,11 +18,11 @@ static const enum roof_dimension dims[] = {
     ROOF_DIM_KV_HEADS, ROOF_DIM_HEAD_DIM, ROOF_DIM_QUERY_LEN, ROOF_DIM_KV_LEN, ROOF_DIM_CAUSAL,
     ROOF_DIM_TOKENS,   ROOF_DIM_HIDDEN,   ROOF_DIM_ELEMENTS,  ROOF_DIM_DEVICES};
 
-static const char *const probe_names[ROOF_PROBE_COUNT] = {[ROOF_PROBE_READ] = "read",
-                                                          [ROOF_PROBE_COPY] = "copy",
-                                                          [ROOF_PROBE_TRIAD] = "triad",
-                                                          [ROOF_PROBE_LAUNCH] = "launch",
-                                                          [ROOF_PROBE_MULTIPLY] = "multiply"};
+static const char *const probe_names[ROOF_PROBE_COUNT] = {
+    [ROOF_PROBE_READ] = "read",           [ROOF_PROBE_COPY] = "copy",
+    [ROOF_PROBE_TRIAD] = "triad",         [ROOF_PROBE_LAUNCH] = "launch",
+    [ROOF_PROBE_TO_DEVICE] = "to_device", [ROOF_PROBE_FROM_DEVICE] = "from_device",
+    [ROOF_PROBE_MULTIPLY] = "multiply"};
 
 const char *roof_probe_name(enum roof_probe probe)
 {
@@ -62,13 +62,19 @@ static void put_probe(struct roof_text *out, const struct roof_meter_task *task)
 
 /* --- what was measured --------------------------------------------------------------------- */
 
-/* Writes a number of six digits: no measured time has more. An unknown one is an empty cell. */
-static void put_number(struct roof_text *out, double value)
+/* Rounds a number to six digits: no measured time has more. */
+static double rounded(double value)
 {
     char digits[32];
+    snprintf(digits, sizeof digits, "%.5e", value);
+    return strtod(digits, NULL);
+}
+
+/* Writes such a number. An unknown one is an empty cell. */
+static void put_number(struct roof_text *out, double value)
+{
     if (!isnan(value)) {
-        snprintf(digits, sizeof digits, "%.5e", value);
-        roof_text_number(out, strtod(digits, NULL));
+        roof_text_number(out, rounded(value));
     }
 }
 
@@ -119,7 +125,10 @@ void roof_probes_write(struct roof_text *out, const struct roof_measured *measur
     roof_text_printf(out, "probe,unit,format,bytes,%s,gb_s,tflops,amount\n", measured_columns);
     for (size_t i = 0; i < measured->count; i++) {
         const struct roof_meter_row *const row = &measured->row[i];
-        const double rate = row->amount > 0 ? row->amount / row->time_s : ROOF_UNKNOWN;
+        /* Of the time that is written: a run that resumes knows no other. */
+        const double time_s = roof_from_unit(
+            rounded(roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS)), ROOF_UNIT_MICROSECONDS);
+        const double rate = row->amount > 0 ? row->amount / time_s : ROOF_UNKNOWN;
         const bool multiply = row->task.probe == ROOF_PROBE_MULTIPLY;
         if (row->task.probe != ROOF_PROBE_OPERATOR) {
             put_probe(out, &row->task);

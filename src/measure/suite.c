@@ -23,6 +23,9 @@ struct suite {
 /* The memory level is measured over so many bytes at least, and over so many times all caches. */
 #define MEMORY_BYTES ((int64_t)128 << 20)
 #define MEMORY_CACHES 4
+/* The link to the host is measured with so many bytes: the start of a copy is a small part of its
+ * time, and caches of the host may hold them, since its memory is not what is measured. */
+#define LINK_BYTES ((int64_t)64 << 20)
 
 int64_t roof_level_bytes(const struct roof_meter_device *device, size_t level)
 {
@@ -56,6 +59,10 @@ static void add_probes(struct suite *out, const struct roof_meter *meter,
                 &(struct roof_meter_task){.probe = (enum roof_probe)probe,
                                           .bytes = roof_level_bytes(device, level)});
         }
+    }
+    for (int probe = ROOF_PROBE_TO_DEVICE; probe <= ROOF_PROBE_FROM_DEVICE; probe++) {
+        add(out, meter, bench,
+            &(struct roof_meter_task){.probe = (enum roof_probe)probe, .bytes = LINK_BYTES});
     }
     for (int unit = ROOF_COMPUTE_MATRIX; unit <= ROOF_COMPUTE_VECTOR; unit++) {
         for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {

@@ -62,12 +62,28 @@ static void put_levels(struct roof_text *out, const struct roof_measured *m)
     }
 }
 
-static void put_peaks(struct roof_text *out, const struct roof_measured *m)
+/* Returns which way a task copies over the link to the host; NULL: it does not. */
+static const char *direction_of(const struct roof_meter_task *task)
+{
+    return task->probe == ROOF_PROBE_TO_DEVICE     ? "to the device"
+           : task->probe == ROOF_PROBE_FROM_DEVICE ? "from the device"
+                                                   : NULL;
+}
+
+/* Writes the link to the host, peaks and the launch, which are measured in this order. */
+static void put_figures(struct roof_text *out, const struct roof_measured *m)
 {
     char cell[ROOF_QUANTITY_SIZE];
     roof_text_put(out, "\n");
     for (size_t i = 0; i < m->count; i++) {
         const struct roof_meter_row *const row = &m->row[i];
+        const char *const direction = direction_of(&row->task);
+        if (direction != NULL) {
+            roof_text_printf(
+                out, "  host     %-10s %s%s\n",
+                roof_format_quantity(cell, row->amount / row->time_s, ROOF_UNIT_GB_PER_S),
+                direction, row->noisy ? ", noisy" : "");
+        }
         if (row->task.probe == ROOF_PROBE_MULTIPLY) {
             roof_text_printf(
                 out, "  peak     %-10s %-12s %s unit%s\n", roof_precision_name(row->task.format),
@@ -187,7 +203,7 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
     put_left_out(out, "attention of a prefill is", m->device.no_prefill);
     put_left_out(out, "collectives are", m->device.alone);
     put_levels(out, m);
-    put_peaks(out, m);
+    put_figures(out, m);
     put_power(out, &m->power);
     if (report->judgement != NULL) {
         put_kernels(out, report);
@@ -231,18 +247,25 @@ static void put_figures_markdown(struct roof_text *out, const struct roof_measur
     for (size_t i = 0; i < m->count; i++) {
         const struct roof_meter_row *const row = &m->row[i];
         const bool peak = row->task.probe == ROOF_PROBE_MULTIPLY;
-        if (!peak && row->task.probe != ROOF_PROBE_LAUNCH) {
+        const char *const direction = direction_of(&row->task);
+        if (!peak && direction == NULL && row->task.probe != ROOF_PROBE_LAUNCH) {
             continue;
         }
-        if (peak) {
+        if (direction != NULL) {
+            roof_text_printf(&g.text, "host, %s", direction);
+            roof_markdown_end_cell(&g);
+        } else if (peak) {
             roof_text_printf(&g.text, "peak, %s unit", roof_compute_unit_name(row->task.unit));
             roof_markdown_end_cell(&g);
         } else {
             roof_markdown_cell(&g, "launch");
         }
         roof_markdown_cell(&g, peak ? roof_precision_name(row->task.format) : "");
-        roof_markdown_put_quantity(&g.text, peak ? row->amount / row->time_s : row->time_s,
-                                   peak ? ROOF_UNIT_TFLOPS : ROOF_UNIT_MICROSECONDS);
+        roof_markdown_put_quantity(&g.text,
+                                   row->amount > 0 ? row->amount / row->time_s : row->time_s,
+                                   peak                ? ROOF_UNIT_TFLOPS
+                                   : direction != NULL ? ROOF_UNIT_GB_PER_S
+                                                       : ROOF_UNIT_MICROSECONDS);
         end_figure(&g, row->noisy);
     }
     roof_markdown_put(out, &g);

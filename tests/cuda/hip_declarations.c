@@ -18,6 +18,7 @@ SAME(ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, hipDeviceAttributeComputeCapabilityMino
 SAME(STREAM_NON_BLOCKING, hipStreamNonBlocking);
 SAME(EVENT_DEFAULT, hipEventDefault);
 SAME(CAPTURE_OF_THREAD, hipStreamCaptureModeThreadLocal);
+SAME(HOST_SEEN_BY_DEVICE, hipHostMallocMapped);
 SAME(0, hipSuccess);
 #if HIP_VERSION >= 60000000 /* older ones have these types elsewhere */
 SAME(TYPE_32F, HIP_R_32F);
@@ -43,11 +44,13 @@ void call_all(uint64_t address, void *place, const char *text, size_t bytes, int
            hipDeviceGetAttribute(place, (hipDeviceAttribute_t)number, number) +
            hipDeviceTotalMem(place, number) + hipSetDevice(number) + hipMalloc(place, bytes) +
            hipFree(memory) + hipMemGetInfo(place, place) + hipMemcpyHtoD(memory, place, bytes) +
-           hipMemcpyDtoD(memory, memory, bytes) + hipStreamCreateWithFlags(place, count) +
-           hipStreamSynchronize(place) + hipStreamDestroy(place) +
-           hipEventCreateWithFlags(place, count) + hipEventRecord(place, place) +
-           hipEventElapsedTime(time, place, place) + hipEventDestroy(place) +
-           hipModuleLoadDataEx(place, place, count, place, place) +
+           hipMemcpyDtoD(memory, memory, bytes) + hipHostMalloc(place, bytes, count) +
+           hipHostFree(place) + hipMemcpyHtoDAsync(memory, place, bytes, place) +
+           hipMemcpyDtoHAsync(place, memory, bytes, place) +
+           hipStreamCreateWithFlags(place, count) + hipStreamSynchronize(place) +
+           hipStreamDestroy(place) + hipEventCreateWithFlags(place, count) +
+           hipEventRecord(place, place) + hipEventElapsedTime(time, place, place) +
+           hipEventDestroy(place) + hipModuleLoadDataEx(place, place, count, place, place) +
            hipModuleGetFunction(place, place, text) + hipModuleUnload(place) +
            hipModuleLaunchKernel(place, count, count, count, count, count, count, count, place,
                                  place, place) +

@@ -6,6 +6,7 @@
  * use.
  *
  *   FAKE_SMS (100) FAKE_L2 (50e6 bytes) FAKE_BANDWIDTH (3e12 bytes/s) FAKE_L2_BANDWIDTH (8e12)
+ *   FAKE_HOST (50e9,40e9 bytes/s to the device and from it)
  *   FAKE_LAUNCH (1.2e-6 s) FAKE_FP32 (60e12 FLOP/s; fp16 twice, fp64 half) FAKE_CAPABILITY (90)
  *   FAKE_NAME (Fake GPU): its number follows
  *   FAKE_ENERGY=W,J,J: watts whatever it does, joules per byte and per FLOP, for NVML's counter
@@ -33,6 +34,8 @@
 #define BUFFERS_MAX 16384 /* a power of two */
 #define WORK_MAX 8192
 #define LIBRARY_KERNELS_MAX 258
+#define HOSTS_MAX 4
+#define DEVICE_MAP 2 /* CU_MEMHOSTALLOC_DEVICEMAP, hipHostMallocMapped */
 #define CUDNN_KERNELS (KERNELS + 256)
 
 #ifdef HIP
@@ -121,8 +124,14 @@ static uint32_t random_state = 1;
 static long contexts;
 static long held; /* contexts, streams and the like, and memory, that are not released yet */
 static bool loaded[KERNELS + LIBRARY_KERNELS_MAX];
-static uint32_t gate;
+static const volatile uint32_t *gate; /* what the stream waits for; NULL: nothing */
 static uint32_t awaited;
+/* Memory of the host that is locked to its pages. */
+static struct host {
+    char *memory; /* NULL: none */
+    size_t bytes;
+    bool mapped; /* the device sees it */
+} hosts[HOSTS_MAX];
 static int current;                  /* the device that calls are about */
 static int device_of[FAKE_GPUS_MAX]; /* a context and a stream of each device point to it */
 #define ADDRESS_BITS 48              /* the number of the device stands above them */
@@ -209,13 +218,15 @@ static void run(const struct work *work)
               planted.flop_j * work->useful;
 }
 
-static int queue(int kernel, const struct work *work)
+/* A gate that is closed never lets the work begin. */
+static bool is_closed(void)
 {
-    const bool first = !loaded[kernel];
-    loaded[kernel] = true;
-    if (first && (captured != NULL || gate < awaited)) {
-        return UNKNOWN;
-    }
+    return gate != NULL && *gate < awaited;
+}
+
+/* Runs work, or captures it. */
+static int add(const struct work *work)
+{
     if (captured == NULL) {
         run(work);
         return 0;
@@ -225,6 +236,13 @@ static int queue(int kernel, const struct work *work)
     }
     captured->work[captured->count++] = *work;
     return 0;
+}
+
+static int queue(int kernel, const struct work *work)
+{
+    const bool first = !loaded[kernel];
+    loaded[kernel] = true;
+    return first && (captured != NULL || is_closed()) ? UNKNOWN : add(work);
 }
 
 /* The energy of all work so far, for the fake NVML. */
@@ -280,7 +298,8 @@ CALL(cuInit, unsigned flags)
     planted.flop_j = fake_item("FAKE_ENERGY", 2, 0);
     memset(loaded, 0, sizeof loaded);
     random_state = 1;
-    gate = awaited = 0;
+    gate = NULL;
+    awaited = 0;
     current = 0;
     return fail(NAME(cuInit), 0);
 }
@@ -381,27 +400,72 @@ CALL(cuMemGetInfo_v2, size_t *available, size_t *all)
     return fail(NAME(cuMemGetInfo_v2), 0);
 }
 
-#ifndef HIP
-CALL(cuMemAllocHost_v2, void **memory, size_t bytes)
+/* Finds the memory of the host that has so many bytes from an address on; NULL: there is none. */
+static struct host *find_host(const void *memory, size_t bytes)
 {
-    (void)bytes;
-    *memory = &gate;
-    return hand_out(0);
+    for (int i = 0; i < HOSTS_MAX; i++) {
+        if (hosts[i].memory == memory && memory != NULL && bytes <= hosts[i].bytes) {
+            return &hosts[i];
+        }
+    }
+    return NULL;
+}
+
+CALL(cuMemHostAlloc, void **memory, size_t bytes, unsigned flags)
+{
+    const int failed = fail(NAME(cuMemHostAlloc), 0);
+    for (int i = 0; i < HOSTS_MAX && failed == 0; i++) {
+        if (hosts[i].memory == NULL) {
+            hosts[i] = (struct host){malloc(bytes), bytes, (flags & DEVICE_MAP) != 0};
+            return hand_out_one(memory, hosts[i].memory, hosts[i].memory == NULL ? NO_MEMORY : 0);
+        }
+    }
+    return failed == 0 ? UNKNOWN : failed;
 }
 
 CALL(cuMemFreeHost, void *memory)
 {
-    (void)memory;
+    struct host *const host = find_host(memory, 0);
+    if (host == NULL) {
+        return UNKNOWN;
+    }
+    gate = gate == memory ? NULL : gate;
+    free(host->memory);
+    host->memory = NULL;
     return take_back();
 }
 
+#ifndef HIP
 CALL(cuMemHostGetDevicePointer_v2, uint64_t *address, void *memory, unsigned flags)
 {
-    (void)flags;
+    const struct host *const host = find_host(memory, 0);
     *address = (uint64_t)(uintptr_t)memory;
-    return 0;
+    return host != NULL && host->mapped && flags == 0 ? 0 : UNKNOWN;
 }
 #endif
+
+/* Copies over the link to the host: the second rate of FAKE_HOST is that from the device. */
+static int transfer(const void *host, uint64_t device, size_t bytes, const void *stream, bool back)
+{
+    const double rate = fake_item("FAKE_HOST", back ? 1 : 0, back ? 40e9 : 50e9);
+    return stream == &device_of[current] && device >> ADDRESS_BITS == (uint64_t)current &&
+                   find_host(host, bytes) != NULL
+               ? add(&(struct work){
+                     .address = device, .flops = (double)bytes, .peak = rate, .slower = 1})
+               : UNKNOWN;
+}
+
+CALL(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t bytes, void *stream)
+{
+    const int failed = fail(NAME(cuMemcpyHtoDAsync_v2), 0);
+    return failed != 0 ? failed : transfer(from, to, bytes, stream, false);
+}
+
+CALL(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t bytes, void *stream)
+{
+    const int failed = fail(NAME(cuMemcpyDtoHAsync_v2), 0);
+    return failed != 0 ? failed : transfer(to, from, bytes, stream, true);
+}
 
 CALL(cuMemcpyHtoD_v2, uint64_t to, const void *from, size_t bytes)
 {
@@ -425,11 +489,10 @@ CALL(cuStreamCreate, void **stream, unsigned flags)
     return hand_out_one(stream, &device_of[current], fail(NAME(cuStreamCreate), 0));
 }
 
-/* A gate that is closed would never let the work begin. */
 CALL(cuStreamSynchronize, void *stream)
 {
     (void)stream;
-    return gate >= awaited ? fail(NAME(cuStreamSynchronize), launches) : UNKNOWN;
+    return is_closed() ? UNKNOWN : fail(NAME(cuStreamSynchronize), launches);
 }
 
 CALL(cuStreamDestroy_v2, void *stream)
@@ -442,10 +505,10 @@ CALL(cuStreamDestroy_v2, void *stream)
 CALL(cuStreamWaitValue32_v2, void *stream, uint64_t address, uint32_t value, unsigned flags)
 {
     (void)stream;
-    (void)address;
     if (fake_item("FAKE_NO_WAITS", 0, 0) > 0) {
         return 801; /* CUDA_ERROR_NOT_SUPPORTED */
     }
+    gate = (const volatile uint32_t *)(uintptr_t)address;
     awaited = value;
     return flags == 0 ? 0 : UNKNOWN;
 }
@@ -588,7 +651,7 @@ CALL(cuGraphLaunch, struct graph *graph, void *stream)
     (void)stream;
     int failed = fail(NAME(cuGraphLaunch), replays++);
     for (int i = 0; i < graph->count && failed == 0; i++) {
-        failed = graph->work[i].waits && gate < awaited ? UNKNOWN : 0;
+        failed = graph->work[i].waits && is_closed() ? UNKNOWN : 0;
         run(&graph->work[i]);
     }
     return failed;

@@ -18,6 +18,10 @@
 #define cuMemAlloc_v2 hipMalloc
 #define cuMemFree_v2 hipFree
 #define cuMemGetInfo_v2 hipMemGetInfo
+#define cuMemHostAlloc hipHostMalloc
+#define cuMemFreeHost hipHostFree
+#define cuMemcpyHtoDAsync_v2 hipMemcpyHtoDAsync
+#define cuMemcpyDtoHAsync_v2 hipMemcpyDtoHAsync
 #define cuMemcpyHtoD_v2 hipMemcpyHtoD
 #define cuMemcpyDtoD_v2 hipMemcpyDtoD
 #define cuStreamCreate hipStreamCreateWithFlags

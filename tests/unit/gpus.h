@@ -225,6 +225,22 @@ static void test_peaks_come_back(void **state)
     METER.close(bench);
 }
 
+/* Copies over the link to the host, whose directions differ. */
+#define TO_DEVICE 50e9
+#define FROM_DEVICE 40e9
+static void test_the_link_to_the_host_comes_back(void **state)
+{
+    (void)state;
+    struct roof_bench *const bench = open_bench();
+    struct roof_meter_task task = {.probe = ROOF_PROBE_TO_DEVICE, .bytes = (int64_t)64 << 20};
+    assert_true(METER.able(bench, &task));
+    comes_back("to the device", rate_of(bench, &task), TO_DEVICE);
+    task.probe = ROOF_PROBE_FROM_DEVICE;
+    comes_back("from the device", rate_of(bench, &task), FROM_DEVICE);
+    METER.close(bench);
+    assert_int_equal(held(), 0);
+}
+
 static void test_launch_comes_back(void **state)
 {
     double amount = 0;

@@ -455,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_architectures_have_the_names_of_devices),
         cmocka_unit_test(test_bandwidths_come_back),
         cmocka_unit_test(test_peaks_come_back),
+        cmocka_unit_test(test_the_link_to_the_host_comes_back),
         cmocka_unit_test(test_launch_comes_back),
         cmocka_unit_test(test_products_come_back),
         cmocka_unit_test(test_scaled_products_come_back),
