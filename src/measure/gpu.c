@@ -58,6 +58,7 @@ struct roof_bench {
     struct roof_gpu_group group;
     struct roof_error alone;   /* says why several GPUs have no collectives; "": they do */
     struct roof_gpus *sensors; /* NULL where their library is missing */
+    struct roof_error blind;   /* says why */
     enum roof_status free;     /* ROOF_OK: no other process computes on the device */
     struct roof_error others;
     struct job job; /* the task */
@@ -189,12 +190,11 @@ static enum roof_status open_attention(struct roof_bench *bench, struct roof_err
 static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_options *options,
                              struct roof_error *error)
 {
-    struct roof_error missing;
     const struct roof_gpu_backend *const backend = bench->backend;
     TRY(roof_gpu_find(&bench->gpu, backend->driver, options->index, error));
     bench->l3_bytes = backend->l3_bytes(&bench->gpu);
     /* Bandwidths need no sensors and no products. */
-    TRY(unless_memory(backend->sensors(&bench->sensors, bench->gpu.bus, &missing), error));
+    TRY(unless_memory(backend->sensors(&bench->sensors, bench->gpu.bus, &bench->blind), error));
     /* The driver counts this process, too, once it has a context. */
     bench->free = bench->sensors == NULL
                       ? ROOF_OK
@@ -274,6 +274,8 @@ static void gpu_describe(struct roof_meter_device *out, const struct roof_bench 
     }
     (void)snprintf(out->alone, sizeof out->alone, "%.*s", ROOF_METER_LACKS - 1,
                    bench->alone.message);
+    (void)snprintf(out->no_sensors, sizeof out->no_sensors, "%.*s", ROOF_METER_LACKS - 1,
+                   bench->sensors == NULL ? bench->blind.message : "");
     if (bench->cudnn.handle == NULL) {
         (void)snprintf(out->no_prefill, sizeof out->no_prefill, "%.*s", ROOF_METER_LACKS - 1,
                        bench->no_prefill.message);

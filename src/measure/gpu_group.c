@@ -149,7 +149,9 @@ enum roof_status roof_gpu_group_begin(struct roof_gpu_group *group, struct roof_
 void roof_gpu_group_end(struct roof_gpu_group *group, struct roof_gpu *gpu)
 {
     for (int i = 0; i < group->count; i++) {
-        if (group->data[i] != 0 && roof_gpu_use(&group->member[i], NULL) == ROOF_OK) {
+        if (group->data[i] != 0) {
+            /* Where this fails, too, the address tells which device it is of. */
+            (void)roof_gpu_use(&group->member[i], NULL);
             (void)gpu->call.release(group->data[i]);
         }
         group->data[i] = 0;

@@ -240,13 +240,12 @@ static enum roof_status propose(struct gpu_candidate *out, int *found,
                                 product->shape.m, product->shape.n, product->shape.k);
 }
 
-/* Finds the best time of a product with the candidate that it has. */
+/* Finds the best time of a product with the candidate that it has, which is queued once. */
 static enum roof_status time_candidate(double *least_s, struct roof_gpu_product *product,
                                        struct roof_error *error)
 {
     struct gpu_graph_run *graph = NULL;
-    *least_s = HUGE_VAL;
-    TRY(roof_gpu_run(product->gpu, run, product, error));
+    ROOF_GPU_CALL(product->gpu, stream_synchronize, product->gpu->stream);
     enum roof_status status = roof_gpu_capture(&graph, product->gpu, run, product, error);
     for (int i = 0; i < TRIES && status == ROOF_OK; i++) {
         double seconds = HUGE_VAL;
@@ -257,20 +256,23 @@ static enum roof_status time_candidate(double *least_s, struct roof_gpu_product 
     return status;
 }
 
-/* Keeps the candidate whose best run is the fastest; one that cannot run is passed over. */
+/* Keeps the candidate whose best run is the fastest; one that the library does not queue is passed
+ * over. */
 static enum roof_status choose(struct roof_gpu_product *product,
                                const struct gpu_candidate *candidates, int count,
                                struct roof_error *error)
 {
     double fastest = HUGE_VAL;
     struct gpu_candidate best = {{0}};
-    struct roof_error failure = {.status = ROOF_OK};
-    enum roof_status status = ROOF_IO;
+    struct roof_error refusal = {.status = ROOF_OK};
     for (int i = 0; i < count; i++) {
         double seconds = HUGE_VAL;
         product->best = candidates[i];
-        status = time_candidate(&seconds, product, &failure);
-        if (status == ROOF_OK && seconds < fastest) {
+        if (roof_gpu_product_run(product, &refusal) != ROOF_OK) {
+            continue;
+        }
+        TRY(time_candidate(&seconds, product, error));
+        if (seconds < fastest) {
             fastest = seconds;
             best = candidates[i];
         }
@@ -280,9 +282,9 @@ static enum roof_status choose(struct roof_gpu_product *product,
         return ROOF_OK;
     }
     if (error != NULL) {
-        *error = failure;
+        *error = refusal;
     }
-    return status;
+    return ROOF_IO;
 }
 
 enum roof_status roof_gpu_product_begin(struct roof_gpu_product *product,

@@ -110,7 +110,9 @@ struct roof_meter_device {
     double tdp_w;                       /* NAN if unknown */
     int devices;                        /* that collectives can run on; less than 2: none run */
     char alone[ROOF_METER_LACKS];       /* why none run though there are several; "": else */
-    char no_prefill[ROOF_METER_LACKS];  /* why a GPU has no attention of a prefill; "": else */
+    char no_sensors[ROOF_METER_LACKS]; /* why clock, power and temperature of a GPU are unknown; "":
+                                          they are known */
+    char no_prefill[ROOF_METER_LACKS]; /* why a GPU has no attention of a prefill; "": else */
     struct roof_meter_level level[ROOF_LEVELS_MAX];
     size_t level_count;
     bool host; /* a CPU: kernels convert the inputs of block formats to 8-bit integers */

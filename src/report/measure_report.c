@@ -105,7 +105,6 @@ static void put_energy(struct roof_text *out, const char *what, double joules, c
                      roof_format_quantity(cell, joules, ROOF_UNIT_PICOJOULES), each);
 }
 
-/* Says what the device draws and what work costs in energy, as far as it is known. */
 /* Says why energies are left out although kernels ran for them. */
 static void put_unfitted(struct roof_text *out, const struct roof_power_term *power)
 {
@@ -119,6 +118,7 @@ static void put_unfitted(struct roof_text *out, const struct roof_power_term *po
     }
 }
 
+/* Says what the device draws and what work costs in energy, as far as it is known. */
 static void put_power(struct roof_text *out, const struct roof_power_term *power)
 {
     char cell[ROOF_QUANTITY_SIZE];
@@ -202,6 +202,7 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
     put_left_out(out, "products are", m->device.lacks);
     put_left_out(out, "attention of a prefill is", m->device.no_prefill);
     put_left_out(out, "collectives are", m->device.alone);
+    put_left_out(out, "clock, power and temperature are", m->device.no_sensors);
     put_levels(out, m);
     put_figures(out, m);
     put_power(out, &m->power);

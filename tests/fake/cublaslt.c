@@ -57,6 +57,16 @@ struct candidate {
 static long calls;
 static const double slower[PROPOSED] = {1.3, 1.2, 1, 1.1, 1.4, 0.5, 1.6, 1.05};
 
+/* Counts a thing that is handed out (1) or taken back (-1) with those of the driver. */
+static void hold(long more)
+{
+    static void (*driver_hold)(long);
+    if (driver_hold == NULL) {
+        fake_find(&driver_hold, DRIVER, "fake_hold");
+    }
+    driver_hold(more);
+}
+
 #define CALL(name, ...)                                                                            \
     int name(__VA_ARGS__);                                                                         \
     int name(__VA_ARGS__)
@@ -85,34 +95,41 @@ const char *cublasLtGetStatusString(int status)
 CALL(cublasLtCreate, void **handle)
 {
     static int made;
-    *handle = &made;
     calls = 0;
-    return fake_failure(CREATE, 0, 0);
+    const int failed = fake_failure(CREATE, 0, 0);
+    *handle = failed == 0 ? &made : NULL;
+    hold(failed == 0 ? 1 : 0);
+    return failed;
 }
 
 CALL(cublasLtDestroy, void *handle)
 {
     (void)handle;
-    return 0;
+    hold(-1);
+    return fake_failure(NAME(cublasLtDestroy), 0, 0);
 }
 
 CALL(cublasLtMatmulDescCreate, struct operation **out, int compute, int scale)
 {
+    FAKE_MAY_FAIL(NAME(cublasLtMatmulDescCreate));
     (void)scale;
     *out = calloc(1, sizeof **out);
     (*out)->compute = compute;
+    hold(1);
     return 0;
 }
 
 CALL(cublasLtMatmulDescDestroy, struct operation *operation)
 {
     free(operation);
-    return 0;
+    hold(-1);
+    return fake_failure(NAME(cublasLtMatmulDescDestroy), 0, 0);
 }
 
 CALL(cublasLtMatmulDescSetAttribute, struct operation *operation, int attribute, const void *value,
      size_t size)
 {
+    FAKE_MAY_FAIL(NAME(cublasLtMatmulDescSetAttribute));
     if (attribute == TRANSPOSE_A && size == 4) {
         operation->transposed = *(const int32_t *)value;
     } else if ((attribute == A_MODE || attribute == A_MODE + 1) && size == 4) {
@@ -126,7 +143,9 @@ CALL(cublasLtMatmulDescSetAttribute, struct operation *operation, int attribute,
 CALL(cublasLtMatrixLayoutCreate, struct layout **out, int type, uint64_t rows, uint64_t columns,
      int64_t leading)
 {
+    FAKE_MAY_FAIL(NAME(cublasLtMatrixLayoutCreate));
     *out = calloc(1, sizeof **out);
+    hold(1);
     **out = (struct layout){.type = type, .rows = rows, .columns = columns, .batch = 1};
     return leading == (int64_t)rows ? 0 : INVALID_VALUE;
 }
@@ -134,12 +153,14 @@ CALL(cublasLtMatrixLayoutCreate, struct layout **out, int type, uint64_t rows, u
 CALL(cublasLtMatrixLayoutDestroy, struct layout *layout)
 {
     free(layout);
-    return 0;
+    hold(-1);
+    return fake_failure(NAME(cublasLtMatrixLayoutDestroy), 0, 0);
 }
 
 CALL(cublasLtMatrixLayoutSetAttribute, struct layout *layout, int attribute, const void *value,
      size_t size)
 {
+    FAKE_MAY_FAIL(NAME(cublasLtMatrixLayoutSetAttribute));
     if (attribute == BATCH && size == 4) {
         layout->batch = *(const int32_t *)value;
     } else if (attribute == STRIDE && size == 8) {
@@ -150,19 +171,23 @@ CALL(cublasLtMatrixLayoutSetAttribute, struct layout *layout, int attribute, con
 
 CALL(cublasLtMatmulPreferenceCreate, void **out)
 {
+    FAKE_MAY_FAIL(NAME(cublasLtMatmulPreferenceCreate));
     *out = calloc(1, 1);
+    hold(1);
     return 0;
 }
 
 CALL(cublasLtMatmulPreferenceDestroy, void *preference)
 {
     free(preference);
-    return 0;
+    hold(-1);
+    return fake_failure(NAME(cublasLtMatmulPreferenceDestroy), 0, 0);
 }
 
 CALL(cublasLtMatmulPreferenceSetAttribute, void *preference, int attribute, const void *value,
      size_t size)
 {
+    FAKE_MAY_FAIL(NAME(cublasLtMatmulPreferenceSetAttribute));
     (void)preference;
     (void)value;
     return attribute == 1 && size == 8 ? 0 : INVALID_VALUE;

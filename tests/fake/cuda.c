@@ -51,10 +51,6 @@ enum { CLOCK = 13, UNITS = 16, L2 = 38, MAJOR = 75, MINOR = 76 };
 #define L3_BYTES 0
 #define VERSION 13000
 #endif
-/* The name of a call of the interface that is played. */
-#define TEXT(name) #name
-#define NAME(name) TEXT(name)
-
 enum kernel {
     READ,
     COPY,
@@ -155,10 +151,11 @@ static int hand_out_one(void **out, void *thing, int status)
     return hand_out(status);
 }
 
-static int take_back(void)
+/* Takes something back, also in a call that fails. */
+static int take_back(const char *call)
 {
     held--;
-    return 0;
+    return fail(call, 0);
 }
 
 /* For the fake NVML, which counts the processes that have one. */
@@ -306,24 +303,28 @@ CALL(cuInit, unsigned flags)
 
 CALL(cuDriverGetVersion, int *version)
 {
+    FAKE_MAY_FAIL(NAME(cuDriverGetVersion));
     *version = VERSION;
     return 0;
 }
 
 CALL(cuDeviceGetCount, int *count)
 {
+    FAKE_MAY_FAIL(NAME(cuDeviceGetCount));
     *count = fake_gpus();
     return 0;
 }
 
 CALL(cuDeviceGet, int *device, int ordinal)
 {
+    FAKE_MAY_FAIL(NAME(cuDeviceGet));
     *device = ordinal;
     return 0;
 }
 
 CALL(cuDeviceGetName, char *name, int size, int device)
 {
+    FAKE_MAY_FAIL(NAME(cuDeviceGetName));
     const char *const planted_name = getenv("FAKE_NAME");
     (void)snprintf(name, (size_t)size, "%s %d", planted_name == NULL ? "Fake GPU" : planted_name,
                    device);
@@ -332,12 +333,14 @@ CALL(cuDeviceGetName, char *name, int size, int device)
 
 CALL(cuDeviceGetPCIBusId, char *id, int size, int device)
 {
+    FAKE_MAY_FAIL(NAME(cuDeviceGetPCIBusId));
     (void)snprintf(id, (size_t)size, "0000:%02X:00.0", device);
     return 0;
 }
 
 CALL(cuDeviceGetAttribute, int *value, int attribute, int device)
 {
+    FAKE_MAY_FAIL(NAME(cuDeviceGetAttribute));
     const int capability = (int)fake_item("FAKE_CAPABILITY", 0, CAPABILITY);
     (void)device;
     *value = attribute == CLOCK   ? 1500000
@@ -351,6 +354,7 @@ CALL(cuDeviceGetAttribute, int *value, int attribute, int device)
 
 CALL(cuDeviceTotalMem_v2, size_t *bytes, int device)
 {
+    FAKE_MAY_FAIL(NAME(cuDeviceTotalMem_v2));
     (void)device;
     *bytes = (size_t)80 << 30;
     return 0;
@@ -368,11 +372,12 @@ CALL(cuDevicePrimaryCtxRelease_v2, int device)
 {
     (void)device;
     contexts--;
-    return take_back();
+    return take_back(NAME(cuDevicePrimaryCtxRelease_v2));
 }
 
 CALL(cuCtxSetCurrent, const int *context)
 {
+    FAKE_MAY_FAIL(NAME(cuCtxSetCurrent));
     current = (int)(context - device_of);
     return 0;
 }
@@ -381,6 +386,7 @@ CALL(cuCtxSetCurrent, const int *context)
 /* Addresses of memory that does not exist. */
 CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes)
 {
+    FAKE_MAY_FAIL(NAME(cuMemAlloc_v2));
     const long wanted = (long)fake_item("FAKE_NO_MEMORY", 0, 0);
     *address = top | (uint64_t)current << ADDRESS_BITS;
     top += (bytes + 511) / 512 * 512;
@@ -390,7 +396,7 @@ CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes)
 CALL(cuMemFree_v2, uint64_t address)
 {
     (void)address;
-    return take_back();
+    return take_back(NAME(cuMemFree_v2));
 }
 
 CALL(cuMemGetInfo_v2, size_t *available, size_t *all)
@@ -432,12 +438,13 @@ CALL(cuMemFreeHost, void *memory)
     gate = gate == memory ? NULL : gate;
     free(host->memory);
     host->memory = NULL;
-    return take_back();
+    return take_back(NAME(cuMemFreeHost));
 }
 
 #ifndef HIP
 CALL(cuMemHostGetDevicePointer_v2, uint64_t *address, void *memory, unsigned flags)
 {
+    FAKE_MAY_FAIL(NAME(cuMemHostGetDevicePointer_v2));
     const struct host *const host = find_host(memory, 0);
     *address = (uint64_t)(uintptr_t)memory;
     return host != NULL && host->mapped && flags == 0 ? 0 : UNKNOWN;
@@ -477,6 +484,7 @@ CALL(cuMemcpyHtoD_v2, uint64_t to, const void *from, size_t bytes)
 
 CALL(cuMemcpyDtoD_v2, uint64_t to, uint64_t from, size_t bytes)
 {
+    FAKE_MAY_FAIL(NAME(cuMemcpyDtoD_v2));
     (void)to;
     (void)from;
     (void)bytes;
@@ -498,12 +506,13 @@ CALL(cuStreamSynchronize, void *stream)
 CALL(cuStreamDestroy_v2, void *stream)
 {
     (void)stream;
-    return take_back();
+    return take_back(NAME(cuStreamDestroy_v2));
 }
 
 #ifndef HIP
 CALL(cuStreamWaitValue32_v2, void *stream, uint64_t address, uint32_t value, unsigned flags)
 {
+    FAKE_MAY_FAIL(NAME(cuStreamWaitValue32_v2));
     (void)stream;
     if (fake_item("FAKE_NO_WAITS", 0, 0) > 0) {
         return 801; /* CUDA_ERROR_NOT_SUPPORTED */
@@ -516,6 +525,7 @@ CALL(cuStreamWaitValue32_v2, void *stream, uint64_t address, uint32_t value, uns
 
 CALL(cuEventCreate, void **event, unsigned flags)
 {
+    FAKE_MAY_FAIL(NAME(cuEventCreate));
     (void)flags;
     *event = calloc(1, sizeof now_s);
     return hand_out(*event == NULL ? NO_MEMORY : 0);
@@ -523,6 +533,7 @@ CALL(cuEventCreate, void **event, unsigned flags)
 
 CALL(cuEventRecord, void *event, void *stream)
 {
+    FAKE_MAY_FAIL(NAME(cuEventRecord));
     (void)stream;
     *(double *)event = now_s;
     return 0;
@@ -530,6 +541,7 @@ CALL(cuEventRecord, void *event, void *stream)
 
 CALL(cuEventElapsedTime, float *milliseconds, void *from, void *to)
 {
+    FAKE_MAY_FAIL(NAME(cuEventElapsedTime));
     const double noise = 1 + fake_item("FAKE_NOISE", 0, 0) * random_share();
     *milliseconds = (float)((*(double *)to - *(double *)from) * noise * 1e3);
     return 0;
@@ -538,7 +550,7 @@ CALL(cuEventElapsedTime, float *milliseconds, void *from, void *to)
 CALL(cuEventDestroy_v2, void *event)
 {
     free(event);
-    return take_back();
+    return take_back(NAME(cuEventDestroy_v2));
 }
 
 CALL(cuModuleLoadDataEx, void **module, const void *image, unsigned count, int *options,
@@ -560,6 +572,7 @@ CALL(cuModuleLoadDataEx, void **module, const void *image, unsigned count, int *
 
 CALL(cuModuleGetFunction, const char *const **function, void *module, const char *name)
 {
+    FAKE_MAY_FAIL(NAME(cuModuleGetFunction));
     (void)module;
     for (int i = 0; i < KERNELS_THERE; i++) {
         if (strcmp(names[i], name) == 0) {
@@ -573,7 +586,7 @@ CALL(cuModuleGetFunction, const char *const **function, void *module, const char
 CALL(cuModuleUnload, void *module)
 {
     (void)module;
-    return take_back();
+    return take_back(NAME(cuModuleUnload));
 }
 
 CALL(cuLaunchKernel, const char *const *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -613,6 +626,7 @@ CALL(cuLaunchKernel, const char *const *function, unsigned grid_x, unsigned grid
 
 CALL(cuStreamBeginCapture_v2, void *stream, int mode)
 {
+    FAKE_MAY_FAIL(NAME(cuStreamBeginCapture_v2));
     (void)stream;
     (void)mode;
     captured = calloc(1, sizeof *captured);
@@ -660,13 +674,13 @@ CALL(cuGraphLaunch, struct graph *graph, void *stream)
 CALL(cuGraphExecDestroy, struct graph *graph)
 {
     free(graph);
-    return take_back();
+    return take_back(NAME(cuGraphExecDestroy));
 }
 
 CALL(cuGraphDestroy, struct graph *graph)
 {
     free(graph);
-    return take_back();
+    return take_back(NAME(cuGraphDestroy));
 }
 
 CALL(cuGetErrorName, int status, const char **name)

@@ -105,7 +105,7 @@ CALL(cudnnDestroy, void *handle)
 {
     (void)handle;
     hold(-1);
-    return 0;
+    return fake_failure("cudnnDestroy", 0, 0);
 }
 
 CALL(cudnnSetStream, void *handle, void *stream)
@@ -115,6 +115,7 @@ CALL(cudnnSetStream, void *handle, void *stream)
 
 CALL(cudnnBackendCreateDescriptor, int type, struct descriptor **out)
 {
+    FAKE_MAY_FAIL("cudnnBackendCreateDescriptor");
     *out = calloc(1, sizeof **out);
     (*out)->type = type;
     hold(1);
@@ -128,7 +129,7 @@ CALL(cudnnBackendDestroyDescriptor, struct descriptor *descriptor)
     }
     free(descriptor);
     hold(-1);
-    return 0;
+    return fake_failure("cudnnBackendDestroyDescriptor", 0, 0);
 }
 
 static size_t bytes_of(int type)
@@ -140,6 +141,7 @@ static size_t bytes_of(int type)
 CALL(cudnnBackendSetAttribute, struct descriptor *of, int name, int type, int64_t count,
      const void *values)
 {
+    FAKE_MAY_FAIL("cudnnBackendSetAttribute");
     const size_t bytes = bytes_of(type) * (size_t)count;
     if (of->finalized || bytes == 0 || of->count == ATTRIBUTES_MAX) {
         return BAD_PARAM;
@@ -197,8 +199,8 @@ static int fits(const struct descriptor *product)
 /* Returns the status that finalizing a descriptor is to fail with; 0: none. */
 static int finalize_failure(const struct descriptor *of)
 {
-    const int failed = of->type == PLAN   ? fake_failure("plan", plans++, 0)
-                       : of->type == PACK ? fake_failure("pack", packs++, 0)
+    const int failed = of->type == PLAN   ? fake_asked("plan", plans++, 0)
+                       : of->type == PACK ? fake_asked("pack", packs++, 0)
                                           : 0;
     return failed != 0 ? failed : fake_failure("cudnnBackendFinalize", finalized++, 0);
 }
@@ -234,6 +236,7 @@ static int knows(const struct descriptor *graph)
 CALL(cudnnBackendGetAttribute, struct descriptor *of, int name, int type, int64_t wanted,
      int64_t *found, void *values)
 {
+    FAKE_MAY_FAIL("cudnnBackendGetAttribute");
     (void)type;
     if (!of->finalized) {
         return BAD_PARAM;

@@ -9,11 +9,14 @@
  *   FAKE_THROTTLE=BITS,... the reasons in the same way (default 0)
  *   FAKE_FAIL=CALL:STATUS:K[:DEVICE]  the call fails with the status from the K-th sample on (from
  *                          0), of one device or of all
+ *   FAKE_TURN=K            the K-th call of all libraries together fails, from 1: then this is 0,
+ * and FAKE_TURN_CALL names the call
  */
 #ifndef ROOF_TESTS_FAKE_H
 #define ROOF_TESTS_FAKE_H
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,8 +45,32 @@ static inline int fake_gpus(void)
     return (int)fake_item("FAKE_GPUS", 0, 1);
 }
 
-/* Returns the status that a call of a device is to fail with; 0: none. */
-static inline int fake_failure(const char *call, long index, int device)
+/* The name of a call of the interface that is played. */
+#define TEXT(name_) #name_
+#define NAME(name_) TEXT(name_)
+
+/* No library has a name for this status. */
+#define FAKE_TURN_STATUS 99
+
+static inline int fake_turn(const char *call)
+{
+    const char *const text = getenv("FAKE_TURN");
+    const long turn = text == NULL ? 0 : strtol(text, NULL, 10);
+    char digits[24];
+    if (turn <= 0) {
+        return 0;
+    }
+    (void)snprintf(digits, sizeof digits, "%ld", turn - 1);
+    (void)setenv("FAKE_TURN", digits, 1);
+    if (turn > 1) {
+        return 0;
+    }
+    (void)setenv("FAKE_TURN_CALL", call, 1);
+    return FAKE_TURN_STATUS;
+}
+
+/* Returns the status that a call, or a part of one, is asked to fail with; 0: none. */
+static inline int fake_asked(const char *call, long index, int device)
 {
     const char *const text = getenv("FAKE_FAIL");
     const size_t length = strlen(call);
@@ -56,6 +83,23 @@ static inline int fake_failure(const char *call, long index, int device)
     const long only = *end == ':' ? strtol(end + 1, &end, 10) : -1;
     return index >= from && (only < 0 || only == device) ? (int)status : 0;
 }
+
+/* Returns the status that a call of a device is to fail with; 0: none. */
+static inline int fake_failure(const char *call, long index, int device)
+{
+    const int asked = fake_asked(call, index, device);
+    return asked != 0 ? asked : fake_turn(call);
+}
+
+/* Returns from a function that is to fail. */
+#define FAKE_MAY_FAIL(call_)                                                                       \
+    do {                                                                                           \
+        static long calls_;                                                                        \
+        const int failed_ = fake_failure(call_, calls_++, 0);                                      \
+        if (failed_ != 0) {                                                                        \
+            return failed_;                                                                        \
+        }                                                                                          \
+    } while (0)
 
 /* Finds a function of a fake driver and puts its pointer where `function` points to; NULL if the
  * driver is not open. */

@@ -57,6 +57,7 @@ CALL(hiprtcCompileProgram, const char *program, int count, const char **options)
 
 CALL(hiprtcGetProgramLogSize, const char *program, size_t *size)
 {
+    FAKE_MAY_FAIL("hiprtcGetProgramLogSize");
     (void)program;
     *size = sizeof LOG;
     return 0;
@@ -64,6 +65,7 @@ CALL(hiprtcGetProgramLogSize, const char *program, size_t *size)
 
 CALL(hiprtcGetProgramLog, const char *program, char *log)
 {
+    FAKE_MAY_FAIL("hiprtcGetProgramLog");
     (void)program;
     memcpy(log, LOG, sizeof LOG);
     return 0;
@@ -87,7 +89,7 @@ CALL(hiprtcDestroyProgram, const char **program)
 {
     *program = NULL;
     held--;
-    return 0;
+    return fake_failure("hiprtcDestroyProgram", 0, 0);
 }
 
 const char *hiprtcGetErrorString(int status);

@@ -66,11 +66,12 @@ CALL(ncclCommDestroy, struct comm *comm)
 {
     free(comm);
     held--;
-    return 0;
+    return fake_failure("ncclCommDestroy", 0, 0);
 }
 
 CALL(ncclGroupStart, void)
 {
+    FAKE_MAY_FAIL("ncclGroupStart");
     open_groups++;
     queued = 0;
     return 0;

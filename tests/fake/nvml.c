@@ -39,17 +39,29 @@ int nvmlDeviceGetTotalEnergyConsumption(struct nvml_device *device,
                                         unsigned long long *millijoules);
 int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvml_device *device, unsigned long long *bits);
 
+static int begun;
+
+__attribute__((destructor)) static void tell_begun(void)
+{
+    if (begun != 0) {
+        (void)fprintf(stderr, "fake NVML: begun %d times more than ended\n", begun);
+    }
+}
+
 int nvmlInit_v2(void)
 {
     for (int i = 0; i < FAKE_GPUS_MAX; i++) {
         devices[i] = (struct nvml_device){.number = i};
     }
-    return fake_failure("nvmlInit_v2", 0, 0);
+    const int failed = fake_failure("nvmlInit_v2", 0, 0);
+    begun += failed == 0 ? 1 : 0;
+    return failed;
 }
 
 int nvmlShutdown(void)
 {
-    return OK;
+    begun--;
+    return fake_failure("nvmlShutdown", 0, 0);
 }
 
 const char *nvmlErrorString(int status)
@@ -62,6 +74,7 @@ const char *nvmlErrorString(int status)
 
 int nvmlDeviceGetCount_v2(unsigned *count)
 {
+    FAKE_MAY_FAIL("nvmlDeviceGetCount_v2");
     *count = (unsigned)fake_gpus();
     return OK;
 }
@@ -93,6 +106,7 @@ static unsigned own_contexts(void)
 int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
                                             void *processes)
 {
+    FAKE_MAY_FAIL("nvmlDeviceGetComputeRunningProcesses_v3");
     (void)device;
     (void)processes;
     *count = (unsigned)fake_item("FAKE_BUSY", 0, 0) + (own_contexts() > 0 ? 1 : 0);
@@ -101,6 +115,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned
 
 int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned *mode, unsigned *pending)
 {
+    FAKE_MAY_FAIL("nvmlDeviceGetMigMode");
     (void)device;
     *mode = *pending = (unsigned)fake_item("FAKE_MIG", 0, 0);
     return OK;
@@ -108,6 +123,7 @@ int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned *mode, unsigned *p
 
 int nvmlDeviceGetName(struct nvml_device *device, char *name, unsigned size)
 {
+    FAKE_MAY_FAIL("nvmlDeviceGetName");
     (void)snprintf(name, size, "Fake GPU %d", device->number);
     return OK;
 }
@@ -134,12 +150,14 @@ int nvmlDeviceGetClockInfo(struct nvml_device *device, int clock, unsigned *mega
 
 int nvmlDeviceGetTemperature(struct nvml_device *device, int sensor, unsigned *celsius)
 {
+    FAKE_MAY_FAIL("nvmlDeviceGetTemperature");
     *celsius = 40 + (unsigned)(device->number + sensor);
     return OK;
 }
 
 int nvmlDeviceGetUtilizationRates(struct nvml_device *device, unsigned out[2])
 {
+    FAKE_MAY_FAIL("nvmlDeviceGetUtilizationRates");
     out[0] = device->number == 0 ? 75 : 100;
     out[1] = 50;
     return OK;
@@ -147,6 +165,7 @@ int nvmlDeviceGetUtilizationRates(struct nvml_device *device, unsigned out[2])
 
 int nvmlDeviceGetMemoryInfo(struct nvml_device *device, unsigned long long out[3])
 {
+    FAKE_MAY_FAIL("nvmlDeviceGetMemoryInfo");
     out[0] = 80ULL << 30;
     out[2] = (unsigned long long)(1 + device->number) << 30;
     out[1] = out[0] - out[2];
@@ -155,6 +174,7 @@ int nvmlDeviceGetMemoryInfo(struct nvml_device *device, unsigned long long out[3
 
 int nvmlDeviceGetTotalEnergyConsumption(struct nvml_device *device, unsigned long long *millijoules)
 {
+    FAKE_MAY_FAIL("nvmlDeviceGetTotalEnergyConsumption");
     const long index = device->counter++;
     double (*joules)(void) = NULL;
     if (getenv("FAKE_ENERGY") != NULL) {
@@ -173,6 +193,7 @@ int nvmlDeviceGetTotalEnergyConsumption(struct nvml_device *device, unsigned lon
 
 int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvml_device *device, unsigned long long *bits)
 {
+    FAKE_MAY_FAIL("nvmlDeviceGetCurrentClocksThrottleReasons");
     *bits = (unsigned long long)fake_item("FAKE_THROTTLE", device->reasons++, 0);
     return OK;
 }

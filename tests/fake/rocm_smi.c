@@ -45,15 +45,27 @@ int rsmi_dev_pci_id_get(uint32_t device, uint64_t *id);
 int rsmi_compute_process_info_get(struct process *processes, uint32_t *count);
 int rsmi_compute_process_gpus_get(uint32_t process, uint32_t *devices, uint32_t *count);
 
+static int begun;
+
+__attribute__((destructor)) static void tell_begun(void)
+{
+    if (begun != 0) {
+        (void)fprintf(stderr, "fake ROCm SMI: begun %d times more than ended\n", begun);
+    }
+}
+
 int rsmi_init(uint64_t flags)
 {
     (void)flags;
-    return fake_failure("rsmi_init", 0, 0);
+    const int failed = fake_failure("rsmi_init", 0, 0);
+    begun += failed == 0 ? 1 : 0;
+    return failed;
 }
 
 int rsmi_shut_down(void)
 {
-    return OK;
+    begun--;
+    return fake_failure("rsmi_shut_down", 0, 0);
 }
 
 int rsmi_status_string(int status, const char **text)
@@ -64,18 +76,21 @@ int rsmi_status_string(int status, const char **text)
 
 int rsmi_num_monitor_devices(uint32_t *count)
 {
+    FAKE_MAY_FAIL("rsmi_num_monitor_devices");
     *count = (uint32_t)fake_gpus();
     return OK;
 }
 
 int rsmi_dev_name_get(uint32_t device, char *name, size_t size)
 {
+    FAKE_MAY_FAIL("rsmi_dev_name_get");
     (void)snprintf(name, size, "Fake Instinct %u", device);
     return OK;
 }
 
 int rsmi_dev_gpu_clk_freq_get(uint32_t device, int clock, struct frequencies *out)
 {
+    FAKE_MAY_FAIL("rsmi_dev_gpu_clk_freq_get");
     *out = (struct frequencies){.count = 2, .current = 1};
     out->hertz[1] = clock == 4
                         ? 1300000000
@@ -87,18 +102,21 @@ int rsmi_dev_gpu_clk_freq_get(uint32_t device, int clock, struct frequencies *ou
 /* An Instinct has a sensor at the junction alone. */
 int rsmi_dev_temp_metric_get(uint32_t device, uint32_t sensor, int metric, int64_t *millicelsius)
 {
+    FAKE_MAY_FAIL("rsmi_dev_temp_metric_get");
     *millicelsius = 50000 + 1000 * (int64_t)device + metric;
     return sensor == 1 ? OK : NOT_SUPPORTED;
 }
 
 int rsmi_dev_busy_percent_get(uint32_t device, uint32_t *percent)
 {
+    FAKE_MAY_FAIL("rsmi_dev_busy_percent_get");
     *percent = device == 0 ? 75 : 100;
     return OK;
 }
 
 int rsmi_dev_memory_usage_get(uint32_t device, int memory, uint64_t *bytes)
 {
+    FAKE_MAY_FAIL("rsmi_dev_memory_usage_get");
     *bytes = (uint64_t)(1 + device) << 30;
     return memory == 0 ? OK : NOT_SUPPORTED;
 }
@@ -114,6 +132,7 @@ int rsmi_dev_power_ave_get(uint32_t device, uint32_t sensor, uint64_t *microwatt
 int rsmi_dev_energy_count_get(uint32_t device, uint64_t *count, float *microjoules,
                               uint64_t *time_ns)
 {
+    FAKE_MAY_FAIL("rsmi_dev_energy_count_get");
     const long index = counter.calls[device % FAKE_GPUS_MAX]++;
     double (*joules)(void) = NULL;
     if (getenv("FAKE_ENERGY") != NULL) {
@@ -138,6 +157,7 @@ int rsmi_dev_pci_id_get(uint32_t device, uint64_t *id)
 /* This process, and FAKE_BUSY others. */
 int rsmi_compute_process_info_get(struct process *processes, uint32_t *count)
 {
+    FAKE_MAY_FAIL("rsmi_compute_process_info_get");
     const uint32_t all = 1 + (uint32_t)fake_item("FAKE_BUSY", 0, 0);
     for (uint32_t i = 0; processes != NULL && i < all && i < *count; i++) {
         processes[i] = (struct process){.number = i == 0 ? (uint32_t)getpid() : i};
@@ -149,6 +169,7 @@ int rsmi_compute_process_info_get(struct process *processes, uint32_t *count)
 /* Others compute on the first GPU. */
 int rsmi_compute_process_gpus_get(uint32_t process, uint32_t *devices, uint32_t *count)
 {
+    FAKE_MAY_FAIL("rsmi_compute_process_gpus_get");
     (void)process;
     devices[0] = 0;
     *count = 1;

@@ -470,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_collectives_come_back),
         cmocka_unit_test(test_faults_of_collectives),
         cmocka_unit_test(test_failed_group_is_made_again),
+        cmocka_unit_test(test_any_call_may_fail),
         cmocka_unit_test(test_noise_is_averaged),
         cmocka_unit_test(test_gate_is_not_needed),
         cmocka_unit_test(test_sensors_are_read),

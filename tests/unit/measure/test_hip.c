@@ -329,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_collectives_come_back),
         cmocka_unit_test(test_faults_of_collectives),
         cmocka_unit_test(test_failed_group_is_made_again),
+        cmocka_unit_test(test_any_call_may_fail),
         cmocka_unit_test(test_sensors_are_read),
         cmocka_unit_test(test_sensors_are_those_of_the_device),
         cmocka_unit_test(test_group_has_sixteen_members),
