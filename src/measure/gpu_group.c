@@ -150,7 +150,7 @@ void roof_gpu_group_end(struct roof_gpu_group *group, struct roof_gpu *gpu)
 {
     for (int i = 0; i < group->count; i++) {
         if (group->data[i] != 0) {
-            /* Where this fails, too, the address tells which device it is of. */
+            /* The address tells its device also where this fails. */
             (void)roof_gpu_use(&group->member[i], NULL);
             (void)gpu->call.release(group->data[i]);
         }

@@ -125,7 +125,7 @@ void roof_probes_write(struct roof_text *out, const struct roof_measured *measur
     roof_text_printf(out, "probe,unit,format,bytes,%s,gb_s,tflops,amount\n", measured_columns);
     for (size_t i = 0; i < measured->count; i++) {
         const struct roof_meter_row *const row = &measured->row[i];
-        /* Of the time that is written: a run that resumes knows no other. */
+        /* The rate is that of the written time: a run that resumes knows no other. */
         const double time_s = roof_from_unit(
             rounded(roof_to_unit(row->time_s, ROOF_UNIT_MICROSECONDS)), ROOF_UNIT_MICROSECONDS);
         const double rate = row->amount > 0 ? row->amount / time_s : ROOF_UNKNOWN;
