@@ -196,7 +196,8 @@ $(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(
 # Drivers whose devices are planted; tests put their folders first in LD_LIBRARY_PATH.
 FAKE_LIBS := nvidia/libnvidia-ml.so.1 nvidia/libcuda.so.1 nvidia/libcublasLt.so.13 nvidia/libcudnn.so.9 nvidia/libnccl.so.2 \
              old/libnvidia-ml.so.1 old/libcuda.so.1 \
-             amd/librocm_smi64.so.7 amd/libamdhip64.so.7 amd/libhiprtc.so.7 amd/libhipblaslt.so.1 amd/librccl.so.1
+             amd/librocm_smi64.so.7 amd/libamdhip64.so.7 amd/libhiprtc.so.7 amd/libhipblaslt.so.1 amd/librccl.so.1 \
+             amd_smi/libamd_smi.so.26
 FAKES     := $(FAKE_LIBS:%=$(BUILD)/tests/fake/%)
 $(BUILD)/tests/fake/nvidia/libnvidia-ml.so.1 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: tests/fake/nvml.c
 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: LACKS := -DWITHOUT_POWER
@@ -205,6 +206,7 @@ $(BUILD)/tests/fake/old/libcuda.so.1: LACKS := -DWITHOUT_GRAPHS
 $(BUILD)/tests/fake/nvidia/libcublasLt.so.13: tests/fake/cublaslt.c
 $(BUILD)/tests/fake/nvidia/libcudnn.so.9: tests/fake/cudnn.c
 $(BUILD)/tests/fake/amd/librocm_smi64.so.7: tests/fake/rocm_smi.c
+$(BUILD)/tests/fake/amd_smi/libamd_smi.so.26: tests/fake/amd_smi.c
 $(BUILD)/tests/fake/amd/libamdhip64.so.7: tests/fake/hip.c tests/fake/cuda.c
 $(BUILD)/tests/fake/amd/libhiprtc.so.7: tests/fake/hiprtc.c
 $(BUILD)/tests/fake/nvidia/libnccl.so.2: tests/fake/nccl.c

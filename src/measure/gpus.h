@@ -3,12 +3,15 @@
 #ifndef ROOF_MEASURE_GPUS_H
 #define ROOF_MEASURE_GPUS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/error.h"
 #include "measure/sample.h"
 
 /* The GPUs of one driver, numbered from 0 as the driver numbers them. */
 struct roof_gpus {
-    const char *source; /* the interface of the driver: "nvml", "rocm_smi" */
+    const char *source; /* the interface of the driver: "nvml", "rocm_smi", "amd_smi" */
     int count;
     void (*name)(struct roof_gpus *gpus, char out[ROOF_GPU_NAME_SIZE], int device);
     /* Reads everything but the time. A value that the device does not have is unknown; any other
@@ -31,11 +34,20 @@ void roof_gpus_close(struct roof_gpus *gpus);
 
 /* Open the GPUs of one driver. */
 enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error);
-enum roof_status roof_rocm_smi_open(struct roof_gpus **out, struct roof_error *error);
-/* Open the one GPU with a PCI bus id; its number is 0. */
+/* Opens the one GPU with a PCI bus id; its number is 0. */
 enum roof_status roof_nvml_open_at(struct roof_gpus **out, const char *bus,
                                    struct roof_error *error);
-enum roof_status roof_rocm_smi_open_at(struct roof_gpus **out, const char *bus,
-                                       struct roof_error *error);
+/* Open the GPUs of AMD's driver, or the one with a PCI bus id where `bus` is not NULL: by one of
+ * AMD's two libraries, and by the first of them that can. */
+enum roof_status roof_rocm_smi_open(struct roof_gpus **out, const char *bus,
+                                    struct roof_error *error);
+enum roof_status roof_amd_smi_open(struct roof_gpus **out, const char *bus,
+                                   struct roof_error *error);
+enum roof_status roof_amd_open(struct roof_gpus **out, const char *bus, struct roof_error *error);
+
+/* Reads a bus id as HIP writes it, "0000:c1:00.0" in hexadecimal digits, as the number that AMD's
+ * libraries have for it; false: it is none. Bits outside of the mask number a partition. */
+#define ROOF_GPU_BUS_MASK (~((uint64_t)0xf << 28))
+bool roof_gpu_bus_number(uint64_t *out, const char *bus);
 
 #endif

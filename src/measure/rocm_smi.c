@@ -239,24 +239,18 @@ static void close_gpus(struct roof_gpus *base)
     free(gpus);
 }
 
-/* Finds the GPU at a bus id as HIP writes it, "0000:c1:00.0" in hexadecimal digits. */
+/* Finds the GPU at a bus id. */
 static enum roof_status find_bus(struct rocm_gpus *gpus, uint32_t count, const char *bus,
                                  struct roof_error *error)
 {
-    unsigned domain = 0;
-    unsigned number = 0;
-    unsigned device = 0;
-    unsigned function = 0;
-    if (gpus->call.rsmi_dev_pci_id_get == NULL ||
-        sscanf(bus, "%x:%x:%x.%x", &domain, &number, &device, &function) < 3) {
+    uint64_t wanted = 0;
+    if (gpus->call.rsmi_dev_pci_id_get == NULL || !roof_gpu_bus_number(&wanted, bus)) {
         return roof_error_set(error, ROOF_IO, "%s finds no GPU by its bus", gpus->library.name);
     }
-    const uint64_t wanted = (uint64_t)domain << 32 | number << 8 | device << 3 | function;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t id = 0;
         TRY(check(gpus, gpus->call.rsmi_dev_pci_id_get(i, &id), "rsmi_dev_pci_id_get", error));
-        /* Bits 28 to 31 are the number of a partition. */
-        if ((id & ~((uint64_t)0xf << 28)) == wanted) {
+        if ((id & ROOF_GPU_BUS_MASK) == wanted) {
             gpus->first = i;
             gpus->base.count = 1;
             return ROOF_OK;
@@ -334,8 +328,8 @@ static double energy(struct roof_gpus *base)
                                                                      : ROOF_UNKNOWN;
 }
 
-enum roof_status roof_rocm_smi_open_at(struct roof_gpus **out, const char *bus,
-                                       struct roof_error *error)
+enum roof_status roof_rocm_smi_open(struct roof_gpus **out, const char *bus,
+                                    struct roof_error *error)
 {
     struct rocm_gpus *const gpus = calloc(1, sizeof *gpus);
     *out = NULL;
@@ -355,9 +349,4 @@ enum roof_status roof_rocm_smi_open_at(struct roof_gpus **out, const char *bus,
     }
     *out = &gpus->base;
     return ROOF_OK;
-}
-
-enum roof_status roof_rocm_smi_open(struct roof_gpus **out, struct roof_error *error)
-{
-    return roof_rocm_smi_open_at(out, NULL, error);
 }

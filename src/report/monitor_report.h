@@ -7,7 +7,7 @@
 #include "measure/energy.h"
 
 struct roof_monitor_report {
-    const char *source; /* "nvml", "rocm_smi", "log" */
+    const char *source; /* "nvml", "rocm_smi", "amd_smi", "log" */
     const struct roof_energy_sum *sums;
     size_t count;
     double tokens; /* NAN: nobody said */
