@@ -390,6 +390,10 @@ llama-check: $(BIN)
 	    --prefix $(LLAMA) node-llama-cpp@3.22.1
 	@sh tests/llama/check.sh $(BIN) $(LLAMA)
 
+## measure-check: bandwidths and peaks of this processor over five runs of measure with two threads; 20 seconds
+measure-check: $(BIN)
+	@sh tests/repeats.sh $(BIN)
+
 ## cuda-check: our declarations and kernels of CUDA against a toolkit (CUDA_HOME), where one is installed; no GPU is needed
 CUDA_PTX := $(BUILD)/tests/cuda/ptx
 cuda-check: $(CUDA_PTX)
@@ -806,7 +810,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all page check-page calibrate errors check-errors serving charts llama-check cuda-check gpu-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-batch check-project \
+.PHONY: all page check-page calibrate errors check-errors serving charts llama-check measure-check cuda-check gpu-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-batch check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/bench/bench.d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)
