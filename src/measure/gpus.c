@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "measure/gpus.h"
 
-#include <stdio.h>
-
 #include "base/base.h"
 
 enum roof_status roof_gpus_open(struct roof_gpus **out, struct roof_error *error)
@@ -19,17 +17,6 @@ enum roof_status roof_gpus_open(struct roof_gpus **out, struct roof_error *error
     return status == ROOF_OK ? ROOF_OK
                              : roof_error_set(error, ROOF_IO, "no GPU can be read: %s; %s",
                                               nvidia.message, amd.message);
-}
-
-bool roof_gpu_bus_number(uint64_t *out, const char *bus)
-{
-    unsigned domain = 0;
-    unsigned number = 0;
-    unsigned device = 0;
-    unsigned function = 0;
-    const int parts = sscanf(bus, "%x:%x:%x.%x", &domain, &number, &device, &function);
-    *out = (uint64_t)domain << 32 | number << 8 | device << 3 | function;
-    return parts >= 3;
 }
 
 enum roof_status roof_amd_open(struct roof_gpus **out, const char *bus, struct roof_error *error)

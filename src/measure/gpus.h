@@ -3,9 +3,6 @@
 #ifndef ROOF_MEASURE_GPUS_H
 #define ROOF_MEASURE_GPUS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/error.h"
 #include "measure/sample.h"
 
@@ -44,10 +41,5 @@ enum roof_status roof_rocm_smi_open(struct roof_gpus **out, const char *bus,
 enum roof_status roof_amd_smi_open(struct roof_gpus **out, const char *bus,
                                    struct roof_error *error);
 enum roof_status roof_amd_open(struct roof_gpus **out, const char *bus, struct roof_error *error);
-
-/* Reads a bus id as HIP writes it, "0000:c1:00.0" in hexadecimal digits, as the number that AMD's
- * libraries have for it; false: it is none. Bits outside of the mask number a partition. */
-#define ROOF_GPU_BUS_MASK (~((uint64_t)0xf << 28))
-bool roof_gpu_bus_number(uint64_t *out, const char *bus);
 
 #endif

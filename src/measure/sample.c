@@ -59,3 +59,14 @@ enum roof_status roof_refuse_processes(unsigned count, struct roof_error *error)
                             "%u process%s on the GPU; " ROOF_KEY("shared") " measures nevertheless",
                             count, count == 1 ? " computes" : "es compute");
 }
+
+bool roof_gpu_bus_number(uint64_t *out, const char *bus)
+{
+    unsigned domain = 0;
+    unsigned number = 0;
+    unsigned device = 0;
+    unsigned function = 0;
+    const int parts = sscanf(bus, "%x:%x:%x.%x", &domain, &number, &device, &function);
+    *out = (uint64_t)domain << 32 | number << 8 | device << 3 | function;
+    return parts >= 3;
+}

@@ -3,6 +3,9 @@
 #ifndef ROOF_MEASURE_SAMPLE_H
 #define ROOF_MEASURE_SAMPLE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/error.h"
 #include "base/quantity.h"
 
@@ -33,5 +36,10 @@ void roof_throttle_reasons(char out[ROOF_THROTTLE_SIZE], unsigned long long bits
 
 /* Refuses a GPU that so many other processes compute on; ROOF_OK for none. */
 enum roof_status roof_refuse_processes(unsigned count, struct roof_error *error);
+
+/* Reads a bus id as HIP writes it, "0000:c1:00.0" in hexadecimal digits, as the number that AMD's
+ * libraries have for it; false: it is none. Bits outside of the mask number a partition. */
+#define ROOF_GPU_BUS_MASK (~((uint64_t)0xf << 28))
+bool roof_gpu_bus_number(uint64_t *out, const char *bus);
 
 #endif
