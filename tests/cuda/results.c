@@ -15,6 +15,7 @@
 #include "measure/cpu_job.h"
 #include "measure/gpu_attention.h"
 #include "measure/gpu_backend.h"
+#include "measure/gpu_transfer.h"
 
 static struct roof_gpu gpu;
 static struct roof_gpu_kernels kernels;
@@ -385,6 +386,34 @@ static void check_prefill(int64_t queries, int64_t keys, bool causal, enum roof_
     free(got);
 }
 
+/* --- the link to the host ------------------------------------------------------------------ */
+
+static void check_transfer(enum roof_probe probe, const char *what)
+{
+    enum { COUNT_OF_FLOATS = 1 << 20 };
+    const struct roof_meter_task task = {.probe = probe, .bytes = 4 * (int64_t)COUNT_OF_FLOATS};
+    struct roof_error error = {0};
+    struct roof_gpu_transfer transfer;
+    float *const sent = malloc((size_t)task.bytes);
+    double *const wanted = calloc(COUNT_OF_FLOATS, sizeof *wanted);
+    put(memory, sent, fill(sent, COUNT_OF_FLOATS, ROOF_PRECISION_FP32, 7));
+    need(roof_gpu_transfer_begin(&transfer, &gpu, &task, &error), what, &error);
+    if (probe == ROOF_PROBE_TO_DEVICE) {
+        memcpy(sent, transfer.host, (size_t)task.bytes);
+    }
+    need(roof_gpu_transfer_run(&transfer, &gpu, memory, &error), what, &error);
+    void *const got = get(memory, (size_t)task.bytes);
+    for (int64_t i = 0; i < COUNT_OF_FLOATS; i++) {
+        wanted[i] = sent[i];
+    }
+    compare(what, wanted, probe == ROOF_PROBE_TO_DEVICE ? got : transfer.host, COUNT_OF_FLOATS,
+            ROOF_PRECISION_FP32, 0);
+    roof_gpu_transfer_end(&transfer, &gpu);
+    free(sent);
+    free(wanted);
+    free(got);
+}
+
 int main(void)
 {
     static const enum roof_precision formats[] = {
@@ -416,6 +445,8 @@ int main(void)
     check_rows(ROOF_OPERATOR_SILU_MUL, "SiLU gate");
     check_rows(ROOF_OPERATOR_ROPE, "RoPE");
     check_rows(ROOF_OPERATOR_QUANTIZE, "quantisation to bytes");
+    check_transfer(ROOF_PROBE_TO_DEVICE, "copy to the device");
+    check_transfer(ROOF_PROBE_FROM_DEVICE, "copy from the device");
     check_decode(64, 1);
     check_decode(64, 5000);
     check_decode(128, 37);
