@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/quantity.h"
+#include "measure/cpu_energy.h"
 #include "measure/cpu_step.h"
 #include "measure/timing.h"
 
@@ -24,6 +25,7 @@ struct roof_bench {
     double waited;              /* share of the last sample */
     int64_t next;               /* number of the next call */
     struct roof_cpu_step *step; /* owned; NULL: none is begun */
+    struct roof_cpu_energy energy;
 };
 
 /* --- the device ---------------------------------------------------------------------------- */
@@ -53,6 +55,7 @@ static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_o
                               bench->threads, most);
     }
     bench->features = roof_cpu_features();
+    roof_cpu_energy_open(&bench->energy, "");
     return roof_cpu_team_new(&bench->team, &bench->topology, bench->threads, error);
 }
 
@@ -240,8 +243,7 @@ static void cpu_clocks(struct roof_meter_clocks *out, struct roof_bench *bench)
 
 static double cpu_energy(struct roof_bench *bench)
 {
-    (void)bench;
-    return ROOF_UNKNOWN;
+    return roof_cpu_energy_read(&bench->energy);
 }
 
 const struct roof_meter roof_meter_cpu = {.name = "cpu",

@@ -35,8 +35,7 @@ static bool read_file(char *out, size_t size, const char *root, const char *path
     return filled > 0;
 }
 
-/* Reads the first line of such a file without its end. */
-static bool read_line(char *out, size_t size, const char *root, const char *path)
+bool roof_cpu_read_line(char *out, size_t size, const char *root, const char *path)
 {
     const bool found = read_file(out, size, root, path);
     out[strcspn(out, "\n")] = '\0';
@@ -66,8 +65,9 @@ static int lowest_sharer(const char *root, int cpu, const char *file)
     char line[1024];
     int first = cpu;
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/%s", cpu, file);
-    return read_line(line, sizeof line, root, path) && roof_cpu_list(&first, 1, line) > 0 ? first
-                                                                                          : cpu;
+    return roof_cpu_read_line(line, sizeof line, root, path) && roof_cpu_list(&first, 1, line) > 0
+               ? first
+               : cpu;
 }
 
 /* Reads a size such as "32768K"; 0 if it is none. */
@@ -85,7 +85,7 @@ static bool read_of_cache(char *line, size_t size, const char *root, int number,
     char path[128];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", number, index,
              name);
-    return read_line(line, size, root, path);
+    return roof_cpu_read_line(line, size, root, path);
 }
 
 /* Reads the caches of data that a processor has, by level, and who shares them. */
@@ -153,8 +153,8 @@ static void read_identity(struct roof_cpu_topology *t, const char *root)
     }
     t->clock_hz =
         find_value(line, sizeof line, text, "cpu MHz") ? strtod(line, NULL) * 1e6 : ROOF_UNKNOWN;
-    if (read_line(line, sizeof line, root,
-                  "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")) {
+    if (roof_cpu_read_line(line, sizeof line, root,
+                           "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")) {
         t->clock_hz = strtod(line, NULL) * 1e3;
     }
     t->memory_bytes = memory_figure(root, "MemTotal");
@@ -204,7 +204,7 @@ enum roof_status roof_cpu_topology_read(struct roof_cpu_topology *out, const cha
     int number[CPU_MAX];
     char line[1024];
     *out = (struct roof_cpu_topology){.clock_hz = ROOF_UNKNOWN, .memory_bytes = ROOF_UNKNOWN};
-    size_t count = read_line(line, sizeof line, root, "/sys/devices/system/cpu/online")
+    size_t count = roof_cpu_read_line(line, sizeof line, root, "/sys/devices/system/cpu/online")
                        ? roof_cpu_list(number, CPU_MAX, line)
                        : 0;
     count = *root == '\0' ? keep_allowed(number, count) : count;

@@ -44,6 +44,10 @@ double roof_cpu_memory_free(const char *root);
 int64_t roof_cpu_cache_total(const struct roof_cpu_topology *topology, size_t index,
                              size_t threads);
 
+/* Reads the first line of the file root/path, without its end; false: there is none, or it is
+ * empty. */
+bool roof_cpu_read_line(char *out, size_t size, const char *root, const char *path);
+
 /* Reads a list such as "0-3,8" of at most max numbers; returns how many, 0 if it is none. */
 size_t roof_cpu_list(int *out, size_t max, const char *text);
 

@@ -289,9 +289,11 @@ static enum roof_status add_task(struct power *p, const struct roof_meter_task *
 
 double roof_power_share(const struct roof_meter *meter, struct roof_bench *bench, double seconds)
 {
+    struct roof_meter_device device;
     const size_t rows = ROWS_MIN;
     const double share = POWER_SHARE * seconds;
-    return isnan(meter->energy(bench)) || share < (double)rows * RUN_S ? 0 : share;
+    meter->describe(&device, bench);
+    return device.host || isnan(meter->energy(bench)) || share < (double)rows * RUN_S ? 0 : share;
 }
 
 /* Lists what runs: reading, multiplications of fp32, and products of the first formats. */

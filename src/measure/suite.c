@@ -317,6 +317,13 @@ static double mean(double a, double b)
     return isnan(a) ? b : isnan(b) ? a : (a + b) / 2;
 }
 
+/* Returns the power in a span of time, from which the device counted so many joules; NAN: it does
+ * not count, or its counter stood still. */
+static double mean_power(double joules, double seconds)
+{
+    return joules > 0 && seconds > 0 ? joules / seconds : ROOF_UNKNOWN;
+}
+
 /* Times a task that was begun. */
 static enum roof_status time_begun(struct roof_meter_row *out, struct run *run, double share_s,
                                    struct roof_error *error)
@@ -328,14 +335,21 @@ static enum roof_status time_begun(struct roof_meter_row *out, struct run *run, 
     rules.limit_s = share_s;
     run->waited = run->samples = 0;
     run->meter->clocks(&before, run->bench);
+    const double joules = run->meter->energy(run->bench);
+    const double start = roof_seconds();
     TRY(roof_time(&timing, take_sample, run, &rules, error));
+    const double power_w =
+        mean_power(run->meter->energy(run->bench) - joules, roof_seconds() - start);
     run->meter->clocks(&after, run->bench);
     out->time_s = timing.median_s;
     out->noise = timing.noise;
     out->noisy = timing.noisy || run->waited > ROOF_WAITED_MAX * run->samples;
     out->clocks =
         (struct roof_meter_clocks){.sm_hz = mean(before.sm_hz, after.sm_hz),
-                                   .power_w = mean(before.power_w, after.power_w),
+                                   /* A device that tells no power may count its energy. */
+                                   .power_w = isnan(before.power_w) && isnan(after.power_w)
+                                                  ? power_w
+                                                  : mean(before.power_w, after.power_w),
                                    .temperature_c = mean(before.temperature_c, after.temperature_c),
                                    .throttled = before.throttled || after.throttled};
     return ROOF_OK;

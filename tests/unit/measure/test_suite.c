@@ -2,7 +2,10 @@
 /* The suite on a planted device, which others disturb. */
 #include "support.h"
 
+#include <math.h>
+
 #include "measure/suite.h"
+#include "measure/timing.h"
 
 #define BYTES 1e9
 #define FLOPS 1e12
@@ -13,6 +16,8 @@ struct roof_bench {
     double read_s[2];
     int looks;
     double waited;
+    double counted_w; /* the power of its energy counter; 0: it has none */
+    double told_w;    /* the power that it tells; 0: it tells none */
 };
 
 static void describe(struct roof_meter_device *out, const struct roof_bench *bench)
@@ -60,14 +65,13 @@ static void end(struct roof_bench *bench)
 
 static void clocks(struct roof_meter_clocks *out, struct roof_bench *bench)
 {
-    (void)bench;
-    *out = (struct roof_meter_clocks){.sm_hz = 1e9};
+    *out = (struct roof_meter_clocks){.sm_hz = 1e9,
+                                      .power_w = bench->told_w > 0 ? bench->told_w : ROOF_UNKNOWN};
 }
 
 static double energy(struct roof_bench *bench)
 {
-    (void)bench;
-    return ROOF_UNKNOWN;
+    return bench->counted_w > 0 ? bench->counted_w * roof_seconds() : ROOF_UNKNOWN;
 }
 
 static const struct roof_meter planted = {.name = "planted",
@@ -137,6 +141,27 @@ static void test_waiting_is_noise(void **state)
     assert_false(row[1].noisy);
 }
 
+/* The power of a row is what the device tells, else that of its energy counter. */
+static void test_power_of_rows(void **state)
+{
+    struct roof_bench bench = {.read_s = {1, 1}};
+    struct roof_meter_row row[2];
+    (void)state;
+    measure(row, &bench, &no_calls);
+    assert_true(isnan(row[0].clocks.power_w));
+    /* The counter and the clock are not read at the same moment: others may run between them. */
+    bool near = false;
+    for (int i = 0; i < 20 && !near; i++) {
+        bench = (struct roof_bench){.read_s = {1, 1}, .counted_w = 120};
+        measure(row, &bench, &no_calls);
+        near = row[0].clocks.power_w > 60 && row[0].clocks.power_w < 240;
+    }
+    assert_true(near);
+    bench = (struct roof_bench){.read_s = {1, 1}, .counted_w = 120, .told_w = 300};
+    measure(row, &bench, &no_calls);
+    assert_around(row[0].clocks.power_w, 300, 0);
+}
+
 static bool know_reads(void *context, struct roof_meter_row *row,
                        const struct roof_meter_task *task)
 {
@@ -163,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rates_are_looked_at_twice),
         cmocka_unit_test(test_waiting_is_noise),
+        cmocka_unit_test(test_power_of_rows),
         cmocka_unit_test(test_known_rates_are_not_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
