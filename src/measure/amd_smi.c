@@ -312,6 +312,7 @@ static enum roof_status begin(struct amd_gpus *gpus, const char *bus, struct roo
     return bus == NULL ? ROOF_OK : find_bus(gpus, bus, error);
 }
 
+/* Some versions list the processes of all GPUs with each: then a free GPU is refused, too. */
 static enum roof_status check_free(struct roof_gpus *base, struct roof_error *error)
 {
     const struct amd_gpus *const gpus = (const struct amd_gpus *)base;

@@ -559,9 +559,9 @@ static void test_any_call_may_fail(void **state)
     need_drivers();
     (void)setenv("FAKE_GPUS", "2", 1);
     while (try_turn(turn)) {
-        turn += 1 + turn / 60;
+        turn += 1 + turn / 30;
     }
-    for (const long last = turn - 40; turn > last; turn--) {
+    for (const long last = turn - 30; turn > last; turn--) {
         (void)try_turn(turn);
     }
     (void)unsetenv("FAKE_GPUS");
