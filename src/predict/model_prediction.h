@@ -19,8 +19,6 @@ struct roof_node_prediction {
     int64_t device_count;  /**< how often the device with the most work does */
 };
 
-#define ROOF_IMAGE_SIZE_SIZE 24
-
 /** The answer to whether the model fits the memory of the device. */
 enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
 
