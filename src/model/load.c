@@ -10,8 +10,10 @@
 #include "catalog/registry.h"
 #include "model/config.h"
 #include "model/gguf.h"
+#include "model/layout.h"
 #include "model/load.h"
 #include "model/model_make.h"
+#include "model/quantization.h"
 #include "model/safetensors.h"
 
 static const struct roof_registry models = {
@@ -19,6 +21,8 @@ static const struct roof_registry models = {
 
 /* The layout of a model whose formats are those of its file. */
 #define STORED "file"
+/* The layout of a model whose formats its config says. */
+#define CHECKPOINT "checkpoint"
 #define CONFIG "config.json"
 #define QUANTIZATION "hf_quant_config.json"
 
@@ -90,8 +94,11 @@ static enum roof_status load_gguf(struct roof_model **out, const char *path,
 static enum roof_status add_weights(struct roof_model **model, const char *path,
                                     struct roof_error *error)
 {
-    const enum roof_status status = roof_safetensors_read(*model, path, error);
+    enum roof_status status = roof_safetensors_read(*model, path, error);
     (*model)->layout = STORED;
+    if (status == ROOF_OK) {
+        status = roof_quantization_inputs(*model, error);
+    }
     if (status != ROOF_OK) {
         roof_model_free(*model);
         *model = NULL;
@@ -140,6 +147,30 @@ static bool has_own_sizes(const struct roof_model *m)
     return own;
 }
 
+/* Tells whether the headers of weights have names that are not known. */
+static bool has_other_names(const struct roof_model *m)
+{
+    return m->index_topk > 0 || m->mixer.kind != ROOF_MIXER_NONE || has_own_sizes(m) || m->chunked;
+}
+
+/* Gives a model whose headers are not read the formats that its config says, or else none. */
+static enum roof_status take_config(struct roof_model *model, struct roof_error *error)
+{
+    struct roof_error problem;
+    const bool said = roof_model_quantization(model) != NULL;
+    const enum roof_status status =
+        said ? roof_layout_apply(model, CHECKPOINT, NULL, &problem) : ROOF_USAGE;
+    if (status == ROOF_MEMORY) {
+        return roof_no_memory(error);
+    }
+    roof_model_note(model, status == ROOF_OK
+                               ? "the headers of its weights are not read, since some of their "
+                                 "names are not known: formats are those of its config"
+                               : "the headers of its weights are not read, since some of their "
+                                 "names are not known: formats are those of the request");
+    return ROOF_OK;
+}
+
 static enum roof_status load_paths(struct roof_model **out, const struct paths *paths,
                                    const char *weights, struct roof_error *error)
 {
@@ -157,11 +188,8 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
                   : exists(paths->single) ? paths->single
                                           : NULL;
     }
-    if (weights != NULL && ((*out)->index_topk > 0 || (*out)->mixer.kind != ROOF_MIXER_NONE ||
-                            has_own_sizes(*out) || (*out)->chunked)) {
-        roof_model_note(*out, "the headers of its weights are not read, since some of their names "
-                              "are not known: formats are those of the request");
-        return ROOF_OK;
+    if (weights != NULL && has_other_names(*out)) {
+        return take_config(*out, error);
     }
     return weights == NULL ? ROOF_OK : add_weights(out, weights, error);
 }
