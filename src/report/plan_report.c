@@ -237,6 +237,9 @@ static const char *reason_of(char out[REASON_SIZE], enum roof_plan_rejection rea
             published = roof_format(engines->serving[i].weights)->name;
         }
     }
+    if (published != NULL && problem->published != NULL && problem->published->gguf) {
+        published = "a GGUF file";
+    }
     (void)snprintf(out, REASON_SIZE, published == NULL ? "%s" : "%s (%s)",
                    roof_plan_rejection_name(reason), published);
     return out;
