@@ -446,7 +446,7 @@ else cat $@.log; echo "FAIL $(@:$(PASSED)/%=%)"; exit 1; fi
 endef
 
 ## check: run every test on this build (-j2: two at a time)
-check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-project check-kernels check-oracle check-ask recipes
+check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-configs check-project check-kernels check-oracle check-ask recipes
 
 # A unit test runs again when its floor or one below it changes: it uses no others (check-rules).
 # These use a floor above theirs, of which they need something to test with.
@@ -530,6 +530,11 @@ $(PASSED)/formulas: $(BIN) $(wildcard tests/check/*.json) $(WRAPPED)
 check-schemas: $(PASSED)/schemas
 $(PASSED)/schemas: $(BIN) tests/schema.sh tests/schema.py tests/cli/program.sh $(DATA) $(FAKES) $(WRAPPED)
 	$(call test,sh tests/schema.sh $(BIN))
+
+# Published configs are predicted or refused, as docs/coverage.md says.
+check-configs: $(PASSED)/configs
+$(PASSED)/configs: $(BIN) tests/configs.sh tests/configs.json docs/coverage.md $(WRAPPED)
+	$(call test,sh tests/configs.sh $(BIN))
 
 # The kernels of GPUs compute what they should, by an interpreter.
 check-kernels: $(PASSED)/kernels
@@ -810,7 +815,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all page check-page calibrate errors check-errors serving charts llama-check measure-check cuda-check gpu-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-kernels check-batch check-project \
+.PHONY: all page check-page calibrate errors check-errors serving charts llama-check measure-check cuda-check gpu-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-configs check-kernels check-batch check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/bench/bench.d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

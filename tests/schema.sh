@@ -169,6 +169,7 @@ one plans recommend model llama-3-70b -H h100-sxm --batch 8 --dp 2 --tp 2 --pp 2
     --draft-tokens 3 --acceptance 0.7 --prompt 2k --generate 100 --prefix-hit 0.5 --class attention=fp8
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 2 --ep 8
 one plans recommend model gpt-oss-20b -H rtx-4090 --offload experts:2 --host-bandwidth 80 --host-memory 64 --batch 1
+one plans recommend model gemma-3-4b -H h100-sxm --devices 1 --batch 4 --prompt 2000 --generate 100 --images 2
 one rates recommend model llama-3-8b -H l40s,m5-max --rate 2,20 --prompt 1k --generate 100 --max-ttft p99:1s --max-e2e 9s \
     --price-per-hour l40s=1
 one rates recommend model llama-3-8b -H l40s --rate 2 --prompt 1k --generate 100 --max-ttft p99:90ms --arrivals gamma:20
@@ -264,6 +265,7 @@ while read -r id; do one engine list engines "$id"; done < "$scratch/engines"
 
 # --- simulations
 
+one simulation simulate gemma-3-4b -H h100-sxm --rate 2 --requests 100 --prompt 1000 --generate 20 --images 2
 one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 \
     --max-ttft p99:1s --max-tpot mean:1s --arrivals gamma:2
 one simulation simulate llama-3-8b -H m5-max --by ideal --concurrency 4 --prompt 500 --generate 50 --max-ttft p99:1ms

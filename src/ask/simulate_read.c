@@ -101,6 +101,11 @@ static enum roof_status read_prefix_cache(struct simulate_input *in, const struc
                               ROOF_KEY("prefix_hit") " does not go with " ROOF_KEY(
                                   "prefix_cache") ": the trace says what is found");
     }
+    if (roof_asking_has(a, ROOF_INPUT_IMAGES)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("images") " does not go with " ROOF_KEY(
+                                  "prefix_cache") ": no trace tells which images are alike");
+    }
     if (tokens % ROOF_BLOCK_TOKENS != 0) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("hash_tokens") " is a multiple of %d, the tokens of a "

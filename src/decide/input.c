@@ -248,8 +248,9 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(PREFIX_HIT) =
         NUMBER_OF("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
                   "fraction of the prompt found in a prefix cache (0 to 1)", SERVED(WORKLOAD)),
-    ROW(IMAGES) = LENGTH("images", images, "images",
-                         "images in each prompt; the tokens of the prompt include theirs"),
+    ROW(IMAGES) = LENGTH_OF("images", images, "images",
+                            "images in each prompt; the tokens of the prompt include theirs",
+                            SERVED(WORKLOAD)),
     ROW(IMAGE_SIZE) = {.key = "image_size",
                        .option = "image-size",
                        .kind = ROOF_INPUT_SIZES,
@@ -259,7 +260,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                        .value = "WxH",
                        .help = "width and height of these images in pixels (default 1024x1024)",
                        MODEL(image_size),
-                       .commands = POINT,
+                       .commands = SERVED(WORKLOAD),
                        .group = ROOF_GROUP_MODEL},
     ROW(PREFILL_BATCH) =
         LENGTH("prefill-batch", prefill_batch, "prefill_batch",

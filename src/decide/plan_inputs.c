@@ -630,16 +630,25 @@ static enum roof_status set_context(struct roof_plan_problem *problem, struct ro
     struct roof_scenario prefill;
     struct roof_scenario decode;
     roof_split_put(&resolved, &whole);
-    resolved.prefix_hit = request ? resolved.prefix_hit : 0;
+    if (!request) { /* a decode step has neither */
+        resolved.prefix_hit = 0;
+        resolved.images = resolved.image_size = 0;
+    }
     TRY(roof_scenario_resolve(&resolved, problem->model, error));
     problem->base.chunk = resolved.chunk;
     if (request) {
+        problem->base.image_size = resolved.image_size;
         return ROOF_OK;
     }
+    const bool open = problem->base.images > 0 && problem->base.context == 0;
     problem->base.context = resolved.context;
     roof_scenario_phases(&prefill, &decode, &problem->base);
     roof_split_put(&prefill, &whole);
-    return roof_scenario_resolve(&prefill, problem->model, error);
+    prefill.context = open ? 0 : prefill.context; /* the default has room for the images */
+    TRY(roof_scenario_resolve(&prefill, problem->model, error));
+    problem->base.context = prefill.context;
+    problem->base.image_size = prefill.image_size;
+    return ROOF_OK;
 }
 
 /* Allows the loss that is given; without one the usual, what operators may lose for formats that

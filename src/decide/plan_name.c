@@ -44,6 +44,7 @@ void roof_plan_halves(struct roof_plan_problem *prefill, struct roof_plan_proble
     decode->base.context = base->prompt + base->generate / 2;
     decode->base.prompt = decode->base.generate = decode->base.chunk = 0;
     decode->base.prefix_hit = 0;
+    decode->base.images = decode->base.image_size = 0;
 }
 
 /* Tells whether an engine multiplies the weights of a published checkpoint by activations of fewer
@@ -99,6 +100,14 @@ const struct roof_model *roof_plan_model(const struct roof_plan_problem *problem
     return found;
 }
 
+/* Returns the format that most weights of a file have: that of its MLP. */
+static enum roof_precision main_format(const struct roof_model *file)
+{
+    const struct roof_layer *const last = &file->layer[file->layer_classes - 1];
+    const enum roof_weight up = last->moe ? ROOF_WEIGHT_EXPERT_UP : ROOF_WEIGHT_UP;
+    return (enum roof_precision)last->format[up];
+}
+
 void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
                     const struct roof_plan_problem *problem)
 {
@@ -116,6 +125,9 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
         .kv = s->kv,
         .context = problem->base.generate > 0 ? problem->base.prompt + problem->base.generate
                                               : problem->base.context};
+    if (problem->published != NULL && problem->published->gguf && roof_serving_published(s)) {
+        out->weights = main_format(problem->published);
+    }
     const int64_t each = roof_split_devices(&plan->split);
     const int64_t other = roof_split_devices(&plan->prefill.split);
     if (plan->prefill.copies > 0) {

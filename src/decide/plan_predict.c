@@ -8,6 +8,13 @@
 
 /* --- engines and their stacks --------------------------------------------------------------- */
 
+/* Tells whether formats are those of a GGUF file. */
+static bool is_gguf(const struct roof_plan_problem *problem, size_t serving)
+{
+    return problem->published != NULL && problem->published->gguf &&
+           roof_serving_published(&problem->engines->serving[serving]);
+}
+
 /* Tells whether a combination of formats was named, and no engine was. */
 static bool is_asked(const struct roof_plan_problem *problem, size_t serving)
 {
@@ -28,8 +35,9 @@ unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t servi
         !roof_engines_reach(problem->engines, device)) {
         return roof_engines_units(problem->engines, serving, device) & able;
     }
-    const bool named = problem->by_measured && problem->own_stacks && problem->serving != NULL &&
-                       problem->serving[serving];
+    const bool asked =
+        (problem->serving != NULL && problem->serving[serving]) || is_gguf(problem, serving);
+    const bool named = problem->by_measured && problem->own_stacks && asked;
     return chosen == 0 && named ? run & problem->engines->lent : chosen;
 }
 
@@ -56,7 +64,7 @@ static void add_engine(struct choice *out, enum roof_stack stack, unsigned engin
 static enum roof_stack asked_stack(const struct roof_plan *plan, const struct roof_plan_problem *q)
 {
     const struct roof_serving *const serving = &q->engines->serving[plan->serving];
-    const bool file = q->published != NULL && q->published->gguf && roof_serving_published(serving);
+    const bool file = is_gguf(q, plan->serving);
     const enum roof_stack given = (enum roof_stack)q->base.common.stack;
     const bool open = given == ROOF_STACK_BEST && plan->basis == ROOF_PLAN_EXPECTED;
     return open && (file || roof_precision_gguf(serving->weights)) ? ROOF_STACK_LLAMA_CPP : given;

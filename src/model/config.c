@@ -188,7 +188,9 @@ enum roof_status roof_config_read_beside(struct roof_model *model, struct roof_j
     if (algorithm != NULL && !roof_json_is_null(algorithm) && roof_json_line(algorithm) == NULL) {
         return roof_json_error(json, algorithm, error, "quant_algo must be a string");
     }
-    if (roof_model_quantization(model) == NULL && roof_json_line(algorithm) != NULL) {
+    const roof_json_value *const cache = roof_json_get(object, "kv_cache_quant_algo");
+    const bool says = roof_json_line(algorithm) != NULL || roof_json_line(cache) != NULL;
+    if (roof_model_quantization(model) == NULL && says) {
         roof_model_set_quantization(model, json, object);
         model->quantization = "modelopt";
         model->algorithm = roof_json_line(algorithm);

@@ -50,6 +50,7 @@ static const struct family families[] = {
     {.type = "glm4_moe", .flags = QKV_BIAS | ROUTER_BIAS},
     {.type = "glm4_moe_lite", .flags = ROUTER_BIAS},
     {.type = "glm_moe_dsa", .flags = ROUTER_BIAS},
+    {.type = "olmoe", .flags = WIDE_QK_NORM},
     {.type = "olmo2", .flags = WIDE_QK_NORM | POST_ONLY},
     {.type = "olmo3", .flags = WIDE_QK_NORM | POST_ONLY, .window_pattern = 4},
     {.type = "minimax_m2", .flags = WIDE_QK_NORM | ROUTER_BIAS},

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/base.h"
 #include "model/tower.h"
@@ -15,6 +16,17 @@ int64_t roof_image_tokens(const struct roof_scenario *s, const struct roof_model
     return s->images > 0
                ? s->images * roof_tower_image(&m->tower, size.size[0], size.size[1]).tokens
                : 0;
+}
+
+const char *roof_image_size_name(char out[ROOF_IMAGE_SIZE_SIZE], const struct roof_scenario *s)
+{
+    const struct roof_sizes size = roof_sizes_unpack(s->image_size);
+    out[0] = '\0';
+    if (s->images > 0) {
+        (void)snprintf(out, ROOF_IMAGE_SIZE_SIZE, "%" PRId64 "x%" PRId64, size.size[0],
+                       size.size[1]);
+    }
+    return out;
 }
 
 enum roof_status roof_images_resolve(struct roof_scenario *s, const struct roof_model *m,

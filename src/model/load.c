@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Finds the files of a model and hands them to their readers. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,10 @@
 #include "catalog/registry.h"
 #include "model/config.h"
 #include "model/gguf.h"
+#include "model/layout.h"
 #include "model/load.h"
 #include "model/model_make.h"
+#include "model/quantization.h"
 #include "model/safetensors.h"
 
 static const struct roof_registry models = {
@@ -19,6 +22,8 @@ static const struct roof_registry models = {
 
 /* The layout of a model whose formats are those of its file. */
 #define STORED "file"
+/* The layout of a model whose formats its config says. */
+#define CHECKPOINT "checkpoint"
 #define CONFIG "config.json"
 #define QUANTIZATION "hf_quant_config.json"
 
@@ -78,6 +83,7 @@ static enum roof_status load_gguf(struct roof_model **out, const char *path,
     if (status == ROOF_OK) {
         model->layout = STORED;
         model->gguf = true;
+        model->quantization = "gguf";
         *out = model;
     } else {
         roof_model_free(model);
@@ -90,8 +96,11 @@ static enum roof_status load_gguf(struct roof_model **out, const char *path,
 static enum roof_status add_weights(struct roof_model **model, const char *path,
                                     struct roof_error *error)
 {
-    const enum roof_status status = roof_safetensors_read(*model, path, error);
+    enum roof_status status = roof_safetensors_read(*model, path, error);
     (*model)->layout = STORED;
+    if (status == ROOF_OK) {
+        status = roof_quantization_inputs(*model, error);
+    }
     if (status != ROOF_OK) {
         roof_model_free(*model);
         *model = NULL;
@@ -140,6 +149,30 @@ static bool has_own_sizes(const struct roof_model *m)
     return own;
 }
 
+/* Tells whether the headers of weights have names that are not known. */
+static bool has_other_names(const struct roof_model *m)
+{
+    return m->index_topk > 0 || m->mixer.kind != ROOF_MIXER_NONE || has_own_sizes(m) || m->chunked;
+}
+
+/* Gives a model whose headers are not read the formats that its config says, or else none. */
+static enum roof_status take_config(struct roof_model *model, struct roof_error *error)
+{
+    struct roof_error problem;
+    const bool said = roof_model_quantization(model) != NULL;
+    const enum roof_status status =
+        said ? roof_layout_apply(model, CHECKPOINT, NULL, &problem) : ROOF_USAGE;
+    if (status == ROOF_MEMORY) {
+        return roof_no_memory(error);
+    }
+    roof_model_note(model, status == ROOF_OK
+                               ? "the headers of its weights are not read, since some of their "
+                                 "names are not known: formats are those of its config"
+                               : "the headers of its weights are not read, since some of their "
+                                 "names are not known: formats are those of the request");
+    return ROOF_OK;
+}
+
 static enum roof_status load_paths(struct roof_model **out, const struct paths *paths,
                                    const char *weights, struct roof_error *error)
 {
@@ -157,14 +190,91 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
                   : exists(paths->single) ? paths->single
                                           : NULL;
     }
-    if (weights != NULL && ((*out)->index_topk > 0 || (*out)->mixer.kind != ROOF_MIXER_NONE ||
-                            has_own_sizes(*out) || (*out)->chunked)) {
-        roof_model_note(*out, "the headers of its weights are not read, since some of their names "
-                              "are not known: formats are those of the request");
-        return ROOF_OK;
+    if (weights != NULL && has_other_names(*out)) {
+        return take_config(*out, error);
     }
     return weights == NULL ? ROOF_OK : add_weights(out, weights, error);
 }
+
+/* --- folders with GGUF --------------------------------------------------------------------- */
+
+#define FIRST_PART "-00001-of-"
+
+/* Tells whether a file begins a model in GGUF: it is no later part of one, and no projector of
+ * images, which llama.cpp keeps in a file of its own. */
+static bool begins_gguf(const char *name)
+{
+    static const char pattern[] = "-DDDDD-of-DDDDD.gguf";
+    const size_t length = strlen(name);
+    const size_t tail = strlen(pattern);
+    if (!ends_with(name, ".gguf") || strncmp(name, "mmproj", 6) == 0) {
+        return false;
+    }
+    if (length <= tail) {
+        return true;
+    }
+    const char *const part = name + length - tail;
+    for (size_t i = 0; i < tail; i++) {
+        const bool digit = part[i] >= '0' && part[i] <= '9';
+        if (pattern[i] == 'D' ? !digit : part[i] != pattern[i]) {
+            return true; /* it is no part */
+        }
+    }
+    return strncmp(part, FIRST_PART, strlen(FIRST_PART)) == 0;
+}
+
+/* Finds the models in GGUF in a folder; *first gets the path of the first one by name, which the
+ * caller frees, or NULL. */
+static enum roof_status find_gguf(char **first, size_t *count, const char *folder, size_t length,
+                                  struct roof_error *error)
+{
+    char *const path = join(folder, length, "");
+    DIR *const entries = path == NULL ? NULL : opendir(path);
+    const struct dirent *entry = NULL;
+    char *best = NULL;
+    bool failed = path == NULL;
+    *count = 0;
+    while (entries != NULL && !failed && (entry = readdir(entries)) != NULL) {
+        if (begins_gguf(entry->d_name)) {
+            ++*count;
+            if (best == NULL || strcmp(entry->d_name, best) < 0) {
+                free(best);
+                best = strdup(entry->d_name);
+                failed = best == NULL;
+            }
+        }
+    }
+    if (entries != NULL) {
+        closedir(entries);
+    }
+    *first = best == NULL ? NULL : join(folder, length, best);
+    failed = failed || (best != NULL && *first == NULL);
+    free(best);
+    free(path);
+    return failed ? roof_no_memory(error) : ROOF_OK;
+}
+
+/* Loads the model in GGUF of a folder without a config.json; *out stays NULL where there is none.
+ */
+static enum roof_status load_gguf_folder(struct roof_model **out, const char *folder, size_t length,
+                                         struct roof_error *error)
+{
+    char *first = NULL;
+    size_t count = 0;
+    TRY(find_gguf(&first, &count, folder, length, error));
+    enum roof_status status = ROOF_OK;
+    if (count > 1) {
+        status = roof_error_set(error, ROOF_USAGE,
+                                "%.*s has %zu models in GGUF: name the file of one, such as %s",
+                                (int)length, folder, count, first);
+    } else if (count == 1) {
+        status = load_gguf(out, first, error);
+    }
+    free(first);
+    return status;
+}
+
+/* --- folders and safetensors ---------------------------------------------------------------- */
 
 /* Reads config.json in the folder, then the headers of weights when there are any: those that are
  * named, or those in the folder. */
@@ -174,10 +284,16 @@ static enum roof_status load_folder(struct roof_model **out, const char *folder,
     const struct paths paths = {join(folder, length, CONFIG), join(folder, length, QUANTIZATION),
                                 join(folder, length, "model.safetensors.index.json"),
                                 join(folder, length, "model.safetensors")};
-    const enum roof_status status = paths.config == NULL || paths.quantization == NULL ||
-                                            paths.index == NULL || paths.single == NULL
-                                        ? roof_no_memory(error)
-                                        : load_paths(out, &paths, weights, error);
+    enum roof_status status = ROOF_OK;
+    if (paths.config == NULL || paths.quantization == NULL || paths.index == NULL ||
+        paths.single == NULL) {
+        status = roof_no_memory(error);
+    } else if (weights == NULL && !exists(paths.config)) {
+        status = load_gguf_folder(out, folder, length, error);
+    }
+    if (status == ROOF_OK && *out == NULL) {
+        status = load_paths(out, &paths, weights, error);
+    }
     free(paths.config);
     free(paths.quantization);
     free(paths.index);
@@ -262,7 +378,8 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
     if (*out == NULL || !user) {
         return ROOF_OK;
     }
-    (*out)->reference = roof_model_own(*out, strdup(name));
+    /* A folder with GGUF is one of its files, for other programs, too. */
+    (*out)->reference = roof_model_own(*out, strdup((*out)->gguf ? (*out)->id : name));
     if ((*out)->reference == NULL) {
         roof_model_free(*out);
         *out = NULL;

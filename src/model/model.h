@@ -163,7 +163,7 @@ struct roof_model {
     const char *reference; /**< what loads it again, where its id does not; NULL: its id does */
     const char *name;
     const char *const *remarks; /**< assumptions that its reader made; NULL-terminated */
-    const char *quantization;   /**< the method that the config names; NULL: none */
+    const char *quantization;   /**< the method that the config names, or "gguf"; NULL: none */
     const char *algorithm;      /**< of a method that has several ("NVFP4"); NULL: none is named */
     const char *const *checkpoints; /**< ids of models that are this one, published in other
                                          formats; NULL-terminated, or NULL: none */

@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -579,6 +580,9 @@ static enum roof_status read_quantization(struct quantization *r, const roof_jso
         TRY(read_groups(r, q));
     } else if (algorithm != NULL && strcmp(algorithm, "MIXED_PRECISION") == 0) {
         TRY(read_mixed(r, q));
+    } else if (algorithm == NULL && (name == NULL || strcmp(name, "modelopt") == 0) &&
+               roof_quantization_member(q, "kv_cache_quant_algo") != NULL) {
+        put_formats(r, ROOF_PRECISION_BF16, false); /* the cache alone is quantised */
     } else {
         TRY(roof_quantization_method(&method, r, q));
         put_formats(r, method.weights, method.experts_only);
@@ -600,4 +604,30 @@ enum roof_status roof_quantization_apply(struct roof_model *model, struct roof_l
     }
     const enum roof_status status = read_quantization(&r, q);
     return status == ROOF_OK ? ROOF_OK : roof_error_prefix(error, status, "%s: ", roof_json_key(q));
+}
+
+enum roof_status roof_quantization_inputs(struct roof_model *model, struct roof_error *error)
+{
+    if (roof_model_quantization(model) == NULL) {
+        return ROOF_OK;
+    }
+    struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
+    struct roof_model *const copy = malloc(sizeof *copy);
+    struct roof_error problem;
+    enum roof_status status = ROOF_MEMORY;
+    if (layer != NULL && copy != NULL) {
+        *copy = *model;
+        roof_model_spread(layer, copy);
+        status = roof_quantization_apply(copy, layer, &problem);
+    }
+    if (status == ROOF_OK) {
+        model->activations = copy->activations;
+        model->kv = copy->kv;
+    } else if (status != ROOF_MEMORY) {
+        roof_model_note(model, "what its config says of the quantisation is not understood: "
+                               "formats of activations and KV cache are those of the request");
+    }
+    free(copy);
+    free(layer);
+    return status == ROOF_MEMORY ? roof_no_memory(error) : ROOF_OK;
 }

@@ -11,4 +11,9 @@
 enum roof_status roof_quantization_apply(struct roof_model *model, struct roof_layer *layer,
                                          struct roof_error *error);
 
+/* Gives a model whose weights have the formats of their file what its config says of activations
+ * and the KV cache, if it says anything: engines take both from there. What is not understood is a
+ * remark. */
+enum roof_status roof_quantization_inputs(struct roof_model *model, struct roof_error *error);
+
 #endif

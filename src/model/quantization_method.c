@@ -10,8 +10,8 @@
 #define MODELOPT "modelopt"
 
 /* The formats of methods. Those of modelopt are the words of process_layer_quant_config in
- * NVIDIA/Model-Optimizer, modelopt/torch/export/quant_utils.py. Each width of a method has a row; 4
- * bits are the default. */
+ * NVIDIA/Model-Optimizer, modelopt/torch/export/quant_utils.py, and FP8_BLOCK_SCALES of QuantAlgo
+ * in NVIDIA/TensorRT-LLM. Each width of a method has a row; 4 bits are the default. */
 static const struct method methods[] = {
     {"mxfp4", NULL, 0, ROOF_PRECISION_MXFP4, ROOF_PRECISION_BF16, true},
     {MODELOPT, "NVFP4", 0, ROOF_PRECISION_NVFP4, ROOF_PRECISION_NVFP4, false},
@@ -24,6 +24,7 @@ static const struct method methods[] = {
      false},
     {MODELOPT, "FP8_PB_WO", 0, ROOF_PRECISION_FP8_BLOCK128, ROOF_PRECISION_AUTO, false},
     {MODELOPT, "fp8_pb_wo", 0, ROOF_PRECISION_FP8_BLOCK128, ROOF_PRECISION_AUTO, false},
+    {MODELOPT, "FP8_BLOCK_SCALES", 0, ROOF_PRECISION_FP8_BLOCK128, ROOF_PRECISION_FP8_E4M3, false},
     {MODELOPT, "W8A8_SQ_PER_CHANNEL", 0, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_INT8, false},
     {MODELOPT, "W4A16_AWQ", 0, ROOF_PRECISION_INT4_G128, ROOF_PRECISION_AUTO, false},
     {"fp8", NULL, 0, ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_FP8_E4M3, false},

@@ -145,12 +145,38 @@ static int fp4_format(const struct roof_stored_weight *w, const struct roof_stor
                                                            : -1;
 }
 
+/* Returns the format of integers of 4 bits by the scales, which are for groups of inputs. */
+static int groups_format(const struct roof_stored_weight *w, const struct roof_stored_part *scales,
+                         bool zeros)
+{
+    static const int64_t groups[] = {128, 64, 32};
+    enum roof_precision format = ROOF_PRECISION_AUTO;
+    for (size_t i = 0; i < COUNT(groups); i++) {
+        if (scales->elements == roof_times(divide_up(w->shape.columns, groups[i]), w->shape.rows) &&
+            roof_int4_format(&format, (double)groups[i], zeros)) {
+            return (int)format;
+        }
+    }
+    return -1;
+}
+
+/* Tells whether bytes hold integers of two rows each, as NVIDIA ModelOpt packs AWQ. */
+static bool is_byte_pair(const struct roof_stored_weight *w, const struct roof_stored_part *values)
+{
+    const struct roof_stored_part *const scale = w->part[ROOF_PART_SCALE];
+    return values->dtype == ROOF_DTYPE_U8 && scale != NULL && dtypes[scale->dtype].real &&
+           has_size(values, divide_up(w->shape.rows, 2), w->shape.columns);
+}
+
 static int byte_format(const struct roof_stored_weight *w)
 {
     const struct roof_stored_part *const p = w->part[ROOF_PART_WEIGHT];
     const int fp4 = fp4_format(w, p);
     if (fp4 >= 0) {
         return fp4;
+    }
+    if (is_byte_pair(w, p)) {
+        return groups_format(w, w->part[ROOF_PART_SCALE], false);
     }
     if (p->dtype == ROOF_DTYPE_I8 && plain_fits(w)) {
         const struct roof_stored_part *const scale =
@@ -175,8 +201,6 @@ static int byte_format(const struct roof_stored_weight *w)
 static int packed_format(const struct roof_stored_weight *w, const struct roof_stored_part *values,
                          const struct roof_stored_part *scales, bool zeros)
 {
-    static const int64_t groups[] = {128, 64, 32};
-    enum roof_precision format = ROOF_PRECISION_AUTO;
     const int64_t bits = roof_times((int64_t)values->bytes, 8);
     if (scales == NULL || !dtypes[scales->dtype].real || values->dtype != ROOF_DTYPE_I32) {
         return -1;
@@ -184,13 +208,7 @@ static int packed_format(const struct roof_stored_weight *w, const struct roof_s
     if (bits == roof_times(w->elements, 8)) {
         return ROOF_PRECISION_INT8_CHANNEL;
     }
-    for (size_t i = 0; i < COUNT(groups) && bits == roof_times(w->elements, 4); i++) {
-        if (scales->elements == roof_times(divide_up(w->shape.columns, groups[i]), w->shape.rows) &&
-            roof_int4_format(&format, (double)groups[i], zeros)) {
-            return (int)format;
-        }
-    }
-    return -1;
+    return bits == roof_times(w->elements, 4) ? groups_format(w, scales, zeros) : -1;
 }
 
 static int blocks_format(const struct roof_stored_weight *w)

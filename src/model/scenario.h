@@ -190,6 +190,10 @@ int64_t roof_uncached(int64_t prompt, double prefix_hit);
 
 /** Returns how many tokens the images of a prompt are in a resolved scenario. */
 int64_t roof_image_tokens(const struct roof_scenario *scenario, const struct roof_model *model);
+/** Writes the size of the images of a resolved scenario, "1024x768", or "" without images. */
+#define ROOF_IMAGE_SIZE_SIZE 24
+const char *roof_image_size_name(char out[ROOF_IMAGE_SIZE_SIZE],
+                                 const struct roof_scenario *scenario);
 
 /** Returns how many new tokens each sequence of the phase brings. */
 int64_t roof_query_len(const struct roof_scenario *scenario);

@@ -437,7 +437,8 @@ static bool offload_that_fits(struct roof_limits *out,
     if (roof_scenario_resolve(&s, model, NULL) != ROOF_OK ||
         roof_offload_solve(&s, model, hardware, NULL) != ROOF_OK ||
         roof_memory_needed(&m, model, &s, hardware, NULL) != ROOF_OK ||
-        m.weights + m.kv + m.activations > m.capacity - m.reserve) {
+        m.weights + m.kv + m.activations > m.capacity - m.reserve ||
+        m.host_weights + m.host_kv + m.host_activations > prediction->host_capacity_bytes) {
         return false;
     }
     out->fit_offload = s.offload;
@@ -456,10 +457,16 @@ static void find_room(struct roof_limits *out, const struct roof_model_predictio
     const bool host_fits = !(prediction->host_memory_bytes > prediction->host_capacity_bytes);
     const bool helps = host_fits && spare > 0 && spare < prediction->scenario.reserve;
     out->fit_reserve = helps ? spare : ROOF_UNKNOWN;
-    if (scenario->offload == ROOF_OFFLOAD_NONE &&
-        !offload_that_fits(out, prediction, scenario, ROOF_OFFLOAD_EXPERTS)) {
+    /* Where something is offloaded, and the device has no room, it is too little. */
+    const bool none = scenario->offload == ROOF_OFFLOAD_NONE;
+    const enum roof_offload_part first =
+        none ? ROOF_OFFLOAD_EXPERTS : roof_offload_part(scenario->offload);
+    const bool lacks =
+        needed > prediction->memory_capacity_bytes - prediction->memory_reserve_bytes;
+    if ((none || lacks) && !offload_that_fits(out, prediction, scenario, first)) {
         (void)offload_that_fits(out, prediction, scenario, ROOF_OFFLOAD_LAYERS);
     }
+    out->fit_offload_more = !none;
 }
 
 enum roof_status roof_model_limits(struct roof_limits *out,
@@ -477,6 +484,7 @@ enum roof_status roof_model_limits(struct roof_limits *out,
         out->max_batch_nearest = out->nearest_tp = out->nearest_pp = out->fit_reserve =
             out->fit_offload_host_bytes = ROOF_UNKNOWN;
     out->fit_offload = 0;
+    out->fit_offload_more = false;
     if (prediction->fits == ROOF_FIT_NO) {
         find_room(out, prediction, scenario);
     }

@@ -2,9 +2,7 @@
 /* The prediction of a model in a scenario. */
 #include "predict/model_prediction.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "base/base.h"
 #include "predict/pass.h"
@@ -57,14 +55,8 @@ double roof_model_least_time(const struct roof_model_prediction *prediction)
 static void put_images(struct roof_model_prediction *out)
 {
     const struct roof_scenario *const s = &out->scenario;
-    const struct roof_sizes size = roof_sizes_unpack(s->image_size);
-    out->image_tokens = ROOF_UNKNOWN;
-    out->image_size[0] = '\0';
-    if (s->images > 0) {
-        out->image_tokens = (double)roof_image_tokens(s, out->model);
-        (void)snprintf(out->image_size, sizeof out->image_size, "%" PRId64 "x%" PRId64,
-                       size.size[0], size.size[1]);
-    }
+    (void)roof_image_size_name(out->image_size, s);
+    out->image_tokens = s->images > 0 ? (double)roof_image_tokens(s, out->model) : ROOF_UNKNOWN;
 }
 
 enum roof_status roof_predict_model(struct roof_model_prediction *out,

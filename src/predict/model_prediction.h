@@ -19,8 +19,6 @@ struct roof_node_prediction {
     int64_t device_count;  /**< how often the device with the most work does */
 };
 
-#define ROOF_IMAGE_SIZE_SIZE 24
-
 /** The answer to whether the model fits the memory of the device. */
 enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
 
@@ -154,10 +152,11 @@ struct roof_limits {
                                    next_tp and fits more than the question's; NAN: none */
     double nearest_tp;
     double nearest_pp;
-    double fit_reserve;  /**< the largest reserve, in hundredths, with which fits what does not
-                              as it is; NAN: none of 1% or more */
-    int64_t fit_offload; /**< the fewest layers whose offload lets it fit, as offload is packed;
-                              0: it fits, or that does not help */
+    double fit_reserve;    /**< the largest reserve, in hundredths, with which fits what does not
+                                as it is; NAN: none of 1% or more */
+    int64_t fit_offload;   /**< the fewest layers whose offload lets it fit, as offload is packed;
+                                0: it fits, or that does not help */
+    bool fit_offload_more; /**< something is offloaded already, and it is too little */
     double fit_offload_host_bytes; /**< what that leaves in the memory of the host; NAN: no such */
     double max_context;            /**< the longest context that fits; 0: none */
     /** Decode: context at which reading the KV cache takes as many bytes as reading weights. */

@@ -332,6 +332,16 @@ enum roof_status roof_request_step(struct roof_step_times *out, struct roof_requ
     return ROOF_OK;
 }
 
+enum roof_status roof_request_encoding(struct roof_step_times *out, struct roof_request *r,
+                                       int64_t prompts, struct roof_error *error)
+{
+    const struct roof_scenario s = make_encoding(r, prompts);
+    struct roof_step_times times[ROOF_STACK_COUNT];
+    TRY(run_step(times, r, &s, 0, error));
+    *out = times[r->stack];
+    return ROOF_OK;
+}
+
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;

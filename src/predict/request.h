@@ -98,6 +98,11 @@ struct roof_step_shape {
 enum roof_status roof_request_step(struct roof_step_times *out, struct roof_request *request,
                                    const struct roof_step_shape *shape, struct roof_error *error);
 
+/* Works out the times of the pass that encodes the images of some prompts, in the stack that was
+ * run last. */
+enum roof_status roof_request_encoding(struct roof_step_times *out, struct roof_request *request,
+                                       int64_t prompts, struct roof_error *error);
+
 /* Works out the memory that any resolved scenario needs, and no times but those of drafts: a phase
  * needs no link between devices that is known. */
 enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_model *model,

@@ -158,7 +158,8 @@ void roof_model_report_room(struct roof_text *out, bool json, const struct roof_
                          roof_offload_name(name, limits->fit_offload), json ? "\"" : "");
         if (!json) {
             (void)snprintf(
-                line + used, sizeof line - (size_t)used, " --host-bandwidth GB/S (%s on the host)",
+                line + used, sizeof line - (size_t)used, "%s (%s on the host)",
+                limits->fit_offload_more ? "" : " --host-bandwidth GB/S",
                 roof_format_quantity(need, limits->fit_offload_host_bytes, ROOF_UNIT_CAPACITY));
         }
     }

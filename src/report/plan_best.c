@@ -185,6 +185,12 @@ void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem
                                : "               to propose them takes no time here: --draft-model "
                                  "MODEL counts it\n");
     }
+    if (s->images > 0) {
+        char size[ROOF_IMAGE_SIZE_SIZE];
+        roof_text_printf(
+            out, "  images:      %" PRId64 " of %s in each prompt: %" PRId64 " of its tokens\n",
+            s->images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
+    }
     if (s->prefix_hit > 0 && s->generate > 0) {
         roof_text_printf(out, "  prefix hit:  %s of each prompt is in the cache\n",
                          roof_format_quantity(share, s->prefix_hit, ROOF_UNIT_FRACTION));

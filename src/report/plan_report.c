@@ -237,6 +237,9 @@ static const char *reason_of(char out[REASON_SIZE], enum roof_plan_rejection rea
             published = roof_format(engines->serving[i].weights)->name;
         }
     }
+    if (published != NULL && problem->published != NULL && problem->published->gguf) {
+        published = "a GGUF file";
+    }
     (void)snprintf(out, REASON_SIZE, published == NULL ? "%s" : "%s (%s)",
                    roof_plan_rejection_name(reason), published);
     return out;
@@ -589,6 +592,12 @@ static void put_shape(struct roof_text *out, const struct roof_plan_problem *pro
     if (s->draft_tokens > 0) {
         roof_text_put(out, ", \"acceptance\": ");
         roof_text_number(out, s->acceptance);
+    }
+    if (s->images > 0) {
+        char size[ROOF_IMAGE_SIZE_SIZE];
+        roof_text_printf(
+            out, ", \"images\": %" PRId64 ", \"image_size\": \"%s\", \"image_tokens\": %" PRId64,
+            s->images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
     }
     if (s->prefix_hit > 0) {
         roof_text_put(out, ", \"prefix_hit\": ");

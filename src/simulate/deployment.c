@@ -71,6 +71,9 @@ static enum roof_status open_table(struct roof_step_table **out, struct roof_req
     /* Requests that are all alike have full chunks, and the rest of each prompt. */
     roof_step_table_pin(*out, least(steps->request->uncached, d->scenario.chunk));
     roof_step_table_pin(*out, steps->request->uncached % d->scenario.chunk);
+    if (d->scenario.images > 0) {
+        TRY(roof_step_table_encode(*out, error));
+    }
     return !d->bound && d->scenario.common.stack == ROOF_STACK_VLLM &&
                    roof_attends_in_one_kernel(d->hardware)
                ? roof_step_table_beside(*out, error)
@@ -106,6 +109,7 @@ enum roof_status roof_deployment_open(struct roof_deployment *out, const struct 
         .scenario = *scenario, .model = model, .hardware = hardware, .bound = bound};
     TRY(roof_scenario_resolve(&out->scenario, model, error));
     out->devices = (double)roof_scenario_devices(&out->scenario);
+    (void)roof_image_size_name(out->image_size, &out->scenario);
     out->parts = calloc(1, sizeof *out->parts);
     return out->parts == NULL ? roof_no_memory(error) : open_parts(out, error);
 }
@@ -151,6 +155,7 @@ static enum roof_status find_part(double *bytes, const struct roof_deployment *d
     one.context = one.prompt;
     one.prompt = one.generate = one.chunk = 0;
     one.prefix_hit = 0;
+    one.images = one.image_size = 0;
     one.draft_tokens = 0; /* the cache of what drafts is not sent */
     one.common.shape.batch = 1;
     TRY(roof_scenario_resolve(&one, d->model, error));
@@ -229,6 +234,7 @@ void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_dep
     const struct roof_prefills *const had = inputs->prefills;
     inputs->prefills = NULL;
     inputs->table = of->copy.table;
+    inputs->least_prompt = roof_image_tokens(&of->copy.scenario, of->copy.model);
     if (of->prefill.parts != NULL) {
         struct roof_prefills *const p = &of->prefills;
         struct roof_scheduler_limits limits = inputs->limits;

@@ -9,8 +9,9 @@ struct roof_deployment {
     struct roof_scenario scenario; /* resolved: a request of mean lengths */
     const struct roof_model *model;
     const struct roof_hardware *hardware;
-    bool bound;                /* steps take their lower bounds */
-    double devices;            /* of all copies */
+    bool bound;     /* steps take their lower bounds */
+    double devices; /* of all copies */
+    char image_size[ROOF_IMAGE_SIZE_SIZE];
     struct roof_memory memory; /* of the most sequences, were all at their ends */
     double kv_bytes_per_token; /* of the device that needs most */
     int64_t blocks;            /* of the KV cache; 0: the memory is unknown */

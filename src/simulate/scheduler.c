@@ -18,6 +18,7 @@ struct prompts {
     int64_t budget; /* tokens that may still be added */
     int64_t tokens;
     double contexts; /* of all these tokens */
+    double encoded;  /* prompts whose images are encoded */
     double decoding; /* sequences that came with their cache, and decode at once */
     double decode_contexts;
     bool preempted;
@@ -205,6 +206,9 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
             p->memory = true;
             return ROOF_OK;
         }
+        /* Engines keep what their encoder made of the images of a prompt that is put back
+         * (vllm-project/vllm, vllm/v1/core/encoder_cache_manager.py). */
+        p->encoded += isnan(s->queue.request[s->queue.first].scheduled_s) ? 1 : 0;
         s->free -= blocks_of(cached);
         TRY(add_chunk(s, g, p, roof_sequence_admit(s, cached), tokens, error));
     }
@@ -391,6 +395,7 @@ static enum roof_status load_step(struct roof_step_load *out, struct roof_schedu
     out->context = out->decoding > 0 ? (contexts + p.decode_contexts) / out->decoding : 0;
     out->tokens = (double)p.tokens;
     out->prompt_context = p.tokens > 0 ? p.contexts / out->tokens : 0;
+    out->encoded = p.encoded;
     if (!does_nothing(out)) {
         g->tokens = p.tokens;
         s->now = (struct now){.tokens = p.tokens > 0, .limit = limit_of(s, &p)};

@@ -123,8 +123,8 @@ static void shorten(struct roof_arrival *arrival, const struct run *run)
     }
 }
 
-/* Gives out the next request; a closed loop ignores its time. */
-static enum roof_status next_arrival(struct roof_arrival *out, struct run *run,
+/* Draws or reads the next request; a closed loop ignores its time. */
+static enum roof_status take_arrival(struct roof_arrival *out, struct run *run,
                                      struct roof_error *error)
 {
     const struct roof_request_source *const source = run->inputs->source;
@@ -139,6 +139,16 @@ static enum roof_status next_arrival(struct roof_arrival *out, struct run *run,
     } else {
         roof_arrivals_next(out, &run->arrivals);
     }
+    return ROOF_OK;
+}
+
+/* Gives out the next request, whose prompt has room for its images. */
+static enum roof_status next_arrival(struct roof_arrival *out, struct run *run,
+                                     struct roof_error *error)
+{
+    const int64_t least = run->inputs->least_prompt;
+    TRY(take_arrival(out, run, error));
+    out->prompt = out->prompt > least ? out->prompt : least;
     return ROOF_OK;
 }
 

@@ -39,6 +39,7 @@ struct roof_simulation_inputs {
     uint64_t copies;                      /* 0: one; those that decode, where others prefill */
     const struct roof_prefills *prefills; /* NULL: there is one kind of copies */
     enum roof_router router;
+    int64_t least_prompt; /* what a shorter prompt is raised to: the tokens of its images */
     const struct roof_arrivals *arrivals;     /* random requests, when there is no trace */
     const struct roof_arrival *trace;         /* NULL: none in memory */
     const struct roof_request_source *source; /* NULL: none are read */

@@ -33,6 +33,9 @@ enum simulation_value {
     ACTIVATIONS,
     KV,
     KV_TOKENS,
+    IMAGES,
+    IMAGE_SIZE,
+    IMAGE_TOKENS,
     CHUNK,
     DRAFT_TOKENS,
     DRAFT_MODEL,
@@ -80,6 +83,9 @@ static const struct roof_field simulation_fields[] = {
     {.key = "trace", .type = ROOF_TYPE_TEXT, AT(trace)},
     {.key = "prompt", .type = ROOF_TYPE_TEXT, AT(prompt)},
     {.key = "generate", .type = ROOF_TYPE_TEXT, AT(generate)},
+    {.key = "images", COUNT_OF(IMAGES)},
+    {.key = "image_size", DERIVED_TEXT(IMAGE_SIZE)},
+    {.key = "image_tokens", COUNT_OF(IMAGE_TOKENS)},
     {.key = "concurrency", .type = ROOF_TYPE_POSITIVE, AT(concurrency)},
     {.key = "router", .type = ROOF_TYPE_TEXT, AT(router)},
     {.key = "engine", .type = ROOF_TYPE_TEXT, AT(engine)},
@@ -152,6 +158,8 @@ static const char *text_of(int value, const struct roof_simulation_row *row)
         return roof_format(formats->activations)->name;
     case KV:
         return roof_format(formats->kv)->name;
+    case IMAGE_SIZE:
+        return d->scenario.images > 0 ? d->image_size : NULL;
     case DRAFT_MODEL:
         return roof_drafter_name(&d->scenario, d->model);
     default:
@@ -201,6 +209,11 @@ static double number_of(int value, const struct roof_simulation_row *row)
         return cache_of(d);
     case PREFILL_KV_TOKENS:
         return row->prefill == NULL ? ROOF_UNKNOWN : cache_of(row->prefill);
+    case IMAGES:
+        return d->scenario.images > 0 ? (double)d->scenario.images : ROOF_UNKNOWN;
+    case IMAGE_TOKENS:
+        return d->scenario.images > 0 ? (double)roof_image_tokens(&d->scenario, d->model)
+                                      : ROOF_UNKNOWN;
     case CHUNK:
         return row->chunk == ROOF_CHUNK_WHOLE ? 0 : (double)row->chunk;
     case DRAFT_TOKENS:

@@ -14,6 +14,7 @@
 enum {
     COUNT_BITS = 3,
     CONTEXT_BITS = 1,
+    ALONE_BITS = 0, /* of an axis that only its first point is used of */
     PROMPT_BITS = 2,
     OCTAVES = 28,
     MANTISSA = 52,
@@ -81,6 +82,7 @@ struct roof_step_table {
     struct grid prefill;
     struct grid shared;
     struct grid beside; /* what contexts of sequences that decode add beside prompts; or no cells */
+    struct grid encode; /* the images of some prompts; or no cells */
 };
 
 static enum roof_status open_grid(struct grid *out, int row_bits, int column_bits,
@@ -132,6 +134,7 @@ void roof_step_table_free(struct roof_step_table *table)
         free(table->prefill.cell);
         free(table->shared.cell);
         free(table->beside.cell);
+        free(table->encode.cell);
         free(table);
     }
 }
@@ -146,6 +149,11 @@ void roof_step_table_pin(struct roof_step_table *table, int64_t tokens)
 enum roof_status roof_step_table_beside(struct roof_step_table *table, struct roof_error *error)
 {
     return open_grid(&table->beside, COUNT_BITS, CONTEXT_BITS, error);
+}
+
+enum roof_status roof_step_table_encode(struct roof_step_table *table, struct roof_error *error)
+{
+    return open_grid(&table->encode, COUNT_BITS, ALONE_BITS, error);
 }
 
 size_t roof_step_table_cells(const struct roof_step_table *table)
@@ -184,7 +192,8 @@ static enum roof_status fill_shared(double *out, struct roof_step_table *t, doub
     const double fresh = (tokens + 1) / 2;
     const struct roof_step_load decode = {.decoding = decoding, .context = SHARED_CONTEXT};
     const struct roof_step_load prefill = {.tokens = tokens, .prompt_context = fresh};
-    const struct roof_step_load both = {decoding, SHARED_CONTEXT, tokens, fresh};
+    const struct roof_step_load both = {
+        .decoding = decoding, .context = SHARED_CONTEXT, .tokens = tokens, .prompt_context = fresh};
     double apart = 0;
     double together = 0;
     double other = 0;
@@ -202,8 +211,10 @@ static enum roof_status fill_beside(double *out, struct roof_step_table *t, doub
 {
     double time[2][2];
     for (int beside = 0; beside < 2; beside++) {
-        const struct roof_step_load here = {decoding, context, beside, beside};
-        const struct roof_step_load usual = {decoding, SHARED_CONTEXT, beside, beside};
+        struct roof_step_load here = {
+            .decoding = decoding, .context = context, .tokens = beside, .prompt_context = beside};
+        struct roof_step_load usual = here;
+        usual.context = SHARED_CONTEXT;
         TRY(t->source(&time[beside][0], t->context, &here, error));
         TRY(t->source(&time[beside][1], t->context, &usual, error));
     }
@@ -225,9 +236,11 @@ static enum roof_status fill(struct roof_step_table *t, const struct grid *grid,
     if (grid == &t->beside) {
         return fill_beside(cell, t, count, other, error);
     }
-    const struct roof_step_load decode = {.decoding = count, .context = other};
-    const struct roof_step_load prefill = {.tokens = count, .prompt_context = other};
-    return t->source(cell, t->context, grid == &t->decode ? &decode : &prefill, error);
+    const struct roof_step_load load =
+        grid == &t->decode   ? (struct roof_step_load){.decoding = count, .context = other}
+        : grid == &t->encode ? (struct roof_step_load){.encoded = count}
+                             : (struct roof_step_load){.tokens = count, .prompt_context = other};
+    return t->source(cell, t->context, &load, error);
 }
 
 /* Adds the value of a table between four of its cells. A cell of no weight is not asked for. */
@@ -272,6 +285,10 @@ enum roof_status roof_step_time(double *out_s, struct roof_step_table *table,
             TRY(add(&sum, table, &table->beside, decoding, place_of(load->context, CONTEXT_BITS),
                     error));
         }
+    }
+    if (load->encoded > 0 && table->encode.cell != NULL) {
+        TRY(add(&sum, table, &table->encode, place_of(load->encoded, COUNT_BITS),
+                (struct place){.point = 0}, error));
     }
     *out_s = sum;
     return ROOF_OK;
@@ -329,6 +346,12 @@ enum roof_status roof_request_steps(double *out_s, void *context, const struct r
     struct roof_step_shape shape = {.decoding = (int64_t)load->decoding,
                                     .context =
                                         context_within(&steps->request->asked, load->context)};
+    if (load->encoded > 0) {
+        TRY(roof_request_encoding(&times, steps->request,
+                                  (int64_t)load->encoded * steps->request->asked.pp, error));
+        *out_s = times.value[steps->value];
+        return ROOF_OK;
+    }
     if (load->tokens > 0) {
         shape_prompts(&shape, load->tokens, load->prompt_context);
     }

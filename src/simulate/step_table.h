@@ -8,7 +8,7 @@
  * save because they share the weights. Where sequences that decode are attended to in another way
  * beside prompts, beside(D, c) is added to steps of both. Each of these is a table over two axes,
  * whose cells are predicted when they are first asked for, and a line between them:
- * docs/simulation.md.
+ * docs/simulation.md. A step that encodes the images of p prompts takes encode(p) more.
  */
 #ifndef ROOF_SIMULATE_STEP_TABLE_H
 #define ROOF_SIMULATE_STEP_TABLE_H
@@ -21,6 +21,7 @@ struct roof_step_load {
     double context;        /* mean of those that decode, the new token included */
     double tokens;         /* of prompts */
     double prompt_context; /* mean of the tokens before and at each of these */
+    double encoded;        /* prompts whose images are encoded */
 };
 
 /* Works out the times of a step of whole numbers; the table is a mean over its calls. */
@@ -42,6 +43,9 @@ void roof_step_table_pin(struct roof_step_table *table, int64_t tokens);
 /* Lets the contexts of sequences that decode take another time in steps that have tokens of
  * prompts, too. */
 enum roof_status roof_step_table_beside(struct roof_step_table *table, struct roof_error *error);
+
+/* Lets steps take the time of the images that they encode; without it these take none. */
+enum roof_status roof_step_table_encode(struct roof_step_table *table, struct roof_error *error);
 
 /* Works out the time of a step with at least one sequence or token, each of at most
  * ROOF_STEP_TABLE_MAX. */

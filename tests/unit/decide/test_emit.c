@@ -6,14 +6,31 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* A config as NVIDIA ModelOpt publishes it in FP8. */
+static const char *const modelopt_fp8 =
+    "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"intermediate_size\": 14336, "
+    "\"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"num_key_value_heads\": 8, "
+    "\"vocab_size\": 128256, \"quantization_config\": {\"quant_method\": \"modelopt\", "
+    "\"quant_algo\": \"FP8\"}}";
+
 static struct {
     struct roof_engines *engines;
     struct roof_model *model;
     struct roof_model *published;
-    struct roof_model *checkpoint[2];
+    struct roof_model *checkpoint[4];
     struct roof_text out;
     struct roof_error error;
 } world;
+
+/* Makes a model that is as if it came from a GGUF file. */
+static bool as_file(struct roof_model **out)
+{
+    const bool loaded = roof_model_load(out, "llama-3-8b", NULL, NULL) == ROOF_OK;
+    if (loaded) {
+        (*out)->quantization = "gguf";
+    }
+    return loaded;
+}
 
 static int make_world(void **unused)
 {
@@ -23,7 +40,9 @@ static int make_world(void **unused)
                    roof_model_load(&world.published, "gpt-oss-20b", NULL, NULL) == ROOF_OK &&
                    roof_model_load(&world.checkpoint[0], "deepseek-v3", NULL, NULL) == ROOF_OK &&
                    roof_model_load(&world.checkpoint[1], "deepseek-r1-0528-nvfp4-v2", NULL, NULL) ==
-                       ROOF_OK
+                       ROOF_OK &&
+                   roof_model_load(&world.checkpoint[2], modelopt_fp8, NULL, NULL) == ROOF_OK &&
+                   as_file(&world.checkpoint[3])
                ? 0
                : -1;
 }
@@ -34,8 +53,9 @@ static int free_world(void **unused)
     roof_engines_free(world.engines);
     roof_model_free(world.model);
     roof_model_free(world.published);
-    roof_model_free(world.checkpoint[0]);
-    roof_model_free(world.checkpoint[1]);
+    for (size_t i = 0; i < COUNT(world.checkpoint); i++) {
+        roof_model_free(world.checkpoint[i]);
+    }
     roof_text_free(&world.out);
     return 0;
 }

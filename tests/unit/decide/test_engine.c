@@ -450,14 +450,21 @@ static struct roof_model *model(const char *id)
     return loaded;
 }
 
+/* A config as NVIDIA ModelOpt publishes it in FP8. */
+static const char *const modelopt_fp8 =
+    "{\"model_type\": \"llama\", \"hidden_size\": 4096, \"intermediate_size\": 14336, "
+    "\"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"num_key_value_heads\": 8, "
+    "\"vocab_size\": 128256, \"quantization_config\": {\"quant_method\": \"modelopt\", "
+    "\"quant_algo\": \"FP8\"}}";
+
 /* Every list of words that a row may name is there, ids are unique but for rows of one format that
  * follow each other, checkpoints are made by something, and layouts and their nominal formats are
  * those of data/layouts. */
 static void test_words(void **state)
 {
     (void)state;
-    static const char *const published[] = {"gpt-oss-20b", "deepseek-v3",
-                                            "deepseek-r1-0528-nvfp4-v2"};
+    const char *const published[] = {"gpt-oss-20b", "deepseek-v3", "deepseek-r1-0528-nvfp4-v2",
+                                     modelopt_fp8};
     struct roof_model *const dense = model("llama-3.1-8b");
     for (size_t i = 0; i < engines->count; i++) {
         const struct roof_engine *const e = &engines->engine[i];
@@ -480,7 +487,8 @@ static void test_words(void **state)
             assert_true(format->checkpoint == NULL || format->layout == NULL ||
                         format->quantization == NULL ||
                         (format->make[0] != NULL && format->make[1] == NULL));
-            size_t met = format->layout == NULL;
+            const bool file = same(format->quantization, "gguf"); /* in any formats */
+            size_t met = format->layout == NULL || file;
             for (size_t m = 0; format->layout != NULL && m <= COUNT(published); m++) {
                 struct roof_model *const of =
                     m < COUNT(published) ? model(published[m]) : roof_model_copy(dense);

@@ -810,6 +810,7 @@ static void test_families(void **state)
         {"phi", "", "qomLUXh"},
         {"gpt_neox", "", "qomLUXO"},
         {"starcoder2", "", "TqomLU"},
+        {"olmoe", "", "K"},
         {"olmo2", "", "KP"},
         {"minimax_m2", "\"attn_type_list\": [1, 1, 1, 1, 1, 1]", "rK"},
         {"minimax_m2", "\"use_qk_norm\": false", "r"},

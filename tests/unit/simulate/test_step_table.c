@@ -37,9 +37,10 @@ static void test_planes(void **state)
     assert_int_equal(roof_step_table_open(&table, plane, &calls, NULL), ROOF_OK);
     random_state = 11;
     for (int i = 0; i < 20000; i++) {
-        const struct roof_step_load load = {(double)pick(0, 300), 1 + (double)pick(0, 1 << 20) / 7,
-                                            (double)pick(0, 1 << pick(0, 20)),
-                                            1 + (double)pick(0, 1 << 20) / 3};
+        const struct roof_step_load load = {.decoding = (double)pick(0, 300),
+                                            .context = 1 + (double)pick(0, 1 << 20) / 7,
+                                            .tokens = (double)pick(0, 1 << pick(0, 20)),
+                                            .prompt_context = 1 + (double)pick(0, 1 << 20) / 3};
         double time = 0;
         double right = 0;
         if (load.decoding + load.tokens == 0) {
@@ -70,7 +71,8 @@ static void test_beside_prompts(void **state)
     int calls = 0;
     double time = 0;
     double right = 0;
-    struct roof_step_load load = {64, 4096, 100, 50};
+    struct roof_step_load load = {
+        .decoding = 64, .context = 4096, .tokens = 100, .prompt_context = 50};
     assert_int_equal(roof_step_table_open(&table, beside, &calls, NULL), ROOF_OK);
     assert_int_equal(roof_step_table_beside(table, NULL), ROOF_OK);
     for (int i = 0; i < 4; i++) {
@@ -82,7 +84,8 @@ static void test_beside_prompts(void **state)
     }
     roof_step_table_free(table);
     /* Without it, the context of a step of both counts as in one without prompts. */
-    load = (struct roof_step_load){64, 4096, 100, 50};
+    load = (struct roof_step_load){
+        .decoding = 64, .context = 4096, .tokens = 100, .prompt_context = 50};
     assert_int_equal(beside(&right, &calls, &load, NULL), ROOF_OK);
     assert_int_equal(roof_step_table_open(&table, beside, &calls, NULL), ROOF_OK);
     assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
@@ -170,6 +173,40 @@ static void test_pins(void **state)
     load.decoding = 0;
     assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
     assert_near(time, 51, 1e-12);
+    roof_step_table_free(table);
+}
+
+/* The images of a prompt take 7 s and those of more another 5 s each, beside all else. */
+static enum roof_status images(double *out_s, void *context, const struct roof_step_load *load,
+                               struct roof_error *error)
+{
+    if (load->encoded > 0) {
+        assert_true(load->decoding + load->tokens == 0);
+        *out_s = 2 + 5 * load->encoded;
+        return ROOF_OK;
+    }
+    return plane(out_s, context, load, error);
+}
+
+static void test_images(void **state)
+{
+    (void)state;
+    struct roof_step_table *table = NULL;
+    int calls = 0;
+    double time = 0;
+    double without = 0;
+    struct roof_step_load load = {.decoding = 3, .context = 9, .tokens = 40, .prompt_context = 40};
+    assert_int_equal(roof_step_table_open(&table, images, &calls, NULL), ROOF_OK);
+    assert_int_equal(roof_step_time(&without, table, &load, NULL), ROOF_OK);
+    load.encoded = 2;
+    assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+    assert_near(time, without, 1e-12); /* nobody asked for them */
+    assert_int_equal(roof_step_table_encode(table, NULL), ROOF_OK);
+    for (int prompts = 0; prompts < 40; prompts++) {
+        load.encoded = prompts;
+        assert_int_equal(roof_step_time(&time, table, &load, NULL), ROOF_OK);
+        assert_near(time, without + (prompts > 0 ? 2 + 5 * prompts : 0), 1e-12);
+    }
     roof_step_table_free(table);
 }
 
@@ -264,10 +301,10 @@ static void test_interpolation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planes),        cmocka_unit_test(test_beside_prompts),
-        cmocka_unit_test(test_cells),         cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_pins),          cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_interpolation),
+        cmocka_unit_test(test_planes),  cmocka_unit_test(test_beside_prompts),
+        cmocka_unit_test(test_cells),   cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_pins),    cmocka_unit_test(test_images),
+        cmocka_unit_test(test_failure), cmocka_unit_test(test_interpolation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
