@@ -93,7 +93,8 @@ static const struct roof_symbol symbols[] = {FUNCTIONS(ROW, ROW_OF_NONE)};
     {                                                                                              \
         calls.name_ arguments_;                                                                    \
     }
-/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libevent names them otherwise */
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libevent names them otherwise
+ */
 FUNCTIONS(PASS, PASS_TO_NONE)
 
 int evbuffer_add_printf(struct evbuffer *buffer, const char *format, ...)
