@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Strict JSON: RFC 8259 and nothing else (but for the numbers of Python, where they are asked for),
- * with the place of every mistake. json.c is the only file
- * that includes cJSON.h; others see values as opaque pointers that belong to their document.
+ * with the place of every mistake. json.c and json_tree.c alone include cJSON.h; others see values
+ * as opaque pointers that belong to their document.
  *
  * cJSON builds the tree; the checks it does not make (numbers such as 01 or 1e400, duplicate keys,
  * \u0000, invalid UTF-8, trailing text, depth) are made on the text before, and the place of a
@@ -28,7 +28,7 @@ typedef struct cJSON roof_json_value;
 enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
                                  const char *source, struct roof_error *error);
 /* Parses a file of data/ or docs/schema, of which a test knows that it is well-formed: that is not
- * checked again, which would take half of the time. */
+ * checked again (json_tree.h). The terminated text must stay as long as *out. */
 enum roof_status roof_json_parse_own(struct roof_json **out, const char *text, size_t length,
                                      const char *source, struct roof_error *error);
 
