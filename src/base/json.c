@@ -294,18 +294,17 @@ static cJSON *parse_python(const char *text, size_t length)
     return root;
 }
 
-/* The kinds of texts: any, one that Python may have written, one that is a file of data/. */
-enum origin { FOREIGN, PYTHON, OWN };
-
 static enum roof_status no_memory_for(const struct roof_json *json, struct roof_error *error)
 {
     return roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", json->source);
 }
 
 /* Builds the tree of a file of data/. */
-static enum roof_status parse_own(struct roof_json *json, struct roof_error *error)
+static enum roof_status parse_own(struct roof_json *json, const struct roof_json_filter *filter,
+                                  struct roof_error *error)
 {
-    const enum roof_status status = roof_json_tree_build(&json->tree, json->text, json->length);
+    const enum roof_status status =
+        roof_json_tree_build(&json->tree, json->text, json->length, filter);
     json->root = json->tree.root;
     if (status == ROOF_INVALID) {
         roof_json_tree_free(&json->tree);
@@ -314,13 +313,9 @@ static enum roof_status parse_own(struct roof_json *json, struct roof_error *err
     return status == ROOF_MEMORY || json->root == NULL ? no_memory_for(json, error) : ROOF_OK;
 }
 
-/* Checks the text of a document and builds its tree. */
-static enum roof_status parse_document(struct roof_json *json, enum origin origin,
-                                       struct roof_error *error)
+/* Checks the text of another document and builds its tree. */
+static enum roof_status parse_other(struct roof_json *json, struct roof_error *error)
 {
-    if (origin == OWN) {
-        return parse_own(json, error);
-    }
     struct roof_json_scan s = scan_of(json);
     s.error = error;
     TRY(roof_json_scan_all(&s));
@@ -329,22 +324,26 @@ static enum roof_status parse_document(struct roof_json *json, enum origin origi
     return json->root == NULL ? no_memory_for(json, error) : check_tree(json, json->root, error);
 }
 
-/* Makes a document of a text; `owned` is the text if the document owns it, also when this fails. */
-static enum roof_status make(struct roof_json **out, const char *text, char *owned, size_t length,
-                             const char *source, enum origin origin, struct roof_error *error)
+/* Makes a document without a tree; NULL: out of memory. `owned` is freed with it, or here. */
+static struct roof_json *new_document(const char *text, char *owned, size_t length,
+                                      const char *source)
 {
-    *out = NULL;
     struct roof_json *const json = calloc(1, sizeof *json);
     char *const name = strdup(source);
     if (json == NULL || name == NULL) {
         free(json);
         free(name);
         free(owned);
-        return roof_no_memory(error);
+        return NULL;
     }
-    *json = (struct roof_json){
-        .text = text, .owned = owned, .length = length, .source = name, .python = origin == PYTHON};
-    const enum roof_status status = parse_document(json, origin, error);
+    *json = (struct roof_json){.text = text, .owned = owned, .length = length, .source = name};
+    return json;
+}
+
+/* Hands out a document that was read, or frees it. */
+static enum roof_status hand_out(struct roof_json **out, struct roof_json *json,
+                                 enum roof_status status)
+{
     if (status != ROOF_OK) {
         roof_json_free(json);
         return status;
@@ -353,81 +352,35 @@ static enum roof_status make(struct roof_json **out, const char *text, char *own
     return ROOF_OK;
 }
 
-/* Makes a document of a text that it takes over. */
 static enum roof_status take(struct roof_json **out, char *text, size_t length, const char *source,
-                             enum origin origin, struct roof_error *error)
+                             bool python, struct roof_error *error)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* some editors begin UTF-8 with it */
     const size_t skipped =
         length >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
-    return make(out, text + skipped, text, length - skipped, source, origin, error);
+    struct roof_json *const json = new_document(text + skipped, text, length - skipped, source);
+    *out = NULL;
+    if (json == NULL) {
+        return roof_no_memory(error);
+    }
+    json->python = python;
+    return hand_out(out, json, parse_other(json, error));
 }
 
 enum roof_status roof_json_take(struct roof_json **out, char *text, size_t length,
                                 const char *source, struct roof_error *error)
 {
-    return take(out, text, length, source, FOREIGN, error);
+    return take(out, text, length, source, false, error);
 }
 
 enum roof_status roof_json_take_python(struct roof_json **out, char *text, size_t length,
                                        const char *source, struct roof_error *error)
 {
-    return take(out, text, length, source, PYTHON, error);
-}
-
-/* Returns the length of the object that a well-formed text begins with. */
-static size_t object_length(const char *text)
-{
-    const char *p = text;
-    int depth = 0;
-    do {
-        p += strcspn(p, "{}\"");
-        if (*p == '"') {
-            for (p++; *p != '"'; p++) {
-                p += *p == '\\';
-            }
-        } else {
-            depth += *p == '{' ? 1 : -1;
-        }
-        p++;
-    } while (depth > 0);
-    return (size_t)(p - text);
-}
-
-#define SEPARATORS ", \t\r\n"
-
-/* Copies a well-formed text without what a filter does not want; *length is that of the copy, which
- * the caller owns. NULL: out of memory. */
-static char *filter_items(const char *text, size_t *length, const struct roof_json_filter *filter)
-{
-    const char *const array = strstr(text, filter->array);
-    const char *const open = array == NULL ? NULL : strchr(array, '[');
-    const char *p = open == NULL ? text : open + 1;
-    const size_t first = (size_t)(p - text);
-    char *const copy = malloc(*length + 1);
-    if (copy == NULL) {
-        return NULL;
-    }
-    size_t used = first;
-    memcpy(copy, text, first);
-    for (p += open == NULL ? 0 : strspn(p, SEPARATORS); open != NULL && *p == '{';
-         p += strspn(p, SEPARATORS)) {
-        const size_t size = object_length(p);
-        if (filter->wants(p, size, filter->wanted)) {
-            copy[used] = ',';
-            used += used > first;
-            memcpy(copy + used, p, size);
-            used += size;
-        }
-        p += size;
-    }
-    memcpy(copy + used, p, strlen(p) + 1);
-    *length = used + strlen(p);
-    return copy;
+    return take(out, text, length, source, true, error);
 }
 
 static enum roof_status parse(struct roof_json **out, const char *text, size_t length,
-                              const char *source, enum origin origin, struct roof_error *error)
+                              const char *source, bool python, struct roof_error *error)
 {
     *out = NULL;
     char *const copy = malloc(length + 1);
@@ -436,34 +389,35 @@ static enum roof_status parse(struct roof_json **out, const char *text, size_t l
     }
     memcpy(copy, text, length);
     copy[length] = '\0';
-    return take(out, copy, length, source, origin, error);
+    return take(out, copy, length, source, python, error);
 }
 
 enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
                                  const char *source, struct roof_error *error)
 {
-    return parse(out, text, length, source, FOREIGN, error);
+    return parse(out, text, length, source, false, error);
 }
 
 enum roof_status roof_json_parse_python(struct roof_json **out, const char *text, size_t length,
                                         const char *source, struct roof_error *error)
 {
-    return parse(out, text, length, source, PYTHON, error);
+    return parse(out, text, length, source, true, error);
 }
 
 enum roof_status roof_json_parse_own(struct roof_json **out, const char *text, size_t length,
                                      const char *source, struct roof_error *error)
 {
-    return make(out, text, NULL, length, source, OWN, error);
+    return roof_json_parse_some(out, text, length, source, NULL, error);
 }
 
 enum roof_status roof_json_parse_some(struct roof_json **out, const char *text, size_t length,
                                       const char *source, const struct roof_json_filter *filter,
                                       struct roof_error *error)
 {
-    char *const some = filter_items(text, &length, filter);
+    struct roof_json *const json = new_document(text, NULL, length, source);
     *out = NULL;
-    return some == NULL ? roof_no_memory(error) : make(out, some, some, length, source, OWN, error);
+    return json == NULL ? roof_no_memory(error)
+                        : hand_out(out, json, parse_own(json, filter, error));
 }
 
 void roof_json_free(struct roof_json *json)

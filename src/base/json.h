@@ -32,14 +32,14 @@ enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_
 enum roof_status roof_json_parse_own(struct roof_json **out, const char *text, size_t length,
                                      const char *source, struct roof_error *error);
 
-/* Tells which items of an array are wanted; the others are left out before anything is parsed. */
+/* Tells which items of an array of objects are wanted; the others are passed over. */
 struct roof_json_filter {
-    const char *array; /* the key of an array of objects, with its quotes; no string before it in
-                          the text is the same */
-    bool (*wants)(const char *item, size_t length, unsigned wanted); /* sees the text of an item */
+    const char *array;                                /* the key of the array */
+    bool (*wants)(const char *item, unsigned wanted); /* sees the text from an item on */
     unsigned wanted;
 };
-/* Same as roof_json_parse_own, but leaves out what a filter does not want. */
+/* Same as roof_json_parse_own, but leaves out what a filter does not want. A text that is left to
+ * cJSON (json_tree.h) is read whole. */
 enum roof_status roof_json_parse_some(struct roof_json **out, const char *text, size_t length,
                                       const char *source, const struct roof_json_filter *filter,
                                       struct roof_error *error);

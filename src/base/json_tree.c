@@ -20,6 +20,7 @@ struct roof_json_nodes {
 
 struct reader {
     struct roof_json_tree *tree;
+    const struct roof_json_filter *filter; /* NULL: everything is wanted */
     const char *p;
     char *string; /* where the next one goes */
 };
@@ -50,18 +51,41 @@ static cJSON *new_node(struct roof_json_tree *tree)
     return node;
 }
 
+/* Goes behind the string that begins here. ROOF_INVALID: it has an escape. */
+static enum roof_status skip_string(struct reader *r)
+{
+    const char *const begin = r->p + 1;
+    const char *const end = strchr(begin, '"');
+    r->p = end + 1;
+    return memchr(begin, '\\', (size_t)(end - begin)) == NULL ? ROOF_OK : ROOF_INVALID;
+}
+
 /* Copies the string that begins here. */
 static enum roof_status read_string(struct reader *r, char **out)
 {
     const char *const begin = r->p + 1;
-    const char *const end = strchr(begin, '"');
-    const size_t length = (size_t)(end - begin);
+    TRY(skip_string(r));
+    const size_t length = (size_t)(r->p - begin) - 1;
     *out = r->string;
     memcpy(r->string, begin, length);
     r->string[length] = '\0';
     r->string += length + 1;
-    r->p = end + 1;
-    return memchr(begin, '\\', length) == NULL ? ROOF_OK : ROOF_INVALID;
+    return ROOF_OK;
+}
+
+/* Goes behind the object that begins here. */
+static enum roof_status skip_object(struct reader *r)
+{
+    int depth = 0;
+    do {
+        if (*r->p == '"') {
+            TRY(skip_string(r));
+        } else {
+            depth += (*r->p == '{') - (*r->p == '}');
+            r->p++;
+        }
+    } while (depth > 0);
+    return ROOF_OK;
 }
 
 /* Reads digits into *value and counts them; one that does not fit ends up above 2^53. */
@@ -107,25 +131,43 @@ static enum roof_status read_number(struct reader *r, double *out)
     return ROOF_OK;
 }
 
+/* Reads a child of an array, or a member of an object, which *link shall point to; *link is then
+ * where the next one goes. */
+static enum roof_status read_child(struct reader *r, cJSON ***link, bool member)
+{
+    cJSON *const child = new_node(r->tree);
+    if (child == NULL) {
+        return ROOF_MEMORY;
+    }
+    if (member) {
+        TRY(read_string(r, &child->string));
+        skip_blanks(r);
+        r->p++; /* the colon */
+        skip_blanks(r);
+    }
+    TRY(read_value(r, child));
+    **link = child;
+    *link = &child->next;
+    return ROOF_OK;
+}
+
+/* Tells if an array is the one that is filtered. */
+static bool is_filtered(const struct reader *r, const cJSON *array)
+{
+    return r->filter != NULL && array->string != NULL &&
+           strcmp(array->string, r->filter->array) == 0;
+}
+
 /* Reads the children of an array or object up to its end. */
 static enum roof_status read_children(struct reader *r, cJSON *parent, char close)
 {
+    const bool filtered = close == ']' && is_filtered(r, parent);
     cJSON **link = &parent->child;
     r->p++;
     for (skip_blanks(r); *r->p != close; skip_blanks(r)) {
-        cJSON *const child = new_node(r->tree);
-        if (child == NULL) {
-            return ROOF_MEMORY;
-        }
-        if (close == '}') {
-            TRY(read_string(r, &child->string));
-            skip_blanks(r);
-            r->p++; /* the colon */
-            skip_blanks(r);
-        }
-        TRY(read_value(r, child));
-        *link = child;
-        link = &child->next;
+        TRY(filtered && !r->filter->wants(r->p, r->filter->wanted)
+                ? skip_object(r)
+                : read_child(r, &link, close == '}'));
         skip_blanks(r);
         r->p += *r->p == ',';
     }
@@ -160,10 +202,11 @@ static enum roof_status read_value(struct reader *r, cJSON *node)
     }
 }
 
-enum roof_status roof_json_tree_build(struct roof_json_tree *out, const char *text, size_t length)
+enum roof_status roof_json_tree_build(struct roof_json_tree *out, const char *text, size_t length,
+                                      const struct roof_json_filter *filter)
 {
     *out = (struct roof_json_tree){.strings = malloc(length + 1)};
-    struct reader r = {.tree = out, .p = text, .string = out->strings};
+    struct reader r = {.tree = out, .filter = filter, .p = text, .string = out->strings};
     out->root = out->strings == NULL ? NULL : new_node(out);
     if (out->root == NULL) {
         return ROOF_MEMORY;

@@ -13,10 +13,12 @@ struct roof_json_tree {
     struct roof_json_nodes *nodes;
 };
 
-/* Builds the tree of a terminated text of length bytes, which must be well-formed. The caller owns
- * what is in *out, also after a failure. ROOF_INVALID: the text has an escape, or a number with
- * more digits than are read here. */
-enum roof_status roof_json_tree_build(struct roof_json_tree *out, const char *text, size_t length);
+/* Builds the tree of a terminated text of length bytes, which must be well-formed, without the
+ * items that a filter does not want (NULL: all are wanted). The caller owns what is in *out, also
+ * after a failure. ROOF_INVALID: the text has an escape, or a number with more digits than are read
+ * here. */
+enum roof_status roof_json_tree_build(struct roof_json_tree *out, const char *text, size_t length,
+                                      const struct roof_json_filter *filter);
 void roof_json_tree_free(struct roof_json_tree *tree);
 
 #endif

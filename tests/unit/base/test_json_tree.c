@@ -71,7 +71,7 @@ static void test_own_documents(void **state)
         assert_int_equal(roof_json_parse(&strict, text, length, path, NULL), ROOF_OK);
         assert_int_equal(roof_json_parse_own(&own, text, length, path, NULL), ROOF_OK);
         expect_same(path, roof_json_root(own), roof_json_root(strict));
-        const bool is_fast = roof_json_tree_build(&tree, text, length) == ROOF_OK;
+        const bool is_fast = roof_json_tree_build(&tree, text, length, NULL) == ROOF_OK;
         assert_true(is_fast || !begins_answers(path));
         fast += is_fast;
         documents++;
@@ -88,7 +88,7 @@ static bool read_one(double *out, const char *number)
     char text[80];
     struct roof_json_tree tree;
     (void)snprintf(text, sizeof text, " [%s]\n", number);
-    const enum roof_status status = roof_json_tree_build(&tree, text, strlen(text));
+    const enum roof_status status = roof_json_tree_build(&tree, text, strlen(text), NULL);
     const bool is_read = status == ROOF_OK;
     assert_true(is_read || status == ROOF_INVALID);
     if (is_read) {
@@ -151,14 +151,63 @@ static void test_strings(void **state)
     struct roof_json *strict = NULL;
     struct roof_json_tree tree;
     assert_int_equal(roof_json_parse(&strict, text, strlen(text), "t.json", NULL), ROOF_OK);
-    assert_int_equal(roof_json_tree_build(&tree, text, strlen(text)), ROOF_OK);
+    assert_int_equal(roof_json_tree_build(&tree, text, strlen(text), NULL), ROOF_OK);
     expect_same("t.json", tree.root, roof_json_root(strict));
     roof_json_tree_free(&tree);
     roof_json_free(strict);
     for (size_t i = 0; i < sizeof escaped / sizeof *escaped; i++) {
-        assert_int_equal(roof_json_tree_build(&tree, escaped[i], strlen(escaped[i])), ROOF_INVALID);
+        assert_int_equal(roof_json_tree_build(&tree, escaped[i], strlen(escaped[i]), NULL),
+                         ROOF_INVALID);
         roof_json_tree_free(&tree);
     }
+}
+
+/* Wants the items whose first key is a letter; '*' stands for any. */
+static bool wants_letter(const char *item, unsigned wanted)
+{
+    return wanted == '*' || (unsigned)item[2] == wanted;
+}
+
+/* A filter leaves items out of one array: braces in strings, and objects in objects, do not end an
+ * item. An escape in an item that is left out is seen, too. */
+static void test_filter(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"x\": [{\"q\": 1}],\n \"items\": [\n{\"a\": \"}]\"}, {\"b\": "
+                               "{\"a\": {}}},\n\t{\"c\": \"{{\"}\n ], \"y\": [2, {}]}";
+    static const char escape[] = "{\"items\": [{\"a\": \"\\\"}\"}, {\"b\": 1}]}";
+    static const struct {
+        char letter;
+        size_t items;
+        const char *first; /* the key of the first one */
+    } cases[] = {{'a', 1, "a"}, {'b', 1, "b"}, {'c', 1, "c"}, {'*', 3, "a"}, {'z', 0, NULL}};
+    struct roof_json *json = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct roof_json_filter filter = {
+            .array = "items", .wants = wants_letter, .wanted = (unsigned)cases[i].letter};
+        assert_int_equal(roof_json_parse_some(&json, text, strlen(text), "t.json", &filter, NULL),
+                         ROOF_OK);
+        const roof_json_value *const root = roof_json_root(json);
+        const roof_json_value *const items = roof_json_get(root, "items");
+        assert_int_equal(roof_json_count(items), cases[i].items);
+        if (cases[i].first != NULL) {
+            assert_string_equal(roof_json_key(roof_json_first(roof_json_first(items))),
+                                cases[i].first);
+        }
+        assert_int_equal(roof_json_count(roof_json_get(root, "x")), 1);
+        assert_int_equal(roof_json_count(roof_json_get(root, "y")), 2);
+        roof_json_free(json);
+    }
+    const struct roof_json_filter absent = {.array = "none", .wants = wants_letter, .wanted = 'z'};
+    assert_int_equal(roof_json_parse_some(&json, text, strlen(text), "t.json", &absent, NULL),
+                     ROOF_OK);
+    assert_int_equal(roof_json_count(roof_json_get(roof_json_root(json), "items")), 3);
+    roof_json_free(json);
+    const struct roof_json_filter b = {.array = "items", .wants = wants_letter, .wanted = 'b'};
+    assert_int_equal(roof_json_parse_some(&json, escape, strlen(escape), "t.json", &b, NULL),
+                     ROOF_OK);
+    assert_int_equal(roof_json_count(roof_json_get(roof_json_root(json), "items")), 2);
+    roof_json_free(json);
 }
 
 int main(void)
@@ -167,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_own_documents),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_filter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
