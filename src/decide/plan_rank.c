@@ -161,17 +161,6 @@ static void merge(struct ranked *out, const struct roof_plans *a, const struct r
     }
 }
 
-/* Tells whether a plan is on the Pareto front of those of its basis. */
-static bool is_pareto(const struct ranked *plan, const struct ranked *all, size_t count)
-{
-    double most = -1;
-    for (size_t i = 0; i < count; i++) {
-        const bool before = all[i].basis == plan->basis && by_user(&all[i], plan) < 0;
-        most = before ? fmax(most, all[i].worth) : most;
-    }
-    return plan->worth > most;
-}
-
 enum roof_plan_basis roof_plans_first_basis(const struct roof_plans *plans)
 {
     enum roof_plan_basis first = plans->plan[0].basis;
@@ -195,10 +184,8 @@ enum roof_status roof_plans_keep_beyond(struct roof_plans *out, const struct roo
     for (size_t i = 1; i < count; i++) {
         first = by_score(&all[i], first) < 0 ? &all[i] : first;
     }
-    if (count > 0 && first->plan->loss > problem->max_loss &&
-        first->basis == roof_plans_first_basis(out)) {
+    if (first->plan->loss > problem->max_loss && first->basis == roof_plans_first_basis(out)) {
         out->beyond = *first->plan;
-        out->beyond.pareto = is_pareto(first, all, count);
     }
     free(all);
     return ROOF_OK;
