@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The order of plans, by the objective. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -179,6 +180,7 @@ enum roof_status roof_plans_keep_beyond(struct roof_plans *out, const struct roo
     if (all == NULL) {
         return roof_no_memory(error);
     }
+    assert(count > 0);
     merge(all, out, beyond, problem);
     const struct ranked *first = all;
     for (size_t i = 1; i < count; i++) {
