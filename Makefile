@@ -39,9 +39,13 @@ CMOCKA_CFLAGS = $$($(PKG_CONFIG) --cflags cmocka)
 CMOCKA_LIBS   = $$($(PKG_CONFIG) --libs cmocka)
 NLOPT_CFLAGS  = $$($(PKG_CONFIG) --cflags nlopt)
 NLOPT_LIBS    = $$($(PKG_CONFIG) --libs nlopt)
-# Without libevent the program is built without serve.
-EVENT_CFLAGS  = $$(! $(PKG_CONFIG) --exists libevent_core || $(PKG_CONFIG) --cflags-only-I libevent_core | sed 's/^/-DROOF_EVENT /')
-EVENT_LIBS    = $$(! $(PKG_CONFIG) --exists libevent_core || $(PKG_CONFIG) --libs libevent_core)
+# Without libevent the program is built without serve, which loads it when it begins. Where libevent
+# has no shared library of ELF, the program is linked with it.
+EVENT_SHARED  = readelf -d "$$($(PKG_CONFIG) --variable=libdir libevent_core)/libevent_core.so" 2> /dev/null | \
+                sed -n 's/.*(SONAME).*\[\(.*\)\]/-DROOF_EVENT_LIBRARY="\1"/p'
+EVENT_CFLAGS  = $$(! $(PKG_CONFIG) --exists libevent_core || \
+                { echo -DROOF_EVENT; $(PKG_CONFIG) --cflags-only-I libevent_core; $(EVENT_SHARED); })
+EVENT_LIBS    = $$(! $(PKG_CONFIG) --exists libevent_core || $(EVENT_SHARED) | grep -q . || $(PKG_CONFIG) --libs libevent_core)
 # What makes a mistake in memory end the program, not run it (docs/security.md); HARDEN= and
 # HARDEN_LINK= leave it out, and sanitizers, which do more. FORTIFY needs optimisation.
 sanitized  := $(findstring -fsanitize=,$(CFLAGS))
@@ -74,6 +78,8 @@ FLOORS   := base catalog operator model predict simulate decide measure report c
 LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 FIT_SRC  := $(sort $(wildcard src/calibrate/*.c))
+# What calls libevent.
+SERVER   := src/cli/server.c src/cli/connection.c src/cli/event.c
 UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(OBJECTS)/%.o) $(BUILD)/gen/data_files.o $(BUILD)/gen/explorer.o
 CLI_OBJ  := $(CLI_SRC:%.c=$(OBJECTS)/%.o)
@@ -96,7 +102,7 @@ FUZZ_BIN := $(FUZZ:%=$(BUILD)/tests/fuzz/%.run)
 FAULTS   := $(BUILD)/tests/faults/driver $(BUILD)/tests/faults/preload.so
 # The program without its main, its signals and the commands that it runs, for the target of the whole command line.
 FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c src/cli/run.c \
-            src/cli/server.c src/cli/connection.c src/cli/job.c,$(CLI_SRC)))
+            $(SERVER) src/cli/job.c,$(CLI_SRC)))
 
 ## all: build the libraries, static and shared, and the program (the default)
 all: $(LIB) $(SHARED) $(BIN)
@@ -134,12 +140,13 @@ $(BUILD)/gen/data_list: FORCE
 $(OBJECTS)/gen/event: FORCE
 	$(call remember,$(shell $(PKG_CONFIG) --libs libevent_core 2> /dev/null || echo none))
 
-SERVER_OBJ := $(OBJECTS)/src/cli/server.o $(OBJECTS)/src/cli/connection.o
+SERVER_OBJ := $(SERVER:src/%.c=$(OBJECTS)/src/%.o)
 $(SERVER_OBJ): $(OBJECTS)/gen/event
+$(SERVER_OBJ): LIBEVENT = $(EVENT_CFLAGS)
 
 $(OBJECTS)/src/%.o: src/%.c $(OBJECTS)/command
 	@mkdir -p $(@D)
-	$(COMPILE) $(PIC) $(TRACE) $(CJSON_CFLAGS) $(ARG_CFLAGS) $(EVENT_CFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE) $(PIC) $(TRACE) $(CJSON_CFLAGS) $(ARG_CFLAGS) $(LIBEVENT) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@mkdir -p $(@D)

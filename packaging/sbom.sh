@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Writes what a program is made of, as SPDX 2.3 in JSON: sh packaging/sbom.sh PROGRAM VERSION
-# The libraries are those that the program asks the dynamic loader for, with the versions that
-# pkg-config names; a library without a line in the table below is an error, so that none is missed.
+# The libraries are those that the program asks the dynamic loader for at its start and for serve,
+# with the versions that pkg-config names; a library without a line in the table below is an error, so that none is missed.
 # The date is $SOURCE_DATE_EPOCH or that of the last commit: the same build gives the same bytes.
 set -eu
 program=$1
@@ -20,8 +20,9 @@ libraries() {
 }
 
 needed=$(readelf -d "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+serves=$(LC_ALL=C grep -a -o -m 1 'libevent_core-[0-9.]*so[0-9.]*' "$program" | head -n 1) || :
 linked=''
-for soname in $needed; do
+for soname in $needed $serves; do
     case $soname in
     libm.so.* | libpthread.so.* | libdl.so.* | ld-linux*) continue ;; # parts of glibc
     esac

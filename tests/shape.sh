@@ -89,7 +89,7 @@ upward() {
             floor = floor_of($1)
             shown = $3
             sub(/^<|^src\/|^include\//, "", shown)
-            if ($3 ~ /cJSON/ && $1 != "src/base/json.c") say("only json.c includes " shown)
+            if ($3 ~ /cJSON/ && $1 !~ /^src\/base\/json(_tree)?\.c$/) say("only json.c and json_tree.c include " shown)
             if ($3 ~ /argtable/ && floor != "cli") say("only src/cli includes " shown)
             if ($3 ~ /^</) next
             target = floor_of($3)

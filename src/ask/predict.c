@@ -46,11 +46,14 @@ static enum roof_status read_input(struct operator_input *out, struct roof_askin
     return roof_borrow_hardware(&out->hardware, &a->loans, &wish, error);
 }
 
-/* Opens the table, which checks the columns, and refuses what rows cannot show. */
+/* Opens the table of rows, which checks the columns, and refuses what rows cannot show. */
 static enum roof_status check_output(struct roof_table *table, const struct operator_input *in,
                                      const struct roof_question *question, struct roof_error *error)
 {
     struct roof_kept_columns kept;
+    if (in->form.document && in->form.columns == NULL) {
+        return ROOF_OK;
+    }
     TRY(roof_table_open(table, in->form.rows, ROOF_TABLE_PREDICTIONS, in->scenario.common.op,
                         in->form.columns, error));
     roof_read_kept_columns(&kept, question);

@@ -13,13 +13,16 @@
 
 #include "base/base.h"
 #include "base/json_scan.h"
+#include "base/json_tree.h"
 
 struct roof_json {
-    char *text;
+    const char *text;
+    char *owned; /* the text, if it is the document's own */
     size_t length;
     char *source;
     bool python; /* NaN and infinities are values */
     cJSON *root;
+    struct roof_json_tree tree;  /* which root is of; or all NULL */
     struct roof_json_span *span; /* of all values, sorted by node; NULL without roof_json_index */
     size_t spans;
     size_t *line; /* the offset where each line begins; NULL without roof_json_index */
@@ -291,46 +294,56 @@ static cJSON *parse_python(const char *text, size_t length)
     return root;
 }
 
-/* The kinds of texts: any, one that Python may have written, one that is a file of data/. */
-enum origin { FOREIGN, PYTHON, OWN };
+static enum roof_status no_memory_for(const struct roof_json *json, struct roof_error *error)
+{
+    return roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", json->source);
+}
 
-/* Checks the text of a document and builds its tree. */
-static enum roof_status parse_document(struct roof_json *json, enum origin origin,
-                                       struct roof_error *error)
+/* Builds the tree of a file of data/. */
+static enum roof_status parse_own(struct roof_json *json, const struct roof_json_filter *filter,
+                                  struct roof_error *error)
+{
+    const enum roof_status status =
+        roof_json_tree_build(&json->tree, json->text, json->length, filter);
+    json->root = json->tree.root;
+    if (status == ROOF_INVALID) {
+        roof_json_tree_free(&json->tree);
+        json->root = parse_tree(json->text, json->length);
+    }
+    return status == ROOF_MEMORY || json->root == NULL ? no_memory_for(json, error) : ROOF_OK;
+}
+
+/* Checks the text of another document and builds its tree. */
+static enum roof_status parse_other(struct roof_json *json, struct roof_error *error)
 {
     struct roof_json_scan s = scan_of(json);
     s.error = error;
-    if (origin != OWN) {
-        TRY(roof_json_scan_all(&s));
-    }
+    TRY(roof_json_scan_all(&s));
     json->root = json->python ? parse_python(json->text, json->length)
                               : parse_tree(json->text, json->length);
-    if (json->root == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", json->source);
-    }
-    return origin == OWN ? ROOF_OK : check_tree(json, json->root, error);
+    return json->root == NULL ? no_memory_for(json, error) : check_tree(json, json->root, error);
 }
 
-static enum roof_status take(struct roof_json **out, char *text, size_t length, const char *source,
-                             enum origin origin, struct roof_error *error)
+/* Makes a document without a tree; NULL: out of memory. `owned` is freed with it, or here. */
+static struct roof_json *new_document(const char *text, char *owned, size_t length,
+                                      const char *source)
 {
-    *out = NULL;
     struct roof_json *const json = calloc(1, sizeof *json);
     char *const name = strdup(source);
     if (json == NULL || name == NULL) {
         free(json);
         free(name);
-        free(text);
-        return roof_no_memory(error);
+        free(owned);
+        return NULL;
     }
-    static const char mark[] = "\xef\xbb\xbf"; /* some editors begin UTF-8 with it */
-    if (length >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0) {
-        length -= strlen(mark);
-        memmove(text, text + strlen(mark), length + 1);
-    }
-    *json = (struct roof_json){
-        .text = text, .length = length, .source = name, .python = origin == PYTHON};
-    const enum roof_status status = parse_document(json, origin, error);
+    *json = (struct roof_json){.text = text, .owned = owned, .length = length, .source = name};
+    return json;
+}
+
+/* Hands out a document that was read, or frees it. */
+static enum roof_status hand_out(struct roof_json **out, struct roof_json *json,
+                                 enum roof_status status)
+{
     if (status != ROOF_OK) {
         roof_json_free(json);
         return status;
@@ -339,67 +352,35 @@ static enum roof_status take(struct roof_json **out, char *text, size_t length, 
     return ROOF_OK;
 }
 
+static enum roof_status take(struct roof_json **out, char *text, size_t length, const char *source,
+                             bool python, struct roof_error *error)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* some editors begin UTF-8 with it */
+    const size_t skipped =
+        length >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+    struct roof_json *const json = new_document(text + skipped, text, length - skipped, source);
+    *out = NULL;
+    if (json == NULL) {
+        return roof_no_memory(error);
+    }
+    json->python = python;
+    return hand_out(out, json, parse_other(json, error));
+}
+
 enum roof_status roof_json_take(struct roof_json **out, char *text, size_t length,
                                 const char *source, struct roof_error *error)
 {
-    return take(out, text, length, source, FOREIGN, error);
+    return take(out, text, length, source, false, error);
 }
 
 enum roof_status roof_json_take_python(struct roof_json **out, char *text, size_t length,
                                        const char *source, struct roof_error *error)
 {
-    return take(out, text, length, source, PYTHON, error);
-}
-
-/* Returns the length of the object that a well-formed text begins with. */
-static size_t object_length(const char *text)
-{
-    const char *p = text;
-    int depth = 0;
-    do {
-        p += strcspn(p, "{}\"");
-        if (*p == '"') {
-            for (p++; *p != '"'; p++) {
-                p += *p == '\\';
-            }
-        } else {
-            depth += *p == '{' ? 1 : -1;
-        }
-        p++;
-    } while (depth > 0);
-    return (size_t)(p - text);
-}
-
-#define SEPARATORS ", \t\r\n"
-
-/* Takes what a filter does not want out of a well-formed text. Returns its new length. */
-static size_t filter_items(char *text, const struct roof_json_filter *filter)
-{
-    char *p = strstr(text, filter->array);
-    p = p == NULL ? NULL : strchr(p, '[');
-    if (p == NULL) {
-        return strlen(text);
-    }
-    char *out = ++p;
-    const char *const begin = out;
-    for (p += strspn(p, SEPARATORS); *p == '{'; p += strspn(p, SEPARATORS)) {
-        const size_t length = object_length(p);
-        if (filter->wants(p, length, filter->wanted)) {
-            if (out > begin) {
-                *out++ = ',';
-            }
-            memmove(out, p, length);
-            out += length;
-        }
-        p += length;
-    }
-    memmove(out, p, strlen(p) + 1);
-    return (size_t)(out - text) + strlen(out);
+    return take(out, text, length, source, true, error);
 }
 
 static enum roof_status parse(struct roof_json **out, const char *text, size_t length,
-                              const char *source, enum origin origin,
-                              const struct roof_json_filter *filter, struct roof_error *error)
+                              const char *source, bool python, struct roof_error *error)
 {
     *out = NULL;
     char *const copy = malloc(length + 1);
@@ -408,40 +389,45 @@ static enum roof_status parse(struct roof_json **out, const char *text, size_t l
     }
     memcpy(copy, text, length);
     copy[length] = '\0';
-    return take(out, copy, filter == NULL ? length : filter_items(copy, filter), source, origin,
-                error);
+    return take(out, copy, length, source, python, error);
 }
 
 enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
                                  const char *source, struct roof_error *error)
 {
-    return parse(out, text, length, source, FOREIGN, NULL, error);
+    return parse(out, text, length, source, false, error);
 }
 
 enum roof_status roof_json_parse_python(struct roof_json **out, const char *text, size_t length,
                                         const char *source, struct roof_error *error)
 {
-    return parse(out, text, length, source, PYTHON, NULL, error);
+    return parse(out, text, length, source, true, error);
 }
 
 enum roof_status roof_json_parse_own(struct roof_json **out, const char *text, size_t length,
                                      const char *source, struct roof_error *error)
 {
-    return parse(out, text, length, source, OWN, NULL, error);
+    return roof_json_parse_some(out, text, length, source, NULL, error);
 }
 
 enum roof_status roof_json_parse_some(struct roof_json **out, const char *text, size_t length,
                                       const char *source, const struct roof_json_filter *filter,
                                       struct roof_error *error)
 {
-    return parse(out, text, length, source, OWN, filter, error);
+    struct roof_json *const json = new_document(text, NULL, length, source);
+    *out = NULL;
+    return json == NULL ? roof_no_memory(error)
+                        : hand_out(out, json, parse_own(json, filter, error));
 }
 
 void roof_json_free(struct roof_json *json)
 {
     if (json != NULL) {
-        cJSON_Delete(json->root);
-        free(json->text);
+        if (json->tree.root == NULL) {
+            cJSON_Delete(json->root);
+        }
+        roof_json_tree_free(&json->tree);
+        free(json->owned);
         free(json->source);
         free(json->span);
         free(json->line);
@@ -503,7 +489,7 @@ const char *roof_json_line(const roof_json_value *node)
 {
     const char *const text = roof_json_string(node);
     for (const char *p = text; p != NULL && *p != '\0'; p++) {
-        if (roof_control(p) != 0) {
+        if ((*p < ' ' || *p > '~') && roof_control(p) != 0) {
             return NULL;
         }
     }

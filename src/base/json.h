@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Strict JSON: RFC 8259 and nothing else (but for the numbers of Python, where they are asked for),
- * with the place of every mistake. json.c is the only file
- * that includes cJSON.h; others see values as opaque pointers that belong to their document.
+ * with the place of every mistake. json.c and json_tree.c alone include cJSON.h; others see values
+ * as opaque pointers that belong to their document.
  *
  * cJSON builds the tree; the checks it does not make (numbers such as 01 or 1e400, duplicate keys,
  * \u0000, invalid UTF-8, trailing text, depth) are made on the text before, and the place of a
@@ -28,18 +28,18 @@ typedef struct cJSON roof_json_value;
 enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
                                  const char *source, struct roof_error *error);
 /* Parses a file of data/ or docs/schema, of which a test knows that it is well-formed: that is not
- * checked again, which would take half of the time. */
+ * checked again (json_tree.h). The terminated text must stay as long as *out. */
 enum roof_status roof_json_parse_own(struct roof_json **out, const char *text, size_t length,
                                      const char *source, struct roof_error *error);
 
-/* Tells which items of an array are wanted; the others are left out before anything is parsed. */
+/* Tells which items of an array of objects are wanted; the others are passed over. */
 struct roof_json_filter {
-    const char *array; /* the key of an array of objects, with its quotes; no string before it in
-                          the text is the same */
-    bool (*wants)(const char *item, size_t length, unsigned wanted); /* sees the text of an item */
+    const char *array;                                /* the key of the array */
+    bool (*wants)(const char *item, unsigned wanted); /* sees the text from an item on */
     unsigned wanted;
 };
-/* Same as roof_json_parse_own, but leaves out what a filter does not want. */
+/* Same as roof_json_parse_own, but leaves out what a filter does not want. A text that is left to
+ * cJSON (json_tree.h) is read whole. */
 enum roof_status roof_json_parse_some(struct roof_json **out, const char *text, size_t length,
                                       const char *source, const struct roof_json_filter *filter,
                                       struct roof_error *error);

@@ -167,59 +167,65 @@ static bool refuse_option(const char *option, const struct cli_command *command,
     return elsewhere || meant < ROOF_INPUT_COUNT;
 }
 
-/* Refuses a long option with one dash: its letters would be taken for options. */
-static enum roof_status check_dashes(const char *argument, const char *const *known, size_t count,
-                                     struct roof_error *error)
+/* Finds the entry of a long option by its whole name, of length bytes; NULL: there is none. */
+static const struct arg_hdr *find_long(const struct table *t, const char *name, size_t length)
 {
-    const size_t length = strcspn(argument, "=");
-    for (size_t i = 0; i < count && length > 2; i++) {
-        if (strlen(known[i]) == length + 1 && memcmp(known[i] + 1, argument, length) == 0) {
-            return roof_error_set(error, ROOF_USAGE, "unknown option '%.*s'; did you mean %s?",
-                                  (int)length, argument, known[i]);
+    for (size_t i = 0; i + 1 < t->size; i++) {
+        const struct arg_hdr *const header = t->entry[i];
+        if (header->longopts != NULL && strncmp(header->longopts, name, length) == 0 &&
+            header->longopts[length] == '\0') {
+            return header;
         }
     }
-    return ROOF_OK;
+    return NULL;
 }
 
-/* Lets only whole names of long options pass. getopt takes any unambiguous beginning, and scripts
- * would break when an option is added. */
-static enum roof_status check_long_options(const struct table *t, const struct cli_command *command,
-                                           int argc, char **argv, struct roof_error *error)
+/* Refuses a long option that the command does not have, with those that may be meant. */
+static enum roof_status refuse_long(const struct table *t, const struct cli_command *command,
+                                    const char *option, struct roof_error *error)
 {
     char dashed[ROOF_INPUT_COUNT + ROOF_SYNONYMS_MAX + 1][ROOF_INPUT_NAME_SIZE];
     const char *known[ROOF_INPUT_COUNT + ROOF_SYNONYMS_MAX + 1];
-    char flags[ROOF_INPUT_COUNT + ROOF_SYNONYMS_MAX + 1];
     size_t count = 0;
+    if (refuse_option(option, command, error)) {
+        return ROOF_USAGE;
+    }
     for (size_t i = 0; i + 1 < t->size; i++) {
         const struct arg_hdr *const header = t->entry[i];
         if (header->longopts != NULL) {
-            snprintf(dashed[count], sizeof dashed[count], "--%s", header->longopts);
-            flags[count] = header->flag;
+            (void)snprintf(dashed[count], sizeof dashed[count], "--%s", header->longopts);
             known[count] = dashed[count];
             count++;
         }
     }
+    return roof_unknown_name(error, ROOF_USAGE, "option", option, known, count);
+}
+
+/* Lets only whole names of long options pass, with two dashes: the letters behind one would be
+ * taken for options. getopt takes any unambiguous beginning, and scripts would break when an option
+ * is added. */
+static enum roof_status check_long_options(const struct table *t, const struct cli_command *command,
+                                           int argc, char **argv, struct roof_error *error)
+{
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strncmp(argv[i], "--", 2) != 0) {
-            TRY(*argv[i] == '-' ? check_dashes(argv[i], known, count, error) : ROOF_OK);
+        const bool dashed = strncmp(argv[i], "--", 2) == 0;
+        const size_t length = strcspn(argv[i], "=");
+        if (*argv[i] != '-' || (!dashed && length <= 2)) {
             continue;
         }
-        const size_t length = strcspn(argv[i], "=");
-        bool found = false;
-        char flag = 0;
-        for (size_t k = 0; k < count && !found; k++) {
-            found = strlen(known[k]) == length && memcmp(known[k], argv[i], length) == 0;
-            flag = flags[k];
+        const size_t dashes = dashed ? 2 : 1;
+        const struct arg_hdr *const found = find_long(t, argv[i] + dashes, length - dashes);
+        if (!dashed && found != NULL) {
+            return roof_error_set(error, ROOF_USAGE, "unknown option '%.*s'; did you mean --%s?",
+                                  (int)length, argv[i], found->longopts);
         }
-        if (found && argv[i][length] == '=' && (flag & ARG_HASVALUE) == 0) {
+        if (found != NULL && argv[i][length] == '=' && (found->flag & ARG_HASVALUE) == 0) {
             argv[i][length] = '\0';
             return roof_error_set(error, ROOF_USAGE, "the option %s takes no value", argv[i]);
         }
-        if (!found) {
+        if (dashed && found == NULL) {
             argv[i][length] = '\0';
-            return refuse_option(argv[i], command, error)
-                       ? ROOF_USAGE
-                       : roof_unknown_name(error, ROOF_USAGE, "option", argv[i], known, count);
+            return refuse_long(t, command, argv[i], error);
         }
     }
     return ROOF_OK;

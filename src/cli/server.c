@@ -385,6 +385,7 @@ static void close_all(struct running *r)
 
 static enum roof_status run(struct running *r, struct roof_error *error)
 {
+    TRY(cli_event_load(error));
     TRY(begin_listening(r, error));
     TRY(open_workers(r, error));
     TRY(announce(r, error));

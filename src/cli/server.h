@@ -19,6 +19,9 @@ struct cli_server {
 /* Takes requests until SIGINT or SIGTERM, and ends after those that are under way. */
 enum roof_status cli_server_run(struct cli_server *server, struct roof_error *error);
 
+/* Finds the functions of libevent, before the first of them is called. */
+enum roof_status cli_event_load(struct roof_error *error);
+
 /* --- answers that take long ------------------------------------------------------------------ */
 
 /* An answer that is made in a thread of its own. The functions below are called by the thread of

@@ -232,8 +232,8 @@ enum roof_plan_basis roof_plans_first_basis(const struct roof_plans *plans);
 enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_problem *problem,
                                  struct roof_error *error);
 
-/** Keeps the best of the plans, not ranked yet, and of those beyond the allowed loss, in
- * out->beyond, if it is one of the latter and has the basis of the former. */
+/** Keeps the best of the plans, not ranked yet, and of those beyond the allowed loss (at least
+ * one), in out->beyond, if it is one of the latter and has the basis of the former. */
 enum roof_status roof_plans_keep_beyond(struct roof_plans *out, const struct roof_plans *beyond,
                                         const struct roof_plan_problem *problem,
                                         struct roof_error *error);

@@ -2,6 +2,7 @@
 #include "decide/plan_disaggregated.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -16,7 +17,11 @@ struct half {
     struct roof_plan plan;
     int64_t devices;
     double part_bytes; /* decode: the cache of one prompt on the device that has most of it */
+    size_t next;       /* the next one of its size; NONE: there is none */
+    bool follows;      /* another one of its size is before it */
 };
+
+#define NONE SIZE_MAX
 
 struct halves {
     struct half *half; /* owned */
@@ -420,25 +425,30 @@ static bool keep_best(struct roof_plan *best, bool any, const struct search *s,
 
 /* Adds the best plan on a number of devices with copies that decode, of the size of one of them, in
  * any stack. */
-static enum roof_status add_best(struct search *s, const struct half *decode, int64_t devices)
+static enum roof_status add_best(struct search *s, size_t first, int64_t devices)
 {
     struct roof_plan best;
     bool any = false;
-    for (size_t i = 0; i < s->decodes.count; i++) {
-        const struct half *const other = &s->decodes.half[i];
-        any = same_size(decode, other) ? keep_best(&best, any, s, other, devices) : any;
+    for (size_t i = first; i != NONE; i = s->decodes.half[i].next) {
+        any = keep_best(&best, any, s, &s->decodes.half[i], devices);
     }
     return any ? add_plan(s, &best) : ROOF_OK;
 }
 
-/* Tells whether a half is the first of its size. */
-static bool is_first(const struct halves *list, size_t i)
+/* Links the halves of each size. */
+static void link_sizes(struct halves *list)
 {
-    size_t k = 0;
-    while (!same_size(&list->half[k], &list->half[i])) {
-        k++;
+    for (size_t i = 0; i < list->count; i++) {
+        struct half *const half = &list->half[i];
+        size_t next = i + 1;
+        while (next < list->count && !same_size(half, &list->half[next])) {
+            next++;
+        }
+        half->next = next < list->count ? next : NONE;
+        if (half->next != NONE) {
+            list->half[next].follows = true;
+        }
     }
-    return k == i;
 }
 
 static enum roof_status run(struct search *s, const struct roof_plan *plan)
@@ -453,10 +463,10 @@ static enum roof_status run(struct search *s, const struct roof_plan *plan)
             TRY(find_decodes(s, half));
         }
     }
+    link_sizes(&s->decodes);
     for (size_t i = 0; i < s->decodes.count; i++) {
-        const bool first = is_first(&s->decodes, i);
-        for (size_t n = 0; first && n < q->device_counts; n++) {
-            TRY(add_best(s, &s->decodes.half[i], q->devices[n]));
+        for (size_t n = 0; !s->decodes.half[i].follows && n < q->device_counts; n++) {
+            TRY(add_best(s, i, q->devices[n]));
         }
     }
     /* Copies of both kinds may be too large together, or the link is not known. */

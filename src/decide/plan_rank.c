@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The order of plans, by the objective. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -47,20 +48,33 @@ static bool all_priced(const struct roof_plans *plans)
     return i == plans->count;
 }
 
-/* A plan with its score and its place in the search, which breaks ties. */
+/* What orders a plan: a plan is large, so that this is sorted. */
 struct ranked {
+    const struct roof_plan *plan;
+    enum roof_plan_basis basis;
     double score;
     double worth; /* more is better: tokens/s per device, or for money where all have a price */
-    size_t place;
-    struct roof_plan plan;
+    double user;  /* tokens/s */
+    size_t place; /* in the search, which breaks ties */
 };
+
+static struct ranked ranked_of(const struct roof_plan *plan,
+                               const struct roof_plan_problem *problem, bool priced, size_t place)
+{
+    return (struct ranked){.plan = plan,
+                           .basis = plan->basis,
+                           .score = roof_plan_ranked_score(plan, problem),
+                           .worth = priced ? 1 / plan->cost : plan->tokens_per_s_per_device,
+                           .user = plan->tokens_per_s_per_user,
+                           .place = place};
+}
 
 static int by_score(const void *a, const void *b)
 {
     const struct ranked *const x = a;
     const struct ranked *const y = b;
-    if (x->plan.basis != y->plan.basis) {
-        return x->plan.basis < y->plan.basis ? -1 : 1;
+    if (x->basis != y->basis) {
+        return x->basis < y->basis ? -1 : 1;
     }
     if (isnan(x->score) != isnan(y->score)) {
         return isnan(y->score) ? -1 : 1;
@@ -68,12 +82,11 @@ static int by_score(const void *a, const void *b)
     if (x->score < y->score || x->score > y->score) {
         return x->score < y->score ? -1 : 1;
     }
-    if (x->plan.loss != y->plan.loss) {
-        return x->plan.loss < y->plan.loss ? -1 : 1;
+    if (x->plan->loss != y->plan->loss) {
+        return x->plan->loss < y->plan->loss ? -1 : 1;
     }
-    if (x->plan.tokens_per_s_per_user > y->plan.tokens_per_s_per_user ||
-        x->plan.tokens_per_s_per_user < y->plan.tokens_per_s_per_user) {
-        return x->plan.tokens_per_s_per_user > y->plan.tokens_per_s_per_user ? -1 : 1;
+    if (x->user > y->user || x->user < y->user) {
+        return x->user > y->user ? -1 : 1;
     }
     return x->place < y->place ? -1 : 1;
 }
@@ -82,59 +95,70 @@ static int by_user(const void *a, const void *b)
 {
     const struct ranked *const x = a;
     const struct ranked *const y = b;
-    if (x->plan.basis != y->plan.basis) {
-        return x->plan.basis < y->plan.basis ? -1 : 1;
+    if (x->basis != y->basis) {
+        return x->basis < y->basis ? -1 : 1;
     }
-    const double user = y->plan.tokens_per_s_per_user - x->plan.tokens_per_s_per_user;
+    const double user = y->user - x->user;
     const double worth = y->worth - x->worth;
     const int order = user != 0 ? (user > 0) - (user < 0) : (worth > 0) - (worth < 0);
     return order != 0 ? order : x->place < y->place ? -1 : 1;
+}
+
+/* Marks the plans of the Pareto fronts, one for each basis; all are those of *out. */
+static void mark_pareto(struct roof_plans *out, struct ranked *all)
+{
+    double most = -1;
+    qsort(all, out->count, sizeof *all, by_user);
+    for (size_t i = 0; i < out->count; i++) {
+        most = i > 0 && all[i].basis != all[i - 1].basis ? -1 : most;
+        out->plan[all[i].place].pareto = all[i].worth > most;
+        most = fmax(most, all[i].worth);
+    }
 }
 
 enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_problem *problem,
                                  struct roof_error *error)
 {
     struct ranked *const all = malloc((out->count + 1) * sizeof *all);
-    if (all == NULL) {
+    struct roof_plan *const sorted = malloc((out->count + 1) * sizeof *sorted);
+    if (all == NULL || sorted == NULL) {
+        free(all);
+        free(sorted);
         return roof_no_memory(error);
     }
     out->priced = all_priced(out);
     for (size_t i = 0; i < out->count; i++) {
-        all[i].score = roof_plan_ranked_score(&out->plan[i], problem);
-        all[i].worth = out->priced ? 1 / out->plan[i].cost : out->plan[i].tokens_per_s_per_device;
-        all[i].place = i;
-        all[i].plan = out->plan[i];
+        all[i] = ranked_of(&out->plan[i], problem, out->priced, i);
     }
-    qsort(all, out->count, sizeof *all, by_user);
-    double most = -1;
-    for (size_t i = 0; i < out->count; i++) {
-        most = i > 0 && all[i].plan.basis != all[i - 1].plan.basis ? -1 : most;
-        all[i].plan.pareto = all[i].worth > most;
-        most = fmax(most, all[i].worth);
-    }
+    mark_pareto(out, all);
     qsort(all, out->count, sizeof *all, by_score);
     for (size_t i = 0; i < out->count; i++) {
-        out->plan[i] = all[i].plan;
+        sorted[i] = *all[i].plan;
     }
     free(all);
+    free(out->plan);
+    out->plan = sorted;
     return ROOF_OK;
 }
 
 /* Puts the plans of two searches in the order of one: by hardware and formats. */
-static void merge(struct roof_plan *out, const struct roof_plans *a, const struct roof_plans *b)
+static void merge(struct ranked *out, const struct roof_plans *a, const struct roof_plans *b,
+                  const struct roof_plan_problem *problem)
 {
+    const bool priced = all_priced(a) && all_priced(b);
     size_t j = 0;
     for (size_t i = 0; i < a->count; i++) {
         const struct roof_plan *const next = &a->plan[i];
         while (j < b->count &&
                (b->plan[j].hardware < next->hardware ||
                 (b->plan[j].hardware == next->hardware && b->plan[j].serving < next->serving))) {
-            *out++ = b->plan[j++];
+            out[i + j] = ranked_of(&b->plan[j], problem, priced, i + j);
+            j++;
         }
-        *out++ = *next;
+        out[i + j] = ranked_of(next, problem, priced, i + j);
     }
-    while (j < b->count) {
-        *out++ = b->plan[j++];
+    for (; j < b->count; j++) {
+        out[a->count + j] = ranked_of(&b->plan[j], problem, priced, a->count + j);
     }
 }
 
@@ -151,17 +175,20 @@ enum roof_status roof_plans_keep_beyond(struct roof_plans *out, const struct roo
                                         const struct roof_plan_problem *problem,
                                         struct roof_error *error)
 {
-    struct roof_plans all = {.count = out->count + beyond->count};
-    all.plan = malloc(all.count * sizeof *all.plan);
-    if (all.plan == NULL) {
+    const size_t count = out->count + beyond->count;
+    struct ranked *const all = malloc((count + 1) * sizeof *all);
+    if (all == NULL) {
         return roof_no_memory(error);
     }
-    merge(all.plan, out, beyond);
-    const enum roof_status status = roof_plans_rank(&all, problem, error);
-    if (status == ROOF_OK && all.plan[0].loss > problem->max_loss &&
-        all.plan[0].basis == roof_plans_first_basis(out)) {
-        out->beyond = all.plan[0];
+    assert(count > 0);
+    merge(all, out, beyond, problem);
+    const struct ranked *first = all;
+    for (size_t i = 1; i < count; i++) {
+        first = by_score(&all[i], first) < 0 ? &all[i] : first;
     }
-    free(all.plan);
-    return status;
+    if (first->plan->loss > problem->max_loss && first->basis == roof_plans_first_basis(out)) {
+        out->beyond = *first->plan;
+    }
+    free(all);
+    return ROOF_OK;
 }

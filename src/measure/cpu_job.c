@@ -2,24 +2,62 @@
 #define _GNU_SOURCE /* madvise */
 #include "measure/cpu_job.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/base.h"
 
+#if defined(__x86_64__)
+/* The registers that the system saves (XCR0): XMM, YMM, and with AVX-512 its masks and ZMM. */
+#define SAVES_AVX 0x06U
+#define SAVES_AVX512 0xe6U
+
+/* Returns the registers that the system saves when it changes threads. */
+static unsigned saved_registers(unsigned leaf_1)
+{
+    unsigned low = 0;
+    unsigned high = 0;
+    if ((leaf_1 & bit_OSXSAVE) != 0) {
+        __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    }
+    return low;
+}
+
+static bool all(unsigned set, unsigned wanted)
+{
+    return (set & wanted) == wanted;
+}
+#endif
+
+/* __builtin_cpu_supports would ask the processor at the start of every program with this library,
+ * which takes 50 us in a virtual machine. */
 struct roof_cpu_features roof_cpu_features(void)
 {
     struct roof_cpu_features out = {.isa = ROOF_ISA_BASE};
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                        __builtin_cpu_supports("avx512vl");
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    unsigned leaf_1 = 0;
+    unsigned leaf_7_1 = 0;
+    if (__get_cpuid(1, &a, &b, &leaf_1, &d) == 0 ||
+        __get_cpuid_count(7, 1, &leaf_7_1, &b, &c, &d) == 0 ||
+        __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) {
+        return out;
+    }
+    const unsigned saved = saved_registers(leaf_1);
+    const bool avx2 = all(saved, SAVES_AVX) && all(leaf_1, bit_FMA) && all(b, bit_AVX2);
+    const bool avx512 = avx2 && all(saved, SAVES_AVX512) &&
+                        all(b, (unsigned)bit_AVX512F | (unsigned)bit_AVX512BW |
+                                   (unsigned)bit_AVX512DQ | (unsigned)bit_AVX512VL);
     out.isa = avx512 ? ROOF_ISA_AVX512 : avx2 ? ROOF_ISA_AVX2 : ROOF_ISA_BASE;
-    out.vnni = avx512 && __builtin_cpu_supports("avx512vnni");
-    out.bf16 = avx512 && __builtin_cpu_supports("avx512bf16");
+    out.vnni = avx512 && all(c, bit_AVX512VNNI);
+    out.bf16 = avx512 && all(leaf_7_1, bit_AVX512BF16);
 #endif
     return out;
 }

@@ -190,11 +190,12 @@ static enum roof_status read_name(int *out, const struct roof_json *json,
                            "%s is missing, or not a name that is known", key);
 }
 
-static enum roof_status read_number(double *out, const struct roof_json *json,
-                                    const roof_json_value *object, const char *key, double min,
-                                    double max, struct roof_error *error)
+/* Reads the number that stands under a key; value is what stands there, NULL: nothing. */
+static enum roof_status read_value(double *out, const struct roof_json *json,
+                                   const roof_json_value *object, const roof_json_value *value,
+                                   const char *key, double min, double max,
+                                   struct roof_error *error)
 {
-    const roof_json_value *const value = roof_json_get(object, key);
     if (roof_json_number(out, value) && *out >= min && *out <= max) {
         return ROOF_OK;
     }
@@ -203,6 +204,13 @@ static enum roof_status read_number(double *out, const struct roof_json *json,
     return roof_json_error(json, value == NULL ? object : value, error,
                            "%s must be a number from %s to %s", key, roof_format_short(low, min),
                            roof_format_short(high, max));
+}
+
+static enum roof_status read_number(double *out, const struct roof_json *json,
+                                    const roof_json_value *object, const char *key, double min,
+                                    double max, struct roof_error *error)
+{
+    return read_value(out, json, object, roof_json_get(object, key), key, min, max, error);
 }
 
 /* Reads which formula the parameters are for: that of the kernel unless the fit says otherwise. */
@@ -238,10 +246,11 @@ static enum roof_status read_parameters(struct roof_kernel_fit *out, const struc
     const struct roof_parameter *const parameter = roof_fit_parameters(out, &count);
     for (size_t i = 0; i < count; i++) {
         const struct roof_parameter *const p = &parameter[i];
+        const roof_json_value *const value = roof_json_get(values, p->key);
         out->parameter[i] = p->neutral;
-        if (isnan(out->parameter[i]) || roof_json_get(values, p->key) != NULL) {
-            TRY(read_number(&out->parameter[i], json, values == NULL ? object : values, p->key,
-                            p->min, p->max, error));
+        if (isnan(out->parameter[i]) || value != NULL) {
+            TRY(read_value(&out->parameter[i], json, values == NULL ? object : values, value,
+                           p->key, p->min, p->max, error));
         }
     }
     return ROOF_OK;
@@ -451,10 +460,9 @@ const struct roof_registry roof_calibration_registry = {.folder = "calibration",
 
 /* Tells whether the kernel of a fit is among those that are asked for. Its name is the first string
  * behind the first colon, as roof_calibration_write has it. */
-static bool wants_fit(const char *item, size_t length, unsigned wanted)
+static bool wants_fit(const char *item, unsigned wanted)
 {
-    const char *const colon = memchr(item, ':', length);
-    const char *const name = strchr(colon, '"') + 1;
+    const char *const name = strchr(strchr(item, ':'), '"') + 1;
     const size_t size = strcspn(name, "\"");
     int kernel = 0;
     while (strlen(kernels[kernel].name) != size || memcmp(kernels[kernel].name, name, size) != 0) {
@@ -468,7 +476,7 @@ enum roof_status roof_calibration_read(struct roof_calibration **out, const char
                                        struct roof_error *error)
 {
     const struct roof_json_filter filter = {
-        .array = "\"fits\"", .wants = wants_fit, .wanted = source->wanted};
+        .array = "fits", .wants = wants_fit, .wanted = source->wanted};
     struct roof_registry some = roof_calibration_registry;
     some.filter = source->wanted == ROOF_KERNELS_ALL ? NULL : &filter;
     struct roof_json *json = NULL;

@@ -859,49 +859,6 @@ static void check_in_locale(const char *name)
     roof_json_free(json);
 }
 
-static bool wants_letter(const char *item, size_t length, unsigned wanted)
-{
-    return length > 2 && memchr(item, (int)wanted, length) != NULL && item[length - 1] == '}';
-}
-
-/* A filter leaves items out of one array: braces and quotes in strings, and objects in objects, do
- * not end one. */
-static void test_filter(void **unused)
-{
-    (void)unused;
-    static const char text[] = "{\"x\": [{\"q\": 1}],\n \"items\": [\n{\"a\": \"}]\\\\\"},"
-                               " {\"b\": {\"a\": {}}},\n\t{\"c\": \"{\\\"{\"}\n ], \"y\": [2, {}]}";
-    static const struct {
-        char letter;
-        size_t items;
-        const char *first; /* the key of the first one */
-    } cases[] = {{'a', 2, "a"}, {'b', 1, "b"}, {'c', 1, "c"}, {'"', 3, "a"}, {'z', 0, NULL}};
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct roof_json_filter filter = {
-            .array = "\"items\"", .wants = wants_letter, .wanted = (unsigned)cases[i].letter};
-        struct roof_json *json = NULL;
-        assert_int_equal(roof_json_parse_some(&json, text, strlen(text), "t.json", &filter, NULL),
-                         ROOF_OK);
-        const roof_json_value *const root = roof_json_root(json);
-        const roof_json_value *const items = roof_json_get(root, "items");
-        assert_int_equal(roof_json_count(items), cases[i].items);
-        if (cases[i].first != NULL) {
-            assert_string_equal(roof_json_key(roof_json_first(roof_json_first(items))),
-                                cases[i].first);
-        }
-        assert_int_equal(roof_json_count(roof_json_get(root, "x")), 1);
-        assert_int_equal(roof_json_count(roof_json_get(root, "y")), 2);
-        roof_json_free(json);
-    }
-    const struct roof_json_filter absent = {
-        .array = "\"none\"", .wants = wants_letter, .wanted = 'z'};
-    struct roof_json *json = NULL;
-    assert_int_equal(roof_json_parse_some(&json, text, strlen(text), "t.json", &absent, NULL),
-                     ROOF_OK);
-    assert_int_equal(roof_json_count(roof_json_get(roof_json_root(json), "items")), 3);
-    roof_json_free(json);
-}
-
 static void test_locale_with_a_comma(void **state)
 {
     (void)state;
@@ -1107,7 +1064,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_read_what_is_no_file, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_read_a_large_file, make_folder, remove_folder),
         cmocka_unit_test(test_embedded_files),
-        cmocka_unit_test(test_filter),
         cmocka_unit_test(test_locale_with_a_comma),
         cmocka_unit_test(test_locale_with_a_point_of_two_bytes),
     };
