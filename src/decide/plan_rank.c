@@ -48,7 +48,7 @@ static bool all_priced(const struct roof_plans *plans)
     return i == plans->count;
 }
 
-/* What orders a plan: a plan is large, so that this is sorted. */
+/* The values that order plans. Plans are large, so these are sorted in their place. */
 struct ranked {
     const struct roof_plan *plan;
     enum roof_plan_basis basis;

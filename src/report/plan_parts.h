@@ -4,6 +4,7 @@
 #define ROOF_REPORT_PLAN_PARTS_H
 
 #include "base/text.h"
+#include "decide/plan_inputs.h"
 #include "decide/plan_speedup.h"
 #include "decide/read.h"
 
@@ -50,5 +51,23 @@ void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
 void roof_plan_put_markdown(struct roof_text *out, const struct roof_plans *plans,
                             const struct roof_plan_problem *problem, size_t top,
                             const struct roof_kept_columns *kept);
+
+/* Adds why a device has no plan, if that is not said of all candidates ("Left out"). */
+void roof_plan_put_no_engine(struct roof_text *out, const struct roof_plan_problem *problem,
+                             size_t hardware);
+
+/* Returns, in `out`, why candidates are no plans. If that is the published checkpoint, its format
+ * is named: "not smaller than the published checkpoint (fp8_block128)". */
+#define ROOF_PLAN_REASON_SIZE 128
+const char *roof_plan_reason(char out[ROOF_PLAN_REASON_SIZE], enum roof_plan_rejection reason,
+                             const struct roof_plans *plans,
+                             const struct roof_plan_problem *problem);
+
+/* Writes how many candidates are no plans, by reason, with the nearest to each limit. */
+void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer *answer);
+
+/* Writes, if no plan is left, which changes would help, how near the closest candidate comes to all
+ * limits, and what was not measured. */
+void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer *answer);
 
 #endif

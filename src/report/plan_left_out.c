@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "predict/unexpected.h"
+#include "report/plan_parts.h"
+
+/* Tells whether any of the engines that may be used runs any format on a device. */
+static bool any_engine(const struct roof_plan_problem *problem, size_t hardware)
+{
+    bool any = false;
+    for (size_t i = 0; i < problem->engines->servings && !any; i++) {
+        any = roof_plan_engines(problem, i, hardware) != 0;
+    }
+    return any;
+}
+
+/* Says that no known engine runs on a device, and which formats have plans all the same. */
+static void put_unreached(struct roof_text *out, const struct roof_plan_problem *problem,
+                          const struct roof_hardware *hardware)
+{
+    const bool bf16 = hardware->compute[ROOF_PRECISION_BF16].native;
+    const bool fp16 = hardware->compute[ROOF_PRECISION_FP16].native;
+    roof_text_put(out, ": no engine known here runs on it");
+    if (problem->by_measured && problem->base.offload == ROOF_OFFLOAD_NONE && (bf16 || fp16)) {
+        roof_text_printf(out, "; %s--formats %s ranks it by bounds",
+                         problem->serving == NULL ? "" : "it has no units for these formats, but ",
+                         bf16 ? "bf16" : "fp16");
+    }
+}
+
+void roof_plan_put_no_engine(struct roof_text *out, const struct roof_plan_problem *problem,
+                             size_t hardware)
+{
+    const struct roof_hardware *const h = problem->hardware[hardware];
+    if (any_engine(problem, hardware)) {
+        return;
+    }
+    if (*h->architecture == '\0') {
+        roof_text_printf(out, ": it has no peak for a format that engines run, and names no \"%s\"",
+                         "architecture");
+    } else if (roof_engines_reach(problem->engines, h)) {
+        roof_text_put(out, ": none of the engines that may be used runs on it");
+    } else {
+        put_unreached(out, problem, h);
+    }
+}
+
+/* Describes a candidate that is no plan. */
+static void put_candidate(struct roof_text *out, const struct roof_plan *plan,
+                          const struct roof_plan_problem *problem)
+{
+    roof_plan_describe(out, plan, problem);
+    roof_text_put(out, plan->basis == ROOF_PLAN_BOUND ? " (its lower bound)" : "");
+}
+
+/* Writes a value that a limit looks at, in the unit that people use. */
+static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double value)
+{
+    char text[ROOF_QUANTITY_SIZE];
+    if (isnan(value)) {
+        roof_text_put(out, "an unknown value");
+        return;
+    }
+    switch (limit) {
+    case ROOF_PLAN_LIMIT_TTFT:
+    case ROOF_PLAN_LIMIT_TPOT:
+        roof_text_put(out, roof_format_quantity(text, value, ROOF_UNIT_MILLISECONDS));
+        break;
+    case ROOF_PLAN_LIMIT_POWER:
+        roof_text_printf(out, "%s W", roof_format_short(text, value));
+        break;
+    case ROOF_PLAN_LIMIT_TOKENS_PER_S:
+    case ROOF_PLAN_LIMIT_CONCURRENCY:
+    case ROOF_PLAN_LIMIT_COST:
+    case ROOF_PLAN_LIMIT_COUNT:
+        roof_text_put(out, roof_format_short(text, value));
+        break;
+    }
+}
+
+const char *roof_plan_reason(char out[ROOF_PLAN_REASON_SIZE], enum roof_plan_rejection reason,
+                             const struct roof_plans *plans,
+                             const struct roof_plan_problem *problem)
+{
+    const struct roof_engines *const engines = problem->engines;
+    const char *published = NULL;
+    for (size_t i = 0; i < engines->servings && reason == ROOF_REJECTED_WIDER; i++) {
+        if (plans->model[i] != NULL && roof_serving_published(&engines->serving[i])) {
+            published = roof_format(engines->serving[i].weights)->name;
+        }
+    }
+    if (published != NULL && problem->published != NULL && problem->published->gguf) {
+        published = "a GGUF file";
+    }
+    (void)snprintf(out, ROOF_PLAN_REASON_SIZE, published == NULL ? "%s" : "%s (%s)",
+                   roof_plan_rejection_name(reason), published);
+    return out;
+}
+
+/* Tells whether a candidate is the one that serves the most requests, of which put_changes tells.
+ */
+static bool is_told(const struct roof_plan *plan, const struct roof_plan_answer *answer)
+{
+    const struct roof_plan *const most = &answer->shortage.most;
+    return answer->shortage.served > 0 && plan->hardware == most->hardware &&
+           plan->serving == most->serving && plan->devices == most->devices &&
+           plan->batch == most->batch && plan->tpot_s == most->tpot_s;
+}
+
+/* Tells whether all candidates that miss a limit miss the same one, and no other. */
+static bool one_limit(const struct roof_plans *plans)
+{
+    bool one = false;
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
+        one = one || plans->missed[i] == plans->rejected[ROOF_REJECTED_LIMIT];
+    }
+    return one;
+}
+
+void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer *answer)
+{
+    const struct roof_plans *const plans = &answer->plans;
+    const struct roof_plan_problem *const problem = &answer->problem;
+    char reason[ROOF_PLAN_REASON_SIZE];
+    bool begun = false;
+    for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
+        const bool told = i == ROOF_REJECTED_LIMIT && one_limit(plans);
+        if (plans->rejected[i] > 0 && !told) {
+            roof_text_printf(out, "%s  %8zu  %s\n", begun ? "" : "\nLeft out\n", plans->rejected[i],
+                             roof_plan_reason(reason, (enum roof_plan_rejection)i, plans, problem));
+            begun = true;
+        }
+    }
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
+        const enum roof_plan_limit limit = (enum roof_plan_limit)i;
+        if (plans->missed[i] > 0) {
+            const bool all = one_limit(plans);
+            roof_text_printf(out, "%s  %8zu  %s the %s%s", begun ? "" : "\nLeft out\n",
+                             plans->missed[i], all ? "misses" : "of these miss",
+                             roof_plan_limit_name(limit), all ? "" : " alone");
+            begun = true;
+            if (is_told(&plans->nearest[i], answer)) {
+                roof_text_put(out, "\n");
+                continue;
+            }
+            roof_text_put(out, "; nearest, with ");
+            put_limit(out, limit, plans->nearest[i].value[i]);
+            roof_text_put(out, " for ");
+            put_limit(out, limit, problem->limit[i]);
+            roof_text_put(out, ":\n");
+            const size_t line = out->length;
+            roof_text_put(out, "            ");
+            put_candidate(out, &plans->nearest[i], problem);
+            roof_text_fold(out, line, 14);
+            roof_text_put(out, "\n");
+        }
+    }
+}
+
+/* Returns the engines that run formats that may be used on one of the devices, but may not be used
+ * there themselves. */
+static unsigned engines_left_out(const struct roof_plan_problem *problem)
+{
+    unsigned run = 0;
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        const struct roof_hardware *const device = problem->hardware[h];
+        const bool chosen = problem->by_measured ? roof_expects_times(device) : problem->by != 0;
+        for (size_t i = 0; i < problem->engines->servings && chosen; i++) {
+            const bool usable = problem->serving == NULL || problem->serving[i];
+            run |= usable ? roof_engines_run(problem->engines, i, device) : 0;
+        }
+    }
+    return run & ~problem->by;
+}
+
+/* Tells whether a plan must keep other limits than that of requests in flight. */
+static bool more_limits(const struct roof_plan_problem *problem)
+{
+    int i = 0;
+    while (i < ROOF_PLAN_LIMIT_COUNT &&
+           (i == ROOF_PLAN_LIMIT_CONCURRENCY || isnan(problem->limit[i]))) {
+        i++;
+    }
+    return i < ROOF_PLAN_LIMIT_COUNT;
+}
+
+/* Adds a plan to a line and ends it, with the line folded. */
+static void end_with_plan(struct roof_text *out, size_t line, const struct roof_plan *plan,
+                          const struct roof_plan_problem *problem)
+{
+    roof_plan_describe(out, plan, problem);
+    roof_text_fold(out, line, 6);
+    roof_text_put(out, "\n");
+}
+
+/* Writes with which changes a plan keeps all limits. */
+static void put_kept(struct roof_text *out, const struct roof_plan_shortage *s,
+                     const struct roof_plan_problem *problem)
+{
+    for (size_t i = 0; i < s->changes; i++) {
+        const size_t line = out->length;
+        roof_text_printf(out, "%s with --%s: ", i == 0 ? "All limits would be kept" : "  or",
+                         s->change[i].option);
+        end_with_plan(out, line, &s->change[i].plan, problem);
+    }
+    roof_text_put(out, s->changes == 0 ? "" : "\n");
+}
+
+/* Writes how many requests fit where too few do, and which changes of the question would help. */
+static void put_changes(struct roof_text *out, const struct roof_plan_answer *answer)
+{
+    const struct roof_plan_problem *const problem = &answer->problem;
+    const struct roof_plan_shortage *const s = &answer->shortage;
+    if (s->wanted == 0) {
+        put_kept(out, s, problem);
+        return;
+    }
+    if (s->served == 0 && answer->plans.rejected[ROOF_REJECTED_UNKNOWN] > 0) {
+        roof_text_put(out,
+                      "Operators of the model have no expected time here: --by ideal ranks plans "
+                      "by lower bounds.\n\n");
+        return;
+    }
+    if (s->served == 0) {
+        roof_text_put(out, "Not one request fits.\n");
+    } else {
+        const size_t line = out->length;
+        roof_text_printf(out, "%" PRId64 " requests %s%s, %" PRId64 " do not: ", s->served,
+                         !s->each && more_limits(problem) ? "keep the limits" : "fit",
+                         s->each ? " in a copy" : "", s->wanted);
+        end_with_plan(out, line, &s->most, problem);
+    }
+    for (size_t i = 0; i < s->changes; i++) {
+        const size_t line = out->length;
+        roof_text_printf(out, "  %" PRId64 " would with --%s: ", s->wanted, s->change[i].option);
+        end_with_plan(out, line, &s->change[i].plan, problem);
+    }
+    roof_text_put(out, s->changes == 0 ? "  No small change of the question helps.\n\n" : "\n");
+}
+
+/* Says how to give the memory or the link of a device that has none, where plans need one. */
+static void put_lacking(struct roof_text *out, const struct roof_plan_answer *answer,
+                        const struct roof_hardware *hardware)
+{
+    struct roof_link link;
+    if (answer->plans.rejected[ROOF_REJECTED_MEMORY] > 0 &&
+        isnan(hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value) &&
+        isnan(hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value)) {
+        roof_text_printf(out, "The memory of %s is unknown: --set memory_gb=VALUE\n", hardware->id);
+    }
+    if (answer->plans.rejected[ROOF_REJECTED_SPLIT] > 0 &&
+        roof_hardware_link(&link, hardware, 2, 2, NULL) != ROOF_OK) {
+        roof_text_printf(out,
+                         "The link of %s is unknown, and splits need it: --set link_gb_s=VALUE\n",
+                         hardware->id);
+    }
+}
+
+/* Says which formats the published checkpoint has, where those that are asked for are not smaller.
+ */
+static void put_published(struct roof_text *out, const struct roof_plan_answer *answer)
+{
+    const struct roof_engines *const engines = answer->problem.engines;
+    if (answer->plans.rejected[ROOF_REJECTED_WIDER] == 0 || !answer->formats_named) {
+        return;
+    }
+    for (size_t i = 0; i < engines->servings; i++) {
+        if (answer->plans.model[i] != NULL && roof_serving_published(&engines->serving[i]) &&
+            roof_serving_suits(&engines->serving[i], answer->problem.model)) {
+            roof_text_printf(out, "The published checkpoint is --formats %s\n",
+                             engines->serving[i].id);
+            return;
+        }
+    }
+}
+
+/* Tells whether memory is what a plan on one device lacks: candidates did not fit, or the model
+ * does not in 4 bits, which are the fewest that engines serve. */
+static bool lacks_memory(const struct roof_plan_answer *answer)
+{
+    const struct roof_plan_problem *const problem = &answer->problem;
+    const struct roof_plan_shortage *const s = &answer->shortage;
+    double room = 0;
+    double parameters = 0;
+    double active = 0;
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        const struct roof_figure *const figure = problem->hardware[h]->figure;
+        room = fmax(room, figure[ROOF_FIGURE_MEMORY_NOMINAL].value); /* not of what is unknown */
+        room = fmax(room, figure[ROOF_FIGURE_MEMORY_CAPACITY].value);
+    }
+    return (s->wanted > 0 && s->served == 0 && answer->plans.rejected[ROOF_REJECTED_MEMORY] > 0) ||
+           (roof_model_parameters(&parameters, &active, problem->model, NULL) == ROOF_OK &&
+            parameters / 2 > room && room > 0);
+}
+
+/* Names the way out of one device whose memory is too small, where an engine knows it. */
+static void put_host(struct roof_text *out, const struct roof_plan_answer *answer)
+{
+    const struct roof_plan_problem *const problem = &answer->problem;
+    const struct roof_engines *const engines = problem->engines;
+    const bool alone = problem->devices[0] == 1 && problem->base.offload == ROOF_OFFLOAD_NONE;
+    if (!alone || !lacks_memory(answer)) {
+        return;
+    }
+    for (size_t i = 0; i < engines->count; i++) {
+        if ((engines->offload >> i & 1U) != 0) {
+            roof_text_printf(
+                out,
+                "With one device the host may compute what does not fit:\n  --engine %s "
+                "--offload %s:fit --host-bandwidth GB/S --host-memory GB\n",
+                engines->engine[i].id, problem->model->experts > 0 ? "experts" : "layers");
+            return;
+        }
+    }
+}
+
+void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer *answer)
+{
+    const struct roof_plans *const plans = &answer->plans;
+    const struct roof_plan_problem *const problem = &answer->problem;
+    roof_text_put(out, "Nothing satisfies the constraints.\n");
+    put_changes(out, answer);
+    if (isfinite(plans->closest_excess) && !is_told(&plans->closest, answer)) {
+        const char *separator = "Nearest to all limits: ";
+        roof_text_put(out, separator);
+        put_candidate(out, &plans->closest, problem);
+        separator = "\n  with ";
+        for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
+            if (!isnan(problem->limit[i])) {
+                const enum roof_plan_limit limit = (enum roof_plan_limit)i;
+                roof_text_printf(out, "%s%s ", separator, roof_plan_limit_name(limit));
+                put_limit(out, limit, plans->closest.value[i]);
+                roof_text_put(out, " for ");
+                put_limit(out, limit, problem->limit[i]);
+                separator = ",\n       ";
+            }
+        }
+        roof_text_put(out, "\n");
+    }
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        put_lacking(out, answer, problem->hardware[h]);
+        if (!any_engine(problem, h)) {
+            const size_t line = out->length;
+            roof_text_printf(out, "%s has no plan", problem->hardware[h]->id);
+            roof_plan_put_no_engine(out, problem, h);
+            roof_text_fold(out, line, 4);
+            roof_text_put(out, "\n");
+        }
+    }
+    put_published(out, answer);
+    size_t candidates = 0;
+    for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
+        candidates += plans->rejected[i];
+    }
+    if (candidates == 0) {
+        roof_text_put(out, "None of the formats that were asked for is one of this model.\n");
+    }
+    put_host(out, answer);
+    const unsigned left_out = engines_left_out(problem);
+    const char *separator = "Engines left out, which --engine would take: ";
+    for (size_t i = 0; i < problem->engines->count; i++) {
+        if ((left_out >> i & 1U) != 0) {
+            roof_text_printf(out, "%s%s", separator, problem->engines->engine[i].id);
+            separator = ", ";
+        }
+    }
+    roof_text_put(out, *separator == ',' ? "\n" : "");
+}
