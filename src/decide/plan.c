@@ -416,14 +416,12 @@ static bool asked_for(const struct roof_plan_problem *q, size_t number)
 {
     const struct roof_serving *const serving = &q->engines->serving[number];
     const enum roof_precision kv = q->base.common.formats.kv;
+    const bool usable = q->serving == NULL || q->serving[number];
     bool found = q->formats == NULL;
-    if (q->serving != NULL && !q->serving[number]) {
-        return false;
-    }
     for (size_t i = 0; i < q->format_count && !found; i++) {
         found = q->formats[i] == serving->weights;
     }
-    return found && (kv == ROOF_PRECISION_AUTO || kv == serving->kv);
+    return found && usable && (kv == ROOF_PRECISION_AUTO || kv == serving->kv);
 }
 
 /* A model that is published in few bits gains nothing by more bits, which would have to be made
