@@ -457,7 +457,7 @@ static void find_room(struct roof_limits *out, const struct roof_model_predictio
     const bool host_fits = !(prediction->host_memory_bytes > prediction->host_capacity_bytes);
     const bool helps = host_fits && spare > 0 && spare < prediction->scenario.reserve;
     out->fit_reserve = helps ? spare : ROOF_UNKNOWN;
-    /* Where something is offloaded, and the device has no room, it is too little. */
+    /* An offload after which the device has no room is too little. */
     const bool none = scenario->offload == ROOF_OFFLOAD_NONE;
     const enum roof_offload_part first =
         none ? ROOF_OFFLOAD_EXPERTS : roof_offload_part(scenario->offload);

@@ -234,11 +234,9 @@ static const char *reason_of(char out[REASON_SIZE], enum roof_plan_rejection rea
     const char *published = NULL;
     for (size_t i = 0; i < engines->servings && reason == ROOF_REJECTED_WIDER; i++) {
         if (plans->model[i] != NULL && roof_serving_published(&engines->serving[i])) {
-            published = roof_format(engines->serving[i].weights)->name;
+            published = roof_plan_of_gguf(problem) ? "a GGUF file"
+                                                   : roof_format(engines->serving[i].weights)->name;
         }
-    }
-    if (published != NULL && problem->published != NULL && problem->published->gguf) {
-        published = "a GGUF file";
     }
     (void)snprintf(out, REASON_SIZE, published == NULL ? "%s" : "%s (%s)",
                    roof_plan_rejection_name(reason), published);
@@ -593,16 +591,7 @@ static void put_shape(struct roof_text *out, const struct roof_plan_problem *pro
         roof_text_put(out, ", \"acceptance\": ");
         roof_text_number(out, s->acceptance);
     }
-    if (s->images > 0) {
-        char size[ROOF_IMAGE_SIZE_SIZE];
-        roof_text_printf(
-            out, ", \"images\": %" PRId64 ", \"image_size\": \"%s\", \"image_tokens\": %" PRId64,
-            s->images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
-    }
-    if (s->prefix_hit > 0) {
-        roof_text_put(out, ", \"prefix_hit\": ");
-        roof_text_number(out, s->prefix_hit);
-    }
+    roof_plan_put_prompts_json(out, problem);
     const char *separator = ", \"class\": [";
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
         if (s->weight[w] != ROOF_PRECISION_AUTO) {
