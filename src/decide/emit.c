@@ -107,8 +107,7 @@ static bool ends_with(const char *text, const char *with)
 static void set_model(struct emitter *e, const char *given)
 {
     const struct roof_model *const m = e->plain;
-    const struct roof_model *const published = e->problem->published;
-    const bool file = published != NULL && published->gguf; /* also where a folder was given */
+    const bool file = roof_plan_of_gguf(e->problem); /* also where a folder was given */
     const char *const own = m == e->problem->model && !file ? given : m->id;
     const char *const name = m->repository == NULL ? own : m->repository;
     size_t length = strlen(name);

@@ -424,22 +424,21 @@ static bool asked_for(const struct roof_plan_problem *q, size_t number)
     return found && usable && (kv == ROOF_PRECISION_AUTO || kv == serving->kv);
 }
 
-/* A model that is published in few bits gains nothing by more bits, which would have to be made
- * from quantised weights. A GGUF file runs as it is. It does not matter which engine runs the
- * published weights, since asking for one engine must not bring more plans. */
+/* A model that is published in few bits gains nothing by more bits, where the published ones run:
+ * the wider weights would have to be made from quantised ones. It does not matter which engine runs
+ * the published ones, since asking for one engine must not bring more plans. */
 static bool is_wider(const struct search *s, size_t serving, size_t hardware)
 {
     const struct roof_plan_problem *const q = s->problem;
     const struct roof_serving *const all = q->engines->serving;
-    const bool gguf = q->published != NULL && q->published->gguf;
-    const size_t count = roof_serving_published(&all[serving]) ? 0 : q->engines->servings;
+    const int bits = roof_format(all[serving].weights)->element_bits;
     bool wider = false;
-    for (size_t i = 0; i < count && !wider; i++) {
-        wider = roof_serving_published(&all[i]) && s->out->model[i] != NULL &&
-                roof_serving_suits(&all[i], q->model) &&
-                roof_engines_run(q->engines, i, q->hardware[hardware]) != 0 &&
-                (gguf || roof_format(all[serving].weights)->element_bits >=
-                             roof_format(all[i].weights)->element_bits);
+    for (size_t i = 0; i < q->engines->servings && !roof_serving_published(&all[serving]); i++) {
+        wider =
+            wider || (roof_serving_published(&all[i]) && s->out->model[i] != NULL &&
+                      roof_serving_suits(&all[i], q->model) &&
+                      roof_engines_run(q->engines, i, q->hardware[hardware]) != 0 &&
+                      (roof_plan_of_gguf(q) || bits >= roof_format(all[i].weights)->element_bits));
     }
     return wider;
 }

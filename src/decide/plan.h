@@ -262,6 +262,12 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
  * model that is published in a format loses nothing by it. */
 enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_t serving);
 
+/** Tells whether the model is that of a GGUF file, which is run as it is. */
+static inline bool roof_plan_of_gguf(const struct roof_plan_problem *q)
+{
+    return q->published != NULL && q->published->gguf;
+}
+
 /** Returns the largest loss of the formats that the question gives to classes of weights. */
 enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q);
 

@@ -125,7 +125,7 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
         .kv = s->kv,
         .context = problem->base.generate > 0 ? problem->base.prompt + problem->base.generate
                                               : problem->base.context};
-    if (problem->published != NULL && problem->published->gguf && roof_serving_published(s)) {
+    if (roof_plan_of_gguf(problem) && roof_serving_published(s)) {
         out->weights = main_format(problem->published);
     }
     const int64_t each = roof_split_devices(&plan->split);

@@ -11,7 +11,7 @@
 /* Tells whether formats are those of a GGUF file. */
 static bool is_gguf(const struct roof_plan_problem *problem, size_t serving)
 {
-    return problem->published != NULL && problem->published->gguf &&
+    return roof_plan_of_gguf(problem) &&
            roof_serving_published(&problem->engines->serving[serving]);
 }
 

@@ -457,7 +457,7 @@ static void find_room(struct roof_limits *out, const struct roof_model_predictio
     const bool host_fits = !(prediction->host_memory_bytes > prediction->host_capacity_bytes);
     const bool helps = host_fits && spare > 0 && spare < prediction->scenario.reserve;
     out->fit_reserve = helps ? spare : ROOF_UNKNOWN;
-    /* If the device has no room although something is offloaded, more has to be. */
+    /* An offload after which the device has no room is too little. */
     const bool none = scenario->offload == ROOF_OFFLOAD_NONE;
     const enum roof_offload_part first =
         none ? ROOF_OFFLOAD_EXPERTS : roof_offload_part(scenario->offload);

@@ -197,6 +197,21 @@ void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem
     }
 }
 
+void roof_plan_put_prompts_json(struct roof_text *out, const struct roof_plan_problem *problem)
+{
+    const struct roof_scenario *const s = &problem->base;
+    char size[ROOF_IMAGE_SIZE_SIZE];
+    if (s->images > 0) {
+        roof_text_printf(
+            out, ", \"images\": %" PRId64 ", \"image_size\": \"%s\", \"image_tokens\": %" PRId64,
+            s->images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
+    }
+    if (s->prefix_hit > 0) {
+        roof_text_put(out, ", \"prefix_hit\": ");
+        roof_text_number(out, s->prefix_hit);
+    }
+}
+
 /* Names what a device draws at most, where that is known. */
 static const char *most_drawn(const struct roof_hardware *hardware)
 {

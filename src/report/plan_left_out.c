@@ -89,11 +89,9 @@ const char *roof_plan_reason(char out[ROOF_PLAN_REASON_SIZE], enum roof_plan_rej
     const char *published = NULL;
     for (size_t i = 0; i < engines->servings && reason == ROOF_REJECTED_WIDER; i++) {
         if (plans->model[i] != NULL && roof_serving_published(&engines->serving[i])) {
-            published = roof_format(engines->serving[i].weights)->name;
+            published = roof_plan_of_gguf(problem) ? "a GGUF file"
+                                                   : roof_format(engines->serving[i].weights)->name;
         }
-    }
-    if (published != NULL && problem->published != NULL && problem->published->gguf) {
-        published = "a GGUF file";
     }
     (void)snprintf(out, ROOF_PLAN_REASON_SIZE, published == NULL ? "%s" : "%s (%s)",
                    roof_plan_rejection_name(reason), published);

@@ -23,7 +23,11 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
 void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
                             const struct roof_plan_problem *problem);
 
-/* Says what the times owe to drafts and to a prefix cache, where the question has them. */
+/* Writes the members of a document that tell of images and of a prefix cache, where prompts have
+ * such. */
+void roof_plan_put_prompts_json(struct roof_text *out, const struct roof_plan_problem *problem);
+
+/* Says what the times owe to drafts, images and a prefix cache, where the question has them. */
 void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem *problem);
 
 /* Writes the command that simulates an aggregated plan, without its load: arrivals, lengths, limits

@@ -222,16 +222,7 @@ static void put_shape(struct roof_text *out, const struct roof_plan_problem *pro
         roof_text_put(out, ", \"acceptance\": ");
         roof_text_number(out, s->acceptance);
     }
-    if (s->images > 0) {
-        char size[ROOF_IMAGE_SIZE_SIZE];
-        roof_text_printf(
-            out, ", \"images\": %" PRId64 ", \"image_size\": \"%s\", \"image_tokens\": %" PRId64,
-            s->images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
-    }
-    if (s->prefix_hit > 0) {
-        roof_text_put(out, ", \"prefix_hit\": ");
-        roof_text_number(out, s->prefix_hit);
-    }
+    roof_plan_put_prompts_json(out, problem);
     const char *separator = ", \"class\": [";
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
         if (s->weight[w] != ROOF_PRECISION_AUTO) {

@@ -236,10 +236,12 @@ static enum roof_status fill(struct roof_step_table *t, const struct grid *grid,
     if (grid == &t->beside) {
         return fill_beside(cell, t, count, other, error);
     }
-    const struct roof_step_load load =
-        grid == &t->decode   ? (struct roof_step_load){.decoding = count, .context = other}
-        : grid == &t->encode ? (struct roof_step_load){.encoded = count}
-                             : (struct roof_step_load){.tokens = count, .prompt_context = other};
+    struct roof_step_load load = {.tokens = count, .prompt_context = other};
+    if (grid == &t->decode) {
+        load = (struct roof_step_load){.decoding = count, .context = other};
+    } else if (grid == &t->encode) {
+        load = (struct roof_step_load){.encoded = count};
+    }
     return t->source(cell, t->context, &load, error);
 }
 
