@@ -56,7 +56,12 @@ HARDEN_LINK ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack
 # The objects of the library are those of the shared library, too. Its calls to itself stay its own,
 # so that they cost nothing.
 PIC     ?= -fPIC -fno-semantic-interposition
-COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math \
+# gcc for x86 copies and clears structs by `rep movsq` and `rep stosq`, which take longer to begin
+# than memcpy takes for hundreds of bytes: without these options a step of a model is predicted a
+# fifth more slowly. Other compilers call memcpy anyway, and do not know the options.
+BY_CALL := -mmemcpy-strategy=libcall:-1:noalign -mmemset-strategy=libcall:-1:noalign
+COPY    := $(shell $(CC) $(BY_CALL) -E -x c /dev/null > /dev/null 2>&1 && echo '$(BY_CALL)')
+COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math $(COPY) \
           "-ffile-prefix-map=$(CURDIR)=." $(WARN) $(WERROR) -Iinclude -Isrc $(HARDEN) $(CPPFLAGS) $(CFLAGS)
 LINK    = $(COMPILE) $(HARDEN_LINK) $(LDFLAGS)
 
