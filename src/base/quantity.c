@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <locale.h>
+#include <langinfo.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -157,9 +157,10 @@ static char *put_scientific(char *p, uint64_t significand, int count, int expone
 /* Writes such a number as "0.000ddd", "ddd.ddd" or "ddd000". Returns the end. */
 static char *put_decimal(char *p, uint64_t significand, int count, int exponent)
 {
+    static const char zeros[] = {'0', '.', '0', '0', '0', '0'};
     const int whole = exponent + 1;
     if (whole <= 0) {
-        memcpy(p, "0.000000", 8);
+        memcpy(p, zeros, sizeof zeros);
         return put_whole(p + 2 - whole, significand, count);
     }
     if (count > whole) {
@@ -332,7 +333,7 @@ static bool plain_number(double *out, const char *text, const char **end)
     }
     const size_t length = strspn(text, "0123456789+-.eE");
     char copy[128];
-    const char *const point = localeconv()->decimal_point;
+    const char *const point = nl_langinfo(RADIXCHAR);
     size_t used = 0;
     for (size_t i = 0; i < length; i++) {
         const char *const piece = text[i] == '.' ? point : &text[i];
