@@ -19,7 +19,6 @@ src/measure/gpu_product.c null-dereference roof_gpu_product_able was asked befor
 src/measure/library.c use-of-uninitialized-value dlsym returns the value
 src/chart/chart.c malloc-leak the copy of a name belongs to the chart, which frees it
 src/decide/plan.c malloc-leak plans belong to the answer: roof_plans_free frees them
-src/ask/row_block.c malloc-leak the cells of a part are the block's, which frees them
 src/ask/check_read.c malloc-leak kept texts are a list of the checks, which frees them
 src/base/quantity.c null-dereference the text of a range has a colon: its caller looked
 src/decide/question.c null-dereference each input that may be given several times has its texts

@@ -220,8 +220,7 @@ void roof_asking_progress(const struct roof_asking *a, const char *what, const c
 
 /* --- records ------------------------------------------------------------------------------- */
 
-/* More bad records, or columns that nothing reads, than these are only counted. */
-#define BAD_SHOWN 20
+/* More columns that nothing reads than these are only counted. */
 #define CARRIED_SHOWN 10
 
 static void complain(const struct roof_asking *a, const struct roof_error *complaint)
@@ -234,7 +233,7 @@ static void complain(const struct roof_asking *a, const struct roof_error *compl
 void roof_asking_bad_record(const struct roof_asking *a, const struct roof_records *records,
                             const struct roof_error *error)
 {
-    if (records->bad <= BAD_SHOWN) {
+    if (records->bad <= ROOF_RECORDS_BAD_SHOWN) {
         complain(a, error);
     }
 }

@@ -6,7 +6,7 @@
 
 #include "ask/asking.h"
 #include "ask/chunks.h"
-#include "ask/row_block.h"
+#include "ask/record_batch.h"
 #include "base/base.h"
 
 /* The number of the table of all rows; those before are of one operator each. */
@@ -33,7 +33,7 @@ struct recording {
     bool objects; /* a row has its own keys */
     struct roof_table table[ALL_ROWS + 1];
     bool open[ALL_ROWS + 1];
-    struct roof_row_block block; /* rows that come before what is written next */
+    struct roof_record_batch batch; /* records that are answered in threads */
     struct roof_text text;
     enum roof_status written; /* while records are waited for */
     struct roof_error write_error;
@@ -53,12 +53,6 @@ static enum roof_status on_formats(void *context, const struct roof_named **out,
     return roof_asking_known_formats(r->asking, &r->known, out, name, model, error);
 }
 
-/* Writes the rows that are in the block. */
-static enum roof_status end_block(struct recording *r, struct roof_error *error)
-{
-    return roof_row_block_write(&r->block, &r->table[ALL_ROWS], &r->text, error);
-}
-
 /* Writes the rows so far before the next records come, which may take long: a program that asks and
  * reads through pipes gets its answer, and a signal finds whole rows. */
 static void on_wait(void *context, bool begins)
@@ -67,9 +61,6 @@ static void on_wait(void *context, bool begins)
     const struct roof_listener *const listener = r->asking->listener;
     if (!r->open[ALL_ROWS] || listener->wait == NULL) { /* the header is read */
         return;
-    }
-    if (begins && r->written == ROOF_OK) {
-        r->written = end_block(r, &r->write_error);
     }
     if (begins && r->written == ROOF_OK && r->table[ALL_ROWS].rows > 0) {
         r->written = roof_asking_write(r->asking, &r->text, &r->write_error);
@@ -170,33 +161,6 @@ static enum roof_status open_table(struct recording *r, enum roof_operator of,
     return ROOF_OK;
 }
 
-/* From so many rows on, the next ones are written in threads. */
-#define BLOCKS_FROM 1024
-
-/* Takes a row to the block, where there is one. It has the columns of all rows. */
-static enum roof_status put_in_block(bool *put, struct recording *r,
-                                     const struct roof_prediction *prediction,
-                                     struct roof_error *error)
-{
-    struct roof_table *const all = &r->table[ALL_ROWS];
-    if (r->in.model || r->objects || all->rows < BLOCKS_FROM) {
-        return ROOF_OK;
-    }
-    if (all->rows == BLOCKS_FROM && r->block.threads == 0) {
-        roof_row_block_open(&r->block);
-    }
-    *put = r->block.prediction != NULL;
-    if (!*put) {
-        return ROOF_OK;
-    }
-    roof_row_block_add(&r->block, prediction, all);
-    if (!roof_row_block_full(&r->block)) {
-        return ROOF_OK;
-    }
-    TRY(end_block(r, error));
-    return roof_asking_put(r->asking, &r->text, error);
-}
-
 static enum roof_status put_row(struct recording *r, const struct roof_prediction *prediction,
                                 struct roof_error *error)
 {
@@ -204,11 +168,6 @@ static enum roof_status put_row(struct recording *r, const struct roof_predictio
     const enum roof_operator of = own ? prediction->workload.op : ALL_ROWS;
     struct roof_table *const all = &r->table[ALL_ROWS];
     struct roof_table *const table = &r->table[of];
-    bool put = false;
-    TRY(put_in_block(&put, r, prediction, error));
-    if (put) {
-        return ROOF_OK;
-    }
     if (!r->open[of]) {
         TRY(open_table(r, of, error));
     }
@@ -221,12 +180,13 @@ static enum roof_status put_row(struct recording *r, const struct roof_predictio
     return roof_asking_put(r->asking, &r->text, error);
 }
 
-static enum roof_status predict_record(const struct roof_prediction **out, struct recording *r,
+/* Predicts the record at hand of the file, or of a part of it. */
+static enum roof_status predict_record(const struct roof_prediction **out,
+                                       const struct recording *r, struct roof_records *records,
+                                       const struct roof_hardware *hardware,
                                        struct roof_error *error)
 {
-    const struct roof_hardware *hardware = NULL;
-    TRY(roof_known_hardware(&r->known, &hardware, r->records.hardware, error));
-    TRY(roof_records_predict(out, &r->records, hardware, error));
+    TRY(roof_records_predict(out, records, hardware, error));
     return r->in.model || r->mixed || (*out)->workload.op == r->in.op
                ? ROOF_OK
                : roof_error_set(error, ROOF_INVALID,
@@ -235,11 +195,31 @@ static enum roof_status predict_record(const struct roof_prediction **out, struc
                                 roof_operator_row(r->in.op)->name);
 }
 
+/* Predicts a record of a part if its device was found before: to find one changes what is known. */
+static enum roof_status on_part(void *context, const struct roof_prediction **out,
+                                struct roof_record_part *part, struct roof_error *error)
+{
+    const struct recording *const r = context;
+    const struct roof_hardware *const hardware =
+        roof_known_before(&r->known, part->records.hardware);
+    part->stopped = hardware == NULL;
+    return part->stopped ? ROOF_OK : predict_record(out, r, &part->records, hardware, error);
+}
+
+/* Finds the device of the record at hand and predicts it. */
+static enum roof_status predict_next(const struct roof_prediction **out, struct recording *r,
+                                     struct roof_error *error)
+{
+    const struct roof_hardware *hardware = NULL;
+    TRY(roof_known_hardware(&r->known, &hardware, r->records.hardware, error));
+    return predict_record(out, r, &r->records, hardware, error);
+}
+
 /* Answers one record. A bad record is reported to the listener and is no failure. */
 static enum roof_status do_record(struct recording *r, struct roof_error *error)
 {
     const struct roof_prediction *prediction = NULL;
-    const enum roof_status status = predict_record(&prediction, r, error);
+    const enum roof_status status = predict_next(&prediction, r, error);
     if (status == ROOF_OK) {
         return put_row(r, prediction, error);
     }
@@ -253,35 +233,55 @@ static enum roof_status do_record(struct recording *r, struct roof_error *error)
 /* Ends with the rows so far. */
 static enum roof_status interrupted(struct recording *r, struct roof_error *error)
 {
-    TRY(end_block(r, error));
     TRY(roof_asking_write(r->asking, &r->text, error));
     return roof_error_set(error, ROOF_IO,
                           "interrupted: the predictions of %" PRIu64 " records are written",
                           r->table[ALL_ROWS].rows);
 }
 
+/* Answers records in threads, if they may be: those of models take a place in what is known, and
+ * objects are written to tables of their operators. *some is false where the next record is to be
+ * answered alone. */
+static enum roof_status do_batch(bool *some, struct recording *r, struct roof_error *error)
+{
+    *some = false;
+    if (r->in.model || r->objects) {
+        return ROOF_OK;
+    }
+    return roof_record_batch_answer(&r->batch, some, error);
+}
+
+/* Answers the next record, or all that can be read without a wait; *more is false at the end. */
+static enum roof_status do_next(bool *more, struct recording *r, struct roof_error *error)
+{
+    *more = true;
+    TRY(do_batch(more, r, error));
+    if (*more && r->written == ROOF_OK) {
+        return ROOF_OK;
+    }
+    if (r->written == ROOF_OK) {
+        TRY(roof_records_next(&r->records, more, error));
+    }
+    if (r->written != ROOF_OK) {
+        *error = r->write_error;
+        return r->written;
+    }
+    return *more ? do_record(r, error) : ROOF_OK;
+}
+
 static enum roof_status do_records(struct recording *r, struct roof_error *error)
 {
     bool more = true;
     roof_table_begin(&r->table[ALL_ROWS], &r->text);
-    for (;;) {
-        TRY(roof_records_next(&r->records, &more, error));
-        if (r->written != ROOF_OK) {
-            *error = r->write_error;
-            return r->written;
-        }
-        if (!more) {
-            break;
-        }
-        TRY(do_record(r, error));
-        if (roof_asking_stopped(r->asking)) {
+    do {
+        TRY(do_next(&more, r, error));
+        if (more && roof_asking_stopped(r->asking)) {
             return interrupted(r, error);
         }
-    }
+    } while (more);
     if (r->records.count == 0) {
         return roof_error_at(error, ROOF_INVALID, r->records.name, 0, 0, "no records");
     }
-    TRY(end_block(r, error));
     roof_table_end(&r->table[ALL_ROWS], &r->text);
     return roof_asking_write(r->asking, &r->text, error);
 }
@@ -308,6 +308,12 @@ static enum roof_status answer(struct recording *r, struct roof_error *error)
     r->mixed = !in->model && (in->op == ROOF_OPERATOR_COUNT || (r->objects && r->records.json) ||
                               roof_records_has(&r->records, "operator"));
     TRY(open_table(r, ALL_ROWS, error));
+    r->batch = (struct roof_record_batch){.asking = r->asking,
+                                          .records = &r->records,
+                                          .table = &r->table[ALL_ROWS],
+                                          .text = &r->text,
+                                          .predict = on_part,
+                                          .context = r};
     return do_records(r, error);
 }
 
@@ -331,7 +337,7 @@ enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *erro
     }
     roof_records_close(&r->records);
     roof_known_free(&r->known);
-    roof_row_block_free(&r->block);
+    roof_record_batch_free(&r->batch);
     roof_text_free(&r->text);
     free(r);
     return status;

@@ -358,6 +358,7 @@ static const char *quoted_cell(struct roof_csv *csv, size_t *at, int *c, size_t 
         *at = *end = run_end(csv, *at, ends_quoted);
         *c = byte_at(csv, *at);
         const bool ends = *c == '"' && byte_at(csv, *at + 1) != '"';
+        csv->open = *c == EOF;
         if (*c < 0 || *c == '\0') {
             return *c == EOF ? "a quoted cell does not end" : *c == TOO_LONG ? too_long : nul_byte;
         }
@@ -468,6 +469,71 @@ enum roof_status roof_csv_line(struct roof_csv *csv, char **line, size_t *length
         (*line)[*length] = '\0';
     } while (strspn(*line, " \t\r") == *length);
     return ROOF_OK;
+}
+
+/* --- lines that another reader reads -------------------------------------------------------- */
+
+void roof_csv_open_lines(struct roof_csv *out, const char *name)
+{
+    *out = (struct roof_csv){.name = name, .file = -1, .ended = true};
+}
+
+/* Makes the buffer at least so large; without memory it stays as it is. */
+static bool grow_buffer(struct roof_csv *csv, size_t capacity)
+{
+    if (csv->capacity < capacity) {
+        char *const grown = realloc(csv->buffer, capacity);
+        if (grown == NULL) {
+            return false;
+        }
+        csv->buffer = grown;
+        csv->capacity = capacity;
+    }
+    return true;
+}
+
+enum roof_status roof_csv_give(struct roof_csv *csv, const char *lines, size_t length,
+                               struct roof_error *error)
+{
+    if (!grow_buffer(csv, length + 1)) {
+        return roof_no_memory(error);
+    }
+    memcpy(csv->buffer, lines, length);
+    csv->buffer[length] = '\0';
+    csv->next = 0;
+    csv->end = length;
+    csv->line = csv->lines = 0;
+    csv->open = false;
+    return ROOF_OK;
+}
+
+/* Returns the bytes of the whole lines in the buffer, at most so many. */
+static size_t whole_lines(const struct roof_csv *csv, size_t most)
+{
+    const size_t there = csv->end - csv->next;
+    size_t length = there < most ? there : most;
+    while (length > 0 && csv->buffer[csv->next + length - 1] != '\n') {
+        length--;
+    }
+    return length;
+}
+
+const char *roof_csv_lines(struct roof_csv *csv, size_t *length, size_t most)
+{
+    *length = whole_lines(csv, most);
+    if (*length == 0) {
+        (void)grow_buffer(csv, most + 1);
+        (void)read_more(csv);
+        *length = whole_lines(csv, most);
+    }
+    return csv->buffer + csv->next;
+}
+
+void roof_csv_go_on(struct roof_csv *csv, size_t bytes, int lines)
+{
+    csv->next += bytes;
+    csv->lines = lines < INT_MAX - 1 - csv->lines ? csv->lines + lines : INT_MAX - 1;
+    csv->line = csv->lines;
 }
 
 void roof_csv_cell(struct roof_text *out, const char *text)

@@ -38,6 +38,7 @@ struct roof_csv {
     size_t end;    /* bytes in the buffer; a NUL stands behind them */
     bool ended;    /* nothing more is read */
     int failure;   /* errno of what ended it; 0: its end */
+    bool open;     /* it ended inside a quoted cell */
     int64_t begin; /* offset of the first byte in a file that is read twice; -1: see kept */
     bool keeps;    /* what is read is kept for another time */
     bool again;    /* what was kept is read */
@@ -72,6 +73,18 @@ enum roof_status roof_csv_read(struct roof_csv *csv, bool *more, struct roof_err
  * number. */
 enum roof_status roof_csv_line(struct roof_csv *csv, char **line, size_t *length, bool *more,
                                struct roof_error *error);
+
+/* Opens a reader without a file, which reads the lines that it is given. */
+void roof_csv_open_lines(struct roof_csv *out, const char *name);
+/* Gives lines to such a reader, which copies them and numbers them from 1. */
+enum roof_status roof_csv_give(struct roof_csv *csv, const char *lines, size_t length,
+                               struct roof_error *error);
+/* Returns whole lines that come next, in at most so many bytes, which stay unread; *length is 0
+ * where there is no whole line. It reads at most once, and only if no whole line was read. */
+const char *roof_csv_lines(struct roof_csv *csv, size_t *length, size_t most);
+/* Goes on behind bytes that another reader has read, in so many lines. */
+void roof_csv_go_on(struct roof_csv *csv, size_t bytes, int lines);
+
 void roof_csv_close(struct roof_csv *csv);
 
 /* Adds a cell, in quotes if it needs them. */

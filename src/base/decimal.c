@@ -95,7 +95,7 @@ void roof_decimal_shortest(uint64_t *digits, int *exponent, double value)
     cut_zeros(digits, exponent);
 }
 
-static int count_digits(uint64_t value)
+int roof_decimal_count(uint64_t value)
 {
     static const uint64_t ten[] = {0,
                                    10,
@@ -131,9 +131,8 @@ static void put_pair(char *out, unsigned value)
     memcpy(out, pairs + 2 * (size_t)value, 2);
 }
 
-int roof_decimal_digits(char out[20], uint64_t value)
+void roof_decimal_digits(char *out, uint64_t value, int count)
 {
-    const int count = count_digits(value);
     char *end = out + count;
     while (value >= 100000000) { /* eight digits at once: their divisions do not wait for others */
         const unsigned low = (unsigned)(value % 100000000);
@@ -155,5 +154,4 @@ int roof_decimal_digits(char out[20], uint64_t value)
     } else {
         end[-1] = (char)('0' + high);
     }
-    return count;
 }

@@ -12,7 +12,10 @@
  */
 void roof_decimal_shortest(uint64_t *digits, int *exponent, double value);
 
-/* Writes the decimal digits of value, not terminated, and returns how many (1 to 20). */
-int roof_decimal_digits(char out[20], uint64_t value);
+/* Returns how many decimal digits a value has: 1 to 20. */
+int roof_decimal_count(uint64_t value);
+
+/* Writes the decimal digits of a value, not terminated; count is roof_decimal_count of it. */
+void roof_decimal_digits(char *out, uint64_t value, int count);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <locale.h>
+#include <langinfo.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -125,45 +125,50 @@ const char *roof_unit_name(enum roof_unit unit)
     return units[unit].name;
 }
 
-/* Writes digits, of which the first has this power of ten, as "d.ddde-7". Returns the end. */
-static char *put_scientific(char *p, const char *digits, int count, int exponent)
+/* Writes the digits of a significand with a point behind `whole` of them. Returns the end. */
+static char *put_with_point(char *p, uint64_t significand, int count, int whole)
 {
-    *p++ = digits[0];
-    if (count > 1) {
-        *p++ = '.';
-        memcpy(p, digits + 1, (size_t)count - 1);
-        p += count - 1;
+    roof_decimal_digits(p + 1, significand, count);
+    for (int i = 0; i < whole; i++) {
+        p[i] = p[i + 1];
     }
+    p[whole] = '.';
+    return p + count + 1;
+}
+
+/* Writes the digits of a number without a point. Returns the end. */
+static char *put_whole(char *p, uint64_t value, int count)
+{
+    roof_decimal_digits(p, value, count);
+    return p + count;
+}
+
+/* Writes a number whose first digit has this power of ten as "d.ddde-7". Returns the end. */
+static char *put_scientific(char *p, uint64_t significand, int count, int exponent)
+{
+    const uint64_t power = (uint64_t)abs(exponent);
+    p = count > 1 ? put_with_point(p, significand, count, 1) : put_whole(p, significand, count);
     *p++ = 'e';
     *p = '-';
     p += exponent < 0;
-    return p + roof_decimal_digits(p, (uint64_t)abs(exponent));
+    return put_whole(p, power, roof_decimal_count(power));
 }
 
-/* Writes digits, of which the first has this power of ten, as "0.000ddd", "ddd.ddd" or "ddd000".
- * Returns the end. */
-static char *put_decimal(char *p, const char *digits, int count, int exponent)
+/* Writes such a number as "0.000ddd", "ddd.ddd" or "ddd000". Returns the end. */
+static char *put_decimal(char *p, uint64_t significand, int count, int exponent)
 {
-    if (exponent < 0) {
-        *p++ = '0';
-        *p++ = '.';
-        for (int zeros = -1; zeros > exponent; zeros--) {
-            *p++ = '0';
-        }
-        memcpy(p, digits, (size_t)count);
-        return p + count;
-    }
+    static const char zeros[] = {'0', '.', '0', '0', '0', '0'};
     const int whole = exponent + 1;
-    const int from_digits = count < whole ? count : whole;
-    memcpy(p, digits, (size_t)from_digits);
-    memset(p + from_digits, '0', (size_t)(whole - from_digits));
-    p += whole;
-    if (count > whole) {
-        *p++ = '.';
-        memcpy(p, digits + whole, (size_t)(count - whole));
-        p += count - whole;
+    if (whole <= 0) {
+        memcpy(p, zeros, sizeof zeros);
+        return put_whole(p + 2 - whole, significand, count);
     }
-    return p;
+    if (count > whole) {
+        return put_with_point(p, significand, count, whole);
+    }
+    p = put_whole(p, significand, count);
+    memset(p, '0', (size_t)(whole - count));
+    return p + (whole - count);
 }
 
 size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value)
@@ -182,16 +187,15 @@ size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value)
         value = -value;
     }
     if (value < 9007199254740992.0 && value == floor(value)) { /* 2^53: whole and exact */
-        p += roof_decimal_digits(p, (uint64_t)value);
+        p = put_whole(p, (uint64_t)value, roof_decimal_count((uint64_t)value));
     } else {
-        char digits[20];
         uint64_t significand = 0;
         int exponent = 0;
         roof_decimal_shortest(&significand, &exponent, value);
-        const int count = roof_decimal_digits(digits, significand);
+        const int count = roof_decimal_count(significand);
         exponent += count - 1; /* it is now the power of ten of the first digit */
-        p = exponent < -5 || exponent > 20 ? put_scientific(p, digits, count, exponent)
-                                           : put_decimal(p, digits, count, exponent);
+        p = exponent < -5 || exponent > 20 ? put_scientific(p, significand, count, exponent)
+                                           : put_decimal(p, significand, count, exponent);
     }
     *p = '\0';
     return (size_t)(p - out);
@@ -329,7 +333,7 @@ static bool plain_number(double *out, const char *text, const char **end)
     }
     const size_t length = strspn(text, "0123456789+-.eE");
     char copy[128];
-    const char *const point = localeconv()->decimal_point;
+    const char *const point = nl_langinfo(RADIXCHAR);
     size_t used = 0;
     for (size_t i = 0; i < length; i++) {
         const char *const piece = text[i] == '.' ? point : &text[i];

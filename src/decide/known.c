@@ -106,6 +106,19 @@ enum roof_status roof_known_hardware(struct roof_known *known, const struct roof
     return ROOF_OK;
 }
 
+const struct roof_hardware *roof_known_before(const struct roof_known *known, const char *name)
+{
+    if (known->own != NULL && strcmp(known->own->id, name) == 0) {
+        return known->own;
+    }
+    for (size_t i = 0; i < known->devices.count; i++) {
+        if (strcmp(known->devices.entry[i].name, name) == 0) {
+            return known->devices.entry[i].object;
+        }
+    }
+    return NULL;
+}
+
 const char *roof_known_own_name(const struct roof_known *known)
 {
     return known->device.name == NULL ? ROOF_DEFAULT_HARDWARE : known->device.name;

@@ -48,6 +48,9 @@ enum roof_status roof_known_own(struct roof_known *known, struct roof_error *err
 /* Borrows a device; ROOF_UNSATISFIED when nothing knows the name. */
 enum roof_status roof_known_hardware(struct roof_known *known, const struct roof_hardware **out,
                                      const char *name, struct roof_error *error);
+/* Returns a device that was found before by its name; NULL: it was not, or nothing knows it. Any
+ * number of threads may ask while no device is looked for. */
+const struct roof_hardware *roof_known_before(const struct roof_known *known, const char *name);
 
 /* Borrows a model in a layout ("": that of the question); *fresh says that it was not borrowed
  * before. */

@@ -240,8 +240,11 @@ enum roof_status roof_records_next(struct roof_records *records, bool *more,
         const enum roof_status status =
             records->json ? next_object(records, more, &why) : next_row(records, more, &why);
         records->line = p->csv.line;
+        if (status == ROOF_OK && !*more) {
+            records->count--;
+            return ROOF_OK;
+        }
         if (status == ROOF_OK) {
-            records->count -= *more ? 0 : 1;
             records->hardware = roof_column_text(records, ROOF_COLUMN_HARDWARE);
             records->hardware =
                 *records->hardware == '\0' ? p->options.hardware : records->hardware;

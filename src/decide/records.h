@@ -16,6 +16,9 @@
 #include "decide/named.h"
 #include "predict/model_prediction.h"
 
+/** So many bad records are told of; all are counted. */
+#define ROOF_RECORDS_BAD_SHOWN 20
+
 /** Most columns of a file; of NDJSON, most different keys. */
 #define ROOF_RECORD_COLUMNS_MAX 256
 

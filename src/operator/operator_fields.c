@@ -67,14 +67,11 @@ struct roof_field roof_dimension_field(enum roof_dimension dimension, int derive
                                .width = 6};
 }
 
-struct roof_value roof_dimension_value(const struct roof_workload *workload,
-                                       enum roof_dimension dimension)
+struct roof_value roof_own_dimension_value(const struct roof_workload *workload,
+                                           enum roof_dimension dimension)
 {
     const struct roof_input *const input = &roof_dimensions[dimension];
     struct roof_value value = {.number = ROOF_UNKNOWN};
-    if (!roof_operator_has(workload->op, dimension)) {
-        return value;
-    }
     const int64_t size = roof_input_get(workload, input);
     if (input->kind == ROOF_INPUT_CHOICE) {
         value.text = input->choices[size];

@@ -16,8 +16,17 @@ void roof_operator_values(struct roof_value *out, char list[ROOF_DIMENSION_LIST_
 
 /* A field for a dimension; derived is the number that its module gives to the value. */
 struct roof_field roof_dimension_field(enum roof_dimension dimension, int derived);
-/* The value of a dimension; absent where the operator does not have it. */
-struct roof_value roof_dimension_value(const struct roof_workload *workload,
-                                       enum roof_dimension dimension);
+/* The value of a dimension that the operator has. */
+struct roof_value roof_own_dimension_value(const struct roof_workload *workload,
+                                           enum roof_dimension dimension);
+/* The value of a dimension; absent where the operator does not have it, as most of the columns of
+ * any operator. */
+static inline struct roof_value roof_dimension_value(const struct roof_workload *workload,
+                                                     enum roof_dimension dimension)
+{
+    return roof_operator_has(workload->op, dimension)
+               ? roof_own_dimension_value(workload, dimension)
+               : (struct roof_value){.number = ROOF_UNKNOWN};
+}
 
 #endif

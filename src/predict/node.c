@@ -60,7 +60,7 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
                                    const struct roof_hardware *hardware, struct roof_error *error)
 {
     hardware = roof_node_hardware(node, hardware);
-    TRY(roof_predict(out, &node->workload, hardware, error));
+    TRY(roof_predict_formatted(out, &node->workload, hardware, error));
     if (node->beside_prompts && node->workload.stack == ROOF_STACK_VLLM) {
         raise_expected(out);
     }
@@ -70,7 +70,7 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
     struct roof_workload other = node->workload;
     struct roof_prediction at_once;
     other.shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
-    TRY(roof_predict(&at_once, &other, hardware, error));
+    TRY(roof_predict_formatted(&at_once, &other, hardware, error));
     const bool bound = at_once.time_s < out->time_s;
     const bool expected = at_once.expected_s < out->expected_s || isnan(out->expected_s);
     if (bound && expected) {

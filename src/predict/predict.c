@@ -99,8 +99,12 @@ static void bound_part(struct roof_part *out, double bandwidth, const struct roo
 enum roof_bottleneck roof_largest_share(const double share[ROOF_BOTTLENECK_COUNT])
 {
     int most = 0;
+    double largest = share[0];
     for (int b = 1; b < ROOF_BOTTLENECK_COUNT; b++) {
-        most = share[b] > share[most] ? b : most;
+        if (share[b] > largest) {
+            largest = share[b];
+            most = b;
+        }
     }
     return (enum roof_bottleneck)most;
 }
@@ -283,6 +287,16 @@ enum roof_status roof_predict_sizes(struct roof_prediction *prediction,
     prediction->workload.shape = *shape;
     TRY(roof_sizes_resolve(&prediction->workload, error));
     return predict_resolved(prediction, prediction->hardware, true, error);
+}
+
+enum roof_status roof_predict_formatted(struct roof_prediction *out,
+                                        const struct roof_workload *workload,
+                                        const struct roof_hardware *hardware,
+                                        struct roof_error *error)
+{
+    out->workload = *workload;
+    TRY(roof_sizes_resolve(&out->workload, error));
+    return predict_resolved(out, hardware, true, error);
 }
 
 enum roof_status roof_predict_bound(struct roof_prediction *out,

@@ -19,6 +19,12 @@ struct roof_expected_sum {
     bool near;
 };
 
+/* Predicts a workload whose formats are resolved, as those of graphs are. */
+enum roof_status roof_predict_formatted(struct roof_prediction *out,
+                                        const struct roof_workload *workload,
+                                        const struct roof_hardware *hardware,
+                                        struct roof_error *error);
+
 /* Predicts the bound of a workload whose formats are resolved; nothing is expected. */
 enum roof_status roof_predict_bound(struct roof_prediction *out,
                                     const struct roof_workload *workload,

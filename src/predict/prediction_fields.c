@@ -210,14 +210,14 @@ void roof_prediction_values(struct roof_value *out, const struct roof_fields *fi
         if (field->part != part) {
             continue;
         }
-        if (field->derived < DIMENSION) {
+        if (field->derived == 0) {
             roof_field_read(&out[i], field, (const char *)prediction);
-        }
-        if (field->derived >= DIMENSION) {
+        } else if (field->derived < DIMENSION) {
+            out[i] = (struct roof_value){.number = ROOF_UNKNOWN};
+            derive(&out[i], (enum prediction_value)field->derived, prediction);
+        } else {
             out[i] = roof_dimension_value(&prediction->workload,
                                           (enum roof_dimension)(field->derived - DIMENSION));
-        } else if (field->derived != 0) {
-            derive(&out[i], (enum prediction_value)field->derived, prediction);
         }
     }
 }

@@ -45,6 +45,12 @@ static void put_array(struct roof_text *out, const char *text, const char *quote
     roof_text_put(out, "]");
 }
 
+/* Writes a number into room that there is. */
+static inline void put_number(struct roof_text *out, double value)
+{
+    out->length += roof_format_number(out->data + out->length, value);
+}
+
 static void put_json(struct roof_text *out, enum roof_type type, const struct roof_value *value)
 {
     switch (type) {
@@ -67,7 +73,7 @@ static void put_json(struct roof_text *out, enum roof_type type, const struct ro
     case ROOF_TYPE_INTEGER:
     case ROOF_TYPE_POSITIVE:
     case ROOF_TYPE_INT:
-        roof_text_number(out, value->number);
+        put_number(out, value->number);
         break;
     }
 }
@@ -77,7 +83,7 @@ static void put_csv(struct roof_text *out, enum roof_type type, const struct roo
     if (roof_type_is_text(type)) {
         roof_csv_cell(out, value->text);
     } else {
-        roof_text_number(out, value->number);
+        put_number(out, value->number);
     }
 }
 
@@ -100,12 +106,19 @@ static inline bool same_value(const struct roof_cell *cell, const struct roof_fi
     return memcmp(&cell->number, &value->number, sizeof cell->number) == 0;
 }
 
-/* Makes room for the rest of a row from column i on, so that whole blocks are copied without a look
- * at the room; a long cell asks for room again. */
+/* Makes room for the rest of a row from column i on, so that whole blocks and numbers are written
+ * without a look at the room; a long cell asks for room again. */
 static bool reserve_rest(const struct roof_table *table, struct roof_text *out, size_t i)
 {
     const size_t columns = table->columns.count - i;
     return roof_text_room(out, (columns + 1) * 2 * (ROOF_CELL_SIZE + 1)) != NULL;
+}
+
+/* Tells whether there is room for the rest of a row, behind a cell that begins at `before`. */
+static inline bool still_room(const struct roof_table *table, struct roof_text *out, size_t i,
+                              size_t before)
+{
+    return out->length - before <= ROOF_CELL_SIZE || reserve_rest(table, out, i);
 }
 
 /* Appends the first `length` of a block of `size` bytes into room that there is. */
@@ -183,7 +196,7 @@ void roof_cells_csv(struct roof_table *table, struct roof_text *out,
             continue;
         }
         put_csv(out, field->type, &printed);
-        room = reserve_rest(table, out, i + 1);
+        room = still_room(table, out, i + 1, before);
         if (room) {
             keep_value(cell, field, &values[i], out->data + before, out->length - before);
         }
@@ -212,7 +225,7 @@ void roof_cells_json(struct roof_table *table, struct roof_text *out,
         } else if (room) {
             const size_t before = out->length;
             put_json(out, field->type, &printed);
-            room = reserve_rest(table, out, i + 1);
+            room = still_room(table, out, i + 1, before);
             if (room) {
                 keep_value(cell, field, &values[i], out->data + before, out->length - before);
             }

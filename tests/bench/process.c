@@ -28,8 +28,9 @@ struct subject {
     int runs;
 };
 
+/* Of bounds: no build has measured kernels of this device, so all answer the same. */
 #define SWEEP(format, rows, more)                                                                  \
-    "exec %s sweep gemm -m 1:" rows " -n 4096 -k 4096 -H mi300x -f " format more, "rows"
+    "exec %s sweep gemm -m 1:" rows " -n 4096 -k 4096 -H mi250x -f " format more, "rows"
 
 static const struct subject subjects[] = {
     {"/bin/true", "exec /bin/true", NULL, 0, 101},

@@ -493,6 +493,53 @@ static int tear_down(void **unused)
     return unlink(path);
 }
 
+/* Rows are read elsewhere, in lines that end before a limit; the reader goes on behind them. */
+static void test_lines_elsewhere(void **unused)
+{
+    (void)unused;
+    static const char file[] = "a,b\n# c\n1,2\n3,\"4\n5\"\n6,7";
+    struct roof_csv csv;
+    struct roof_csv part;
+    struct roof_error error = {0};
+    size_t length = 0;
+    bool more = false;
+    open_bytes(&csv, file, sizeof file - 1);
+    assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_OK);
+    const char *lines = roof_csv_lines(&csv, &length, 1000);
+    assert_int_equal(length, 16); /* the last line has no end yet */
+    assert_memory_equal(lines, file + 4, length);
+    lines = roof_csv_lines(&csv, &length, 15);
+    assert_int_equal(length, 13);
+    roof_csv_open_lines(&part, "part");
+    assert_int_equal(roof_csv_give(&part, lines, length, &error), ROOF_OK);
+    assert_int_equal(roof_csv_read(&part, &more, &error), ROOF_OK);
+    assert_string_equal(part.cell[1], "2");
+    assert_int_equal(part.line, 2);
+    assert_false(part.open);
+    assert_int_equal(part.next, 8);
+    assert_int_equal(roof_csv_read(&part, &more, &error),
+                     ROOF_INVALID); /* it goes on behind them */
+    assert_true(part.open);
+    roof_csv_go_on(&csv, 8, 2);
+    assert_int_equal(csv.line, 3);
+    assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_OK);
+    assert_string_equal(csv.cell[1], "4\n5");
+    assert_int_equal(csv.line, 4);
+    (void)roof_csv_lines(&csv, &length, 1000);
+    assert_int_equal(length, 0);
+    assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_OK);
+    assert_string_equal(csv.cell[1], "7");
+    assert_int_equal(csv.line, 6);
+    assert_int_equal(roof_csv_give(&part, "8\n", 2, &error), ROOF_OK); /* used again */
+    assert_int_equal(roof_csv_read(&part, &more, &error), ROOF_OK);
+    assert_true(more && !part.open && part.line == 1);
+    assert_string_equal(part.cell[0], "8");
+    assert_int_equal(roof_csv_read(&part, &more, &error), ROOF_OK);
+    assert_false(more);
+    roof_csv_close(&part);
+    roof_csv_close(&csv);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,7 +549,7 @@ int main(void)
         cmocka_unit_test(test_refused_files), cmocka_unit_test(test_cells_written),
         cmocka_unit_test(test_borders),       cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_lines),         cmocka_unit_test(test_endless_line),
-        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_twice),         cmocka_unit_test(test_lines_elsewhere),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
