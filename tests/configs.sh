@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Counts published configs that are predicted, or refused for a reason that holds:
+# Counts configs of published models that are predicted, or refused for a reason that holds:
 # sh tests/configs.sh PROGRAM [write]
 #
 # They are those of data/models and of tests/configs.json. There each has its repository as `source`, and either the
@@ -68,7 +68,7 @@ while [ "$i" -lt "$count" ]; do
 done
 
 {
-    echo "$((predicted + refused)) published configs: $predicted are predicted, and $refused are refused for these reasons:"
+    echo "$((predicted + refused)) configs of published models: $predicted are predicted, and $refused are refused for these reasons:"
     echo
     cat "$dir/reasons"
 } > "$dir/part"
@@ -84,5 +84,5 @@ if [ "${2-}" = write ]; then
 elif ! cmp -s "$dir/page" "$page"; then
     bad docs/coverage.md 'has another count; sh tests/configs.sh PROGRAM write puts it there'
 fi
-echo "$((predicted + refused)) published configs: $predicted predicted, $refused refused, $failed wrong"
+echo "$((predicted + refused)) configs of published models: $predicted predicted, $refused refused, $failed wrong"
 [ "$failed" -eq 0 ]
