@@ -90,10 +90,13 @@ static const char *const harmless[] = {
     "sep_token_id", "decoder_start_token_id", "cross_attention_hidden_size", "unsloth_*",
     "pipeline_tag", "license", "use_mamba_kernels", "ignore_keys_at_inference",
     "keys_to_ignore_at_inference", "base_model_*_plan", "tf_legacy_loss",
-    /* towers of other modalities, which are not counted */
+    /* towers of other modalities, which config_tower.c reads or which are not counted */
     "vision_*", "image_*", "video_*", "audio_*", "speech_*", "mm_*", "projector_*", "vit_*",
     "visual*", "multimodal_*", "multi_modal_*", "boi_*", "eoi_*", "boa_*", "eoa_*", "talker_config",
-    "code2wav_config", "*_audio_output", "spatial_merge_size", "img_*", "media_*"};
+    "code2wav_config", "*_audio_output", "spatial_merge_size", "img_*", "media_*",
+    "downsample_ratio", "dynamic_image_size", "force_image_size", "*_dynamic_patch", "pad2square",
+    "ps_version", "select_layer", "template", "system_message", "use_*_lora", "use_thumbnail",
+    "projection_*", "ignore_index", "use_unified_vision_chunk"};
 
 /* Keys that are read where a family has layers with a state. */
 static const char *const state_keys[] = {"chunk_size",

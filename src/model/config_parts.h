@@ -44,6 +44,7 @@ enum {
     GEMMA4 = 1 << 26,      /* layers without a window have heads of another size (Gemma 4) */
     HEAD_LISTS = 1 << 27,  /* layers differ in their heads, each with a gate (Laguna) */
     BLOCKS = 1 << 29,      /* a query sees chosen blocks of keys (MiniMax-M3) */
+    NO_O_BIAS = 1 << 30,   /* attention_bias speaks of Q, K and V alone */
     COMPRESSED = 1 << 28,  /* keys are compressed, and the residual has streams (DeepSeek-V4) */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };

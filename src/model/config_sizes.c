@@ -171,6 +171,18 @@ static const struct {
                 {"gemma3_text", M(kv_heads), 4},
                 {"gemma3_text", M(head_dim), 256}};
 
+/* LLaVA's published configs leave out what text_config has from its class: configuration_llama.py,
+ * configuration_mistral.py. */
+static const struct {
+    const char *type;
+    size_t offset;
+    int64_t value;
+} inner_defaults[] = {
+    {"llama", M(hidden), 4096},          {"llama", M(layers), 32},    {"llama", M(heads), 32},
+    {"llama", M(intermediate), 11008},   {"llama", M(vocab), 32000},  {"mistral", M(hidden), 4096},
+    {"mistral", M(layers), 32},          {"mistral", M(heads), 32},   {"mistral", M(kv_heads), 8},
+    {"mistral", M(intermediate), 14336}, {"mistral", M(vocab), 32000}};
+
 /* Returns the value at an offset of a row of keys[] or defaults[]. */
 static int64_t *field(struct reading *reading, size_t offset)
 {
@@ -188,6 +200,25 @@ bool roof_config_has_size(const struct config *c, size_t offset)
         }
     }
     return false;
+}
+
+/* Puts in the sizes of the class of LLaVA's language model, with a note where any is missing. */
+static void put_inner_defaults(struct reading *out, const struct config *c)
+{
+    const char *const type = roof_json_string(roof_json_get(c->root, "model_type"));
+    bool missing = false;
+    if (c->text == c->root || type == NULL || strncmp(type, "llava", 5) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < COUNT(inner_defaults); i++) {
+        if (strcmp(inner_defaults[i].type, c->family->type) == 0) {
+            *field(out, inner_defaults[i].offset) = inner_defaults[i].value;
+            missing = missing || !roof_config_has_size(c, inner_defaults[i].offset);
+        }
+    }
+    if (missing) {
+        roof_model_note(c->model, "text_config leaves out sizes: those of its class are used");
+    }
 }
 
 /* Finds another spelling of a size with another value. Positions and vocabularies may have several
@@ -276,6 +307,7 @@ enum roof_status roof_config_sizes(struct reading *out, const struct config *c)
             *field(out, defaults[i].offset) = defaults[i].value;
         }
     }
+    put_inner_defaults(out, c);
     for (size_t i = 0; i < COUNT(keys); i++) {
         int64_t *const value = field(out, keys[i].offset);
         TRY(read_key(value, c, &keys[i], out->model.layers));

@@ -110,6 +110,7 @@ class Model:
         self.learned = bool(family.get("learned"))
         self.position_rows = self.positions + family.get("more_rows", 0)
         self.qkv_bias, self.o_bias = (flag("attention_bias", x) for x in ("qkv_bias", "o_bias"))
+        self.o_bias = self.o_bias and not kind.startswith("glm4")
         self.mlp_bias = flag("mlp_bias", "mlp_bias")
         self.head_bias = bool(family.get("head_bias"))
         self.tied = flag("tie_word_embeddings", "tied")
@@ -538,10 +539,12 @@ class Graph:
         if self.stage == 0 and m.tower:
             runs = s.images > 0
             unit = m.tower.patch * m.tower.merge
-            towers.add(self, m.tower, self.b * s.images if runs else 1, s.size if runs else (unit, unit))
+            idle = towers.add(self, m.tower, self.b * s.images if runs else 1,
+                              s.size if runs else (unit, unit))
             self.join()
             if not runs:
                 self.idle, self.nodes = self.nodes, {}
+            self.idle.update(idle)
         if s.phase == "encode":
             return
         if self.stage == 0:

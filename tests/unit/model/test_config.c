@@ -1240,7 +1240,7 @@ static const struct published {
      "CohereLabs/c4ai-command-a-03-2025 page"},
     {"ernie-4.5-21b-a3b", 21825437888, 3352150208, 21.8e9, 1e8, 0,
      "baidu/ERNIE-4.5-21B-A3B-PT page, size of the weights"},
-    {"glm-4-9b-0414", 9400442880, 9400442880, 9.4e9, 5e7, 0,
+    {"glm-4-9b-0414", 9400279040, 9400279040, 9.4e9, 5e7, 0,
      "zai-org/GLM-4-9B-0414 page, size of the weights"},
     {"glm-4.7-flash", 29943393920, 3896766080, 30e9, 15e7, 0, "zai-org/GLM-4.7-Flash page"},
     {"hunyuan-a13b", 80393183232, 12747448320, 80e9, 4e8, 0, "tencent/Hunyuan-A13B-Instruct page"},
