@@ -1190,10 +1190,17 @@ static const struct published {
      "keras-team/keras-hub@00d9f10, gemma3_presets.py, \"params\""},
     {"deepseek-v4-flash", 284332241238, 13799633238, 284e9, 5e8, 0,
      "openrouter.ai page of deepseek-v4-flash"},
-    {"gemma-4-31b", 30697345280, 30697345280, 30.7e9, 5e7, 0, "google/gemma-4-31B-it page"},
-    {"gemma-4-26b-a4b", 25233141760, 3822530560, 25.2e9, 5e7, 0, "google/gemma-4-26B-A4B-it page"},
-    /* With the towers for images and for sound, about 150 and 300 million. */
-    {"gemma-4-e2b", 4628569344, 4628569344, 5.1e9, 5e7, 450e6, "google/gemma-4-E2B-it page"},
+    /* The size of the weights has a factor for each layer, too, and a factor and a summand for each
+     * of the 1152 elements behind the encoder of images. */
+    {"gemma-4-31b", 31273086512, 30697345280, 31273088876, 0, 60 + 2 * 1152,
+     "google/gemma-4-31B-it, parameters of its safetensors"},
+    {"gemma-4-26b-a4b", 25805933872, 3822530560, 25805936206, 0, 30 + 2 * 1152,
+     "google/gemma-4-26B-A4B-it, parameters of its safetensors"},
+    /* With a factor for each layer, K and V of layers that use those of others (16 with heads of
+     * 256, 4 of 512, and their norms), and the tower for sound. */
+    {"gemma-4-e2b", 4797113600, 4628569344, 5123178051, 0,
+     35 + (16 * 256 + 4 * 512) * (2. * 1536 + 1) + 307183904,
+     "google/gemma-4-E2B-it, parameters of its safetensors"},
     {"laguna-xs.2", 33442617088, 3017135872, 33e9, 5e8, 0, "poolside/Laguna-XS.2 page"},
     {"phi-3-mini-4k", 3821079552, 3821079552, 3821079552, 0, 0, KERAS},
     {"phi-4", 14659507200, 14659507200, 14.7e9, 5e7, 0, "microsoft/phi-4 page"},
@@ -1215,9 +1222,9 @@ static const struct published {
      "moonshotai/Kimi-Linear-48B-A3B-Instruct page, size of the weights"},
     {"qwen3-next-80b-a3b", 79674391296, 3874929408, 80e9, 5e8, 0,
      "Qwen/Qwen3-Next-80B-A3B-Instruct page"},
-    /* With the vision tower, about 450 million. */
-    {"qwen3.5-397b-a17b", 396346350336, 17349040896, 397e9, 5e8, 450e6,
-     "Qwen/Qwen3.5-397B-A17B page"},
+    /* With the layer for multi-token prediction. */
+    {"qwen3.5-397b-a17b", 396346350336 + 456010480, 17349040896, 403397928944, 0, 6595568128,
+     "Qwen/Qwen3.5-397B-A17B, parameters of its safetensors"},
     {"nemotron-nano-9b-v2", 8888227328, 8888227328, 8.89e9, 5e6, 0,
      "nvidia/NVIDIA-Nemotron-Nano-9B-v2 page"},
     {"nemotron-3-nano-30b-a3b", 31577940288, 3580076352, 31.6e9, 5e7, 0,
@@ -1227,8 +1234,8 @@ static const struct published {
     {"olmo-3-7b", 7298011136, 7298011136, 7.3e9, 3e7, 0, "allenai/Olmo-3-1025-7B page"},
     {"minimax-m2", 228689764864, 11030553088, 229e9, 5e8, 0,
      "MiniMaxAI/MiniMax-M2 page, size of the weights"},
-    /* With the encoder of images, about 0.7 billion, and its projector. */
-    {"minimax-m3", 426174572928, 25962473856, 428e9, 1e9, 1e9, "MiniMaxAI/MiniMax-M3 page"},
+    {"minimax-m3", 427040140160, 25962473856, 427040140160, 0, 0,
+     "MiniMaxAI/MiniMax-M3, parameters of its safetensors"},
     {"mimo-v2-flash", 308778780864, 15445936320, 309e9, 5e8, 0, "XiaomiMiMo/MiMo-V2-Flash page"},
     /* With the encoder of images, its adapter and the projector: 34 layers of 23,803,648 and what
      * stands around them, 62,608,384. */

@@ -128,6 +128,26 @@ static void test_parameters(void **state)
     }
 }
 
+/* The published config of LLaVA-1.5-7B leaves the sizes of its language model to the class. */
+static void test_inner_sizes(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"model_type\": \"llava\", \"vision_feature_layer\": -2, "
+                               "\"text_config\": {\"model_type\": \"llama\", "
+                               "\"vocab_size\": 32064}, " CLIP "}";
+    struct roof_model *const m = parse(text);
+    double total = 0;
+    double active = 0;
+    assert_int_equal(roof_model_parameters(&total, &active, m, NULL), ROOF_OK);
+    assert_near(total, 7063427072, 0);
+    assert_near(active, 6738939904, 0);
+    assert_int_equal(m->tower.layers, 23);
+    assert_int_equal(m->tower.skipped, 1);
+    assert_string_equal(m->remarks[0], "text_config leaves out sizes: those of its class are used");
+    assert_null(m->remarks[1]);
+    roof_model_free(m);
+}
+
 /* Derived by hand from the rules in docs/formulas.md ("Images"). */
 static void test_images(void **state)
 {
@@ -347,9 +367,10 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters),   cmocka_unit_test(test_images),
-        cmocka_unit_test(test_windows),      cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_unknown_keys), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_parameters),  cmocka_unit_test(test_images),
+        cmocka_unit_test(test_inner_sizes), cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_left_out),    cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
