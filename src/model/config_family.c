@@ -45,6 +45,7 @@ static const struct family families[] = {
     {.type = "deepseek_v2"},
     {.type = "deepseek_v3", .flags = ROUTER_BIAS},
     {.type = "deepseek_v32", .flags = ROUTER_BIAS},
+    {.type = "longcat_flash", .flags = ROUTER_BIAS, .doubled = true},
     {.type = "kimi_k2", .flags = ROUTER_BIAS},
     {.type = "kimi_k25", .flags = ROUTER_BIAS},
     {.type = "glm4_moe", .flags = QKV_BIAS | NO_O_BIAS | ROUTER_BIAS},

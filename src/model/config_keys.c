@@ -157,6 +157,10 @@ static const char *const window_keys[] = {"hybrid_layer_pattern",
 static const char *const chunk_keys[] = {"attention_chunk_size", "intermediate_size_mlp",
                                          "moe_layers", "no_rope_layers", "no_rope_layer_interval"};
 
+/* Keys that are read where a layer of the config is two, or that change no shape there. */
+static const char *const doubled_keys[] = {"zero_expert_num", "zero_expert_type", "mla_scale_*",
+                                           "attention_method", "qk_head_dim"};
+
 /* Keys that change the architecture, with what they do. */
 static const struct architecture {
     const char *key;
@@ -254,6 +258,7 @@ static bool passes(const struct config *c, const char *key)
     if (roof_config_is_size(key) || roof_config_own_key(c, key) ||
         ((c->family->flags & OWN_WINDOWS) != 0 &&
          roof_config_key_in(key, window_keys, COUNT(window_keys))) ||
+        (c->family->doubled && roof_config_key_in(key, doubled_keys, COUNT(doubled_keys))) ||
         ((c->family->flags & CHUNKS) != 0 &&
          roof_config_key_in(key, chunk_keys, COUNT(chunk_keys)))) {
         return true;

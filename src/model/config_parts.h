@@ -55,6 +55,7 @@ struct family {
     int window_pattern;  /* every n-th layer is global; 0: the window is on every layer */
     int position_offset; /* rows of the table beyond max_position_embeddings */
     enum roof_mixer_kind mixer;
+    bool doubled; /* a layer of the config is two, of which the first has experts, too (LongCat) */
 };
 
 /* These values are not fields of the model. */
@@ -161,6 +162,9 @@ enum roof_status roof_config_blocks(struct roof_layer *layer, struct reading *r,
 enum roof_status roof_config_gemma4(struct roof_layer *layer, struct reading *r, struct config *c);
 enum roof_status roof_config_head_lists(struct roof_layer *layer, struct reading *r,
                                         const struct config *c);
+/* Reads the experts of a family whose layers are two each. */
+enum roof_status roof_config_doubled(struct roof_layer *layer, struct reading *r,
+                                     const struct config *c);
 /* Takes experts away from layers that such a family says to be dense. */
 enum roof_status roof_config_own_experts(struct roof_layer *layer, const struct roof_model *m,
                                          const struct config *c);

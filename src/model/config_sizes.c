@@ -285,6 +285,27 @@ static enum roof_status read_key(int64_t *out, const struct config *c, const str
                                            roof_json_key(other), name, *out);
 }
 
+/* Reads the layers of a family whose num_layers are two each; num_hidden_layers counts them all. */
+static enum roof_status read_doubled(int64_t *out, const struct config *c)
+{
+    const roof_json_value *const halves = roof_config_member(c, "num_layers");
+    const roof_json_value *const all = roof_config_member(c, "num_hidden_layers");
+    int64_t count = 0;
+    if (halves != NULL) {
+        TRY(roof_config_integer(&count, c, halves, "num_layers", 0, ROOF_LAYERS_MAX / 2));
+        *out = 2 * count;
+    }
+    if (all != NULL) {
+        TRY(roof_config_integer(&count, c, all, "num_hidden_layers", 0, ROOF_LAYERS_MAX));
+        if (count % 2 != 0 || (halves != NULL && count != *out)) {
+            return roof_json_error(c->json, all, c->error,
+                                   "num_hidden_layers must be twice num_layers");
+        }
+        *out = count;
+    }
+    return ROOF_OK;
+}
+
 /* Returns how many layers a config lists, where the class counts them by its list (Nemotron-H); 0
  * otherwise. */
 static int64_t listed_layers(const struct config *c)
@@ -310,7 +331,9 @@ enum roof_status roof_config_sizes(struct reading *out, const struct config *c)
     put_inner_defaults(out, c);
     for (size_t i = 0; i < COUNT(keys); i++) {
         int64_t *const value = field(out, keys[i].offset);
-        TRY(read_key(value, c, &keys[i], out->model.layers));
+        TRY(c->family->doubled && keys[i].offset == M(layers)
+                ? read_doubled(value, c)
+                : read_key(value, c, &keys[i], out->model.layers));
         if (keys[i].required && *value == 0) {
             used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s",
                                      used == 0 ? "" : ", ", keys[i].names[0]);

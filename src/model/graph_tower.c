@@ -258,12 +258,32 @@ static void embed(struct builder *b, const struct encoder *e)
     }
 }
 
+/* Counts the weights of layers and norms that no token passes; the layers begin at a node. */
+static void leave_idle(struct builder *b, const struct roof_tower *t, size_t first)
+{
+    const double layers = (double)t->skipped;
+    const enum roof_precision vectors = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights;
+    b->graph->idle_bytes += roof_tensor_bytes(vectors, (double)t->unused, 0, 0);
+    b->graph->idle_parameters += (double)t->unused;
+    for (size_t i = first; i < b->graph->count; i++) {
+        const struct roof_node *const node = &b->graph->node[i];
+        b->graph->idle_bytes += layers * (roof_node_bytes(node) / (double)node->count);
+        b->graph->idle_parameters += layers * (node->elements + node->vectors);
+    }
+}
+
 static void encode(struct builder *b, const struct encoder *e)
 {
     const struct roof_tower *const t = e->tower;
     b->block = ROOF_BLOCK_ENCODER;
     embed(b, e);
+    roof_graph_flush(b);
+    const size_t first = b->graph->count;
     encoder_layers(b, e);
+    if (t->skipped > 0 || t->unused > 0) {
+        roof_graph_flush(b);
+        leave_idle(b, t, first);
+    }
     const struct roof_reads last = b->from;
     if (t->taps > 0) {
         project(b, e, true, t->taps);
@@ -275,22 +295,6 @@ static void encode(struct builder *b, const struct encoder *e)
     project(b, e, false, 1);
     roof_graph_flush(b);
     b->block = ROOF_BLOCK_ENDS;
-}
-
-/* Counts the weights of layers and norms that no token passes. */
-static void leave_idle(struct builder *b, const struct roof_tower *t)
-{
-    const double more = (double)t->skipped / (double)t->layers;
-    const enum roof_precision vectors = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights;
-    b->graph->idle_bytes += roof_tensor_bytes(vectors, (double)t->unused, 0, 0);
-    b->graph->idle_parameters += (double)t->unused;
-    for (size_t i = 0; i < b->graph->count && t->skipped > 0; i++) {
-        const struct roof_node *const node = &b->graph->node[i];
-        if (node->count == t->layers) {
-            b->graph->idle_bytes += more * roof_node_bytes(node);
-            b->graph->idle_parameters += (double)t->skipped * (node->elements + node->vectors);
-        }
-    }
 }
 
 void roof_graph_encoder(struct builder *b)
@@ -311,7 +315,6 @@ void roof_graph_encoder(struct builder *b)
     e.rows = e.images * roof_tower_rows(t, &e.image);
     e.tokens = e.images * e.image.tokens;
     encode(b, &e);
-    leave_idle(b, t);
     if (s->phase == ROOF_PHASE_ENCODE) {
         b->graph->residual_bytes = roof_tensor_bytes(
             s->common.formats.out, (double)e.rows * (double)t->hidden, 1, (double)e.rows);

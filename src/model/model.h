@@ -241,6 +241,8 @@ struct roof_model {
     struct roof_tower tower;
     int64_t experts;
     int64_t top_k;
+    int64_t zero_experts;  /**< experts that compute nothing, beside the others; a token chooses
+                                among all, and top_k others on average */
     int64_t expert_groups; /**< a token chooses some groups of experts first; 0: it does not */
     int64_t group_topk;    /**< groups that a token chooses, and its experts among theirs */
     int64_t expert_intermediate;

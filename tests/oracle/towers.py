@@ -255,7 +255,7 @@ def add(graph, tower, images, size):
         if op:
             graph.normed(name, count, width, op)
         else:
-            graph.vector(name, "rmsnorm", dict(tokens=count, hidden=width))
+            graph.vector(name, "rmsnorm", dict(tokens=count, hidden=width, gain=0))
 
     def attend(name, places, length):
         op = "attention" if graph.s.unfused else "flash-attention"
@@ -349,7 +349,8 @@ def leave_idle(t, layer, vectors):
 
 def config(random, text):
     """Puts a drawn config behind an encoder that nobody trained."""
-    kind = random.choice(list(CLASSES))
+    plain = text["model_type"] in ("llama", "mistral", "qwen3")
+    kind = random.choice([x for x in CLASSES if plain or not x.startswith("minimax")])
     heads, merge = random.choice((2, 4, 6, 8)), random.choice((1, 2, 3))
     v = dict(hidden_size=heads * random.choice((32, 40, 64)), intermediate_size=random.randint(50, 900),
              patch_size=random.choice((8, 14, 16)))

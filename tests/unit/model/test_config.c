@@ -1022,6 +1022,48 @@ static void test_chunks(void **state)
     roof_model_free(m);
 }
 
+#define LONGCAT(more)                                                                              \
+    "{\"model_type\": \"longcat_flash\", \"hidden_size\": 64, \"num_attention_heads\": 4, "        \
+    "\"vocab_size\": 100, \"ffn_hidden_size\": 96, \"expert_ffn_hidden_size\": 32, "               \
+    "\"kv_lora_rank\": 16, \"q_lora_rank\": 16, \"qk_nope_head_dim\": 8, "                         \
+    "\"qk_rope_head_dim\": 4, \"v_head_dim\": 8, \"n_routed_experts\": 16, "                       \
+    "\"mla_scale_q_lora\": true, \"attention_method\": \"MLA\"" more "}"
+
+/* A layer of LongCat-Flash is two, the first with experts, of which some compute nothing. */
+static void test_zero_experts(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        LONGCAT(", \"num_layers\": 3, \"moe_topk\": 6, \"zero_expert_num\": 8"),
+        LONGCAT(", \"num_hidden_layers\": 6, \"num_layers\": 3, \"moe_topk\": 6, "
+                "\"zero_expert_num\": 8, \"zero_expert_type\": \"identity\""),
+        LONGCAT(", \"num_hidden_layers\": 6, \"moe_topk\": 6, \"zero_expert_num\": 8")};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct roof_model *const m = parse(texts[i]);
+        assert_int_equal(m->layers, 6);
+        for (int64_t n = 0; n < m->layers; n++) {
+            assert_int_equal(m->layer[m->layer_class[n]].moe, n % 2 == 0);
+        }
+        assert_int_equal(m->zero_experts, 8);
+        assert_int_equal(m->top_k, 4); /* 6 of 24, of which 16 compute */
+        assert_int_equal(m->shared_intermediate, 96);
+        assert_int_equal(m->expert_intermediate, 32);
+        roof_model_free(m);
+    }
+    refused(LONGCAT(", \"num_layers\": 3, \"moe_topk\": 5, \"zero_expert_num\": 8"), 1, 1,
+            "moe_topk x n_routed_experts / (n_routed_experts + zero_expert_num), the experts that "
+            "compute for a token, must be a whole number");
+    refused(LONGCAT(", \"num_layers\": 3, \"moe_topk\": 6, \"zero_expert_num\": 8,\n"
+                    "\"zero_expert_type\": \"drop\""),
+            2, 21, "zero_expert_type: only identity is known");
+    refused(LONGCAT(", \"num_layers\": 3, \"moe_topk\": 6, \"zero_expert_num\": 8,\n"
+                    "\"num_hidden_layers\": 5"),
+            2, 22, "num_hidden_layers must be twice num_layers");
+    /* In other families these keys are not understood. */
+    refused("{" LLAMA ",\n\"zero_expert_num\": 64}", 2, 20,
+            "the key zero_expert_num is not understood: some experts compute nothing");
+}
+
 static void test_refused_chunks(void **state)
 {
     (void)state;
@@ -1217,6 +1259,7 @@ static const struct published {
     {"deepseek-v3.2", 671877944064, 38403822336, 685e9, 5e8,
      11610068224. + 13959424 + 2. * 129280 * 7168, "deepseek-ai/DeepSeek-V3.2 page"},
     {"glm-5", 743911218432, 41784728832, 744e9, 5e8, 0, "zai-org/GLM-5 page"},
+    {"longcat-flash", 560664980480, 27954818048, 560e9, 1e9, 0, "LongCat-Flash, arXiv 2509.01322"},
     {"kimi-k2", 1026408232448, 32861500928, 1e12, 5e10, 0, "moonshotai/Kimi-K2-Instruct page"},
     {"kimi-linear-48b-a3b", 49122681728, 3484459904, 49e9, 5e8, 0,
      "moonshotai/Kimi-Linear-48B-A3B-Instruct page, size of the weights"},
@@ -1286,6 +1329,8 @@ static const struct {
     {"gemma-4-26b-a4b", 0, 3822530560, 3.8e9, 5e7, "google/gemma-4-26B-A4B-it page"},
     {"laguna-xs.2", 0, 3017135872, 3e9, 5e8, "poolside/Laguna-XS.2 page"},
     {"glm-5", 154880. * 6144, 40833146112, 40e9, 1e9, "zai-org/GLM-5 page"},
+    {"longcat-flash", 2 * 131072. * 6144, 26344205312, 27e9, 1e9,
+     "LongCat-Flash, arXiv 2509.01322, on average, without both ends"},
     {"kimi-k2", 0, 32861500928, 32e9, 1e9, "moonshotai/Kimi-K2-Instruct page"},
     {"qwen3.5-397b-a17b", 0, 17349040896, 17e9, 5e8, NAME},
     {"hunyuan-a13b", 0, 12747448320, 13e9, 5e8, "tencent/Hunyuan-A13B-Instruct page"},
@@ -1895,6 +1940,7 @@ int main(void)
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_refused_strangers),
         cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_zero_experts),
         cmocka_unit_test(test_refused_chunks),
         cmocka_unit_test(test_other_models),
         cmocka_unit_test(test_not_json),
