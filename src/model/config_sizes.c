@@ -171,17 +171,21 @@ static const struct {
                 {"gemma3_text", M(kv_heads), 4},
                 {"gemma3_text", M(head_dim), 256}};
 
-/* LLaVA's published configs leave out what text_config has from its class: configuration_llama.py,
- * configuration_mistral.py. */
+/* Published configs of LLaVA and Qwen2-Audio leave out what text_config has from its class:
+ * configuration_llama.py, configuration_mistral.py, configuration_qwen2.py. */
 static const struct {
     const char *type;
     size_t offset;
     int64_t value;
-} inner_defaults[] = {
-    {"llama", M(hidden), 4096},          {"llama", M(layers), 32},    {"llama", M(heads), 32},
-    {"llama", M(intermediate), 11008},   {"llama", M(vocab), 32000},  {"mistral", M(hidden), 4096},
-    {"mistral", M(layers), 32},          {"mistral", M(heads), 32},   {"mistral", M(kv_heads), 8},
-    {"mistral", M(intermediate), 14336}, {"mistral", M(vocab), 32000}};
+} inner_defaults[] = {{"llama", M(hidden), 4096},   {"llama", M(layers), 32},
+                      {"llama", M(heads), 32},      {"llama", M(intermediate), 11008},
+                      {"llama", M(vocab), 32000},   {"mistral", M(hidden), 4096},
+                      {"mistral", M(layers), 32},   {"mistral", M(heads), 32},
+                      {"mistral", M(kv_heads), 8},  {"mistral", M(intermediate), 14336},
+                      {"mistral", M(vocab), 32000}, {"qwen2", M(hidden), 4096},
+                      {"qwen2", M(layers), 32},     {"qwen2", M(heads), 32},
+                      {"qwen2", M(kv_heads), 32},   {"qwen2", M(intermediate), 22016},
+                      {"qwen2", M(vocab), 151936}};
 
 /* Returns the value at an offset of a row of keys[] or defaults[]. */
 static int64_t *field(struct reading *reading, size_t offset)
@@ -202,12 +206,13 @@ bool roof_config_has_size(const struct config *c, size_t offset)
     return false;
 }
 
-/* Puts in the sizes of the class of LLaVA's language model, with a note where any is missing. */
+/* Puts in the sizes of the class of such a language model, with a note where any is missing. */
 static void put_inner_defaults(struct reading *out, const struct config *c)
 {
     const char *const type = roof_json_string(roof_json_get(c->root, "model_type"));
     bool missing = false;
-    if (c->text == c->root || type == NULL || strncmp(type, "llava", 5) != 0) {
+    if (c->text == c->root || type == NULL ||
+        (strncmp(type, "llava", 5) != 0 && strcmp(type, "qwen2_audio") != 0)) {
         return;
     }
     for (size_t i = 0; i < COUNT(inner_defaults); i++) {

@@ -297,6 +297,18 @@ static void encode(struct builder *b, const struct encoder *e)
     b->block = ROOF_BLOCK_ENDS;
 }
 
+void roof_graph_sound(struct builder *b)
+{
+    const struct roof_sound *const sound = &b->model->sound;
+    if (sound->elements > 0) {
+        b->graph->idle_bytes +=
+            roof_tensor_bytes(vision_formats(b).weights, sound->elements, 1, sound->channels) +
+            roof_tensor_bytes(roof_graph_formats(b, ROOF_WEIGHT_NORM).weights, sound->vectors, 0,
+                              0);
+        b->graph->idle_parameters += sound->elements + sound->vectors;
+    }
+}
+
 void roof_graph_encoder(struct builder *b)
 {
     const struct roof_scenario *const s = b->s;

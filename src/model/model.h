@@ -193,6 +193,13 @@ struct roof_tower {
     bool project_no_gain; /**< that norm has no gain */
 };
 
+/** The encoder of sound, of which only the weights count. */
+struct roof_sound {
+    double elements; /**< of its matrices; 0: there is none, or none that is counted */
+    double channels; /**< rows of all of them */
+    double vectors;  /**< elements of norms, biases and positions */
+};
+
 /** A decoder-only transformer. Sizes are elements; a part that is absent has 0. */
 struct roof_model {
     const char *id;
@@ -239,6 +246,7 @@ struct roof_model {
     int64_t block_topk;     /**< such blocks for each head of the indexer */
     struct roof_mixer mixer;
     struct roof_tower tower;
+    struct roof_sound sound;
     int64_t experts;
     int64_t top_k;
     int64_t zero_experts;  /**< experts that compute nothing, beside the others; a token chooses

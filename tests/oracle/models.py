@@ -102,6 +102,7 @@ class Model:
         self.hidden = get("hidden_size", "n_embd")
         seen = "vision_config" in config and config["model_type"] in towers.CLASSES
         self.tower = towers.Tower(config, self.hidden) if seen else None
+        self.sound = towers.sound(config, self.hidden)
         count = get("num_hidden_layers", "n_layer") if kind != "longcat_flash" else 2 * get("num_layers")
         self.heads = get("num_attention_heads", "n_head")
         self.kv_heads = get("num_key_value_heads", default=family.get("kv_heads", self.heads))
@@ -554,6 +555,11 @@ class Graph:
             if not runs:
                 self.idle, self.nodes = self.nodes, {}
             self.idle.update(idle)
+        if self.stage == 0 and m.sound:
+            elements, rows, vectors = m.sound
+            held = [(f.stored("vision"), elements, 1, rows), (f.stored("norm"), vectors, 0, 0)]
+            self.idle[Node("sound", "add", dict(tokens=1, hidden=1),
+                           self.formats(f.stored("norm"), f.out), held)] = 1
         if s.phase == "encode":
             return
         if self.stage == 0:

@@ -1238,10 +1238,10 @@ static const struct published {
      "google/gemma-4-31B-it, parameters of its safetensors"},
     {"gemma-4-26b-a4b", 25805933872, 3822530560, 25805936206, 0, 30 + 2 * 1152,
      "google/gemma-4-26B-A4B-it, parameters of its safetensors"},
-    /* With a factor for each layer, K and V of layers that use those of others (16 with heads of
-     * 256, 4 of 512, and their norms), and the tower for sound. */
-    {"gemma-4-e2b", 4797113600, 4628569344, 5123178051, 0,
-     35 + (16 * 256 + 4 * 512) * (2. * 1536 + 1) + 307183904,
+    /* With a factor for each layer, and K and V of layers that use those of others (16 with heads
+     * of 256, 4 of 512, and their norms). The encoder of sound has 307,183,904. */
+    {"gemma-4-e2b", 4797113600. + 307183904, 4628569344, 5123178051, 0,
+     35 + (16 * 256 + 4 * 512) * (2. * 1536 + 1),
      "google/gemma-4-E2B-it, parameters of its safetensors"},
     {"laguna-xs.2", 33442617088, 3017135872, 33e9, 5e8, 0, "poolside/Laguna-XS.2 page"},
     {"phi-3-mini-4k", 3821079552, 3821079552, 3821079552, 0, 0, KERAS},

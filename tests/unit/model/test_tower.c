@@ -148,6 +148,51 @@ static void test_inner_sizes(void **state)
     roof_model_free(m);
 }
 
+#define SOUND(type, audio) "{\"model_type\": \"" type "\", " TEXT("llama") ", " audio "}"
+#define GEMMA4_SOUND                                                                               \
+    "\"audio_config\": {\"hidden_size\": 1024, \"num_hidden_layers\": 12, "                        \
+    "\"num_attention_heads\": 8, \"subsampling_conv_channels\": [128, 32], "                       \
+    "\"conv_kernel_size\": 5, \"output_proj_dims\": 1536}"
+#define WHISPER                                                                                    \
+    "\"audio_config\": {\"d_model\": 1280, \"encoder_layers\": 32, \"encoder_ffn_dim\": 5120, "    \
+    "\"encoder_attention_heads\": 20, \"num_mel_bins\": 128, \"max_source_positions\": 1500}"
+
+/*
+ * Of sound the weights count. Qwen2-Audio-7B has 8,397,094,912 parameters, of which 7,754,878,976
+ * are those of its language model, which is 4096 wide; its encoder is Whisper's: two convolutions
+ * of 492,800 and 4,916,480, 1,920,000 of positions, 32 layers of 19,676,160 and a norm of 2560.
+ * Gemma 4 E2B has what test_config.c derives, with 1536.
+ */
+static void test_sound(void **state)
+{
+    (void)state;
+    static const double whisper = 492800 + 4916480 + 1920000 + 32 * 19676160. + 2560;
+    static const struct {
+        const char *text;
+        double count;
+        const char *note;
+    } rows[] = {
+        {SOUND("qwen2_audio", WHISPER), 8397094912 - 7754878976 - 1281. * (4096 - 64),
+         "the encoder of sound counts in memory alone"},
+        {SOUND("qwen2_audio", WHISPER), whisper + 1281 * 64,
+         "the encoder of sound counts in memory alone"},
+        {SOUND("voxtral", WHISPER), whisper + 5120 * 64 + 64 * 64,
+         "the encoder of sound counts in memory alone"},
+        {SOUND("gemma4", GEMMA4_SOUND), 307183904 - 1536. * (1536 - 64),
+         "the encoder of sound counts in memory alone"},
+        {SOUND("ultravox", WHISPER), 0, "the encoder of sound is not counted"},
+        {SOUND("voxtral", "\"audio_config\": {\"hidden_size\": 4}"), 0,
+         "the encoder of sound is not counted"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct roof_model *const m = parse(rows[i].text);
+        assert_near(encoder_parameters(m), rows[i].count, 0);
+        assert_string_equal(m->remarks[0], rows[i].note);
+        assert_null(m->remarks[1]);
+        roof_model_free(m);
+    }
+}
+
 /* Derived by hand from the rules in docs/formulas.md ("Images"). */
 static void test_images(void **state)
 {
@@ -367,10 +412,10 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters),  cmocka_unit_test(test_images),
-        cmocka_unit_test(test_inner_sizes), cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_left_out),    cmocka_unit_test(test_unknown_keys),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_parameters),   cmocka_unit_test(test_images),
+        cmocka_unit_test(test_inner_sizes),  cmocka_unit_test(test_sound),
+        cmocka_unit_test(test_windows),      cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_unknown_keys), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
