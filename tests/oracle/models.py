@@ -82,7 +82,7 @@ class Model:
     attention, with an MLP)."""
 
     def __init__(self, config, name):
-        text = config.get("text_config", config)
+        text = config.get("text_config", config.get("llm_config", config))
         kind = text.get("model_type", config.get("model_type"))
         if config.get("model_type", "").startswith("minimax_m3"):
             kind = config["model_type"]  # which names an older class inside
