@@ -26,6 +26,7 @@ FAMILIES = {
     "gpt_oss": dict(qkv_bias=1, o_bias=1, sinks=1, expert_bias=1, router_bias=1, pattern=2),
     "deepseek_v2": {}, "deepseek_v3": dict(router_bias=1),
     "deepseek_v32": dict(router_bias=1), "glm_moe_dsa": dict(router_bias=1),
+    "glm4v_moe_text": dict(qkv_bias=1, router_bias=1), "glm4v_text": dict(qkv_bias=1, post_norms=1),
     "longcat_flash": dict(router_bias=1, zero=256),
     "kimi_k2": dict(router_bias=1), "glm4_moe_lite": dict(router_bias=1),
     "hunyuan_v1_moe": dict(qk_norm=1),
