@@ -123,7 +123,7 @@ enum roof_image_fit {
     ROOF_FIT_BUDGET   /**< it is scaled, also up, to as many whole tokens as a limit allows */
 };
 
-/** What stands behind a product that makes tokens of what the encoder gives. */
+/** Says what follows a product that makes tokens of what the encoder gives. */
 enum roof_projection_act {
     ROOF_PROJECTION_PLAIN,
     ROOF_PROJECTION_GELU,
@@ -140,7 +140,7 @@ struct roof_projection {
     bool norm;       /**< a layer norm stands between it and its activation */
 };
 
-/** Where a norm stands before these products. */
+/** Says which norm stands before these products. */
 enum roof_projection_norm {
     ROOF_PROJECTION_NO_NORM,
     ROOF_PROJECTION_PATCH_NORM, /**< of each patch */

@@ -158,10 +158,10 @@ static void test_inner_sizes(void **state)
     "\"encoder_attention_heads\": 20, \"num_mel_bins\": 128, \"max_source_positions\": 1500}"
 
 /*
- * Of sound the weights count. Qwen2-Audio-7B has 8,397,094,912 parameters, of which 7,754,878,976
- * are those of its language model, which is 4096 wide; its encoder is Whisper's: two convolutions
- * of 492,800 and 4,916,480, 1,920,000 of positions, 32 layers of 19,676,160 and a norm of 2560.
- * Gemma 4 E2B has what test_config.c derives, with 1536.
+ * The weights of encoders of sound count. Qwen2-Audio-7B has 8,397,094,912 parameters, of which
+ * 7,754,878,976 are those of its language model, which is 4096 wide; its encoder is Whisper's: two
+ * convolutions of 492,800 and 4,916,480, 1,920,000 of positions, 32 layers of 19,676,160 and a norm
+ * of 2560. Gemma 4 E2B has what test_config.c derives, with 1536.
  */
 static void test_sound(void **state)
 {
