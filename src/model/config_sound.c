@@ -4,6 +4,7 @@
  * huggingface/transformers, modeling_qwen2_audio.py, modeling_voxtral.py (both like Whisper's) and
  * modular_gemma4.py.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -131,7 +132,7 @@ static enum roof_status read_gemma4(struct sound_reading *r)
     const double second = channels(r, 1, 32);
     matrix(r, 1, first, 9);
     matrix(r, 1, second, 9 * first);
-    matrix(r, 1, h, (double)((int64_t)first / 4) * second);
+    matrix(r, 1, h, floor(first / 4) * second);
     matrix(r, 2 * layers, 4 * h, h);
     matrix(r, 2 * layers, h, 4 * h);
     matrix(r, 5 * layers, h, h); /* Q, K, V, O, positions */

@@ -98,7 +98,8 @@ static int64_t cut_by_aspect(const struct roof_tower *t, double width, double he
     int64_t best = 1;
     for (int64_t area = 1; area <= t->squares; area++) {
         for (int64_t columns = 1; columns <= area; columns++) {
-            const double off = fabs(aspect - (double)columns / (double)(area / columns));
+            const int64_t rows = area / columns;
+            const double off = fabs(aspect - (double)columns / (double)rows);
             if (area % columns == 0 &&
                 (off < least || (off == least && width * height > 0.5 * pixels * (double)area))) {
                 least = off;
