@@ -124,7 +124,8 @@ static enum roof_status read_config(struct config *c)
     TRY(roof_config_layers(&reading, c));
     roof_config_rotary_dim(c->model, c, &reading);
     note_omissions(c);
-    return roof_config_tower(c);
+    TRY(roof_config_tower(c));
+    return roof_config_sound(c);
 }
 
 /* Names the model: by its id in the registry, else by its source. */

@@ -45,9 +45,12 @@ static const struct family families[] = {
     {.type = "deepseek_v2"},
     {.type = "deepseek_v3", .flags = ROUTER_BIAS},
     {.type = "deepseek_v32", .flags = ROUTER_BIAS},
+    {.type = "longcat_flash", .flags = ROUTER_BIAS, .doubled = true},
     {.type = "kimi_k2", .flags = ROUTER_BIAS},
     {.type = "kimi_k25", .flags = ROUTER_BIAS},
-    {.type = "glm4_moe", .flags = QKV_BIAS | ROUTER_BIAS},
+    {.type = "glm4_moe", .flags = QKV_BIAS | NO_O_BIAS | ROUTER_BIAS},
+    {.type = "glm4v_moe", .flags = QKV_BIAS | NO_O_BIAS | ROUTER_BIAS},
+    {.type = "glm4v_moe_text", .flags = QKV_BIAS | NO_O_BIAS | ROUTER_BIAS},
     {.type = "glm4_moe_lite", .flags = ROUTER_BIAS},
     {.type = "glm_moe_dsa", .flags = ROUTER_BIAS},
     {.type = "olmoe", .flags = WIDE_QK_NORM},
@@ -62,7 +65,9 @@ static const struct family families[] = {
     {.type = "cohere2", .flags = TIED | PARALLEL, .window_pattern = 4},
     {.type = "ernie4_5", .flags = TIED},
     {.type = "ernie4_5_moe", .flags = TIED | ROUTER_BIAS},
-    {.type = "glm4", .flags = POST_NORMS},
+    {.type = "glm4", .flags = NO_O_BIAS | POST_NORMS},
+    {.type = "glm4v", .flags = QKV_BIAS | NO_O_BIAS | POST_NORMS},
+    {.type = "glm4v_text", .flags = QKV_BIAS | NO_O_BIAS | POST_NORMS},
     {.type = "qwen2_vl", .flags = QKV_BIAS | WINDOW_ASKED},
     {.type = "qwen2_vl_text", .flags = QKV_BIAS | WINDOW_ASKED},
     {.type = "qwen2_5_vl", .flags = QKV_BIAS | WINDOW_ASKED},
@@ -259,8 +264,8 @@ static void put_biases(struct roof_model *m, struct config *c)
     const unsigned flags = c->family->flags;
     /* attention_bias speaks of all four projections; classes differ in what is the default. */
     m->qkv_bias = roof_config_flag(c, "attention_bias", (flags & QKV_BIAS) != 0);
-    m->o_bias = roof_config_flag(c, "attention_bias", (flags & O_BIAS) != 0) &&
-                strcmp(c->family->type, "glm4_moe") != 0;
+    m->o_bias =
+        roof_config_flag(c, "attention_bias", (flags & O_BIAS) != 0) && (flags & NO_O_BIAS) == 0;
     m->mlp_bias = roof_config_flag(c, "mlp_bias", (flags & MLP_BIAS) != 0);
     static const char *const all[] = {"use_bias", "enable_bias"};
     for (size_t i = 0; i < COUNT(all); i++) {

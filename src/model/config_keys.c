@@ -90,10 +90,13 @@ static const char *const harmless[] = {
     "sep_token_id", "decoder_start_token_id", "cross_attention_hidden_size", "unsloth_*",
     "pipeline_tag", "license", "use_mamba_kernels", "ignore_keys_at_inference",
     "keys_to_ignore_at_inference", "base_model_*_plan", "tf_legacy_loss",
-    /* towers of other modalities, which are not counted */
+    /* towers of other modalities, which config_tower.c reads or which are not counted */
     "vision_*", "image_*", "video_*", "audio_*", "speech_*", "mm_*", "projector_*", "vit_*",
     "visual*", "multimodal_*", "multi_modal_*", "boi_*", "eoi_*", "boa_*", "eoa_*", "talker_config",
-    "code2wav_config", "*_audio_output", "spatial_merge_size", "img_*", "media_*"};
+    "code2wav_config", "*_audio_output", "spatial_merge_size", "img_*", "media_*",
+    "downsample_ratio", "dynamic_image_size", "force_image_size", "*_dynamic_patch", "pad2square",
+    "ps_version", "select_layer", "template", "system_message", "use_*_lora", "use_thumbnail",
+    "projection_*", "ignore_index", "use_unified_vision_chunk"};
 
 /* Keys that are read where a family has layers with a state. */
 static const char *const state_keys[] = {"chunk_size",
@@ -153,6 +156,10 @@ static const char *const window_keys[] = {"hybrid_layer_pattern",
 /* Keys that are read where a family has layers that attend within chunks. */
 static const char *const chunk_keys[] = {"attention_chunk_size", "intermediate_size_mlp",
                                          "moe_layers", "no_rope_layers", "no_rope_layer_interval"};
+
+/* Keys that are read where a layer of the config is two, or that change no shape there. */
+static const char *const doubled_keys[] = {"zero_expert_num", "zero_expert_type", "mla_scale_*",
+                                           "attention_method", "qk_head_dim"};
 
 /* Keys that change the architecture, with what they do. */
 static const struct architecture {
@@ -251,6 +258,7 @@ static bool passes(const struct config *c, const char *key)
     if (roof_config_is_size(key) || roof_config_own_key(c, key) ||
         ((c->family->flags & OWN_WINDOWS) != 0 &&
          roof_config_key_in(key, window_keys, COUNT(window_keys))) ||
+        (c->family->doubled && roof_config_key_in(key, doubled_keys, COUNT(doubled_keys))) ||
         ((c->family->flags & CHUNKS) != 0 &&
          roof_config_key_in(key, chunk_keys, COUNT(chunk_keys)))) {
         return true;

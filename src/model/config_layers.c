@@ -220,6 +220,9 @@ static enum roof_status read_experts(struct roof_layer *layer, struct reading *r
     if ((c->family->flags & CHUNKS) != 0) {
         return roof_config_chunk_experts(layer, m, c);
     }
+    if (c->family->doubled) {
+        return roof_config_doubled(layer, r, c);
+    }
     TRY(roof_config_own_experts(layer, m, c));
     return read_dense_layers(layer, m, c);
 }

@@ -267,6 +267,44 @@ enum roof_status roof_config_compressed(struct roof_layer *layer, struct reading
     return read_ratios(layer, m, c);
 }
 
+/* --- LongCat-Flash ------------------------------------------------------------------------- */
+
+/* Reads the experts that compute nothing: a token chooses among all, and computes with as many of
+ * the others as their share says. Source: huggingface/transformers, modular_longcat_flash.py. */
+static enum roof_status read_zero_experts(struct roof_model *m, const struct config *c)
+{
+    const roof_json_value *const type = roof_config_member(c, "zero_expert_type");
+    const char *const word = roof_json_string(type);
+    TRY(read_size(&m->zero_experts, c, "zero_expert_num", 256, 0));
+    if (type != NULL && (word == NULL || strcmp(word, "identity") != 0)) {
+        return roof_json_error(c->json, type, c->error, "zero_expert_type: only identity is known");
+    }
+    const int64_t all = m->experts + m->zero_experts;
+    if (m->top_k > all || m->top_k * m->experts % all != 0) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "moe_topk x n_routed_experts / (n_routed_experts + "
+                               "zero_expert_num), the experts that compute for a token, must be a "
+                               "whole number");
+    }
+    m->top_k = m->top_k * m->experts / all;
+    if (m->zero_experts > 0 && *c->model->notes == NULL) {
+        roof_model_note(c->model, "experts of a token are those that compute, on average: it "
+                                  "chooses others, too, which do nothing");
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_config_doubled(struct roof_layer *layer, struct reading *r,
+                                     const struct config *c)
+{
+    struct roof_model *const m = &r->model;
+    for (int64_t i = 1; i < m->layers; i += 2) {
+        layer[i].moe = false;
+    }
+    m->shared_intermediate = m->intermediate; /* the dense MLP beside the experts */
+    return read_zero_experts(m, c);
+}
+
 /* --- lists of heads (Laguna) --------------------------------------------------------------- */
 
 /* Reads the heads of each layer. */

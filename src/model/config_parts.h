@@ -44,6 +44,7 @@ enum {
     GEMMA4 = 1 << 26,      /* layers without a window have heads of another size (Gemma 4) */
     HEAD_LISTS = 1 << 27,  /* layers differ in their heads, each with a gate (Laguna) */
     BLOCKS = 1 << 29,      /* a query sees chosen blocks of keys (MiniMax-M3) */
+    NO_O_BIAS = 1 << 30,   /* attention_bias speaks of Q, K and V alone */
     COMPRESSED = 1 << 28,  /* keys are compressed, and the residual has streams (DeepSeek-V4) */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
@@ -54,6 +55,7 @@ struct family {
     int window_pattern;  /* every n-th layer is global; 0: the window is on every layer */
     int position_offset; /* rows of the table beyond max_position_embeddings */
     enum roof_mixer_kind mixer;
+    bool doubled; /* a layer of the config is two, of which the first has experts, too (LongCat) */
 };
 
 /* These values are not fields of the model. */
@@ -141,6 +143,9 @@ enum roof_status roof_config_layers(struct reading *r, struct config *c);
 /* Reads the encoder of images into the model, or notes that it is not counted. */
 enum roof_status roof_config_tower(const struct config *c);
 
+/* Reads the weights of the encoder of sound into the model, or notes that it is not counted. */
+enum roof_status roof_config_sound(const struct config *c);
+
 /* Leaves out layers for multi-token prediction that are not like the last layer, with a note. */
 void roof_config_drop_predictors(struct reading *r, struct config *c);
 
@@ -160,6 +165,9 @@ enum roof_status roof_config_blocks(struct roof_layer *layer, struct reading *r,
 enum roof_status roof_config_gemma4(struct roof_layer *layer, struct reading *r, struct config *c);
 enum roof_status roof_config_head_lists(struct roof_layer *layer, struct reading *r,
                                         const struct config *c);
+/* Reads the experts of a family whose layers are two each. */
+enum roof_status roof_config_doubled(struct roof_layer *layer, struct reading *r,
+                                     const struct config *c);
 /* Takes experts away from layers that such a family says to be dense. */
 enum roof_status roof_config_own_experts(struct roof_layer *layer, const struct roof_model *m,
                                          const struct config *c);

@@ -171,6 +171,22 @@ static const struct {
                 {"gemma3_text", M(kv_heads), 4},
                 {"gemma3_text", M(head_dim), 256}};
 
+/* Published configs of LLaVA and Qwen2-Audio leave out what text_config has from its class:
+ * configuration_llama.py, configuration_mistral.py, configuration_qwen2.py. */
+static const struct {
+    const char *type;
+    size_t offset;
+    int64_t value;
+} inner_defaults[] = {{"llama", M(hidden), 4096},   {"llama", M(layers), 32},
+                      {"llama", M(heads), 32},      {"llama", M(intermediate), 11008},
+                      {"llama", M(vocab), 32000},   {"mistral", M(hidden), 4096},
+                      {"mistral", M(layers), 32},   {"mistral", M(heads), 32},
+                      {"mistral", M(kv_heads), 8},  {"mistral", M(intermediate), 14336},
+                      {"mistral", M(vocab), 32000}, {"qwen2", M(hidden), 4096},
+                      {"qwen2", M(layers), 32},     {"qwen2", M(heads), 32},
+                      {"qwen2", M(kv_heads), 32},   {"qwen2", M(intermediate), 22016},
+                      {"qwen2", M(vocab), 151936}};
+
 /* Returns the value at an offset of a row of keys[] or defaults[]. */
 static int64_t *field(struct reading *reading, size_t offset)
 {
@@ -188,6 +204,26 @@ bool roof_config_has_size(const struct config *c, size_t offset)
         }
     }
     return false;
+}
+
+/* Puts in the sizes of the class of such a language model, with a note where any is missing. */
+static void put_inner_defaults(struct reading *out, const struct config *c)
+{
+    const char *const type = roof_json_string(roof_json_get(c->root, "model_type"));
+    bool missing = false;
+    if (c->text == c->root || type == NULL ||
+        (strncmp(type, "llava", 5) != 0 && strcmp(type, "qwen2_audio") != 0)) {
+        return;
+    }
+    for (size_t i = 0; i < COUNT(inner_defaults); i++) {
+        if (strcmp(inner_defaults[i].type, c->family->type) == 0) {
+            *field(out, inner_defaults[i].offset) = inner_defaults[i].value;
+            missing = missing || !roof_config_has_size(c, inner_defaults[i].offset);
+        }
+    }
+    if (missing) {
+        roof_model_note(c->model, "text_config leaves out sizes: those of its class are used");
+    }
 }
 
 /* Finds another spelling of a size with another value. Positions and vocabularies may have several
@@ -254,6 +290,27 @@ static enum roof_status read_key(int64_t *out, const struct config *c, const str
                                            roof_json_key(other), name, *out);
 }
 
+/* Reads the layers of a family whose num_layers are two each; num_hidden_layers counts them all. */
+static enum roof_status read_doubled(int64_t *out, const struct config *c)
+{
+    const roof_json_value *const halves = roof_config_member(c, "num_layers");
+    const roof_json_value *const all = roof_config_member(c, "num_hidden_layers");
+    int64_t count = 0;
+    if (halves != NULL) {
+        TRY(roof_config_integer(&count, c, halves, "num_layers", 0, ROOF_LAYERS_MAX / 2));
+        *out = 2 * count;
+    }
+    if (all != NULL) {
+        TRY(roof_config_integer(&count, c, all, "num_hidden_layers", 0, ROOF_LAYERS_MAX));
+        if (count % 2 != 0 || (halves != NULL && count != *out)) {
+            return roof_json_error(c->json, all, c->error,
+                                   "num_hidden_layers must be twice num_layers");
+        }
+        *out = count;
+    }
+    return ROOF_OK;
+}
+
 /* Returns how many layers a config lists, where the class counts them by its list (Nemotron-H); 0
  * otherwise. */
 static int64_t listed_layers(const struct config *c)
@@ -276,9 +333,12 @@ enum roof_status roof_config_sizes(struct reading *out, const struct config *c)
             *field(out, defaults[i].offset) = defaults[i].value;
         }
     }
+    put_inner_defaults(out, c);
     for (size_t i = 0; i < COUNT(keys); i++) {
         int64_t *const value = field(out, keys[i].offset);
-        TRY(read_key(value, c, &keys[i], out->model.layers));
+        TRY(c->family->doubled && keys[i].offset == M(layers)
+                ? read_doubled(value, c)
+                : read_key(value, c, &keys[i], out->model.layers));
         if (keys[i].required && *value == 0) {
             used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s",
                                      used == 0 ? "" : ", ", keys[i].names[0]);

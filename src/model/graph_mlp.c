@@ -124,6 +124,12 @@ static double choose(int64_t n, int64_t k)
     return ways;
 }
 
+/* Returns the experts that a token chooses, among them those that compute nothing. */
+static int64_t chosen_experts(const struct roof_model *m)
+{
+    return m->top_k * (m->experts + m->zero_experts) / m->experts;
+}
+
 /*
  * Returns how likely a token has work for a device, which has one of `ep` parts of the experts: at
  * least one of its top_k experts. Where a token chooses `few` of the groups of experts first, a
@@ -138,7 +144,7 @@ static double met(const struct roof_model *m, int64_t ep)
     const int64_t share = m->experts / ep;
     double some = 0;
     if (groups == 0 || (ep % groups != 0 && groups % ep != 0)) {
-        return meets(m->experts, share, m->top_k);
+        return meets(m->experts + m->zero_experts, share, chosen_experts(m));
     }
     const int64_t group = m->experts / groups;
     if (ep % groups == 0) {
@@ -210,11 +216,11 @@ void roof_graph_moe(struct builder *b, const struct roof_reads *router)
     const struct roof_model *const m = b->model;
     const struct roof_reads input = b->from;
     b->from = router == NULL ? input : *router;
-    roof_graph_product(b, "router", ROOF_WEIGHT_ROUTER, b->tokens, m->experts, m->hidden,
-                       m->router_bias);
+    const int64_t all = m->experts + m->zero_experts;
+    roof_graph_product(b, "router", ROOF_WEIGHT_ROUTER, b->tokens, all, m->hidden, m->router_bias);
     roof_graph_vector(
         b, "top_k", ROOF_OPERATOR_ROUTER,
-        (struct roof_shape){.tokens = b->tokens, .experts = m->experts, .top_k = m->top_k}, 0);
+        (struct roof_shape){.tokens = b->tokens, .experts = all, .top_k = chosen_experts(m)}, 0);
     const struct roof_reads chosen = b->from;
     b->from = input;
     latent_product(b, true);

@@ -120,6 +120,8 @@ void roof_graph_compressed(struct builder *b);
 void roof_graph_collapse(struct builder *b, const char *name);
 /* Adds the encoder of images, or what its weights take where the phase does not run it. */
 void roof_graph_encoder(struct builder *b);
+/* Counts the weights of the encoder of sound. */
+void roof_graph_sound(struct builder *b);
 /* Latent attention, from the hidden states to the output. */
 void roof_graph_mla(struct builder *b);
 /* A layer with a state, from the hidden states to the output. */

@@ -30,6 +30,12 @@ static void norm(struct builder *b, const char *name, int64_t tokens, int64_t hi
                       (double)hidden * (layernorm ? 2 : 1));
 }
 
+static void norm_without_gain(struct builder *b, const char *name, int64_t tokens, int64_t hidden)
+{
+    roof_graph_vector(b, name, ROOF_OPERATOR_RMSNORM,
+                      (struct roof_shape){.tokens = tokens, .hidden = hidden}, 0);
+}
+
 static void add(struct builder *b, const char *name, int64_t tokens, int64_t hidden, double vectors)
 {
     roof_graph_vector(b, name, ROOF_OPERATOR_ADD,
@@ -68,7 +74,7 @@ static void attend(struct builder *b, const struct encoder *e, const char *name,
                                           .shape = {.batch = places,
                                                     .heads = t->heads / e->tp,
                                                     .kv_heads = t->heads / e->tp,
-                                                    .head_dim = t->hidden / t->heads,
+                                                    .head_dim = t->head_dim,
                                                     .query_len = patches,
                                                     .kv_len = patches},
                                           .formats = f},
@@ -119,60 +125,119 @@ static void mlp(struct builder *b, const struct encoder *e)
     sum_over_devices(b, e, "image_mlp_all_reduce");
 }
 
+/* Adds the norms of Q, K and V, of all heads at once or of each. */
+static void norm_qkv(struct builder *b, const struct encoder *e, int64_t heads)
+{
+    const struct roof_tower *const t = e->tower;
+    const int64_t rows = t->wide_norm ? 1 : heads; /* that are normed apart */
+    const int64_t width = heads / rows * t->head_dim;
+    const struct roof_reads made = b->from;
+    struct roof_reads normed;
+    if (!t->wide_norm && !t->head_norms) {
+        return;
+    }
+    norm(b, "image_q_norm", e->rows * rows, width, false);
+    normed = b->from;
+    b->from = made;
+    norm(b, "image_k_norm", e->rows * rows, width, false);
+    roof_reads_join(&normed, &b->from);
+    b->from = made;
+    if (t->head_norms) {
+        norm_without_gain(b, "image_v_norm", e->rows * heads, t->head_dim);
+    }
+    roof_reads_join(&normed, &b->from);
+    b->from = normed;
+}
+
+/* Adds what ends attention or an MLP: a norm in some classes, and the sum with the stream. */
+static void end_part(struct builder *b, const struct encoder *e, const char *name,
+                     const char *norm_name, struct roof_reads *stream)
+{
+    const struct roof_tower *const t = e->tower;
+    if (t->layer_posts) {
+        norm(b, norm_name, e->rows, t->hidden, t->layernorm);
+    }
+    roof_reads_join(&b->from, stream);
+    add(b, name, e->rows, t->hidden, t->layer_scales ? (double)t->hidden : 0);
+    *stream = b->from;
+}
+
 static void encoder_layers(struct builder *b, const struct encoder *e)
 {
     const struct roof_tower *const t = e->tower;
     const int64_t heads = t->heads / e->tp;
-    const int64_t width = heads * (t->hidden / t->heads);
+    const int64_t width = heads * t->head_dim;
     struct roof_reads stream = b->from;
     b->times = t->layers;
     norm(b, "image_attn_norm", e->rows, t->hidden, t->layernorm);
-    product(b, "image_qkv_proj", e->rows, 3 * width, t->hidden, t->bias);
+    product(b, "image_qkv_proj", e->rows, 3 * width, t->hidden, t->qkv_bias);
+    norm_qkv(b, e, heads);
     if (t->rotary) {
-        roof_graph_vector(b, "image_rope", ROOF_OPERATOR_ROPE,
-                          (struct roof_shape){.tokens = e->rows,
-                                              .heads = heads,
-                                              .kv_heads = heads,
-                                              .head_dim = t->hidden / t->heads},
-                          0);
+        roof_graph_vector(
+            b, "image_rope", ROOF_OPERATOR_ROPE,
+            (struct roof_shape){
+                .tokens = e->rows, .heads = heads, .kv_heads = heads, .head_dim = t->head_dim},
+            0);
     }
     attention(b, e);
     product(b, "image_o_proj", e->rows, t->hidden, width, t->bias);
     sum_over_devices(b, e, "image_attn_all_reduce");
-    roof_reads_join(&b->from, &stream);
-    add(b, "image_attn_add", e->rows, t->hidden, 0);
-    stream = b->from;
+    end_part(b, e, "image_attn_add", "image_attn_post_norm", &stream);
     norm(b, "image_mlp_norm", e->rows, t->hidden, t->layernorm);
     mlp(b, e);
-    roof_reads_join(&b->from, &stream);
-    add(b, "image_mlp_add", e->rows, t->hidden, 0);
+    end_part(b, e, "image_mlp_add", "image_mlp_post_norm", &stream);
     b->times = 1;
 }
 
-/* Adds the products that make tokens of what a layer gives, in `times` places: a norm of each
- * patch, of each mean of patches or, behind earlier layers than the last, of each token. */
+/* Adds the norm before the products that make tokens. */
+static void project_norm(struct builder *b, const struct encoder *e)
+{
+    static const char name[] = "image_project_norm";
+    const struct roof_tower *const t = e->tower;
+    const bool of_tokens = t->project_norm == ROOF_PROJECTION_TOKEN_NORM;
+    const int64_t rows = of_tokens ? e->tokens : e->patches;
+    const int64_t width = of_tokens ? t->project[0].in : t->hidden;
+    if (t->project_norm == ROOF_PROJECTION_NO_NORM) {
+        return;
+    }
+    if (t->project_no_gain) {
+        norm_without_gain(b, name, rows, width);
+    } else {
+        norm(b, name, rows, width, t->project_layer);
+    }
+}
+
+/* Adds the products that make tokens of what a layer gives, in `times` places. */
 static void project(struct builder *b, const struct encoder *e, bool tap, int64_t times)
 {
-    static const char *const names[2][2 * ROOF_PROJECTIONS_MAX] = {
-        {"image_project_0", "image_project_act_0", "image_project_1", "image_project_act_1",
-         "image_project_2", "image_project_act_2", "image_project_3", "image_project_act_3"},
-        {"image_tap_0", "image_tap_act_0", "image_tap_1", "image_tap_act_1", "image_tap_2",
-         "image_tap_act_2", "image_tap_3", "image_tap_act_3"}};
+    static const char *const names[2][3][ROOF_PROJECTIONS_MAX] = {
+        {{"image_project_0", "image_project_1", "image_project_2", "image_project_3"},
+         {"image_project_act_0", "image_project_act_1", "image_project_act_2",
+          "image_project_act_3"},
+         {"image_project_norm_0", "image_project_norm_1", "image_project_norm_2",
+          "image_project_norm_3"}},
+        {{"image_tap_0", "image_tap_1", "image_tap_2", "image_tap_3"},
+         {"image_tap_act_0", "image_tap_act_1", "image_tap_act_2", "image_tap_act_3"},
+         {"image_tap_norm_0", "image_tap_norm_1", "image_tap_norm_2", "image_tap_norm_3"}}};
     const struct roof_tower *const t = e->tower;
     b->times = times;
     if (tap) {
-        norm(b, "image_tap_norm", e->tokens, t->project[0], t->layernorm);
-    } else if (t->project_norm) {
-        norm(b, "image_project_norm", t->pooled ? e->tokens : e->patches, t->hidden,
-             t->layernorm && !t->pooled);
+        norm(b, "image_tap_norm", e->tokens, t->project[0].in, t->layernorm);
+    } else {
+        project_norm(b, e);
     }
-    for (int i = 0; i < ROOF_PROJECTIONS_MAX && t->project[i + 1] > 0; i++) {
-        product(b, names[tap][(size_t)2 * (size_t)i], e->tokens, t->project[i + 1], t->project[i],
-                t->project_bias);
-        if ((t->project_acts >> i & 1) != 0) {
-            roof_graph_vector(b, names[tap][(size_t)2 * (size_t)i + 1], ROOF_OPERATOR_GELU,
-                              (struct roof_shape){.tokens = e->tokens, .hidden = t->project[i + 1]},
-                              0);
+    for (int i = 0; i < ROOF_PROJECTIONS_MAX && t->project[i].in > 0; i++) {
+        const struct roof_projection *const p = &t->project[i];
+        const bool gated = p->act == ROOF_PROJECTION_GATED;
+        const int64_t rows = p->of_patches ? e->patches : e->tokens;
+        product(b, names[tap][0][i], rows, gated ? 2 * p->out : p->out, p->in, p->bias);
+        if (p->norm) {
+            norm(b, names[tap][2][i], rows, p->out, true);
+        }
+        if (p->act != ROOF_PROJECTION_PLAIN) {
+            roof_graph_vector(b, names[tap][1][i],
+                              gated ? ROOF_OPERATOR_SILU_MUL : ROOF_OPERATOR_GELU,
+                              (struct roof_shape){.tokens = rows, .hidden = p->out}, 0);
         }
     }
     b->times = 1;
@@ -193,12 +258,32 @@ static void embed(struct builder *b, const struct encoder *e)
     }
 }
 
+/* Counts the weights of layers and norms that no token passes; the layers begin at a node. */
+static void leave_idle(struct builder *b, const struct roof_tower *t, size_t first)
+{
+    const double layers = (double)t->skipped;
+    const enum roof_precision vectors = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights;
+    b->graph->idle_bytes += roof_tensor_bytes(vectors, (double)t->unused, 0, 0);
+    b->graph->idle_parameters += (double)t->unused;
+    for (size_t i = first; i < b->graph->count; i++) {
+        const struct roof_node *const node = &b->graph->node[i];
+        b->graph->idle_bytes += layers * (roof_node_bytes(node) / (double)node->count);
+        b->graph->idle_parameters += layers * (node->elements + node->vectors);
+    }
+}
+
 static void encode(struct builder *b, const struct encoder *e)
 {
     const struct roof_tower *const t = e->tower;
     b->block = ROOF_BLOCK_ENCODER;
     embed(b, e);
+    roof_graph_flush(b);
+    const size_t first = b->graph->count;
     encoder_layers(b, e);
+    if (t->skipped > 0 || t->unused > 0) {
+        roof_graph_flush(b);
+        leave_idle(b, t, first);
+    }
     const struct roof_reads last = b->from;
     if (t->taps > 0) {
         project(b, e, true, t->taps);
@@ -210,6 +295,18 @@ static void encode(struct builder *b, const struct encoder *e)
     project(b, e, false, 1);
     roof_graph_flush(b);
     b->block = ROOF_BLOCK_ENDS;
+}
+
+void roof_graph_sound(struct builder *b)
+{
+    const struct roof_sound *const sound = &b->model->sound;
+    if (sound->elements > 0) {
+        b->graph->idle_bytes +=
+            roof_tensor_bytes(vision_formats(b).weights, sound->elements, 1, sound->channels) +
+            roof_tensor_bytes(roof_graph_formats(b, ROOF_WEIGHT_NORM).weights, sound->vectors, 0,
+                              0);
+        b->graph->idle_parameters += sound->elements + sound->vectors;
+    }
 }
 
 void roof_graph_encoder(struct builder *b)

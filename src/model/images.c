@@ -102,8 +102,10 @@ enum roof_status roof_images_fit(const struct roof_scenario *s, const struct roo
     const double images = (double)s->common.shape.batch * (double)s->images;
     double widest = fmax(3 * (double)t->hidden, 2 * (double)t->intermediate);
     widest = fmax(widest, (double)t->inputs);
-    for (int i = 0; i <= ROOF_PROJECTIONS_MAX; i++) {
-        widest = fmax(widest, (double)t->project[i]);
+    widest = fmax(widest, 3 * (double)t->heads * (double)t->head_dim);
+    for (int i = 0; i < ROOF_PROJECTIONS_MAX; i++) {
+        const double halves = t->project[i].act == ROOF_PROJECTION_GATED ? 2 : 1;
+        widest = fmax(widest, fmax((double)t->project[i].in, halves * (double)t->project[i].out));
     }
     const double limit = ROOF_DIMENSION_MAX / (widest * (double)roof_tower_rows(t, &image));
     return images <= limit

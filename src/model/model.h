@@ -117,16 +117,45 @@ struct roof_layer {
 enum roof_image_fit {
     ROOF_FIT_PIXELS,  /**< sides are rounded to whole tokens, and the pixels are within limits */
     ROOF_FIT_LONGEST, /**< the longest side has a limit */
-    ROOF_FIT_SQUARES  /**< it is scaled to a square, or cut into several and one of all of it */
+    ROOF_FIT_SQUARES, /**< it is scaled to a square, or cut into several and one of all of it */
+    ROOF_FIT_ASPECT,  /**< it is cut so, too, but by the ratio of its sides alone */
+    ROOF_FIT_PATCHES, /**< the whole patches have a limit; sides are filled up to whole tokens */
+    ROOF_FIT_BUDGET   /**< it is scaled, also up, to as many whole tokens as a limit allows */
+};
+
+/** Says what follows a product that makes tokens of what the encoder gives. */
+enum roof_projection_act {
+    ROOF_PROJECTION_PLAIN,
+    ROOF_PROJECTION_GELU,
+    ROOF_PROJECTION_GATED /**< its second half times the activation of its first half */
+};
+
+/** A product that makes tokens of what the encoder gives. */
+struct roof_projection {
+    int64_t in; /**< 0: there is none */
+    int64_t out;
+    enum roof_projection_act act;
+    bool bias;
+    bool of_patches; /**< it works on patches, before several become a token */
+    bool norm;       /**< a layer norm stands between it and its activation */
+};
+
+/** Says which norm stands before these products. */
+enum roof_projection_norm {
+    ROOF_PROJECTION_NO_NORM,
+    ROOF_PROJECTION_PATCH_NORM, /**< of each patch */
+    ROOF_PROJECTION_TOKEN_NORM  /**< of each token, as wide as what the first product reads */
 };
 
 #define ROOF_PROJECTIONS_MAX 4
 
 /** The encoder of images, whose results stand in the prompt like tokens. */
 struct roof_tower {
-    int64_t layers; /**< 0: there is none, or none that is counted */
+    int64_t layers;  /**< that an image passes; 0: there is none, or none that is counted */
+    int64_t skipped; /**< layers behind these, whose weights are there, but not needed */
     int64_t hidden;
     int64_t heads;
+    int64_t head_dim;
     int64_t intermediate;
     int64_t patch;  /**< pixels of the side of a patch */
     int64_t inputs; /**< elements of a patch: of its pixels, channels and frames */
@@ -137,24 +166,38 @@ struct roof_tower {
     enum roof_image_fit fit;
     int64_t least_pixels;
     int64_t most_pixels;
-    int64_t side;    /**< pixels of the longest side, or of a square */
-    int64_t squares; /**< most squares of an image, but for the one of all of it */
-    int64_t project[ROOF_PROJECTIONS_MAX + 1]; /**< widths between the products that make tokens;
-                                                    0 behind the last */
-    unsigned project_acts; /**< bit i: an activation stands behind product i of these */
-    int64_t taps;          /**< layers whose results are projected like that of the last one */
+    int64_t most_patches;  /**< of an image */
+    int64_t side;          /**< pixels of the longest side, or of a square */
+    int64_t squares;       /**< most squares of an image, but for the one of all of it */
+    int64_t class_results; /**< tokens of a square that are made of its class token: 0 or 1 */
+    struct roof_projection project[ROOF_PROJECTIONS_MAX];
+    enum roof_projection_norm project_norm;
+    int64_t unused;   /**< elements of norms that no token passes */
+    int64_t taps;     /**< layers whose results are projected like that of the last one */
+    bool grows;       /**< an image that is narrower than a token is scaled up to it first */
+    bool no_overview; /**< an image that is cut has no square of all of it */
     bool gated;
     bool layernorm;
-    bool bias;
+    bool qkv_bias;
+    bool bias; /**< of the other products of a layer */
     bool patch_bias;
     bool rotary;
     bool class_token;
-    bool pre_norm;     /**< a norm before the layers */
-    bool post_norm;    /**< a norm behind them */
-    bool project_norm; /**< a norm before the products, of each patch */
-    bool pooled;       /**< a token is the mean of its patches, and that norm is of tokens, an
-                            RMSNorm */
-    bool project_bias;
+    bool pre_norm;        /**< a norm before the layers */
+    bool post_norm;       /**< a norm behind them */
+    bool layer_posts;     /**< norms behind attention and MLP, too */
+    bool layer_scales;    /**< a vector that the results of attention and MLP are multiplied by */
+    bool wide_norm;       /**< norms over all heads of Q, and of K */
+    bool head_norms;      /**< norms over each head of Q and K, and one without gain of V */
+    bool project_layer;   /**< the norm before the products is a layer norm, else an RMSNorm */
+    bool project_no_gain; /**< that norm has no gain */
+};
+
+/** The encoder of sound, of which only the weights count. */
+struct roof_sound {
+    double elements; /**< of its matrices; 0: there is none, or none that is counted */
+    double channels; /**< rows of all of them */
+    double vectors;  /**< elements of norms, biases and positions */
 };
 
 /** A decoder-only transformer. Sizes are elements; a part that is absent has 0. */
@@ -203,8 +246,11 @@ struct roof_model {
     int64_t block_topk;     /**< such blocks for each head of the indexer */
     struct roof_mixer mixer;
     struct roof_tower tower;
+    struct roof_sound sound;
     int64_t experts;
     int64_t top_k;
+    int64_t zero_experts;  /**< experts that compute nothing, beside the others; a token chooses
+                                among all, and top_k others on average */
     int64_t expert_groups; /**< a token chooses some groups of experts first; 0: it does not */
     int64_t group_topk;    /**< groups that a token chooses, and its experts among theirs */
     int64_t expert_intermediate;

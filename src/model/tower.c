@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Images in front of the encoder. The sizes to which processors scale them are those of
- * huggingface/transformers: image_processing_qwen2_vl.py (smart_resize),
+ * huggingface/transformers: image_processing_qwen2_vl.py and _glm4v.py (smart_resize),
  * image_processing_pixtral.py (get_resize_output_image_size), image_processing_llama4_fast.py
- * (get_best_fit).
+ * (get_best_fit), image_processing_kimi_k25.py (navit_resize), image_processing_gemma4.py
+ * (get_aspect_ratio_preserving_size); of OpenGVLab/InternVL, internvl_chat, dynamic_preprocess.
  */
 #include "model/tower.h"
 
@@ -27,7 +28,13 @@ static void fit_pixels(struct roof_image *out, const struct roof_tower *t, doubl
                        double height)
 {
     const int64_t unit = t->patch * t->merge;
-    const double pixels = (double)(unit * unit);
+    const double narrow = fmin(width, height);
+    if (t->grows && narrow < (double)unit) {
+        const double scale = (double)unit / narrow;
+        width = floor(width * scale);
+        height = floor(height * scale);
+    }
+    const double pixels = (double)unit * (double)unit;
     int64_t columns = round_to(width, unit);
     int64_t rows = round_to(height, unit);
     const double size = (double)columns * (double)rows * pixels;
@@ -78,22 +85,100 @@ static int64_t cut(const struct roof_tower *t, double width, double height)
     return area > 1 ? area + 1 : 1;
 }
 
+/*
+ * Cuts an image into squares: of all canvases of at most `squares` of them it takes the one whose
+ * ratio of sides is closest to the image's. Of equally close ones a larger canvas is taken if the
+ * image has more than half of its pixels.
+ */
+static int64_t cut_by_aspect(const struct roof_tower *t, double width, double height)
+{
+    const double aspect = width / height;
+    const double pixels = (double)t->side * (double)t->side;
+    double least = INFINITY;
+    int64_t best = 1;
+    for (int64_t area = 1; area <= t->squares; area++) {
+        for (int64_t columns = 1; columns <= area; columns++) {
+            const int64_t rows = area / columns;
+            const double off = fabs(aspect - (double)columns / (double)rows);
+            if (area % columns == 0 &&
+                (off < least || (off == least && width * height > 0.5 * pixels * (double)area))) {
+                least = off;
+                best = area;
+            }
+        }
+    }
+    return best > 1 && !t->no_overview ? best + 1 : best;
+}
+
+/* Scales an image down to a number of whole patches, and to the longest side, and fills it up to
+ * whole tokens. */
+static void fit_patches(struct roof_image *out, const struct roof_tower *t, double width,
+                        double height)
+{
+    const double patch = (double)t->patch;
+    const double unit = (double)(t->patch * t->merge);
+    const double count = fmax(1, floor(width / patch)) * fmax(1, floor(height / patch));
+    double scale = fmin(1, sqrt((double)t->most_patches / count));
+    scale = fmin(scale, fmin((double)t->side / width, (double)t->side / height));
+    out->columns = (int64_t)ceil(fmax(1, floor(width * scale)) / unit) * t->merge;
+    out->rows = (int64_t)ceil(fmax(1, floor(height * scale)) / unit) * t->merge;
+}
+
+/* Scales an image, also up, to as many whole tokens as the number of patches allows. */
+static void fit_budget(struct roof_image *out, const struct roof_tower *t, double width,
+                       double height)
+{
+    const double unit = (double)(t->patch * t->merge);
+    const double pixels = (double)t->most_patches * (double)(t->patch * t->patch);
+    const double scale = sqrt(pixels / (width * height));
+    const int64_t most = at_least(t->most_patches / (t->merge * t->merge), 1);
+    int64_t columns = (int64_t)floor(scale * width / unit);
+    int64_t rows = (int64_t)floor(scale * height / unit);
+    if (rows == 0) {
+        rows = 1;
+        columns = (int64_t)fmin(floor(width / height), (double)most);
+    } else if (columns == 0) {
+        columns = 1;
+        rows = (int64_t)fmin(floor(height / width), (double)most);
+    }
+    out->columns = at_least(columns, 1) * t->merge;
+    out->rows = at_least(rows, 1) * t->merge;
+}
+
+/* Cuts an image into squares, and counts them. */
+static void fit_squares(struct roof_image *out, const struct roof_tower *t, int64_t squares)
+{
+    out->squares = squares;
+    out->columns = out->rows = t->side / t->patch;
+}
+
 struct roof_image roof_tower_image(const struct roof_tower *t, int64_t width, int64_t height)
 {
     struct roof_image out = {.squares = 1};
+    const double w = (double)width;
+    const double h = (double)height;
     switch (t->fit) {
     case ROOF_FIT_PIXELS:
-        fit_pixels(&out, t, (double)width, (double)height);
+        fit_pixels(&out, t, w, h);
         break;
     case ROOF_FIT_LONGEST:
-        fit_longest(&out, t, (double)width, (double)height);
+        fit_longest(&out, t, w, h);
         break;
     case ROOF_FIT_SQUARES:
-        out.squares = cut(t, (double)width, (double)height);
-        out.columns = out.rows = t->side / t->patch;
+        fit_squares(&out, t, cut(t, w, h));
+        break;
+    case ROOF_FIT_ASPECT:
+        fit_squares(&out, t, cut_by_aspect(t, w, h));
+        break;
+    case ROOF_FIT_PATCHES:
+        fit_patches(&out, t, w, h);
+        break;
+    case ROOF_FIT_BUDGET:
+        fit_budget(&out, t, w, h);
         break;
     }
-    out.tokens = out.squares * (out.columns / t->merge) * (out.rows / t->merge);
+    out.tokens =
+        out.squares * ((out.columns / t->merge) * (out.rows / t->merge) + t->class_results);
     return out;
 }
 

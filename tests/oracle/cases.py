@@ -255,6 +255,14 @@ def config(random):
                  qk_rope_head_dim=2 * random.randint(1, 40), v_head_dim=8 * random.randint(1, 20))
         if chance(random, 0.6):
             c["q_lora_rank"] = 16 * random.randint(1, 100)
+    if kind == "deepseek_v3" and chance(random, 0.3):
+        zero, real = random.choice(((0, 1), (1, 1), (1, 2), (2, 2)))
+        share = random.choice((4, 8))
+        c.update(model_type="longcat_flash", num_layers=(c.pop("num_hidden_layers") + 1) // 2,
+                 ffn_hidden_size=c.pop("intermediate_size"), expert_ffn_hidden_size=48,
+                 n_routed_experts=real * share, zero_expert_num=zero * share, moe_topk=real + zero)
+        c.setdefault("q_lora_rank", 64)
+        return c
     if kind == "deepseek_v3" and chance(random, 0.4):
         return compressed(random, c, heads)
     if chance(random, 0.3):

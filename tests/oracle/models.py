@@ -26,6 +26,8 @@ FAMILIES = {
     "gpt_oss": dict(qkv_bias=1, o_bias=1, sinks=1, expert_bias=1, router_bias=1, pattern=2),
     "deepseek_v2": {}, "deepseek_v3": dict(router_bias=1),
     "deepseek_v32": dict(router_bias=1), "glm_moe_dsa": dict(router_bias=1),
+    "glm4v_moe_text": dict(qkv_bias=1, router_bias=1), "glm4v_text": dict(qkv_bias=1, post_norms=1),
+    "longcat_flash": dict(router_bias=1, zero=256),
     "kimi_k2": dict(router_bias=1), "glm4_moe_lite": dict(router_bias=1),
     "hunyuan_v1_moe": dict(qk_norm=1),
     "laguna": dict(qk_norm=1, router_bias=1),
@@ -81,8 +83,10 @@ class Model:
     attention, with an MLP)."""
 
     def __init__(self, config, name):
-        text = config.get("text_config", config)
+        text = config.get("text_config", config.get("llm_config", config))
         kind = text.get("model_type", config.get("model_type"))
+        if config.get("model_type", "").startswith("minimax_m3"):
+            kind = config["model_type"]  # which names an older class inside
         family = FAMILIES[kind]
 
         def get(*keys, default=None):
@@ -99,17 +103,19 @@ class Model:
         self.hidden = get("hidden_size", "n_embd")
         seen = "vision_config" in config and config["model_type"] in towers.CLASSES
         self.tower = towers.Tower(config, self.hidden) if seen else None
-        count = get("num_hidden_layers", "n_layer")
+        self.sound = towers.sound(config, self.hidden)
+        count = get("num_hidden_layers", "n_layer") if kind != "longcat_flash" else 2 * get("num_layers")
         self.heads = get("num_attention_heads", "n_head")
         self.kv_heads = get("num_key_value_heads", default=family.get("kv_heads", self.heads))
         self.head_dim = get("head_dim", "attention_head_dim", default=self.hidden // self.heads)
         self.vocab = get("vocab_size")
-        self.inner = get("intermediate_size", "n_inner", "ffn_dim",
+        self.inner = get("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size",
                          default=4 * self.hidden if family.get("learned") else 0)
         self.positions = get("max_position_embeddings", "n_positions", default=0)
         self.learned = bool(family.get("learned"))
         self.position_rows = self.positions + family.get("more_rows", 0)
         self.qkv_bias, self.o_bias = (flag("attention_bias", x) for x in ("qkv_bias", "o_bias"))
+        self.o_bias = self.o_bias and not kind.startswith("glm4")
         self.mlp_bias = flag("mlp_bias", "mlp_bias")
         self.head_bias = bool(family.get("head_bias"))
         self.tied = flag("tie_word_embeddings", "tied")
@@ -149,12 +155,16 @@ class Model:
         self.experts = get("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts",
                            default=0)
         self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_k", "top_k_experts")
+        # Experts that do nothing: a token chooses among all, and computes with its share of others.
+        self.zero, self.chosen_experts = get("zero_expert_num", default=family.get("zero", 0)), self.top_k
+        if self.zero:
+            self.top_k = self.top_k * self.experts // (self.experts + self.zero)
         # Groups of experts that a token chooses some of first, where that limits anything.
         self.groups = get("n_group", default=0) or 1, get("topk_group", default=0) or 1
         if self.experts > 1 and (self.experts % self.groups[0] or self.groups[1] >= self.groups[0] or
                                  self.experts // self.groups[0] * self.groups[1] < self.top_k):
             self.groups = 1, 1
-        self.expert_inner = get("moe_intermediate_size", default=self.inner)
+        self.expert_inner = get("moe_intermediate_size", "expert_ffn_hidden_size", default=self.inner)
         self.expert_hidden = get("moe_latent_size", default=0)
         self.shared = get("shared_expert_intermediate_size", "shared_intermediate_size",
                           "moe_shared_expert_intermediate_size",
@@ -201,6 +211,8 @@ class Model:
             self.ple_rows = get("vocab_size_per_layer_input", default=262144)
             if not get("enable_moe_block", default=False):
                 self.experts, self.shared, routed = 0, 0, [False] * count
+        if kind == "longcat_flash":
+            self.shared, routed = self.inner, [i % 2 == 0 for i in range(count)]
         if get("mlp_layer_types"):
             routed = [routed[i] and x == "sparse" for i, x in enumerate(get("mlp_layer_types"))]
         self.layers = [(windowed[i], routed[i]) + self.parts(i, get, family) for i in range(count)]
@@ -538,10 +550,17 @@ class Graph:
         if self.stage == 0 and m.tower:
             runs = s.images > 0
             unit = m.tower.patch * m.tower.merge
-            towers.add(self, m.tower, self.b * s.images if runs else 1, s.size if runs else (unit, unit))
+            idle = towers.add(self, m.tower, self.b * s.images if runs else 1,
+                              s.size if runs else (unit, unit))
             self.join()
             if not runs:
                 self.idle, self.nodes = self.nodes, {}
+            self.idle.update(idle)
+        if self.stage == 0 and m.sound:
+            elements, rows, vectors = m.sound
+            held = [(f.stored("vision"), elements, 1, rows), (f.stored("norm"), vectors, 0, 0)]
+            self.idle[Node("sound", "add", dict(tokens=1, hidden=1),
+                           self.formats(f.stored("norm"), f.out), held)] = 1
         if s.phase == "encode":
             return
         if self.stage == 0:
@@ -1163,6 +1182,10 @@ class Graph:
         parts = self.s.parts
         if parts % groups and groups % parts:
             groups, few = 1, 1
+        if self.m.zero:
+            groups, few, e, k = 1, 1, e + self.m.zero, self.m.chosen_experts
+            missed = Fraction(math.comb(e - self.m.experts // parts, k), math.comb(e, k))
+            return (self.s.groups - 1) * (1 - missed)
         # A part has some of the experts of each of its groups, which are chosen or not.
         own, here = max(1, groups // parts), e // max(parts, groups)
         drawn = few * (e // groups)
@@ -1184,8 +1207,9 @@ class Graph:
         m, s, f, n = self.m, self.s, self.f, self.n
         h, inner = m.hidden, m.expert_inner // s.cut
         e = m.expert_hidden or h
-        self.product("router", "router", i, n, m.experts, h, m.router_bias)
-        self.vector("top_k", "router", dict(tokens=n, experts=m.experts, top_k=m.top_k))
+        every = m.experts + m.zero
+        self.product("router", "router", i, n, every, h, m.router_bias)
+        self.vector("top_k", "router", dict(tokens=n, experts=every, top_k=m.chosen_experts))
         gate, up = f.stored("expert_gate", i), f.stored("expert_up", i)
         stored = larger(gate, up) if m.gated else up
         read = f.read_in("expert_gate" if m.gated and stored == gate else "expert_up", i)

@@ -6,16 +6,28 @@ from fractions import Fraction
 # By the model_type of the whole model: norm, gated, biases of layers, patches and products, rotated
 # heads, and how an image is scaled.
 CLASSES = {
-    "qwen2_vl": dict(norm="layernorm", bias=1, project_bias=1, rotated=1, pixels=(3136, 12845056)),
-    "qwen2_5_vl": dict(norm="rmsnorm", gated=1, bias=1, project_bias=1, rotated=1,
-                       pixels=(3136, 12845056)),
-    "qwen3_vl": dict(norm="layernorm", bias=1, patch_bias=1, project_bias=1, rotated=1,
-                     pixels=(65536, 16777216)),
-    "gemma3": dict(norm="layernorm", bias=1, patch_bias=1, after=1, squares=1),
-    "llama4": dict(norm="layernorm", bias=1, rotated=1, first=1, after=1, marker=1, squares=16),
+    "qwen2_vl": dict(norm="layernorm", bias=3, rotated=1, pixels=(3136, 12845056)),
+    "qwen2_5_vl": dict(norm="rmsnorm", gated=1, bias=3, rotated=1, pixels=(3136, 12845056)),
+    "qwen3_vl": dict(norm="layernorm", bias=3, patch_bias=1, rotated=1, pixels=(65536, 16777216)),
+    "gemma3": dict(norm="layernorm", bias=3, patch_bias=1, after=1, squares=1),
+    "gemma4": dict(norm="rmsnorm", gated=1, rotated=1, budget=280, posts=1, heads_normed=1),
+    "llama4": dict(norm="layernorm", bias=3, rotated=1, first=1, after=1, marker=1, squares=16),
     "mistral3": dict(norm="rmsnorm", gated=1, rotated=1, first=1),
+    "llava": dict(norm="layernorm", bias=3, first=1, marker=1, squares=1),
+    "glm4v": dict(norm="rmsnorm", gated=1, patch_bias=1, rotated=1, first=1, after=1,
+                  pixels=(6272, 4816896)),
+    "internvl": dict(bias=2, patch_bias=1, marker=1, tiles=12, scaled=1),
+    "internvl_chat": dict(bias=2, patch_bias=1, marker=1, tiles=6, scaled=1),
+    "kimi_vl": dict(norm="layernorm", bias=3, patch_bias=1, rotated=1, after=1, patches=4096),
+    "kimi_k25": dict(norm="layernorm", bias=3, patch_bias=1, rotated=1, after=1, patches=16384),
+    "minimax_m3_vl": dict(norm="layernorm", bias=3, rotated=1, first=1, pixels=(3136, 451584)),
 }
 CLASSES["qwen3_vl_moe"] = CLASSES["qwen3_5"] = CLASSES["qwen3_5_moe"] = CLASSES["qwen3_vl"]
+CLASSES["glm4v_moe"] = CLASSES["glm4v"]
+DEPTH = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe", "glm4v",
+         "glm4v_moe")
+FRAMES = DEPTH + ("minimax_m3_vl",)
+PLAIN, GELU, GATED = 0, 1, 2
 
 
 class Tower:
@@ -24,70 +36,179 @@ class Tower:
     def __init__(self, config, hidden):
         kind, v = config["model_type"], config["vision_config"]
         c = CLASSES[kind]
-        qwen = kind.startswith("qwen")
-        second = kind == "qwen2_vl"
-        self.norm, self.gated, self.squares = c["norm"], bool(c.get("gated")), c.get("squares", 0)
-        self.bias, self.patch_bias, self.project_bias, self.rotated, self.first, self.after, self.marker = (
-            c.get(key, 0) for key in
-            "bias patch_bias project_bias rotated first after marker".split())
-        self.pixels = c.get("pixels")
-        self.layers = v["depth" if qwen else "num_hidden_layers"]
-        self.hidden = v["embed_dim" if second else "hidden_size"]
-        self.heads = v["num_heads" if qwen else "num_attention_heads"]
-        self.inner = int(v.get("mlp_ratio", 4) * self.hidden) if second else v["intermediate_size"]
-        self.patch = v.get("patch_size", 14 if kind in ("qwen2_vl", "qwen2_5_vl") else 16)
+        depth, second = kind in DEPTH, kind == "qwen2_vl"
+        self.kind, self.gated, self.squares = kind, bool(c.get("gated")), c.get("squares", 0)
+        self.bias, self.patch_bias, self.rotated, self.first, self.after, self.marker = (
+            c.get(key, 0) for key in "bias patch_bias rotated first after marker".split())
+        self.posts, self.heads_normed, self.scaled = (
+            c.get(key, 0) for key in "posts heads_normed scaled".split())
+        self.pixels, self.patches, self.tiles = c.get("pixels"), c.get("patches"), c.get("tiles")
+
+        def size(name, default=None):
+            return v.get(name, v.get("vt_" + name, default))
+        self.layers = v["depth"] if depth else size("num_hidden_layers")
+        self.hidden = v["embed_dim"] if second else size("hidden_size")
+        self.heads = v["num_heads"] if depth else size("num_attention_heads")
+        self.head = v.get("head_dim", self.hidden // self.heads) if kind == "gemma4" else \
+            self.hidden // self.heads
+        self.inner = int(v.get("mlp_ratio", 4) * self.hidden) if second else size("intermediate_size")
+        self.patch = v.get("patch_size", 14 if kind != "qwen3_vl" else 16)
         channels = v.get("in_channels", v.get("in_chans", v.get("num_channels", 3)))
-        self.inputs = channels * self.patch ** 2 * (v.get("temporal_patch_size", 2) if qwen else 1)
+        self.inputs = channels * self.patch ** 2 * \
+            (v.get("temporal_patch_size", 2) if kind in FRAMES else 1)
         self.merge = v.get("spatial_merge_size", config.get("spatial_merge_size", 2))
+        self.norm, self.wide_norm = c.get("norm"), False
         self.side, self.window, self.whole, self.table, self.taps = v.get("image_size"), 0, 0, 0, 0
+        self.skipped = self.unused = self.kept = 0
+        self.overview = True
+        # Products: in, out, what follows, bias, of patches, norm between.
+        self.products, self.normed = [], None
+        getattr(self, "read_" + {"qwen2_5_vl": "qwen", "qwen2_vl": "qwen", "internvl_chat": "internvl",
+                                 "kimi_k25": "kimi_vl", "glm4v_moe": "glm4v"}.get(
+            kind, "qwen" if kind.startswith("qwen3") else kind))(config, v, hidden)
+
+    def read_qwen(self, config, v, _):
+        kind, wide = config["model_type"], self.hidden * self.merge ** 2
+        out = v["hidden_size" if kind == "qwen2_vl" else "out_hidden_size"]
+        self.products = [(wide, wide, GELU, True, False, False), (wide, out, PLAIN, True, False, False)]
+        self.normed = ("patches", self.hidden, self.norm)
         if kind == "qwen2_5_vl":
             self.window = v.get("window_size", 112) // self.patch
             self.whole = len(v.get("fullatt_block_indexes", []))
-        if qwen and c is CLASSES["qwen3_vl"]:
+        elif kind != "qwen2_vl":
             self.table, self.taps = v.get("num_position_embeddings", 2304), len(
                 v.get("deepstack_visual_indexes", []))
-        if self.squares:
-            self.table = (self.side // self.patch) ** 2 + self.marker
+
+    def read_gemma3(self, config, _, hidden):
+        grid = self.side // self.patch
+        self.merge, self.table = grid // math.isqrt(config.get("mm_tokens_per_image", 256)), grid ** 2
+        self.products = [(self.hidden, hidden, PLAIN, False, False, False)]
+        self.normed = ("tokens", self.hidden, "rmsnorm")
+
+    def read_gemma4(self, _, v, hidden):
+        self.merge, self.table = v.get("pooling_kernel_size", 3), 2 * v["position_embedding_size"]
+        self.products = [(self.hidden, hidden, PLAIN, False, False, False)]
+        self.normed = ("tokens", self.hidden, None)
+        self.budget = 280 * self.merge ** 2
+
+    def read_llama4(self, _, v, hidden):
+        self.merge = round(1 / v.get("pixel_shuffle_ratio", 0.5))
+        self.table = (self.side // self.patch) ** 2 + 1
+        one, two = v.get("projector_input_dim", 4096), v.get("projector_output_dim", 4096)
+        self.products = [(self.hidden * self.merge ** 2, one, GELU, False, False, False),
+                         (one, two, GELU, False, False, False), (two, hidden, PLAIN, False, False, False)]
+
+    def read_mistral3(self, config, _, hidden):
+        bias = bool(config.get("multimodal_projector_bias", False))
+        self.products = [(self.hidden * self.merge ** 2, self.hidden, PLAIN, bias, False, False),
+                         (self.hidden, hidden, GELU, bias, False, False),
+                         (hidden, hidden, PLAIN, bias, False, False)]
+        self.normed = ("patches", self.hidden, "rmsnorm")
+
+    def read_llava(self, config, _, hidden):
+        bias = config.get("multimodal_projector_bias", True)
+        self.merge, self.table = 1, (self.side // self.patch) ** 2 + 1
+        self.kept = int(config.get("vision_feature_select_strategy") == "full")
+        self.unused = 2 * self.hidden
+        self.skipped = -1 - config.get("vision_feature_layer", -2)
+        self.layers -= self.skipped
+        self.products = [(self.hidden, hidden, GELU, bias, False, False),
+                         (hidden, hidden, PLAIN, bias, False, False)]
+
+    def read_glm4v(self, _, v, __):
+        out, inner = v["out_hidden_size"], self.inner
+        self.inner, self.table = out, (v.get("image_size", 336) // self.patch) ** 2
+        self.bias = 1 if v.get("attention_bias") else 0
+        self.products = [(self.hidden * self.merge ** 2, out, PLAIN, True, False, False),
+                         (out, out, GELU, False, False, True), (out, inner, GATED, False, False, False),
+                         (inner, out, PLAIN, False, False, False)]
+
+    def read_internvl(self, config, v, hidden):
+        chat = config["model_type"] == "internvl_chat"
+        self.table = (self.side // self.patch) ** 2 + 1
+        self.merge = round(1 / config.get("downsample_ratio", 0.5))
+        self.bias = 2 + int(v.get("qkv_bias" if chat else "attention_bias", False))
+        self.wide_norm = v.get("qk_normalization", True) if chat else v.get("use_qk_norm", False)
+        self.norm = v.get("norm_type", "rms_norm" if chat else "layer_norm").replace("_", "")
+        self.norm = {"rmsnorm": "rmsnorm", "layernorm": "layernorm"}[self.norm]
+        if chat:
+            cut = config.get("dynamic_image_size", False)
+            self.tiles = config.get("max_dynamic_patch", 6) if cut else 1
+            self.overview = config.get("use_thumbnail", False)
         wide = self.hidden * self.merge ** 2
-        if qwen:
-            out = v["hidden_size" if second else "out_hidden_size"]
-            self.products = [(wide, wide, True), (wide, out, False)]
-        elif kind == "gemma3":
-            grid = self.side // self.patch
-            self.merge = grid // math.isqrt(config.get("mm_tokens_per_image", 256))
-            self.products = [(self.hidden, hidden, False)]
-        elif kind == "llama4":
-            self.merge = round(1 / v.get("pixel_shuffle_ratio", 0.5))
-            one, two = v.get("projector_input_dim", 4096), v.get("projector_output_dim", 4096)
-            self.products = [(self.hidden * self.merge ** 2, one, True), (one, two, True),
-                             (two, hidden, False)]
-        else:
-            self.project_bias = int(config.get("multimodal_projector_bias", False))
-            self.products = [(wide, self.hidden, False), (self.hidden, hidden, True),
-                             (hidden, hidden, False)]
-        # The norm before the products: of patches, or in Gemma of means of patches.
-        self.pooled = kind == "gemma3"
-        self.normed = kind != "llama4"
+        self.products = [(wide, hidden, GELU, True, False, False),
+                         (hidden, hidden, PLAIN, True, False, False)]
+        self.normed = ("tokens", wide, "layernorm")
+
+    def read_kimi_vl(self, _, v, hidden):
+        self.merge, self.side = v["merge_kernel_size"][0], 512 * self.patch
+        self.table = v["init_pos_emb_height"] * v["init_pos_emb_width"]
+        wide = self.hidden * self.merge ** 2
+        self.products = [(wide, wide, GELU, True, False, False),
+                         (wide, hidden, PLAIN, True, False, False)]
+        self.normed = ("patches", self.hidden, "layernorm")
+
+    def read_minimax_m3_vl(self, config, _, hidden):
+        wide = config.get("projector_hidden_size", 6144)
+        self.products = [(self.hidden, wide, GELU, True, True, False),
+                         (wide, hidden, PLAIN, True, True, False),
+                         (hidden * self.merge ** 2, wide, GELU, True, False, False),
+                         (wide, hidden, PLAIN, True, False, False)]
 
     def grid(self, width, height):
         """Squares of an image, and columns and rows of patches of each."""
         unit = self.patch * self.merge
-        if self.squares:
-            return self.cut(width, height), self.side // self.patch, self.side // self.patch
-        if self.pixels:
-            least, most = self.pixels
-            sides = [max(1, round(Fraction(x, unit))) for x in (width, height)]
-            size = sides[0] * sides[1] * unit ** 2
-            if size > most:
-                scale = math.sqrt(width * height / most)
-                sides = [max(1, math.floor(x / scale / unit)) for x in (width, height)]
-            elif size < least:
-                scale = math.sqrt(least / (width * height))
-                sides = [math.ceil(x * scale / unit) for x in (width, height)]
+        if self.squares or self.tiles:
+            count = self.cut(width, height) if self.squares else self.cut_by_aspect(width, height)
+            return count, self.side // self.patch, self.side // self.patch
+        if self.kind == "gemma4":
+            sides = self.within_budget(width, height, unit)
+        elif self.patches:
+            count = max(1, width // self.patch) * max(1, height // self.patch)
+            scale = min(1.0, math.sqrt(self.patches / count), self.side / width, self.side / height)
+            sides = [math.ceil(max(1, int(x * scale)) / unit) for x in (width, height)]
+        elif self.pixels:
+            sides = self.within_pixels(width, height, unit)
         else:
             scale = max(1, max(width, height) / self.side)
             sides = [max(1, math.ceil(math.floor(x / scale) / unit)) for x in (width, height)]
         return 1, sides[0] * self.merge, sides[1] * self.merge
+
+    def within_pixels(self, width, height, unit):
+        least, most = self.pixels
+        if self.kind.startswith("glm4v") and min(width, height) < unit:
+            scale = max(unit / width, unit / height)
+            width, height = int(width * scale), int(height * scale)
+        sides = [max(1, round(Fraction(x, unit))) for x in (width, height)]
+        size = sides[0] * sides[1] * unit ** 2
+        if size > most:
+            scale = math.sqrt(width * height / most)
+            sides = [max(1, math.floor(x / scale / unit)) for x in (width, height)]
+        elif size < least:
+            scale = math.sqrt(least / (width * height))
+            sides = [math.ceil(x * scale / unit) for x in (width, height)]
+        return sides
+
+    def within_budget(self, width, height, unit):
+        scale = math.sqrt(self.budget * self.patch ** 2 / (width * height))
+        columns, rows = (math.floor(scale * x / unit) for x in (width, height))
+        most = self.budget // self.merge ** 2
+        if not rows:
+            rows, columns = 1, min(width // height, most)
+        elif not columns:
+            rows, columns = min(height // width, most), 1
+        return max(1, columns), max(1, rows)
+
+    def cut_by_aspect(self, width, height):
+        """The closest ratio of sides; of equally close ones the largest that more than half of the
+        pixels fill."""
+        best, off = 1, math.inf
+        for area in range(1, self.tiles + 1):
+            for columns in (x for x in range(1, area + 1) if area % x == 0):
+                this = abs(width / height - columns / (area // columns))
+                if this < off or this == off and width * height > 0.5 * self.side ** 2 * area:
+                    best, off = area, this
+        return best + (best > 1 and self.overview)
 
     def cut(self, width, height):
         canvases = []
@@ -100,7 +221,7 @@ class Tower:
 
     def tokens(self, width, height):
         squares, columns, rows = self.grid(width, height)
-        return squares * (columns // self.merge) * (rows // self.merge)
+        return squares * ((columns // self.merge) * (rows // self.merge) + self.kept)
 
     def rows(self, width, height):
         squares, columns, rows = self.grid(width, height)
@@ -124,30 +245,46 @@ def add(graph, tower, images, size):
     squares, columns, rows = t.grid(*size)
     patches, tokens = images * squares * columns * rows, images * t.tokens(*size)
     n, h = images * t.rows(*size), t.hidden
-    heads, inner = t.heads // tp, -(-t.inner // tp)
-    head = h // t.heads
+    heads, inner, head = t.heads // tp, -(-t.inner // tp), t.head
+    from models import Node  # which reads this file
 
     def product(name, m, out, k, bias):
         graph.product(name, "vision", 0, m, out, k, bias)
 
     def norm(name, count, width, op):
-        graph.normed(name, count, width, op)
+        if op:
+            graph.normed(name, count, width, op)
+        else:
+            graph.vector(name, "rmsnorm", dict(tokens=count, hidden=width, gain=0))
 
     def attend(name, places, length):
         op = "attention" if graph.s.unfused else "flash-attention"
-        from models import Node  # which reads this file
         graph.add(Node(name, op, dict(batch=places, heads=heads, kv_heads=heads, head_dim=head,
                                       query_len=length, kv_len=length),
                        graph.formats(f.weights, f.out, kv=f.out)))
+
+    def end(name, post):
+        if t.posts:
+            norm(post, n, h, t.norm)
+        graph.vector(name, "add", dict(tokens=n, hidden=h),
+                     resident=[(f.stored("norm"), h, 0, 0)] if t.scaled else [])
+
     product("image_patches", patches, h, t.inputs, t.patch_bias)
     if t.table:
         graph.vector("image_positions", "add", dict(tokens=n, hidden=h),
                      resident=[(f.stored("norm"), (t.table + t.marker) * h, 0, 0)])
     if t.first:
         norm("image_norm", n, h, t.norm)
+    before = set(graph.nodes)
     graph.count = t.layers
     norm("image_attn_norm", n, h, t.norm)
-    product("image_qkv_proj", n, 3 * heads * head, h, t.bias)
+    product("image_qkv_proj", n, 3 * heads * head, h, t.bias & 1)
+    if t.wide_norm or t.heads_normed:
+        wide = heads * head if t.wide_norm else head
+        norm("image_q_norm", n * heads * head // wide, wide, "rmsnorm")
+        norm("image_k_norm", n * heads * head // wide, wide, "rmsnorm")
+    if t.heads_normed:
+        norm("image_v_norm", n * heads, head, None)
     if t.rotated:
         graph.vector("image_rope", "rope", dict(tokens=n, heads=heads, kv_heads=heads, head_dim=head))
     graph.count = t.whole if t.window else t.layers
@@ -160,17 +297,19 @@ def add(graph, tower, images, size):
                 if down == t.window else "low" if across == t.window else "corner"
             attend("image_attention_" + name, images * count, across * down)
     graph.count = t.layers
-    product("image_o_proj", n, h, heads * head, t.bias)
+    product("image_o_proj", n, h, heads * head, t.bias & 2)
     if tp > 1:
         graph.collective("image_attn_all_reduce", "all-reduce", n * h, tp, f.out)
-    graph.vector("image_attn_add", "add", dict(tokens=n, hidden=h))
+    end("image_attn_add", "image_attn_post_norm")
     norm("image_mlp_norm", n, h, t.norm)
-    product("image_gate_up_proj" if t.gated else "image_up_proj", n, (1 + t.gated) * inner, h, t.bias)
+    product("image_gate_up_proj" if t.gated else "image_up_proj", n, (1 + t.gated) * inner, h,
+            t.bias & 2)
     graph.vector("image_mlp_act", "silu-mul" if t.gated else "gelu", dict(tokens=n, hidden=inner))
-    product("image_down_proj", n, h, inner, t.bias)
+    product("image_down_proj", n, h, inner, t.bias & 2)
     if tp > 1:
         graph.collective("image_mlp_all_reduce", "all-reduce", n * h, tp, f.out)
-    graph.vector("image_mlp_add", "add", dict(tokens=n, hidden=h))
+    end("image_mlp_add", "image_mlp_post_norm")
+    layer = [node for node in graph.nodes if node not in before]
     for name, count in (("tap", t.taps), ("project", 1)):
         graph.count = count
         if not count:
@@ -181,24 +320,71 @@ def add(graph, tower, images, size):
             if t.after:
                 norm("image_final_norm", n, h, t.norm)
             if t.normed:
-                norm("image_project_norm", tokens if t.pooled else patches, h,
-                     "rmsnorm" if t.pooled else t.norm)
-        for i, (k, out, active) in enumerate(t.products):
-            product(f"image_{name}_{i}", tokens, out, k, t.project_bias)
-            if active:
-                graph.vector(f"image_{name}_act_{i}", "gelu", dict(tokens=tokens, hidden=out))
+                of, width, op = t.normed
+                norm("image_project_norm", tokens if of == "tokens" else patches, width, op)
+        for i, (k, out, act, bias, of_patches, between) in enumerate(t.products):
+            count = patches if of_patches else tokens
+            product(f"image_{name}_{i}", count, out * (1 + (act == GATED)), k, bias)
+            if between:
+                norm(f"image_{name}_norm_{i}", count, out, "layernorm")
+            if act:
+                graph.vector(f"image_{name}_act_{i}", "silu-mul" if act == GATED else "gelu",
+                             dict(tokens=count, hidden=out))
     graph.count = 1
+    return leave_idle(t, layer, f.stored("norm"))
+
+
+def leave_idle(t, layer, vectors):
+    """What no token passes: as many layers more, and a norm."""
+    from models import Node
+    idle = {}
+    for node in layer if t.skipped else []:
+        idle[Node(node.name, node.op, node.dims, node.formats, node.resident)] = t.skipped
+    if t.unused:
+        held = [(vectors, t.unused, 0, 0)]
+        like = layer[0]
+        idle[Node("image_unused", like.op, like.dims, like.formats, held)] = 1
+    return idle
+
+
+def sound(config, hidden):
+    """Elements of matrices, their rows, and elements of vectors of an encoder of sound; None where
+    it is not counted."""
+    a, kind = config.get("audio_config"), config.get("model_type")
+    shapes, vectors = [], 0
+    if not a or kind not in ("qwen2_audio", "voxtral", "gemma4"):
+        return None
+    if kind == "gemma4":
+        h, n, heads = (a.get(*x) for x in (("hidden_size", 1024), ("num_hidden_layers", 12),
+                                           ("num_attention_heads", 8)))
+        one, two = a.get("subsampling_conv_channels", (128, 32))
+        out = a.get("output_proj_dims", 1536)
+        shapes = [(1, one, 9), (1, two, 9 * one), (1, h, one // 4 * two), (1, out, h), (1, hidden, out),
+                  (n, 4 * h, h), (n, h, 4 * h), (n, 4 * h, h), (n, h, 4 * h), (5 * n, h, h),
+                  (n, 2 * h, h), (n, h, h)]
+        layer = 2 * 2 * h + 2 * h + 3 * h + a.get("conv_kernel_size", 5) * h + h // heads
+        vectors = one + two + out + n * layer
+    else:
+        h, n, f = (a.get(x, a.get(y)) for x, y in (
+            ("d_model", "hidden_size"), ("encoder_layers", "num_hidden_layers"),
+            ("encoder_ffn_dim", "intermediate_size")))
+        shapes = [(1, h, 3 * a.get("num_mel_bins", 128)), (1, h, 3 * h), (4 * n, h, h), (n, f, h), (n, h, f)]
+        shapes += [(1, hidden, h)] if kind == "qwen2_audio" else [(1, hidden, f), (1, hidden, hidden)]
+        vectors = h * (2 + a.get("max_source_positions", 1500) + 2) + n * (8 * h + f) + \
+            hidden * (kind == "qwen2_audio")
+    return sum(c * x * y for c, x, y in shapes), sum(c * x for c, x, _ in shapes), vectors
 
 
 def config(random, text):
     """Puts a drawn config behind an encoder that nobody trained."""
-    kind = random.choice(list(CLASSES))
+    plain = text["model_type"] in ("llama", "mistral", "qwen3")
+    kind = random.choice([x for x in CLASSES if plain or not x.startswith("minimax")])
     heads, merge = random.choice((2, 4, 6, 8)), random.choice((1, 2, 3))
     v = dict(hidden_size=heads * random.choice((32, 40, 64)), intermediate_size=random.randint(50, 900),
              patch_size=random.choice((8, 14, 16)))
     whole = dict(model_type=kind, text_config=text, vision_config=v)
     layers = random.randint(1, 9)
-    if kind.startswith("qwen"):
+    if kind in DEPTH:
         v.update(depth=layers, num_heads=heads, spatial_merge_size=merge,
                  out_hidden_size=text["hidden_size"])
         if kind == "qwen2_vl":
@@ -209,16 +395,47 @@ def config(random, text):
         if CLASSES[kind] is CLASSES["qwen3_vl"]:
             v.update(num_position_embeddings=random.randint(4, 90) ** 2,
                      deepstack_visual_indexes=list(range(random.randint(0, min(3, layers)))))
+        if kind.startswith("glm4v"):
+            v.update(image_size=v["patch_size"] * random.randint(2, 30),
+                     attention_bias=random.random() < 0.5)
         return whole
     v.update(num_hidden_layers=layers, num_attention_heads=heads)
-    merge = 2 if kind == "llama4" else merge
+    merge = 2 if kind in ("llama4", "internvl", "internvl_chat") else merge
     across = random.randint(2, 12)
     v["image_size"] = v["patch_size"] * merge * across
     if kind == "gemma3":
         whole["mm_tokens_per_image"] = across ** 2
+    elif kind == "gemma4":
+        if random.random() < 0.5:
+            whole["audio_config"] = dict(hidden_size=64 * random.randint(1, 9), num_hidden_layers=layers,
+                                         num_attention_heads=8, output_proj_dims=random.randint(9, 99))
+        v.update(head_dim=random.choice((32, 64, 72)), num_key_value_heads=heads,
+                 pooling_kernel_size=merge, position_embedding_size=random.randint(10, 900))
     elif kind == "llama4":
         v.update(projector_input_dim=random.randint(10, 500),
                  projector_output_dim=random.randint(10, 500))
+    elif kind == "llava":
+        text.setdefault("num_key_value_heads", text["num_attention_heads"])
+        whole.update(vision_feature_layer=-random.randint(1, layers),
+                     vision_feature_select_strategy=random.choice(("default", "full")),
+                     multimodal_projector_bias=random.random() < 0.5)
+    elif kind == "internvl":
+        v.update(attention_bias=random.random() < 0.5, use_qk_norm=random.random() < 0.5,
+                 norm_type=random.choice(("layer_norm", "rms_norm")))
+    elif kind == "internvl_chat":
+        v.update(qkv_bias=random.random() < 0.5, qk_normalization=random.random() < 0.5,
+                 norm_type=random.choice(("layer_norm", "rms_norm")))
+        whole.update(dynamic_image_size=random.random() < 0.8, use_thumbnail=random.random() < 0.8,
+                     max_dynamic_patch=random.randint(1, 14))
+    elif kind.startswith("kimi"):
+        v.update(merge_kernel_size=[merge, merge], init_pos_emb_height=random.randint(2, 70),
+                 init_pos_emb_width=random.randint(2, 70))
+        if random.random() < 0.5:
+            for key in "hidden_size intermediate_size num_hidden_layers num_attention_heads".split():
+                v["vt_" + key] = v.pop(key)
+    elif kind.startswith("minimax"):
+        v.update(spatial_merge_size=merge)
+        whole["projector_hidden_size"] = random.randint(10, 500)
     else:
         whole.update(spatial_merge_size=merge, multimodal_projector_bias=random.random() < 0.5)
     return whole

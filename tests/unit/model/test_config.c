@@ -1022,6 +1022,48 @@ static void test_chunks(void **state)
     roof_model_free(m);
 }
 
+#define LONGCAT(more)                                                                              \
+    "{\"model_type\": \"longcat_flash\", \"hidden_size\": 64, \"num_attention_heads\": 4, "        \
+    "\"vocab_size\": 100, \"ffn_hidden_size\": 96, \"expert_ffn_hidden_size\": 32, "               \
+    "\"kv_lora_rank\": 16, \"q_lora_rank\": 16, \"qk_nope_head_dim\": 8, "                         \
+    "\"qk_rope_head_dim\": 4, \"v_head_dim\": 8, \"n_routed_experts\": 16, "                       \
+    "\"mla_scale_q_lora\": true, \"attention_method\": \"MLA\"" more "}"
+
+/* A layer of LongCat-Flash is two, the first with experts, of which some compute nothing. */
+static void test_zero_experts(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        LONGCAT(", \"num_layers\": 3, \"moe_topk\": 6, \"zero_expert_num\": 8"),
+        LONGCAT(", \"num_hidden_layers\": 6, \"num_layers\": 3, \"moe_topk\": 6, "
+                "\"zero_expert_num\": 8, \"zero_expert_type\": \"identity\""),
+        LONGCAT(", \"num_hidden_layers\": 6, \"moe_topk\": 6, \"zero_expert_num\": 8")};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct roof_model *const m = parse(texts[i]);
+        assert_int_equal(m->layers, 6);
+        for (int64_t n = 0; n < m->layers; n++) {
+            assert_int_equal(m->layer[m->layer_class[n]].moe, n % 2 == 0);
+        }
+        assert_int_equal(m->zero_experts, 8);
+        assert_int_equal(m->top_k, 4); /* 6 of 24, of which 16 compute */
+        assert_int_equal(m->shared_intermediate, 96);
+        assert_int_equal(m->expert_intermediate, 32);
+        roof_model_free(m);
+    }
+    refused(LONGCAT(", \"num_layers\": 3, \"moe_topk\": 5, \"zero_expert_num\": 8"), 1, 1,
+            "moe_topk x n_routed_experts / (n_routed_experts + zero_expert_num), the experts that "
+            "compute for a token, must be a whole number");
+    refused(LONGCAT(", \"num_layers\": 3, \"moe_topk\": 6, \"zero_expert_num\": 8,\n"
+                    "\"zero_expert_type\": \"drop\""),
+            2, 21, "zero_expert_type: only identity is known");
+    refused(LONGCAT(", \"num_layers\": 3, \"moe_topk\": 6, \"zero_expert_num\": 8,\n"
+                    "\"num_hidden_layers\": 5"),
+            2, 22, "num_hidden_layers must be twice num_layers");
+    /* In other families these keys are not understood. */
+    refused("{" LLAMA ",\n\"zero_expert_num\": 64}", 2, 20,
+            "the key zero_expert_num is not understood: some experts compute nothing");
+}
+
 static void test_refused_chunks(void **state)
 {
     (void)state;
@@ -1190,10 +1232,17 @@ static const struct published {
      "keras-team/keras-hub@00d9f10, gemma3_presets.py, \"params\""},
     {"deepseek-v4-flash", 284332241238, 13799633238, 284e9, 5e8, 0,
      "openrouter.ai page of deepseek-v4-flash"},
-    {"gemma-4-31b", 30697345280, 30697345280, 30.7e9, 5e7, 0, "google/gemma-4-31B-it page"},
-    {"gemma-4-26b-a4b", 25233141760, 3822530560, 25.2e9, 5e7, 0, "google/gemma-4-26B-A4B-it page"},
-    /* With the towers for images and for sound, about 150 and 300 million. */
-    {"gemma-4-e2b", 4628569344, 4628569344, 5.1e9, 5e7, 450e6, "google/gemma-4-E2B-it page"},
+    /* The size of the weights has a factor for each layer, too, and a factor and a summand for each
+     * of the 1152 elements behind the encoder of images. */
+    {"gemma-4-31b", 31273086512, 30697345280, 31273088876, 0, 60 + 2 * 1152,
+     "google/gemma-4-31B-it, parameters of its safetensors"},
+    {"gemma-4-26b-a4b", 25805933872, 3822530560, 25805936206, 0, 30 + 2 * 1152,
+     "google/gemma-4-26B-A4B-it, parameters of its safetensors"},
+    /* With a factor for each layer, and K and V of layers that use those of others (16 with heads
+     * of 256, 4 of 512, and their norms). The encoder of sound has 307,183,904. */
+    {"gemma-4-e2b", 4797113600. + 307183904, 4628569344, 5123178051, 0,
+     35 + (16 * 256 + 4 * 512) * (2. * 1536 + 1),
+     "google/gemma-4-E2B-it, parameters of its safetensors"},
     {"laguna-xs.2", 33442617088, 3017135872, 33e9, 5e8, 0, "poolside/Laguna-XS.2 page"},
     {"phi-3-mini-4k", 3821079552, 3821079552, 3821079552, 0, 0, KERAS},
     {"phi-4", 14659507200, 14659507200, 14.7e9, 5e7, 0, "microsoft/phi-4 page"},
@@ -1210,14 +1259,23 @@ static const struct published {
     {"deepseek-v3.2", 671877944064, 38403822336, 685e9, 5e8,
      11610068224. + 13959424 + 2. * 129280 * 7168, "deepseek-ai/DeepSeek-V3.2 page"},
     {"glm-5", 743911218432, 41784728832, 744e9, 5e8, 0, "zai-org/GLM-5 page"},
+    {"llava-1.5-7b", 7063427072, 6738939904, 7063427072, 0, 0,
+     "llava-hf/llava-1.5-7b-hf, parameters of its class"},
+    {"internvl3-8b", 7944373760, 7612820992, 7.94e9, 5e6, 0, "OpenGVLab/InternVL3-8B page"},
+    {"glm-4.5v", 107710933120, 13424129664, 108e9, 5e8, 0,
+     "zai-org/GLM-4.5V page, size of the weights"},
+    /* The encoder of images has 471,143,920, by the shapes of its tensors. */
+    {"kimi-k2.5", 1026408232448. + 471143920, 32861500928, 1e12, 5e10, 0,
+     "moonshotai/Kimi-K2.5 page"},
+    {"longcat-flash", 560664980480, 27954818048, 560e9, 1e9, 0, "LongCat-Flash, arXiv 2509.01322"},
     {"kimi-k2", 1026408232448, 32861500928, 1e12, 5e10, 0, "moonshotai/Kimi-K2-Instruct page"},
     {"kimi-linear-48b-a3b", 49122681728, 3484459904, 49e9, 5e8, 0,
      "moonshotai/Kimi-Linear-48B-A3B-Instruct page, size of the weights"},
     {"qwen3-next-80b-a3b", 79674391296, 3874929408, 80e9, 5e8, 0,
      "Qwen/Qwen3-Next-80B-A3B-Instruct page"},
-    /* With the vision tower, about 450 million. */
-    {"qwen3.5-397b-a17b", 396346350336, 17349040896, 397e9, 5e8, 450e6,
-     "Qwen/Qwen3.5-397B-A17B page"},
+    /* With the layer for multi-token prediction. */
+    {"qwen3.5-397b-a17b", 396346350336 + 456010480, 17349040896, 403397928944, 0, 6595568128,
+     "Qwen/Qwen3.5-397B-A17B, parameters of its safetensors"},
     {"nemotron-nano-9b-v2", 8888227328, 8888227328, 8.89e9, 5e6, 0,
      "nvidia/NVIDIA-Nemotron-Nano-9B-v2 page"},
     {"nemotron-3-nano-30b-a3b", 31577940288, 3580076352, 31.6e9, 5e7, 0,
@@ -1227,8 +1285,8 @@ static const struct published {
     {"olmo-3-7b", 7298011136, 7298011136, 7.3e9, 3e7, 0, "allenai/Olmo-3-1025-7B page"},
     {"minimax-m2", 228689764864, 11030553088, 229e9, 5e8, 0,
      "MiniMaxAI/MiniMax-M2 page, size of the weights"},
-    /* With the encoder of images, about 0.7 billion, and its projector. */
-    {"minimax-m3", 426174572928, 25962473856, 428e9, 1e9, 1e9, "MiniMaxAI/MiniMax-M3 page"},
+    {"minimax-m3", 427040140160, 25962473856, 427040140160, 0, 0,
+     "MiniMaxAI/MiniMax-M3, parameters of its safetensors"},
     {"mimo-v2-flash", 308778780864, 15445936320, 309e9, 5e8, 0, "XiaomiMiMo/MiMo-V2-Flash page"},
     /* With the encoder of images, its adapter and the projector: 34 layers of 23,803,648 and what
      * stands around them, 62,608,384. */
@@ -1240,7 +1298,7 @@ static const struct published {
      "CohereLabs/c4ai-command-a-03-2025 page"},
     {"ernie-4.5-21b-a3b", 21825437888, 3352150208, 21.8e9, 1e8, 0,
      "baidu/ERNIE-4.5-21B-A3B-PT page, size of the weights"},
-    {"glm-4-9b-0414", 9400442880, 9400442880, 9.4e9, 5e7, 0,
+    {"glm-4-9b-0414", 9400279040, 9400279040, 9.4e9, 5e7, 0,
      "zai-org/GLM-4-9B-0414 page, size of the weights"},
     {"glm-4.7-flash", 29943393920, 3896766080, 30e9, 15e7, 0, "zai-org/GLM-4.7-Flash page"},
     {"hunyuan-a13b", 80393183232, 12747448320, 80e9, 4e8, 0, "tencent/Hunyuan-A13B-Instruct page"},
@@ -1279,6 +1337,8 @@ static const struct {
     {"gemma-4-26b-a4b", 0, 3822530560, 3.8e9, 5e7, "google/gemma-4-26B-A4B-it page"},
     {"laguna-xs.2", 0, 3017135872, 3e9, 5e8, "poolside/Laguna-XS.2 page"},
     {"glm-5", 154880. * 6144, 40833146112, 40e9, 1e9, "zai-org/GLM-5 page"},
+    {"longcat-flash", 2 * 131072. * 6144, 26344205312, 27e9, 1e9,
+     "LongCat-Flash, arXiv 2509.01322, on average, without both ends"},
     {"kimi-k2", 0, 32861500928, 32e9, 1e9, "moonshotai/Kimi-K2-Instruct page"},
     {"qwen3.5-397b-a17b", 0, 17349040896, 17e9, 5e8, NAME},
     {"hunyuan-a13b", 0, 12747448320, 13e9, 5e8, "tencent/Hunyuan-A13B-Instruct page"},
@@ -1888,6 +1948,7 @@ int main(void)
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_refused_strangers),
         cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_zero_experts),
         cmocka_unit_test(test_refused_chunks),
         cmocka_unit_test(test_other_models),
         cmocka_unit_test(test_not_json),

@@ -34,6 +34,38 @@
     "\"vision_config\": {\"hidden_size\": 1024, \"num_hidden_layers\": 24, "                       \
     "\"num_attention_heads\": 16, \"intermediate_size\": 4096, \"patch_size\": 14, "               \
     "\"image_size\": 1540}"
+#define CLIP                                                                                       \
+    "\"vision_config\": {\"model_type\": \"clip_vision_model\", \"hidden_size\": 1024, "           \
+    "\"num_hidden_layers\": 24, \"num_attention_heads\": 16, \"intermediate_size\": 4096, "        \
+    "\"patch_size\": 14, \"image_size\": 336, \"projection_dim\": 768, \"vocab_size\": 32000}"
+#define INTERNVIT(root)                                                                            \
+    root "\"vision_config\": {\"hidden_size\": 1024, \"num_hidden_layers\": 24, "                  \
+         "\"num_attention_heads\": 16, \"intermediate_size\": 4096, \"patch_size\": 14, "          \
+         "\"image_size\": 448, \"norm_type\": \"layer_norm\", \"qk_normalization\": false, "       \
+         "\"qkv_bias\": true}"
+#define DYNAMIC "\"dynamic_image_size\": true, \"use_thumbnail\": true, \"max_dynamic_patch\": 12, "
+#define INTERNVIT_6B                                                                               \
+    "\"vision_config\": {\"hidden_size\": 3200, \"num_hidden_layers\": 45, "                       \
+    "\"num_attention_heads\": 25, \"intermediate_size\": 12800, \"patch_size\": 14, "              \
+    "\"image_size\": 448, \"norm_type\": \"rms_norm\", \"qk_normalization\": true, "               \
+    "\"qkv_bias\": false}"
+#define GLM45V                                                                                     \
+    "\"vision_config\": {\"depth\": 24, \"hidden_size\": 1536, \"num_heads\": 12, "                \
+    "\"image_size\": 336, \"in_channels\": 3, \"intermediate_size\": 10944, "                      \
+    "\"out_hidden_size\": 4096, \"attention_bias\": false, \"patch_size\": 14}"
+#define MOONVIT                                                                                    \
+    "\"vision_config\": {\"vt_hidden_size\": 1152, \"vt_intermediate_size\": 4304, "               \
+    "\"vt_num_attention_heads\": 16, \"vt_num_hidden_layers\": 27, \"patch_size\": 14, "           \
+    "\"merge_kernel_size\": [2, 2], \"init_pos_emb_height\": 64, \"init_pos_emb_width\": 64}"
+#define MINIMAX                                                                                    \
+    "\"vision_config\": {\"hidden_size\": 1280, \"intermediate_size\": 5120, "                     \
+    "\"num_hidden_layers\": 32, \"num_attention_heads\": 16, \"image_size\": 2016, "               \
+    "\"patch_size\": 14, \"temporal_patch_size\": 2, \"spatial_merge_size\": 2}"
+#define GEMMA4                                                                                     \
+    "\"vision_config\": {\"hidden_size\": 1152, \"intermediate_size\": 4304, "                     \
+    "\"num_hidden_layers\": 27, \"num_attention_heads\": 16, \"num_key_value_heads\": 16, "        \
+    "\"head_dim\": 72, \"patch_size\": 16, \"pooling_kernel_size\": 3, "                           \
+    "\"position_embedding_size\": 10240, \"standardize\": true}"
 #define MODEL(type, text, vision) "{\"model_type\": \"" type "\", " TEXT(text) ", " vision "}"
 
 /* Returns the parameters of the encoder alone. */
@@ -49,7 +81,12 @@ static double encoder_parameters(const struct roof_model *m)
  * Qwen2.5-VL-7B 8,292,166,656 - 7,615,616,512; Qwen3-VL-8B 8,767,123,696 - 8,190,735,360. The
  * others end in a product that is as wide as the language model, which is 64 here: Gemma 3
  * 419,816,304 with 2560, Llama 4 871,932,416 with 5120, Mistral Small 3.1 24,011,361,280 -
- * 23,572,403,200 with 5120. */
+ * 23,572,403,200 with 5120, LLaVA-1.5-7B 7,063,427,072 - 6,738,939,904 with 4096, InternVL2.5-78B
+ * 78,408,318,336 - 72,699,813,888 (Qwen2.5-72B with 151,674 rows of its tables) with 8192,
+ * MiniMax-M3 427,040,140,160 - 426,174,572,928 with 6144. Of Kimi-K2.5 the shapes of its tensors
+ * are published (27 layers of 15,239,504, the rest 59,677,312); of Gemma 4 31B 31,273,088,876 with
+ * 5376, among them 60 factors of layers and 2 * 1152 of the standardization, which are not counted.
+ */
 static void test_parameters(void **state)
 {
     (void)state;
@@ -63,10 +100,95 @@ static void test_parameters(void **state)
         {MODEL("llama4", "llama", LLAMA4_VISION), 871932416 - 4096. * (5120 - 64)},
         {MODEL("mistral3", "mistral", PIXTRAL),
          24011361280 - 23572403200 - 1024. * (5120 - 64) - (5120. * 5120 - 64 * 64)},
+        /* The products of the MLP behind it, and their biases. */
+        {MODEL("llava", "llama", CLIP), 7063427072 - 6738939904 - 1024. * (4096 - 64) -
+                                            (4096. * 4096 - 64 * 64) - 2. * (4096 - 64)},
+        {MODEL("minimax_m3_vl", "llama", MINIMAX), 427040140160 - 426174572928 -
+                                                       (6144. + 6144) * (6144 - 64) -
+                                                       2. * (6144 - 64) - 4. * 6144 * (6144 - 64)},
+        {MODEL("kimi_k25", "llama", MOONVIT), 471143920 - 4609. * (7168 - 64)},
+        {MODEL("gemma4", "llama", GEMMA4),
+         31273088876 - 30697345280 - 60 - 2 * 1152 - 1152. * (5376 - 64)},
+        /* 24 layers of 4 * 1536^2 + 3 * 1536 * 4096 + 2 * 1536 = 28,314,624 and the rest, by hand
+         * from the class; with 106,852,251,264 of the language model 107,710,933,120. */
+        {MODEL("glm4v_moe", "llama", GLM45V), 858681856},
+        /* 24 layers of 12,598,272 and 1,653,760 before them are the 304,012,288 of
+         * InternViT-300M; a norm of 4096, and two products. */
+        {MODEL("internvl_chat", "llama", INTERNVIT(DYNAMIC)),
+         304012288 + 2 * 4096 + 4096 * 64 + 64 + 64 * 64 + 64},
+        /* 45 layers of 4 * 3200^2 + 2 * 3200 * 12800 + 12800 + 8 * 3200 = 122,918,400. */
+        {MODEL("internvl_chat", "llama", INTERNVIT_6B), 45 * 122918400. + 588 * 3200 + 3200 +
+                                                            1025 * 3200 + 3200 + 2 * 12800 +
+                                                            12800 * 64 + 64 + 64 * 64 + 64},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *const m = parse(rows[i].text);
         assert_near(encoder_parameters(m), rows[i].count, 0);
+        roof_model_free(m);
+    }
+}
+
+/* The published config of LLaVA-1.5-7B leaves the sizes of its language model to the class. */
+static void test_inner_sizes(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"model_type\": \"llava\", \"vision_feature_layer\": -2, "
+                               "\"text_config\": {\"model_type\": \"llama\", "
+                               "\"vocab_size\": 32064}, " CLIP "}";
+    struct roof_model *const m = parse(text);
+    double total = 0;
+    double active = 0;
+    assert_int_equal(roof_model_parameters(&total, &active, m, NULL), ROOF_OK);
+    assert_near(total, 7063427072, 0);
+    assert_near(active, 6738939904, 0);
+    assert_int_equal(m->tower.layers, 23);
+    assert_int_equal(m->tower.skipped, 1);
+    assert_string_equal(m->remarks[0], "text_config leaves out sizes: those of its class are used");
+    assert_null(m->remarks[1]);
+    roof_model_free(m);
+}
+
+#define SOUND(type, audio) "{\"model_type\": \"" type "\", " TEXT("llama") ", " audio "}"
+#define GEMMA4_SOUND                                                                               \
+    "\"audio_config\": {\"hidden_size\": 1024, \"num_hidden_layers\": 12, "                        \
+    "\"num_attention_heads\": 8, \"subsampling_conv_channels\": [128, 32], "                       \
+    "\"conv_kernel_size\": 5, \"output_proj_dims\": 1536}"
+#define WHISPER                                                                                    \
+    "\"audio_config\": {\"d_model\": 1280, \"encoder_layers\": 32, \"encoder_ffn_dim\": 5120, "    \
+    "\"encoder_attention_heads\": 20, \"num_mel_bins\": 128, \"max_source_positions\": 1500}"
+
+/*
+ * The weights of encoders of sound count. Qwen2-Audio-7B has 8,397,094,912 parameters, of which
+ * 7,754,878,976 are those of its language model, which is 4096 wide; its encoder is Whisper's: two
+ * convolutions of 492,800 and 4,916,480, 1,920,000 of positions, 32 layers of 19,676,160 and a norm
+ * of 2560. Gemma 4 E2B has what test_config.c derives, with 1536.
+ */
+static void test_sound(void **state)
+{
+    (void)state;
+    static const double whisper = 492800 + 4916480 + 1920000 + 32 * 19676160. + 2560;
+    static const struct {
+        const char *text;
+        double count;
+        const char *note;
+    } rows[] = {
+        {SOUND("qwen2_audio", WHISPER), 8397094912 - 7754878976 - 1281. * (4096 - 64),
+         "the encoder of sound counts in memory alone"},
+        {SOUND("qwen2_audio", WHISPER), whisper + 1281 * 64,
+         "the encoder of sound counts in memory alone"},
+        {SOUND("voxtral", WHISPER), whisper + 5120 * 64 + 64 * 64,
+         "the encoder of sound counts in memory alone"},
+        {SOUND("gemma4", GEMMA4_SOUND), 307183904 - 1536. * (1536 - 64),
+         "the encoder of sound counts in memory alone"},
+        {SOUND("ultravox", WHISPER), 0, "the encoder of sound is not counted"},
+        {SOUND("voxtral", "\"audio_config\": {\"hidden_size\": 4}"), 0,
+         "the encoder of sound is not counted"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct roof_model *const m = parse(rows[i].text);
+        assert_near(encoder_parameters(m), rows[i].count, 0);
+        assert_string_equal(m->remarks[0], rows[i].note);
+        assert_null(m->remarks[1]);
         roof_model_free(m);
     }
 }
@@ -99,6 +221,45 @@ static void test_images(void **state)
         {MODEL("llama4", "llama", LLAMA4_VISION), 3000, 3000, 17, 24, 24, 2448},
         /* 2000 x 1000 become 1540 x 770; 770 / 28 = 27.5 is rounded up. */
         {MODEL("mistral3", "mistral", PIXTRAL), 2000, 1000, 1, 110, 56, 1540},
+        /* LLaVA cuts out a square, and leaves out the class token. */
+        {MODEL("llava", "llama", CLIP), 1280, 720, 1, 24, 24, 576},
+        {MODEL("llava", "llama", "\"vision_feature_select_strategy\": \"full\", " CLIP), 99, 99, 1,
+         24, 24, 577},
+        /* 16/9 is 0.22 from 2/1, and 5/3 or 7/4 have more than 12 squares. 4 x 2 have 1,605,632
+         * pixels, less than twice those of the image. */
+        {MODEL("internvl_chat", "llama", INTERNVIT(DYNAMIC)), 1280, 720, 9, 32, 32, 2304},
+        /* A square has as many pixels as more than half of 4 and of 9 squares. */
+        {MODEL("internvl_chat", "llama", INTERNVIT(DYNAMIC)), 1024, 1024, 10, 32, 32, 2560},
+        {MODEL("internvl_chat", "llama", INTERNVIT(DYNAMIC)), 640, 640, 5, 32, 32, 1280},
+        {MODEL("internvl_chat", "llama", INTERNVIT(DYNAMIC)), 448, 448, 1, 32, 32, 256},
+        {MODEL("internvl_chat", "llama", INTERNVIT("")), 1280, 720, 1, 32, 32, 256},
+        {MODEL("internvl_chat", "llama",
+               INTERNVIT("\"dynamic_image_size\": true, \"max_dynamic_patch\": 4, ")),
+         1000, 250, 4, 32, 32, 1024},
+        /* The ratio counts, and no thumbnail is made of one square. */
+        {MODEL("internvl", "llama", INTERNVIT("")), 300, 200, 7, 32, 32, 1792},
+        /* As Qwen2.5-VL; at most 6144 tokens: 4000 x 3000 pixels are 1.57837^2 times too many. */
+        {MODEL("glm4v_moe", "llama", GLM45V), 1280, 720, 1, 92, 52, 1196},
+        {MODEL("glm4v_moe", "llama", GLM45V), 4000, 3000, 1, 180, 134, 6030},
+        /* 10 x 100 is scaled to 28 x 280 first: 7840 pixels, which are enough. */
+        {MODEL("glm4v_moe", "llama", GLM45V), 10, 100, 1, 2, 20, 10},
+        /* 2000 / 14 = 142 and 1000 / 14 = 71 patches: 10,082 are not too many, and are filled up
+         * to 144 x 72. */
+        {MODEL("kimi_k25", "llama", MOONVIT), 2000, 1000, 1, 144, 72, 2592},
+        /* 285 x 285 = 81,225 patches are 2.2265^2 times 16,384: 1796 pixels, 128.3 patches. */
+        {MODEL("kimi_k25", "llama", MOONVIT), 4000, 4000, 1, 130, 130, 4225},
+        {MODEL("kimi_vl", "llama", MOONVIT), 4000, 4000, 1, 66, 66, 1089},
+        /* At most 512 patches on a side: 7168 of 14336 pixels, and half of 100. */
+        {MODEL("kimi_k25", "llama", MOONVIT), 14336, 100, 1, 512, 4, 512},
+        {MODEL("kimi_k25", "llama", MOONVIT), 1, 1, 1, 2, 2, 1},
+        /* 576 tokens: 672 x 672 pixels. */
+        {MODEL("minimax_m3_vl", "llama", MINIMAX), 1024, 1024, 1, 48, 48, 576},
+        /* 2520 patches of 16 x 16: 1280 x 720 becomes 1070.99 x 602.43, 22.3 x 12.55 tokens. */
+        {MODEL("gemma4", "llama", GEMMA4), 1280, 720, 1, 66, 36, 264},
+        {MODEL("gemma4", "llama", GEMMA4), 100, 100, 1, 48, 48, 256},
+        /* 0.72 tokens high: one, and as many as the image is longer than high, at most 280. */
+        {MODEL("gemma4", "llama", GEMMA4), 5400, 10, 1, 840, 3, 280},
+        {MODEL("gemma4", "llama", GEMMA4), 10, 5000, 1, 3, 840, 280},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *const m = parse(rows[i].text);
@@ -151,6 +312,9 @@ static void test_unknown_keys(void **state)
 #define NOT_TOGETHER                                                                               \
     "the language model alone: the encoder of images is not counted, because vision_config has "   \
     "sizes that do not go together"
+#define NOT_KNOWN                                                                                  \
+    "the language model alone: the encoder of images is not counted, because it has a value that " \
+    "is not known: "
 #define SQUARE(hidden, layers, side)                                                               \
     "\"vision_config\": {\"hidden_size\": " hidden ", \"num_hidden_layers\": " layers              \
     ", \"num_attention_heads\": 4, \"intermediate_size\": 9, \"patch_size\": 14, "                 \
@@ -171,8 +335,29 @@ static void test_left_out(void **state)
         const char *text;
         const char *note; /* its begin */
     } rows[] = {
-        {MODEL("llava", "llama", SIGLIP),
+        {MODEL("florence2", "llama", SIGLIP),
          "the language model alone: the encoder of images is not counted"},
+        {MODEL("llava", "llama", "\"vision_config\": {\"model_type\": \"siglip_vision_model\"}"),
+         "the language model alone: the encoder of images is not counted"},
+        {MODEL("llava", "llama", "\"vision_feature_layer\": [-2, -5], " CLIP),
+         NOT_KNOWN "vision_feature_layer"},
+        {MODEL("llava", "llama", "\"vision_feature_layer\": 25, " CLIP),
+         NOT_KNOWN "vision_feature_layer"},
+        {MODEL("llava", "llama", "\"vision_feature_select_strategy\": \"none\", " CLIP),
+         NOT_KNOWN "vision_feature_select_strategy"},
+        {MODEL("llava", "llama",
+               "\"vision_config\": {\"model_type\": \"pixtral\", \"hidden_size\": 64, "
+               "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"intermediate_size\": 9, "
+               "\"patch_size\": 16, \"image_size\": 1024}"),
+         NOT_KNOWN "vision_feature_select_strategy"},
+        {MODEL("internvl_chat", "llama", INTERNVIT("\"min_dynamic_patch\": 2, ")),
+         NOT_KNOWN "min_dynamic_patch"},
+        {MODEL("internvl_chat", "llama", INTERNVIT("\"downsample_ratio\": 0.3, ")), NOT_TOGETHER},
+        {MODEL("kimi_k25", "llama",
+               "\"vision_config\": {\"hidden_size\": 64, \"num_hidden_layers\": 2, "
+               "\"num_attention_heads\": 4, \"intermediate_size\": 9, \"patch_size\": 14, "
+               "\"merge_kernel_size\": [2, 3]}"),
+         NOT_KNOWN "merge_kernel_size"},
         {MODEL("gemma3", "gemma3_text", "\"vision_config\": {\"hidden_size\": 9}"),
          "the language model alone: the encoder of images is not counted, because vision_config "
          "lacks num_hidden_layers"},
@@ -228,6 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parameters),   cmocka_unit_test(test_images),
+        cmocka_unit_test(test_inner_sizes),  cmocka_unit_test(test_sound),
         cmocka_unit_test(test_windows),      cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_unknown_keys), cmocka_unit_test(test_refused),
     };
