@@ -14,7 +14,7 @@ struct roof_record_part {
     /* The record at hand is not for this part, nor is what follows: a cell goes on behind the
      * lines, a key is new to the file, or the thread has no device for it. */
     bool stopped;
-    /* What was read and answered so far. */
+    /* This is behind all that was read and answered so far. */
     struct {
         size_t bytes;
         int lines;

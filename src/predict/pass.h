@@ -77,8 +77,8 @@ struct roof_pass_memo {
 const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
                                                const struct roof_hardware *device);
 
-/* Predicts one instance of an operator of a graph; all-reduces take the faster of their
- * algorithms. Fails as roof_predict does. */
+/* Predicts one instance of an operator of a graph, whose formats are resolved; all-reduces take the
+ * faster of their algorithms. Fails as roof_predict does. */
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
                                    const struct roof_hardware *hardware, struct roof_error *error);
 

@@ -28,7 +28,8 @@ struct subject {
     int runs;
 };
 
-/* Of bounds: no build has measured kernels of this device, so all answer the same. */
+/* These sweeps are of bounds: no build has measured kernels of this device, so all answer the same.
+ */
 #define SWEEP(format, rows, more)                                                                  \
     "exec %s sweep gemm -m 1:" rows " -n 4096 -k 4096 -H mi250x -f " format more, "rows"
 

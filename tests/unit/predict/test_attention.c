@@ -126,8 +126,8 @@ static void check_beside(struct fixture *f, double us, enum roof_kernel_limit li
         .count = 2, .stack = {ROOF_STACK_BEST, (enum roof_stack)f->workload.stack}};
     struct roof_expected_sum sum[ROOF_STACK_COUNT];
     struct roof_prediction bound;
-    bool done = roof_predict_node(&f->prediction, &node, f->device, &error) == ROOF_OK;
-    node.workload = f->prediction.workload; /* its formats are known */
+    bool done = roof_workload_resolve(&node.workload, &error) == ROOF_OK;
+    done = done && roof_predict_node(&f->prediction, &node, f->device, &error) == ROOF_OK;
     done = done && roof_predict_node_in(&bound, sum, &node, f->device, &stacks, &error) == ROOF_OK;
     if (!done) {
         fail_msg("%s", error.message);
