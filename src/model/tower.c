@@ -94,7 +94,7 @@ static int64_t cut_by_aspect(const struct roof_tower *t, double width, double he
 {
     const double aspect = width / height;
     const double pixels = (double)t->side * (double)t->side;
-    double least = INFINITY;
+    double least = HUGE_VAL;
     int64_t best = 1;
     for (int64_t area = 1; area <= t->squares; area++) {
         for (int64_t columns = 1; columns <= area; columns++) {
