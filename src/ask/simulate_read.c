@@ -102,7 +102,7 @@ static enum roof_status read_prefix_cache(struct simulate_input *in, const struc
     }
     if (roof_asking_has(a, ROOF_INPUT_IMAGES)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("images") " does not go with " ROOF_KEY(
+                              ROOF_KEY("images") " cannot be combined with " ROOF_KEY(
                                   "prefix_cache") ": no trace tells which images are alike");
     }
     if (tokens % ROOF_BLOCK_TOKENS != 0) {
