@@ -676,10 +676,11 @@ void roof_model_report_text(struct roof_text *out,
                            "--set link_latency_us=VALUE adds latency.\n");
     }
     if (r->fallback) {
-        roof_text_printf(out,
-                         "\n%s has no unit for one of the formats: it computes these products in a "
-                         "wider one (compute_precision in -f json).\n",
-                         r->total.hardware->id);
+        roof_text_printf(
+            out,
+            "\n%s has no unit for one of the formats: it computes these products in a wider "
+            "one\n(compute_precision in -f json).\n",
+            r->total.hardware->id);
     }
     roof_report_model_basis(out, r, product);
 }
