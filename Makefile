@@ -522,7 +522,7 @@ $(PASSED)/cli/serve.sh: tests/cli/serve.py $(FAKES)
 $(PASSED)/pages/%: % tests/cli/docs.sh tests/cli/program.sh $(BIN) $(WRAPPED)
 	$(call test,$(if $(filter README.md,$<),,SELF_TEST=no EXAMPLES=any) sh tests/cli/docs.sh $(BIN) $<)
 
-$(PASSED)/reports: tests/cli/reports.sh tests/cli/program.sh tests/cli/tables.awk $(BIN) $(REPORTS) $(WRAPPED)
+$(PASSED)/reports: tests/cli/reports.sh tests/cli/program.sh tests/cli/tables.awk $(BIN) $(REPORTS) $(PAGES) $(WRAPPED)
 	$(call test,sh tests/cli/reports.sh $(BIN) $(REPORTS))
 
 # Calls fail by a library that is loaded before that of GNU.

@@ -31,7 +31,7 @@ compare() {
     file=$1
     columns=$2
     shift 2
-    printf '| %s | rows | ideal | MAPE | median | 90th percentile | bias | in band |\n' "$(echo "$columns" | sed 's/,/ | /g')"
+    printf '| %s | rows | ideal | MAPE | median | p90 | bias | in band |\n' "$(echo "$columns" | sed 's/,/ | /g')"
     printf '|%s---|---|---|---|---|---|---|\n' "$(echo "$columns" | sed 's/[^,]*,*/---|/g')"
     "$bin" compare "$file" --group-by "$columns" -f json "$@" > "$work/groups.json"
     jq -r --arg columns "$columns" "$helpers"'
@@ -43,8 +43,8 @@ compare() {
 cat << EOF
 # Errors of the expected time
 
-Written by \`make errors MEASURED=DIR\`; [accuracy](accuracy.md) says what the words mean. All errors are per cent of the measured
-time; MAPE is the mean of |expected / measured - 1| over all rows, small and launch-bound ones included.
+\`make errors MEASURED=DIR\` writes this page, and [accuracy](accuracy.md) explains its words. All errors are per cent of the measured
+time. MAPE is the mean of |expected / measured - 1| over all rows, including small and launch-bound ones; p90 is its 90th percentile.
 
 ## What you may believe
 
@@ -111,13 +111,21 @@ cat << 'EOF'
 
 The same rows as `roofline compare` sees them: the parameters saw them too. `ideal` is the error of the roofline bound.
 
+<details>
+<summary>All kernels, by source, device, stack and formats</summary>
+
 EOF
 compare "$work/rows.csv" source,operator,algorithm,hardware,stack,weights,activations,kv,quantize_input
 cat << 'EOF'
 
+</details>
+
 ## The fastest of the stacks
 
 Shapes that two stacks or more were measured on, the fastest of them against `--stack best`.
+
+<details>
+<summary>The fastest kernels, by source, device and formats</summary>
 
 EOF
 awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; s = column["stack"]; t = column["measured_us"]; print; next }
@@ -126,6 +134,8 @@ awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; s = column
     END { for (key in row) if (count[key] > 1) print row[key] | "sort" }' "$work/rows.csv" > "$work/best.csv"
 compare "$work/best.csv" source,hardware,weights,activations,kv,quantize_input
 cat << 'EOF'
+
+</details>
 
 ## Experts that share their tokens unevenly
 

@@ -81,12 +81,13 @@ static enum roof_status read_files(struct checking *c, const struct roof_asking 
     const struct roof_question *const q = a->question;
     if (q->files == 0) {
         return roof_error_set(error, ROOF_USAGE,
-                              "which file of checks? for example: roofline check checks.json");
+                              "no check file is given; for example: roofline check checks.json");
     }
     c->update = roof_asking_has(a, ROOF_INPUT_UPDATE);
     if (c->update && a->listener->replace == NULL) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "nothing here writes files: leave out " ROOF_KEY("update"));
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("update") " writes files, which is not possible here: leave it out");
     }
     for (int i = 0; i < q->files; i++) {
         struct roof_checks *const file = &c->files[c->count++]; /* freed also after a failure */

@@ -160,7 +160,7 @@ enum roof_status roof_asking_refuse(const struct roof_asking *a, const size_t *i
     char name[ROOF_INPUT_NAME_SIZE];
     for (size_t i = 0; i < count; i++) {
         if (roof_asking_has(a, inputs[i])) {
-            return roof_error_set(error, ROOF_USAGE, "%s does not go with %s",
+            return roof_error_set(error, ROOF_USAGE, "%s cannot be combined with %s",
                                   roof_input_marked(name, roof_input(inputs[i])), with);
         }
     }
@@ -242,9 +242,8 @@ void roof_asking_bad_records(const struct roof_asking *a, const struct roof_reco
 {
     struct roof_error sum;
     if (records->bad > 0) {
-        (void)roof_error_set(&sum, ROOF_INVALID,
-                             "%" PRIu64 " of %" PRIu64 " lines are bad and left out", records->bad,
-                             records->count);
+        (void)roof_error_set(&sum, ROOF_INVALID, "lines left out as wrong: %" PRIu64 " of %" PRIu64,
+                             records->bad, records->count);
         complain(a, &sum);
     }
 }
@@ -323,5 +322,5 @@ enum roof_status roof_asking_misspelt(const struct roof_asking *a,
                                       const struct roof_records *records, struct roof_error *error)
 {
     static const char *const none[] = {NULL};
-    return tell_columns(a, "not read: ", records, none, true, error);
+    return tell_columns(a, "columns not used: ", records, none, true, error);
 }

@@ -243,7 +243,7 @@ static enum roof_status read_workload(const struct reader *r, struct roof_check 
             TRY(read_named(&name, r, of[i], workloads[k]));
             if (name != NULL && check->asked.workload != NULL) {
                 return roof_json_error(r->p->json, roof_json_get(of[i], workloads[k]), r->error,
-                                       "operator, model or graph: two at once");
+                                       "operator, model and graph exclude each other: give one");
             }
             if (name != NULL) {
                 check->asked.workload = k == 0 ? name : workloads[k];
@@ -253,7 +253,7 @@ static enum roof_status read_workload(const struct reader *r, struct roof_check 
     }
     return check->asked.workload != NULL
                ? ROOF_OK
-               : bad(r, at, "the inputs name no operator, no model and no graph");
+               : bad(r, at, "the inputs need an operator, a model or a graph");
 }
 
 static enum roof_status read_inputs(const struct reader *r, struct roof_check *check,
@@ -335,7 +335,7 @@ static enum roof_status add_range(const struct reader *r, struct roof_check *che
         }
     }
     if (limit[0] > limit[1]) {
-        return bad(r, node, "min is above max");
+        return bad(r, node, "min must not be above max");
     }
     TRY(add_expectation(r, check, roof_json_key(node), node, r->tolerance));
     struct roof_expectation *const e = &check->expectation[check->count - 1];
@@ -372,7 +372,7 @@ static enum roof_status read_value(const roof_json_value **value, struct roof_to
     }
     if (roof_json_count(node) > 1 && !roof_json_is_null(*value) &&
         !roof_json_number(&number, *value)) { /* null stands for a number that may come again */
-        return bad(r, node, "only a number has a tolerance");
+        return bad(r, node, "a tolerance is for numbers only");
     }
     return ROOF_OK;
 }
@@ -415,7 +415,7 @@ static enum roof_status read_expectations(const struct reader *r, struct roof_ch
     const roof_json_value *const refusal = roof_json_get(node, "expect_error");
     check->expectation = &r->p->expectation[r->checks->values];
     if ((expect == NULL) == (refusal == NULL)) {
-        return bad(r, node, "a check needs expect or expect_error, and not both");
+        return bad(r, node, "a check needs either expect or expect_error");
     }
     if (refusal != NULL) {
         const char *text = NULL;
@@ -425,7 +425,7 @@ static enum roof_status read_expectations(const struct reader *r, struct roof_ch
         return ROOF_OK;
     }
     if (!roof_json_is_object(expect) || roof_json_first(expect) == NULL) {
-        return bad(r, expect, "expect must be an object with a key or more");
+        return bad(r, expect, "expect must be an object with at least one key");
     }
     for (const roof_json_value *m = roof_json_first(expect); m != NULL; m = roof_json_next(m)) {
         TRY(read_expectation(r, check, m));
@@ -462,7 +462,7 @@ static enum roof_status read_name(struct roof_check *check, const struct reader 
     for (const struct roof_check *earlier = r->checks->check; earlier < check; earlier++) {
         if (strcmp(earlier->name, check->name) == 0) {
             return roof_json_error(r->p->json, roof_json_get(node, "name"), r->error,
-                                   "the check in line %d has this name too", earlier->line);
+                                   "the check in line %d already has this name", earlier->line);
         }
     }
     return ROOF_OK;
@@ -534,7 +534,8 @@ static enum roof_status read_file(struct reader *r)
     }
     const roof_json_value *const list = roof_json_get(root, "checks");
     if (!roof_json_is_array(list) || roof_json_first(list) == NULL) {
-        return bad(r, list == NULL ? root : list, "checks must be an array with a check or more");
+        return bad(r, list == NULL ? root : list,
+                   "checks must be an array with at least one check");
     }
     r->defaults = roof_json_get(root, "defaults");
     TRY(check_inputs(r, r->defaults));

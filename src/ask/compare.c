@@ -163,7 +163,7 @@ static void remark_default(const struct comparing *c, const struct roof_records 
     }
     (void)roof_error_set(
         &remark, ROOF_OK,
-        "%s has no column hardware: its rows are predicted on the default, " ROOF_DEFAULT_HARDWARE,
+        "%s has no column hardware: its rows are predicted for the default, " ROOF_DEFAULT_HARDWARE,
         records->name);
     listener->remark(listener->context, &remark);
 }
@@ -205,7 +205,7 @@ static enum roof_status check_format(const struct compare_input *in, const struc
 {
     if (a->form.columns != NULL && !in->rows) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("columns") " of compare goes with the rows: " ROOF_KEY(
+                              ROOF_KEY("columns") " of compare needs rows: give " ROOF_KEY(
                                   "format") " csv or ndjson");
     }
     if (!isnan(in->below)) {
@@ -238,7 +238,7 @@ static enum roof_status check_groups(const char *names, struct roof_error *error
         if (roof_report_is_statistic(item.text, item.length)) {
             return roof_error_set(
                 error, ROOF_USAGE,
-                ROOF_KEY("group_by") " %.*s: a statistic has that name; rename the column",
+                ROOF_KEY("group_by") " %.*s: a statistic already has that name; rename the column",
                 (int)item.length, item.text);
         }
     }
@@ -252,9 +252,9 @@ static enum roof_status read_input(struct comparing *c, struct roof_error *error
     struct compare_input *const in = &c->in;
     const struct roof_question *const q = a->question;
     if (q->files != 1) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            "which file? CSV, NDJSON or the result of a serving benchmark, with measured times");
+        return roof_error_set(error, ROOF_USAGE,
+                              "no file is given: compare needs CSV, NDJSON or the result of a "
+                              "serving benchmark, with measured times");
     }
     in->file = q->file[0];
     in->model_name = q->model_name;

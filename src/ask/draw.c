@@ -35,13 +35,12 @@ enum roof_status roof_refuse_operator(const struct roof_asking *a, struct roof_e
 {
     if (a->command != ROOF_COMMAND_SWEEP && a->command != ROOF_COMMAND_RECOMMEND) {
         return roof_error_set(error, ROOF_USAGE,
-                              "only models have charts of curves; plot draws operators");
+                              "only models have charts of curves; use plot for operators");
     }
-    return roof_error_set(
-        error, ROOF_USAGE,
-        "%s draws no operators: the formats are text, json, ndjson, csv, md and html; plot draws "
-        "operators",
-        a->command == ROOF_COMMAND_SWEEP ? "sweep" : "recommend");
+    return roof_error_set(error, ROOF_USAGE,
+                          "%s draws no charts of operators: its formats are text, json, ndjson, "
+                          "csv, md and html; use plot",
+                          a->command == ROOF_COMMAND_SWEEP ? "sweep" : "recommend");
 }
 
 enum roof_chart_image roof_asking_image(const struct roof_asking *a)
@@ -61,7 +60,7 @@ static enum roof_status read_size(struct roof_drawing_size *out, const char *tex
     const size_t length = strcspn(text, "x");
     const char *const times = text[length] == '\0' ? NULL : text + length;
     if (length >= sizeof width) {
-        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("size") " is WIDTHxHEIGHT, not '%s'",
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("size") " must be WIDTHxHEIGHT, not '%s'",
                               text);
     }
     (void)snprintf(width, sizeof width, "%.*s", (int)length, text);
@@ -70,8 +69,9 @@ static enum roof_status read_size(struct roof_drawing_size *out, const char *tex
                                    : "the width of " ROOF_KEY("size"),
                            least, most, error));
     if (times != NULL && columns) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("size") " of a text chart is its columns alone");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("size") " of a text chart must be a number of columns, without a height");
     }
     return times == NULL
                ? ROOF_OK
@@ -115,7 +115,7 @@ enum roof_status roof_asking_draw(struct roof_text *out, const struct roof_askin
     }
     if (a->listener->draw == NULL) {
         return roof_error_set(error, ROOF_USAGE,
-                              "nothing here draws images: ask for gnuplot, json or text");
+                              "images cannot be drawn here: ask for gnuplot, json or text");
     }
     TRY(a->listener->draw(a->listener->context, &image, &length, script->data, error));
     if (a->form.format == ROOF_SVG) {

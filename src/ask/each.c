@@ -41,16 +41,17 @@ static enum roof_status check(const struct roof_asking *a, struct roof_error *er
     const char *const read[] = {q->graph, q->value[ROOF_INPUT_TRACE]};
     if (roof_asking_has(a, ROOF_INPUT_MEASURED)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("measured_us") " is the time on one device: give one");
+                              ROOF_KEY("measured_us") " is a time on one device: give one device");
     }
     if (roof_asking_drawn(a)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "an image has one answer: give one device, or ask for text");
+                              "an image shows one device: give one device, or ask for text");
     }
     for (size_t i = 0; i < COUNT(read); i++) {
         if (read[i] != NULL && strcmp(read[i], "-") == 0) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  "standard input is read once: give one device, or a file");
+            return roof_error_set(
+                error, ROOF_USAGE,
+                "standard input can be read only once: give one device, or a file");
         }
     }
     return ROOF_OK;

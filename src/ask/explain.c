@@ -23,7 +23,7 @@ enum roof_status roof_check_explain_top(const struct roof_asking *a, struct roof
 {
     return roof_asking_has(a, ROOF_INPUT_TOP) && a->form.format != ROOF_TEXT
                ? roof_error_set(error, ROOF_USAGE,
-                                ROOF_KEY("top") " with " ROOF_KEY("explain") " goes with " ROOF_KEY(
+                                ROOF_KEY("top") " with " ROOF_KEY("explain") " needs " ROOF_KEY(
                                     "format") " text")
                : ROOF_OK;
 }
@@ -41,8 +41,8 @@ static enum roof_status read_sides(struct roof_pair_names *out, const struct roo
     } else if (roof_check_sides(a)) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("explain") " %s names formats, of one device: give one with " ROOF_KEY(
-                "hardware") ", or name sides DEVICE:FORMAT",
+            ROOF_KEY("explain") " %s compares formats on one device: name it with " ROOF_KEY(
+                "hardware") ", or write both sides as DEVICE:FORMAT",
             text);
     }
     if (out->formats &&

@@ -296,7 +296,7 @@ static enum roof_status find_list(size_t *out, const char *name, struct roof_err
     if (name == NULL) {
         return roof_error_set(
             error, ROOF_USAGE,
-            "list what? hardware, precisions, operators, models, layouts or engines");
+            "list needs one of hardware, precisions, operators, models, layouts and engines");
     }
     for (*out = 0; *out < LISTS; (*out)++) {
         names[*out] = lists[*out].name;
@@ -322,7 +322,8 @@ static enum roof_status read_input(struct list_input *in, const struct roof_ques
     roof_read_kept_columns(&in->kept, question);
     return in->set->count == 0 || lists[in->number].kind == ROOF_TABLE_HARDWARE
                ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE, ROOF_KEY("set") " goes with list hardware");
+               : roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("set") " works with list hardware only");
 }
 
 enum roof_status roof_ask_list(struct roof_asking *a, struct roof_error *error)

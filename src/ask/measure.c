@@ -55,7 +55,7 @@ static enum roof_status read_formats(struct measuring *m, const char *list,
         if (m->formats.count == ROOF_SUITE_FORMATS_MAX ||
             !roof_list_item_copy(name, sizeof name, &item)) {
             return roof_error_set(error, ROOF_USAGE,
-                                  ROOF_KEY("formats") " takes a list of at most %d precisions",
+                                  ROOF_KEY("formats") " may list at most %d precisions",
                                   ROOF_SUITE_FORMATS_MAX);
         }
         TRY(roof_precision_find(&m->formats.format[m->formats.count++], name, error));
@@ -73,20 +73,22 @@ static enum roof_status check_save(const struct measuring *m, struct roof_error 
     }
     if (*m->save == '\0' || *m->save == '.' || strlen(m->save) > ID_MAX ||
         strspn(m->save, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != strlen(m->save)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("save") " takes an id of lower-case letters, digits, '-', "
-                                               "'_' and '.', not '%s'",
-                              m->save);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY(
+                "save") " needs an id of lower-case letters, digits, '-', '_' and '.', not '%s'",
+            m->save);
     }
     if (roof_hardware_load(&taken, m->save, NULL, NULL) == ROOF_OK) {
         roof_hardware_free(taken);
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("save") " %s: a built-in device has that name", m->save);
+                              ROOF_KEY("save") " %s: a built-in device already has that name",
+                              m->save);
     }
     return *roof_store_folders(m->asking->loans.store) != NULL
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE,
-                                ROOF_KEY("save") " needs a folder for data of the user: set HOME, "
+                                ROOF_KEY("save") " needs a folder for your data: set HOME, "
                                                  "XDG_DATA_HOME or ROOFLINE_DATA");
 }
 
@@ -108,14 +110,14 @@ static enum roof_status check_no_model(const struct roof_asking *a, struct roof_
     char name[ROOF_INPUT_NAME_SIZE];
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         if (roof_asking_has(a, i) && (roof_input(i)->field || i == ROOF_INPUT_LAYOUT)) {
-            return roof_error_set(error, ROOF_USAGE, "%s goes with measure model NAME",
+            return roof_error_set(error, ROOF_USAGE, "%s works with measure model NAME only",
                                   roof_input_marked(name, roof_input(i)));
         }
     }
     return a->question->classes.count == 0
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE,
-                                ROOF_KEY("class") " goes with measure model NAME");
+                                ROOF_KEY("class") " works with measure model NAME only");
 }
 
 static enum roof_status read_input(struct measuring *m, struct roof_error *error)
@@ -139,17 +141,18 @@ static enum roof_status read_input(struct measuring *m, struct roof_error *error
     TRY(check_like(m, error));
     if (m->folder == NULL && m->resume) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("resume_folder") " goes with " ROOF_KEY(
-                                  "folder") ", which has the rows to keep");
+                              ROOF_KEY("resume_folder") " needs " ROOF_KEY(
+                                  "folder") ", the folder with the rows measured before");
     }
     if (m->against != NULL && !m->compared) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("hardware") " goes with " ROOF_KEY(
-                                  "compare") ": the device to measure is " ROOF_KEY("device"));
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("hardware") " needs " ROOF_KEY(
+                "compare") "; the device to measure is chosen by " ROOF_KEY("device"));
     }
     return (m->folder == NULL && m->save == NULL) || a->listener->replace != NULL
                ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE, "this caller writes no files");
+               : roof_error_set(error, ROOF_USAGE, "files cannot be written here");
 }
 
 /* --- files --------------------------------------------------------------------------------- */
@@ -224,15 +227,16 @@ static enum roof_status check_device(struct measuring *m, const struct roof_benc
     }
     m->meter->describe(&device, bench);
     if (m->formats.count > 0 && *device.lacks != '\0') {
-        return roof_error_set(error, ROOF_IO, "no products: %s", device.lacks);
+        return roof_error_set(error, ROOF_IO, "products cannot be measured: %s", device.lacks);
     }
     for (size_t i = 0; i < m->formats.count; i++) {
         const enum roof_precision format = m->formats.format[i];
         if (!roof_suite_able(m->meter, bench, format)) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  ROOF_KEY("formats") ": products in %s are not measured on "
-                                                      "this device (" ROOF_KEY("device") " %s)",
-                                  roof_precision_name(format), m->meter->name);
+            return roof_error_set(
+                error, ROOF_USAGE,
+                ROOF_KEY("formats") ": products in %s cannot be measured on this device (" ROOF_KEY(
+                    "device") " %s)",
+                roof_precision_name(format), m->meter->name);
         }
     }
     if (m->formats.count == 0) {

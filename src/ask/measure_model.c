@@ -42,12 +42,12 @@ static enum roof_status read_folder(struct stepping *s, struct roof_error *error
     if (s->folder == NULL) {
         return roof_asking_has(a, ROOF_INPUT_RESUME_FOLDER)
                    ? roof_error_set(error, ROOF_USAGE,
-                                    ROOF_KEY("resume_folder") " goes with " ROOF_KEY(
-                                        "folder") ", which has the steps to keep")
+                                    ROOF_KEY("resume_folder") " needs " ROOF_KEY(
+                                        "folder") ", the folder with the steps measured before")
                    : ROOF_OK;
     }
     if (a->listener->replace == NULL) {
-        return roof_error_set(error, ROOF_USAGE, "this caller writes no files");
+        return roof_error_set(error, ROOF_USAGE, "files cannot be written here");
     }
     return roof_asking_has(a, ROOF_INPUT_RESUME_FOLDER)
                ? roof_measuring_read(&s->earlier, s->folder, STEPS, error)
@@ -65,8 +65,8 @@ static enum roof_status read_input(struct stepping *s, struct roof_error *error)
     TRY(roof_asking_refuse(a, others, COUNT(others), "a model", error));
     if (!roof_asking_has(a, ROOF_INPUT_HARDWARE)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "measure model compares with an estimate: measure into a folder "
-                              "first, and name it with " ROOF_KEY("hardware"));
+                              "measure model compares with an estimate: run 'roofline measure -o "
+                              "FOLDER' first, then give " ROOF_KEY("hardware") " FOLDER");
     }
     TRY(roof_measuring_device(&s->meter, &s->options, a, error));
     TRY(roof_measuring_seconds(&s->seconds, a, SECONDS, error));
@@ -79,7 +79,7 @@ static enum roof_status read_input(struct stepping *s, struct roof_error *error)
     TRY(roof_asking_model(&s->model, a, q, q->model_name, error));
     return s->scenario.phase == ROOF_PHASE_MIXED
                ? roof_error_set(error, ROOF_USAGE,
-                                ROOF_KEY("phase") " is decode or prefill where a model is measured")
+                                ROOF_KEY("phase") " of a measured model must be decode or prefill")
                : ROOF_OK;
 }
 
@@ -134,7 +134,7 @@ static enum roof_status measure(struct stepping *s, struct roof_bench *bench,
     }
     if (s->meter->step_begin == NULL) {
         return roof_error_set(error, ROOF_USAGE,
-                              "steps of models are not measured on " ROOF_KEY("device") " %s",
+                              "steps of models cannot be measured on " ROOF_KEY("device") " %s",
                               s->meter->name);
     }
     for (size_t i = 0; i < s->count; i++) {
@@ -183,9 +183,9 @@ static enum roof_status answer(struct stepping *s, struct roof_error *error)
     struct roof_bench *bench = NULL;
     TRY(read_input(s, error));
     if (s->scenario.phase == ROOF_PHASE_ENCODE) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "measure model runs decode and prefill; " ROOF_KEY(
-                                  "phase") " encode goes with predict");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "measure model runs decode and prefill; for " ROOF_KEY("phase") " encode use predict");
     }
     TRY(add_phase(s, s->one ? (enum roof_phase)s->scenario.phase : ROOF_PHASE_DECODE, error));
     TRY(s->one ? ROOF_OK : add_phase(s, ROOF_PHASE_PREFILL, error));

@@ -24,11 +24,11 @@ static enum roof_status read_threads(const struct roof_meter **meter,
         return ROOF_OK;
     }
     if (*meter != NULL && !roof_measuring_host(*meter)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("threads") " does not go with " ROOF_KEY(
-                                  "device") " %s: "
-                                            "the threads are those of the CPU",
-                              (*meter)->name);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("threads") " counts threads of the CPU: leave it out with " ROOF_KEY(
+                "device") " %s",
+            (*meter)->name);
     }
     TRY(*meter == NULL ? roof_meter_find(meter, &index, HOST, error) : ROOF_OK);
     return roof_input_parse(&options->threads, roof_input(ROOF_INPUT_THREADS),

@@ -242,10 +242,10 @@ static enum roof_status choose_devices(struct monitoring *m, struct roof_gpus *g
 {
     for (int i = 0; i < ROOF_GPUS_MAX; i++) {
         if (m->chosen[i] && i >= gpus->count) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  ROOF_KEY("device") " %d is not here: the driver (%s) has %d, "
-                                                     "numbered from 0",
-                                  i, gpus->source, gpus->count);
+            return roof_error_set(
+                error, ROOF_USAGE,
+                ROOF_KEY("device") " %d does not exist: the driver (%s) has %d, numbered from 0", i,
+                gpus->source, gpus->count);
         }
         m->chosen[i] = m->chosen[i] || (m->any && i < gpus->count);
         if (m->chosen[i]) {

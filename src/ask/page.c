@@ -110,8 +110,8 @@ static enum roof_status write_page(struct roof_text *out, const struct roof_aski
     TRY(check(a, error));
     if (from == NULL) {
         return roof_error_set(error, ROOF_IO,
-                              "this program was built without the explorer: sh .ci/deps page, "
-                              "then make page");
+                              "this program was built without the explorer: run 'sh .ci/deps "
+                              "page', then 'make page'");
     }
     for (const char *open = NULL; (open = strstr(from, "{{")) != NULL;) {
         const char *const close = strstr(open, "}}");
@@ -131,7 +131,7 @@ enum roof_status roof_ask_page(struct roof_asking *a, struct roof_error *error)
 {
     struct roof_text text = ROOF_TEXT_INIT;
     if (a->question->graph != NULL) {
-        return roof_error_set(error, ROOF_USAGE, "the explorer shows no graph files");
+        return roof_error_set(error, ROOF_USAGE, "the explorer cannot show graph files");
     }
     enum roof_status status = write_page(&text, a, error);
     if (status == ROOF_OK) {

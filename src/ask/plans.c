@@ -40,7 +40,7 @@ static enum roof_status load_device(struct plans_input *in, const char *list, si
                                     struct roof_asking *a, struct roof_error *error)
 {
     if (length == 0 || in->hardware_count == ROOF_PLAN_HARDWARE_MAX) {
-        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("hardware") " takes 1 to %d names",
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("hardware") " may list 1 to %d names",
                               ROOF_PLAN_HARDWARE_MAX);
     }
     char *const name = strndup(list, length);
@@ -138,18 +138,16 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
     const bool emit = roof_asking_has(a, ROOF_INPUT_EMIT);
     const bool classes = a->question->classes.count > 0;
     if (emit && a->form.format != ROOF_TEXT) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("emit") " writes a script, which has no %s",
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("emit") " writes a script: leave out %s",
                               ROOF_KEY("format"));
     }
     if (emit && a->form.columns != NULL) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            ROOF_KEY("emit") " writes a script, which has no " ROOF_KEY("columns"));
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("emit") " writes a script: leave out " ROOF_KEY("columns"));
     }
     if (emit && roof_asking_has(a, ROOF_INPUT_TOP)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("emit") " writes one plan: leave out " ROOF_KEY("top"));
+                              ROOF_KEY("emit") " writes one plan only: leave out " ROOF_KEY("top"));
     }
     if (a->question->model_name == NULL) {
         return roof_which_model(error);
@@ -254,7 +252,7 @@ static enum roof_status read_sides(struct plans_input *in, const char **devices,
     *devices = formats ? *devices : text;
     return in->inputs.explain ? ROOF_OK
                               : roof_error_set(error, ROOF_USAGE,
-                                               ROOF_KEY("explain") " of plans goes with " ROOF_KEY(
+                                               ROOF_KEY("explain") " of plans needs " ROOF_KEY(
                                                    "format") " text or json");
 }
 
@@ -371,10 +369,10 @@ static enum roof_status write_answer(struct roof_text *out, struct roof_table *t
     }
     *found = answer->plans.count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
     if (roof_asking_drawn(a)) {
-        return answer->plans.count == 0 ? roof_error_set(error, ROOF_UNSATISFIED,
-                                                         "there is no plan to draw; without an "
-                                                         "image the answer says why")
-                                        : roof_ask_plan_curves(out, a, answer, &in->size, error);
+        return answer->plans.count == 0
+                   ? roof_error_set(error, ROOF_UNSATISFIED,
+                                    "there is no plan to draw; the text answer gives the reason")
+                   : roof_ask_plan_curves(out, a, answer, &in->size, error);
     }
     if (in->rated) { /* nothing serves the rate: the reasons are those of plans */
         TRY(check_output(table, false, a, error));

@@ -71,13 +71,13 @@ static enum roof_status check_workload(const struct roof_asking *a, struct roof_
     char name[ROOF_INPUT_NAME_SIZE];
     if (from && roof_asking_has(a, ROOF_INPUT_MEASURED)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("measured_us") " does not go with " ROOF_KEY("from"));
+                              ROOF_KEY("measured_us") " cannot be combined with " ROOF_KEY("from"));
     }
     for (size_t i = 0; i < ROOF_INPUT_COUNT && !from && q->op == NULL && !q->model; i++) {
         if (roof_asking_has(a, i) && is_of_dots(i, attainable)) {
             return roof_error_set(error, ROOF_USAGE,
-                                  "%s needs dots, and there are none: name an operator or a model "
-                                  "(plot gemm, plot model NAME), or give " ROOF_KEY("from") " FILE",
+                                  "%s needs at least one dot: name an operator or a model (plot "
+                                  "gemm, plot model NAME), or give " ROOF_KEY("from") " FILE",
                                   roof_input_marked(name, roof_input(i)));
         }
     }
@@ -275,9 +275,8 @@ static enum roof_status add_grid(struct plotting *p, struct roof_error *error)
     if (p->in.measured_s > 0 && count > 1) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("measured_us") " is the time of one dot, not of %" PRIu64
-                                    ": " ROOF_KEY("from") " FILE takes a time for "
-                                                          "each",
+            ROOF_KEY("measured_us") " is the time of one dot, and there are %" PRIu64
+                                    ": " ROOF_KEY("from") " FILE has a time for each",
             count);
     }
     for (size_t i = 0; i < p->grid.sweep.axis_count && p->grid.sweep.model == NULL; i++) {
@@ -415,7 +414,7 @@ static enum roof_status tell_unread(const struct plotting *p, struct roof_error 
         }
     }
     used[count] = NULL;
-    return roof_asking_carried(p->asking, "not read: ", r, used, error);
+    return roof_asking_carried(p->asking, "columns not used: ", r, used, error);
 }
 
 static enum roof_status add_file(struct plotting *p, struct roof_error *error)

@@ -60,7 +60,7 @@ static enum roof_status check_output(struct roof_table *table, const struct oper
     roof_table_narrow(table, &kept, NULL);
     if ((in->why || in->tiling || in->advise) && !in->form.document) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("%s") " goes with " ROOF_KEY("format") " text or json",
+                              ROOF_KEY("%s") " needs " ROOF_KEY("format") " text or json",
                               in->why      ? "why"
                               : in->tiling ? "tiling"
                                            : "advise");

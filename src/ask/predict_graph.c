@@ -16,7 +16,7 @@ static enum roof_status read_form(int64_t *top, const struct roof_asking *a,
     TRY(roof_asking_refuse(a, single, COUNT(single), "a graph file", error));
     if (!a->form.document) {
         return roof_error_set(error, ROOF_USAGE,
-                              "a graph file goes with " ROOF_KEY("format") " text or json");
+                              "a graph file needs " ROOF_KEY("format") " text or json");
     }
     *top = ROOF_TOP_DEFAULT;
     return roof_read_integer(top, a->question, ROOF_INPUT_TOP, error);

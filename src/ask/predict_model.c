@@ -80,32 +80,34 @@ static enum roof_status check_output(const struct model_input *in, struct model_
     TRY(roof_table_open(&m->table, in->form.rows, ROOF_TABLE_MODEL_PREDICTIONS, ROOF_OPERATOR_GEMM,
                         in->form.columns, error));
     if (in->why && request) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("why") " of a model goes with " ROOF_KEY(
-                                  "phase") ", for the operators of one pass");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("why") " of a model shows the operators of one phase: give " ROOF_KEY(
+                "phase") " decode or prefill");
     }
     if (in->why && !in->form.report) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("why") " of a model goes with " ROOF_KEY("format") " text");
+                              ROOF_KEY("why") " of a model needs " ROOF_KEY("format") " text");
     }
     if (in->blocks && request) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("blocks") " goes with " ROOF_KEY("phase") ", for the operators of one pass");
+            ROOF_KEY("blocks") " shows the operators of one phase: give " ROOF_KEY(
+                "phase") " decode or prefill");
     }
     if (in->blocks && !in->form.document) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("blocks") " goes with " ROOF_KEY("format") " text or json");
+                              ROOF_KEY("blocks") " needs " ROOF_KEY("format") " text or json");
     }
     if (in->advise && !in->form.document) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("advise") " goes with " ROOF_KEY(
-                                  "format") " text or json; the report in md has it always");
+                              ROOF_KEY("advise") " needs " ROOF_KEY(
+                                  "format") " text or json; the md report always includes it");
     }
     /* Tables and JSON have all operators, or none. */
     if (in->top > 0 && !in->form.report && !in->markdown) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("top") " of a model goes with " ROOF_KEY(
+                              ROOF_KEY("top") " of a model needs " ROOF_KEY(
                                   "format") " text or md, without " ROOF_KEY("columns"));
     }
     return ROOF_OK;

@@ -30,16 +30,16 @@ static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
     if (roof_asking_has(a, ROOF_INPUT_RATE) && roof_asking_has(a, ROOF_INPUT_RATE_TRACE)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("rate") " and " ROOF_KEY(
-                                  "rate_trace") " both say how many requests come: give one");
+                                  "rate_trace") " both give the rate of requests: use one of them");
     }
     if (roof_asking_drawn(a)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "a chart of plans does not go with " ROOF_KEY(
-                                  "rate") "; that of simulate has the rates");
+                              "a chart of plans cannot be combined with " ROOF_KEY(
+                                  "rate") "; simulate draws latency over the rate");
     }
     if (inputs->objective == ROOF_PLAN_LATENCY) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("rate") " goes with " ROOF_KEY(
+                              ROOF_KEY("rate") " needs " ROOF_KEY(
                                   "objective") " throughput (fewest devices), cost or energy");
     }
     return ROOF_OK;
@@ -59,7 +59,7 @@ enum roof_status roof_refuse_load(const struct roof_asking *a, struct roof_error
     for (size_t i = 0; i < COUNT(load); i++) {
         char name[ROOF_INPUT_NAME_SIZE];
         if (roof_asking_has(a, load[i])) {
-            return roof_error_set(error, ROOF_USAGE, "%s of plans goes with " ROOF_KEY("rate"),
+            return roof_error_set(error, ROOF_USAGE, "%s of plans needs " ROOF_KEY("rate"),
                                   roof_input_marked(name, roof_input(load[i])));
         }
     }
@@ -81,7 +81,7 @@ static enum roof_status read_rates(struct rates_input *out, const struct roof_as
     for (const char *rest = list; roof_list_next(&item, &rest); count++) {
         char one[RATE_TEXT_MAX];
         if (count == RATES_MAX || !roof_list_item_copy(one, sizeof one, &item)) {
-            return roof_error_set(error, ROOF_USAGE, ROOF_KEY("rate") " takes 1 to %d numbers",
+            return roof_error_set(error, ROOF_USAGE, ROOF_KEY("rate") " may list 1 to %d numbers",
                                   RATES_MAX);
         }
         TRY(roof_rate_read(&out->other[count], one, error));
@@ -166,8 +166,8 @@ enum roof_status roof_read_rates(struct rates_input *out, struct roof_plan_input
     if (out->emit != NULL && (out->load.arrivals.prompt.kind == ROOF_LENGTH_LOGNORMAL ||
                               out->load.arrivals.generate.kind == ROOF_LENGTH_LOGNORMAL)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "a script needs the longest request: " ROOF_KEY(
-                                  "emit") " goes with lengths that are a number or uniform:A:B");
+                              "a script needs the longest request: with " ROOF_KEY(
+                                  "emit") ", lengths must be a number or uniform:A:B");
     }
     inputs->base.prompt = (int64_t)ceil(out->load.arrivals.prompt.mean);
     inputs->base.generate = (int64_t)ceil(out->load.arrivals.generate.mean);
@@ -208,8 +208,8 @@ static enum roof_status emit_best(struct roof_text *out, const struct rates_inpu
     const struct roof_plans one = {.plan = &plan, .count = 1, .model = answer->plans.model};
     if (*found == ROOF_UNSATISFIED) {
         return roof_error_set(error, ROOF_UNSATISFIED,
-                              "no way to serve keeps these limits at this rate; without " ROOF_KEY(
-                                  "emit") " the answer says what is near");
+                              "no deployment keeps these limits at this rate; without " ROOF_KEY(
+                                  "emit") " the answer lists the closest");
     }
     plan.batch = in->load.inputs.limits.sequences;
     plan.ttft_s = way->at.latency[ROOF_LATENCY_TTFT].mean_s;

@@ -78,8 +78,7 @@ enum roof_status roof_ask_recommend(struct roof_asking *a, struct roof_error *er
         return roof_refuse_operator(a, error);
     }
     if (roof_asking_has(a, ROOF_INPUT_THREADS) && !a->question->model) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("threads") " of recommend goes with a model");
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("threads") " of recommend needs a model");
     }
     enum roof_status status = a->question->model ? roof_ask_plans(&text, a, &answer, error)
                               : roof_asking_has(a, ROOF_INPUT_EXPLAIN)

@@ -26,8 +26,7 @@ static enum roof_status read_formats(enum roof_precision out[ROOF_PRECISION_COUN
     }
     roof_values_free(&values);
     return fits ? ROOF_OK
-                : roof_error_set(error, ROOF_USAGE,
-                                 ROOF_KEY("formats") " names a format more than once");
+                : roof_error_set(error, ROOF_USAGE, ROOF_KEY("formats") " lists a format twice");
 }
 
 enum roof_status roof_read_recommend(struct roof_recommend_options *out,
@@ -42,14 +41,15 @@ enum roof_status roof_read_recommend(struct roof_recommend_options *out,
     TRY(roof_read_choice(&objective, question, ROOF_INPUT_OBJECTIVE, error));
     if (objective > ROOF_OBJECTIVE_TIME) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("objective") " of an operator is balanced or time");
+                              ROOF_KEY("objective") " of an operator must be balanced or time");
     }
     TRY(roof_read_choice(&ranking, question, ROOF_INPUT_BY, error));
     out->engine_id = question->value[ROOF_INPUT_ENGINE];
     if (out->engine_id != NULL &&
         (strchr(out->engine_id, ',') != NULL || strcmp(out->engine_id, "all") == 0)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("engine") " of an operator is one of roofline list engines");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("engine") " of an operator must be one id of roofline list engines");
     }
     if (loss != NULL) {
         TRY(roof_accuracy_find(&out->max_loss, loss, error));

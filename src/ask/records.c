@@ -127,8 +127,8 @@ static enum roof_status check_columns(const struct recording *r, struct roof_err
     return r->in.op != ROOF_OPERATOR_COUNT || roof_records_has(records, "operator")
                ? ROOF_OK
                : roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
-                               "no column is named operator, and no operator is given (predict "
-                               "%s " ROOF_KEY("from") " FILE)",
+                               "the file has no column operator: add it, or name the operator "
+                               "(predict %s " ROOF_KEY("from") " FILE)",
                                roof_records_has(records, "model") ? "model" : "gemm");
 }
 
@@ -327,8 +327,7 @@ enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *erro
     r->asking = a;
     enum roof_status status = answer(r, error);
     if (status == ROOF_OK) {
-        status =
-            roof_asking_carried(a, "columns that are copied, not read: ", &r->records, none, error);
+        status = roof_asking_carried(a, "columns copied but not used: ", &r->records, none, error);
     }
     if (status == ROOF_OK) {
         roof_asking_bad_records(a, &r->records);

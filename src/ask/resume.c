@@ -58,13 +58,13 @@ static const char *name_of(const struct search *s)
 
 static enum roof_status stopped(const struct search *s, struct roof_error *error)
 {
-    return roof_error_set(error, ROOF_IO, "interrupted; %s is as it was", name_of(s));
+    return roof_error_set(error, ROOF_IO, "interrupted; %s is unchanged", name_of(s));
 }
 
 static enum roof_status foreign(const struct search *s, uint64_t line, struct roof_error *error)
 {
     return roof_error_at(error, ROOF_INVALID, name_of(s), line < INT_MAX ? (int)line : INT_MAX, 0,
-                         "is not of this sweep; remove it to start again");
+                         "belongs to another sweep; remove it to start again");
 }
 
 /* --- the file ------------------------------------------------------------------------------ */

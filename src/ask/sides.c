@@ -29,8 +29,8 @@ static enum roof_status read_input(struct sides *s, struct roof_asking *a, struc
     TRY(roof_grid_devices(&s->devices, &a->loans, a->question, roof_asking_bounds_only(a), error));
     if (s->devices.devices > ROOF_SIDES_MAX) {
         return roof_error_set(error, ROOF_USAGE,
-                              "at most %d devices stand side by side, not %zu; roofline sweep has "
-                              "a row for each",
+                              "at most %d devices can be shown side by side, not %zu; roofline "
+                              "sweep prints a row for each",
                               ROOF_SIDES_MAX, s->devices.devices);
     }
     return roof_asking_subject(&s->subject, NULL, NULL, 0, a, error);

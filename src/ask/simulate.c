@@ -106,8 +106,9 @@ static enum roof_status simulate_greatest(struct roof_simulation *result, struct
                                           double rate, struct roof_error *error)
 {
     if (!(rate > 0)) {
-        return roof_error_set(error, ROOF_UNSATISFIED,
-                              "a request that is alone misses a limit: there is nothing to draw");
+        return roof_error_set(
+            error, ROOF_UNSATISFIED,
+            "a single request misses a limit even without load: there is nothing to draw");
     }
     roof_simulation_free(result);
     in->timeline = (struct roof_timeline){0};

@@ -40,10 +40,11 @@ static enum roof_status check_trace(const struct roof_asking *a, struct roof_err
 static enum roof_status no_load(struct roof_error *error)
 {
     (void)roof_error_set(error, ROOF_USAGE,
-                         "how do requests arrive? " ROOF_KEY("rate") " R per second, ");
-    roof_error_append(error, ROOF_KEY("concurrency") " N in flight, or " ROOF_KEY("trace") " FILE");
-    roof_error_append(error, "; with limits such as " ROOF_KEY("max_ttft") " p99:1s ");
-    roof_error_append(error, "the greatest rate is searched");
+                         "the load is missing: give " ROOF_KEY("rate") " R (requests/s), ");
+    roof_error_append(error,
+                      ROOF_KEY("concurrency") " N (in flight) or " ROOF_KEY("trace") " FILE");
+    roof_error_append(error, "; with a limit such as " ROOF_KEY("max_ttft") " p99:1s, ");
+    roof_error_append(error, "simulate searches for the greatest rate");
     return ROOF_USAGE;
 }
 
@@ -54,7 +55,7 @@ static enum roof_status check_load(const struct roof_asking *a, struct roof_erro
     const bool users = roof_asking_has(a, ROOF_INPUT_CONCURRENCY);
     if (roof_asking_has(a, ROOF_INPUT_FIT)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("fit") " goes with a measured " ROOF_KEY("trace"));
+                              ROOF_KEY("fit") " needs a measured " ROOF_KEY("trace"));
     }
     if (rate && users) {
         return roof_error_set(
@@ -65,13 +66,12 @@ static enum roof_status check_load(const struct roof_asking *a, struct roof_erro
         return no_load(error);
     }
     if (users && roof_asking_has(a, ROOF_INPUT_ARRIVALS)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("arrivals") " goes with " ROOF_KEY("rate"));
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("arrivals") " needs " ROOF_KEY("rate"));
     }
     if (!roof_asking_has(a, ROOF_INPUT_PROMPT) || !roof_asking_has(a, ROOF_INPUT_GENERATE)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "how long are the requests? " ROOF_KEY("prompt") " and " ROOF_KEY(
-                                  "generate") " say how many tokens come in and go out");
+                              "the lengths of the requests are missing: give " ROOF_KEY(
+                                  "prompt") " and " ROOF_KEY("generate") ", in tokens");
     }
     return ROOF_OK;
 }
@@ -85,32 +85,32 @@ static enum roof_status read_prefix_cache(struct simulate_input *in, const struc
     if (!roof_asking_has(a, ROOF_INPUT_PREFIX_CACHE)) {
         return roof_asking_has(a, ROOF_INPUT_HASH_TOKENS)
                    ? roof_error_set(error, ROOF_USAGE,
-                                    ROOF_KEY("hash_tokens") " goes with " ROOF_KEY("prefix_cache"))
+                                    ROOF_KEY("hash_tokens") " needs " ROOF_KEY("prefix_cache"))
                    : ROOF_OK;
     }
     if (!roof_asking_has(a, ROOF_INPUT_TRACE)) {
         (void)roof_error_set(error, ROOF_USAGE,
-                             ROOF_KEY("prefix_cache") " goes with a " ROOF_KEY("trace") " that ");
-        roof_error_append(error, "has hash_ids; of other requests " ROOF_KEY(
-                                     "prefix_hit") " says "
-                                                   "which part is cached");
+                             ROOF_KEY("prefix_cache") " needs a " ROOF_KEY("trace") " with ");
+        roof_error_append(error, "hash_ids; for other requests " ROOF_KEY(
+                                     "prefix_hit") " gives the cached fraction");
         return ROOF_USAGE;
     }
     if (roof_asking_has(a, ROOF_INPUT_PREFIX_HIT)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prefix_hit") " does not go with " ROOF_KEY(
-                                  "prefix_cache") ": the trace says what is found");
+                              ROOF_KEY("prefix_hit") " cannot be combined with " ROOF_KEY(
+                                  "prefix_cache") ": the trace decides what is cached");
     }
     if (roof_asking_has(a, ROOF_INPUT_IMAGES)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("images") " does not go with " ROOF_KEY(
+                              ROOF_KEY("images") " cannot be combined with " ROOF_KEY(
                                   "prefix_cache") ": no trace tells which images are alike");
     }
     if (tokens % ROOF_BLOCK_TOKENS != 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("hash_tokens") " is a multiple of %d, the tokens of a "
-                                                      "block, not %" PRId64,
-                              ROOF_BLOCK_TOKENS, tokens);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY(
+                "hash_tokens") " must be a multiple of %d, the tokens of a block, not %" PRId64,
+            ROOF_BLOCK_TOKENS, tokens);
     }
     in->inputs.limits.part_blocks = tokens / ROOF_BLOCK_TOKENS;
     return ROOF_OK;
@@ -133,16 +133,17 @@ static enum roof_status read_trace(struct simulate_input *in, const struct roof_
     in->arrivals.prompt.mean = in->trace.mean_prompt;
     in->arrivals.generate.mean = in->trace.mean_generate;
     if (in->trace.empty > 0 && a->listener->remark != NULL) {
-        (void)roof_error_set(&note, ROOF_OK, "note: %s: requests without tokens are left out (%zu)",
-                             in->row.trace, in->trace.empty);
+        (void)roof_error_set(&note, ROOF_OK,
+                             "note: %s: requests without tokens were left out (%zu)", in->row.trace,
+                             in->trace.empty);
         a->listener->remark(a->listener->context, &note);
     }
     in->fits = roof_asking_has(a, ROOF_INPUT_FIT);
     if (in->fits && in->trace.measured == NULL) {
         return roof_error_set(error, ROOF_USAGE,
                               "%s has no measured times for " ROOF_KEY(
-                                  "fit") ": columns queued_ts, first_token_ts and last_token_ts, "
-                                         "or a result of bench serve",
+                                  "fit") ": it needs columns queued_ts, first_token_ts and "
+                                         "last_token_ts, or must be a result of bench serve",
                               in->row.trace);
     }
     return ROOF_OK;
@@ -240,7 +241,7 @@ static enum roof_status read_router(struct simulate_input *in, const struct roof
     if (router == ROOF_ROUTER_PREFIX_AWARE && in->inputs.limits.part_blocks == 0) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("router") " prefix-aware goes with " ROOF_KEY("prefix_cache") " of simulate");
+            ROOF_KEY("router") " prefix-aware needs simulate with " ROOF_KEY("prefix_cache"));
     }
     return ROOF_OK;
 }
@@ -252,7 +253,7 @@ static enum roof_status read_copies(struct simulate_input *in, const struct roof
     const int64_t copies = in->scenario.dp > 1 ? in->scenario.dp : 1;
     if (copies > COPIES_MAX) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("dp") " is at most %d in a simulation, not %" PRId64,
+                              ROOF_KEY("dp") " must be at most %d in a simulation, not %" PRId64,
                               COPIES_MAX, copies);
     }
     int64_t prefills = 1;
@@ -260,7 +261,7 @@ static enum roof_status read_copies(struct simulate_input *in, const struct roof
     const bool several = copies > 1 || prefills > 1;
     if (!several && roof_asking_has(a, ROOF_INPUT_ROUTER)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("router") " goes with " ROOF_KEY("dp") " of 2 or more");
+                              ROOF_KEY("router") " needs " ROOF_KEY("dp") " of 2 or more");
     }
     in->inputs.copies = (uint64_t)copies;
     in->row.router = several ? roof_router_names[in->inputs.router] : NULL;
@@ -292,10 +293,11 @@ static enum roof_status read_size(struct roof_scenario *s, const struct roof_lis
             }
         }
     }
-    return roof_error_set(error, ROOF_USAGE,
-                          ROOF_KEY("prefill_split") " is a list of tp=N, pp=N, attention-dp=N, "
-                                                    "moe-tp=N and moe-ep=N, not '%.*s'",
-                          (int)item->length, item->text);
+    return roof_error_set(
+        error, ROOF_USAGE,
+        ROOF_KEY("prefill_split") " must be a list of tp=N, pp=N, attention-dp=N, moe-tp=N and "
+                                  "moe-ep=N, not '%.*s'",
+        (int)item->length, item->text);
 }
 
 /* Reads the copies that prefill: their split is that of the others, or one of their own. */
@@ -307,15 +309,15 @@ static enum roof_status read_prefills(struct simulate_input *in, const struct ro
     struct roof_list_item item;
     in->apart = roof_asking_has(a, ROOF_INPUT_PREFILL_COPIES);
     if (!in->apart) {
-        return split == NULL ? ROOF_OK
-                             : roof_error_set(error, ROOF_USAGE,
-                                              ROOF_KEY("prefill_split") " goes with " ROOF_KEY(
-                                                  "prefill_copies"));
+        return split == NULL
+                   ? ROOF_OK
+                   : roof_error_set(error, ROOF_USAGE,
+                                    ROOF_KEY("prefill_split") " needs " ROOF_KEY("prefill_copies"));
     }
     if (roof_asking_has(a, ROOF_INPUT_FIT)) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("fit") " goes with copies of one kind, without " ROOF_KEY("prefill_copies"));
+            ROOF_KEY("fit") " needs copies of one kind: leave out " ROOF_KEY("prefill_copies"));
     }
     in->prefill = in->scenario;
     in->prefill.dp = copies;
@@ -375,12 +377,12 @@ static enum roof_status read_rows(struct simulate_input *in, const struct roof_a
     in->moments = rows == 2;
     in->inputs.keep = in->requests || in->trace.measured != NULL;
     if (in->requests && in->capacity) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("rows") " requests goes with " ROOF_KEY(
-                                  "rate") " or " ROOF_KEY("concurrency"));
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("rows") " requests needs " ROOF_KEY("rate") " or " ROOF_KEY("concurrency"));
     }
     return rows > 0 && a->form.document ? roof_error_set(error, ROOF_USAGE,
-                                                         ROOF_KEY("rows") " %s goes with " ROOF_KEY(
+                                                         ROOF_KEY("rows") " %s needs " ROOF_KEY(
                                                              "format") " csv, ndjson or md",
                                                          in->requests ? "requests" : "time")
                                         : ROOF_OK;
@@ -397,9 +399,9 @@ static enum roof_status read_chart(struct simulate_input *in, const struct roof_
         return ROOF_OK;
     }
     if (!roof_asking_drawn(a) && !a->form.document) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("chart") " goes with " ROOF_KEY(
-                                  "format") " text, json, svg, png, pdf or gnuplot");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("chart") " needs " ROOF_KEY("format") " text, json, svg, png, pdf or gnuplot");
     }
     TRY(roof_read_integer(&in->chart, a->question, ROOF_INPUT_CHART, error));
     if (in->chart < ROOF_CHART_RATE) {
@@ -411,8 +413,8 @@ static enum roof_status read_chart(struct simulate_input *in, const struct roof_
     in->inputs.keep = in->inputs.keep || (in->chart == ROOF_CHART_DISTRIBUTION && !in->capacity);
     if (in->chart == ROOF_CHART_RATE && (in->row.concurrency > 0 || in->row.trace != NULL)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "a chart of rates needs requests that arrive at random: leave out "
-                              "" ROOF_KEY("concurrency") " and " ROOF_KEY("trace"));
+                              "a chart over the rate needs random arrivals: leave out " ROOF_KEY(
+                                  "concurrency") " and " ROOF_KEY("trace"));
     }
     return roof_read_drawing_size(&in->size, a, error);
 }
@@ -426,7 +428,7 @@ static enum roof_status read_engine_rules(struct simulate_input *in, const struc
     struct roof_scheduler_limits *const limits = &in->inputs.limits;
     if (d == NULL) {
         return roof_error_set(error, ROOF_USAGE,
-                              "the scheduler of %s is not known; describe it with " ROOF_KEY(
+                              "the scheduler of %s is not known: give its limits with " ROOF_KEY(
                                   "chunk") " and " ROOF_KEY("max_num_seqs"),
                               engine->id);
     }
@@ -491,7 +493,7 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
     if (!q->model) {
         return q->op == NULL ? roof_which_model(error)
                              : roof_error_set(error, ROOF_USAGE,
-                                              "%s is an operator: a model is served", q->op);
+                                              "%s is an operator; simulate needs a model", q->op);
     }
     if (q->model_name == NULL) {
         return roof_which_model(error);

@@ -107,13 +107,13 @@ static enum roof_status read_shard(struct sweep_input *in, const struct roof_ask
         roof_parse_integer(&shards, slash + 1, "", 1, SHARDS_MAX, NULL) != ROOF_OK ||
         roof_parse_integer(&index, number, "", 1, shards, NULL) != ROOF_OK) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("shard") " is I/N with 1 <= I <= N <= %d, not '%s'",
+                              ROOF_KEY("shard") " must be I/N with 1 <= I <= N <= %d, not '%s'",
                               SHARDS_MAX, text);
     }
     if (a->form.format == ROOF_JSON) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("shard") " does not go with " ROOF_KEY(
-                                  "format") " json: arrays cannot be joined; ndjson can");
+                              ROOF_KEY("shard") " cannot be combined with " ROOF_KEY(
+                                  "format") " json, whose arrays cannot be joined: use ndjson");
     }
     roof_sweep_shard(&in->first, &in->count, points, (uint64_t)index, (uint64_t)shards);
     in->last = in->first + in->count == points && in->count > 0;
@@ -464,8 +464,8 @@ static void put_misaligned(struct roof_text *out, const struct sweep_input *in)
     } else {
         roof_text_put(out, "\nSome");
     }
-    roof_text_put(out, " points have misaligned rows of K or N. Expected times do not count what "
-                       "that costs: --tile does, and predict --advise has the padded product.\n");
+    roof_text_put(out, " points have misaligned rows of K or N. Expected times leave out this "
+                       "cost: --tile includes it, and predict --advise pads the product.\n");
     roof_text_fold(out, from, 2);
 }
 
@@ -502,10 +502,10 @@ static void tell_refused(const struct sink *sink)
     const struct roof_listener *const listener = sink->asking->listener;
     if (sink->refused > 0 && listener->complain != NULL) {
         struct roof_error told = sink->first;
-        (void)roof_error_prefix(&told, told.status,
-                                "%" PRIu64 " of %" PRIu64
-                                " points are not possible and left out; the first: ",
-                                sink->refused, sink->in->count);
+        (void)roof_error_prefix(
+            &told, told.status,
+            "points left out as impossible: %" PRIu64 " of %" PRIu64 "; the first: ", sink->refused,
+            sink->in->count);
         listener->complain(listener->context, &told);
     }
 }

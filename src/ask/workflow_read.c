@@ -65,7 +65,7 @@ static enum roof_status read_array(const roof_json_value **out, const struct rea
     return node != NULL && roof_json_is_array(node) && *out != NULL
                ? ROOF_OK
                : roof_json_error(r->out->json, node == NULL ? object : node, r->error,
-                                 "%s must be an array with one object or more", key);
+                                 "%s must be an array with at least one object", key);
 }
 
 /* Inputs beside those of operators: of the host, of a stage or the file, and of the file alone. */
@@ -100,14 +100,14 @@ static enum roof_status read_inputs(struct roof_question *out, struct roof_quest
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         if (roof_asked(out, i) && !is_shared(i) && !is_host(i) &&
             !(file && i == ROOF_INPUT_HARDWARE)) {
-            return roof_json_error(r->out->json, inputs, r->error, "%s is no input of a %s",
+            return roof_json_error(r->out->json, inputs, r->error, "%s is not an input of a %s",
                                    roof_input_key(name, roof_input(i)), file ? "graph" : "stage");
         }
     }
     return out->op == NULL && !out->model
                ? ROOF_OK
                : roof_json_error(r->out->json, inputs, r->error,
-                                 "inputs name no operator: it stands in operators");
+                                 "inputs must not name an operator: put it into operators");
 }
 
 /* --- operators ----------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static enum roof_status split_dimension(struct roof_workload *w, const struct re
     }
     if (size % devices != 0) {
         return roof_json_error(r->out->json, node, r->error,
-                               "split: %s %" PRId64 " is no multiple of the %" PRId64 " devices",
+                               "split: %s %" PRId64 " is not a multiple of the %" PRId64 " devices",
                                key, size, devices);
     }
     roof_input_put(w, roof_input(i), size / devices);
@@ -212,7 +212,8 @@ static enum roof_status read_question(struct roof_scenario *out, struct roof_que
     TRY(roof_question_from_json(question, r->out->json, object, ROOF_COMMAND_PREDICT, operator_keys,
                                 r->error));
     if (question->op == NULL) {
-        return roof_json_error(r->out->json, object, r->error, "which operator? (\"operator\")");
+        return roof_json_error(r->out->json, object, r->error,
+                               "an operator needs the key \"operator\"");
     }
     enum roof_status status = roof_operator_find(&op, question->op, r->error);
     if (status == ROOF_OK) {
@@ -343,13 +344,14 @@ static enum roof_status check_taken(const struct reading *r)
             continue;
         }
         return input->of == ROOF_OF_MODELS
-                   ? roof_error_set(r->error, ROOF_USAGE,
-                                    "%s is for models; a graph file is split by " ROOF_KEY(
-                                        "devices") " and has its sizes in its operators",
-                                    roof_input_marked(name, input))
+                   ? roof_error_set(
+                         r->error, ROOF_USAGE,
+                         "%s is for models; in a graph file, " ROOF_KEY(
+                             "devices") " splits the work and each operator has its own sizes",
+                         roof_input_marked(name, input))
                    : roof_error_set(r->error, ROOF_USAGE,
-                                    "%s changes no operator of the graph file: each has a value "
-                                    "of its own, or does not take it",
+                                    "%s changes no operator of the graph file: each sets it "
+                                    "already or cannot use it",
                                     roof_input_marked(name, input));
     }
     return ROOF_OK;
@@ -409,11 +411,11 @@ enum roof_status roof_workflow_read(struct roof_workflow *out, struct roof_askin
     roof_question_free(r.file_owner);
     if (status == ROOF_OK) {
         roof_workflow_sum(out);
-        status =
-            out->total.time_s > 0
-                ? ROOF_OK
-                : roof_json_error(out->json, roof_json_root(out->json), error,
-                                  "nothing takes time: collectives of one device move nothing");
+        status = out->total.time_s > 0
+                     ? ROOF_OK
+                     : roof_json_error(
+                           out->json, roof_json_root(out->json), error,
+                           "the graph takes no time: collectives of one device move nothing");
     }
     return status;
 }

@@ -123,11 +123,11 @@ static enum roof_status ended(const struct roof_csv *csv, struct roof_error *err
 {
     return csv->failure == 0        ? ROOF_OK
            : csv->failure == ENOMEM ? roof_no_memory(error)
-           : csv->failure == EFBIG  ? roof_error_at(error, ROOF_IO, csv->name, csv->line, 0,
-                                                    "the line does not end within 64 MiB; what "
-                                                     "follows is not read")
-                                    : roof_error_at(error, ROOF_IO, csv->name, 0, 0,
-                                                    "cannot read: %s", strerror(csv->failure));
+           : csv->failure == EFBIG
+               ? roof_error_at(error, ROOF_IO, csv->name, csv->line, 0,
+                               "the line does not end within 64 MiB; the rest is not read")
+               : roof_error_at(error, ROOF_IO, csv->name, 0, 0, "cannot read: %s",
+                               strerror(csv->failure));
 }
 
 /* Returns the end of the line, or of the file, as an offset from `next`; the buffer holds all

@@ -242,7 +242,7 @@ static enum roof_status check_keys(const struct roof_json *json, const cJSON *ob
     for (bool seen = false; !seen || strcmp(second->string, twice) != 0; second = second->next) {
         seen = seen || strcmp(second->string, twice) == 0;
     }
-    return roof_json_error(json, second, error, "the key '%s' stands twice in its object", twice);
+    return roof_json_error(json, second, error, "the key '%s' appears twice in its object", twice);
 }
 
 /* Refuses what the text alone does not show: duplicate keys, and numbers that are not finite. */

@@ -40,8 +40,8 @@ static enum roof_status parse_file(struct roof_json **out, int file, const char 
     }
     if (info.st_size > (off_t)ROOF_JSON_SIZE_MAX) {
         return roof_error_at(error, ROOF_INVALID, path, 1, 1,
-                             "the file has %lld bytes; at most %u are read",
-                             (long long)info.st_size, ROOF_JSON_SIZE_MAX);
+                             "the file has %lld bytes; the limit is %u", (long long)info.st_size,
+                             ROOF_JSON_SIZE_MAX);
     }
     const size_t room = (size_t)info.st_size;
     size_t length = 0;
@@ -101,7 +101,7 @@ static enum roof_status parse_stream(struct roof_json **out, int file, const cha
         text.length += got;
         if (status == ROOF_OK && text.length > (size_t)ROOF_JSON_SIZE_MAX) {
             status = roof_error_at(error, ROOF_INVALID, name, 1, 1,
-                                   "more than the %u bytes that are read", ROOF_JSON_SIZE_MAX);
+                                   "it is longer than the limit of %u bytes", ROOF_JSON_SIZE_MAX);
         }
     }
     if (status == ROOF_OK) {

@@ -130,13 +130,13 @@ static enum roof_status escape(struct roof_json_scan *s)
         return fail(s, start, "\\u0000 is not allowed in a string");
     }
     if (code >= 0xDC00 && code <= 0xDFFF) {
-        return fail(s, start, "a low surrogate without a high one");
+        return fail(s, start, "a low surrogate without a high surrogate before it");
     }
     if (code >= 0xD800 && code <= 0xDBFF) {
         const long low =
             s->end - s->p >= 6 && s->p[0] == '\\' && s->p[1] == 'u' ? hex4(s->p + 2, s->end) : -1;
         if (low < 0xDC00 || low > 0xDFFF) {
-            return fail(s, start, "a high surrogate without a low one");
+            return fail(s, start, "a high surrogate without a low surrogate after it");
         }
         s->p += 6;
     }
@@ -337,7 +337,7 @@ static bool is_utf16(const struct roof_json_scan *s)
 enum roof_status roof_json_scan_all(struct roof_json_scan *s)
 {
     if (is_utf16(s)) {
-        return fail(s, s->p, "UTF-16 is not read: save the text as UTF-8");
+        return fail(s, s->p, "UTF-16 is columns not used: save the text as UTF-8");
     }
     TRY(roof_json_scan_value(s));
     skip_blanks(s);

@@ -247,7 +247,7 @@ enum roof_status roof_unknown_near(struct roof_error *error, enum roof_status st
     struct roof_text list = ROOF_TEXT_INIT;
     const size_t chosen = choose(near, names, nearness, count);
     if (count <= TOLD_WHOLE) {
-        roof_text_put(&list, count == 0 ? "none is known" : "known: ");
+        roof_text_put(&list, count == 0 ? "none exists" : "known: ");
         put_names(&list, names, count, ", ");
     } else if (chosen > 0) {
         roof_text_put(&list, "did you mean ");

@@ -103,7 +103,7 @@ static int read_escape(struct reader *r, struct roof_pattern_step *step)
         return -1;
     }
     if (!is_punctuation(c)) {
-        fail(r, "an escape that is none of \\d \\D \\w \\W \\s \\S and punctuation");
+        fail(r, "only the escapes \\d \\D \\w \\W \\s \\S and those of punctuation are allowed");
         return -1;
     }
     r->at++;
@@ -137,7 +137,7 @@ static void read_class(struct reader *r, struct roof_pattern_step *step)
             r->at++;
             const int last = read_member(r, step);
             if (first < 0 || last < first) {
-                fail(r, "a range that is none");
+                fail(r, "a range is wrong");
                 return;
             }
             add_bytes(step, (unsigned)first, (unsigned)last);
@@ -156,12 +156,12 @@ static void read_choice(struct reader *r);
 static void read_group(struct reader *r)
 {
     if (*r->at == '?' && r->at[1] != ':') {
-        fail(r, "a group with '?' other than '(?:'");
+        fail(r, "only the group '(?:' may begin with '?'");
         return;
     }
     r->at += *r->at == '?' ? 2 : 0;
     if (++r->depth > DEPTH_MAX) {
-        fail(r, "too many groups in each other");
+        fail(r, "groups are nested too deeply");
         return;
     }
     read_choice(r);
@@ -195,10 +195,10 @@ static void read_one(struct reader *r)
     case '*':
     case '+':
     case '?':
-        fail(r, "nothing is repeated");
+        fail(r, "there is nothing to repeat");
         break;
     case '{':
-        fail(r, "a count in braces");
+        fail(r, "counts in braces are not supported");
         break;
     case '.': {
         struct roof_pattern_step *const step = append(r, TAKE);
@@ -241,7 +241,7 @@ static void read_repeated(struct reader *r)
     r->at++;
     r->at += *r->at == '?'; /* as few repetitions as possible match the same names */
     if (*r->at == '*' || *r->at == '+' || *r->at == '?') {
-        fail(r, "a repetition is repeated");
+        fail(r, "a repetition cannot be repeated");
     }
 }
 

@@ -48,9 +48,8 @@ static void report_fit(const struct fitter *f, const struct roof_kernel_fit *fit
             roof_numerics_name(fit->numerics), roof_quantize_name(fit->quantize), fit->rows,
             100 * fit->mape);
     if (fit->mape > 0.8) {
-        fprintf(stderr,
-                "roofline-calibrate: the model does not follow these rows; is measured_us in "
-                "microseconds, and are the sizes right?\n");
+        fprintf(stderr, "roofline-calibrate: the model does not follow these rows; check that "
+                        "measured_us is in microseconds, and check the sizes\n");
     }
 }
 
@@ -137,7 +136,7 @@ static enum roof_status fit_kernel(struct fitter *f, enum roof_kernel kernel, bo
         if (g->rows >= LEAST_ROWS) {
             TRY(fit_group(f, i, error));
         } else {
-            fprintf(stderr, "roofline-calibrate: %s %s %s: %zu rows are too few, left out\n",
+            fprintf(stderr, "roofline-calibrate: %s %s %s: left out, since %zu rows are too few\n",
                     roof_kernel_name(g->kernel), roof_stack_name(g->stack),
                     roof_numerics_name(g->numerics), g->rows);
         }

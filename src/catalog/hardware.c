@@ -225,7 +225,7 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
     }
     const size_t count = roof_json_count(value);
     if (count == 0 || count > CITATIONS_MAX) {
-        return roof_json_error(r->json, value, r->error, "source must be 1 to %d citations",
+        return roof_json_error(r->json, value, r->error, "source must have 1 to %d citations",
                                CITATIONS_MAX);
     }
     struct roof_text joined = ROOF_TEXT_INIT;
@@ -323,7 +323,8 @@ int roof_peak_formats(enum roof_precision format[2], const char *key, struct roo
         return 0;
     }
     if (roof_format(format[0])->unit != format[0]) {
-        roof_error_set(error, ROOF_USAGE, "no unit multiplies %s: it is converted to %s", key,
+        roof_error_set(error, ROOF_USAGE,
+                       "no unit multiplies %s; give the peak of %s, to which it is converted", key,
                        roof_format(roof_format(format[0])->unit)->name);
         return 0;
     }
@@ -498,8 +499,9 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
         const struct roof_figure_key *const row = &figure_keys[i];
         if (roof_figure_named((enum roof_figure_id)i, key)) {
             if (!isnan(r->hardware->figure[i].value)) {
-                return roof_json_error(r->json, item, r->error, "%s and %s are the same figure",
-                                       row->key, synonym.key);
+                return roof_json_error(r->json, item, r->error,
+                                       "%s and %s are the same figure: give one of them", row->key,
+                                       synonym.key);
             }
             return read_figure(r, &r->hardware->figure[i], item, key, row->unit, row->min,
                                row->max);

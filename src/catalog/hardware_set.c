@@ -147,7 +147,7 @@ enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *a
     char key[64];
     if (equals == NULL || (size_t)(equals - assignment) >= sizeof key) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("set") " takes KEY=VALUE such as bandwidth_gb_s=500 or "
+                              ROOF_KEY("set") " must be KEY=VALUE, such as bandwidth_gb_s=500 or "
                                               "peak_tflops.fp16=100, not '%s'",
                               assignment);
     }

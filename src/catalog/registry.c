@@ -252,15 +252,15 @@ static enum roof_status open_path(struct roof_json **out, bool *user,
     }
     if (sealed) {
         return roof_error_set(error, ROOF_USAGE,
-                              "'%s' is no built-in %s: files cannot be named here, a JSON object "
-                              "can stand in the place of a name",
+                              "'%s' is not a built-in %s; files cannot be named here, but a JSON "
+                              "object can replace the name",
                               name, registry->noun);
     }
     const enum roof_status status = open_file(out, registry, name, error);
     if (status == ROOF_IO && hub) {
         roof_error_append(error,
-                          "; no built-in %s has this name at Hugging Face (roofline list %s): "
-                          "fetch its config.json and give the path",
+                          "; no built-in %s has this Hugging Face name (roofline list %s): "
+                          "download its config.json and give the path",
                           registry->noun, registry->folder);
     }
     return status;

@@ -89,7 +89,8 @@ static enum roof_status parse_unit(enum roof_compute_unit *out, const char *name
     }
     return roof_error_set(
         error, ROOF_USAGE,
-        "a unit is matrix or vector, not '%s' (" ROOF_KEY("ceilings") " fp16,fp64:vector)", name);
+        "the unit must be matrix or vector, not '%s' (" ROOF_KEY("ceilings") " fp16,fp64:vector)",
+        name);
 }
 
 enum roof_status roof_chart_parse_ceilings(struct roof_chart_ceilings *out, const char *text,
@@ -199,8 +200,9 @@ enum roof_status roof_chart_add_line(struct roof_chart *chart, const char *text,
     enum roof_unit unit = ROOF_UNIT_TFLOPS;
     char name[ROOF_CHART_NAME_SIZE];
     if (equals == NULL || equals == text || (size_t)(equals - text) >= sizeof name) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "a line is NAME=RATE, such as cuBLAS=271TFLOPS, not '%s'", text);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("line") " must be NAME=RATE, such as cuBLAS=271TFLOPS, not '%s'", text);
     }
     memcpy(name, text, (size_t)(equals - text));
     name[equals - text] = '\0';

@@ -632,11 +632,10 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
     const double top = LEGEND_TOP - 6 + (double)(legend.lines + (chart->unfits > 0 ? 1 : 0)) * LINE;
     const double bottom = height - PLOT_BOTTOM - LINE * (double)notes;
     if (bottom - top < HEIGHT_SHARE * height) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            "an image of %dx%d has no room for the names of %zu groups: give it a "
-            "larger " ROOF_KEY("size"),
-            pixels_x, pixels_y, chart->groups);
+        return roof_error_set(error, ROOF_USAGE,
+                              "an image of %dx%d is too small for the names of %zu groups: give it "
+                              "a larger " ROOF_KEY("size"),
+                              pixels_x, pixels_y, chart->groups);
     }
     const struct roof_canvas canvas = {.width = width,
                                        .height = height,

@@ -390,7 +390,7 @@ enum roof_status roof_curves_gnuplot(struct roof_text *out, const struct roof_cu
     if (bottom - d->plot.top < HEIGHT_SHARE * height) {
         free(d);
         return roof_error_set(error, ROOF_USAGE,
-                              "an image of %dx%d has no room for the names of %zu curves: give it "
+                              "an image of %dx%d is too small for the names of %zu curves: give it "
                               "a larger " ROOF_KEY("size"),
                               pixels_x, pixels_y, curves->curves);
     }

@@ -204,8 +204,9 @@ static enum roof_status check_image(const struct cli_options *options, struct ro
     const bool printed = options->output == NULL || strcmp(options->output, "-") == 0;
     const bool image = options->format == ROOF_PNG || options->format == ROOF_PDF;
     if (image && printed && isatty(STDOUT_FILENO) != 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "an image is not for the terminal: -o NAME, or into a pipe");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "an image cannot be shown in a terminal: give -o FILE, or use a pipe");
     }
     return ROOF_OK;
 }
@@ -214,8 +215,9 @@ static enum roof_status prepare_page(const struct cli_options *options, struct r
 {
     const bool printed = options->output == NULL || strcmp(options->output, "-") == 0;
     return printed && isatty(STDOUT_FILENO) != 0
-               ? roof_error_set(error, ROOF_USAGE,
-                                "the page is not for the terminal: -o FILE.html, or into a pipe")
+               ? roof_error_set(
+                     error, ROOF_USAGE,
+                     "the page cannot be shown in a terminal: give -o FILE.html, or use a pipe")
                : ROOF_OK;
 }
 
@@ -227,10 +229,11 @@ static enum roof_status prepare_monitor(const struct cli_options *options, struc
     const bool summary = q->value[ROOF_INPUT_SUMMARY] != NULL;
     const bool from = q->value[ROOF_INPUT_FROM] != NULL;
     if (options->run != NULL && from) {
-        return roof_error_set(error, ROOF_USAGE, "--from reads a log and runs no command");
+        return roof_error_set(error, ROOF_USAGE,
+                              "--from reads a log: leave out the command after --");
     }
     if (options->run == NULL && q->value[ROOF_INPUT_COUNT_TOKENS] != NULL) {
-        return roof_error_set(error, ROOF_USAGE, "--count-tokens needs a command behind --");
+        return roof_error_set(error, ROOF_USAGE, "--count-tokens needs a command after --");
     }
     if (options->format != ROOF_TEXT || summary) {
         return ROOF_OK;
@@ -362,7 +365,7 @@ static enum roof_status ask(const struct cli_options *options, struct cli_run *r
 static enum roof_status check_by_phase(const struct cli_options *options, struct roof_error *error)
 {
     if (!options->question->model) {
-        return roof_error_set(error, ROOF_USAGE, "--by-phase is for charts of models");
+        return roof_error_set(error, ROOF_USAGE, "--by-phase needs a model");
     }
     if (options->question->value[ROOF_INPUT_PHASE] != NULL) {
         return roof_error_set(error, ROOF_USAGE, "--by-phase draws both phases: leave out --phase");
@@ -370,7 +373,7 @@ static enum roof_status check_by_phase(const struct cli_options *options, struct
     const bool files = options->output != NULL && strcmp(options->output, "-") != 0;
     return files || options->format == ROOF_TEXT
                ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE, "--by-phase writes two files: -o NAME");
+               : roof_error_set(error, ROOF_USAGE, "--by-phase writes two files: give -o NAME");
 }
 
 /* Asks for a chart of each phase; their files have the phase before the extension. */

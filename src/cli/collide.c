@@ -15,11 +15,12 @@ static enum roof_status check_replaced(const char *output, const char *input,
                                        struct roof_error *error)
 {
     return cli_output_replaces(output, input)
-               ? roof_error_set(error, ROOF_USAGE, "-o %s would replace %s, which is read", output,
-                                input)
+               ? roof_error_set(error, ROOF_USAGE,
+                                "-o %s would replace %s, which this command reads", output, input)
            : cli_output_spoils(output, input)
-               ? roof_error_set(error, ROOF_USAGE, "%s is written while -o %s is made; rename it",
-                                input, output)
+               ? roof_error_set(error, ROOF_USAGE,
+                                "%s would be overwritten while -o %s is written; rename it", input,
+                                output)
                : ROOF_OK;
 }
 
@@ -75,14 +76,15 @@ static enum roof_status check_update(const struct roof_question *q, struct roof_
 {
     for (int i = 0; i < q->files; i++) {
         if (strcmp(q->file[i], "-") == 0) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  "--update writes into files, not standard input");
+            return roof_error_set(
+                error, ROOF_USAGE,
+                "--update changes the files of checks: give a file, not standard input");
         }
         for (int k = 0; k < q->files; k++) {
             if (cli_output_spoils(q->file[k], q->file[i])) {
                 return roof_error_set(error, ROOF_USAGE,
-                                      "%s is written while %s is made; rename it", q->file[i],
-                                      q->file[k]);
+                                      "%s would be overwritten while %s is written; rename it",
+                                      q->file[i], q->file[k]);
             }
         }
     }

@@ -18,7 +18,7 @@ static const struct cli_command commands[] = {
      "  roofline predict --from shapes.csv -H h100-sxm -f csv\n"
      "  roofline predict model --from models.csv -H h200 -f csv\n"},
     {"sweep", ROOF_COMMAND_SWEEP, CLI_WORKLOAD, "WORKLOAD",
-     "Predicts a grid: every dimension, precision and device takes a list or a range.",
+     "Predicts a grid: lists or ranges of dimensions, precisions and devices.",
      "  roofline sweep gemm -m 1:4096:x2 -n 4096 -k 4096 -p fp16,fp8 -f csv\n"
      "  roofline sweep gemv -n 4Ki -k 4Ki -H gb10,h100,b200 -p fp16,fp8,nvfp4\n"
      "  roofline sweep model llama-3-8b,llama-3-70b -H h100,b200 --batch 1:64:x2 -p fp16,fp8\n"},
@@ -55,7 +55,7 @@ static const struct cli_command commands[] = {
      "  roofline check checks.json --update\n"},
     {"list", ROOF_COMMAND_LIST, CLI_LIST,
      "hardware|precisions|operators|models|layouts|engines [ID]",
-     "Prints what is known: devices, formats, operators, models, layouts, engines.",
+     "Lists what is built in: devices, formats, operators, models, layouts, engines.",
      "  roofline list hardware\n"
      "  roofline list hardware gb10\n"
      "  roofline list precisions nvfp4\n"
@@ -76,16 +76,16 @@ static const struct cli_command commands[] = {
      "  roofline monitor --count-tokens -- llama-bench -m model.gguf\n"
      "  roofline monitor --from nvidia-smi.csv\n"},
     {"page", ROOF_COMMAND_PAGE, CLI_NOTHING, "-o FILE.html",
-     "Writes the explorer: a page for a browser that answers questions by itself.",
+     "Writes the explorer: a web page that answers questions offline.",
      "  roofline page -o explorer.html\n"
      "  roofline predict model llama-3-8b -H h100-sxm -o llama.html\n"},
     {"serve", ROOF_COMMAND_SERVE, CLI_NOTHING, "[--listen ADDRESS:PORT]",
-     "Answers the questions of the other commands over HTTP, and has the explorer.",
+     "Serves the other commands and the explorer over HTTP.",
      "  roofline serve\n"
      "  roofline serve --listen 127.0.0.1:9000 --max-time 2s\n"
      "  roofline serve --listen 0.0.0.0:8080 --token token.txt --allow-host roofline.example\n"},
     {"completion", ROOF_COMMAND_COMPLETION, CLI_WORD, "bash|zsh|fish",
-     "Prints a script with which a shell completes command lines.",
+     "Prints a script that completes command lines in a shell.",
      "  . <(roofline completion bash)\n"
      "  roofline completion zsh > ~/.zsh/functions/_roofline\n"
      "  roofline completion fish > ~/.config/fish/completions/roofline.fish\n"},

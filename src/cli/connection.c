@@ -286,7 +286,7 @@ static void begin_job(struct cli_connection *c, struct roof_exchange *x)
         return;
     }
     atomic_fetch_sub(&shared->jobs, 1);
-    roof_exchange_refuse(x, 503, "too many long answers are under way; ask again later");
+    roof_exchange_refuse(x, 503, "too many long answers are being computed; ask again later");
     reply(c, x);
     roof_exchange_end(x);
 }
@@ -324,9 +324,9 @@ static const char *why_refused(int status)
     case 431:
         return "the head is longer than 16 KiB";
     case 505:
-        return "the protocol is HTTP/1.1 or HTTP/1.0";
+        return "the protocol must be HTTP/1.1 or HTTP/1.0";
     default:
-        return "this is not a request of HTTP/1.1";
+        return "this is not an HTTP/1.1 request";
     }
 }
 

@@ -150,7 +150,7 @@ static const char *last_line(struct roof_text *message)
         message->data[--message->length] = '\0';
     }
     const char *const line = message->length == 0 ? NULL : strrchr(message->data, '\n');
-    return message->length == 0 ? "it says nothing" : line == NULL ? message->data : line + 1;
+    return message->length == 0 ? "it printed no reason" : line == NULL ? message->data : line + 1;
 }
 
 enum roof_status cli_gnuplot(struct roof_text *image, const char *script, struct roof_error *error)

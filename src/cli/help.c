@@ -13,16 +13,16 @@ static const struct {
 } plan_help[] = {
     {ROOF_DIM_BATCH, "batches to try: a list or range START:STOP (default 1 to 2048, doubling); "
                      "max is the largest that fits"},
-    {ROOF_DIM_DEVICES, "GPUs that a plan uses (with --rate: each copy): a list or range START:STOP "
-                       "(default 1,2,4,8)"},
+    {ROOF_DIM_DEVICES,
+     "GPUs for a plan (with --rate: for a copy): a list or range START:STOP (default 1,2,4,8)"},
     {ROOF_DIM_EP, NULL},
     {ROOF_INPUT_BY, NULL},
-    {ROOF_INPUT_HARDWARE, "kinds of devices to try, a list (default " ROOF_DEFAULT_HARDWARE ")"},
-    {ROOF_INPUT_KV, "precision of the KV cache (default: all that engines have)"},
-    {ROOF_INPUT_FORMATS, "formats to try, by the names of engines or the precision of the weights, "
-                         "a list (default: all)"},
+    {ROOF_INPUT_HARDWARE, "devices to try, as a list (default " ROOF_DEFAULT_HARDWARE ")"},
+    {ROOF_INPUT_KV, "precision of the KV cache (default: all that engines support)"},
+    {ROOF_INPUT_FORMATS,
+     "formats to try, as a list: an engine's name or the precision of the weights (default: all)"},
     {ROOF_INPUT_EXPLAIN, "explain why B is faster than A: two devices, or two formats of engines"},
-    {ROOF_INPUT_CONTEXT, "sequence length, decoded without a prompt (default 4096)"}};
+    {ROOF_INPUT_CONTEXT, "length of the KV cache, to plan decode without prompts (default 4096)"}};
 
 /* The help of options that mean something else to a command. */
 static const struct {
@@ -52,13 +52,13 @@ static const struct {
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CHART,
      "rate (latency over the rate, the default), time (queue and KV cache) or distribution"},
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CONCURRENCY,
-     "closed loop, in place of --rate: so many requests are always in flight"},
+     "closed loop instead of --rate: number of requests that are always in flight"},
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_BY,
      "times of the steps: estimated (expected, the default) or lower bounds (ideal)"},
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_MAX_TTFT,
-     "longest time to first token: TIME or p99:TIME of 99% of the requests, p90:TIME, mean:TIME"},
+     "longest time to first token: TIME or p99:TIME (for 99% of requests), p90:TIME, mean:TIME"},
     {ROOF_COMMAND_SIMULATE, ROOF_INPUT_MAX_TPOT,
-     "longest time per output token after the first, in the same words (p99:30ms)"},
+     "longest time per output token after the first: TIME, p99:TIME, p90:TIME or mean:TIME"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_HARDWARE,
      "device whose predictions are compared (default: the measured one)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_PHASE, "phase to measure, decode or prefill (default: both)"},
@@ -72,9 +72,9 @@ static const struct {
     {ROOF_COMMAND_RECOMMEND, ROOF_INPUT_THREADS,
      "threads that search and simulate plans (default: one per processor)"},
     {ROOF_COMMAND_MEASURE, ROOF_INPUT_THREADS,
-     "threads of the CPU that measure, and that the device has (default: one per core)"},
+     "CPU threads to measure with, which the device then has (default: one per core)"},
     {ROOF_COMMAND_MONITOR, ROOF_DIM_TOKENS,
-     "tokens that are generated meanwhile, for the energy of one"},
+     "tokens that COMMAND generates, to print the energy of one"},
     {ROOF_COMMAND_MONITOR, ROOF_INPUT_FROM,
      "read a log of nvidia-smi --query-gpu=timestamp,index,power.draw,... --format=csv instead"},
     {ROOF_COMMAND_MONITOR, ROOF_INPUT_SUMMARY,
@@ -82,7 +82,7 @@ static const struct {
     {ROOF_COMMAND_MONITOR, ROOF_INPUT_COLUMNS,
      "columns of the samples to print, in this order (not json)"},
     {ROOF_COMMAND_SERVE, ROOF_INPUT_THREADS,
-     "threads that take requests (default: one per processor)"}};
+     "threads that answer requests (default: one per processor)"}};
 
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input)
 {
@@ -279,33 +279,28 @@ static const struct {
     const char *text;
 } subjects[] = {
     {ROOF_COMMAND_COMPARE,
-     "FILE is CSV with a header, NDJSON, or the JSON that `vllm bench serve --save-result` and\n"
-     "sglang.bench_serving write. MODEL is that of rows that name none. Columns that are read:\n"
-     "  measured      measured_us; of models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n"
-     "  what          operator and its dimensions (m, n, k, ...), or model; hardware\n"
-     "  of models     concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
-     "  formats       precision, weights, activations, kv, out, compute, layout\n"
-     "  how           stack, cache, working_set_bytes, quantize_input, split_k\n"
-     "An option holds where its column is missing. Other columns are copied; --group-by takes "
-     "any.\n"},
+     "FILE is CSV with a header, NDJSON, or the JSON that `vllm bench serve --save-result` "
+     "and\nsglang.bench_serving write. MODEL is used for rows that name none. Columns that are "
+     "read:\n  measured      measured_us; of models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n  "
+     "what          operator and its dimensions (m, n, k, ...), or model; hardware\n  of models    "
+     " concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n  formats       "
+     "precision, weights, activations, kv, out, compute, layout\n  how           stack, cache, "
+     "working_set_bytes, quantize_input, split_k\nAn option applies to rows without its column. "
+     "--group-by may use any column of the file.\n"},
     {ROOF_COMMAND_CHECK,
-     "FILE.json\n"
-     "  {\"defaults\": {\"hardware\": \"h100-sxm\"}, \"checks\": [\n"
-     "    {\"name\": \"eight users\",\n"
-     "     \"inputs\": {\"model\": \"llama-3-8b\", \"precision\": \"fp8\", \"batch\": 8},\n"
-     "     \"expect\": {\"expected_tpot_ms\": {\"max\": 10}, \"fits\": true}},\n"
-     "    {\"name\": \"best format\", \"command\": \"recommend\",\n"
-     "     \"inputs\": {\"operator\": \"gemm\", \"m\": 1, \"n\": 4096, \"k\": 4096},\n"
-     "     \"expect\": {\"candidates.fp8_e4m3.rank\": 2}}]}\n"
-     "Inputs are options by their keys (batch for --batch). Expected are keys of the JSON answer\n"
-     "(predict ... -f json): a value, or {\"value\": V, \"relative\": R}, {\"min\": A, \"max\": "
-     "B}.\n"},
+     "FILE.json\n  {\"defaults\": {\"hardware\": \"h100-sxm\"}, \"checks\": [\n    {\"name\": "
+     "\"eight users\",\n     \"inputs\": {\"model\": \"llama-3-8b\", \"precision\": \"fp8\", "
+     "\"batch\": 8},\n     \"expect\": {\"expected_tpot_ms\": {\"max\": 10}, \"fits\": true}},\n   "
+     " {\"name\": \"best format\", \"command\": \"recommend\",\n     \"inputs\": {\"operator\": "
+     "\"gemm\", \"m\": 1, \"n\": 4096, \"k\": 4096},\n     \"expect\": "
+     "{\"candidates.fp8_e4m3.rank\": 2}}]}\nInputs are options by their keys (batch for --batch). "
+     "Expect names keys of the JSON answer\n(predict ... -f json): a value, or {\"value\": V, "
+     "\"relative\": R}, {\"min\": A, \"max\": B}.\n"},
     {ROOF_COMMAND_SERVE,
-     "Requests are JSON objects of options by their keys; answers are those of -f json:\n"
-     "  curl -s http://127.0.0.1:8080/api/predict -d '{\"model\": \"llama-3-8b\", \"batch\": 8}'\n"
-     "POST /api/predict, sweep, recommend, simulate and GET /api/list/hardware answer; all "
-     "endpoints\n"
-     "are in /api/openapi.json. The explorer is at /.\n"},
+     "A request is a JSON object of options by their keys; the answer is that of -f json:\n  curl "
+     "-s http://127.0.0.1:8080/api/predict -d '{\"model\": \"llama-3-8b\", \"batch\": 8}'\nPOST "
+     "/api/predict, sweep, recommend, simulate and GET /api/list/hardware answer; all "
+     "endpoints\nare in /api/openapi.json. The explorer is at /.\n"},
 };
 
 /* Values for an example of an operator that the table of commands has none of. */

@@ -151,8 +151,7 @@ static bool refuse_option(const char *option, const struct cli_command *command,
     if (strcmp(option, "--model") == 0 &&
         (command->takes == CLI_WORKLOAD || command->takes == CLI_MODEL)) {
         (void)roof_error_set(error, ROOF_USAGE,
-                             "unknown option '--model'; a model is named without it: "
-                             "roofline %s %s",
+                             "unknown option '--model'; name the model without it: roofline %s %s",
                              command->name, command->operands);
         return true;
     }
@@ -221,7 +220,8 @@ static enum roof_status check_long_options(const struct table *t, const struct c
         }
         if (found != NULL && argv[i][length] == '=' && (found->flag & ARG_HASVALUE) == 0) {
             argv[i][length] = '\0';
-            return roof_error_set(error, ROOF_USAGE, "the option %s takes no value", argv[i]);
+            return roof_error_set(error, ROOF_USAGE, "the option %s does not take a value",
+                                  argv[i]);
         }
         if (dashed && found == NULL) {
             argv[i][length] = '\0';
@@ -260,7 +260,8 @@ static enum roof_status parse_error(const struct table *t, const struct cli_comm
     case ARG_ENOMATCH:
         return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", text);
     case ARG_ELONGOPT: /* a flag with a value: --causal=1 */
-        return roof_error_set(error, ROOF_USAGE, "'%s' is not an option, or takes no value", text);
+        return roof_error_set(error, ROOF_USAGE, "'%s' is not an option, or does not take a value",
+                              text);
     default: /* the letter of an unknown short option */
         (void)snprintf(letter, sizeof letter, "-%c", code);
         if (refuse_option(letter, command, error)) {
@@ -346,8 +347,8 @@ static enum roof_status put_measured(struct cli_options *out, const char *file, 
     TRY(roof_question_put(out->question, "file", file, error));
     if (dot != NULL && (strcmp(dot, ".csv") == 0 || strcmp(dot, ".ndjson") == 0)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "a model stands behind the file, and '%s' is a second file: compare "
-                              "takes one at a time",
+                              "compare reads one file, and '%s' is a second one; only the name of "
+                              "a model may follow the file",
                               model);
     }
     return model == NULL ? ROOF_OK : roof_question_put(out->question, "model", model, error);
@@ -384,17 +385,17 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
         return second == NULL
                    ? roof_question_put(q, "operator", first, error)
                    : roof_error_set(error, ROOF_USAGE,
-                                    "unexpected argument '%s'; a device is given by -H", second);
+                                    "unexpected argument '%s'; name a device with -H", second);
     case CLI_STEP:
         return strcmp(first, "model") == 0
                    ? roof_question_put(q, "model", second == NULL ? "" : second, error)
                    : roof_error_set(error, ROOF_USAGE,
-                                    "unexpected argument '%s'; the steps of a model are measured "
-                                    "by: roofline measure model NAME",
+                                    "unexpected argument '%s'; to measure the steps of a model: "
+                                    "roofline measure model NAME",
                                     first);
     case CLI_COMMAND:
-        return roof_error_set(error, ROOF_USAGE,
-                              "unexpected argument '%s': a command stands behind --", first);
+        return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'; put a command after --",
+                              first);
     case CLI_NOTHING:
         return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", first);
     case CLI_WORD:
@@ -410,7 +411,7 @@ static enum roof_status cut_command(struct cli_options *out, int *argc, char **a
     for (int i = 1; i < *argc && out->command->takes == CLI_COMMAND; i++) {
         if (strcmp(argv[i], "--") == 0) {
             if (i + 1 == *argc) {
-                return roof_error_set(error, ROOF_USAGE, "which command? it stands behind --");
+                return roof_error_set(error, ROOF_USAGE, "no command follows --");
             }
             out->run = &argv[i + 1];
             *argc = i;
@@ -435,7 +436,7 @@ static enum roof_status take(struct cli_options *out, const struct table *t,
         if (i == most) {
             const char *const extra = t->operands->sval[i];
             return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'%s", extra,
-                                  roof_is_time_unit(extra) ? "; write units without a blank: 30ms"
+                                  roof_is_time_unit(extra) ? "; write a unit without a space: 30ms"
                                                            : "");
         }
         out->operand[out->operand_count++] = t->operands->sval[i];
@@ -468,7 +469,7 @@ static enum roof_status refuse_extension(const struct cli_options *out, struct r
         formats.failed ? roof_no_memory(error)
                        : roof_error_set(error, ROOF_USAGE,
                                         "cannot write '%s': the formats are %s (" ROOF_KEY(
-                                            "format") " names one)",
+                                            "format") " chooses one)",
                                         out->output, formats.data);
     roof_text_free(&formats);
     return status;

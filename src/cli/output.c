@@ -48,10 +48,11 @@ static enum roof_status not_open(struct cli_output *out, struct roof_error *erro
     const bool in_the_way = out->part != NULL && lstat(out->part, &info) == 0;
     roof_error_at(error, ROOF_IO, in_the_way ? out->part : out->name, 0, 0, "cannot write: %s",
                   reason == EBUSY    ? "another process is writing it"
-                  : reason == ELOOP  ? "a symbolic link stands in its place"
-                  : reason == EMLINK ? "a hard link stands in its place"
-                  : reason == EINVAL ? "what stands in its place is no ordinary file"
-                                     : strerror(reason));
+                  : reason == ELOOP  ? "its place is taken by a symbolic link"
+                  : reason == EMLINK ? "its place is taken by a hard link"
+                  : reason == EINVAL
+                      ? "its place is taken by something that is not an ordinary file"
+                      : strerror(reason));
     free(out->part);
     out->part = NULL;
     return ROOF_IO;
@@ -169,7 +170,8 @@ enum roof_status cli_output_reopen(struct cli_output *out, bool *found, const ch
         return status;
     }
     if (out->part == NULL) {
-        return roof_error_set(error, ROOF_USAGE, "--resume needs -o FILE, and that a file%s%s%s",
+        return roof_error_set(error, ROOF_USAGE,
+                              "--resume needs -o FILE, and FILE must be a file%s%s%s",
                               is_stdout(path) ? "" : ", not '", is_stdout(path) ? "" : path,
                               is_stdout(path) ? "" : "'");
     }

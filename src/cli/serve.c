@@ -37,9 +37,10 @@ static enum roof_status read_token(char *out, const char *path, struct roof_erro
     }
     return out[used] == '\0' && used >= TOKEN_MIN
                ? ROOF_OK
-               : roof_error_at(error, ROOF_INVALID, path, 1, 0,
-                               "a token is a line of %d to %d visible characters without blanks",
-                               TOKEN_MIN, TOKEN_SIZE - 2);
+               : roof_error_at(
+                     error, ROOF_INVALID, path, 1, 0,
+                     "a token must be one line of %d to %d visible characters without spaces",
+                     TOKEN_MIN, TOKEN_SIZE - 2);
 }
 
 /* Reads a number; *out stays as it is when it is not given. */

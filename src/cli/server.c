@@ -8,9 +8,9 @@
 enum roof_status cli_server_run(struct cli_server *server, struct roof_error *error)
 {
     (void)server;
-    return roof_error_set(error, ROOF_IO,
-                          "this program was built without libevent: sh .ci/deps build installs it, "
-                          "then make");
+    return roof_error_set(
+        error, ROOF_IO,
+        "this program was built without libevent: run 'sh .ci/deps build', then 'make'");
 }
 #else
 #include <arpa/inet.h>
@@ -78,15 +78,16 @@ static enum roof_status read_address(struct sockaddr_storage *out, int *length, 
     if (colon == NULL || strspn(colon + 1, "0123456789") != strlen(colon + 1) || colon[1] == '\0' ||
         (strcmp(colon, ":0") != 0 &&
          evutil_parse_sockaddr_port(numeric, (struct sockaddr *)out, length) != 0)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("listen") " is ADDRESS:PORT, such as 127.0.0.1:8080 or "
-                                                 "[::1]:8080, not '%s'",
-                              text);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY(
+                "listen") " must be ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080, not '%s'",
+            text);
     }
     if (strcmp(colon, ":0") == 0) { /* libevent takes no port 0 */
         numeric[strlen(numeric) - 1] = '1';
         if (evutil_parse_sockaddr_port(numeric, (struct sockaddr *)out, length) != 0) {
-            return roof_error_set(error, ROOF_USAGE, ROOF_KEY("listen") ": '%s' is no address",
+            return roof_error_set(error, ROOF_USAGE, ROOF_KEY("listen") ": '%s' is not an address",
                                   text);
         }
         if (out->ss_family == AF_INET6) {
@@ -143,8 +144,8 @@ static enum roof_status begin_listening(struct running *r, struct roof_error *er
     TRY(read_address(&address, &length, r->server->listen, error));
     if (!is_loopback(&address) && r->server->service.token == NULL) {
         return roof_error_set(error, ROOF_USAGE,
-                              "other machines can reach %s: " ROOF_KEY(
-                                  "token") " FILE says what their requests must carry",
+                              "other machines can reach %s: give " ROOF_KEY(
+                                  "token") " FILE, the token that their requests must carry",
                               r->server->listen);
     }
     return listen_at(r, &address, length, error);

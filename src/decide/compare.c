@@ -208,8 +208,8 @@ static enum roof_status refuse_unmeasured(const struct roof_records *records,
         meant = roof_records_meant(records, name);
     }
     (void)roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
-                        "no column has measured values: measured_us, or for models ttft_ms, "
-                        "tpot_ms, e2e_ms or tokens_per_s");
+                        "a column with measured values is missing: measured_us, or for models "
+                        "ttft_ms, tpot_ms, e2e_ms or tokens_per_s");
     if (meant != NULL) {
         roof_error_append(error, " (is %.60s %s?)", name, meant);
     }
@@ -230,9 +230,10 @@ static enum roof_status check_header(struct run *r, struct roof_error *error)
     }
     return roof_records_has(records, "operator") || roof_records_has(records, "model") || r->model
                ? ROOF_OK
-               : roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
-                               "no column says what was measured: operator, or model; or name the "
-                               "model of all rows (roofline compare FILE MODEL)");
+               : roof_error_at(
+                     error, ROOF_INVALID, records->name, records->line, 0,
+                     "a column that names what was measured is missing: operator or model; or name "
+                     "one model for all rows (roofline compare FILE MODEL)");
 }
 
 /* Finds a column that forms groups, by its name. */
@@ -247,7 +248,8 @@ static enum roof_status add_group(struct run *r, struct owned *owned, const char
         return roof_unknown_name(error, ROOF_USAGE, "column", name, r->records.column, r->columns);
     }
     if (r->out->columns == GROUP_COLUMNS_MAX) {
-        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("group_by") " takes at most %d columns",
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("group_by") " may list at most %d columns",
                               GROUP_COLUMNS_MAX);
     }
     for (size_t i = 0; i < r->out->columns; i++) {
@@ -346,9 +348,10 @@ static enum roof_status set_times(struct roof_compared *row, const struct roof_r
     return metric == ROOF_METRIC_RATE && records->model_prediction->fits == ROOF_FIT_NO
                ? roof_error_set(error, ROOF_INVALID,
                                 "the model does not fit in memory, so no tokens_per_s is predicted")
-               : roof_error_set(error, ROOF_INVALID,
-                                "phase %s has no %s; a request has: give prompt and generate",
-                                records->model_prediction->phase, row->metric);
+               : roof_error_set(
+                     error, ROOF_INVALID,
+                     "phase %s has no %s; a whole request has one: give prompt and generate",
+                     records->model_prediction->phase, row->metric);
 }
 
 /* Counts a row whose device is not known. */

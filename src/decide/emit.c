@@ -304,7 +304,7 @@ static void put_better(const struct emitter *e, const struct roof_plan *best)
     put_described(e, best);
     roof_text_printf(e->remark, ", %s tokens/s; ", roof_format_short(rate, best->tokens_per_s));
     if (apart) {
-        roof_text_put(e->remark, "this script does not start copies of two kinds");
+        roof_text_put(e->remark, "the script cannot start copies of two kinds");
     } else {
         roof_text_printf(e->remark, "%s %s", e->engine->name,
                          !formats ? "does not run this combination of formats there"
@@ -390,7 +390,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
                      bound ? "at most " : "", roof_format_short(rate, p->tokens_per_s));
     end_remark(e);
     if (e->problem->model->positions > 0 && e->context > e->problem->model->positions) {
-        roof_text_printf(e->remark, "note: the model was made for contexts up to %" PRId64,
+        roof_text_printf(e->remark, "note: the model supports contexts up to %" PRId64,
                          e->problem->model->positions);
         end_remark(e);
     }
@@ -413,7 +413,7 @@ static void put_alias(const struct emitter *e, const char *given)
     const struct roof_model *const m = e->problem->model;
     if (m == e->plain && m->repository != NULL && strcmp(given, m->id) != 0) {
         put_comment(e->remark, given);
-        roof_text_printf(e->remark, ": put its repository in place of %s, if that is another one",
+        roof_text_printf(e->remark, ": replace %s by its repository if that differs",
                          m->repository);
         end_remark(e);
     }
@@ -439,11 +439,11 @@ static enum roof_status set_checkpoint(struct emitter *e)
     }
     if (made == NULL) {
         roof_text_printf(
-            e->remark, "the checkpoint is quantised (%s): %s stands for one that is not",
+            e->remark, "the checkpoint is quantised (%s): replace %s by one that is not",
             m->quantization == NULL ? "a GGUF file" : m->quantization, e->checkpoint.data);
         end_remark(e);
     } else if (e->format->make[0] != NULL) {
-        roof_text_printf(e->remark, "%s stands for a checkpoint that you have, or make first:",
+        roof_text_printf(e->remark, "%s stands for a checkpoint that you have or make first:",
                          e->checkpoint.data);
         end_remark(e);
     }
@@ -513,7 +513,7 @@ static enum roof_status put_server(const struct emitter *e, const struct roof_en
     roof_text_printf(e->remark, "%" PRId64 " copies of %" PRId64 " %s, behind a load balancer",
                      e->plan->dp, each, each == 1 ? "device" : "devices");
     if (here == 0) {
-        roof_text_put(e->remark, ": this once for each copy");
+        roof_text_put(e->remark, ": run this once for each copy");
         end_remark(e);
         return put_step(e, step);
     }
@@ -536,10 +536,10 @@ static const char *no_manifest(const struct emitter *e)
 {
     const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
     if (hardware->vendor == NULL || strcmp(hardware->vendor, "NVIDIA") != 0) {
-        return "the manifest asks for nvidia.com/gpu, which this device is not";
+        return "the manifest needs nvidia.com/gpu, and this is not an NVIDIA GPU";
     }
     if (roof_several_nodes(hardware, e->plan->devices / e->plan->dp)) {
-        return "a copy spans nodes, which this manifest does not describe";
+        return "a copy spans several nodes, which this manifest cannot describe";
     }
     for (const char *p = e->checkpoint.data; p != NULL && *p != '\0'; p++) {
         if (iscntrl((unsigned char)*p)) {
@@ -610,7 +610,7 @@ static enum roof_status put_manifest(struct emitter *e, const struct roof_engine
         return roof_error_set(e->error, ROOF_UNSATISFIED, "%s", reason);
     }
     if (strchr("./", *e->checkpoint.data) != NULL) {
-        roof_text_put(e->remark, "the checkpoint must be in the container, by this name");
+        roof_text_put(e->remark, "the container must have the checkpoint under this name");
         end_remark(e);
     }
     roof_text_put(e->out, "apiVersion: nvidia.com/v1beta1\n"
@@ -696,8 +696,8 @@ static void put_reason(const struct emitter *e, const struct roof_plans *plans)
     const struct roof_plan_problem *const q = e->problem;
     if (plans->count == 0) {
         roof_text_printf(e->remark,
-                         "%s runs nothing that satisfies the constraints; --engine %s without "
-                         "--emit says what is near.",
+                         "%s runs no plan that satisfies the constraints; --engine %s without "
+                         "--emit lists the closest.",
                          e->engine->name, e->engine->id);
     } else {
         roof_text_printf(e->remark, "%s runs none of the %zu plans that satisfy the constraints.",

@@ -198,7 +198,7 @@ static enum roof_status read_split(const struct reader *r, const roof_json_value
         const roof_json_value *const value = roof_json_get(row, roof_split_limits[i]);
         double size = 0;
         if (value != NULL && (!roof_json_number(&size, value) || !(size >= 1 && size <= 1e6))) {
-            return complain(r, value, "tp, pp, ep and batch of a split are numbers from 1");
+            return complain(r, value, "tp, pp, ep and batch of a split must be 1 or more");
         }
         s->most[i] = value == NULL ? INT64_MAX : (int64_t)size;
     }

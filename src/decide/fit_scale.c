@@ -98,10 +98,10 @@ enum roof_status roof_scale_fit(struct roof_scale_fit *out, const struct roof_sc
     const struct numbers none = {1, 0};
     *out = (struct roof_scale_fit){.rows = count, .scale = none.scale, .host_s = none.host_s};
     if (count < ROOF_SCALE_ROWS) {
-        return roof_error_set(error, ROOF_UNSATISFIED,
-                              "a fit needs %d values with expected times at least, and judges each "
-                              "by the others; these are %zu",
-                              ROOF_SCALE_ROWS, count);
+        return roof_error_set(
+            error, ROOF_UNSATISFIED,
+            "a fit needs at least %d values with expected times; the file has %zu", ROOF_SCALE_ROWS,
+            count);
     }
     for (size_t i = 0; i < count; i++) {
         add(&all, &row[i], 1);

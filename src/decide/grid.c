@@ -117,7 +117,7 @@ static enum roof_status load_list(const struct loading *l, const char *list, con
                                   list);
         }
         if (count == ROOF_GRID_LIST_MAX) {
-            return roof_error_set(error, ROOF_USAGE, "%s takes at most %d names", what,
+            return roof_error_set(error, ROOF_USAGE, "%s may list at most %d names", what,
                                   ROOF_GRID_LIST_MAX);
         }
         TRY(load_item(l, item.text, item.length, load, error));
@@ -213,7 +213,7 @@ static enum roof_status add_single(struct roof_sweep *sweep, const struct roof_q
         const size_t axes = sweep->axis_count;
         TRY(add_axis(sweep, single[i], question, error));
         if (sweep->axis_count > axes && sweep->axis[axes].values.count > 1) {
-            return roof_error_set(error, ROOF_USAGE, "%s takes one value",
+            return roof_error_set(error, ROOF_USAGE, "%s must be one value",
                                   roof_input_marked(name, roof_input(single[i])));
         }
     }

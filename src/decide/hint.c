@@ -14,7 +14,7 @@ static void hint_serving(struct roof_error *error, const char *name,
     }
     if (precision_given) {
         (void)roof_error_set(error, error->status,
-                             "%s is a format of engines, for models; here give " ROOF_KEY(
+                             "%s is a format of engines, for models only; here give " ROOF_KEY(
                                  "weights") " %s " ROOF_KEY("activations") " %s",
                              serving->id, roof_format(serving->weights)->name,
                              roof_format(serving->activations)->name);

@@ -74,8 +74,8 @@ enum roof_status roof_read_host_time(struct roof_scenario *scenario,
         }
         if (roof_parse_time(&time_s, said, "", NULL) != ROOF_OK) {
             return roof_error_set(error, ROOF_USAGE,
-                                  ROOF_KEY("host_time") " is engine, engine:VERSION, none or a "
-                                                        "time such as 2ms, not '%s'",
+                                  ROOF_KEY("host_time") " must be engine, engine:VERSION, none or "
+                                                        "a time such as 2ms, not '%s'",
                                   said);
         }
         for (int stack = 0; stack < ROOF_STACK_COUNT; stack++) {

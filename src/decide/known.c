@@ -149,9 +149,8 @@ static enum roof_status check_layout(const struct roof_known *known, const char 
     return *layout == '\0' || !known->model.forget_formats
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE,
-                                "layout %s gives the formats of the weights: %s of the command "
-                                "line does not go with it",
-                                layout, roof_input_marked(name, roof_input(known->weights)));
+                                "layout %s sets the formats of the weights: leave out %s", layout,
+                                roof_input_marked(name, roof_input(known->weights)));
 }
 
 /* Finds a model by its key, or loads it. */

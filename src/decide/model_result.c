@@ -35,7 +35,7 @@ static enum roof_status read_and_predict(struct roof_model_result *r,
     }
     if (roof_asked(question, ROOF_INPUT_FROM)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "records (" ROOF_KEY("from") ") are answered as documents only");
+                              "records (" ROOF_KEY("from") ") are predicted as a document only");
     }
     TRY(roof_read_subject(&subject, &hardware, own, 1, &r->loans, question, false, error));
     return roof_predict_model(&r->prediction, subject.model, &subject.scenario, hardware, error);

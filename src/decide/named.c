@@ -49,8 +49,8 @@ static enum roof_status take_serving(struct roof_named *out, struct roof_error *
         if (roof_serving_published(serving) && model != NULL) {
             (void)roof_error_set(
                 note, ROOF_OK,
-                "note: %s stands for published checkpoints; %s is none of them and is "
-                "taken as " ROOF_KEY("weights") " %s " ROOF_KEY("activations") " %s",
+                "note: %s means a published checkpoint, which %s is not; it is read as " ROOF_KEY(
+                    "weights") " %s " ROOF_KEY("activations") " %s",
                 name, model, roof_format(serving->weights)->name,
                 roof_format(serving->activations)->name);
         }
@@ -63,16 +63,16 @@ static void note_other(struct roof_error *note, const char *name, enum roof_prec
                        const struct roof_serving *serving, const char *const *folders)
 {
     if (roof_layout_known(name, folders)) {
-        (void)roof_error_set(note, ROOF_OK,
-                             "note: %s is read as the precision; " ROOF_KEY(
-                                 "layout") " %s is the layout of that name",
-                             name, name);
+        (void)roof_error_set(
+            note, ROOF_OK,
+            "note: %s is read as a precision; the layout of that name is " ROOF_KEY("layout") " %s",
+            name, name);
     } else if (serving != NULL && serving->layout == NULL && serving->weights != precision) {
-        (void)roof_error_set(note, ROOF_OK,
-                             "note: %s is read as the precision; engines call " ROOF_KEY(
-                                 "weights") " %s " ROOF_KEY("activations") " %s by that name",
-                             name, roof_format(serving->weights)->name,
-                             roof_format(serving->activations)->name);
+        (void)roof_error_set(
+            note, ROOF_OK,
+            "note: %s is read as a precision; for engines this name means " ROOF_KEY(
+                "weights") " %s " ROOF_KEY("activations") " %s",
+            name, roof_format(serving->weights)->name, roof_format(serving->activations)->name);
     }
 }
 

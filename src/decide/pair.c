@@ -16,9 +16,10 @@ enum roof_status roof_pair_split(char side[2][ROOF_PAIR_NAME_SIZE], const char *
     const char *const comma = strchr(text, ',');
     if (comma == NULL || comma == text || comma[1] == '\0' || strchr(comma + 1, ',') != NULL ||
         strlen(text) >= ROOF_PAIR_NAME_SIZE) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("%s") " takes two devices or two formats, as A,B: not '%s'",
-                              "explain", text);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("%s") " must be two devices or two formats, as A,B, not '%s'", "explain",
+            text);
     }
     (void)snprintf(side[0], ROOF_PAIR_NAME_SIZE, "%.*s", (int)(comma - text), text);
     (void)snprintf(side[1], ROOF_PAIR_NAME_SIZE, "%s", comma + 1);
@@ -68,11 +69,11 @@ enum roof_status roof_pair_read(struct roof_pair_names *out, const char *text,
         device[i] = out->device[i][0] != '\0' || !format[i];
     }
     if (device[0] != device[1] || format[0] != format[1]) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("%s") " %s: both are devices, both formats, or both "
-                                             "DEVICE:FORMAT; see roofline list hardware and list "
-                                             "precisions",
-                              "explain", text);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("%s") " %s: give two devices, two formats, or two DEVICE:FORMAT (roofline "
+                           "list hardware, roofline list precisions)",
+            "explain", text);
     }
     out->devices = device[0];
     out->formats = format[0];

@@ -67,10 +67,10 @@ enum roof_status roof_plan_read_limit(double *out, enum roof_plan_limit limit, c
     (void)roof_input_marked(name, input);
     if (limit == ROOF_PLAN_LIMIT_TTFT || limit == ROOF_PLAN_LIMIT_TPOT) {
         if (text[0] == 'p' && strchr(text, ':') != NULL) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  "%s must be a time such as 300ms, not '%s': percentiles go "
-                                  "with " ROOF_KEY("rate"),
-                                  name, text);
+            return roof_error_set(
+                error, ROOF_USAGE,
+                "%s must be a time such as 300ms, not '%s'; percentiles need " ROOF_KEY("rate"),
+                name, text);
         }
         return roof_parse_time(out, text, name, error);
     }
@@ -94,7 +94,7 @@ static enum roof_status read_price(double *price, const struct roof_hardware *co
     double value = 0;
     if (equals == NULL) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("price_per_hour") " is ID=PRICE,..., not '%s'", text);
+                              ROOF_KEY("price_per_hour") " must be ID=PRICE,..., not '%s'", text);
     }
     TRY(roof_parse_number(&value, equals + 1, ROOF_KEY("price_per_hour"), 0, PRICE_MAX, error));
     if (!(value > 0)) {
@@ -106,7 +106,7 @@ static enum roof_status read_price(double *price, const struct roof_hardware *co
         if (strlen(id) == (size_t)(equals - text) && strncmp(id, text, strlen(id)) == 0) {
             if (!isnan(price[h])) {
                 return roof_error_set(error, ROOF_USAGE,
-                                      ROOF_KEY("price_per_hour") " %s: %s has a price already",
+                                      ROOF_KEY("price_per_hour") " %s: %s already has a price",
                                       text, id);
             }
             price[h] = value;
@@ -137,9 +137,9 @@ enum roof_status roof_plan_read_objective(enum roof_plan_objective *out, int64_t
 {
     const int64_t first = ROOF_OBJECTIVE_TIME + 1; /* those of operators stand before */
     if (choice < first) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("%s") " of a model is throughput, latency, cost or energy",
-                              "objective");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("%s") " of a model must be throughput, latency, cost or energy", "objective");
     }
     *out = (enum roof_plan_objective)(choice - first);
     return ROOF_OK;
@@ -165,8 +165,9 @@ static enum roof_status check_question(const struct roof_plan_inputs *inputs,
     const struct roof_scenario *const base = &inputs->base;
     TRY(check_host(base, error));
     if ((base->prompt > 0) != (base->generate > 0)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prompt") " and " ROOF_KEY("generate") " go together");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("prompt") " and " ROOF_KEY("generate") " need each other: give both");
     }
     if (base->prompt > 0 && base->context > 0) {
         return roof_error_set(
@@ -176,20 +177,20 @@ static enum roof_status check_question(const struct roof_plan_inputs *inputs,
     }
     if (inputs->kind == ROOF_PLAN_DISAGGREGATED && base->generate < 2) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("%s") " disaggregated goes with " ROOF_KEY(
+                              ROOF_KEY("%s") " disaggregated needs " ROOF_KEY(
                                   "prompt") " and " ROOF_KEY("generate") ", of 2 tokens or more",
                               "kind");
     }
     if (inputs->kind == ROOF_PLAN_DISAGGREGATED && base->dp > 0 && !inputs->one_copy) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("%s") " disaggregated has copies of two kinds, whose numbers "
-                           "are solved for: leave out " ROOF_KEY("dp"),
+            ROOF_KEY("%s") " disaggregated finds the numbers of copies itself: leave out " ROOF_KEY(
+                "dp"),
             "kind");
     }
     for (size_t i = 0; inputs->devices != NULL && i < inputs->device_counts; i++) {
         if (inputs->devices[i] > ROOF_PLAN_DEVICES_MAX) {
-            return roof_error_set(error, ROOF_USAGE, ROOF_KEY("devices") " goes up to %d here",
+            return roof_error_set(error, ROOF_USAGE, ROOF_KEY("devices") " must be at most %d here",
                                   ROOF_PLAN_DEVICES_MAX);
         }
     }
@@ -202,7 +203,7 @@ static enum roof_status check_hardware(const struct roof_plan_inputs *inputs,
 {
     const struct roof_hardware *const *const hardware = inputs->hardware;
     if (inputs->hardware_count == 0 || inputs->hardware_count > ROOF_PLAN_HARDWARE_MAX) {
-        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("hardware") " takes 1 to %d names",
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("hardware") " may list 1 to %d names",
                               ROOF_PLAN_HARDWARE_MAX);
     }
     for (size_t i = 1; i < inputs->hardware_count; i++) {
@@ -279,8 +280,8 @@ static enum roof_status make_devices(struct roof_plan_answer *out,
     }
     if (needed > ROOF_PLAN_DEVICES_MAX) {
         return roof_error_set(error, ROOF_USAGE,
-                              "the split takes %" PRId64
-                              " devices: " ROOF_KEY("%s") " goes up to %d here",
+                              "the split needs %" PRId64
+                              " devices: " ROOF_KEY("%s") " must be at most %d here",
                               needed, "devices", ROOF_PLAN_DEVICES_MAX);
     }
     for (size_t i = 0; i < COUNT(usual_devices); i++) {
@@ -356,11 +357,12 @@ static enum roof_status check_stack(const struct roof_plan_problem *problem, uns
     while ((measured >> other & 1U) == 0) {
         other++;
     }
-    return roof_error_set(error, ROOF_USAGE,
-                          ROOF_KEY("%s") " %s with " ROOF_KEY(
-                              "%s") " %s: these are not its kernels; leave out " ROOF_KEY("%s"),
-                          "stack", roof_input(ROOF_INPUT_STACK)->choices[given], key,
-                          engines->engine[other].id, "stack");
+    return roof_error_set(
+        error, ROOF_USAGE,
+        ROOF_KEY("%s") " %s with " ROOF_KEY(
+            "%s") " %s: the engine does not use these kernels; leave out " ROOF_KEY("%s"),
+        "stack", roof_input(ROOF_INPUT_STACK)->choices[given], key, engines->engine[other].id,
+        "stack");
 }
 
 /* Takes the engines of a list. */
@@ -410,7 +412,7 @@ static enum roof_status choose_engines(struct roof_plan_answer *out,
         const char *const id = roof_emit_engine(inputs->emit);
         const enum roof_status status = roof_engine_find(&out->engine, inputs->engines, id, error);
         if (status != ROOF_OK) {
-            roof_error_append(error, "; " ROOF_KEY("emit") " also takes dynamo");
+            roof_error_append(error, "; " ROOF_KEY("emit") " dynamo writes a Kubernetes manifest");
             return status;
         }
         TRY(check_stack(problem, 1U << out->engine, "emit", error));
@@ -425,9 +427,10 @@ static enum roof_status choose_engines(struct roof_plan_answer *out,
     return inputs->emit == NULL || inputs->engine == NULL || out->wide == 0 ||
                    (out->wide & problem->by) != 0
                ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE,
-                                ROOF_KEY("emit") " %s: it is not among " ROOF_KEY("engine"),
-                                inputs->emit);
+               : roof_error_set(
+                     error, ROOF_USAGE,
+                     ROOF_KEY("emit") " %s: this engine is not among those of " ROOF_KEY("engine"),
+                     inputs->emit);
 }
 
 /* --- formats ------------------------------------------------------------------------------- */
@@ -477,7 +480,7 @@ enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engine
                ? ROOF_OK
                : roof_error_set(
                      error, ROOF_USAGE,
-                     ROOF_KEY("%s") " %s,%s: both are devices, or both formats that engines run",
+                     ROOF_KEY("%s") " %s,%s: give two devices, or two formats that engines run",
                      "explain", side[0], side[1]);
 }
 
@@ -491,7 +494,8 @@ static enum roof_status choose_layout(struct roof_plan_answer *out,
     size_t count = 0;
     bool found = false;
     if (inputs->formats != NULL || inputs->side[0] != NULL) {
-        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("layout") " goes without " ROOF_KEY("%s"),
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("layout") " cannot be combined with " ROOF_KEY("%s"),
                               inputs->formats != NULL ? "formats" : "explain");
     }
     out->problem.serving = out->serving;
@@ -542,8 +546,8 @@ static enum roof_status choose_formats(struct roof_plan_answer *out,
     TRY(roof_plan_sides_are_formats(&formats, engines, inputs->side, error));
     if (inputs->emit != NULL || (formats && inputs->formats != NULL)) {
         return roof_error_set(
-            error, ROOF_USAGE, ROOF_KEY("%s") " %s,%s goes without " ROOF_KEY("%s"), "explain",
-            inputs->side[0], inputs->side[1], inputs->emit != NULL ? "emit" : "formats");
+            error, ROOF_USAGE, ROOF_KEY("%s") " %s,%s cannot be combined with " ROOF_KEY("%s"),
+            "explain", inputs->side[0], inputs->side[1], inputs->emit != NULL ? "emit" : "formats");
     }
     for (int i = 0; i < 2 && formats; i++) {
         (void)mark_servings(out->serving, engines, inputs->side[i]);

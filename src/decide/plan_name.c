@@ -22,12 +22,13 @@ const char *roof_plan_limit_name(enum roof_plan_limit limit)
 const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
 {
     static const char *const names[ROOF_REJECTED_COUNT] = {
-        [ROOF_REJECTED_ENGINE] = "no engine runs the formats on the device, or the split",
+        [ROOF_REJECTED_ENGINE] = "no engine runs these formats or this split on the device",
         [ROOF_REJECTED_WIDER] = "not smaller than the published checkpoint",
-        [ROOF_REJECTED_LOSS] = "more accuracy loss than allowed",
-        [ROOF_REJECTED_DENSE] = "pruned weights are not stored in the format",
-        [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
-        [ROOF_REJECTED_SPLIT] = "the split does not fit the model, or a link or energy is unknown",
+        [ROOF_REJECTED_LOSS] = "the accuracy loss is above the limit",
+        [ROOF_REJECTED_DENSE] = "the format cannot store pruned weights",
+        [ROOF_REJECTED_NATIVE] = "the device computes a product in a wider format",
+        [ROOF_REJECTED_SPLIT] =
+            "the split does not divide the model, or a link or energy is unknown",
         [ROOF_REJECTED_MEMORY] = "does not fit in memory",
         [ROOF_REJECTED_UNKNOWN] = "an operator has no expected time",
         [ROOF_REJECTED_LIMIT] = "misses a limit"};

@@ -216,8 +216,8 @@ static enum roof_status refuse_devices(const struct roof_plan_problem *problem,
         TRY(check_sizes(problem, error));
     }
     return roof_error_set(error, ROOF_USAGE,
-                          "the split that is asked for takes %" PRId64
-                          " devices or a multiple: none of " ROOF_KEY("devices") " goes with it",
+                          "the split needs %" PRId64
+                          " devices or a multiple, and " ROOF_KEY("devices") " has none of these",
                           roof_plan_devices_needed(problem));
 }
 

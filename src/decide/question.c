@@ -75,8 +75,7 @@ static enum roof_status put_workload(struct roof_question *question, bool model,
 {
     if (question->op != NULL || question->model || question->graph != NULL) {
         return roof_error_set(error, ROOF_USAGE,
-                              "a question is about one operator or one model: %s is too much",
-                              value);
+                              "a question has one operator or one model: leave out %s", value);
     }
     question->model = model;
     const char **const slot = model ? &question->model_name : &question->op;
@@ -90,10 +89,12 @@ static enum roof_status put_graph(struct roof_question *question, const char *va
 {
     if (question->op != NULL || question->model) {
         return roof_error_set(error, ROOF_USAGE,
-                              "a graph file stands in place of an operator or a model");
+                              "a graph file replaces the operator or model: leave one out");
     }
-    return *value == '\0' ? roof_error_set(error, ROOF_USAGE, "which graph file?")
-                          : put_once(&question->graph, question, "graph", value, error);
+    return *value == '\0'
+               ? roof_error_set(error, ROOF_USAGE,
+                                "no graph file is given: roofline predict graph FILE.json")
+               : put_once(&question->graph, question, "graph", value, error);
 }
 
 /* --- rows of the input table --------------------------------------------------------------- */
@@ -119,7 +120,7 @@ static enum roof_status check_assignment(const struct roof_texts *texts, size_t 
     for (int i = 0; keyed && i < texts->count; i++) {
         if (strcspn(texts->value[i], "=") == length &&
             strncmp(texts->value[i], text, length) == 0) {
-            return roof_error_set(error, ROOF_USAGE, "%s %s: %.*s is given already",
+            return roof_error_set(error, ROOF_USAGE, "%s %s: %.*s is already given",
                                   roof_input_marked(name, roof_input(input)), text, (int)length,
                                   text);
         }
@@ -197,8 +198,8 @@ static enum roof_status unknown_key(const char *key, struct roof_error *error)
     const size_t own = roof_input_number(key);
     if (own < ROOF_INPUT_COUNT) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("%s") " is no input of a question: it says %s, which is up "
-                                             "to the program that asks",
+                              ROOF_KEY("%s") " is not an input of a question: it sets %s, which "
+                                             "the calling program decides",
                               key,
                               roof_input(own)->commands == ROOF_COMMAND_SERVE
                                   ? "how the service runs"
@@ -255,19 +256,20 @@ enum roof_status roof_question_check(const struct roof_question *question,
     char name[ROOF_INPUT_NAME_SIZE];
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         if (roof_asked(question, i) && !roof_input_allowed(i, command)) {
-            return roof_error_set(error, ROOF_USAGE, "%s is no input of this command",
+            return roof_error_set(error, ROOF_USAGE, "%s is not an input of this command",
                                   roof_input_marked(name, roof_input(i)));
         }
     }
     if (question->graph != NULL && command != ROOF_COMMAND_PREDICT) {
-        return roof_error_set(error, ROOF_USAGE, "only predict takes a graph file");
+        return roof_error_set(error, ROOF_USAGE, "a graph file works with predict only");
     }
     /* Some records may be requests, others passes. */
     if (roof_asked(question, ROOF_INPUT_PHASE) && !roof_asked(question, ROOF_INPUT_FROM) &&
         (roof_asked(question, ROOF_INPUT_PROMPT) || roof_asked(question, ROOF_INPUT_GENERATE))) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prompt") " and " ROOF_KEY(
-                                  "generate") " are a whole request, without " ROOF_KEY("phase"));
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("prompt") " and " ROOF_KEY(
+                "generate") " ask for a whole request: leave out " ROOF_KEY("phase"));
     }
     return ROOF_OK;
 }

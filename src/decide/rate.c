@@ -723,8 +723,8 @@ static enum roof_status find_serving(struct roof_rate_plans *out,
         load.requests = (uint64_t)fmin(REQUESTS_MAX, ceil(PER_FLIGHT * flight));
     }
     return roof_error_set(error, ROOF_USAGE,
-                          "some %.0f requests are in flight at this rate: ask for a part of it, or "
-                          "say by " ROOF_KEY("requests") " how many to simulate",
+                          "about %.0f requests are in flight at this rate: lower it, or give the "
+                          "number to simulate with " ROOF_KEY("requests"),
                           flight);
 }
 

@@ -12,8 +12,8 @@
 enum roof_status roof_which_model(struct roof_error *error)
 {
     return roof_error_set(error, ROOF_USAGE,
-                          "which model? a name (roofline list models), a config.json, a folder "
-                          "with one, a .gguf or a .safetensors file");
+                          "no model is given: name one (roofline list models), or give a "
+                          "config.json, its folder, a .gguf or a .safetensors file");
 }
 
 /* --- scenarios ----------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ enum roof_status roof_read_operator(enum roof_operator *out, const struct roof_q
     }
     return roof_error_set(
         error, ROOF_USAGE,
-        "which operator or model? for example: gemm " ROOF_KEY("m") " 128 " ROOF_KEY(
+        "no operator or model is given; for example: gemm " ROOF_KEY("m") " 128 " ROOF_KEY(
             "n") " 4096 " ROOF_KEY("k") " 4096, or: model llama-3-8b");
 }
 
@@ -56,9 +56,9 @@ static enum roof_status read_field(struct roof_scenario *out, size_t number, con
             const bool one = input->kind == ROOF_INPUT_OFFLOAD && strchr(text, ',') == NULL;
             return one || strpbrk(text, ",:") == NULL
                        ? status
-                       : roof_error_set(error, ROOF_USAGE,
-                                        "'%s': lists and ranges go with roofline sweep%s", text,
-                                        has_thousands(text) ? "; a number has no commas" : "");
+                       : roof_error_set(
+                             error, ROOF_USAGE, "'%s': for lists and ranges use roofline sweep%s",
+                             text, has_thousands(text) ? "; write a number without commas" : "");
         }
     }
     roof_input_put(out, input, value);
@@ -74,7 +74,9 @@ enum roof_status roof_read_split(const struct roof_question *question, struct ro
             return roof_error_set(
                 error, ROOF_USAGE,
                 ROOF_KEY("ep") " E is short for " ROOF_KEY("attention_dp") " E, " ROOF_KEY(
-                    "moe_ep") " E and " ROOF_KEY("moe_tp") " as " ROOF_KEY("tp") ": give it, or %s",
+                    "moe_ep") " E and " ROOF_KEY("moe_tp") " as " ROOF_KEY("tp") ": give "
+                                                                                 "either " ROOF_KEY(
+                                                                                     "ep") " or %s",
                 roof_input_marked(name, roof_input(others[i])));
         }
     }
@@ -115,7 +117,7 @@ enum roof_status roof_read_classes(struct roof_scenario *out, const struct roof_
          roof_asked(question, ROOF_INPUT_PRECISION_BOTH))) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("layout") " gives the formats of the weights; change one with " ROOF_KEY(
+            ROOF_KEY("layout") " sets the formats of the weights; change one with " ROOF_KEY(
                 "class") " NAME=P, not with " ROOF_KEY("weights") " or " ROOF_KEY("precision"));
     }
     return roof_scenario_classes(out, question->classes.value, question->classes.count, error);
@@ -200,7 +202,7 @@ enum roof_status roof_borrow_hardware(const struct roof_hardware **out, struct r
     if (name != NULL && !roof_registry_document(name) && strchr(name, ',') != NULL &&
         strchr(name, '/') == NULL) {
         return roof_error_set(error, ROOF_USAGE,
-                              "'%s': one device here; lists of devices go with roofline sweep",
+                              "'%s': give one device here; for lists of devices use roofline sweep",
                               name);
     }
     return roof_loan_hardware(out, loans, wish, error);
@@ -285,7 +287,7 @@ enum roof_status roof_read_host(struct roof_scenario *scenario, struct roof_loan
     }
     if (!roof_asked(question, ROOF_INPUT_OFFLOADED) && !offloads_elsewhere) {
         char key[ROOF_INPUT_NAME_SIZE];
-        return roof_error_set(error, ROOF_USAGE, "%s goes with " ROOF_KEY("offload"),
+        return roof_error_set(error, ROOF_USAGE, "%s needs " ROOF_KEY("offload"),
                               roof_input_marked(key, roof_input(asked)));
     }
     if (name == NULL && !roof_asked(question, ROOF_INPUT_HOST_BANDWIDTH)) {

@@ -141,7 +141,7 @@ static void explain_winner(struct roof_candidate *winner, const struct roof_cand
     } else {
         snprintf(winner->reason, sizeof winner->reason, "the fastest%s; %s-bound",
                  options->objective == ROOF_OBJECTIVE_BALANCED
-                     ? ", and nothing near it has less accuracy loss"
+                     ? ", and no format near it loses less accuracy"
                      : "",
                  bound);
     }
@@ -165,7 +165,7 @@ static void explain_other(struct roof_candidate *other, const struct roof_candid
         snprintf(speed, sizeof speed, "%.0f%% slower than %s", 100 * (ratio - 1), name);
     } else {
         const double tenths = floor(10 * ratio + 0.5);
-        snprintf(speed, sizeof speed, "takes %.0f.%.0fx as long as %s", floor(tenths / 10),
+        snprintf(speed, sizeof speed, "takes %.0f.%.0fx the time of %s", floor(tenths / 10),
                  fmod(tenths, 10), name);
     }
     snprintf(other->reason, sizeof other->reason, "%s, at %s (%s); %s-bound", speed, loss,
@@ -257,10 +257,10 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
         reject(out, c, "not native: with these formats it is computed at %s",
                roof_format(c->prediction.compute)->name);
     } else if (out->baseline.workload.sparse > 0 && c->prediction.workload.sparse == 0) {
-        reject(out, c, "not pruned: weights in %s stay dense", format->name);
+        reject(out, c, "weights in %s cannot be pruned and stay dense", format->name);
     } else if (is_unused(c)) {
-        reject(out, c, "nothing would be in %s: --kv %s fixes the cache", format->name,
-               roof_format(c->prediction.workload.formats.kv)->name);
+        reject(out, c, "%s would change nothing: --kv %s fixes the format of the cache",
+               format->name, roof_format(c->prediction.workload.formats.kv)->name);
     } else if (unknown != NULL) {
         reject(out, c, "%s has no known peak for %s", hardware->id, unknown);
     } else if (isnan(c->ranked_s)) {

@@ -53,9 +53,9 @@ static enum roof_status read_metric(double *out, const struct roof_records *r,
         return ROOF_OK;
     }
     if (!model && metric->role != ROOF_COLUMN_MEASURED) {
-        return roof_error_set(
-            error, ROOF_INVALID,
-            "%s belongs to models; the measured time of an operator is measured_us", name);
+        return roof_error_set(error, ROOF_INVALID,
+                              "%s is for models; the measured time of an operator is measured_us",
+                              name);
     }
     TRY(roof_parse_number(&value, text, name, 1e-6, metric->most, error));
     *out = metric->rate ? 1 / value : roof_from_unit(value, metric->unit);
@@ -149,7 +149,7 @@ static enum roof_status take_concurrency(struct roof_scenario *asked, const stru
     return *batch > 0 || !result
                ? ROOF_OK
                : roof_error_set(error, ROOF_INVALID,
-                                "the mean number of requests in flight is not known, as the "
+                                "the mean number of requests in flight is unknown, since the "
                                 "benchmark ran %s: give it with " ROOF_KEY("batch"),
                                 has_rate(r) ? "at a request rate" : "without max_concurrency");
 }

@@ -170,11 +170,11 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
     if (*model && kind == ROOF_RECORDS_OPERATORS) {
         return roof_error_set(
             error, ROOF_INVALID,
-            "operator model: these go with predict model NAME " ROOF_KEY("from") " FILE");
+            "operator model: use predict model NAME " ROOF_KEY("from") " FILE for such records");
     }
     if (!*model && kind == ROOF_RECORDS_MODELS) {
         return roof_error_set(error, ROOF_INVALID,
-                              "operator %s: operators go with predict " ROOF_KEY("from") " FILE",
+                              "operator %s: use predict " ROOF_KEY("from") " FILE for operators",
                               name);
     }
     if (*model) {
@@ -271,7 +271,7 @@ static enum roof_status read_drafter(const struct roof_records *r, struct roof_e
     }
     if (*said != '\0' && given == NULL && !roof_drafter_find(asked, said)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "draft_model is no input: " ROOF_KEY("draft_model") " gives it");
+                              "a row cannot set draft_model: give " ROOF_KEY("draft_model"));
     }
     return (asked->drafting != ROOF_DRAFTING_DEFAULT || asked->draft != NULL) &&
                    asked->draft_tokens == 0
@@ -302,8 +302,7 @@ static enum roof_status take_formats(const char **layout, struct roof_records *r
     }
     if (**layout != '\0') {
         return roof_error_set(error, ROOF_USAGE,
-                              "layout %s gives the formats of the weights: precision %s does not "
-                              "go with it",
+                              "layout %s sets the formats of the weights: leave out precision %s",
                               *layout, name);
     }
     const enum roof_status status =
@@ -368,8 +367,10 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     const struct roof_formats *const formats = &p->asked.common.formats;
     const bool precision = formats->precision != options->base->common.formats.precision;
     if (model->layout != NULL && (precision || formats->weights != ROOF_PRECISION_AUTO)) {
-        return roof_error_set(error, ROOF_USAGE, "%s not go with the formats of a layout or a file",
-                              precision ? "a precision does" : "weights do");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "%s cannot change the formats of a layout or a file: leave out the column",
+            precision ? "precision" : "weights");
     }
     return infer_record(r, model, hardware, error);
 }

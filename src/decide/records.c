@@ -15,12 +15,13 @@ static enum roof_status check_separator(const struct roof_csv *csv, struct roof_
     const char *const other = csv->count == 1 ? strpbrk(csv->cell[0], ";\t|") : NULL;
     return other == NULL
                ? ROOF_OK
-               : roof_error_at(error, ROOF_INVALID, csv->name, csv->line, 0,
-                               "the header has one column, '%s': commas separate columns, not %s",
-                               csv->cell[0],
-                               *other == ';'    ? "semicolons"
-                               : *other == '\t' ? "tabs"
-                                                : "bars");
+               : roof_error_at(
+                     error, ROOF_INVALID, csv->name, csv->line, 0,
+                     "the header has one column, '%s': separate columns with commas, not %s",
+                     csv->cell[0],
+                     *other == ';'    ? "semicolons"
+                     : *other == '\t' ? "tabs"
+                                      : "bars");
 }
 
 static enum roof_status read_header(struct roof_records *r, struct roof_error *error)
@@ -35,7 +36,7 @@ static enum roof_status read_header(struct roof_records *r, struct roof_error *e
         if (found != ROOF_NO_COLUMN) {
             const bool same = strcmp(p->name[found], name) == 0;
             return roof_error_at(error, ROOF_INVALID, csv->name, csv->line, 0,
-                                 "the column %s stands twice%s%s", p->name[found],
+                                 "the column %s appears twice%s%s", p->name[found],
                                  same ? "" : ", also as ", same ? "" : name);
         }
         TRY(roof_column_add(r, name, strlen(name), error));
@@ -55,7 +56,8 @@ static enum roof_status next_row(struct roof_records *r, bool *more, struct roof
     }
     if (csv->count != r->columns) {
         return roof_error_at(error, ROOF_INVALID, csv->name, csv->line, 0,
-                             "%zu cells where the header has %zu", csv->count, r->columns);
+                             "the row has %zu cell%s, the header %zu", csv->count,
+                             csv->count == 1 ? "" : "s", r->columns);
     }
     for (size_t i = 0; r->carried_count > 0 && i < r->columns; i++) {
         if (p->column[i].role == ROOF_COLUMN_CARRIED) {
@@ -183,7 +185,7 @@ static enum roof_status read_members(struct roof_records *r, char *line, size_t 
             continue;
         }
         if (p->seen[column] == r->count) {
-            return roof_error_set(error, ROOF_INVALID, "the key '%s' stands twice in its object",
+            return roof_error_set(error, ROOF_INVALID, "the key '%s' appears twice in its object",
                                   p->name[column]);
         }
         p->seen[column] = r->count;
@@ -267,7 +269,7 @@ static enum roof_status refuse_array(struct roof_records_private *p, struct roof
     bool more = false;
     (void)roof_csv_line(&p->csv, &line, &length, &more, NULL); /* its number */
     return roof_error_at(error, ROOF_INVALID, p->csv.name, p->csv.line, 0,
-                         "a JSON array; give one object per line (jq -c '.[]')");
+                         "this is a JSON array; give one object per line (jq -c '.[]')");
 }
 
 enum roof_status roof_records_open(struct roof_records *out, const char *path,

@@ -186,9 +186,9 @@ static enum roof_status take_apart(struct roof_speedup_row *row, const struct si
 
 static enum roof_status differ(struct roof_error *error)
 {
-    return roof_error_set(error, ROOF_USAGE,
-                          "a speedup is taken apart between equal operators: both sides need the "
-                          "same workload, and of a model one phase");
+    return roof_error_set(
+        error, ROOF_USAGE,
+        "both sides of a speedup need the same workload, and one phase of a model");
 }
 
 static enum roof_status add_row(struct roof_speedup *out, const char *name, double count,

@@ -546,9 +546,9 @@ static enum roof_status survey_all(struct builder *b, const struct roof_scenario
     if (asked->phase == ROOF_PHASE_MIXED) {
         return roof_error_set(
             b->error, ROOF_USAGE,
-            b->levers ? ROOF_KEY("%s") " is about decode and prefill, not " ROOF_KEY("%s") " mixed"
-                      : "a report covers decode and prefill: " ROOF_KEY(
-                            "%s") " mixed goes with the other formats, and with " ROOF_KEY("%s"),
+            b->levers ? ROOF_KEY("%s") " needs decode or prefill, not " ROOF_KEY("%s") " mixed"
+                      : "a report covers decode and prefill; for " ROOF_KEY(
+                            "%s") " mixed choose another format, or " ROOF_KEY("%s"),
             b->levers ? "advise" : "phase", b->levers ? "phase" : "columns");
     }
     roof_scenario_phases(&s->prefill.scenario, &s->decode.scenario, asked);

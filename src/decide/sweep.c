@@ -23,7 +23,7 @@ enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_inpu
     }
     if (values->count == 0) {
         roof_values_free(values);
-        return roof_error_set(error, ROOF_USAGE, "an axis needs a value");
+        return roof_error_set(error, ROOF_USAGE, "an axis needs at least one value");
     }
     sweep->axis[sweep->axis_count].input = input;
     sweep->axis[sweep->axis_count].values = *values;

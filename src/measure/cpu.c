@@ -64,7 +64,7 @@ static enum roof_status cpu_open(struct roof_bench **out, const struct roof_mete
 {
     if (options->index != 0) {
         return roof_error_set(error, ROOF_USAGE,
-                              "there is one CPU to measure: " ROOF_KEY("device") " cpu");
+                              "only one CPU can be measured: " ROOF_KEY("device") " cpu");
     }
     struct roof_bench *const bench = calloc(1, sizeof *bench);
     if (bench == NULL) {

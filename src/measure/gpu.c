@@ -139,8 +139,8 @@ static enum roof_status check_member(const struct roof_bench *bench, int place,
     const enum roof_status status = sensors->check_free(sensors, error);
     roof_gpus_close(sensors);
     return status == ROOF_IO
-               ? roof_error_set(error, ROOF_IO,
-                                "GPU %d is divided, or other processes compute on it", number)
+               ? roof_error_set(error, ROOF_IO, "GPU %d is divided, or other processes use it",
+                                number)
                : status;
 }
 

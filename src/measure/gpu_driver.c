@@ -91,7 +91,7 @@ static enum roof_status read_figures(struct roof_gpu *gpu, struct roof_error *er
     gpu->l2_bytes = l2;
     gpu->memory_bytes = (double)memory;
     return gpu->units > 0 ? ROOF_OK
-                          : roof_error_set(error, ROOF_IO, "the %s driver knows no %s of %s",
+                          : roof_error_set(error, ROOF_IO, "the %s driver does not have %s of %s",
                                            gpu->api->name, gpu->api->units, gpu->name);
 }
 

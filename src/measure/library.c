@@ -35,9 +35,8 @@ enum roof_status roof_library_find(const struct roof_library *library, void *fun
     for (size_t i = 0; i < count; i++) {
         void *const found = dlsym(library->handle, symbols[i].name);
         if (found == NULL && !symbols[i].optional) {
-            return roof_error_set(error, ROOF_IO,
-                                  "%s has no function %s: another version is needed", library->name,
-                                  symbols[i].name);
+            return roof_error_set(error, ROOF_IO, "%s has no function %s: install another version",
+                                  library->name, symbols[i].name);
         }
         memcpy((char *)functions + symbols[i].offset, &found, sizeof found);
     }

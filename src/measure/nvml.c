@@ -290,8 +290,8 @@ static enum roof_status check_free(struct roof_gpus *gpus, struct roof_error *er
         mode != 0) {
         return roof_error_set(
             error, ROOF_IO,
-            "the GPU is divided (MIG), so its parts share what is measured; " ROOF_KEY(
-                "shared") " measures nevertheless");
+            "the GPU is divided (MIG), so other parts would disturb the measurement; " ROOF_KEY(
+                "shared") " measures anyway");
     }
     /* Without room for the processes it says how many there are. */
     if (nvml->call.nvmlDeviceGetComputeRunningProcesses_v3 != NULL &&

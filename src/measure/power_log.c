@@ -327,7 +327,7 @@ enum roof_status roof_power_log_read(struct roof_power_log *log, struct roof_sam
     log->rows++;
     if (log->csv.count <= (size_t)last) {
         return roof_error_at(error, ROOF_INVALID, log->csv.name, log->csv.line, 0,
-                             "the row has %zu cells, and the header names %d columns that are read",
+                             "the row has %zu cells, too few for the %d columns that are needed",
                              log->csv.count, last + 1);
     }
     return read_row(log, out, error);

@@ -118,7 +118,7 @@ static enum roof_status choose_layers(struct roof_measured_step *out, double roo
     if (bytes > ROOF_STEP_ROOM * room) {
         char needs[ROOF_QUANTITY_SIZE];
         char has[ROOF_QUANTITY_SIZE];
-        return roof_error_set(error, ROOF_IO, "one layer of %s needs %s, and %s is free",
+        return roof_error_set(error, ROOF_IO, "one layer of %s needs %s, and %s of memory are free",
                               out->prediction->model->id,
                               roof_format_quantity(needs, bytes, ROOF_UNIT_CAPACITY),
                               roof_format_quantity(has, room, ROOF_UNIT_CAPACITY));

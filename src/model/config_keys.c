@@ -333,13 +333,11 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
         }
     }
     if (speaks_of_layers(key) && roof_json_string(member) == NULL) {
-        return roof_json_error(c->json, member, c->error,
-                               "the key %s is not known, and may change the layers; remove it if "
-                               "it does not",
-                               key);
+        return roof_json_error(
+            c->json, member, c->error,
+            "the key %s is not known and may change the layers; remove it if it does not", key);
     }
-    roof_text_put(unknown,
-                  unknown->length == 0 ? "keys that are not known, and count for nothing: " : ", ");
+    roof_text_put(unknown, unknown->length == 0 ? "unknown keys, which are ignored: " : ", ");
     roof_text_plain(unknown, key);
     return ROOF_OK;
 }

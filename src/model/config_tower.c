@@ -87,9 +87,9 @@ static enum roof_status note_unknown(const struct config *c, const roof_json_val
         const char *const key = roof_json_key(member);
         if (!roof_config_says_nothing(member) &&
             !roof_config_key_in(key, known_keys, COUNT(known_keys))) {
-            roof_text_put(&unknown, unknown.length == 0 ? "keys of vision_config that are not "
-                                                          "known, and count for nothing: "
-                                                        : ", ");
+            roof_text_put(&unknown, unknown.length == 0
+                                        ? "unknown keys of vision_config, which are ignored: "
+                                        : ", ");
             roof_text_plain(&unknown, key);
         }
     }

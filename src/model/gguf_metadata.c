@@ -225,7 +225,7 @@ static enum roof_status take_entry(struct roof_gguf_stream *in, struct roof_gguf
         return skip_value(in, type, 0);
     }
     if (seen[row - keys]) {
-        return BAD(in, "%s stands twice in the metadata", key);
+        return BAD(in, "%s appears twice in the metadata", key);
     }
     seen[row - keys] = true;
     return take_value(in, m, row, type, key);

@@ -287,7 +287,7 @@ static enum roof_status mark_seen(struct roof_gguf *g, uint64_t *seen, size_t sl
 {
     const uint64_t bit = UINT64_C(1) << slot;
     if ((*seen & bit) != 0) {
-        return BAD(&g->stream, "%s stands twice among the tensors", t->name);
+        return BAD(&g->stream, "%s appears twice among the tensors", t->name);
     }
     *seen |= bit;
     return ROOF_OK;

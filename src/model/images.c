@@ -40,16 +40,15 @@ enum roof_status roof_images_resolve(struct roof_scenario *s, const struct roof_
     }
     if (s->images == 0) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("image_size") " goes with " ROOF_KEY("images"));
+                              ROOF_KEY("image_size") " needs " ROOF_KEY("images"));
     }
     if (m->tower.layers == 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "%s has no encoder of images, or none that is known", m->id);
+        return roof_error_set(error, ROOF_USAGE, "%s has no known encoder of images", m->id);
     }
     if (!prompts) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("images") " goes with " ROOF_KEY(
-                                  "phase") " prefill or encode, or with " ROOF_KEY("prompt"));
+                              ROOF_KEY("images") " needs " ROOF_KEY(
+                                  "phase") " prefill or encode, or " ROOF_KEY("prompt"));
     }
     if (s->image_size == 0) {
         const struct roof_sizes usual = {{IMAGE_SIDE_DEFAULT, IMAGE_SIDE_DEFAULT}};
@@ -71,7 +70,7 @@ enum roof_status roof_images_alone(const struct roof_scenario *s, struct roof_er
         if (others[i].said) {
             return roof_error_set(
                 error, ROOF_USAGE,
-                ROOF_KEY("%s") " is of text: leave it out with " ROOF_KEY("phase") " encode",
+                ROOF_KEY("%s") " concerns text: leave it out with " ROOF_KEY("phase") " encode",
                 others[i].key);
         }
     }

@@ -52,7 +52,7 @@ static enum roof_status read_class(unsigned *classes, enum roof_precision *forma
     char name[32];
     if (equals == NULL || (size_t)(equals - assignment) >= sizeof name) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("class") " takes NAME=P such as lm_head=bf16, not '%s'",
+                              ROOF_KEY("class") " must be NAME=P such as lm_head=bf16, not '%s'",
                               assignment);
     }
     snprintf(name, sizeof name, "%.*s", (int)(equals - assignment), assignment);
@@ -280,18 +280,20 @@ static enum roof_status check_range(const char *key, int64_t value, int64_t min,
 static enum roof_status check_request(struct roof_scenario *s, struct roof_error *error)
 {
     if (s->prompt == 0 || s->generate == 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prompt") " and " ROOF_KEY("generate") " go together");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("prompt") " and " ROOF_KEY("generate") " need each other: give both");
     }
     if (s->phase != ROOF_PHASE_DECODE && s->phase != ROOF_PHASE_REQUEST) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prompt") " and " ROOF_KEY(
-                                  "generate") " are a whole request, without " ROOF_KEY("phase"));
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("prompt") " and " ROOF_KEY(
+                "generate") " ask for a whole request: leave out " ROOF_KEY("phase"));
     }
     if (s->context > 0) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("prompt") " and " ROOF_KEY(
-                                  "generate") " give the lengths, without " ROOF_KEY("context"));
+                                  "generate") " give the lengths: leave out " ROOF_KEY("context"));
     }
     if (s->static_batch > 0 && s->chunk != 0) {
         return roof_error_set(
@@ -338,7 +340,7 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
 {
     if (s->phase != ROOF_PHASE_MIXED && (s->prefill_batch > 0 || s->prefill_context > 0)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prefill_%s") " goes with " ROOF_KEY("phase") " mixed",
+                              ROOF_KEY("prefill_%s") " needs " ROOF_KEY("phase") " mixed",
                               s->prefill_batch > 0 ? "batch" : "context");
     }
     if (s->prompt > 0 || s->generate > 0) {
@@ -346,7 +348,7 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
     }
     if (s->static_batch > 0 || s->chunk == ROOF_CHUNK_WHOLE) {
         return roof_error_set(error, ROOF_USAGE,
-                              "%s goes with " ROOF_KEY("prompt") " and " ROOF_KEY("generate"),
+                              "%s needs " ROOF_KEY("prompt") " and " ROOF_KEY("generate"),
                               s->static_batch > 0 ? ROOF_KEY("static") : ROOF_KEY("chunk") " 0");
     }
     if (s->phase == ROOF_PHASE_ENCODE) {
@@ -359,16 +361,16 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
     }
     if (s->phase != ROOF_PHASE_DECODE && s->draft_tokens > 0) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("draft_tokens") " goes with " ROOF_KEY("phase") " decode");
+                              ROOF_KEY("draft_tokens") " needs " ROOF_KEY("phase") " decode");
     }
     if (s->phase == ROOF_PHASE_DECODE && s->chunk > 0) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("chunk") " goes with " ROOF_KEY("prompt") " and " ROOF_KEY(
-                                  "generate") ", or with " ROOF_KEY("phase") " prefill or mixed");
+                              ROOF_KEY("chunk") " needs " ROOF_KEY("prompt") " and " ROOF_KEY(
+                                  "generate") ", or " ROOF_KEY("phase") " prefill or mixed");
     }
     if (s->prefix_hit > 0 && (s->phase != ROOF_PHASE_PREFILL || s->chunk > 0)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prefix_hit") " goes with " ROOF_KEY(
+                              ROOF_KEY("prefix_hit") " needs " ROOF_KEY(
                                   "phase") " prefill, without " ROOF_KEY("chunk"));
     }
     if (s->phase == ROOF_PHASE_PREFILL && s->chunk == 0) {
@@ -520,14 +522,14 @@ const char *roof_drafter_name(const struct roof_scenario *s, const struct roof_m
 static enum roof_status resolve_kernels(struct roof_scenario *s, struct roof_error *error)
 {
     if (s->fuse != ROOF_FUSE_DEFAULT && s->common.quantize_input != ROOF_QUANTIZE_NONE) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("quantize_input") " goes with " ROOF_KEY(
-                                  "fuse") " default: with none and all, quantisation is an "
-                                          "operator");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("quantize_input") " needs " ROOF_KEY(
+                "fuse") " default: with none and all, quantisation is an operator");
     }
     if (s->launches > 0 && !(s->host_gap_s > 0)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("launches") " goes with " ROOF_KEY("host_gap_us"));
+                              ROOF_KEY("launches") " needs " ROOF_KEY("host_gap_us"));
     }
     if (s->fuse == ROOF_FUSE_NONE) {
         s->unfused_attention = 1;
@@ -574,7 +576,7 @@ static enum roof_status resolve_offload(struct roof_scenario *s, const struct ro
     }
     if (roof_scenario_devices(s) > 1) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("offload") " is for one device, not %" PRId64,
+                              ROOF_KEY("offload") " needs one device, not %" PRId64,
                               roof_scenario_devices(s));
     }
     if (s->host == NULL) {

@@ -203,7 +203,7 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
         f->compute != ROOF_PRECISION_FP16) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("compute") ": nothing multiplies %s; it is converted to 16 bits",
+            ROOF_KEY("compute") ": no unit multiplies %s; it is converted to 16 bits",
             roof_format(f->compute)->name);
     }
     if (f->compute != ROOF_PRECISION_AUTO &&

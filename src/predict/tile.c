@@ -156,13 +156,13 @@ static enum roof_status check_product(const struct roof_prediction *p, struct ro
     const enum roof_operator op = p->workload.op;
     if (op != ROOF_OPERATOR_GEMM && op != ROOF_OPERATOR_GEMV && op != ROOF_OPERATOR_BMM) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("tile") " goes with gemm, gemv and bmm, not with %s",
+                              ROOF_KEY("tile") " works with gemm, gemv and bmm, not with %s",
                               roof_operator_row(op)->name);
     }
     if (p->workload.sparse != 0) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("tile") " does not go with " ROOF_KEY(
-                                  "sparse") ": the analysis covers dense tiles only");
+                              ROOF_KEY("tile") " cannot be combined with " ROOF_KEY(
+                                  "sparse") ": it analyses dense tiles only");
     }
     return isnan(p->peak_flops_per_s)
                ? roof_error_set(error, ROOF_USAGE,
@@ -186,10 +186,10 @@ static enum roof_status check_rows(const struct task *t, struct roof_error *erro
     for (size_t i = 0; i < COUNT(sides); i++) {
         const struct roof_format *const format = roof_format(sides[i].precision);
         if (format->weight_method != NULL && strcmp(format->weight_method, "gguf") == 0) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  ROOF_KEY("tile") " does not go with %s, whose scales lie "
-                                                   "between the elements",
-                                  format->name);
+            return roof_error_set(
+                error, ROOF_USAGE,
+                ROOF_KEY("tile") " cannot analyse %s, whose scales lie between the elements",
+                format->name);
         }
         if (fmod(sides[i].tensor->row_bits, BYTE_BITS) != 0) {
             return roof_error_set(

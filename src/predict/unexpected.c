@@ -30,7 +30,7 @@ const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
         const bool told = hardware->like != NULL || !roof_registry_path(hardware->reference);
         snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernels of a device like %s were measured%s",
                  hardware->like != NULL ? hardware->like : hardware->id,
-                 told ? "" : "; the key \"like\" of its file can name one that was");
+                 told ? "" : "; the key \"like\" in its file can name a measured one");
         return out;
     }
     if (roof_power_capped(hardware)) {

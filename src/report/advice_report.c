@@ -79,10 +79,10 @@ static void put_gain(struct roof_text *out, double gain)
 
 static void text_heading(struct roof_text *out, const char *phase, bool expects)
 {
-    roof_text_printf(out, "\nAdvice%s%s: one change at a time, each predicted like the rest\n",
+    roof_text_printf(out, "\nAdvice%s%s: one change at a time, with all else unchanged\n",
                      phase == NULL ? "" : " for ", phase == NULL ? "" : phase);
     roof_text_printf(out, "  %-38s  %8s%s  %10s\n", "change", "bound", expects ? "  expected" : "",
-                     expects ? "expected" : "bound");
+                     "new time");
 }
 
 static void text_line(struct roof_text *out, const struct line *l)
@@ -222,7 +222,7 @@ static void put_padding(struct roof_text *out, const struct roof_lever *lever, b
     char flops[ROOF_QUANTITY_SIZE];
     char bytes[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "%s %s more FLOPs and %s more bytes",
-                     gains ? "gains at least that, for" : "no gain is counted;",
+                     gains ? "gains at least that factor, for" : "no gain is counted;",
                      roof_format_quantity(flops, lever->more_flops, ROOF_UNIT_FRACTION),
                      roof_format_quantity(bytes, lever->more_bytes, ROOF_UNIT_FRACTION));
 }

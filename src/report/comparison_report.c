@@ -491,7 +491,7 @@ static void text_fit(struct roof_text *out, const struct roof_scale_fit *fit)
     if (fit->fitted_mape >= fit->mape) {
         roof_text_printf(out,
                          "\nNo factor and no host time bring the mean error of %zu values below "
-                         "%s:\ntheir errors have no common cause.\n",
+                         "%s:\ntheir errors have no common factor.\n",
                          fit->rows, before);
         return;
     }
@@ -557,11 +557,10 @@ void roof_report_comparison(struct roof_text *out, bool json,
     }
     roof_text_put(
         out,
-        "\nMAPE, median, p90: errors of expected times (mean, and what half and 90% of rows stay "
-        "below).\nideal MAPE: that of the lower bounds. bias: mean of expected / measured - 1; "
-        "above 0 is too slow.\nin band: measured within the 80% interval. below: measured "
-        "faster than the lower bound.\nA rate counts as the time of a token. -f csv has every "
-        "row.\n");
+        "\nMAPE, median, p90: errors of expected times (mean, median, and 90th percentile).\nideal "
+        "MAPE: that of the lower bounds. bias: mean of expected / measured - 1; above 0: too "
+        "slow.\nin band: measured within the 80% interval. below: measured faster than the lower "
+        "bound.\nA rate counts as the time of a token. -f csv prints every row.\n");
     if (fit != NULL) {
         text_fit(out, fit);
     }

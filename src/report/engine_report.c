@@ -127,15 +127,15 @@ static void put_scheduler(struct roof_text *out, const struct roof_engine_schedu
         return;
     }
     roof_text_printf(
-        out, "\nscheduler, unless it is told otherwise\n  %s\n  %s\n  %s\n  %s\n  %s\n",
-        s->mixes ? "prompts share steps with sequences that decode" : "prompts have separate steps",
-        s->counts_decode ? "the budget of a step counts all tokens"
-                         : "the budget of a step counts prompt tokens",
-        s->preempts ? "without room the last sequence is put back, and computed again"
-                    : "a request waits until there is room for it to its end",
-        s->keeps_prefixes ? "prefixes are kept" : "prefixes are not kept",
-        s->ahead ? "a step is put together while the one before it runs"
-                 : "a step is put together when the one before it has ended");
+        out, "\nscheduler, by default\n  %s\n  %s\n  %s\n  %s\n  %s\n",
+        s->mixes ? "prefill and decode share steps" : "prefill has separate steps",
+        s->counts_decode ? "the token budget of a step counts all tokens"
+                         : "the token budget of a step counts prompt tokens only",
+        s->preempts ? "if the KV cache is full, the last sequence is preempted and computed again"
+                    : "a request starts only when the KV cache has room for all its tokens",
+        s->keeps_prefixes ? "prefixes are cached" : "prefixes are not cached",
+        s->ahead ? "a step is scheduled while the previous one runs"
+                 : "a step is scheduled after the previous one ends");
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_engine_defaults *const d = &s->defaults[i];
         char memory[ROOF_QUANTITY_SIZE];
@@ -174,7 +174,7 @@ static void put_text(struct roof_text *out, const struct roof_engine *e)
     for (size_t i = 0; i < e->formats; i++) {
         put_precisions(out, &e->format[i]);
     }
-    roof_text_put(out, "\nhow to get them\n");
+    roof_text_put(out, "\noptions of each format\n");
     for (size_t i = 0; i < e->formats; i++) {
         put_format(out, &e->format[i]);
     }
@@ -183,7 +183,7 @@ static void put_text(struct roof_text *out, const struct roof_engine *e)
         roof_text_printf(out, "  %s\n", roof_format(e->kv[i].format)->name);
         put_words(out, &e->kv[i].words);
     }
-    roof_text_put(out, "\nsplits, the first that fits\n");
+    roof_text_put(out, "\nsplits (the first that matches applies)\n");
     for (size_t i = 0; i < e->splits; i++) {
         put_split(out, &e->split[i]);
     }

@@ -109,8 +109,8 @@ static void put_energy(struct roof_text *out, const char *what, double joules, c
 static void put_unfitted(struct roof_text *out, const struct roof_power_term *power)
 {
     if (power->rows > 0 && isnan(power->error)) {
-        roof_text_put(out,
-                      "  power    energies per byte and FLOP left out: no positive ones fit\n");
+        roof_text_put(
+            out, "  power    energies per byte and FLOP are left out: no positive values fit\n");
     } else if (power->rows > 0) {
         roof_text_printf(out,
                          "  power    energies per byte and FLOP left out: %.0f%% off on average\n",
@@ -130,7 +130,7 @@ static void put_power(struct roof_text *out, const struct roof_power_term *power
         put_unfitted(out, power);
         return;
     }
-    roof_text_printf(out, "  power    %-10s %-12s whatever the device does\n", "constant",
+    roof_text_printf(out, "  power    %-10s %-12s at any load\n", "constant",
                      roof_format_quantity(cell, power->constant_w, ROOF_UNIT_WATTS));
     put_energy(out, "memory", power->byte_j, "per byte");
     for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
@@ -170,8 +170,8 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
                      "of\n  |expected / measured - 1| of %s\n",
                      report->against == NULL ? "the device that was written" : report->against);
     if (beyond) {
-        roof_text_put(out, "  Where of bound is above 100%, the rates that bounds are made of were "
-                           "measured too low:\n  others had the memory or the processors then.\n");
+        roof_text_put(out, "  Above 100%, the rates behind the bounds were measured too low, since "
+                           "other programs\n  used the memory or the processors then.\n");
     }
     if (report->compared) {
         roof_text_put(out, roof_agrees(j) ? "  Predictions and measurements agree within 15%.\n"

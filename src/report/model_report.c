@@ -254,7 +254,7 @@ static void put_prefill(struct roof_text *out, const struct roof_model_predictio
     const bool chunk = isnan(r->ttft_s);
     snprintf(detail, sizeof detail, "lower bound; %s-bound%s",
              roof_bottleneck_name(r->total.bottleneck),
-             chunk ? "; a chunk on top of an earlier one" : "");
+             chunk ? "; a chunk after earlier ones" : "");
     put_line(out, chunk ? "time" : "time to first token",
              roof_format_quantity(value, r->step_s, ROOF_UNIT_MILLISECONDS), detail);
     put_least(out, r);
@@ -278,8 +278,8 @@ static const char *beside_prompt(const struct roof_model_prediction *r)
     const struct roof_scenario *const s = &r->scenario;
     return s->common.shape.batch == 1 ? ""
            : s->static_batch > 0      ? "; all prompts together"
-           : r->prompts_wait          ? "; prompts come faster than they are prefilled, and wait"
-           : s->generate == 1         ? "; one prompt, beside those of others"
+           : r->prompts_wait          ? "; prompts arrive faster than they are prefilled, and queue"
+           : s->generate == 1         ? "; one prompt, while others prefill"
                                       : "; one prompt, while others decode";
 }
 
@@ -287,8 +287,8 @@ static const char *beside_prompt(const struct roof_model_prediction *r)
 static const char *between_tokens(const struct roof_scenario *s)
 {
     return s->common.shape.batch == 1 ? ""
-           : s->pp > 1                ? "; stages wait for prompts of others"
-                                      : "; prompts of others in between";
+           : s->pp > 1                ? "; stages wait for prefill of others"
+                                      : "; includes prefill for others";
 }
 
 static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
@@ -297,7 +297,7 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
     char mean[96];
     put_time(out, "time to first token", r->ttft_s, r->expected_ttft_s, beside_prompt(r));
     if (!isnan(r->tpot_s)) {
-        snprintf(mean, sizeof mean, "; mean over %" PRId64 " tokens, the context growing",
+        snprintf(mean, sizeof mean, "; mean over %" PRId64 " tokens, with a growing context",
                  r->scenario.generate - 1);
         put_time(out, "time per token", r->tpot_s, r->expected_tpot_s,
                  r->scenario.static_batch > 0 ? mean : between_tokens(&r->scenario));
@@ -317,7 +317,7 @@ static void put_decode(struct roof_text *out, const struct roof_model_prediction
     const bool images = r->scenario.phase == ROOF_PHASE_ENCODE;
     snprintf(detail, sizeof detail, "lower bound; %s-bound%s",
              roof_bottleneck_name(r->total.bottleneck),
-             r->scenario.phase == ROOF_PHASE_MIXED ? "; of the sequences in decode" : "");
+             r->scenario.phase == ROOF_PHASE_MIXED ? "; for the sequences in decode" : "");
     roof_format_quantity(value, images ? r->step_s : r->tpot_s, ROOF_UNIT_MILLISECONDS);
     put_line(out, images ? "images" : "time per token", value, detail);
     put_least(out, r);
@@ -426,7 +426,7 @@ static void put_batch_room(struct roof_text *out, const struct roof_model_predic
     if (isnan(limits->max_batch)) {
         roof_text_printf(&line, "any number of %ss fits", who);
     } else if (limits->max_batch == 0) {
-        roof_text_printf(&line, "not one %s fits", who);
+        roof_text_printf(&line, "no %s fits", who);
     } else {
         roof_text_printf(&line, "%.0f %s%s%s, %.0f do not", limits->max_batch, who,
                          limits->max_batch == 1 ? " fits" : "s fit",
@@ -442,19 +442,19 @@ static void put_batch_room(struct roof_text *out, const struct roof_model_predic
 static void put_context_room(struct roof_text *out, const struct roof_model_prediction *r,
                              const struct roof_limits *limits)
 {
-    const char *const length = r->scenario.generate > 0 ? "prompt" : "context";
+    const bool request = r->scenario.generate > 0;
     const double positions = (double)r->model->positions; /* 0: unknown */
     char line[96];
     if (positions > 0 && !(limits->max_context <= positions)) {
-        snprintf(line, sizeof line, "%s up to the model's %.0f positions", length, positions);
+        snprintf(line, sizeof line, "%.0f at this batch, the model's limit", positions);
     } else if (isnan(limits->max_context)) {
-        snprintf(line, sizeof line, "%s of any length", length);
+        snprintf(line, sizeof line, "any length fits at this batch");
     } else if (limits->max_context > 0) {
-        snprintf(line, sizeof line, "%s up to %.0f", length, limits->max_context);
+        snprintf(line, sizeof line, "%.0f at this batch", limits->max_context);
     } else {
         return;
     }
-    put_line(out, "at this batch", line, "");
+    put_line(out, request ? "longest prompt" : "longest context", line, "");
 }
 
 /* Says what a token of the KV cache takes, and how many layers keep only the last tokens. */
@@ -469,7 +469,7 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
         windowed += layer->windowed && !layer->no_attention && !layer->keyless && layer->ratio == 0;
     }
     const int length =
-        snprintf(detail, sizeof detail, "%s of KV cache per token of the whole model",
+        snprintf(detail, sizeof detail, "%s of KV cache per token, over all devices",
                  roof_format_quantity(token, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY));
     if (windowed > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,
@@ -639,8 +639,8 @@ static void put_remarks(struct roof_text *out, const struct roof_model_predictio
     if (r->model->quantization != NULL && r->model->layout == NULL &&
         roof_precision_bits(f->weights) >= 16) {
         roof_text_printf(out,
-                         "  note: the checkpoint is quantised (%s); --layout checkpoint counts "
-                         "it as it is stored\n",
+                         "  note: the checkpoint is quantised (%s); --layout checkpoint predicts "
+                         "it as published\n",
                          r->model->quantization);
         any = true;
     }
@@ -676,10 +676,11 @@ void roof_model_report_text(struct roof_text *out,
                            "--set link_latency_us=VALUE adds latency.\n");
     }
     if (r->fallback) {
-        roof_text_printf(out,
-                         "\n%s has no unit for one of the formats: these products run at a "
-                         "wider format (compute_precision in -f json).\n",
-                         r->total.hardware->id);
+        roof_text_printf(
+            out,
+            "\n%s has no unit for one of the formats: it computes these products in a wider "
+            "one\n(compute_precision in -f json).\n",
+            r->total.hardware->id);
     }
     roof_report_model_basis(out, r, product);
 }

@@ -98,8 +98,8 @@ static void put_partly(struct roof_text *out, const struct roof_plan *plan)
     const double running = ceil((double)plan->batch * way->requests / way->served);
     if (running < (double)plan->batch) {
         roof_text_printf(out,
-                         "  decode:      prefill is slower, so at most %.0f of %" PRId64
-                         " sequences run; steps of fewer are shorter\n",
+                         "  decode:      at most %.0f of %" PRId64
+                         " sequences run, since prefill is slower; steps are then shorter\n",
                          running, plan->batch);
     }
 }
@@ -123,22 +123,21 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan, int64_t
     if (way->batch > 1) {
         (void)snprintf(together, sizeof together, " (%" PRId64 " at once)", way->batch);
     }
-    roof_text_printf(out,
-                     "  first token: prefill %s%s, then %s of KV cache in %s%s\n"
-                     "  link:        %s per device %s\n"
-                     "  capacity:    %s requests/s in prefill, %s in decode, with all copies busy\n"
-                     "  per user:    %" PRId64 " tokens in %s + %" PRId64 " x %s\n",
-                     roof_format_quantity(prefill, way->prefill_s, ROOF_UNIT_MILLISECONDS),
-                     together, roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
-                     roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
-                     plan->basis == ROOF_PLAN_BOUND ? "" : ", then a step",
-                     roof_format_quantity(link, way->link, ROOF_UNIT_GB_PER_S),
-                     way->network ? "between nodes (network_gb_s): the devices are more than a node"
-                                  : "inside a node (link_gb_s), which has all devices",
-                     roof_format_short(requests, way->requests),
-                     roof_format_short(served, way->served), generate,
-                     roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS), generate - 1,
-                     roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS));
+    roof_text_printf(
+        out,
+        "  first token: prefill %s%s, then %s of KV cache in %s%s\n  link:        %s per device "
+        "%s\n  capacity:    %s requests/s in prefill, %s in decode, if all copies are busy\n  per "
+        "user:    %" PRId64 " tokens in %s + %" PRId64 " x %s\n",
+        roof_format_quantity(prefill, way->prefill_s, ROOF_UNIT_MILLISECONDS), together,
+        roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
+        roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
+        plan->basis == ROOF_PLAN_BOUND ? "" : ", then a step",
+        roof_format_quantity(link, way->link, ROOF_UNIT_GB_PER_S),
+        way->network ? "between nodes (network_gb_s), as the plan needs several"
+                     : "inside one node (link_gb_s)",
+        roof_format_short(requests, way->requests), roof_format_short(served, way->served),
+        generate, roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS), generate - 1,
+        roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS));
     put_partly(out, plan);
 }
 
@@ -164,9 +163,9 @@ static void put_asked(struct roof_text *out, const struct roof_plan *plan,
 static const char *note_of(const struct roof_plan *plan, bool requests)
 {
     return plan->prefill.copies > 0 ? "; other copies prefill the prompts"
-           : !requests              ? "; --prompt and --generate would count prompts, too"
-           : plan->waits ? "; most steps also prefill other prompts, which wait for each other"
-                         : "; some steps also prefill other prompts";
+           : !requests              ? "; prompts are not counted (--prompt and --generate)"
+           : plan->waits            ? "; most steps also prefill other prompts, which queue"
+                                    : "; some steps also prefill other prompts";
 }
 
 void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem *problem)
@@ -180,10 +179,9 @@ void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem
             out, "  drafts:      %" PRId64 " a step, %s accepted each: %s tokens a step\n",
             s->draft_tokens, roof_format_quantity(share, s->acceptance, ROOF_UNIT_FRACTION),
             roof_format_short(tokens, roof_tokens_per_step(s)));
-        roof_text_put(out, s->draft != NULL || own
-                               ? ""
-                               : "               to propose them takes no time here: --draft-model "
-                                 "MODEL counts it\n");
+        roof_text_put(out, s->draft != NULL || own ? ""
+                                                   : "               proposing them takes no time "
+                                                     "here; --draft-model MODEL adds it\n");
     }
     if (s->images > 0) {
         char size[ROOF_IMAGE_SIZE_SIZE];
@@ -192,7 +190,7 @@ void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem
             s->images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
     }
     if (s->prefix_hit > 0 && s->generate > 0) {
-        roof_text_printf(out, "  prefix hit:  %s of each prompt is in the cache\n",
+        roof_text_printf(out, "  prefix hit:  %s of each prompt is cached\n",
                          roof_format_quantity(share, s->prefix_hit, ROOF_UNIT_FRACTION));
     }
 }
@@ -233,7 +231,7 @@ static void put_shipped(struct roof_text *out, const struct roof_plan_problem *p
         roof_report_published_words(out, hardware, product);
         roof_text_printf(out, " (-H %s)", hardware->product);
     } else {
-        roof_text_printf(out, "as it is shipped: -H %s", hardware->product);
+        roof_text_printf(out, "for the shipping product: -H %s", hardware->product);
     }
     roof_text_fold(out, from, 15);
     roof_text_put(out, "\n");
@@ -245,9 +243,8 @@ static void put_unlimited(struct roof_text *out, const struct roof_plan *plan,
 {
     if (problem->largest != ROOF_BATCHES_GIVEN && plan->batch > 1 &&
         problem->objective != ROOF_PLAN_LATENCY && isnan(problem->limit[ROOF_PLAN_LIMIT_TPOT])) {
-        roof_text_put(out,
-                      "  note:        no limit on the time per token was given: --max-tpot 30ms "
-                      "finds smaller batches\n");
+        roof_text_put(out, "  note:        the time per token has no limit; --max-tpot 30ms would "
+                           "find smaller batches\n");
     }
 }
 
@@ -267,10 +264,10 @@ static void put_host_time(struct roof_text *out, const struct roof_plan *plan,
     if (plan->basis == ROOF_PLAN_EXPECTED && (steps || requests)) {
         roof_format_quantity(step, step_s, ROOF_UNIT_MILLISECONDS);
         roof_format_quantity(request, request_s, ROOF_UNIT_MILLISECONDS);
-        roof_text_printf(out, "  host time:   %s%s%s%s%s; the engine's, in expected times only\n",
-                         steps ? step : "", steps ? " in a step" : "",
-                         steps && requests ? ", " : "", requests ? request : "",
-                         requests ? " before the first token" : "");
+        roof_text_printf(
+            out, "  host time:   %s%s%s%s%s, spent by the engine (in expected times only)\n",
+            steps ? step : "", steps ? " in a step" : "", steps && requests ? ", " : "",
+            requests ? request : "", requests ? " before the first token" : "");
     }
 }
 
@@ -278,11 +275,11 @@ static void put_host_time(struct roof_text *out, const struct roof_plan *plan,
 static void put_arrivals(struct roof_text *out, const struct roof_plan *plan)
 {
     roof_text_put(out, plan->prefill.copies > 0
-                           ? "  arrivals:    evenly spaced, so that no prompt waits; with random "
-                             "ones, or percentiles\n               as limits, it serves fewer "
-                             "requests/s: roofline simulate, or recommend --rate\n"
-                           : "  arrivals:    a request starts when another one ends; for random "
-                             "ones: roofline simulate\n");
+                           ? "  arrivals:    evenly spaced, so that no prompt waits; random "
+                             "arrivals or limits on percentiles\n               lower the rate "
+                             "that it serves: roofline simulate, or recommend --rate\n"
+                           : "  arrivals:    a request starts when another ends; for random "
+                             "arrivals: roofline simulate\n");
 }
 
 void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
@@ -321,18 +318,19 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     const struct roof_hardware *const hardware = problem->hardware[plan->hardware];
     if (*hardware->architecture == '\0') {
         roof_text_printf(
-            out, "  note:        %s names no architecture: these engines may not run on it\n",
+            out,
+            "  note:        %s does not name its architecture: these engines may not run on it\n",
             row.hardware);
     }
     if (hardware->basis == ROOF_BASIS_DOCUMENTS && hardware->product != NULL) {
         put_shipped(out, problem, plan->hardware);
     }
     if (problem->model->positions > 0 && row.context > problem->model->positions) {
-        roof_text_printf(out, "  note:        the model was made for contexts up to %" PRId64 "\n",
+        roof_text_printf(out, "  note:        the model supports contexts up to %" PRId64 "\n",
                          problem->model->positions);
     }
     if (!isnan(plan->joule)) {
-        roof_text_printf(out, "  energy:      %s%s J per token, were every device at its %s\n",
+        roof_text_printf(out, "  energy:      %s%s J per token, if every device draws its %s\n",
                          bound ? "" : "at most ", roof_format_short(number, plan->joule),
                          most_drawn(hardware));
     }
@@ -577,7 +575,7 @@ static void put_phase(struct roof_text *out, const char *label, const struct roo
     char from[ROOF_QUANTITY_SIZE];
     char to[ROOF_QUANTITY_SIZE];
     if (isnan(saved)) {
-        roof_text_printf(out, "  %-15s there is no time on one of the sides\n", label);
+        roof_text_printf(out, "  %-15s one side has no time\n", label);
         return;
     }
     roof_text_printf(out, "  %-15s %s -> %s ms, %.2fx", label,
@@ -669,8 +667,7 @@ void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *sp
 {
     roof_text_printf(out, "\nWhy %s: against %s,\nwith the same split and batch%s\n",
                      speedup->to_name, speedup->from_name,
-                     speedup->from_fits == ROOF_FIT_NO ? ", as if memory sufficed: it does not"
-                                                       : "");
+                     speedup->from_fits == ROOF_FIT_NO ? ", which would not fit in memory" : "");
     put_phase(out, "a prompt alone", gain_of(&speedup->prefill.total, speedup));
     put_phase(out, speedup->to.split.pp > 1 ? "a pass" : "a step",
               gain_of(&speedup->decode.total, speedup));

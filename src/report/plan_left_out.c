@@ -39,10 +39,10 @@ void roof_plan_put_no_engine(struct roof_text *out, const struct roof_plan_probl
         return;
     }
     if (*h->architecture == '\0') {
-        roof_text_printf(out, ": it has no peak for a format that engines run, and names no \"%s\"",
+        roof_text_printf(out, ": it has no peak for a format that engines run, and no \"%s\"",
                          "architecture");
     } else if (roof_engines_reach(problem->engines, h)) {
-        roof_text_put(out, ": none of the engines that may be used runs on it");
+        roof_text_put(out, ": none of the engines considered runs on it");
     } else {
         put_unreached(out, problem, h);
     }
@@ -200,7 +200,7 @@ static void put_kept(struct roof_text *out, const struct roof_plan_shortage *s,
 {
     for (size_t i = 0; i < s->changes; i++) {
         const size_t line = out->length;
-        roof_text_printf(out, "%s with --%s: ", i == 0 ? "All limits would be kept" : "  or",
+        roof_text_printf(out, "%s with --%s: ", i == 0 ? "All limits are kept" : "  or",
                          s->change[i].option);
         end_with_plan(out, line, &s->change[i].plan, problem);
     }
@@ -217,13 +217,12 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
         return;
     }
     if (s->served == 0 && answer->plans.rejected[ROOF_REJECTED_UNKNOWN] > 0) {
-        roof_text_put(out,
-                      "Operators of the model have no expected time here: --by ideal ranks plans "
-                      "by lower bounds.\n\n");
+        roof_text_put(out, "Operators of the model have no expected time here; --by ideal ranks "
+                           "plans by lower bounds.\n\n");
         return;
     }
     if (s->served == 0) {
-        roof_text_put(out, "Not one request fits.\n");
+        roof_text_put(out, "No request fits.\n");
     } else {
         const size_t line = out->length;
         roof_text_printf(out, "%" PRId64 " requests %s%s, %" PRId64 " do not: ", s->served,
@@ -236,7 +235,7 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
         roof_text_printf(out, "  %" PRId64 " would with --%s: ", s->wanted, s->change[i].option);
         end_with_plan(out, line, &s->change[i].plan, problem);
     }
-    roof_text_put(out, s->changes == 0 ? "  No small change of the question helps.\n\n" : "\n");
+    roof_text_put(out, s->changes == 0 ? "  No single change of an option helps.\n\n" : "\n");
 }
 
 /* Says how to give the memory or the link of a device that has none, where plans need one. */
@@ -247,13 +246,14 @@ static void put_lacking(struct roof_text *out, const struct roof_plan_answer *an
     if (answer->plans.rejected[ROOF_REJECTED_MEMORY] > 0 &&
         isnan(hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value) &&
         isnan(hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value)) {
-        roof_text_printf(out, "The memory of %s is unknown: --set memory_gb=VALUE\n", hardware->id);
+        roof_text_printf(out, "The memory of %s is unknown: give --set memory_gb=VALUE\n",
+                         hardware->id);
     }
     if (answer->plans.rejected[ROOF_REJECTED_SPLIT] > 0 &&
         roof_hardware_link(&link, hardware, 2, 2, NULL) != ROOF_OK) {
-        roof_text_printf(out,
-                         "The link of %s is unknown, and splits need it: --set link_gb_s=VALUE\n",
-                         hardware->id);
+        roof_text_printf(
+            out, "The link of %s is unknown, and splits need it: give --set link_gb_s=VALUE\n",
+            hardware->id);
     }
 }
 
@@ -305,11 +305,11 @@ static void put_host(struct roof_text *out, const struct roof_plan_answer *answe
     }
     for (size_t i = 0; i < engines->count; i++) {
         if ((engines->offload >> i & 1U) != 0) {
-            roof_text_printf(
-                out,
-                "With one device the host may compute what does not fit:\n  --engine %s "
-                "--offload %s:fit --host-bandwidth GB/S --host-memory GB\n",
-                engines->engine[i].id, problem->model->experts > 0 ? "experts" : "layers");
+            roof_text_printf(out,
+                             "With one device, the host can compute what does not fit:\n  --engine "
+                             "%s --offload %s:fit --host-bandwidth GB/S --host-memory GB\n",
+                             engines->engine[i].id,
+                             problem->model->experts > 0 ? "experts" : "layers");
             return;
         }
     }
@@ -354,11 +354,11 @@ void roof_plan_put_nothing(struct roof_text *out, const struct roof_plan_answer 
         candidates += plans->rejected[i];
     }
     if (candidates == 0) {
-        roof_text_put(out, "None of the formats that were asked for is one of this model.\n");
+        roof_text_put(out, "No engine has these formats for this model.\n");
     }
     put_host(out, answer);
     const unsigned left_out = engines_left_out(problem);
-    const char *separator = "Engines left out, which --engine would take: ";
+    const char *separator = "Engines not considered (--engine includes them): ";
     for (size_t i = 0; i < problem->engines->count; i++) {
         if ((left_out >> i & 1U) != 0) {
             roof_text_printf(out, "%s%s", separator, problem->engines->engine[i].id);

@@ -67,7 +67,7 @@ static void put_better(struct roof_text *out, const struct roof_plans *plans,
     for (size_t i = 1; i < plans->count; i++) {
         const struct roof_plan *const p = &plans->plan[i];
         if (p->basis == best->basis && roof_plan_score(p, problem->objective) < score) {
-            put_against(out, "checkpoint to be made", p, best, problem);
+            put_against(out, "checkpoint to convert", p, best, problem);
             return;
         }
     }
@@ -82,8 +82,8 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
     char label[64];
     size_t fastest = 0;
     roof_text_printf(
-        out, "\nWhat it gives up (%s of other plans, against this one)\n  %-22s typically %s\n",
-        measures[problem->objective].name, "accuracy", roof_accuracy_name(best->loss));
+        out, "\nAlternatives (%s relative to this plan)\n  %-22s typical accuracy loss %s\n",
+        measures[problem->objective].name, "this plan", roof_accuracy_name(best->loss));
     put_better(out, plans, problem);
     for (size_t i = 1; i < plans->count; i++) {
         const struct roof_plan *const p = &plans->plan[i];
@@ -178,9 +178,8 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer 
     if (plans->count > 0) {
         roof_plan_put_commands(out, &plans->plan[0], problem);
         roof_text_put(out,
-                      "\nAccuracy classes are typical losses of quantised weights and "
-                      "activations, not a promise\nfor the model at hand: roofline list precisions "
-                      "ID\n");
+                      "\nAccuracy classes are typical losses of quantised weights and activations, "
+                      "not a guarantee\nfor this model: roofline list precisions ID\n");
     }
 }
 
@@ -402,7 +401,7 @@ void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_spe
     const char *const fits[] = {speedup->from_fits == ROOF_FIT_NO ? speedup->from_name : NULL,
                                 speedup->to_fits == ROOF_FIT_NO ? speedup->to_name : NULL};
     const size_t from = out->length;
-    roof_text_printf(out, "%s, the split and batch of the best plan of both: ", problem->model->id);
+    roof_text_printf(out, "%s, with the split and batch of the best plan: ", problem->model->id);
     roof_plan_describe(out, best, problem);
     roof_text_put(out, "\n");
     roof_text_fold(out, from, 4);

@@ -249,8 +249,8 @@ static void put_batches(struct roof_text *out, const struct roof_plan_problem *p
     }
     if (problem->largest == ROOF_BATCHES_WITHIN || problem->largest == ROOF_BATCHES_BEYOND) {
         roof_text_printf(
-            out, "(batches tried: 1, 2, 4 and so on to %" PRId64 "%s, and the largest that fits)\n",
-            last, also);
+            out, "(batches tried: powers of 2 to %" PRId64 "%s, and the largest that fits)\n", last,
+            also);
     }
 }
 
@@ -267,12 +267,12 @@ static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_
     }
     put_batches(out, problem);
     if (common->apart) {
-        roof_text_put(out, "(ad is --attention-dp, ep is --moe-ep, tp is that of attention)\n");
+        roof_text_put(out, "(ad: --attention-dp; ep: --moe-ep; tp: of attention)\n");
     }
     if (common->disaggregated) {
         roof_text_put(out,
-                      "(copies: 2x4 is 2 of 4 devices each; 3x1+2x4 is 3 of 1 that prefill and 2 "
-                      "of 4 that decode;\n tp and pp are those of the copies that decode)\n");
+                      "(copies: 2x4 means 2 copies of 4 devices; 3x1+2x4 means 3 copies of 1 "
+                      "device for prefill and\n 2 of 4 for decode, whose tp and pp are shown)\n");
     }
 }
 
@@ -289,8 +289,8 @@ static void put_order(struct roof_text *out, struct rows rows,
     }
     if (mixed) {
         roof_text_printf(out,
-                         "(weights as published rank before others that are up to %.0f%% "
-                         "better)\n",
+                         "(published checkpoints rank before plans up to %.0f%% better that need a "
+                         "conversion)\n",
                          100 * (ROOF_PLAN_PUBLISHED - 1));
     }
 }
@@ -345,7 +345,7 @@ static void put_published(struct roof_text *out, struct rows rows,
         if (k < plans->count) {
             const double other = roof_plan_score(&plans->plan[k], problem->objective);
             roof_text_printf(out,
-                             "(%s: rank %zu is %.1f%% better, but its checkpoint is to be made)\n",
+                             "(%s: rank %zu is %.1f%% better, but needs a converted checkpoint)\n",
                              problem->hardware[best->hardware]->id, k + 1,
                              100 * (score < 0 ? other / score - 1 : score / other - 1));
         }

@@ -86,7 +86,7 @@ static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way
     if (more >= ROOM_LEAST) {
         roof_text_printf(out, "; room for %.0f%% more", 100 * more);
     }
-    roof_text_put(out, way->rate > way->max_rate_low ? "; not sure of the rate\n" : "\n");
+    roof_text_put(out, way->rate > way->max_rate_low ? "; the rate is uncertain\n" : "\n");
 }
 
 static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
@@ -238,8 +238,8 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
     const struct roof_simulation_inputs *const load = a->problem->load;
     const struct roof_plan_problem *const problem = &a->problem->answer->problem;
     roof_text_printf(out,
-                     "\nThe closed form ranks %zu way%s to serve; the best %zu %s simulated, with "
-                     "%" PRIu64 " requests each\n(seed %" PRIu64 "). Times are in ms. A copy has ",
+                     "\nA formula ranks %zu deployment%s; the best %zu %s simulated, with %" PRIu64
+                     " requests each\n(seed %" PRIu64 "). Times are in ms. A copy has ",
                      a->found->ways, a->found->ways == 1 ? "" : "s", a->found->tried,
                      a->found->tried == 1 ? "was" : "were", a->found->requests, load->seed);
     for (size_t i = 0; i < problem->device_counts; i++) {
@@ -306,9 +306,9 @@ static void put_nothing(struct roof_text *out, const struct roof_rate_answer *a)
 {
     const struct roof_rate_plan *const nearest = &a->found->nearest;
     struct roof_plan_row row;
-    roof_text_put(out, "No way to serve keeps these limits at this rate.\n");
+    roof_text_put(out, "No deployment keeps these limits at this rate.\n");
     if (nearest->at.steps == 0) {
-        roof_text_printf(out, "Each of the %zu that were looked at needs more than %d copies.\n",
+        roof_text_printf(out, "Each of the %zu examined needs more than %d copies.\n",
                          a->found->tried, ROOF_RATE_COPIES_MAX);
         return;
     }

@@ -162,7 +162,7 @@ static void put_expected_best(struct roof_text *out, const struct roof_recommend
     }
     if (best != NULL && best != &r->candidate[0]) {
         roof_text_printf(
-            out, "By expected times %s is the fastest: %s, %.2fx over fp16, accuracy loss %s\n",
+            out, "By expected time, %s is the fastest: %s, %.2fx over fp16, accuracy loss %s.\n",
             roof_format(best->format)->name,
             roof_format_quantity(time, best->prediction.expected_s, ROOF_UNIT_MICROSECONDS),
             best->expected_speedup, roof_accuracy_name(best->loss));
@@ -246,8 +246,8 @@ void roof_report_recommendation_text(struct roof_text *out,
         put_expected_best(out, recommendation);
         if (recommendation->lent) {
             roof_text_printf(out,
-                             "Expected times come from other kernels, as none of %s were "
-                             "measured.\n",
+                             "Expected times come from kernels of other stacks, since none of %s "
+                             "were measured.\n",
                              recommendation->candidate[0].engine);
         }
         put_ranked(out, recommendation, by_expected);
@@ -264,9 +264,8 @@ void roof_report_recommendation_text(struct roof_text *out,
     if (recommendation->count > 0) {
         roof_report_misaligned(out, first);
     }
-    roof_text_put(out, "\nAccuracy classes are typical losses of quantised weights and "
-                       "activations, not a promise\n"
-                       "for the model at hand: "
-                       "roofline list precisions ID\n");
+    roof_text_put(out,
+                  "\nAccuracy classes are typical losses of quantised weights and activations, not "
+                  "a guarantee\nfor this model: roofline list precisions ID\n");
     roof_report_basis(out, first, product);
 }

@@ -565,11 +565,10 @@ void roof_report_misaligned(struct roof_text *out, const struct roof_prediction 
     if (roof_tile_misaligned(&misaligned, prediction)) {
         const size_t from = out->length + 1;
         put_misaligned_rows(out, &misaligned);
-        roof_text_printf(out,
-                         "The times of %s do not count what that costs; predict --advise %s the "
-                         "padded product.\n",
-                         roof_format(prediction->workload.formats.weights)->name,
-                         misaligned.bounded ? "does, and has" : "has");
+        roof_text_printf(
+            out, "The times of %s leave out this cost; predict --advise %s the padded product.\n",
+            roof_format(prediction->workload.formats.weights)->name,
+            misaligned.bounded ? "includes it, and has" : "has");
         roof_text_fold(out, from, 0);
     }
 }
@@ -580,9 +579,9 @@ static void put_misaligned(struct roof_text *out, const struct roof_misaligned *
     char bound[ROOF_QUANTITY_SIZE];
     const size_t from = out->length + 1;
     put_misaligned_rows(out, m);
-    roof_text_put(out, "The estimate does not count what that costs");
+    roof_text_put(out, "The estimate leaves out this cost");
     if (m->bounded) {
-        roof_text_printf(out, "; --tile %s, %s%s, does: at least %s", m->tile.name,
+        roof_text_printf(out, "; --tile %s, %s%s, includes it: at least %s", m->tile.name,
                          m->own ? "its own tile" : "the best of the usual ones",
                          m->cut ? ", without split-K" : "",
                          roof_format_quantity(bound, m->tile.total_s, ROOF_UNIT_MICROSECONDS));
@@ -595,8 +594,9 @@ static void put_misaligned(struct roof_text *out, const struct roof_misaligned *
 static void put_notes(struct roof_text *out, const struct roof_prediction *p)
 {
     if (!p->native && p->flops > 0 && !isnan(p->compute_time_s)) {
-        roof_text_printf(out, "\n%s has no %s unit: the product runs at %s.\n", p->hardware->id,
-                         roof_format(p->wanted)->name, roof_format(p->compute)->name);
+        roof_text_printf(out, "\n%s has no %s unit: the product is computed in %s.\n",
+                         p->hardware->id, roof_format(p->wanted)->name,
+                         roof_format(p->compute)->name);
     }
     if (p->workload.sparse > 0 && !p->sparse) {
         roof_text_printf(out, "\n%s has no sparse peak for %s: the dense one is used.\n",
@@ -607,9 +607,8 @@ static void put_notes(struct roof_text *out, const struct roof_prediction *p)
         put_misaligned(out, &misaligned);
     }
     if (!isnan(p->fraction_of_bound) && p->fraction_of_bound > 1) {
-        roof_text_put(out,
-                      "\nThe measured time is below the lower bound: data stayed in a cache, or "
-                      "a figure\nof the hardware is too low.\n");
+        roof_text_put(out, "\nThe measured time is below the lower bound: data was in a cache, or "
+                           "a figure of the device\nis too low.\n");
     }
 }
 

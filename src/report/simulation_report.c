@@ -117,7 +117,7 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
     char range[ROOF_RANGE_SIZE];
     if (row->max_rate <= 0) {
         put_line(out, "greatest rate", "none");
-        roof_text_put(out, ": a request that is alone misses a limit\n\n");
+        roof_text_put(out, ": a request misses a limit even without load\n\n");
         return;
     }
     put_line(out, "greatest rate", roof_format_short(rate, row->max_rate));
@@ -181,8 +181,8 @@ static void put_room(struct roof_text *out, const struct roof_simulation_row *ro
     const int64_t fit = each > 0 ? row->deployment->blocks / each * s->dp : 0;
     if (row->result.preemptions > 0 && fit < row->concurrency && isnan(row->result.prefix_hit)) {
         put_line(out, "", "");
-        roof_text_printf(out, "%" PRId64 " of %" PRId64 " requests fit at their full %slength\n",
-                         fit, row->concurrency, row->lengths_vary ? "mean " : "");
+        roof_text_printf(out, "%" PRId64 " of %" PRId64 " requests fit at full %slength\n", fit,
+                         row->concurrency, row->lengths_vary ? "mean " : "");
     }
 }
 
@@ -193,9 +193,9 @@ static void put_bottleneck(struct roof_text *out, const char *name)
         const char *name;
         const char *meaning;
     } all[] = {{"budget", "prompts wait, since steps are full of prompt tokens (--chunk)"},
-               {"compute", "steps take all of the time, and no limit of the engine is reached"},
+               {"compute", "step times limit the rate; no limit of the engine is reached"},
                {"kv memory", "requests wait for room in the KV cache"},
-               {"sequences", "requests wait, since --max-num-seqs are running"},
+               {"sequences", "requests wait, since --max-num-seqs sequences run already"},
                {"link", "KV caches wait for the link between copies"},
                {"prefill", "prompts wait for the copies that prefill"}};
     put_line(out, "bottleneck", name);
@@ -225,7 +225,7 @@ static void put_drafts(struct roof_text *out, const struct roof_simulation_row *
     roof_text_printf(out, ", %s accepted each%s\n",
                      roof_format_quantity(number, s->acceptance, ROOF_UNIT_FRACTION),
                      s->drafting == ROOF_DRAFTING_FREE
-                         ? "; to draft them takes no time here (--draft-model)"
+                         ? "; drafting takes no time here (--draft-model adds it)"
                          : "");
 }
 
@@ -241,19 +241,19 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     roof_text_printf(out, " requests on average, %s waiting\n", roof_format_short(b, s->waiting));
     if (!isnan(s->prefill_busy)) {
         put_line(out, "prefill", roof_format_quantity(a, s->prefill_busy, ROOF_UNIT_FRACTION));
-        roof_text_put(out, " of the time in steps\n");
+        roof_text_put(out, " of the time busy\n");
         put_line(out, "link", roof_format_quantity(a, s->link_busy, ROOF_UNIT_FRACTION));
-        roof_text_printf(out, " of the time busy; a cache takes %s with its wait\n",
+        roof_text_printf(out, " of the time busy; a KV cache needs %s, its wait included\n",
                          short_time(b, s->transfer_s));
     }
     put_line(out, isnan(s->prefill_busy) ? "engine" : "decode",
              roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
-    roof_text_printf(out, " of the time in steps, %s each\n",
+    roof_text_printf(out, " of the time busy; a step takes %s on average\n",
                      roof_format_quantity(b, s->step_s, ROOF_UNIT_MILLISECONDS));
     put_drafts(out, row);
     if (!isnan(s->kv_use)) {
         put_line(out, "KV cache", roof_format_quantity(a, s->kv_use, ROOF_UNIT_FRACTION));
-        roof_text_printf(out, " of room for %.0f tokens; %" PRIu64 " preemptions\n",
+        roof_text_printf(out, " of its %.0f tokens used on average; %" PRIu64 " preemptions\n",
                          (double)row->deployment->blocks * ROOF_BLOCK_TOKENS, s->preemptions);
         put_room(out, row);
     }
@@ -268,11 +268,11 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
                      "requests", s->requests, row->seed);
     if (!row->deployment->bound && !row->fitted && row->step_scale == 1 &&
         row->request_overhead_s == 0) {
-        put_line(out, "not in intervals",
-                 "errors of step times; published runs had later first tokens\n");
+        put_line(out, "not included",
+                 "errors of step times in the intervals; published runs had later first tokens\n");
     }
     if (s->rejected > 0) {
-        roof_text_printf(out, "  %-20s %" PRIu64 " requests, which no empty KV cache holds\n",
+        roof_text_printf(out, "  %-20s %" PRIu64 " requests that do not fit an empty KV cache\n",
                          "turned away", s->rejected);
     }
 }
@@ -291,7 +291,7 @@ void roof_report_unsure(struct roof_text *out, const char *before, const char *a
 {
     char interval[ROOF_QUANTITY_SIZE];
     if (fabs(result->limited_s - limit->time_s) < result->limited_ci_s) {
-        roof_text_printf(out, "%s+- %s: not sure%s", before,
+        roof_text_printf(out, "%s+- %s: uncertain%s", before,
                          short_time(interval, result->limited_ci_s), after);
     }
 }
@@ -319,7 +319,7 @@ static void put_limits(struct roof_text *out, const struct roof_simulation *s,
     if (any) {
         char rate[ROOF_QUANTITY_SIZE];
         put_line(out, "goodput", roof_format_short(rate, s->goodput_per_s));
-        roof_text_put(out, " requests/s keep all limits themselves\n");
+        roof_text_put(out, " requests/s keep all limits\n");
     }
 }
 
@@ -366,7 +366,7 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
         char kept[ROOF_QUANTITY_SIZE];
         roof_text_printf(out,
                          "\nSaturated: %s more requests wait each second, and the engine completes "
-                         "%s per second.\nIts latencies grow with the length of the simulation.\n",
+                         "%s per second.\nLatencies grow with the length of the simulation.\n",
                          roof_format_short(growth, s->growth_per_s),
                          roof_format_short(kept, s->completed_per_s));
     }

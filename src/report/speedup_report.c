@@ -124,11 +124,10 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
         }
         roof_text_printf(out, "  %6.2fx  %s\n", real->from_s / real->alone_s[i], meaning[i]);
     }
-    roof_text_put(
-        out, "\nShares are means over all orders of change; alone: the speedup if nothing else "
-             "changed.\n");
+    roof_text_put(out, "\nShares are means over all orders of the changes; alone: the speedup if "
+                       "nothing else changed.\n");
     if (cancels(bound) || cancels(real)) {
-        roof_text_put(out, "There are no shares where gains and losses nearly cancel.\n");
+        roof_text_put(out, "No shares are shown if gains and losses nearly cancel.\n");
     }
 }
 

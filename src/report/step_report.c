@@ -70,10 +70,11 @@ static void put_parts(struct roof_text *out, const struct roof_measured_step *st
         }
     }
     if (*separator == ',') {
-        roof_text_printf(out,
-                         "\n    no kernel here does that; the others have %s of the predicted "
-                         "time, and all sums are theirs\n",
-                         roof_format_quantity(cell, step->covered, ROOF_UNIT_FRACTION));
+        roof_text_printf(
+            out,
+            "\n    no kernel here computes these; sums cover only the others (%s of the "
+            "predicted time)\n",
+            roof_format_quantity(cell, step->covered, ROOF_UNIT_FRACTION));
     }
 }
 
@@ -132,7 +133,8 @@ static const char *verdict_of(const struct roof_measured_step *step)
 {
     return roof_step_agrees(step) ? "Prediction and measurement agree within 15%."
            : step->covered < ROOF_STEP_COVERED
-               ? "The step is not judged: what ran has less than 90% of the predicted time."
+               ? "The step is not judged: the operators that ran have less than 90% of the "
+                 "predicted time."
                : "Prediction and measurement differ by more than 15%.";
 }
 

@@ -73,21 +73,14 @@ bool roof_survey_makes_room(const struct roof_survey_phase *phase,
     return phase->base->fits == ROOF_FIT_NO && changed != NULL && changed->fits == ROOF_FIT_YES;
 }
 
-void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase *phase,
-                          const struct roof_survey_change *c)
+/* Writes what a change means, and whether the model fits then. */
+static void put_meaning(struct roof_text *out, const struct roof_survey_phase *phase,
+                        const struct roof_survey_change *c)
 {
     const struct roof_model_prediction *const base = phase->base;
     const struct roof_node_prediction *const node = &base->node[c->node];
     const double best = roof_lever_best(c->gain, c->expected_gain);
     char text[ROOF_QUANTITY_SIZE];
-    if (c->refused.status != ROOF_OK) {
-        roof_text_put(out, "not possible: ");
-        roof_text_markdown(out, c->refused.message);
-        return;
-    }
-    roof_text_put(out, best >= ROOF_LEVER_NO_GAIN         ? ""
-                       : roof_survey_makes_room(phase, c) ? "no faster; "
-                                                          : "does not help; ");
     switch (c->kind) {
     case ROOF_SURVEY_FORMATS:
         roof_text_printf(out, "typical accuracy loss %s", roof_accuracy_name(c->loss));
@@ -99,10 +92,10 @@ void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase 
         roof_markdown_put_quantity(out, base->kv_cache_bytes, ROOF_UNIT_CAPACITY);
         break;
     case ROOF_SURVEY_BATCH_COMPUTE:
-        roof_text_printf(out, "%s becomes compute-bound; each user waits longer", node->node.name);
+        roof_text_printf(out, "%s turns compute-bound; users wait longer", node->node.name);
         break;
     case ROOF_SURVEY_BATCH_MEMORY:
-        roof_text_put(out, "the largest that fits; each user waits longer");
+        roof_text_put(out, "the largest that fits; users wait longer");
         break;
     case ROOF_SURVEY_ATTENTION:
         roof_text_put(out, base->scenario.unfused_attention != 0 ? "scores stay on the chip"
@@ -131,6 +124,15 @@ void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase 
     }
 }
 
+void roof_survey_put_note(struct roof_text *out, const struct roof_survey_phase *phase,
+                          const struct roof_survey_change *c)
+{
+    if (!(roof_lever_best(c->gain, c->expected_gain) >= ROOF_LEVER_NO_GAIN)) {
+        roof_text_put(out, roof_survey_makes_room(phase, c) ? "no faster; " : "does not help; ");
+    }
+    put_meaning(out, phase, c);
+}
+
 static void gain_cell(struct roof_markdown_table *g, double gain)
 {
     if (isnan(gain)) {
@@ -141,41 +143,77 @@ static void gain_cell(struct roof_markdown_table *g, double gain)
     }
 }
 
-static void put_changes(struct roof_text *out, const struct roof_survey_phase *phase)
+/* Writes the gain of each change that is possible. A row fits on a page. */
+static void put_gains(struct roof_text *out, const struct roof_survey_phase *phase)
 {
     struct roof_markdown_table g;
     const struct roof_model_prediction *const base = phase->base;
-    roof_text_printf(out, "\n### %s\n\n", roof_survey_phase_name(phase));
-    ROOF_GRID_BEGIN(&g, "change", ">bound time", ">expected time", ">gain at best",
-                    ">expected gain", "note");
+    ROOF_GRID_BEGIN(&g, "change", ">at best", ">expected", "note");
     roof_markdown_cell(&g, "(as it is)");
-    roof_markdown_quantity(&g, roof_survey_time(base), ROOF_UNIT_MILLISECONDS);
-    roof_markdown_quantity(&g, roof_survey_expected(base), ROOF_UNIT_MILLISECONDS);
     gain_cell(&g, 1);
     gain_cell(&g, isnan(base->total.expected_s) ? ROOF_UNKNOWN : 1);
     roof_markdown_cell(&g, base->fits == ROOF_FIT_NO ? "does not fit" : "");
     for (size_t i = 0; i < phase->changes; i++) {
         const struct roof_survey_change *const c = &phase->change[i];
-        roof_survey_put_change(&g.text, phase, c);
-        roof_markdown_end_cell(&g);
-        roof_markdown_quantity(&g, c->time_s, ROOF_UNIT_MILLISECONDS);
-        roof_markdown_quantity(&g, c->expected_s, ROOF_UNIT_MILLISECONDS);
-        gain_cell(&g, c->gain);
-        gain_cell(&g, c->expected_gain);
-        roof_survey_put_note(&g.text, phase, c);
-        roof_markdown_end_cell(&g);
+        if (c->refused.status == ROOF_OK) {
+            roof_survey_put_change(&g.text, phase, c);
+            roof_markdown_end_cell(&g);
+            gain_cell(&g, c->gain);
+            gain_cell(&g, c->expected_gain);
+            put_meaning(&g.text, phase, c);
+            roof_markdown_end_cell(&g);
+        }
     }
     roof_markdown_put(out, &g);
 }
 
+/* Writes the time of each change that is possible, folded: the gains say the same. */
+static void put_times(struct roof_text *out, const struct roof_survey_phase *phase)
+{
+    struct roof_markdown_table g;
+    roof_markdown_fold(out, phase->base->scenario.phase == ROOF_PHASE_PREFILL
+                                ? "Times of the prefill with these changes"
+                                : "Times per token with these changes");
+    roof_text_put(out, "\n");
+    ROOF_GRID_BEGIN(&g, "change", ">bound", ">expected");
+    roof_markdown_cell(&g, "(as it is)");
+    roof_markdown_quantity(&g, roof_survey_time(phase->base), ROOF_UNIT_MILLISECONDS);
+    roof_markdown_quantity(&g, roof_survey_expected(phase->base), ROOF_UNIT_MILLISECONDS);
+    for (size_t i = 0; i < phase->changes; i++) {
+        const struct roof_survey_change *const c = &phase->change[i];
+        if (c->refused.status == ROOF_OK) {
+            roof_survey_put_change(&g.text, phase, c);
+            roof_markdown_end_cell(&g);
+            roof_markdown_quantity(&g, c->time_s, ROOF_UNIT_MILLISECONDS);
+            roof_markdown_quantity(&g, c->expected_s, ROOF_UNIT_MILLISECONDS);
+        }
+    }
+    roof_markdown_put(out, &g);
+    roof_markdown_unfold(out);
+}
+
+static void put_changes(struct roof_text *out, const struct roof_survey_phase *phase)
+{
+    roof_text_printf(out, "\n### %s\n\n", roof_survey_phase_name(phase));
+    put_gains(out, phase);
+    for (size_t i = 0; i < phase->changes; i++) {
+        if (phase->change[i].refused.status != ROOF_OK) {
+            roof_text_put(out, "\nNot possible: ");
+            roof_survey_put_change(out, phase, &phase->change[i]);
+            roof_text_put(out, " (");
+            roof_text_markdown(out, phase->change[i].refused.message);
+            roof_text_put(out, ").\n");
+        }
+    }
+    put_times(out, phase);
+}
+
 void roof_survey_put_changes(struct roof_text *out, const struct roof_survey *s)
 {
-    roof_text_put(out, "\n## Opportunities\n\nOne change at a time, each predicted like the rest; "
-                       "the gain is in tokens/s of all sequences, memory aside. Expected gains "
-                       "rank where they are known. Times are ");
-    roof_text_put(out, s->decode.base == NULL    ? "of the prefill.\n"
-                       : s->prefill.base == NULL ? "per token.\n"
-                                                 : "per token, and of the prefill.\n");
+    roof_text_put(out, "\n## Opportunities\n\nOne change at a time, with all else unchanged. The "
+                       "gain is in tokens/s of all sequences, memory aside: at best (by lower "
+                       "bounds) and expected. Rows are ordered by the expected gain where it is "
+                       "known.\n");
     if (s->decode.base != NULL) {
         put_changes(out, &s->decode);
     }

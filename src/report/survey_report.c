@@ -231,10 +231,10 @@ static void put_law(struct roof_text *out)
                             "time       = max(bytes / bandwidth, FLOPs / peak)\n"
                             "attainable = min(peak, arithmetic intensity x bandwidth)\n"
                             "intensity  = FLOPs / bytes        ridge point = peak / bandwidth\n");
-    roof_text_put(
-        out, "\nBelow its ridge point an operator waits for memory, from there on for the units "
-             "that compute. No kernel beats the bound; the expected time is fitted to measured "
-             "kernels (docs/accuracy.md). A pass is the sum of its operators.\n");
+    roof_text_put(out,
+                  "\nBelow its ridge point an operator waits for memory, above it for the units "
+                  "that compute. No kernel beats the bound; the expected time is fitted to "
+                  "measured kernels (docs/accuracy.md). A pass is the sum of its operators.\n");
 }
 
 /* --- kernels ------------------------------------------------------------------------------- */
@@ -489,9 +489,10 @@ static void put_bounds(struct roof_text *out, const struct roof_survey_phase *ph
     struct roof_markdown_table g;
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, r);
-    roof_text_printf(
-        out, "\nThe batch from which on a product is compute-bound, at context %" PRId64 ":\n\n",
-        r->scenario.context);
+    roof_text_printf(out,
+                     "\nThe smallest batch at which a product is compute-bound, at context %" PRId64
+                     ":\n\n",
+                     r->scenario.context);
     ROOF_GRID_BEGIN(&g, "operator", ">FLOP/byte now", ">ridge", ">from batch");
     for (size_t i = 0; i < count; i++) {
         const struct roof_node_prediction *const n = &r->node[order[i]];
@@ -520,8 +521,9 @@ static void put_bounds(struct roof_text *out, const struct roof_survey_phase *ph
 
 static void put_bottlenecks(struct roof_text *out, const struct roof_survey *s)
 {
-    roof_text_put(out, "\n## Bottlenecks\n\nShares refer to the bound time; operators are named "
-                       "with the most time first.\n");
+    roof_text_put(out,
+                  "\n## Bottlenecks\n\nShares refer to the bound time; operators are listed by "
+                  "time, longest first.\n");
     roof_markdown_fold(out, "By batch and by context");
     if (s->decode.base != NULL) {
         put_bottlenecks_of(out, &s->decode);
@@ -556,7 +558,7 @@ static void put_room(struct roof_text *out, const struct roof_survey_phase *phas
     const struct roof_model_prediction *const r = phase->base;
     const struct roof_scenario *const s = &r->scenario;
     if (r->fits == ROOF_FIT_UNKNOWN) {
-        roof_text_put(out, "\nThe capacity of the device is unknown, and so is what fits.\n");
+        roof_text_put(out, "\nThe memory of the device is unknown, and so is what fits.\n");
     } else if (phase->limits.max_batch == 0 && phase->limits.max_context == 0) {
         roof_text_put(out, "\nNo batch and no context fits.\n");
     } else {
@@ -586,10 +588,9 @@ static void begin_scaling(struct roof_markdown_table *g, const struct roof_surve
 
 static void put_scaling_decode(struct roof_text *out, const struct roof_survey_phase *phase)
 {
-    static const char *const title[] = {
-        ">batch",  ">bound",   ">expected", ">tokens/s",    ">expected tokens/s",
-        "fits",    ">weights", ">KV cache", ">activations", ">compute",
-        ">network"};
+    static const char *const title[] = {">batch",         ">bound",   ">expected", ">tokens/s",
+                                        ">exp. tokens/s", "fits",     ">weights",  ">KV",
+                                        ">activations",   ">compute", ">network"};
     const int causes =
         ROOF_SURVEY_CAUSE_COUNT - (phase->base->devices > (double)phase->base->scenario.dp ? 0 : 1);
     struct roof_markdown_table g;
@@ -638,9 +639,10 @@ static void put_scaling_prefill(struct roof_text *out, const struct roof_survey_
 
 static void put_scaling(struct roof_text *out, const struct roof_survey *s)
 {
-    roof_text_put(out, "\n## Scaling\n\nWhat the bound time goes to: to bytes of weights, KV cache "
-                       "and activations in operators that wait for memory, to computing and "
-                       "sending in the others.\n");
+    roof_text_put(
+        out,
+        "\n## Scaling\n\nWhat the bound time is spent on: reading weights, KV cache and "
+        "activations in operators that wait for memory; computing and sending in the others.\n");
     if (s->decode.base != NULL) {
         put_scaling_decode(out, &s->decode);
     }

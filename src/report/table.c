@@ -79,7 +79,7 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
     if (output == ROOF_OUTPUT_JSON) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("columns") " goes with " ROOF_KEY("format") " text, csv, ndjson or md");
+            ROOF_KEY("columns") " needs " ROOF_KEY("format") " text, csv, ndjson or md");
     }
     struct roof_fields all;
     roof_table_fields(&all, kind, op, false);

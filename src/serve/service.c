@@ -115,7 +115,7 @@ static bool find_route(struct roof_exchange *x, const struct roof_http_request *
             return true;
         }
         x->allow = get && !routes[i].endless ? "GET, HEAD" : routes[i].method;
-        roof_exchange_refuse(x, 405, get ? "this address takes GET" : "this address takes POST");
+        roof_exchange_refuse(x, 405, get ? "this address needs GET" : "this address needs POST");
         return false;
     }
     roof_exchange_refuse(x, 404,
@@ -167,7 +167,7 @@ static enum roof_status check_remote(const struct roof_exchange *x, struct roof_
     char name[ROOF_INPUT_NAME_SIZE];
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         if (roof_asked(x->question, i) && !roof_input_remote(i, x->route->command)) {
-            return roof_error_set(error, ROOF_USAGE, "%s is no input of a request",
+            return roof_error_set(error, ROOF_USAGE, "%s is not an input of a request",
                                   roof_input_marked(name, roof_input(i)));
         }
     }
@@ -232,7 +232,7 @@ static enum roof_status read_question(struct roof_exchange *x,
     if (strcmp(x->route->method, "POST") == 0) {
         if (request->query.length > 0) {
             return roof_error_set(error, ROOF_USAGE,
-                                  "this address takes its inputs in the body, as a JSON object");
+                                  "this address needs its inputs in the body, as a JSON object");
         }
         TRY(read_body(x, body, request->body_length, error));
     } else if (x->route->command != ROOF_COMMAND_PAGE) { /* whose query is for its script */
@@ -386,10 +386,10 @@ static bool fail_costly(struct roof_exchange *x)
                              "%" PRId64 " (max-rows)",
                              x->points, x->service->max_rows);
     } else if (too_late(x)) {
-        (void)roof_error_set(&error, ROOF_USAGE,
-                             "the answer takes longer than the limit of this service, %g s "
-                             "(max-time); ask for less at once",
-                             x->service->max_time_s);
+        (void)roof_error_set(
+            &error, ROOF_USAGE,
+            "the answer takes longer than the limit of this service, %g s (max-time); ask for less",
+            x->service->max_time_s);
     } else {
         return false;
     }

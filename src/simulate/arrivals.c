@@ -50,7 +50,8 @@ enum roof_status roof_arrivals_read(struct roof_arrival_process *out, const char
                                  CV_MAX, error);
     }
     return roof_error_set(error, ROOF_USAGE,
-                          ROOF_KEY("arrivals") " is poisson, constant or gamma:CV, not '%s'", text);
+                          ROOF_KEY("arrivals") " must be poisson, constant or gamma:CV, not '%s'",
+                          text);
 }
 
 static enum roof_status read_uniform(struct roof_length *out, const char *what,
@@ -101,8 +102,8 @@ enum roof_status roof_length_read(struct roof_length *out, const char *key, cons
     }
     return roof_error_set(
         error, ROOF_USAGE,
-        ROOF_KEY("%s") " is a number of tokens, uniform:A:B or lognormal:MEAN:CV, not '%s'", key,
-        text);
+        ROOF_KEY("%s") " must be a number of tokens, uniform:A:B or lognormal:MEAN:CV, not '%s'",
+        key, text);
 }
 
 enum roof_status roof_rate_read(double *out, const char *text, struct roof_error *error)
@@ -111,7 +112,8 @@ enum roof_status roof_rate_read(double *out, const char *text, struct roof_error
     const size_t length = strlen(text);
     const bool unit = length > 2 && strcmp(text + length - 2, "/s") == 0;
     if (length >= sizeof number) {
-        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("rate") " is a number, not '%s'", text);
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("rate") " must be a number, not '%s'",
+                              text);
     }
     (void)snprintf(number, sizeof number, "%.*s", (int)(unit ? length - 2 : length), text);
     return roof_parse_number(out, number, ROOF_KEY("rate") " (requests per second)", ROOF_RATE_MIN,

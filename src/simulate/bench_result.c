@@ -102,7 +102,7 @@ static enum roof_status read_list(struct reader *r, enum list list, struct roof_
             sum += value;
             at += length;
         } else if (strchr("[], \t\r\n", *at) == NULL) {
-            return roof_error_at(error, ROOF_INVALID, r->name, 0, 0, "%s is an array of %s",
+            return roof_error_at(error, ROOF_INVALID, r->name, 0, 0, "%s must be an array of %s",
                                  names[list], nested ? "arrays of numbers" : "numbers");
         } else {
             depth += *at == '[' ? 1 : *at == ']' ? -1 : 0;

@@ -66,7 +66,7 @@ static enum roof_status read_header(struct reader *r, struct roof_error *error)
     return r->time < ROOF_CSV_CELLS_MAX && r->rate < ROOF_CSV_CELLS_MAX
                ? ROOF_OK
                : roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
-                               "rates over time are CSV with the columns time and rate");
+                               "a file of rates must be CSV with the columns time and rate");
 }
 
 static enum roof_status read_rate(double *out, const struct reader *r, const char *text,
@@ -75,7 +75,8 @@ static enum roof_status read_rate(double *out, const struct reader *r, const cha
     return roof_parse_number(out, text, "", 0, 0, NULL) == ROOF_OK ||
                    roof_rate_read(out, text, NULL) == ROOF_OK
                ? ROOF_OK
-               : bad(r, error, "a rate is 0 or from 1e-06 to 1e+09 requests per second, not", text);
+               : bad(r, error, "a rate must be 0 or from 1e-06 to 1e+09 requests per second, not",
+                     text);
 }
 
 /* Adds the interval of a row. */
@@ -93,16 +94,17 @@ static enum roof_status add(struct roof_rate_trace *t, struct reader *r, struct 
     }
     struct roof_rate_interval *const i = &t->interval[t->count];
     if (!read_time(&i->begin_s, time)) {
-        return bad(r, error, "a time is a number of seconds, 18:30, or 2023-11-16 18:30:00, not",
-                   time);
+        return bad(r, error,
+                   "a time must be a number of seconds, 18:30, or 2023-11-16 18:30:00, not", time);
     }
     if (t->count > 0 && i->begin_s <= i[-1].begin_s) {
-        return bad(r, error,
-                   "times must rise from row to row: this is not after the last one:", time);
+        return bad(
+            r, error,
+            "times must rise from row to row; this one is not later than the one before:", time);
     }
     if (t->count == INTERVALS_MAX) {
         return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
-                             "at most %d rates over time are read", INTERVALS_MAX);
+                             "a file of rates may have at most %d rows", INTERVALS_MAX);
     }
     TRY(read_rate(&i->rate, r, rate, error));
     (void)snprintf(i->time, sizeof i->time, "%.*s", ROOF_RATE_TIME_SIZE - 1, time);
@@ -123,7 +125,7 @@ static enum roof_status finish(struct roof_rate_trace *t, const struct reader *r
 {
     if (t->count < 2) {
         return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
-                             "rates over time need two rows or more");
+                             "a file of rates needs at least two rows");
     }
     t->rate = calloc(t->count, sizeof *t->rate);
     t->weight = calloc(t->count, sizeof *t->weight);

@@ -45,10 +45,10 @@ enum roof_status roof_latency_limit_read(struct roof_latency_limit *out, const c
         (void)snprintf(percent, sizeof percent, "%.*s", (int)length - 1, text + 1);
         TRY(roof_parse_number(&out->percent, percent, what, 1, 100, error));
     } else {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("%s") " is a time, pNN:TIME or mean:TIME, such as "
-                                             "p99:500ms, not '%s'",
-                              key, text);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("%s") " must be a time, pNN:TIME or mean:TIME, such as p99:500ms, not '%s'",
+            key, text);
     }
     return roof_parse_time(&out->time_s, colon + 1, what, error);
 }

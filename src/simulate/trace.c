@@ -58,7 +58,7 @@ static enum roof_status scan(struct scan *out, struct roof_request_trace *t, uin
     t->mean_generate /= (double)t->count;
     return t->count > 0 ? ROOF_OK
                         : roof_error_at(error, ROOF_INVALID, roof_trace_reader_name(t->reader), 0,
-                                        0, "there is no request in this file");
+                                        0, "the file has no requests");
 }
 
 /* Says that a file has not the requests that it had when it was read first. */

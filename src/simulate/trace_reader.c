@@ -168,7 +168,7 @@ static enum roof_status read_ids(struct roof_trace_reader *r, const char *text, 
         }
         if (i == begin || (i < length && !is_blank(text[i]))) {
             return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
-                                 "hash_ids are whole numbers below 10^18, in an array");
+                                 "hash_ids must be an array of whole numbers below 10^18");
         }
         if (r->ids == r->ids_room) {
             uint64_t *const more = roof_grow(r->id, &r->ids_room, 64, sizeof *more);

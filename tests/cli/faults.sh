@@ -83,24 +83,24 @@ faults() {
     refused 4 file.part
     left file.part
     run '-o with a pipe as its .part' "mkfifo file.part; $predict -o file"
-    refused 4 'file.part: cannot write: what stands in its place is no ordinary file'
+    refused 4 'file.part: cannot write: its place is taken by something that is not an ordinary file'
     left file.part
     run '-o with a link as its .part' "echo kept > other; ln -s other file.part; $predict -o file"
-    refused 4 'file.part: cannot write: a symbolic link'
+    refused 4 'file.part: cannot write: its place is taken by a symbolic link'
     left file.part other
     [ "$(cat other)" = kept ] || fail 'the link was followed'
     run '-o with a hard link as its .part' "echo kept > other; ln other file.part; $predict -o file"
-    refused 4 'file.part: cannot write: a hard link'
+    refused 4 'file.part: cannot write: its place is taken by a hard link'
     left file.part other
     [ "$(cat other)" = kept ] || fail 'the other file was written'
 
     # A file that is read is not written, under either name.
     device='roofline list hardware h100 -f json'
     run '-o of the device' "$device > d.json; cp d.json kept; roofline predict gemv -n 4 -k 4 -H gb10,./d.json -o d.json"
-    refused 2 "-o d.json would replace ./d.json, which is read"
+    refused 2 "-o d.json would replace ./d.json, which this command reads"
     cmp -s d.json kept || fail 'it was changed'
     run '-o of the model' "echo '{}' > m.json.part; roofline predict model ./m.json.part -o m.json"
-    refused 2 './m.json.part is written while -o m.json is made; rename it'
+    refused 2 './m.json.part would be overwritten while -o m.json is written; rename it'
     run '-o of the records' "printf 'operator,n,k,measured_us\ngemv,4,4,9\n' > r.csv; cp r.csv kept
         for c in 'predict --from' compare 'plot --from'; do roofline \$c r.csv -o r.csv || :; done 2>&1 | uniq | wc -l > said
         cmp r.csv kept; exit 0"
@@ -108,16 +108,16 @@ faults() {
     [ "$(xargs < said)" = 3 ] || fail 'not all are refused'
     run '-o of standard input' "printf 'operator,n,k,measured_us\ngemv,4,4,9\n' > r.csv; cp r.csv kept
         roofline compare - -f csv -o r.csv < r.csv"
-    refused 2 '-o r.csv would replace -, which is read'
+    refused 2 '-o r.csv would replace -, which this command reads'
     run '-o of the config.json of a folder' "mkdir m; echo '{}' > m/config.json; roofline predict model m -o ./m/config.json"
-    refused 2 '-o ./m/config.json would replace m/config.json, which is read'
+    refused 2 '-o ./m/config.json would replace m/config.json, which this command reads'
     run '-o beside a name with a comma' "$device > a,b.json; mkdir sub; cp a,b.json sub; touch b.json
         roofline predict gemv -n 4 -k 4 -H ./sub/a,b.json -o b.json"
     accepted
     run '-o of a name with a comma' "$device > a,b.json; roofline predict gemv -n 4 -k 4 -H ./a,b.json -o a,b.json"
     refused 2 'a,b.json would replace'
     run '--update of two' "echo '{}' > c.json; echo '{}' > c.json.part; roofline check c.json.part c.json --update"
-    refused 2 'c.json.part is written while c.json is made; rename it'
+    refused 2 'c.json.part would be overwritten while c.json is written; rename it'
     run '-o of a name that is no file' "$predict -H h100 -o h100; $predict -H h100 -o h100"
     accepted
 
@@ -165,7 +165,7 @@ faults() {
     [ "$(cat file)" = old ] || fail "the file was changed"
     run 'a sweep with points that are not possible' \
         "roofline sweep router --tokens 1 --experts 8 --top-k 9,8 -f json > file"
-    refused 0 '1 of 2 points'
+    refused 0 'impossible: 1 of 2'
     [ "$(tail -n 1 file)" = ']' ] || fail "the array does not end"
     run 'a sweep whose first row fails' "roofline sweep router --tokens 1 --experts 8 --top-k 9 > file"
     refused 2 top-k

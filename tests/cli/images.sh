@@ -42,7 +42,7 @@ without_gnuplot() {
     left
     fake 'cat > /dev/null'
     run 'gnuplot makes nothing' "PATH=$scratch/fake:\$PATH; roofline plot -f svg"
-    refused 4 'it says nothing'
+    refused 4 'it printed no reason'
     fake 'exit 0'
     run 'gnuplot does not read' "PATH=$scratch/fake:\$PATH; roofline plot -f svg"
     refused 4

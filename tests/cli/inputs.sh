@@ -93,7 +93,7 @@ odd_files() {
         if [ -c $device ]; then
             each "$read_documents" $device 4 'not a regular file'
             each "$read_records" $device 3 "$device:1: the row has a NUL byte"
-            each "$read_checks" $device 3 'more than the [0-9]* bytes that are read'
+            each "$read_checks" $device 3 'longer than the limit of [0-9]* bytes'
         else
             skipped=$((skipped + 1))
         fi
@@ -132,9 +132,9 @@ large_files() {
             skipped=$((skipped + 1))
             continue
         fi
-        each "$read_documents" large.json 3 "the file has $size bytes; at most [0-9]* are read"
+        each "$read_documents" large.json 3 "the file has $size bytes; the limit is [0-9]*"
         each "$read_records" large.json 3 'large.json:1: the row has a NUL byte'
-        each "$read_checks" large.json 3 'more than the [0-9]* bytes that are read'
+        each "$read_checks" large.json 3 'longer than the limit of [0-9]* bytes'
         for kind in gguf safetensors; do
             rm -f large.$kind
             truncate -s $size large.$kind
@@ -156,7 +156,7 @@ large_files() {
         truncate -s $size large.csv
         again 'records, then zeros' "$little $soon roofline predict --from large.csv -f csv --columns m > out"
         [ "$code" -eq 4 ] || fail "exit code $code instead of 4"
-        grep -q 'large.csv:5: the line does not end within 64 MiB; what follows is not read$' "$err" ||
+        grep -q 'large.csv:5: the line does not end within 64 MiB; the rest is not read$' "$err" ||
             fail 'it does not say where it ends'
         [ "$(xargs < out)" = 'm 1 2 3' ] || fail 'the records before are not predicted'
         rm -f large.*
@@ -197,7 +197,7 @@ streams() {
     done
     again 'a line without an end' "(cat r.csv; tr '\\0' x < /dev/zero) | { $little $soon roofline predict --from - -f csv --columns m > out; }"
     [ "$code" -eq 4 ] || fail "exit code $code instead of 4"
-    grep -q 'input:4: the line does not end within 64 MiB; what follows is not read$' "$err" || fail 'it does not say why'
+    grep -q 'input:4: the line does not end within 64 MiB; the rest is not read$' "$err" || fail 'it does not say why'
     [ "$(xargs < out)" = 'm 1 2' ] || fail 'the records before are not predicted'
 }
 

@@ -5,6 +5,7 @@
 # Each file is what the command at its end prints, byte for byte. Of these files and of the reports
 # of other models all tables have as many cells in each row as titles. Tables of rows fit on a page of
 # GitHub, which has 1012 pixels: about 118 characters, of which the frame of a cell takes three.
+# So do the tables of README.md and docs, where GitHub folds their cells.
 # BLESS=1 writes the files anew.
 set -eu
 
@@ -35,6 +36,34 @@ for file in "$@"; do
     awk -f "$tables" "$file" || complain "$file"
 done
 
+# Prints the tables that do not fit; what is folded is left out. On a page (words is 1) cells of text
+# are folded at blanks and hyphens, so the longest word of a column counts.
+# shellcheck disable=SC2016
+fits='
+    function widest(i, text,    part, count, k) {
+        gsub(/\]\([^)]*\)/, "]", text) # the address of a link is not shown
+        count = words ? split(text, part, /[ -]+/) : 1
+        if (!words) part[1] = text
+        for (k = 1; k <= count; k++) if (length(part[k]) > width[i]) width[i] = length(part[k])
+    }
+    function judge(    i, sum) {
+        for (i in width) sum += width[i] + 3
+        if (sum > 118) print sum " characters: " head
+        delete width
+    }
+    /^<details>/ { folded = 1 }
+    /^<\/details>/ { folded = 0 }
+    folded { next }
+    /^\|/ {
+        if (!inside) head = $0
+        inside = 1
+        if (/^\|( -+:? \|)+$/) next
+        count = split($0, cell, / *\| */)
+        for (i = 2; i < count; i++) widest(i, cell[i])
+        next
+    }
+    inside { judge(); inside = 0 }
+    END { if (inside) judge() }'
 while read -r question; do
     # shellcheck disable=SC2086
     roofline predict model $question -f md > "$scratch/report.md" || complain "$question: no report"
@@ -44,6 +73,8 @@ while read -r question; do
         grep -q -x "## $section" "$scratch/report.md" || complain "$question: no section $section"
     done
     ! grep -w -i -e nan -e inf "$scratch/report.md" || complain "$question: a number that is none"
+    wide=$(awk "$fits" "$scratch/report.md")
+    [ -z "$wide" ] || complain "$question: $wide"
 done <<'END'
 llama-3-8b -H a100-sxm-80gb
 llama-3-70b -H a100-sxm-80gb
@@ -59,27 +90,6 @@ gpt-2 -H l4 --phase decode
 llama-3-8b -H h100-sxm --phase prefill --chunk 512 --context 8k
 END
 
-# Prints the tables that do not fit; what is folded is left out.
-# shellcheck disable=SC2016
-fits='
-    function judge(    i, sum) {
-        for (i in width) sum += width[i] + 3
-        if (sum > 118) print sum " characters: " head
-        delete width
-    }
-    /^<details>/ { folded = 1 }
-    /^<\/details>/ { folded = 0 }
-    folded { next }
-    /^\|/ {
-        if (!inside) head = $0
-        inside = 1
-        if (/^\|( -+:? \|)+$/) next
-        count = split($0, cell, / *\| */)
-        for (i = 2; i < count; i++) if (length(cell[i]) > width[i]) width[i] = length(cell[i])
-        next
-    }
-    inside { judge(); inside = 0 }
-    END { if (inside) judge() }'
 while read -r question; do
     # shellcheck disable=SC2086
     roofline $question -f md > "$scratch/report.md" || complain "$question: no report"
@@ -99,11 +109,21 @@ list hardware
 list layouts
 END
 
+# Pages of the documentation.
+root=$(dirname "$0")/../..
+for page in "$root"/README.md "$root"/docs/*.md; do
+    wide=$(awk -v words=1 "$fits" "$page")
+    [ -z "$wide" ] || complain "${page#"$root"/}: $wide"
+done
+
 # What it must notice.
 printf '| %0115d |\n' 1 > "$scratch/wide.md"
 [ -z "$(awk "$fits" "$scratch/wide.md")" ] || complain "the widest table is refused"
 printf '| %0116d |\n' 1 > "$scratch/wide.md"
 [ -n "$(awk "$fits" "$scratch/wide.md")" ] || complain "a table that is too wide is taken"
+[ -n "$(awk -v words=1 "$fits" "$scratch/wide.md")" ] || complain "a page with a word that is too wide is taken"
+printf '| %050d %050d %050d |\n' 1 2 3 > "$scratch/wide.md"
+[ -z "$(awk -v words=1 "$fits" "$scratch/wide.md")" ] || complain "a page whose cells are folded is refused"
 printf '| a | b |\n| - | - |\n| 1 |\n' > "$scratch/bad.md"
 ! awk -f "$tables" "$scratch/bad.md" > "$scratch/log" || complain "tables.awk takes a row without a cell"
 printf '| a | b  |\n| - | -- |\n| 1 | \\| |\n' > "$scratch/good.md"

@@ -109,7 +109,7 @@ cuts() {
 foreign() {
     cp file.part as_it_was
     again "resumed by $2" "$2 -o file --resume"
-    refused 3 "file.part:$1: is not of this sweep; remove it to start again"
+    refused 3 "file.part:$1: belongs to another sweep; remove it to start again"
     cmp -s as_it_was file.part || fail "FILE.part was changed"
     left as_it_was file.part
 }
@@ -310,7 +310,7 @@ signals() {
     run 'a signal while resuming' "printf 'top_k\\n1\\n' > file.part; cp file.part before
         roofline sweep router --tokens 1:1000000000 --experts 8 --top-k 9 -f csv --columns top_k -o file --resume & pid=\$!
         sleep 0.5; kill -TERM \$pid; $ends"
-    [ ! -s "$err" ] || refused 143 'interrupted; file.part is as it was'
+    [ ! -s "$err" ] || refused 143 'interrupted; file.part is unchanged'
     [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
     cmp -s file.part before || fail "FILE.part was changed"
 }

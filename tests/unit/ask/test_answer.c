@@ -299,7 +299,7 @@ static void test_images(void **state)
     for (size_t i = 0; i < COUNT(formats); i++) {
         struct heard heard = {.text = ROOF_TEXT_INIT};
         struct roof_listener listener = {.draw = on_draw};
-        refuse("plot", formats[i], "nothing here draws images");
+        refuse("plot", formats[i], "images cannot be drawn here");
         assert_int_equal(listen_to(&heard, "plot", formats[i], &listener, NULL), ROOF_OK);
         assert_string_equal(heard.text.data, "an image");
         free_heard(&heard);
@@ -343,8 +343,8 @@ static void test_statuses(void **state)
     write_in(state, file, CHECKS("200"));
     says(line, ROOF_TEXT, ROOF_OK, "");
     refuse("predict operator=gemv n=10", ROOF_JSON, "gemv needs k");
-    refuse("predict", ROOF_JSON, "which operator or model?");
-    refuse("list list=models m=1", ROOF_JSON, "m is no input of this command");
+    refuse("predict", ROOF_JSON, "no operator or model is given");
+    refuse("list list=models m=1", ROOF_JSON, "m is not an input of this command");
     assert_int_equal(remove_files(state, &file, 1), 0);
 }
 
@@ -364,7 +364,7 @@ static void test_bad_records(void **state)
     assert_string_equal(error.message, "");
     assert_non_null(strstr(heard.complaints.data, "3 cell 3: k must be an integer"));
     assert_non_null(strstr(heard.complaints.data, "4 gemv needs k N"));
-    assert_non_null(strstr(heard.complaints.data, "0 2 of 4 lines are bad and left out"));
+    assert_non_null(strstr(heard.complaints.data, "0 lines left out as wrong: 2 of 4"));
     free_heard(&heard);
     assert_int_equal(remove_files(state, &file, 1), 0);
 }
@@ -401,7 +401,7 @@ static void test_update(void **state)
     struct roof_listener listener = {.replace = on_replace};
     write_in(state, file, CHECKS("201"));
     (void)snprintf(line, sizeof line, "check update= file=%s", path_in(path, state, file));
-    refuse(line, ROOF_TEXT, "nothing here writes files: leave out update");
+    refuse(line, ROOF_TEXT, "update writes files, which is not possible here: leave it out");
     assert_int_equal(listen_to(&heard, line, ROOF_TEXT, &listener, NULL), ROOF_OK);
     assert_string_equal(heard.replaced, path);
     assert_string_equal(heard.replacement.data, CHECKS("200"));

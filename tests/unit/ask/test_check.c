@@ -336,10 +336,10 @@ static void test_wrong_members(void **state)
         const char *message;
     } cases[] = {
         {GEMM EXPECT ", \"nmae\": 1", "1}]", "unknown key 'nmae'; known: name, "},
-        {GEMM "\"note\": 1", "{\"name\"", "a check needs expect or expect_error, and not both"},
+        {GEMM "\"note\": 1", "{\"name\"", "a check needs either expect or expect_error"},
         {GEMM EXPECT ", \"expect_error\": \"x\"", "{\"name\"",
-         "needs expect or expect_error, and not both"},
-        {GEMM "\"expect\": {}", "{}}]", "expect must be an object with a key or more"},
+         "needs either expect or expect_error"},
+        {GEMM "\"expect\": {}", "{}}]", "expect must be an object with at least one key"},
         {GEMM "\"expect_error\": 1", "1}]", "expect_error must be a string of one line"},
         {GEMM "\"expect_error\": \"\"", "\"\"}]", "expect_error must be a string of one line"},
         {"\"inputs\": {\"opertor\": \"gemm\"}, " EXPECT, "\"gemm\"",
@@ -349,10 +349,10 @@ static void test_wrong_members(void **state)
         {"\"inputs\": {\"operator\": \"gemm\", \"format\": \"html\"}, " EXPECT, "\"html\"",
          "unknown input 'format'"},
         {"\"inputs\": {\"m\": 1}, " EXPECT, "{\"m\"",
-         "the inputs name no operator, no model and no graph"},
-        {EXPECT, "{\"name\"", "the inputs name no operator, no model and no graph"},
+         "the inputs need an operator, a model or a graph"},
+        {EXPECT, "{\"name\"", "the inputs need an operator, a model or a graph"},
         {"\"inputs\": {\"operator\": \"gemm\", \"model\": \"x\"}, " EXPECT, "\"x\"",
-         "operator, model or graph: two at once"},
+         "operator, model and graph exclude each other: give one"},
         {"\"inputs\": [1], " EXPECT, "[1]", "inputs must be an object of inputs"},
         {"\"inputs\": {\"operator\": \"gemm\", \"m\": true}, " EXPECT, "true",
          "m must be a string or a number"},
@@ -378,7 +378,8 @@ static void test_wrong_members(void **state)
         {GEMM "\"expect\": {\"parts.0.tmie_us\": 1}", "1}", "unknown key 'tmie_us'"},
         {GEMM "\"expect\": {\"time_us.x\": 1}", "1}", "unknown key 'x'"},
         {GEMM "\"expect\": {\"time_us\": {\"relative\": 1}}", "{\"rel", "needs a value"},
-        {GEMM "\"expect\": {\"time_us\": {\"min\": 2, \"max\": 1}}", "{\"min", "min is above max"},
+        {GEMM "\"expect\": {\"time_us\": {\"min\": 2, \"max\": 1}}", "{\"min",
+         "min must not be above max"},
         {GEMM "\"expect\": {\"time_us\": {\"min\": \"2\"}}", "\"2\"", "min must be a number"},
         {GEMM "\"expect\": {\"time_us\": {\"min\": 2, \"value\": 1}}", "1}", "unknown"},
         {GEMM "\"expect\": {\"bottleneck\": {\"max\": 2}}", "{\"max", "need a number"},
@@ -386,7 +387,7 @@ static void test_wrong_members(void **state)
         {GEMM "\"expect\": {\"time_us\": {\"value\": 1, \"relative\": -1}}", "-1",
          "relative must be a number from 0 to 1"},
         {GEMM "\"expect\": {\"native\": {\"value\": true, \"absolute\": 1}}", "{\"val",
-         "only a number has a tolerance"},
+         "a tolerance is for numbers only"},
         {GEMM "\"tolerance\": 1, " EXPECT, "1,", "tolerance must be {"},
         {GEMM "\"tolerance\": {\"absolut\": 1}, " EXPECT, "1}, ", "unknown key 'absolut'"},
     };
@@ -416,18 +417,18 @@ static void test_wrong_files(void **state)
         {"[]", "a check file must be an object"},
         {"{\"checks\": []}", "checks must be an array"},
         {"{\"schema\": \"roofline/check/2\", \"checks\": []}", "schema must be"},
-        {"{\"schema\": \"roofline/check/1\"}", "checks must be an array with a check or more"},
+        {"{\"schema\": \"roofline/check/1\"}", "checks must be an array with at least one check"},
         {"{\"schema\": \"roofline/check/1\", \"checks\": []}", "checks must be an array"},
         {"{\"schema\": \"roofline/check/1\", \"checks\": [1]}", "a check must be an object"},
         {"{\"schema\": \"roofline/check/1\", \"checks\": [{}]}", "a check needs a name"},
-        {"{\"schema\": \"roofline/check/1\", \"schema\": 1}", "the key 'schema' stands twice"},
+        {"{\"schema\": \"roofline/check/1\", \"schema\": 1}", "the key 'schema' appears twice"},
         {"{\"schema\": \"roofline/check/1\", \"default\": {}}", "unknown key 'default'"},
         {"{\"schema\": \"roofline/check/1\", \"defaults\": {\"harware\": 1}, \"checks\": [1]}",
          "unknown input 'harware'"},
         {"{\"schema\": \"roofline/check/1\", \"checks\": [\n"
          "{\"name\": \"a\", \"inputs\": {\"operator\": \"add\"}, \"expect\": {\"flops\": 1}},\n"
          "{\"name\": \"a\", \"inputs\": {\"operator\": \"add\"}, \"expect\": {\"flops\": 1}}]}",
-         "the check in line 2 has this name too"},
+         "the check in line 2 already has this name"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_checks checks;

@@ -16,7 +16,7 @@ static void test_unknown_name_of_few(void **state)
     roof_unknown_name(&error, ROOF_INVALID, "thing", "x", names, 1);
     assert_string_equal(error.message, "unknown thing 'x'; known: c");
     roof_unknown_name(&error, ROOF_INVALID, "thing", "x", names, 0);
-    assert_string_equal(error.message, "unknown thing 'x'; none is known");
+    assert_string_equal(error.message, "unknown thing 'x'; none exists");
 }
 
 /* At most three of many names are suggested, the nearest first; equally near ones in their order.

@@ -101,22 +101,22 @@ static void test_refused(void **state)
         {"(a|(b)", "'(' without ')'"},
         {")", "')' without '('"},
         {"a)b", "')' without '('"},
-        {"*", "nothing is repeated"},
-        {"a|+", "nothing is repeated"},
-        {"(?)", "a group with '?' other than '(?:'"},
-        {"(?!a)", "a group with '?' other than '(?:'"},
-        {"a**", "a repetition is repeated"},
-        {"a+?*", "a repetition is repeated"},
-        {"a{2}", "a count in braces"},
+        {"*", "there is nothing to repeat"},
+        {"a|+", "there is nothing to repeat"},
+        {"(?)", "only the group '(?:' may begin with '?'"},
+        {"(?!a)", "only the group '(?:' may begin with '?'"},
+        {"a**", "a repetition cannot be repeated"},
+        {"a+?*", "a repetition cannot be repeated"},
+        {"a{2}", "counts in braces are not supported"},
         {"[a", "'[' without ']'"},
         {"[]", "'[' without ']'"},
         {"[^", "'[' without ']'"},
-        {"[b-a]", "a range that is none"},
-        {"[\\d-x]", "a range that is none"},
-        {"[a-\\d]", "a range that is none"},
-        {"\\1", "an escape that is none of \\d \\D \\w \\W \\s \\S and punctuation"},
-        {"[\\b]", "an escape that is none of \\d \\D \\w \\W \\s \\S and punctuation"},
-        {"a\\", "an escape that is none of \\d \\D \\w \\W \\s \\S and punctuation"},
+        {"[b-a]", "a range is wrong"},
+        {"[\\d-x]", "a range is wrong"},
+        {"[a-\\d]", "a range is wrong"},
+        {"\\1", "only the escapes \\d \\D \\w \\W \\s \\S and those of punctuation are allowed"},
+        {"[\\b]", "only the escapes \\d \\D \\w \\W \\s \\S and those of punctuation are allowed"},
+        {"a\\", "only the escapes \\d \\D \\w \\W \\s \\S and those of punctuation are allowed"},
     };
     static struct roof_pattern pattern;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -152,7 +152,7 @@ static void test_limits(void **state)
     assert_string_equal(roof_pattern_read(&pattern, repeat("a|b?", 1000)), "it is too long");
     assert_string_equal(roof_pattern_read(&pattern, repeat("(", 32)), "'(' without ')'");
     assert_string_equal(roof_pattern_read(&pattern, repeat("(", 33)),
-                        "too many groups in each other");
+                        "groups are nested too deeply");
     assert_null(roof_pattern_read(&pattern, repeat("(a)", 300))); /* beside each other */
 }
 

@@ -962,7 +962,7 @@ static void test_gnuplot_legend(void **unused)
     assert_non_null(strstr(text.data, "set label \"dot: bound\\073 tick: measured"));
     assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 1000, 600, &error),
                      ROOF_USAGE);
-    assert_non_null(strstr(error.message, "1000x600 has no room for the names of 24 groups"));
+    assert_non_null(strstr(error.message, "1000x600 is too small for the names of 24 groups"));
     roof_text_free(&text);
     roof_hardware_free(device);
 }

@@ -197,19 +197,22 @@ static void test_header(void **unused)
         const char *reason;
     } cases[] = {
         {"", NULL, ROOF_INVALID, 1,
-         "no column has measured values: measured_us, or for models ttft_ms, tpot_ms, e2e_ms or "
-         "tokens_per_s"},
-        {"# only this\n", NULL, ROOF_INVALID, 2, "no column has measured values"},
-        {"operator,n,k\ngemv,1,1\n", NULL, ROOF_INVALID, 1, "no column has measured values"},
+         "a column with measured values is missing: measured_us, or for models ttft_ms, tpot_ms, "
+         "e2e_ms or tokens_per_s"},
+        {"# only this\n", NULL, ROOF_INVALID, 2, "a column with measured values is missing"},
+        {"operator,n,k\ngemv,1,1\n", NULL, ROOF_INVALID, 1,
+         "a column with measured values is missing"},
         {"model,run,ttft\n", NULL, ROOF_INVALID, 1, "or tokens_per_s (is ttft ttft_ms?)"},
         {"model,tokens_pre_s\n", NULL, ROOF_INVALID, 1, "(is tokens_pre_s tokens_per_s?)"},
-        {"\n#\nmeasured_us,n\n", NULL, ROOF_INVALID, 3, "no column says what was measured"},
-        {"Operators,measured_us\n", NULL, ROOF_INVALID, 1, "no column says what was measured"},
+        {"\n#\nmeasured_us,n\n", NULL, ROOF_INVALID, 3,
+         "a column that names what was measured is missing"},
+        {"Operators,measured_us\n", NULL, ROOF_INVALID, 1,
+         "a column that names what was measured is missing"},
         {"ttft_ms,mean_ttft_ms\n", NULL, ROOF_INVALID, 1, "also as mean_ttft_ms"},
-        {"operator,measured_us,n,k,n\n", NULL, ROOF_INVALID, 1, "the column n stands twice"},
-        {"operator,measured_us,operator\n", NULL, ROOF_INVALID, 1, "operator stands twice"},
+        {"operator,measured_us,n,k,n\n", NULL, ROOF_INVALID, 1, "the column n appears twice"},
+        {"operator,measured_us,operator\n", NULL, ROOF_INVALID, 1, "operator appears twice"},
         {"operator,measured_us,Measured-us\n", NULL, ROOF_INVALID, 1, "also as Measured-us"},
-        {"operator,measured_us,x,x\n", NULL, ROOF_INVALID, 1, "x stands twice"},
+        {"operator,measured_us,x,x\n", NULL, ROOF_INVALID, 1, "x appears twice"},
         {"operator,mea\"sured_us\n", NULL, ROOF_INVALID, 1, "quotes"},
         {"operator,measured_us,tag\n", "tg", ROOF_USAGE, 0, "unknown column 'tg'"},
         {"operator,measured_us,tag\n", "tag,", ROOF_USAGE, 0, "unknown column ''"},
@@ -294,8 +297,8 @@ static void test_bad_rows(void **unused)
     static const struct {
         int line;
         const char *reason;
-    } expected[] = {{3, "8 cells where the header has 9"},
-                    {4, "10 cells where the header has 9"},
+    } expected[] = {{3, "the row has 8 cells, the header 9"},
+                    {4, "the row has 10 cells, the header 9"},
                     {5, "unknown operator 'germ'"},
                     {6, "unknown operator ''"},
                     {7, "measured_us"},
@@ -644,7 +647,7 @@ static void test_layouts(void **unused)
     struct roof_error error = {0};
     assert_int_equal(compare("operator,measured_us,layout,model,layout\n", NULL, NULL, &error),
                      ROOF_INVALID);
-    assert_non_null(strstr(error.message, "layout stands twice"));
+    assert_non_null(strstr(error.message, "layout appears twice"));
 }
 
 /* --- metrics of serving -------------------------------------------------------------------- */
@@ -701,11 +704,11 @@ static void test_metrics(void **unused)
     compare_ok(text.data, NULL, "isl");
     assert_true(heard.metrics);
     assert_string_equal(heard.rows.data, rows.data);
-    assert_string_equal(heard.bad.data,
-                        "4 phase decode has no ttft_ms; a request has: give prompt and generate\n"
-                        "5 no measured value: measured_us, ttft_ms, tpot_ms, e2e_ms and "
-                        "tokens_per_s are empty\n"
-                        "6 ttft_ms must be a number from 0.000001 to 1e+12, not '0'\n");
+    assert_string_equal(
+        heard.bad.data,
+        "4 phase decode has no ttft_ms; a whole request has one: give prompt and generate\n5 no "
+        "measured value: measured_us, ttft_ms, tpot_ms, e2e_ms and tokens_per_s are empty\n6 "
+        "ttft_ms must be a number from 0.000001 to 1e+12, not '0'\n");
     assert_int_equal(result.overall.rows, 5);
     assert_int_equal(result.overall.skipped, 1);
     assert_near(result.overall.ideal_mape, 0.5, 1e-12);
@@ -720,9 +723,9 @@ static void test_metrics(void **unused)
     /* An operator has a time, and nothing else. */
     compare_ok("operator,n,k,ttft_ms,measured_us\ngemv,1000,1000,1,\ngemv,1000,1000,,20.04\n", NULL,
                NULL);
-    assert_string_equal(heard.bad.data,
-                        "2 ttft_ms belongs to models; the measured time of an operator "
-                        "is measured_us\n");
+    assert_string_equal(
+        heard.bad.data,
+        "2 ttft_ms is for models; the measured time of an operator is measured_us\n");
     assert_int_equal(result.overall.rows, 1);
     done();
     roof_text_free(&text);
@@ -785,10 +788,10 @@ static void test_unknown_concurrency(void **unused)
         const char *row, *bad;
     } cases[] = {
         {"small,whole,inf,,,,4,400,80,1\n",
-         "2 the mean number of requests in flight is not known, as the benchmark ran without "
+         "2 the mean number of requests in flight is unknown, since the benchmark ran without "
          "max_concurrency: give it with batch\n"},
         {"small,whole,2,8,,,4,400,80,1\n",
-         "2 the mean number of requests in flight is not known, as the benchmark ran at a request "
+         "2 the mean number of requests in flight is unknown, since the benchmark ran at a request "
          "rate: give it with batch\n"},
         {"small,whole,2,8,,3,4,400,80,1\n", ""},
         {"small,whole,inf,3,,3,4,400,80,1\n", ""},

@@ -287,7 +287,7 @@ static void test_repository(void **state)
     assert_true(says("vllm serve mistralai/Mixtral-8x7B-v0.1 \\"));
     assert_false(says("in place of"));
     assert_int_equal(emit(vllm, &plan, 1, &q, "an-alias"), ROOF_OK);
-    assert_true(says(": 'an-alias: put its repository in place of mistralai/Mixtral-8x7B-v0.1"));
+    assert_true(says(": 'an-alias: replace mistralai/Mixtral-8x7B-v0.1 by its repository"));
     roof_hardware_free(hardware);
 }
 
@@ -349,7 +349,8 @@ static void test_ranks(void **state)
     assert_true(says("\nfor devices in 0,1,2 3,4,5; do\n"));
     plan[1].devices = 27;
     assert_int_equal(emit(vllm, plan + 1, 1, &q, "m"), ROOF_OK);
-    assert_true(says("3 copies of 9 devices, behind a load balancer: this once for each copy'"));
+    assert_true(
+        says("3 copies of 9 devices, behind a load balancer: run this once for each copy'"));
     assert_false(says("for devices"));
     /* AMD's variable. */
     hardware->vendor = "AMD";
@@ -362,7 +363,7 @@ static void test_ranks(void **state)
     assert_true(says("none of the 3 plans") && says("float8dq (KV cache bf16)"));
     assert_true(says(": 'Splits: tp 1, pp 1, attention_dp 1; in one node'\n"));
     assert_int_equal(emit(vllm, plan, 0, &q, "m"), ROOF_UNSATISFIED);
-    assert_true(says("vLLM runs nothing that satisfies the constraints"));
+    assert_true(says("vLLM runs no plan that satisfies the constraints"));
     for (const char *line = world.out.data; line != NULL && line[1] != '\0';
          line = strchr(line + 1, '\n')) {
         assert_memory_equal(line + (*line == '\n'), ": '", 3);
@@ -404,14 +405,14 @@ static void test_manifest(void **state)
     plan.dp = 4;
     plan.devices = 64;
     assert_int_equal(emit(vllm, &plan, 1, &q, "mixtral-8x7b"), ROOF_UNSATISFIED);
-    assert_true(says("# a copy spans nodes, which this manifest does not describe\n"));
+    assert_true(says("# a copy spans several nodes, which this manifest cannot describe\n"));
     assert_false(says("apiVersion"));
     only = other;
     plan.split = split_of(2, 1, 1);
     plan.dp = 1;
     plan.devices = 2;
     assert_int_equal(emit(vllm, &plan, 1, &q, "mixtral-8x7b"), ROOF_UNSATISFIED);
-    assert_true(says("# the manifest asks for nvidia.com/gpu, which this device is not\n"));
+    assert_true(says("# the manifest needs nvidia.com/gpu, and this is not an NVIDIA GPU\n"));
     form = NULL;
     roof_hardware_free(hardware);
     roof_hardware_free(other);

@@ -75,7 +75,7 @@ static void test_too_few(void **unused)
     struct roof_scale_fit out;
     struct roof_error error = {0};
     assert_int_equal(roof_scale_fit(&out, row, COUNT(row), &error), ROOF_UNSATISFIED);
-    assert_non_null(strstr(error.message, "these are 2"));
+    assert_non_null(strstr(error.message, "the file has 2"));
 }
 
 int main(void)

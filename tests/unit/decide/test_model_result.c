@@ -103,16 +103,16 @@ static void test_refusals(void **state)
         const char *const inputs[7];
         const char *says;
     } wrong[] = {
-        {{"hardware", "h100-sxm", NULL}, "which model?"},
-        {{"operator", "gemm", "m", "8", NULL}, "which model?"},
-        {{"model", "", NULL}, "which model?"},
+        {{"hardware", "h100-sxm", NULL}, "no model is given"},
+        {{"operator", "gemm", "m", "8", NULL}, "no model is given"},
+        {{"model", "", NULL}, "no model is given"},
         {{"model", "no-such-model", NULL}, "unknown model"},
         {{"model", "llama-3-8b", "hardware", "no-such-device", NULL}, "unknown hardware"},
         {{"model", "llama-3-8b", "batch", "0", NULL}, "batch"},
         {{"model", "llama-3-8b", "m", "8", NULL}, "does not take"},
-        {{"model", "llama-3-8b", "objective", "cost", NULL}, "no input of this command"},
+        {{"model", "llama-3-8b", "objective", "cost", NULL}, "not an input of this command"},
         {{"model", "llama-3-8b", "draft_model", "llama-3-8b", NULL}, "needs draft_tokens"},
-        {{"model", "llama-3-8b", "from", "records.csv", NULL}, "documents only"},
+        {{"model", "llama-3-8b", "from", "records.csv", NULL}, "as a document only"},
     };
     struct roof_store *store = NULL;
     struct roof_error error = {0};

@@ -140,11 +140,12 @@ static void test_engines(void **unused)
     assert_false(a->explained);
     roof_plan_answer_free(a);
     world.inputs.engine = "trtllm";
-    refuse(ROOF_USAGE, "emit vllm: it is not among engine");
+    refuse(ROOF_USAGE, "emit vllm: this engine is not among those of engine");
     world.inputs.emit = NULL;
     world.inputs.stack_given = true;
     world.inputs.base.common.stack = ROOF_STACK_VLLM;
-    refuse(ROOF_USAGE, "stack vllm with engine trtllm: these are not its kernels; leave out stack");
+    refuse(ROOF_USAGE,
+           "stack vllm with engine trtllm: the engine does not use these kernels; leave out stack");
 }
 
 /* The checkpoints of a model are the same model in other formats, and plans beside those of its
@@ -208,7 +209,7 @@ static void test_prices(void **unused)
     assert_int_equal(roof_plan_read_prices(price, hardware, COUNT(ids), "h100-sxm=3", &world.error),
                      ROOF_USAGE);
     assert_string_equal(world.error.message,
-                        "price_per_hour h100-sxm=3: h100-sxm has a price already");
+                        "price_per_hour h100-sxm=3: h100-sxm already has a price");
     assert_int_equal(world.error.key_count, 1);
     assert_int_equal(roof_plan_read_prices(price, hardware, COUNT(ids), "l4=3", &world.error),
                      ROOF_USAGE);
@@ -268,18 +269,18 @@ static void test_refusals(void **unused)
     const struct roof_hardware *const twice[] = {world.hardware[0], world.hardware[0]};
     enum roof_plan_objective objective = ROOF_PLAN_THROUGHPUT;
     world.inputs.base.prompt = 1;
-    refuse(ROOF_USAGE, "prompt and generate go together");
+    refuse(ROOF_USAGE, "prompt and generate need each other: give both");
     world.inputs.base.generate = 1;
     refuse(ROOF_USAGE, "context, or prompt and generate, not both");
     (void)begin(NULL);
     world.inputs.devices = many;
-    refuse(ROOF_USAGE, "devices goes up to 4096 here");
+    refuse(ROOF_USAGE, "devices must be at most 4096 here");
     (void)begin(NULL);
     world.inputs.hardware = twice;
     world.inputs.hardware_count = 2;
     refuse(ROOF_USAGE, "'h100-sxm' twice");
     world.inputs.hardware_count = 0;
-    refuse(ROOF_USAGE, "hardware takes 1 to 64 names");
+    refuse(ROOF_USAGE, "hardware may list 1 to 64 names");
     assert_int_equal(roof_plan_read_objective(&objective, 1, NULL), ROOF_USAGE);
     assert_int_equal(roof_plan_read_objective(&objective, 4, NULL), ROOF_OK);
     assert_int_equal(objective, ROOF_PLAN_COST);
@@ -308,7 +309,7 @@ static void test_explanations(void **unused)
     }
     roof_plan_answer_free(a);
     world.inputs.side[0] = ids[0];
-    refuse(ROOF_USAGE, "explain h100-sxm,fp8: both are devices, or both formats that engines run");
+    refuse(ROOF_USAGE, "explain h100-sxm,fp8: give two devices, or two formats that engines run");
     world.inputs.side[1] = ids[1];
     world.inputs.hardware_count = 2;
     a = answer();
@@ -322,11 +323,11 @@ static void test_explanations(void **unused)
     roof_plan_answer_free(a);
     world.inputs.side[0] = "bf16";
     world.inputs.side[1] = "fp8";
-    refuse(ROOF_USAGE, "explain bf16,fp8 goes without formats");
+    refuse(ROOF_USAGE, "explain bf16,fp8 cannot be combined with formats");
     world.inputs.side[0] = ids[0];
     world.inputs.side[1] = ids[1];
     world.inputs.emit = "vllm";
-    refuse(ROOF_USAGE, "explain h100-sxm,hgx-b200 goes without emit");
+    refuse(ROOF_USAGE, "explain h100-sxm,hgx-b200 cannot be combined with emit");
 }
 
 static void test_no_plan(void **unused)

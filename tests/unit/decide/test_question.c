@@ -91,8 +91,8 @@ static void test_keys(void **state)
         if (is_output(key) || is_of_service(key)) {
             char message[200];
             (void)snprintf(message, sizeof message,
-                           "<%s> is no input of a question: it says how "
-                           "the %s, which is up to the program that asks",
+                           "<%s> is not an input of a question: it sets how the %s, which the "
+                           "calling program decides",
                            key, is_output(key) ? "answer is written" : "service runs");
             refuse(key, "1", message);
             continue;
@@ -206,11 +206,11 @@ static void test_assignments(void **state)
     (void)state;
     put("set", "tdp_w=1");
     put("set", "tdp=1");
-    refuse("set", "tdp_w=2", "<set> tdp_w=2: tdp_w is given already");
-    refuse("set", "tdp_w", "<set> tdp_w: tdp_w is given already");
+    refuse("set", "tdp_w=2", "<set> tdp_w=2: tdp_w is already given");
+    refuse("set", "tdp_w", "<set> tdp_w: tdp_w is already given");
     put("class", "linear=fp8");
     put("class", "q=fp16");
-    refuse("class", "q=fp16", "<class> q=fp16: q is given already");
+    refuse("class", "q=fp16", "<class> q=fp16: q is already given");
     put("price_per_hour", "h100-sxm=1");
     put("price_per_hour", "h100-sxm=2");
     put("line", "a=1TFLOPS");
@@ -230,7 +230,7 @@ static void test_workload(void **state)
             open_another();
             put(keys[first], "gemm");
             refuse(keys[second], "llama",
-                   "a question is about one operator or one model: llama is too much");
+                   "a question has one operator or one model: leave out llama");
         }
         assert_int_equal(question->model, first == 1);
         assert_string_equal(first == 1 ? question->model_name : question->op, "gemm");
@@ -240,7 +240,7 @@ static void test_workload(void **state)
     assert_true(question->model);
     assert_null(question->model_name);
     assert_null(question->op);
-    refuse("model", "a", "a question is about one operator or one model: a is too much");
+    refuse("model", "a", "a question has one operator or one model: leave out a");
 }
 
 static void check(enum roof_command command, const char *message)
@@ -259,22 +259,23 @@ static void test_commands(void **state)
     put("m", "1");
     check(ROOF_COMMAND_PREDICT, "");
     check(ROOF_COMMAND_SWEEP, "");
-    check(ROOF_COMMAND_LIST, "<m> is no input of this command");
-    check(ROOF_COMMAND_CHECK, "<m> is no input of this command");
+    check(ROOF_COMMAND_LIST, "<m> is not an input of this command");
+    check(ROOF_COMMAND_CHECK, "<m> is not an input of this command");
     put("shard", "1/2");
-    check(ROOF_COMMAND_PREDICT, "<shard> is no input of this command");
+    check(ROOF_COMMAND_PREDICT, "<shard> is not an input of this command");
     check(ROOF_COMMAND_SWEEP, "");
     open_another();
     put("phase", "decode");
     check(ROOF_COMMAND_PREDICT, "");
     put("generate", "1");
-    check(ROOF_COMMAND_PREDICT, "<prompt> and <generate> are a whole request, without <phase>");
+    check(ROOF_COMMAND_PREDICT,
+          "<prompt> and <generate> ask for a whole request: leave out <phase>");
     put("from", "records.csv");
     check(ROOF_COMMAND_PREDICT, "");
     open_another();
     put("phase", "decode");
     put("prompt", "1");
-    check(ROOF_COMMAND_SWEEP, "<prompt> and <generate> are a whole request, without <phase>");
+    check(ROOF_COMMAND_SWEEP, "<prompt> and <generate> ask for a whole request: leave out <phase>");
 }
 
 static void test_borrow(void **state)

@@ -100,7 +100,7 @@ static void test_gemm_on_gb10(void **unused)
     assert_non_null(strstr(result.candidate[3].reason, "78% slower than nvfp4")); /* 1.777 */
     assert_non_null(strstr(result.candidate[3].reason, "less accuracy loss (<1%)"));
     assert_non_null(strstr(result.candidate[4].reason, "the same accuracy loss (1-2%)"));
-    assert_non_null(strstr(result.candidate[6].reason, "takes 3.6x as long as nvfp4"));
+    assert_non_null(strstr(result.candidate[6].reason, "takes 3.6x the time of nvfp4"));
 
     options.objective = ROOF_OBJECTIVE_TIME;
     recommend(&w, gb10, &accuracy, options);
@@ -181,12 +181,12 @@ static void test_edge_of_twenty_percent(void **unused)
         assert_near(find(P(FP16))->prediction.time_s, cases[i].slower, 1e-6);
         assert_near(find(P(FP8_E4M3))->prediction.time_s, cases[i].faster, 1e-6);
         assert_int_equal(result.candidate[0].format, cases[i].balanced);
-        assert_string_equal(result.candidate[0].reason,
-                            cases[i].balanced == P(FP16)
-                                ? "least accuracy loss (none) within 20% of the fastest "
-                                  "(fp8_e4m3); compute-bound"
-                                : "the fastest, and nothing near it has less accuracy loss; "
-                                  "compute-bound");
+        assert_string_equal(
+            result.candidate[0].reason,
+            cases[i].balanced == P(FP16)
+                ? "least accuracy loss (none) within 20% of the fastest "
+                  "(fp8_e4m3); compute-bound"
+                : "the fastest, and no format near it loses less accuracy; compute-bound");
         options.objective = ROOF_OBJECTIVE_TIME;
         recommend(&w, device, &made, options);
         assert_int_equal(result.candidate[0].format, P(FP8_E4M3));
@@ -231,7 +231,7 @@ static void test_edges_of_reasons(void **unused)
         {PEAKS("\"fp16\": 0.996, \"fp8\": 1"), ROOF_OBJECTIVE_BALANCED, P(FP8_E4M3), "as fast as"},
         {PEAKS("\"fp16\": 0.995, \"fp8\": 1"), ROOF_OBJECTIVE_BALANCED, P(FP8_E4M3), "1% faster"},
         {PEAKS("\"fp16\": 1, \"fp8\": 1.949"), ROOF_OBJECTIVE_TIME, P(FP16), "95% slower than"},
-        {PEAKS("\"fp16\": 1, \"fp8\": 1.95"), ROOF_OBJECTIVE_TIME, P(FP16), "takes 2.0x as long"},
+        {PEAKS("\"fp16\": 1, \"fp8\": 1.95"), ROOF_OBJECTIVE_TIME, P(FP16), "takes 2.0x the time"},
     };
     static const enum roof_precision list[] = {P(FP16), P(FP8_E4M3)};
     const struct roof_accuracy made = losses(ROOF_ACCURACY_NONE, ROOF_ACCURACY_BELOW_1,
@@ -736,7 +736,7 @@ static void test_nothing_left_to_store(void **unused)
         const struct roof_candidate *const c = &result.candidate[i];
         if (c->format == P(MXFP4)) { /* no unit: it could only have been stored */
             assert_int_equal(c->rank, 0);
-            assert_non_null(strstr(c->reason, "--kv fp16 fixes the cache"));
+            assert_non_null(strstr(c->reason, "--kv fp16 fixes the format of the cache"));
         } else if (c->format == P(FP8_E4M3)) { /* Q in fp8, but the product runs at fp16 */
             assert_int_equal(c->prediction.compute, P(FP16));
             assert_string_not_equal(c->method, "native_fp8");

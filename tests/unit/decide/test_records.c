@@ -132,14 +132,14 @@ static void test_names(void **unused)
                "{\"operator\":\"gemv\",\"n\":20,\"N\":20,\"K\":10}\n"
                "{\"operator\":\"gemv\",\"n\":10,\"K\":10}\n",
                "1:gemv 2.4 x-y=1/1;2:gemv 4.6 x-y=/;4:gemv 2.4 x-y=/;",
-               "3 the key 'N' stands twice in its object\n");
+               "3 the key 'N' appears twice in its object\n");
     static const struct {
         const char *text;
         const char *reason;
-    } twice[] = {{"n,N\n", "the column n stands twice, also as N"},
-                 {"Kv-Heads,k,kv_heads\n", "the column Kv-Heads stands twice, also as kv_heads"},
-                 {"Operator,operator\n", "the column Operator stands twice, also as operator"},
-                 {"a,a\n", "the column a stands twice"}};
+    } twice[] = {{"n,N\n", "the column n appears twice, also as N"},
+                 {"Kv-Heads,k,kv_heads\n", "the column Kv-Heads appears twice, also as kv_heads"},
+                 {"Operator,operator\n", "the column Operator appears twice, also as operator"},
+                 {"a,a\n", "the column a appears twice"}};
     for (size_t i = 0; i < COUNT(twice); i++) {
         struct roof_error error = {0};
         assert_int_equal(
@@ -201,7 +201,8 @@ static void test_arrays(void **unused)
                          ROOF_INVALID);
         assert_int_equal(error.line, i + 1);
         assert_string_equal(error.source, path);
-        assert_string_equal(error.message, "a JSON array; give one object per line (jq -c '.[]')");
+        assert_string_equal(error.message,
+                            "this is a JSON array; give one object per line (jq -c '.[]')");
         roof_records_close(&records);
     }
 }
@@ -213,8 +214,8 @@ static void test_bad_records(void **unused)
         const char *text;
         const char *reason;
     } cases[] = {
-        {"operator,n,k\ngemv,1\ngemv,10,10\n", "2 2 cells where the header has 3"},
-        {"operator,n,k\ngemv,1,1,1\ngemv,10,10\n", "2 4 cells"},
+        {"operator,n,k\ngemv,1\ngemv,10,10\n", "2 the row has 2 cells, the header 3"},
+        {"operator,n,k\ngemv,1,1,1\ngemv,10,10\n", "2 the row has 4 cells"},
         {"operator,n,k\ngemm,1,1\ngemv,10,10\n", "2 gemm needs m N"},
         {"operator,n,k\n,1,1\ngemv,10,10\n", "2 unknown operator ''"},
         {"operator,n,k\nmodel,1,1\ngemv,10,10\n", "2 operator model: "},
@@ -227,9 +228,9 @@ static void test_bad_records(void **unused)
         {"{\"operator\":\"gemv\",\n{\"operator\":\"gemv\",\"n\":10,\"k\":10}", "1 expected a key"},
         {"{}\n{\"operator\":\"gemv\",\"n\":10,\"k\":10}", "1 unknown operator ''"},
         {"{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n{\"n\":1,\"n\":1}\n",
-         "2 the key 'n' stands twice"},
+         "2 the key 'n' appears twice"},
         {"{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n{\"a\":1,\"\\u0061\":1}\n",
-         "2 the key 'a' stands twice"},
+         "2 the key 'a' appears twice"},
         {"{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n{\"n\":[]}\n",
          "2 n must be a string, a number"},
         {"{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n{\"weights\":{}}\n",
@@ -267,7 +268,7 @@ static void test_open(void **unused)
     assert_int_equal(open_text("n,m,n\n", ROOF_RECORDS_OPERATORS, ROOF_OPERATOR_GEMV, &error),
                      ROOF_INVALID);
     assert_int_equal(error.line, 1);
-    assert_non_null(strstr(error.message, "the column n stands twice"));
+    assert_non_null(strstr(error.message, "the column n appears twice"));
     roof_records_close(&records);
     roof_records_close(&records);
     static const char *const empty[] = {"", "\n", "# none\n\n", " \n"};
@@ -378,10 +379,9 @@ static void test_models(void **unused)
     assert_non_null(next());
     assert_int_equal(records.model_prediction->scenario.generate, 10);
     assert_null(next());
-    assert_string_equal(bad.data, "4 prefix_hit leaves a chunk of 50, not 49\n"
-                                  "5 draft_model is no input: draft_model gives it\n"
-                                  "6 no model small as fp8\n"
-                                  "7 operator gemv: operators go with predict from FILE\n");
+    assert_string_equal(bad.data, "4 prefix_hit leaves a chunk of 50, not 49\n5 a row cannot set "
+                                  "draft_model: give draft_model\n6 no model small as fp8\n7 "
+                                  "operator gemv: use predict from FILE for operators\n");
     roof_records_close(&records);
 }
 

@@ -66,7 +66,7 @@ static void test_formats(void **state)
         {"llama-3-8b",
          "fp8-block",
          {NULL, NULL, "fp8_block128", "fp8_e4m3", "bf16"},
-         "none of them"},
+         "means a published checkpoint"},
         {"deepseek-r1", "fp8-block", {NULL, "checkpoint", NULL, NULL, "bf16"}, NULL},
         {"llama-3-8b", "q4_k_m", {NULL, "q4_k_m", NULL, NULL, "fp16"}, NULL}, /* llama.cpp has it */
         {"llama-3-8b", "q6_k", {"q6_k", NULL, NULL, NULL, NULL}, "layout q6_k"},
@@ -161,7 +161,7 @@ static void test_hints(void **state)
     hint("q4_k_m", true, "q4_k_m is a layout of checkpoints, for models: layout q4_k_m");
     hint("awq-kv8", false, "awq-kv8 is a format of engines, for models: precision awq-kv8");
     hint("fp8-block", true,
-         "fp8-block is a format of engines, for models; here give weights fp8_block128 "
+         "fp8-block is a format of engines, for models only; here give weights fp8_block128 "
          "activations fp8_e4m3");
     hint("nothing", true, "unknown");
     roof_hint_format(NULL, "fp8", false, NULL);

@@ -301,7 +301,7 @@ static void test_refused(void **state)
     struct roof_scenario s = asked(ROOF_PHASE_MIXED, 2, 50);
     assert_int_equal(roof_survey_run(&t, m, &s, false, h, &error), ROOF_USAGE);
     assert_null(t);
-    assert_non_null(strstr(error.message, ": phase mixed goes"));
+    assert_non_null(strstr(error.message, "for phase mixed choose"));
     s = asked(ROOF_PHASE_DECODE, 2, 50);
     s.tp = 3;
     assert_int_equal(roof_survey_run(&t, m, &s, false, h, &error), ROOF_USAGE);

@@ -404,10 +404,10 @@ static void test_faults_are_one_line(void **state)
          "cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED"},
         {"FAKE_NO_MEMORY", "1", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2162688 bytes)"},
         {"FAKE_NO_MEMORY", "2", "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (33554432 bytes)"},
-        {"FAKE_BUSY", "2", "2 processes compute on the GPU; shared measures nevertheless"},
+        {"FAKE_BUSY", "2", "2 processes compute on the GPU; shared measures anyway"},
         {"FAKE_MIG", "1",
-         "the GPU is divided (MIG), so its parts share what is measured; shared measures "
-         "nevertheless"},
+         "the GPU is divided (MIG), so other parts would disturb the measurement; shared measures "
+         "anyway"},
     };
     (void)state;
     const struct roof_meter_task task =
@@ -426,8 +426,7 @@ static void test_busy_device_is_measured_when_shared(void **state)
     need_drivers();
     (void)setenv("FAKE_BUSY", "1", 1);
     assert_int_equal(try_task(&task, &error), ROOF_IO);
-    assert_string_equal(error.message,
-                        "1 process computes on the GPU; shared measures nevertheless");
+    assert_string_equal(error.message, "1 process computes on the GPU; shared measures anyway");
     /* The caller may leave the check out. */
     assert_int_equal(METER.open(&bench, &options, &error), ROOF_OK);
     assert_true(time_task(&amount, bench, &task) > 0);

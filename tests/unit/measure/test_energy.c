@@ -183,7 +183,7 @@ static void test_function_that_is_missing_is_named(void **state)
     assert_true(found.there_is_none == NULL);
     assert_int_equal(roof_library_find(&library, &found, needed, 2, &error), ROOF_IO);
     assert_string_equal(error.message,
-                        "libm.so.6 has no function there_is_none: another version is needed");
+                        "libm.so.6 has no function there_is_none: install another version");
     roof_library_close(&library);
     assert_null(library.handle);
 }

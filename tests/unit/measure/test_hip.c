@@ -232,7 +232,7 @@ static void test_sensors_are_those_of_the_device(void **state)
     assert_true(clocks.temperature_c == 51);
     assert_int_equal(METER.check(bench, &error), ROOF_OK);
     METER.describe(&device, bench);
-    assert_string_equal(device.alone, "GPU 0 is divided, or other processes compute on it");
+    assert_string_equal(device.alone, "GPU 0 is divided, or other processes use it");
     METER.close(bench);
     (void)unsetenv("FAKE_BUSY");
     (void)unsetenv("FAKE_GPUS");
@@ -291,7 +291,7 @@ static void test_faults_are_one_line(void **state)
          "hipblasLtMatmulAlgoGetHeuristic: HIPBLAS_STATUS_NOT_SUPPORTED"},
         {"FAKE_NO_MEMORY", "1", "hipMalloc: hipErrorOutOfMemory (2162688 bytes)"},
         {"FAKE_NO_MEMORY", "2", "hipMalloc: hipErrorOutOfMemory (33554432 bytes)"},
-        {"FAKE_BUSY", "2", "2 processes compute on the GPU; shared measures nevertheless"},
+        {"FAKE_BUSY", "2", "2 processes compute on the GPU; shared measures anyway"},
     };
     (void)state;
     const struct roof_meter_task task =

@@ -105,7 +105,7 @@ static void test_cells_refused(void **state)
         {"time_s,index,power_w\n,0,1\n", "the row has no time"},
         {"time_s,index,power_w\n[N/A],0,1\n", "the row has no time"},
         {"time_s,index,power_w\nN/A,0,1\n", "the row has no time"},
-        {"time_s,index,power_w\n1,0\n", "the row has 2 cells, and the header names 3 columns"},
+        {"time_s,index,power_w\n1,0\n", "the row has 2 cells, too few for the 3 columns"},
         {"time_s,power_w,clocks_event_reasons.active\n1,1,4\n", "a set of bits such as"},
         {"time_s,power_w,clocks_event_reasons.active\n1,1,0x\n", "a set of bits such as"},
         {"time_s,power_w,clocks_event_reasons.active\n1,1,0x4z\n", "a set of bits such as"},

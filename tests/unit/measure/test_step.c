@@ -239,7 +239,7 @@ static void test_too_little_memory_is_an_error(void **state)
     f->bench.room = 1e9;
     assert_int_equal(measure(f, LONG_S, &error), ROOF_IO);
     assert_string_equal(error.message,
-                        "one layer of llama-3-8b needs 1.39 GiB, and 953.7 MiB is free");
+                        "one layer of llama-3-8b needs 1.39 GiB, and 953.7 MiB of memory are free");
     free_fixture(f);
 }
 

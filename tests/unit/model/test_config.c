@@ -612,7 +612,7 @@ static void test_states(void **state)
             ",\n\"hybrid_override_pattern\": \"M-M\"}",
             2, 28, "hybrid_override_pattern must have a letter for each of the 6 layers");
     refused("{" LLAMA ",\n" DELTA "}", 2, 27,
-            "the key linear_num_value_heads is not known, and may change the layers; remove it if "
+            "the key linear_num_value_heads is not known and may change the layers; remove it if "
             "it does not");
     refused("{\"model_type\": \"kimi_linear\", " SIZES ",\n\"linear_attn_config\": 4}", 2, 23,
             "linear_attn_config must be an object");
@@ -701,7 +701,7 @@ static void test_lightning_and_scans(void **state)
     refused("{" LLAMA ",\n\"attn_layer_period\": 8}", 2, 22,
             "the key attn_layer_period is not understood: some layers are state-space layers");
     refused("{\"model_type\": \"jamba\", " SIZES ",\n\"block_size\": 8}", 2, 15,
-            "the key block_size is not known, and may change the layers; remove it if it does not");
+            "the key block_size is not known and may change the layers; remove it if it does not");
 }
 
 /* --- experts ------------------------------------------------------------------------------- */

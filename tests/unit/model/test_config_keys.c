@@ -53,15 +53,15 @@ static void test_refused(void **state)
         {"\"moe_topk\": [\"a\"]", 13,
          "moe_topk must be an integer, or a list with the same one for each of the 6 layers"},
         {"\"num_wonder_layers\": 3", 22,
-         "the key num_wonder_layers is not known, and may change the layers; remove it if it does "
+         "the key num_wonder_layers is not known and may change the layers; remove it if it does "
          "not"},
         {"\"use_odd_attention\": true", 22,
-         "the key use_odd_attention is not known, and may change the layers; remove it if it does "
+         "the key use_odd_attention is not known and may change the layers; remove it if it does "
          "not"},
         {"\"head_map\": {\"a\": 1}", 13,
-         "the key head_map is not known, and may change the layers; remove it if it does not"},
+         "the key head_map is not known and may change the layers; remove it if it does not"},
         {"\"skip_layers\": [1, 2]", 16,
-         "the key skip_layers is not known, and may change the layers; remove it if it does not"}};
+         "the key skip_layers is not known and may change the layers; remove it if it does not"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_error error;
         assert_null(with(cases[i].member, &error));
@@ -111,8 +111,8 @@ static void test_noted(void **state)
     struct roof_model *const m =
         with("\"mystery\": 3, \"wonder\": \"x\", \"layer_kind\": \"y\"", &error);
     assert_non_null(m);
-    assert_string_equal(m->remarks[0], "keys that are not known, and count for nothing: mystery, "
-                                       "wonder, layer_kind");
+    assert_string_equal(m->remarks[0],
+                        "unknown keys, which are ignored: mystery, wonder, layer_kind");
     assert_null(m->remarks[1]);
     roof_model_free(m);
 }
@@ -128,7 +128,7 @@ static void test_root(void **state)
                      ROOF_INVALID);
     assert_memory_equal(error.message, "the key wonder_layers", 21);
     struct roof_model *const m = parse("{\"text_config\": {" SIZES "}, \"mystery\": 2}");
-    assert_string_equal(m->remarks[0], "keys that are not known, and count for nothing: mystery");
+    assert_string_equal(m->remarks[0], "unknown keys, which are ignored: mystery");
     roof_model_free(m);
 }
 
@@ -162,8 +162,7 @@ static void test_every_config(void **state)
                 assert_non_null(strstr(error.message, keys[k].key));
             } else {
                 assert_int_equal(status, ROOF_OK);
-                assert_string_equal(model->remarks[0],
-                                    "keys that are not known, and count for nothing: mystery");
+                assert_string_equal(model->remarks[0], "unknown keys, which are ignored: mystery");
                 assert_null(model->remarks[1]);
             }
             roof_model_free(model);

@@ -919,7 +919,7 @@ static void test_several_files(void **state)
     llama_block(&b, 0, Q6_K, Q6_K);
     write_file(&b, third);
     free_builder(&b);
-    expect_bad(path, ROOF_INVALID, "blk.0.attn_norm.weight stands twice");
+    expect_bad(path, ROOF_INVALID, "blk.0.attn_norm.weight appears twice");
     /* a file that is missing is named */
     assert_int_equal(unlink(third), 0);
     struct roof_model *const none = roof_model_new();
@@ -1082,7 +1082,7 @@ static void test_hostile_metadata(void **state)
     struct builder *at = b;
     llama_metadata(at);
     list(at, "llama.attention.head_count_kv", unequal, 2);
-    build_bad(at++, state, "llama.attention.head_count_kv stands twice");
+    build_bad(at++, state, "llama.attention.head_count_kv appears twice");
     static const struct {
         const int *values;
         size_t count;
@@ -1139,11 +1139,11 @@ static void test_hostile_tensors(void **state)
     llama_metadata(&b[4]);
     llama_tensors(&b[4]);
     tensor(&b[4], "token_embd.weight", Q4_K, 256, 1000, 0);
-    build_bad(&b[4], state, "token_embd.weight stands twice");
+    build_bad(&b[4], state, "token_embd.weight appears twice");
     llama_metadata(&b[5]);
     llama_tensors(&b[5]);
     in_block(&b[5], 1, "attn_q.weight", Q4_K, 256, 256, 0);
-    build_bad(&b[5], state, "blk.1.attn_q.weight stands twice");
+    build_bad(&b[5], state, "blk.1.attn_q.weight appears twice");
     llama_metadata(&b[6]);
     llama_tensors(&b[6]);
     in_block(&b[6], 1, "ssm_a.weight", F32, 256, 0, 0);

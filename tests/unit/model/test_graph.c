@@ -2359,11 +2359,11 @@ static void test_refused_classes(void **state)
     static const struct {
         const char *assignment, *message;
     } cases[] = {
-        {"lm_head", "class takes NAME=P such as lm_head=bf16, not 'lm_head'"},
+        {"lm_head", "class must be NAME=P such as lm_head=bf16, not 'lm_head'"},
         {"a23456789012345678901234567890123=bf16",
-         "class takes NAME=P such as lm_head=bf16, not 'a23456789012345678901234567890123=bf16'"},
+         "class must be NAME=P such as lm_head=bf16, not 'a23456789012345678901234567890123=bf16'"},
         {"a2345678901234567890123456789012=bf16",
-         "class takes NAME=P such as lm_head=bf16, not 'a2345678901234567890123456789012=bf16'"},
+         "class must be NAME=P such as lm_head=bf16, not 'a2345678901234567890123456789012=bf16'"},
         {"a234567890123456789012345678901=bf16", "unknown class 'a234567890123456789012345678901'"},
         {"head=bf16", "unknown class 'head'"},
         {"lm_head=bf", "unknown precision 'bf'"},
@@ -2516,49 +2516,47 @@ static void test_refused_sizes(void **state)
 static void test_refused_combinations(void **state)
 {
     (void)state;
-    refused(DENSE, WITH(.prompt = 10), "prompt and generate go together");
-    refused(DENSE, WITH(.generate = 10), "prompt and generate go together");
+    refused(DENSE, WITH(.prompt = 10), "prompt and generate need each other: give both");
+    refused(DENSE, WITH(.generate = 10), "prompt and generate need each other: give both");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .phase = ROOF_PHASE_PREFILL),
-            "prompt and generate are a whole request, without phase");
+            "prompt and generate ask for a whole request: leave out phase");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .phase = ROOF_PHASE_MIXED),
-            "prompt and generate are a whole request, without phase");
+            "prompt and generate ask for a whole request: leave out phase");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .context = 20),
-            "prompt and generate give the lengths, without context");
+            "prompt and generate give the lengths: leave out context");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .chunk = 5, .static_batch = 1),
             "static prefills whole prompts: leave out chunk");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .chunk = ROOF_CHUNK_WHOLE, .static_batch = 1),
             "static prefills whole prompts: leave out chunk");
-    refused(DENSE, WITH(.static_batch = 1), "static goes with prompt and generate");
-    refused(DENSE, WITH(.chunk = ROOF_CHUNK_WHOLE), "chunk 0 goes with prompt and generate");
+    refused(DENSE, WITH(.static_batch = 1), "static needs prompt and generate");
+    refused(DENSE, WITH(.chunk = ROOF_CHUNK_WHOLE), "chunk 0 needs prompt and generate");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .draft_tokens = 2),
-            "draft_tokens goes with phase decode");
+            "draft_tokens needs phase decode");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .draft_tokens = 2),
-            "draft_tokens goes with phase decode");
-    refused(DENSE, WITH(.chunk = 5),
-            "chunk goes with prompt and generate, or with phase prefill or mixed");
-    refused(DENSE, WITH(.prefill_batch = 2), "prefill_batch goes with phase mixed");
+            "draft_tokens needs phase decode");
+    refused(DENSE, WITH(.chunk = 5), "chunk needs prompt and generate, or phase prefill or mixed");
+    refused(DENSE, WITH(.prefill_batch = 2), "prefill_batch needs phase mixed");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefill_context = 2),
-            "prefill_context goes with phase mixed");
-    refused(DENSE, WITH(.prefix_hit = 0.5), "prefix_hit goes with phase prefill, without chunk");
+            "prefill_context needs phase mixed");
+    refused(DENSE, WITH(.prefix_hit = 0.5), "prefix_hit needs phase prefill, without chunk");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .chunk = 5, .prefix_hit = 0.5),
-            "prefix_hit goes with phase prefill, without chunk");
+            "prefix_hit needs phase prefill, without chunk");
     /* One is as much as ten. */
-    refused(DENSE, WITH(.prompt = 1), "prompt and generate go together");
-    refused(DENSE, WITH(.generate = 1), "prompt and generate go together");
+    refused(DENSE, WITH(.prompt = 1), "prompt and generate need each other: give both");
+    refused(DENSE, WITH(.generate = 1), "prompt and generate need each other: give both");
     refused(DENSE, WITH(.prompt = 1, .generate = 1, .context = 1),
-            "prompt and generate give the lengths, without context");
+            "prompt and generate give the lengths: leave out context");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .draft_tokens = 1),
-            "draft_tokens goes with phase decode");
-    refused(DENSE, WITH(.chunk = 1),
-            "chunk goes with prompt and generate, or with phase prefill or mixed");
-    refused(DENSE, WITH(.prefill_batch = 1), "prefill_batch goes with phase mixed");
+            "draft_tokens needs phase decode");
+    refused(DENSE, WITH(.chunk = 1), "chunk needs prompt and generate, or phase prefill or mixed");
+    refused(DENSE, WITH(.prefill_batch = 1), "prefill_batch needs phase mixed");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .prefill_batch = 2),
-            "prefill_batch goes with phase mixed");
+            "prefill_batch needs phase mixed");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .prefill_context = 2),
-            "prefill_context goes with phase mixed");
-    refused(DENSE, WITH(.prefill_context = 1), "prefill_context goes with phase mixed");
+            "prefill_context needs phase mixed");
+    refused(DENSE, WITH(.prefill_context = 1), "prefill_context needs phase mixed");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .chunk = 1, .prefix_hit = 0.5),
-            "prefix_hit goes with phase prefill, without chunk");
+            "prefix_hit needs phase prefill, without chunk");
     struct roof_scenario s = WITH(.context = 10);
     s.common.formats.activations = P(Q4_K);
     struct roof_model *const m = parse(DENSE);

@@ -906,8 +906,8 @@ static void test_exclusions_refused(void **state)
         parse(CONFIG("\"quantization_config\": {\"quant_method\": \"fp8\", \"ignore\":\n"
                      "[\"lm_head\", \"re:((a{1,200}){1,200}){1,200}\"]}"));
     not_applied(m, "checkpoint", ROOF_INVALID, 3, 13,
-                "quantization_config: regular expression '((a{1,200}){1,200}){1,200}': a count in "
-                "braces; give the formats with layout or class");
+                "quantization_config: regular expression '((a{1,200}){1,200}){1,200}': counts in "
+                "braces are not supported; give the formats with layout or class");
     roof_model_free(m);
 
     /* 512 layers x 20 weights x a megabyte; and as many short entries as take as long. */

@@ -303,8 +303,8 @@ static void test_unknown_keys(void **state)
                        "\"image_size\": 896, \"hidden_act\": \"gelu\", \"num_experts\": 4, "
                        "\"mystery\": null, \"wonder\": [1]}}");
     assert_int_equal(m->tower.layers, 2);
-    assert_string_equal(m->remarks[0], "keys of vision_config that are not known, and count for "
-                                       "nothing: num_experts, wonder");
+    assert_string_equal(m->remarks[0],
+                        "unknown keys of vision_config, which are ignored: num_experts, wonder");
     assert_null(m->remarks[1]);
     roof_model_free(m);
 }

@@ -167,7 +167,7 @@ static void test_refused(void **state)
         {"experts", true, 1, "tiny has no experts"},
         {"layers:5", true, 1, "tiny has 4 layers, too few"},
         {"layers:2", false, 1, "needs the memory bandwidth of the host"},
-        {"layers:2", true, 2, "is for one device, not 2"},
+        {"layers:2", true, 2, "needs one device, not 2"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_error error = {0};

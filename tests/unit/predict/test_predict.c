@@ -1084,7 +1084,7 @@ static void test_no_flops_and_no_products(void **unused)
     struct roof_prediction refused;
     struct roof_error error = {0};
     assert_int_equal(roof_predict(&refused, &w, device, &error), ROOF_USAGE);
-    assert_non_null(strstr(error.message, "compute: nothing"));
+    assert_non_null(strstr(error.message, "compute: no unit"));
     roof_hardware_free(device);
 }
 

@@ -655,7 +655,7 @@ static void test_refused_columns(void **unused)
         {ROOF_OUTPUT_CSV,
          "a_name_that_is_longer_than_any_key_of_any_table_and_longer_than_the_buffer_for_it",
          "unknown column 'a_name_that_is_longer", "schema"},
-        {ROOF_OUTPUT_JSON, "n", "columns goes with format", "text, csv, ndjson or md"},
+        {ROOF_OUTPUT_JSON, "n", "columns needs format", "text, csv, ndjson or md"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_table table;
@@ -1201,7 +1201,7 @@ static void test_text_of_fallbacks(void **unused)
     struct roof_prediction p =
         predict_in(ROOF_OPERATOR_GEMV, SHAPE(.n = 64, .k = 64), P(MXFP4), device);
     roof_report_text(&text, &p, NULL);
-    expect(&text, "synthetic has no mxfp4 unit: the product runs at fp16");
+    expect(&text, "synthetic has no mxfp4 unit: the product is computed in fp16");
     roof_text_clear(&text);
     p = predict_in(ROOF_OPERATOR_GEMV, SHAPE(.n = 64, .k = 64), P(FP64), device);
     roof_report_text(&text, &p, NULL);

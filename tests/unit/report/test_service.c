@@ -755,7 +755,7 @@ static void test_text(void **state)
          " lower bound; 510 us expected; all prompts together\n  time per token "},
         {request(2, 100, 9),
          " lower bound; 150 us expected;\n                                     mean over 8 tokens, "
-         "the context growing\n  end to end "},
+         "with a growing context\n  end to end "},
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct roof_text text = text_of(m, cases[c].s, &b);

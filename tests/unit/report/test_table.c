@@ -22,7 +22,7 @@ static void test_refused_columns(void **unused)
         {ROOF_OUTPUT_CSV, "time_us,nope", "unknown column 'nope'"},
         {ROOF_OUTPUT_CSV, "time_us,flops,time_us", "'time_us' twice"},
         {ROOF_OUTPUT_CSV, "time_us,", "unknown column ''"},
-        {ROOF_OUTPUT_JSON, "time_us", "columns goes with format"},
+        {ROOF_OUTPUT_JSON, "time_us", "columns needs format"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_table table;

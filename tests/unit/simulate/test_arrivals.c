@@ -22,15 +22,15 @@ static void test_refused(void **state)
     struct roof_error e = {0};
     double rate = 0;
     check_refused(roof_arrivals_read(&process, "bursty", &e), &e,
-                  "arrivals is poisson, constant or gamma:CV, not 'bursty'");
+                  "arrivals must be poisson, constant or gamma:CV, not 'bursty'");
     check_refused(roof_arrivals_read(&process, "gamma", &e), &e,
-                  "arrivals is poisson, constant or gamma:CV, not 'gamma'");
+                  "arrivals must be poisson, constant or gamma:CV, not 'gamma'");
     assert_int_equal(roof_arrivals_read(&process, "gamma:0", &e), ROOF_USAGE);
     assert_int_equal(roof_arrivals_read(&process, "gamma:1:2:3", &e), ROOF_USAGE);
     assert_int_equal(roof_arrivals_read(&process, "poisson:1", &e), ROOF_USAGE);
     check_refused(
         roof_length_read(&length, "prompt", "normal:5:1", &e), &e,
-        "prompt is a number of tokens, uniform:A:B or lognormal:MEAN:CV, not 'normal:5:1'");
+        "prompt must be a number of tokens, uniform:A:B or lognormal:MEAN:CV, not 'normal:5:1'");
     assert_int_equal(roof_length_read(&length, "prompt", "0", &e), ROOF_USAGE);
     assert_int_equal(roof_length_read(&length, "prompt", "uniform:8:7", &e), ROOF_USAGE);
     assert_int_equal(roof_length_read(&length, "prompt", "uniform:8", &e), ROOF_USAGE);

@@ -325,7 +325,7 @@ static void test_refused(void **state)
          "has 2 hash_ids", 1},
         {"{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [-1]}\n",
          "whole numbers", 1},
-        {"{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 0}\n", "no request", 0},
+        {"{\"timestamp\": 1, \"input_length\": 1, \"output_length\": 0}\n", "no requests", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct roof_request_trace t;

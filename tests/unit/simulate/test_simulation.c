@@ -213,8 +213,9 @@ static void test_limit_texts(void **state)
     assert_int_equal(roof_latency_limit_read(&limit, "max_ttft", "p101:20ms", &e), ROOF_USAGE);
     assert_int_equal(roof_latency_limit_read(&limit, "max_ttft", "p99:20", &e), ROOF_USAGE);
     assert_int_equal(roof_latency_limit_read(&limit, "max_ttft", "median:1s", &e), ROOF_USAGE);
-    assert_string_equal(e.message, "max_ttft is a time, pNN:TIME or mean:TIME, such as p99:500ms, "
-                                   "not 'median:1s'");
+    assert_string_equal(
+        e.message,
+        "max_ttft must be a time, pNN:TIME or mean:TIME, such as p99:500ms, not 'median:1s'");
 }
 
 /* One seed gives the same numbers, another one others that are close. */
