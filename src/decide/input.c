@@ -388,8 +388,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(HOST_TIME) =
         {.option = "host-time",
          .kind = ROOF_INPUT_TEXT,
-         .value = "engine|none|TIME",
-         .help = "host time of the engine (default: that of --stack; engine:VERSION picks one)",
+         .value = "engine|none|TIME|LIST",
+         .help = "host time of the engine (default: that of --stack; engine:VERSION; request=27ms,...)",
          .of = ROOF_OF_MODELS,
          .commands = SERVED(WORKLOAD) & ~(unsigned)ROOF_COMMAND_PLOT,
          .group = ROOF_GROUP_EXPECTED},
