@@ -293,7 +293,7 @@ The error is the median of |expected / measured - 1| over the runs, whose softwa
 - **Formats.** Runs of v4.1 state none: they count as FP8, and as NVFP4 on B200. FP4 on AMD is MXFP4.
 - **Runs.** llama2-70b-99 and llama2-70b-99.9 are often one run, which then counts once.
 
-Software moves: H100 gained 29% from v4.1 to v5.1, and MI300X 16%. B200 is faster than expected, by a fifth since v5.1; why is not known. The one run of MI355X in FP8 is as fast as those in FP4.
+Software moves: H100 gained 29% from v4.1 to v5.1, and MI300X 16%. B200 is faster than expected, by a fifth since v5.1; why is not known. H100 PCIe reaches less than half of it: none of its kernels were measured, and its power limit of 350 W is not in the estimate. The one run of MI355X in FP8 is as fast as those in FP4.
 
 EOF
     python3 -B tests/mlperf_errors.py "$bin" "$dir/more/mlperf_llm.csv"

@@ -614,12 +614,9 @@ static void test_hosts(void **state)
         double sequence_s;
         double request_s;
         double overlap_s;
-    } rows[] = {{"vllm", NULL, 0, 0, 0.025, 0},
-                {"vllm", "2024", 772e-6, 53e-6, 0, 0},
-                {"vllm", "0.9", 0, 0, 0.025, 0},
-                {"trtllm", NULL, 0, 0, 0.027, 1e-6},
-                {"trtllm", "1.0", 0, 0, 0.027, 0},
-                {"trtllm", "2024", 0, 0, 0.027, 1e-6}};
+    } rows[] = {{"vllm", NULL, 0, 0, 0.025, 0},    {"vllm", "2024", 772e-6, 53e-6, 0, 0},
+                {"vllm", "0.9", 0, 0, 0.025, 0},   {"trtllm", NULL, 0, 0, 0.027, 1e-6},
+                {"trtllm", "1.0", 0, 0, 0.027, 0}, {"trtllm", "2024", 0, 0, 0.027, 1e-6}};
     size_t number = 0;
     for (size_t i = 0; i < COUNT(rows); i++) {
         assert_int_equal(roof_engine_find(&number, engines, rows[i].engine, NULL), ROOF_OK);
