@@ -165,11 +165,21 @@ def host_of(row):
     return "engine:1.0" if row["framework"] == "trtllm" and not is_overlapped(row) else "engine"
 
 
-def times(program, row, host):
-    """Simulated and measured means: ((TTFT, TTFT), (TPOT, TPOT)), with a host time."""
+def has_graphs(row):
+    """True if prompts have piecewise CUDA graphs: what the recipes of DeepSeek-R1 for TensorRT-LLM turn on."""
+    tp, groups, _, moe_ep = split_of(row)
+    users, lengths = size(row["concurrency"]), (row["isl"], row["osl"])
+    if row["precision"] == "fp4":
+        return lengths == ("1024", "1024") and tp * groups == moe_ep == 8
+    return users >= (128 if lengths == ("1024", "8192") else 64)
+
+
+def times(program, row, host, change=lambda question: question):
+    """Simulated and measured means: ((TTFT, TTFT), (TPOT, TPOT)), with a host time and a change of the question."""
     question = command(row)
     if question is None:
         return None
+    question = change(question)
     done = subprocess.run([program, *question, "--host-time", host], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         print(" ".join(question), re.sub(r"\s+", " ", done.stderr), file=sys.stderr)
@@ -245,6 +255,45 @@ def line(program, name, runs):
     return f"| {name} | {len(runs)} | {' | '.join(cells + rest)} |"
 
 
+def vary(question):
+    """Lengths that vary by 10%, in place of one length."""
+    for key in ("--prompt", "--generate"):
+        at = question.index(key) + 1
+        length = int(question[at])
+        question[at] = f"uniform:{9 * length // 10}:{11 * length // 10}"
+    return question
+
+
+def with_launches(row):
+    """The host time of TensorRT-LLM with 90 us to launch a kernel of a prompt, where that has no graph."""
+    deepseek = "DeepSeek" in row["model"]
+    return "request=27ms,overlap=1us" + ("" if deepseek and has_graphs(row) else ",launch=90us")
+
+
+def print_changes(program, groups):
+    """A table of what the errors are with something that is not simulated by default."""
+    def marlin(question):
+        return question + ["--class", "experts=int4_g128"]
+    trtllm = [run["row"] for run in groups["B200-SXM", "trtllm", "warm"]]
+    changes = (
+        ("B200, TensorRT-LLM, warm: DeepSeek-R1", [row for row in trtllm if "DeepSeek" in row["model"]],
+         "`launch=90us`, without graphs", with_launches, lambda question: question),
+        ("B200, TensorRT-LLM, warm: gpt-oss-120b", [row for row in trtllm if "gpt-oss" in row["model"]],
+         "`launch=90us`", with_launches, lambda question: question),
+        ("H100, vLLM, warm: gpt-oss-120b", [run["row"] for run in groups["H100-SXM", "vllm", "warm"]],
+         "`--class experts=int4_g128`", host_of, marlin),
+        ("H100, TensorRT-LLM: Llama-3.1-8B",
+         [run["row"] for run in groups["H100-SXM", "trtllm", "Llama-3.1-8B-Instruct"]],
+         "lengths that vary by 10%", host_of, vary))
+    print("\n| runs | with | rows | TPOT before | TPOT | TTFT before | TTFT |")
+    print("|---|---|---|---|---|---|---|")
+    for name, rows, what, host, change in changes:
+        before = [times(program, row, host_of(row)) for row in rows]
+        after = [times(program, row, host(row), change) for row in rows]
+        cells = [f"{100 * error([run[column] for run in runs]):.1f}" for column in (1, 0) for runs in (before, after)]
+        print(f"| {name} | {what} | {len(rows)} | {cells[0]} | **{cells[1]}** | {cells[2]} | **{cells[3]}** |")
+
+
 def name_of(row):
     """The model of a run, with its formats where there are several."""
     model = row["model"].split("/")[1]
@@ -269,6 +318,7 @@ def main():
     for (gpu, engine, model), found in sorted(groups.items()):
         name = f"**{model}**" if len(found) >= ROWS_LEAST and model == "all" else model
         print(line(program, f"{DEVICES[gpu]} | {engine} | {name}", found))
+    print_changes(program, groups)
     print(f"\nRows left out: {repeated} that repeat a run, {drafted} that draft or may do so, {skipped} others.")
     twice, once = counted_twice(read(path))
     print(f"Runs with parallel experts that an export counts twice: {twice}; {once} of these are in another export "

@@ -389,7 +389,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
         {.option = "host-time",
          .kind = ROOF_INPUT_TEXT,
          .value = "engine|none|TIME|LIST",
-         .help = "host time of the engine (default: that of --stack; engine:VERSION; request=27ms,...)",
+         .help =
+             "host time of the engine (default: that of --stack; engine:VERSION; request=27ms,...)",
          .of = ROOF_OF_MODELS,
          .commands = SERVED(WORKLOAD) & ~(unsigned)ROOF_COMMAND_PLOT,
          .group = ROOF_GROUP_EXPECTED},
