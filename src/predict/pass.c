@@ -388,8 +388,8 @@ static void add_expected(struct roof_pass_expected *pass, const struct costed *s
                          const struct engine_part *engine)
 {
     double time_s = engine->alone_s;
-    double low_s = engine->alone_s;
-    double high_s = engine->alone_s;
+    double low_s = 0;
+    double high_s = 0;
     for (size_t i = 0; i < stage->graph.count; i++) {
         const struct roof_expected_sum *const e = &stage->expected[stack][i];
         const double count =
@@ -402,8 +402,8 @@ static void add_expected(struct roof_pass_expected *pass, const struct costed *s
     }
     const double waits_s = longer(time_s, engine->launches_s) - time_s;
     pass->share_s[ROOF_BOTTLENECK_OVERHEAD] += engine->alone_s + waits_s;
-    pass->low_s += longer(low_s, engine->launches_s);
-    pass->high_s += longer(high_s, engine->launches_s);
+    pass->low_s += longer(engine->alone_s + low_s, engine->launches_s);
+    pass->high_s += longer(engine->alone_s + high_s, engine->launches_s);
     add_times(&pass->times, longer(time_s, engine->launches_s));
 }
 
