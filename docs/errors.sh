@@ -247,7 +247,9 @@ if [ -f "$dir/more/inferencemax_agg.csv" ]; then
 The host time of engines ([accuracy](accuracy.md#host-time-of-engines)) was fitted to the static batches above and to the closed loops below with at most 128 users. The errors are means: of whole requests and times per token for steps, and of simulated times to first token for requests.
 Each line has the error of one group without host time (`none`), and with the host time fitted to the other groups (`error`). The last two columns are that host time; the time of a request is under `step us`. **all** has the means of these errors and the fit to all groups, which data/engines keeps if the error falls. Groups have ten rows or more.
 
-The error falls for requests, and for steps of vLLM of 2024. It does not fall for steps of TensorRT-LLM and of vLLM since 0.11, so these have no host time. The requests of SGLang (DeepSeek on B200, median error 55%) do not determine a time; with 26 ms, between those of the others, their mean error falls from 59 to 53%. Splitwise (vLLM of 2023, Llama-2-70B on A100) tests vLLM of 2024. Its error falls from 12.1 to 10.2% with two devices, from 36.9 to 34.6% with four, and from 61.8 to 59.5% with eight. Each of its devices adds 4 ms to a step, which no other source shows.
+The last lines are the overlap of kernels (in us, under `step us`) in all runs of TensorRT-LLM since 1.2 on B200 below, fitted to the simulated times per token.
+
+The error falls for requests, for steps of vLLM of 2024, and for the overlap. It does not fall for steps of TensorRT-LLM and of vLLM since 0.11, so these have no host time. The requests of SGLang (DeepSeek on B200, median error 55%) do not determine a time; with 26 ms, between those of the others, their mean error falls from 59 to 53%. Splitwise (vLLM of 2023, Llama-2-70B on A100) tests vLLM of 2024. Its error falls from 12.1 to 10.2% with two devices, from 36.9 to 34.6% with four, and from 61.8 to 59.5% with eight. Each of its devices adds 4 ms to a step, which no other source shows.
 
 EOF
     python3 -B tests/host_times.py "$bin" "$dir"
@@ -257,15 +259,15 @@ EOF
 
 `simulate` against closed loops: InferenceMAX and NVIDIA's own runs (ai-dynamo/aiconfigurator@095f58a, aic-core/src/aiconfigurator_core/systems/silicon_sample.csv, Apache-2.0; measured by SemiAnalysis InferenceMAX,
 Apache-2.0, and by NVIDIA). The recipes of InferenceMAX (SemiAnalysisAI/InferenceX@34bc7c4, benchmarks/single_node) give the layouts, the FP8 cache on B200 and the budgets of a step. In the runs of NVIDIA each engine
-has its defaults ([simulation](simulation.md#how-well-it-does)). The schedulers are those of `--engine`. SGLang looks for requests every tenth step, or every thirtieth from 16 users on (`--recv-interval`), as in the recipes. No host time is added, and no drafts are assumed. TPOT and TTFT are
+has its defaults ([simulation](simulation.md#how-well-it-does)). The schedulers are those of `--engine`. SGLang looks for requests every tenth step, or every thirtieth from 16 users on (`--recv-interval`), as in the recipes. No drafts are assumed. TPOT and TTFT are
 the medians of |simulated / measured - 1| over the rows, and bias is the median with its sign.
 
-All users ask at once in the beginning, as the clients of benchmarks do (`--warm-up 0`), and each asks ten times in the mean. The copy at hand calls the measured times medians; they are compared with simulated means, because
-they behave like means: the tenth of the requests that waits in the beginning adds half the time of all prompts to a mean, which grows with the users, and nothing to a median. The TTFT of vLLM on H100 is 2.0 times
-the simulated mean from 4 to 64 users, to 5% in the median; against the simulated median it is 2.1 times at 4 users and 4.4 times at 64.
+The columns "no host" are without host time. The others have the [host time](accuracy.md#host-time-of-engines) that `simulate --engine` adds by default, of the version of the engine: TensorRT-LLM has the overlap of kernels since 1.2, which InferenceMAX had from the middle of December 2025 on. The time of a request was fitted to the mean errors of these runs. "TTFT, unseen" is therefore an error of runs that no fit saw: the time of a request (10, 20, 30 or 40 ms) is fitted to each half of the line's runs, and judged on the other half. The last two columns also fit the time to launch a kernel of a step with prompts (0 to 120 us) in this way, and show the two fits. The overlap is judged [above](#host-time-of-engines) on models that its fit did not see.
 
-The last three columns say how a fit would do: TTFT = factor x simulated + added, chosen for the least error of the row's runs, and the error of each half of the runs with the fit of the other half. A factor above 1 says that
-prompts take longer than predicted; what is added is the way of a request through the server.
+**warm** are the runs of InferenceMAX since 17 January 2026, whose client sends two requests per user before it measures (SemiAnalysisAI/InferenceX pull request 480). In earlier runs the first tenth of the requests also waited for kernels to be compiled or tuned. With SGLang on 10 November 2025 the mean TTFT was 5 to 12 s in all runs of DeepSeek-R1 whose first step had its full budget of 16384 tokens, and at most 2.7 s in those of March 2026. So only warm runs tell about an engine's TTFT.
+
+All users ask at once in the beginning, as the clients of benchmarks do (`--warm-up 0`), and each asks ten times in the mean. The copy at hand calls the measured times medians; they are compared with simulated means, because
+they behave like means: the tenth of the requests that waits in the beginning adds half the time of all prompts to a mean, which grows with the users, and nothing to a median.
 
 tests/serving_errors.py reads the rows of the file as follows:
 
@@ -278,13 +280,33 @@ tests/serving_errors.py reads the rows of the file as follows:
 - **Experts in NVFP4.** TensorRT-LLM's kernels were measured with its CUTLASS backend, but InferenceMAX runs its TRTLLM backend, which SGLang calls, too. So the rows of SGLang stand for those of CUTLASS.
 - **Users.** Rows of gpt-oss-120b on H100 at 512 users are left out: they are below the lower bound of that many sequences, so fewer ran. One row states no concurrency.
 
-gpt-oss with TensorRT-LLM is predicted too slow, perhaps for two reasons. Tokens of a batch share experts, but the estimate assumes that each chooses its own. And the recipe lets a kernel begin before the last one has ended
-(TRTLLM_ENABLE_PDL), which no row of kernels shows.
+Five things are not simulated, or not by default. The second table shows what three of them change.
 
-One more thing is not simulated: vLLM on H100 ran the experts of gpt-oss with Marlin kernels (`VLLM_MXFP4_USE_MARLIN=1`). NVIDIA's own runs of TensorRT-LLM on H100 scatter: with prompts of 1024 and 512 generated tokens, Llama-3.1-8B has a time to first token of 226 ms with 32 users on one device and of 1981 ms with 128 users on four; the simulated times are 317 and 203 ms.
+- **Prompts without CUDA graphs** ([accuracy](accuracy.md#host-time-of-engines)). With DeepSeek-R1 in FP4, TensorRT-LLM has the first token of 1024 tokens after 156 ms on four devices and after 159 ms on eight, with four users: it waits for the host. The recipe turns on piecewise graphs for one of these splits (TP 8, EP 8), and there it is 137 ms with 64 users. With `--host-time request=27ms,overlap=1us,launch=90us` the error of DeepSeek-R1 falls, but that of gpt-oss-120b rises.
+- **Attention DP of TensorRT-LLM.** The recipes have `enable_balance`: prompts wait until each rank has one, for 50 to 60 steps at most. The measured TTFT is 2 to 7 times the simulated one. `batch_wait_timeout_iters` of DeepSeek-R1 in FP8 has the same effect from 64 users on.
+- **Marlin.** vLLM on H100 ran the experts of gpt-oss with Marlin kernels (`VLLM_MXFP4_USE_MARLIN`), but its rows in MXFP4 are those of Triton. The rows of Marlin are in INT4: a prompt of 7373 tokens takes 1.5 times as long with `--class experts=int4_g128`. With them the error of TTFT falls, and that of TPOT rises.
+- **Shared experts.** Tokens of a batch share experts, but the estimate assumes that each chooses its own.
+- **Users who drift apart.** NVIDIA's client (ai-dynamo/aiconfigurator@5e16187 src/aiconfigurator/eval, genai-perf) has one length of prompts and answers, so that simulated users stay in step and ask together. With the time of a request they even ask while the engine is idle, so host time makes the errors of these runs larger. The measured users do drift apart, for a reason that no source gives: lengths that vary by 10% come nearer to them. Their TTFT scatters, too: with prompts of 1024 and 512 generated tokens it is 226 ms with 32 users on one device and 1981 ms with 128 users on four.
 
 EOF
     python3 -B tests/serving_errors.py "$bin" "$dir/more/inferencemax_agg.csv"
+fi
+if [ -f "$dir/more/mlperf_llm.csv" ]; then
+    cat << 'EOF'
+
+## Offline throughput
+
+The greatest expected tokens/s of a device against the Offline scenario of MLPerf Inference, closed division (mlcommons/inference_results_v4.1, v5.1 and v6.0, as gbeezybez/inference_results_v6.0@232fbf9 has it; Apache-2.0). No fit saw any of them. The plan is the best of tensor parallel 1 to 8 and of batches up to the memory (`predict model`), with an FP8 cache, and kernels of TensorRT-LLM, or on AMD the best of all that were measured.
+The error is the median of |expected / measured - 1| over the runs, whose software differs within a round.
+
+- **Lengths.** The data sets are fixed, but their documents state only the mean answers: 294.45 tokens for llama2-70b and 684.68 for llama3.1-405b (mlcommons/inference, language/llama2-70b/README.md and language/llama3.1-405b/README.md). The rows have their own mean answers since v5.1. The mean prompt of llama2-70b is 221 tokens, counted with MLPerf's template, and that of llama3.1-405b 9400, as MLCommons says (both by mannysinghx/chipdesignsoftware, C1 Result). All requests have the mean lengths.
+- **Formats.** Runs of v4.1 state none: they count as FP8, and as NVFP4 on B200. FP4 on AMD is MXFP4.
+- **Runs.** llama2-70b-99 and llama2-70b-99.9 are often one run, which then counts once.
+
+Software moves: H100 gained 29% from v4.1 to v5.1, and MI300X 16%. B200 is faster than expected, by a fifth since v5.1; why is not known. H100 PCIe reaches less than half of it: none of its kernels were measured, and its power limit of 350 W is not in the estimate. The one run of MI355X in FP8 is as fast as those in FP4.
+
+EOF
+    python3 -B tests/mlperf_errors.py "$bin" "$dir/more/mlperf_llm.csv"
 fi
 cat << 'EOF'
 

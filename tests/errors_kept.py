@@ -9,7 +9,8 @@ import sys
 
 SLACK = 0.2
 # What a new fit changes beside its error: counts, the band, and where the error lies.
-FIGURE = re.compile(r"[-+]?\d+(\.\d+)?( to \d+(\.\d+)?| \(.*\))?$|.*: \d+(\.\d+)? \(bias .*")
+FIGURE = re.compile(r"[-+]?\d+(\.\d+)?( to \d+(\.\d+)?| \(.*\))?$|.*: \d+(\.\d+)? \(bias .*"
+                    r"|\d+ ms, \d+ us and \d+ ms, \d+ us|tp \d+, \d+")
 BOLD = re.compile(r"\*\*([\d.]+)\*\*")
 
 

@@ -17,6 +17,7 @@ import serving_errors
 
 USERS_MOST = 128  # in closed loops with more, requests wait for each other
 FLOOR = 0.02      # errors below this weigh alike
+OVERLAPS = [k / 4 for k in range(9)]  # us
 
 
 def rows(path):
@@ -130,13 +131,46 @@ def report(name, groups):
     print(cells("**all**", len(kept), error(kept, 0, 0), total / len(kept), fit(kept)))
 
 
+def overlapped(program, row):
+    """The time per token of a closed loop by the overlap of its kernels, simulated; and the measured one."""
+    found = {}
+    for overlap in OVERLAPS:
+        host = "request=27ms" + (f",overlap={overlap}us" if overlap else "")
+        times = serving_errors.times(program, row, host)
+        if times is None:
+            return None
+        found[overlap] = times[1][0] / times[1][1] - 1
+    return found
+
+
+def report_overlaps(program, rows_of):
+    """The lines of the overlap of kernels, as in `report`: each model by the fit of the other."""
+    groups = {model: list(filter(None, (overlapped(program, row) for row in found)))
+              for model, found in sorted(rows_of.items())}
+
+    def size(found, overlap):
+        return statistics.mean(abs(run[overlap]) for run in found)
+    kept, total = sum(groups.values(), []), 0.0
+    for model, found in groups.items():
+        rest = [run for other, runs in groups.items() if other != model for run in runs]
+        best = min(OVERLAPS, key=lambda overlap: size(rest, overlap))
+        total += len(found) * size(found, best)
+        print(f"| trtllm 1.2, overlap | hgx-b200 {model} | {len(found)} | {100 * size(found, 0):.1f} | "
+              f"**{100 * size(found, best):.1f}** | {best:g} | 0 |")
+    best = min(OVERLAPS, key=lambda overlap: size(kept, overlap))
+    print(f"| trtllm 1.2, overlap | **all** | {len(kept)} | {100 * size(kept, 0):.1f} | "
+          f"**{100 * total / len(kept):.1f}** | {best:g} | 0 |")
+
+
 def main():
     program, folder = sys.argv[1:]
-    names = {}
+    names, overlaps = {}, {}
     static_rows = [row for row in rows(os.path.join(folder, "e2e.csv"))
                    if row["metric"] == "e2e_latency_s"]
     found = [static(program, row) for row in static_rows]
     for row in serving_errors.distinct(os.path.join(folder, "more", "inferencemax_agg.csv"))[0]:
+        if serving_errors.is_overlapped(row) and serving_errors.is_public(row):
+            overlaps.setdefault("gpt-oss-120b" if "gpt-oss" in row["model"] else "deepseek-r1", []).append(row)
         if row["gpu"] == "B200-SXM" and "gpt-oss" not in row["model"] or not row["concurrency"]:
             continue  # DeepSeek: docs/errors.md has why not
         sizes = {"--concurrency": int(float(row["concurrency"]))}
@@ -149,6 +183,7 @@ def main():
         groups = {group: found for group, found in groups.items() if len(found) >= 10}
         if len(groups) > 1:
             report(name, groups)
+    report_overlaps(program, overlaps)
 
 
 if __name__ == "__main__":

@@ -147,11 +147,39 @@ def command(row):
             "-f", "ndjson", "--columns", "ttft_ms_mean,tpot_ms_mean"]
 
 
-def times(program, row, host):
-    """Simulated and measured means: ((TTFT, TTFT), (TPOT, TPOT)), with a host time."""
+def is_overlapped(row):
+    """True if kernels begin before the last ones end: TensorRT-LLM since 1.2, which InferenceMAX had from the
+    middle of December 2025 on where a run has no version."""
+    return row["framework"] == "trtllm" and (row["version"] or row["measured"]) >= (
+        "1.2" if row["version"] else "2025-12-16")
+
+
+def has_warm_up(row):
+    """True if requests went before the measured ones: the client of InferenceMAX has sent them since January 2026
+    (SemiAnalysisAI/InferenceX pull request 480). Without them means have the compilation of kernels."""
+    return is_public(row) and row["measured"] >= "2026-01-17"
+
+
+def host_of(row):
+    """The host time of a run's engine, of its version."""
+    return "engine:1.0" if row["framework"] == "trtllm" and not is_overlapped(row) else "engine"
+
+
+def has_graphs(row):
+    """True if prompts have piecewise CUDA graphs: what the recipes of DeepSeek-R1 for TensorRT-LLM turn on."""
+    tp, groups, _, moe_ep = split_of(row)
+    users, lengths = size(row["concurrency"]), (row["isl"], row["osl"])
+    if row["precision"] == "fp4":
+        return lengths == ("1024", "1024") and tp * groups == moe_ep == 8
+    return users >= (128 if lengths == ("1024", "8192") else 64)
+
+
+def times(program, row, host, change=lambda question: question):
+    """Simulated and measured means: ((TTFT, TTFT), (TPOT, TPOT)), with a host time and a change of the question."""
     question = command(row)
     if question is None:
         return None
+    question = change(question)
     done = subprocess.run([program, *question, "--host-time", host], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         print(" ".join(question), re.sub(r"\s+", " ", done.stderr), file=sys.stderr)
@@ -171,36 +199,99 @@ def is_below(program, row):
     return float(row["tpot_ms"]) < json.loads(done.stdout)["tpot_ms"]
 
 
-def error(pairs, factor=1.0, added=0.0):
-    """The median size of (factor simulated + added) / measured - 1."""
-    return statistics.median(abs((factor * mine + added) / other - 1) for mine, other in pairs)
+def error(pairs):
+    """The median size of simulated / measured - 1."""
+    return statistics.median(abs(mine / other - 1) for mine, other in pairs)
 
 
-def fit(pairs):
-    """The factor and the added milliseconds with the least error."""
-    return min(((k / 20, added) for k in range(10, 61) for added in range(0, 121, 4)),
-               key=lambda pair: error(pairs, *pair))
+def bias(pairs):
+    """The median of simulated / measured - 1."""
+    return statistics.median(mine / other - 1 for mine, other in pairs)
 
 
-def unseen(pairs):
-    """The error of each half of the rows with the fit of the other half."""
-    halves = pairs[::2], pairs[1::2]
-    if min(map(len, halves)) < 5:
-        return "-"
-    return f"{50 * sum(error(a, *fit(b)) for a, b in (halves, halves[::-1])):.1f}"
+# Host times that are tried: ms of a request, and us to launch a kernel of a step with prompts.
+REQUESTS = (10, 20, 30, 40)
+LAUNCHES = (0, 30, 60, 90, 120)
 
 
-def line(name, found):
-    """A row of the table: medians of the errors and of their sizes."""
-    cells = []
-    for column in (1, 0):
-        pairs = [row[column] for row in found]
-        bias = statistics.median(mine / other - 1 for mine, other in pairs)
-        cells += [f"**{100 * error(pairs):.1f}**", f"{100 * bias:+.1f}"]
-    ttft = [row[0] for row in found]
-    factor, added = fit(ttft)
-    return (f"| {name} | {len(found)} | {' | '.join(cells)} | {factor:g} | {added} | "
-            f"{unseen(ttft)} |")
+def tried(program, run):
+    """The simulated TTFT of a run by the host time, with the overlap of its version; and the measured one."""
+    if "tried" not in run:
+        run["tried"] = {}
+        for request in REQUESTS:
+            for launch in LAUNCHES:
+                parts = [f"request={request}ms", *([f"launch={launch}us"] if launch else []),
+                         *(["overlap=1us"] if is_overlapped(run["row"]) else [])]
+                run["tried"][request, launch] = times(program, run["row"], ",".join(parts))[0]
+    return run["tried"]
+
+
+def unseen(runs, hosts):
+    """The error of each half of the runs with the one of some host times that has the least error in the other half;
+    and these host times."""
+    halves, cells, fits = (runs[::2], runs[1::2]), [], []
+    for judged, fitted in (halves, halves[::-1]):
+        best = min(hosts, key=lambda host: error([run[host] for run in fitted]))
+        cells.append(error([run[best] for run in judged]))
+        fits.append(best)
+    return f"**{50 * sum(cells):.1f}**", fits[::-1]
+
+
+def line(program, name, runs):
+    """A row of the table: medians of the errors and of their sizes, without and with the engine's host time."""
+    plain, hosted = ([run[key] for run in runs] for key in ("none", "host"))
+    cells = [f"{100 * error([pair[1] for pair in plain]):.1f}",
+             f"**{100 * error([pair[1] for pair in hosted]):.1f}**",
+             f"{100 * bias([pair[1] for pair in hosted]):+.1f}",
+             f"{100 * error([pair[0] for pair in plain]):.1f}",
+             f"**{100 * error([pair[0] for pair in hosted]):.1f}**",
+             f"{100 * bias([pair[0] for pair in hosted]):+.1f}"]
+    rest = ["-", "-", "-"]
+    if len(runs) >= 10:
+        found = [tried(program, run) for run in runs]
+        rest[0] = unseen(found, [(request, 0) for request in REQUESTS])[0]
+        rest[1], fits = unseen(found, list(found[0]))
+        rest[2] = " and ".join(f"{request} ms, {launch} us" for request, launch in fits)
+    return f"| {name} | {len(runs)} | {' | '.join(cells + rest)} |"
+
+
+def vary(question):
+    """Lengths that vary by 10%, in place of one length."""
+    for key in ("--prompt", "--generate"):
+        at = question.index(key) + 1
+        length = int(question[at])
+        question[at] = f"uniform:{9 * length // 10}:{11 * length // 10}"
+    return question
+
+
+def with_launches(row):
+    """The host time of TensorRT-LLM with 90 us to launch a kernel of a prompt, where that has no graph."""
+    deepseek = "DeepSeek" in row["model"]
+    return "request=27ms,overlap=1us" + ("" if deepseek and has_graphs(row) else ",launch=90us")
+
+
+def print_changes(program, groups):
+    """A table of what the errors are with something that is not simulated by default."""
+    def marlin(question):
+        return question + ["--class", "experts=int4_g128"]
+    trtllm = [run["row"] for run in groups["B200-SXM", "trtllm", "warm"]]
+    changes = (
+        ("B200, TensorRT-LLM, warm: DeepSeek-R1", [row for row in trtllm if "DeepSeek" in row["model"]],
+         "`launch=90us`, without graphs", with_launches, lambda question: question),
+        ("B200, TensorRT-LLM, warm: gpt-oss-120b", [row for row in trtllm if "gpt-oss" in row["model"]],
+         "`launch=90us`", with_launches, lambda question: question),
+        ("H100, vLLM, warm: gpt-oss-120b", [run["row"] for run in groups["H100-SXM", "vllm", "warm"]],
+         "`--class experts=int4_g128`", host_of, marlin),
+        ("H100, TensorRT-LLM: Llama-3.1-8B",
+         [run["row"] for run in groups["H100-SXM", "trtllm", "Llama-3.1-8B-Instruct"]],
+         "lengths that vary by 10%", host_of, vary))
+    print("\n| runs | with | rows | TPOT before | TPOT | TTFT before | TTFT |")
+    print("|---|---|---|---|---|---|---|")
+    for name, rows, what, host, change in changes:
+        before = [times(program, row, host_of(row)) for row in rows]
+        after = [times(program, row, host(row), change) for row in rows]
+        cells = [f"{100 * error([run[column] for run in runs]):.1f}" for column in (1, 0) for runs in (before, after)]
+        print(f"| {name} | {what} | {len(rows)} | {cells[0]} | **{cells[1]}** | {cells[2]} | **{cells[3]}** |")
 
 
 def name_of(row):
@@ -214,17 +305,20 @@ def main():
     groups, skipped = {}, 0
     rows, repeated, drafted = distinct(path)
     for row in rows:
-        found = times(program, row, "none")
-        skipped += found is None
-        if found is not None:
-            for key in ((row["gpu"], row["framework"], "all"),
-                        (row["gpu"], row["framework"], name_of(row))):
-                groups.setdefault(key, []).append(found)
-    print("| device | engine | model | rows | TPOT | bias | TTFT | bias | factor | added ms | TTFT then |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+        found = {"row": row, "none": times(program, row, "none")}
+        skipped += found["none"] is None
+        if found["none"] is None:
+            continue
+        found["host"] = times(program, row, host_of(row))
+        for name in ("all", *(["warm"] if has_warm_up(row) else []), name_of(row)):
+            groups.setdefault((row["gpu"], row["framework"], name), []).append(found)
+    print("| device | engine | model | rows | TPOT, no host | TPOT | bias | TTFT, no host | TTFT | bias | TTFT, unseen "
+          "| with launches | request, launch |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for (gpu, engine, model), found in sorted(groups.items()):
         name = f"**{model}**" if len(found) >= ROWS_LEAST and model == "all" else model
-        print(line(f"{DEVICES[gpu]} | {engine} | {name}", found))
+        print(line(program, f"{DEVICES[gpu]} | {engine} | {name}", found))
+    print_changes(program, groups)
     print(f"\nRows left out: {repeated} that repeat a run, {drafted} that draft or may do so, {skipped} others.")
     twice, once = counted_twice(read(path))
     print(f"Runs with parallel experts that an export counts twice: {twice}; {once} of these are in another export "

@@ -365,6 +365,8 @@ static enum roof_status read_hosts(const struct reader *r)
         TRY(read_time(&host->time.step_s, r, row, "step_us", 1e-6));
         TRY(read_time(&host->time.sequence_s, r, row, "sequence_us", 1e-6));
         TRY(read_time(&host->time.request_s, r, row, "request_ms", 1e-3));
+        TRY(read_time(&host->time.launch_s, r, row, "launch_us", 1e-6));
+        TRY(read_time(&host->time.overlap_s, r, row, "overlap_us", 1e-6));
     }
     r->engine->host = r->parts->host;
     return ROOF_OK;

@@ -58,6 +58,71 @@ static bool names_engine(const char **version, const char *text)
     return true;
 }
 
+/* Reads a time of a list such as "request=26ms,launch=80us" into *out_s. */
+static enum roof_status read_one(double *out_s, const char *text, size_t length,
+                                 struct roof_error *error)
+{
+    char copy[64];
+    if (length < sizeof copy) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+        return roof_parse_time(out_s, copy, ROOF_KEY("host_time"), error);
+    }
+    return roof_error_set(error, ROOF_USAGE, ROOF_KEY("host_time") " has a time that is too long");
+}
+
+/* Reads a list of named times. */
+static enum roof_status read_list(struct roof_host_time *out, const char *text,
+                                  struct roof_error *error)
+{
+    const struct {
+        const char *name;
+        double *time_s;
+    } parts[] = {{"step=", &out->step_s},
+                 {"sequence=", &out->sequence_s},
+                 {"request=", &out->request_s},
+                 {"launch=", &out->launch_s},
+                 {"overlap=", &out->overlap_s}};
+    while (*text != '\0') {
+        const size_t end = strcspn(text, ",");
+        size_t i = 0;
+        while (i < COUNT(parts) && strncmp(text, parts[i].name, strlen(parts[i].name)) != 0) {
+            i++;
+        }
+        if (i == COUNT(parts)) {
+            return roof_error_set(error, ROOF_USAGE,
+                                  ROOF_KEY("host_time") " has no '%.*s'; known: step=, sequence=, "
+                                                        "request=, launch= and overlap=",
+                                  (int)strcspn(text, ",="), text);
+        }
+        const size_t name = strlen(parts[i].name);
+        TRY(read_one(parts[i].time_s, text + name, end > name ? end - name : 0, error));
+        text += end + (text[end] == ',' ? 1 : 0);
+    }
+    return ROOF_OK;
+}
+
+/* Reads the times of a host, which all stacks then have. */
+static enum roof_status read_times(struct roof_scenario *scenario, const char *said,
+                                   struct roof_error *error)
+{
+    struct roof_host_time time = {.step_s = 0};
+    if (strchr(said, '=') != NULL) {
+        TRY(read_list(&time, said, error));
+    } else if (roof_parse_time(&time.step_s, said, "", NULL) != ROOF_OK) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("host_time") " must be engine, engine:VERSION, none, a time such "
+                                  "as 2ms or a list such as "
+                                  "step=1ms,request=26ms, not '%s'",
+            said);
+    }
+    for (int stack = 0; stack < ROOF_STACK_COUNT; stack++) {
+        scenario->host_time[stack] = time;
+    }
+    return ROOF_OK;
+}
+
 enum roof_status roof_read_host_time(struct roof_scenario *scenario,
                                      const struct roof_question *question, bool engines_elsewhere,
                                      struct roof_error *error)
@@ -66,22 +131,9 @@ enum roof_status roof_read_host_time(struct roof_scenario *scenario,
     const bool engines = engines_elsewhere || roof_asked(question, ROOF_INPUT_STACK) ||
                          roof_asked(question, ROOF_INPUT_ENGINE);
     const char *version = NULL;
-    double time_s = 0;
     scenario->host_time_said = said;
     if (said != NULL && !names_engine(&version, said)) {
-        if (strcmp(said, "none") == 0) {
-            return ROOF_OK;
-        }
-        if (roof_parse_time(&time_s, said, "", NULL) != ROOF_OK) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  ROOF_KEY("host_time") " must be engine, engine:VERSION, none or "
-                                                        "a time such as 2ms, not '%s'",
-                                  said);
-        }
-        for (int stack = 0; stack < ROOF_STACK_COUNT; stack++) {
-            scenario->host_time[stack].step_s = time_s;
-        }
-        return ROOF_OK;
+        return strcmp(said, "none") == 0 ? ROOF_OK : read_times(scenario, said, error);
     }
     if (said != NULL && !engines) {
         return roof_error_set(error, ROOF_USAGE,

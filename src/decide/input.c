@@ -393,9 +393,9 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                 "time of a pass outside the model, which no split shortens, such as 13ms"),
     ROW(HOST_TIME) = {.option = "host-time",
                       .kind = ROOF_INPUT_TEXT,
-                      .value = "engine|none|TIME",
-                      .help = "host time that estimates add: the engine's (default), that of "
-                              "engine:VERSION, none, or a time",
+                      .value = "engine|none|TIME|LIST",
+                      .help = "host time that estimates add: the engine's (default), that of a "
+                              "version, none, or request=27ms,...",
                       .of = ROOF_OF_MODELS,
                       .commands = SERVED(WORKLOAD) & ~(unsigned)ROOF_COMMAND_PLOT,
                       .group = ROOF_GROUP_EXPECTED},

@@ -65,11 +65,13 @@ int64_t roof_offload_layers(int64_t offload);
 enum roof_status roof_offload_read(int64_t *out, const char *text, struct roof_error *error);
 const char *roof_offload_name(char out[ROOF_OFFLOAD_NAME_SIZE], int64_t offload);
 
-/** Holds what an engine does on the host, in seconds. No kernel runs beside it. */
+/** Holds what an engine does on the host, in seconds, and how it launches kernels. */
 struct roof_host_time {
-    double step_s;     /**< of each step */
-    double sequence_s; /**< of each sequence in a step */
+    double step_s;     /**< of each step; no kernel runs beside it */
+    double sequence_s; /**< of each sequence in a step; no kernel runs beside it */
     double request_s;  /**< of each request, before its first step */
+    double launch_s;   /**< of each kernel of a step with prompts, beside those before it */
+    double overlap_s;  /**< by which a kernel begins before the last one ends, where devices can */
 };
 
 /**

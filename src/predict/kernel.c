@@ -558,6 +558,17 @@ bool roof_attends_in_one_kernel(const struct roof_hardware *hardware)
     return false;
 }
 
+bool roof_overlaps_kernels(const struct roof_hardware *hardware)
+{
+    static const char *const architectures[] = {"Hopper", "Blackwell"};
+    for (size_t i = 0; i < COUNT(architectures); i++) {
+        if (strncmp(hardware->architecture, architectures[i], strlen(architectures[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Returns the fit of a kernel of vLLM for a workload in 16 bits; NULL: there is none. */
 static const struct roof_kernel_fit *fit_of_vllm(const struct roof_calibration *calibration,
                                                  enum roof_kernel kernel,

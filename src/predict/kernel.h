@@ -34,6 +34,10 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
 /** Tells whether vLLM attends on a device to all sequences of a step in one kernel, that for
  * prompts. */
 bool roof_attends_in_one_kernel(const struct roof_hardware *hardware);
+
+/** Tells whether a kernel can begin on a device before the last one has ended (programmatic
+ * dependent launch: CUDA C++ Programming Guide, compute capability 9.0). */
+bool roof_overlaps_kernels(const struct roof_hardware *hardware);
 /** Raises the expected time of vLLM's attention of sequences that decode to that of the kernel for
  * prompts, with which they run in a step that has tokens of prompts, too. `rate` is the peak of the
  * workload, which is resolved. Returns the factor; *limit is changed if it is more than 1. */

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "model/stage.h"
 #include "operator/resolve.h"
+#include "predict/kernel.h"
 #include "predict/pass.h"
 
 static int64_t node_size(const struct roof_hardware *hardware)
@@ -352,63 +353,112 @@ static enum roof_status find_costs(struct costed *stage, const struct source *fr
     return ROOF_OK;
 }
 
+/* Holds how an engine changes the expected time of a stage. */
+struct engine_part {
+    double alone_s;    /* of the host, while no kernel runs */
+    double launches_s; /* of the host, while kernels run: the stage takes no less */
+    double overlap_s;  /* by which each kernel begins before the last one ends */
+};
+
+/* Returns how many kernels one instance of an operator launches. */
+static double kernels_of(const struct roof_node *node)
+{
+    const int parts = roof_operator_row(node->workload.op)->part_count;
+    return parts > 0 ? parts : 1;
+}
+
+/* Returns the part of an operator's expected time that is left when its kernels begin before the
+ * last ones end; no operator takes less than its bound. */
+static double rest_of(const struct costed *stage, size_t stack, size_t i, double overlap_s)
+{
+    const double time_s = stage->expected[stack][i].time_s;
+    const double least_s = fmin(stage->cost[i].time_s, time_s);
+    const double rest_s = time_s - kernels_of(&stage->graph.node[i]) * overlap_s;
+    return overlap_s > 0 && time_s > 0 ? fmax(rest_s, least_s) / time_s : 1;
+}
+
+/* Returns the longer of two times, or the first one where that is unknown. */
+static double longer(double time_s, double other_s)
+{
+    return other_s > time_s ? other_s : time_s;
+}
+
 /* Adds what is expected of a stage in one stack to a pass. */
 static void add_expected(struct roof_pass_expected *pass, const struct costed *stage, size_t stack,
-                         double host_s)
+                         const struct engine_part *engine)
 {
-    double time_s = host_s;
-    pass->low_s += host_s;
-    pass->high_s += host_s;
-    pass->share_s[ROOF_BOTTLENECK_OVERHEAD] += host_s;
+    double time_s = engine->alone_s;
+    double low_s = 0;
+    double high_s = 0;
     for (size_t i = 0; i < stage->graph.count; i++) {
         const struct roof_expected_sum *const e = &stage->expected[stack][i];
-        const double count = (double)stage->graph.node[i].count;
+        const double count =
+            (double)stage->graph.node[i].count * rest_of(stage, stack, i, engine->overlap_s);
         time_s += count * e->time_s;
-        pass->low_s += count * e->low_s;
-        pass->high_s += count * e->high_s;
+        low_s += count * e->low_s;
+        high_s += count * e->high_s;
         pass->near_s += e->near ? count * e->time_s : 0;
         pass->share_s[e->bottleneck] += count * e->time_s;
     }
-    add_times(&pass->times, time_s);
+    const double waits_s = longer(time_s, engine->launches_s) - time_s;
+    pass->share_s[ROOF_BOTTLENECK_OVERHEAD] += engine->alone_s + waits_s;
+    pass->low_s += longer(engine->alone_s + low_s, engine->launches_s);
+    pass->high_s += longer(engine->alone_s + high_s, engine->launches_s);
+    add_times(&pass->times, longer(time_s, engine->launches_s));
+}
+
+/* Returns the kernels that the host launches for a stage. */
+static double launches_of(const struct costed *stage, const struct roof_scenario *s)
+{
+    double launches = (double)s->launches / (double)s->pp;
+    for (size_t i = 0; i < stage->graph.count && s->launches == 0; i++) {
+        launches += (double)stage->graph.node[i].count * kernels_of(&stage->graph.node[i]);
+    }
+    return launches;
 }
 
 /* Adds what a stage takes beside its operators: its device waits for the host before each kernel,
  * and stages share the rest evenly. Nothing overlaps with it. */
-static double add_host(struct roof_pass *pass, const struct costed *stage,
-                       const struct roof_scenario *s)
+static double add_host(struct roof_pass *pass, double launches, const struct roof_scenario *s)
 {
-    const double stages = (double)s->pp;
-    double launches = (double)s->launches / stages;
-    if (s->launches == 0) {
-        for (size_t i = 0; i < stage->graph.count; i++) {
-            const struct roof_node *const node = &stage->graph.node[i];
-            const int parts = roof_operator_row(node->workload.op)->part_count;
-            launches += (double)(node->count * (parts > 0 ? parts : 1));
-        }
-    }
-    const double host_s = launches * s->host_gap_s + s->serial_s / stages;
+    const double host_s = launches * s->host_gap_s + s->serial_s / (double)s->pp;
     pass->launches += launches;
     pass->host_s += host_s;
     pass->share_s[ROOF_BOTTLENECK_OVERHEAD] += host_s;
     return host_s;
 }
 
-/* Adds a stage to a pass of each stack, all of which are one but for what is expected; returns its
- * bound. Without stacks there is that of the scenario. */
-static double add_costed(struct roof_pass *pass, const struct costed *stage,
-                         const struct roof_scenario *s, const struct roof_stacks *stacks)
+/* Returns what the engine of a stack changes of a stage. */
+static struct engine_part engine_of(const struct roof_scenario *s, int64_t stack, double host_s,
+                                    double launches, bool overlaps)
 {
-    struct stage sum = {.time_s = add_host(pass, stage, s)};
+    const struct roof_host_time *const host = &s->host_time[stack];
+    const bool prompts = s->phase == ROOF_PHASE_PREFILL || s->phase == ROOF_PHASE_MIXED;
+    return (struct engine_part){
+        .alone_s = host_s + roof_scenario_host_s(s, (enum roof_stack)stack) / (double)s->pp,
+        .launches_s = prompts ? launches * host->launch_s : 0,
+        .overlap_s = overlaps ? host->overlap_s : 0};
+}
+
+/* Adds a stage to a pass of each stack, all of which are one but for what is expected; returns its
+ * bound. Without a memo there is that of the scenario. */
+static double add_costed(struct roof_pass *pass, const struct costed *stage,
+                         const struct roof_scenario *s, const struct source *from)
+{
+    const double launches = launches_of(stage, s);
+    struct stage sum = {.time_s = add_host(pass, launches, s)};
     const double host_s = sum.time_s;
+    const bool overlaps = roof_overlaps_kernels(from->hardware);
     for (size_t i = 0; i < stage->graph.count; i++) {
         add_to_stage(&sum, pass, &stage->graph.node[i], &stage->cost[i]);
     }
     sum.weights_bytes += stage->graph.idle_bytes;
     end_stage(pass, &sum, &stage->graph);
     for (size_t n = 0; n < stage->stacks; n++) {
-        const int64_t stack = stacks == NULL ? s->common.stack : (int64_t)stacks->stack[n];
-        const double engine_s = roof_scenario_host_s(s, (enum roof_stack)stack) / (double)s->pp;
-        add_expected(&pass[n].expected, stage, n, host_s + engine_s);
+        const int64_t stack =
+            from->memo == NULL ? s->common.stack : (int64_t)from->stacks->stack[n];
+        const struct engine_part engine = engine_of(s, stack, host_s, launches, overlaps);
+        add_expected(&pass[n].expected, stage, n, &engine);
     }
     return sum.time_s;
 }
@@ -440,7 +490,7 @@ static enum roof_status run_stages(struct roof_pass *out, const struct roof_mode
             TRY(find_costs(&here, from, error));
         }
         const double slowest = out->bound.slowest_s;
-        const double time = add_costed(out, &here, s, from->memo == NULL ? NULL : from->stacks);
+        const double time = add_costed(out, &here, s, from);
         if (kept != NULL && (stage == 0 || time > slowest)) {
             count_for_device(kept, &here.graph, here.index);
         }
@@ -596,7 +646,7 @@ static enum roof_status run_predictor(struct roof_pass *out, const struct roof_s
     const struct source from = {.hardware = hardware};
     TRY(roof_graph_predictor(&module.graph, s->draft, &d, node_size(hardware), error));
     TRY(find_costs(&module, &from, error));
-    add_costed(out, &module, &d, NULL);
+    add_costed(out, &module, &d, &from);
     out->kv_bytes = modules * graph->kv_bytes;
     out->weights_bytes = 0;
     for (size_t i = 0; i < graph->count; i++) {

@@ -156,6 +156,8 @@ static void put_hosts(struct roof_text *out, const struct roof_engine *e)
     char step[ROOF_QUANTITY_SIZE];
     char sequence[ROOF_QUANTITY_SIZE];
     char request[ROOF_QUANTITY_SIZE];
+    char launch[ROOF_QUANTITY_SIZE];
+    char overlap[ROOF_QUANTITY_SIZE];
     roof_text_put(out, e->hosts == 0 ? "" : "\nhost time, by version (--host-time)\n");
     for (size_t i = 0; i < e->hosts; i++) {
         const struct roof_engine_host *const h = &e->host[i];
@@ -163,6 +165,12 @@ static void put_hosts(struct roof_text *out, const struct roof_engine *e)
                          roof_format_quantity(step, h->time.step_s, ROOF_UNIT_MICROSECONDS),
                          roof_format_quantity(sequence, h->time.sequence_s, ROOF_UNIT_MICROSECONDS),
                          roof_format_quantity(request, h->time.request_s, ROOF_UNIT_MILLISECONDS));
+        if (h->time.launch_s > 0 || h->time.overlap_s > 0) {
+            roof_text_printf(
+                out, "    kernels: %s to launch each where a step has prompts, overlap %s\n",
+                roof_format_quantity(launch, h->time.launch_s, ROOF_UNIT_MICROSECONDS),
+                roof_format_quantity(overlap, h->time.overlap_s, ROOF_UNIT_MICROSECONDS));
+        }
         put_folded(out, 4, "", h->source);
     }
 }
@@ -330,6 +338,10 @@ static void json_hosts(struct roof_text *out, const struct roof_engine *e)
         roof_text_number(out, roof_given(h->time.sequence_s, ROOF_UNIT_MICROSECONDS));
         roof_text_put(out, ", \"request_ms\": ");
         roof_text_number(out, roof_given(h->time.request_s, ROOF_UNIT_MILLISECONDS));
+        roof_text_put(out, ", \"launch_us\": ");
+        roof_text_number(out, roof_given(h->time.launch_s, ROOF_UNIT_MICROSECONDS));
+        roof_text_put(out, ", \"overlap_us\": ");
+        roof_text_number(out, roof_given(h->time.overlap_s, ROOF_UNIT_MICROSECONDS));
         json_text(out, "source", h->source);
         roof_text_put(out, i + 1 == e->hosts ? "}]" : "}");
     }

@@ -613,10 +613,10 @@ static void test_hosts(void **state)
         double step_s;
         double sequence_s;
         double request_s;
-    } rows[] = {{"vllm", NULL, 0, 0, 0.025},
-                {"vllm", "2024", 772e-6, 53e-6, 0},
-                {"vllm", "0.9", 0, 0, 0.025},
-                {"trtllm", "2024", 0, 0, 0.027}};
+        double overlap_s;
+    } rows[] = {{"vllm", NULL, 0, 0, 0.025, 0},    {"vllm", "2024", 772e-6, 53e-6, 0, 0},
+                {"vllm", "0.9", 0, 0, 0.025, 0},   {"trtllm", NULL, 0, 0, 0.027, 1e-6},
+                {"trtllm", "1.0", 0, 0, 0.027, 0}, {"trtllm", "2024", 0, 0, 0.027, 1e-6}};
     size_t number = 0;
     for (size_t i = 0; i < COUNT(rows); i++) {
         assert_int_equal(roof_engine_find(&number, engines, rows[i].engine, NULL), ROOF_OK);
@@ -626,6 +626,7 @@ static void test_hosts(void **state)
         assert_true(fabs(host->time.step_s - rows[i].step_s) < 1e-12);
         assert_true(fabs(host->time.sequence_s - rows[i].sequence_s) < 1e-12);
         assert_true(fabs(host->time.request_s - rows[i].request_s) < 1e-12);
+        assert_true(fabs(host->time.overlap_s - rows[i].overlap_s) < 1e-12);
     }
     assert_int_equal(roof_engine_find(&number, engines, "llama.cpp", NULL), ROOF_OK);
     assert_null(roof_engine_host(&engines->engine[number], NULL));
