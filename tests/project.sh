@@ -807,8 +807,8 @@ without() {
 
 # What a program without them says.
 missing() {
-    page='this program was built without the explorer: sh .ci/deps page, then make page'
-    printf '%s\n4\n' 'roofline serve: this program was built without libevent: sh .ci/deps build installs it, then make' \
+    page="this program was built without the explorer: run 'sh .ci/deps page', then 'make page'"
+    printf '%s\n4\n' "roofline serve: this program was built without libevent: run 'sh .ci/deps build', then 'make'" \
         "roofline page: $page" "roofline predict: $page" > "$scratch/missing"
     without "$scratch/missing"
 }

@@ -312,8 +312,8 @@ def main():
         found["host"] = times(program, row, host_of(row))
         for name in ("all", *(["warm"] if has_warm_up(row) else []), name_of(row)):
             groups.setdefault((row["gpu"], row["framework"], name), []).append(found)
-    print("| device | engine | model | rows | TPOT, no host | TPOT | bias | TTFT, no host | TTFT | bias | TTFT, unseen "
-          "| with launches | request, launch |")
+    print("| device | engine | model | rows | TPOT, bare | TPOT | bias | TTFT, bare | TTFT | bias | unseen | launches "
+          "| request, launch |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for (gpu, engine, model), found in sorted(groups.items()):
         name = f"**{model}**" if len(found) >= ROWS_LEAST and model == "all" else model

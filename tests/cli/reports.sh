@@ -42,6 +42,7 @@ done
 fits='
     function widest(i, text,    part, count, k) {
         gsub(/\]\([^)]*\)/, "]", text) # the address of a link is not shown
+        gsub(/\*\*/, "", text)          # nor are the marks of bold text
         count = words ? split(text, part, /[ -]+/) : 1
         if (!words) part[1] = text
         for (k = 1; k <= count; k++) if (length(part[k]) > width[i]) width[i] = length(part[k])
