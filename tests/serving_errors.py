@@ -312,7 +312,7 @@ def main():
         found["host"] = times(program, row, host_of(row))
         for name in ("all", *(["warm"] if has_warm_up(row) else []), name_of(row)):
             groups.setdefault((row["gpu"], row["framework"], name), []).append(found)
-    print("| device | engine | model | rows | TPOT, bare | TPOT | bias | TTFT, bare | TTFT | bias | unseen | launches "
+    print("| device | engine | model | rows | TPOT, bare | TPOT | bias | TTFT, bare | TTFT | bias | unseen | launch "
           "| request, launch |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     for (gpu, engine, model), found in sorted(groups.items()):
