@@ -5,7 +5,7 @@ from ctypes import CDLL, byref, c_size_t, c_void_p, create_string_buffer, string
 PREDICT, SWEEP, CSV = 1, 2, 3  # enum roof_command, enum roof_answer_format
 # SIZE is more than a struct roof_error has.
 SIZE = 4096
-roofline = CDLL("libroofline.so.0")
+roofline = CDLL("libroofline.so.1")
 store, error, line = c_void_p(), create_string_buffer(SIZE), create_string_buffer(SIZE)
 
 

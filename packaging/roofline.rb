@@ -4,7 +4,7 @@
 class Roofline < Formula
   desc "Roofline calculator and recommender for transformer inference"
   homepage "https://example.org/roofline"
-  url "https://example.org/roofline/roofline-0.1.0.tar.gz"
+  url "https://example.org/roofline/roofline-1.0.0.tar.gz"
   sha256 "0000000000000000000000000000000000000000000000000000000000000000"
   license "MIT"
 

@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-#define ROOF_VERSION_MAJOR 0
-#define ROOF_VERSION_MINOR 1
+#define ROOF_VERSION_MAJOR 1
+#define ROOF_VERSION_MINOR 0
 #define ROOF_VERSION_PATCH 0
 
 /** The version as one number, for comparisons by a preprocessor: 100 is 0.1.0. */
