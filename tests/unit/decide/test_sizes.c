@@ -6,7 +6,7 @@
 
 /* The MAJOR that the sizes below belong to. Where a struct changes its size, ROOF_VERSION_MAJOR
  * becomes the next number, and both are written here. */
-#define MAJOR 0
+#define MAJOR 1
 
 #define SIZE(name, bytes)                                                                          \
     {                                                                                              \
