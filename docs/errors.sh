@@ -242,6 +242,33 @@ fi
 if [ -f "$dir/more/inferencemax_agg.csv" ]; then
     cat << 'EOF'
 
+## llama.cpp on a CPU
+
+`make llama-check` measures the machine with 1 and 2 threads and times the llama.cpp of an npm package beside it ([measuring](measuring.md#beside-llamacpp)). These are medians of two turns on an idle virtual machine with two processors of an AMD EPYC (Zen 5). On one thread all decode steps are within 17% and all prefills within 30%; those of q4_0, q8_0 and f16 are within 6 and 30%. Two threads of llama.cpp decode f16 20 to 27% slower than predicted, for a reason that is not known, and small models have short steps that scatter.
+
+| threads | model | format | decode, ms | expected | error | prefill, ms | expected | error |
+|---|---|---|---|---|---|---|---|---|
+| 1 | narrow | q4_0 | 4 | 3.84 | -4% | 157 | 159 | +1% |
+| 1 | narrow | q8_0 | 6.41 | 6.02 | -6% | 284 | 305 | +7% |
+| 1 | narrow | f16 | 11.2 | 10.7 | -5% | 481 | 374 | -22% |
+| 1 | narrow | q4_k | 3.93 | 4.29 | +9% | 194 | 152 | -22% |
+| 1 | narrow | q6_k | 5.1 | 5.46 | +7% | 428 | 330 | -23% |
+| 1 | wide | q4_0 | 7.89 | 7.83 | -1% | 260 | 322 | +24% |
+| 1 | wide | q8_0 | 12.1 | 12.4 | +2% | 483 | 626 | +30% |
+| 1 | wide | f16 | 19 | 20.3 | +6% | 841 | 770 | -8% |
+| 1 | wide | q4_k | 7.5 | 8.76 | +17% | 332 | 308 | -7% |
+| 1 | wide | q6_k | 9.72 | 11.2 | +15% | 766 | 680 | -11% |
+| 2 | narrow | q4_0 | 2.62 | 3.78 | +44% | 81.3 | 82.3 | +1% |
+| 2 | narrow | q8_0 | 4.53 | 4.47 | -1% | 146 | 140 | -4% |
+| 2 | narrow | f16 | 8.13 | 5.97 | -27% | 240 | 190 | -21% |
+| 2 | narrow | q4_k | 2.65 | 3.33 | +26% | 98.5 | 79.4 | -19% |
+| 2 | narrow | q6_k | 4.47 | 3.35 | -25% | 218 | 168 | -23% |
+| 2 | wide | q4_0 | 4.58 | 4.61 | +1% | 133 | 162 | +22% |
+| 2 | wide | q8_0 | 8.94 | 8.72 | -3% | 252 | 286 | +13% |
+| 2 | wide | f16 | 14.8 | 11.8 | -20% | 426 | 390 | -8% |
+| 2 | wide | q4_k | 4.91 | 5.15 | +5% | 168 | 157 | -6% |
+| 2 | wide | q6_k | 7.19 | 6.38 | -11% | 386 | 344 | -11% |
+
 ## Host time of engines
 
 The host time of engines ([accuracy](accuracy.md#host-time-of-engines)) was fitted to the static batches above and to the closed loops below with at most 128 users. The errors are means: of whole requests and times per token for steps, and of simulated times to first token for requests.
