@@ -80,6 +80,8 @@ def layers(check):
         for key in ("sliding_window_pattern", "full_attention_interval"):
             if key in config:
                 config[key] = random.choice((1, 2, 3, 4, 6, 12))
+        if "hidden_size_per_layer_input" in config:
+            config["hidden_size_per_layer_input"] = 0  # inputs of all layers are there at once
         kinds = ("sliding_attention", "full_attention")
         if config["model_type"] == "granitemoehybrid":
             kinds = ("mamba", "attention")
@@ -260,7 +262,7 @@ def heads(check):
     random, sets, shares = check.random, ([], [], []), []
     for number in range(max(1, check.count // 40)):
         config = cases.config(random)
-        while config["model_type"].startswith("deepseek") or config["model_type"] in (
+        while config["model_type"].startswith(("deepseek", "minimax_m3")) or config["model_type"] in (
                 "gpt2", "opt", "phi", "gpt_neox", "mimo_v2_flash", "gemma4_text"):
             config = cases.config(random)
         every = config["num_attention_heads"]
