@@ -30,7 +30,7 @@ if [ -n "$libevent" ]; then
     run 'a broken libevent' "LD_LIBRARY_PATH='$scratch/broken' roofline serve"
     refused 4 "^roofline serve: cannot load $libevent (libevent): "
     run 'another libevent' "LD_LIBRARY_PATH='$scratch/other' roofline serve"
-    refused 4 "^roofline serve: $libevent has no function event_base_new: another version is needed$"
+    refused 4 "^roofline serve: $libevent has no function event_base_new: install another version$"
     [ $failures -eq 0 ]
 fi
 # A sanitizer keeps what was freed; it shall not look like growth.
