@@ -261,7 +261,7 @@ static enum roof_status read_gemma3(struct tower_reading *r)
     const struct size size = {{"mm_tokens_per_image", NULL}, &tokens, 256};
     TRY(read_square(r));
     TRY(read_size(r, r->config->root, &size));
-    if (r->missing != NULL) {
+    if (r->missing != NULL || t->patch == 0) {
         return ROOF_OK;
     }
     const int64_t grid = t->side / t->patch;

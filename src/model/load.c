@@ -207,7 +207,7 @@ static bool begins_gguf(const char *name)
     static const char pattern[] = "-DDDDD-of-DDDDD.gguf";
     const size_t length = strlen(name);
     const size_t tail = strlen(pattern);
-    if (!ends_with(name, ".gguf") || strncmp(name, "mmproj", 6) == 0) {
+    if (!ends_with(name, ".gguf") || strstr(name, "mmproj") != NULL) {
         return false;
     }
     if (length <= tail) {

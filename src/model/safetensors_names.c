@@ -129,10 +129,10 @@ static const char *const prefixes[] = {"model.language_model.",
                                        "model."};
 static const char *const layer_lists[] = {"layers.", "h.", "blocks."};
 /* Tensors whose names begin so are not part of the language model, or not of its forward pass. */
-static const char *const towers[] = {"vision_",      "visual.",   "vit.",       "audio_",
-                                     "multi_modal",  "mm_",       "image_",     "embed_vision.",
-                                     "embed_audio.", "connector", "projector.", "aligner.",
-                                     "talker.",      "code2wav.", "token2wav.", "mtp."};
+static const char *const towers[] = {
+    "vision_", "visual.",       "vit.",         "audio_",    "multi_modal", "mm_",
+    "image_",  "embed_vision.", "embed_audio.", "connector", "projector.",  "aligner.",
+    "talker.", "code2wav.",     "token2wav.",   "mtp.",      "mlp1."};
 /* Old checkpoints carry these tables along. */
 static const char *const buffers[] = {"self_attn.rotary_emb.inv_freq",
                                       "attention.rotary_emb.inv_freq",

@@ -462,13 +462,15 @@ const struct roof_registry roof_calibration_registry = {.folder = "calibration",
  * behind the first colon, as roof_calibration_write has it. */
 static bool wants_fit(const char *item, unsigned wanted)
 {
-    const char *const name = strchr(strchr(item, ':'), '"') + 1;
-    const size_t size = strcspn(name, "\"");
+    const char *const colon = strchr(item, ':');
+    const char *const name = colon == NULL ? NULL : strchr(colon, '"');
+    const size_t size = name == NULL ? 0 : strcspn(name + 1, "\"");
     int kernel = 0;
-    while (strlen(kernels[kernel].name) != size || memcmp(kernels[kernel].name, name, size) != 0) {
+    while (kernel < ROOF_KERNEL_COUNT && (name == NULL || strlen(kernels[kernel].name) != size ||
+                                          memcmp(kernels[kernel].name, name + 1, size) != 0)) {
         kernel++;
     }
-    return (wanted >> kernel & 1) != 0;
+    return kernel == ROOF_KERNEL_COUNT || (wanted >> kernel & 1) != 0;
 }
 
 enum roof_status roof_calibration_read(struct roof_calibration **out, const char *id,

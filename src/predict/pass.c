@@ -433,7 +433,7 @@ static struct engine_part engine_of(const struct roof_scenario *s, int64_t stack
                                     double launches, bool overlaps)
 {
     const struct roof_host_time *const host = &s->host_time[stack];
-    const bool prompts = s->phase == ROOF_PHASE_PREFILL || s->phase == ROOF_PHASE_MIXED;
+    const bool prompts = s->phase != ROOF_PHASE_DECODE;
     return (struct engine_part){
         .alone_s = host_s + roof_scenario_host_s(s, (enum roof_stack)stack) / (double)s->pp,
         .launches_s = prompts ? launches * host->launch_s : 0,

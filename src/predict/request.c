@@ -107,7 +107,11 @@ static struct roof_scenario make_encoding(const struct roof_request *r, int64_t 
     s.prefix_hit = 0;
     s.serial_s = 0;
     s.launches = 0;
-    memset(s.host_time, 0, sizeof s.host_time);
+    for (int stack = 0; stack < ROOF_STACK_COUNT; stack++) {
+        struct roof_host_time *const host =
+            &s.host_time[stack]; /* the step with the prompt has it */
+        host->step_s = host->sequence_s = host->request_s = 0;
+    }
     return s;
 }
 

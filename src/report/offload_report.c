@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "predict/kernel.h"
 #include "report/model_report.h"
 #include "report/report.h"
 
@@ -45,6 +46,13 @@ static void put_engine(struct roof_text *out, const struct roof_model_prediction
         roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "engine",
                          roof_format_quantity(value, step_s, ROOF_UNIT_MILLISECONDS),
                          "host time of a step, in expected times only");
+    }
+    const double overlap_s = r->scenario.host_time[stack].overlap_s;
+    if (overlap_s > 0 && roof_overlaps_kernels(r->total.hardware)) {
+        roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "engine",
+                         roof_format_quantity(value, overlap_s, ROOF_UNIT_MICROSECONDS),
+                         "by which each kernel begins before the last one ends, in expected times "
+                         "only");
     }
     if (request_s > 0) {
         roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "engine",
