@@ -106,10 +106,10 @@ static enum roof_status check_chart(const struct roof_asking *a, struct roof_err
     return a->command == ROOF_COMMAND_PLOT || roof_asking_drawn(a) ||
                    roof_asking_has(a, ROOF_INPUT_CHART)
                ? ROOF_OK
-               : roof_asking_refuse(a, inputs, COUNT(inputs),
-                                    "this is the answer without a chart; " ROOF_KEY(
-                                        "output") " FILE.svg draws the chart",
-                                    error);
+               : roof_asking_refuse(
+                     a, inputs, COUNT(inputs),
+                     "an answer without a chart; " ROOF_KEY("output") " FILE.svg draws the chart",
+                     error);
 }
 
 /* Answers the question that names in their places make of what is asked. */

@@ -75,7 +75,7 @@ static void put_deviation(struct roof_text *out, const struct roof_expectation *
     roof_text_put(out, ": expected ");
     roof_text_put(out, or_absent(e->expected));
     roof_text_put(out, ", got ");
-    roof_text_put(out, e->nowhere ? "there is nothing of that name" : or_absent(e->got));
+    roof_text_put(out, e->nowhere ? "nothing of that name" : or_absent(e->got));
     if (isnan(e->difference) ||
         roof_parse_number(&expected, e->expected, "", -HUGE_VAL, HUGE_VAL, NULL) != ROOF_OK) {
         return;

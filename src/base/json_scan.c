@@ -337,7 +337,7 @@ static bool is_utf16(const struct roof_json_scan *s)
 enum roof_status roof_json_scan_all(struct roof_json_scan *s)
 {
     if (is_utf16(s)) {
-        return fail(s, s->p, "UTF-16 is columns not used: save the text as UTF-8");
+        return fail(s, s->p, "UTF-16 is not read: save the text as UTF-8");
     }
     TRY(roof_json_scan_value(s));
     skip_blanks(s);

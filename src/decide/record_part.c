@@ -75,7 +75,7 @@ enum roof_status roof_record_part_begin(struct roof_record_part *part,
                                         const struct roof_records *records, const char *lines,
                                         size_t length, struct roof_error *error)
 {
-    if (part->records.columns != records->columns) {
+    if (part->columns != records->columns || part->records.columns != part->columns) {
         roof_record_part_close(part);
     }
     if (part->records.private_data == NULL) {
