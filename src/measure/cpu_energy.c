@@ -29,7 +29,7 @@ static bool read_number(uint64_t *out, const char *root, const char *path)
 /* Adds the counter in a folder if its name begins so. */
 static void add(struct roof_cpu_energy *out, const char *folder, const char *name)
 {
-    char path[64];
+    char path[80];
     char line[32];
     struct roof_cpu_counter *const counter = &out->counter[out->count];
     (void)snprintf(path, sizeof path, "%s/name", folder);
@@ -47,7 +47,7 @@ static void add(struct roof_cpu_energy *out, const char *folder, const char *nam
 
 void roof_cpu_energy_open(struct roof_cpu_energy *out, const char *root)
 {
-    char folder[48];
+    char folder[56];
     *out = (struct roof_cpu_energy){.root = root};
     for (int package = 0; package < PACKAGES_MAX; package++) {
         (void)snprintf(folder, sizeof folder, FOLDER "%d", package);

@@ -11,7 +11,7 @@
 #define ROOF_CPU_COUNTERS 32
 
 struct roof_cpu_counter {
-    char path[64];  /* of its number of microjoules, below the root */
+    char path[80];  /* of its number of microjoules, below the root */
     uint64_t last;  /* as it was read last */
     uint64_t range; /* it begins again at 0 behind this; 0: unknown */
 };
