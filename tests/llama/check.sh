@@ -17,7 +17,7 @@ generate=32
 # llama.cpp attends over its cache in steps of so many cells, filled or not (ggml-org/llama.cpp
 # src/llama-kv-cache.cpp, get_n_kv), so a decode step at 16 tokens is one at 256.
 cells=256
-cp "$here"/model.mjs "$folder"
+cp "$here"/*.mjs "$folder"
 cd "$folder"
 llama=$(dirname "$(find . -path '*linux-x64/bins/linux-x64/libllama.*' | head -n 1)")
 
