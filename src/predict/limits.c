@@ -145,6 +145,48 @@ static double largest_that_fits(struct search *search)
     return fits == ROOF_LIMIT_MAX ? ROOF_UNKNOWN : (double)fits;
 }
 
+/* Returns the shortest prompt, of `least` tokens or more, that brings so many that are not cached;
+ * no more than ROOF_LIMIT_MAX. */
+static int64_t shortest_prompt(int64_t least, int64_t uncached, double prefix_hit)
+{
+    int64_t most = ROOF_LIMIT_MAX;
+    while (least < most) {
+        const int64_t middle = least + (most - least) / 2;
+        if (roof_uncached(middle, prefix_hit) < uncached) {
+            least = middle + 1;
+        } else {
+            most = middle;
+        }
+    }
+    return least;
+}
+
+/* Steps of more prompts than this are not told apart by how many images they encode. */
+#define PROMPTS_TOLD_APART 256
+
+/*
+ * Returns the size from which the longest prompt that fits is searched. Images make the only memory
+ * that falls as prompts grow: fewer of them share the tokens of a step. From the length at which k
+ * share them to that of k - 1 the memory grows, so the first k whose shortest prompt fits has the
+ * longest one.
+ */
+static int64_t least_with_images(struct search *search, int64_t least)
+{
+    const struct roof_scenario *const s = &search->prediction->scenario;
+    const bool shares = s->phase == ROOF_PHASE_REQUEST && s->static_batch == 0 &&
+                        search->scenario.chunk != ROOF_CHUNK_WHOLE;
+    for (int64_t k = 1; shares && k <= PROMPTS_TOLD_APART; k++) {
+        const int64_t start = shortest_prompt(least, (s->chunk + k - 1) / k, s->prefix_hit);
+        if (start <= least) {
+            break;
+        }
+        if (fits_at(search, start)) {
+            return start;
+        }
+    }
+    return least;
+}
+
 /* Finds the KV bytes that a step reads at a context, by how much one more token makes them grow,
  * and the bytes of weights that it reads. Returns false where they are unknown. */
 static bool kv_reads(double *bytes, double *slope, double *weights, struct roof_scenario *s,
@@ -498,7 +540,9 @@ enum roof_status roof_model_limits(struct roof_limits *out,
             search.least = scenario->chunk;
         }
         const int64_t images = roof_image_tokens(&prediction->scenario, prediction->model);
-        search.least = images > search.least ? images : search.least;
+        if (images > 0) {
+            search.least = least_with_images(&search, images > search.least ? images : search.least);
+        }
         out->max_context = largest_that_fits(&search);
     }
     out->kv_crossover_context = kv_crossover(prediction);

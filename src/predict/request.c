@@ -351,6 +351,21 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* What the widest step of a request may have at once. */
+struct widest {
+    int64_t places; /* groups of the attention that have a request, in all lanes */
+    int64_t each;   /* sequences of a group of a lane */
+};
+
+static struct widest widest_of(const struct roof_request *r)
+{
+    const int64_t batch = r->asked.common.shape.batch;
+    const int64_t in_lane = largest_part(batch, r->lanes);
+    const int64_t groups = smaller(r->asked.attention_dp, in_lane);
+    return (struct widest){.places = smaller(groups * r->lanes, batch),
+                           .each = largest_part(in_lane, groups)};
+}
+
 /* Makes the widest step of a request: in each lane each group of the attention that has a request
  * prefills as many tokens as a step may have, or all of its prompts if they are fewer, and all
  * other sequences decode. The tokens stand in one prompt, so that a longer one never needs less
@@ -358,13 +373,19 @@ static int64_t smaller(int64_t a, int64_t b)
 static struct roof_scenario widest_step(const struct roof_request *r)
 {
     const struct roof_scenario *const asked = &r->asked;
-    const int64_t batch = asked->common.shape.batch;
-    const int64_t in_lane = largest_part(batch, r->lanes);
-    const int64_t groups = smaller(asked->attention_dp, in_lane);
-    const int64_t count = smaller(groups * r->lanes, batch);
-    const int64_t tokens = smaller(asked->chunk, largest_part(in_lane, groups) * r->uncached);
+    const struct widest widest = widest_of(r);
+    const int64_t tokens = smaller(asked->chunk, widest.each * r->uncached);
     const int64_t context = asked->prompt > tokens ? asked->prompt : tokens;
-    return make_step(r, batch - count, count, tokens, context);
+    return make_step(r, asked->common.shape.batch - widest.places, widest.places, tokens, context);
+}
+
+/* Returns how many prompts may begin in one step, which encodes the images of all of them: as many
+ * as share the tokens of a chunk in each group of each lane, the last of them perhaps in part. */
+static int64_t begun_at_once(const struct roof_request *r)
+{
+    const struct widest widest = widest_of(r);
+    const int64_t each = smaller(largest_part(r->asked.chunk, r->uncached), widest.each);
+    return smaller(each * widest.places, r->asked.common.shape.batch);
 }
 
 /* Works out the memory of a request from the pass of its decode step. */
@@ -380,8 +401,7 @@ static enum roof_status memory_of(struct roof_memory *out, const struct roof_req
     TRY(roof_pass_memory(&widest, r->model, &step, r->hardware, error));
     pass->activation_bytes = fmax(pass->activation_bytes, widest.activation_bytes);
     if (r->asked.images > 0) {
-        const struct roof_scenario encoding = make_encoding(
-            r, step.phase == ROOF_PHASE_MIXED ? step.prefill_batch : step.common.shape.batch);
+        const struct roof_scenario encoding = make_encoding(r, begun_at_once(r));
         TRY(roof_pass_memory(&widest, r->model, &encoding, r->hardware, error));
         pass->activation_bytes = fmax(pass->activation_bytes, widest.activation_bytes);
     }

@@ -1657,7 +1657,8 @@ class InFlight:
         count = min(groups * self.lanes, self.batch)
         tokens = min(self.budget, ceil_div(in_lane, groups) * self.new)
         widest = self.beside(self.batch - count, count, tokens, max(self.prompt, tokens))
-        encoder = self.encode(count)["active"] if self.images else 0
+        begin = min(ceil_div(in_lane, groups), ceil_div(self.budget, self.new)) * count
+        encoder = self.encode(min(begin, self.batch))["active"] if self.images else 0
         return max(encoder, widest["active"], self.run(context=self.context, held=self.full)["active"])
 
 
