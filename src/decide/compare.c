@@ -320,9 +320,7 @@ static void set_model_times(struct roof_compared *row, const struct roof_model_p
     model_times(times, m, metric);
     row->time_s = times[0];
     row->expected_s = times[1];
-    /* The band is of one pass: a step of a pipeline or with drafts is off alike. */
-    row->low_s = row->expected_s * m->total.expected_low_s / m->total.expected_s;
-    row->high_s = row->expected_s * m->total.expected_high_s / m->total.expected_s;
+    roof_model_band(&row->low_s, &row->high_s, m, row->expected_s);
 }
 
 /* Finds the times that are compared with a metric; refuses one that the prediction does not have.

@@ -71,7 +71,7 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
     out->tokens_per_s = out->tokens_per_s_per_user = ROOF_UNKNOWN;
     out->expected_ttft_s = out->expected_tpot_s = out->expected_e2e_s = ROOF_UNKNOWN;
     out->expected_tokens_per_s = out->expected_tokens_per_s_per_user = ROOF_UNKNOWN;
-    out->expected_near = ROOF_UNKNOWN;
+    out->expected_low = out->expected_high = out->expected_near = ROOF_UNKNOWN;
     TRY(roof_scenario_resolve(&out->scenario, model, error));
     TRY(roof_offload_solve(&out->scenario, model, hardware, error));
     put_images(out);
@@ -119,14 +119,8 @@ double roof_model_share(const struct roof_model_prediction *prediction, size_t n
 void roof_model_band(double *low_s, double *high_s, const struct roof_model_prediction *prediction,
                      double expected_s)
 {
-    const struct roof_prediction *const total = &prediction->total;
-    /* The host takes as long as it was said to. */
-    const double host_s = prediction->host_s > 0
-                              ? expected_s * (prediction->host_s / prediction->expected_step_s)
-                              : 0;
-    const double scale = (expected_s - host_s) / total->expected_s;
-    *low_s = host_s + total->expected_low_s * scale;
-    *high_s = host_s + total->expected_high_s * scale;
+    *low_s = prediction->expected_low * expected_s;
+    *high_s = prediction->expected_high * expected_s;
 }
 
 enum roof_status roof_model_fusion(struct roof_fusion *out, struct roof_model_prediction *room,

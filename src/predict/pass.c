@@ -598,6 +598,20 @@ double roof_pass_step_s(const struct roof_pass_times *pass, const struct roof_sc
                : fmax(pass->path_s, (double)roof_microbatches(s) * pass->slowest_s);
 }
 
+struct roof_expected_step roof_expected_step(const struct roof_pass *pass,
+                                             const struct roof_pass *draft, double passes_s)
+{
+    const struct roof_pass_expected *const one = &pass->expected;
+    const struct roof_pass_expected *const before = &draft->expected;
+    const double passes = passes_s / one->times.path_s;
+    return (struct roof_expected_step){.time_s = isnan(one->times.path_s)
+                                                     ? ROOF_UNKNOWN
+                                                     : passes_s + before->times.path_s,
+                                       .low_s = passes * one->low_s + before->low_s,
+                                       .high_s = passes * one->high_s + before->high_s,
+                                       .near_s = passes * one->near_s + before->near_s};
+}
+
 /* --- speculative decoding ------------------------------------------------------------------ */
 
 /* The sum is 1 + a + ... + a^k: Leviathan and others, arXiv 2211.17192, equation 1. */
@@ -629,8 +643,15 @@ static struct roof_scenario without_drafts(const struct roof_scenario *s)
 /* Makes a pass of as many steps as there are drafts. */
 static void repeat(struct roof_pass *pass, const struct roof_scenario *step, int64_t drafts)
 {
+    static const struct roof_pass none = {0};
+    struct roof_pass_expected *const expected = &pass->expected;
+    const struct roof_expected_step all = roof_expected_step(
+        pass, &none, (double)drafts * roof_pass_step_s(&expected->times, step));
     pass->bound.path_s = (double)drafts * roof_pass_step_s(&pass->bound, step);
-    pass->expected.times.path_s = (double)drafts * roof_pass_step_s(&pass->expected.times, step);
+    expected->times.path_s = all.time_s;
+    expected->low_s = all.low_s;
+    expected->high_s = all.high_s;
+    expected->near_s = all.near_s;
 }
 
 /* Runs the model's own modules, one for each draft in turn; all are resident, and the embedding is

@@ -73,6 +73,19 @@ struct roof_pass_memo {
     size_t size;
 };
 
+/* What is expected of a step: a pass or several, and the drafts before. */
+struct roof_expected_step {
+    double time_s; /* NAN: unknown */
+    double low_s;  /* the band of it */
+    double high_s;
+    double near_s; /* the part of it where other kernels stand in */
+};
+
+/* Makes a step of which the passes are expected to take passes_s: their kernels, and what the host
+ * does beside them, are those of one pass. */
+struct roof_expected_step roof_expected_step(const struct roof_pass *pass,
+                                             const struct roof_pass *draft, double passes_s);
+
 /* Returns what computes an operator: the host or the device. */
 const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
                                                const struct roof_hardware *device);
@@ -150,6 +163,8 @@ struct roof_memory roof_memory_of(const struct roof_pass *pass, const struct roo
                                   const struct roof_model *model,
                                   const struct roof_scenario *scenario,
                                   const struct roof_hardware *hardware);
+/* Fills in the band of what is expected, and how much of it others stand in for. */
+void roof_expected_put(struct roof_model_prediction *out, const struct roof_expected_step *whole);
 void roof_memory_put(struct roof_model_prediction *out, const struct roof_memory *memory);
 
 /* Works out the memory of a static batch: the larger of its phases' activations, and the cache at

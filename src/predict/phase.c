@@ -48,8 +48,6 @@ static void finish_total(struct roof_model_prediction *out, const struct roof_pa
     out->fallback = pass->fallback;
     total->bottleneck = roof_largest_share(pass->share_s);
     total->expected_bottleneck = roof_largest_share(pass->expected.share_s);
-    out->expected_near = pass->expected.near_s / pass->expected.times.path_s;
-    total->expected_near = pass->expected.near_s > 0;
     total->intensity = total->flops / total->bytes;
     total->attainable_flops_per_s = isnan(total->compute_time_s) || out->scenario.pp > 1
                                         ? ROOF_UNKNOWN
@@ -124,6 +122,14 @@ void roof_memory_put(struct roof_model_prediction *out, const struct roof_memory
         out->host_memory_bytes = memory->host_weights + memory->host_kv + memory->host_activations;
         out->host_capacity_bytes = memory->host_capacity;
     }
+}
+
+void roof_expected_put(struct roof_model_prediction *out, const struct roof_expected_step *whole)
+{
+    out->expected_low = whole->low_s / whole->time_s;
+    out->expected_high = whole->high_s / whole->time_s;
+    out->expected_near = whole->near_s / whole->time_s;
+    out->total.expected_near = whole->near_s > 0;
 }
 
 /* A request has hundreds of passes, so the totals of one pass are unknown. */
@@ -222,7 +228,10 @@ enum roof_status roof_predict_phase(struct roof_model_prediction *out, struct ro
     out->offloaded_s = s->offload != ROOF_OFFLOAD_NONE ? pass.offloaded_s : ROOF_UNKNOWN;
     out->draft_s = s->draft_tokens > 0 ? draft.bound.path_s : ROOF_UNKNOWN;
     out->step_s = roof_pass_step_s(&pass.bound, s) + draft.bound.path_s;
-    out->expected_step_s = roof_pass_step_s(&pass.expected.times, s) + draft.expected.times.path_s;
+    const struct roof_expected_step step =
+        roof_expected_step(&pass, &draft, roof_pass_step_s(&pass.expected.times, s));
+    roof_expected_put(out, &step);
+    out->expected_step_s = step.time_s;
     const struct service bound = service_of(out, out->step_s);
     const struct service expected = service_of(out, out->expected_step_s);
     out->ttft_s = bound.ttft_s;

@@ -14,28 +14,27 @@
 
 /* --- steps --------------------------------------------------------------------------------- */
 
-/* Makes a step from a pass of its microbatches and the drafts before it. The band of a pass, and
- * what bounds it, are those of the whole step. */
+/* Makes a step from a pass of its microbatches and the drafts before it. What bounds a pass bounds
+ * the whole step. */
 static struct roof_step_times step_of(const struct roof_pass *pass, const struct roof_pass *draft,
                                       const struct roof_scenario *s)
 {
     const double parts = (double)roof_microbatches(s);
     const double bound = fmax(pass->bound.path_s, parts * pass->bound.slowest_s);
     const struct roof_pass_times *const times = &pass->expected.times;
-    const double expected = fmax(times->path_s, parts * times->slowest_s);
+    const struct roof_expected_step expected =
+        roof_expected_step(pass, draft, fmax(times->path_s, parts * times->slowest_s));
     struct roof_step_times out = {.value = {0}};
     double *const v = out.value;
     v[ROOF_STEP_BOUND] = bound + draft->bound.path_s;
-    v[ROOF_STEP_EXPECTED] =
-        isnan(times->path_s) ? ROOF_UNKNOWN : expected + draft->expected.times.path_s;
+    v[ROOF_STEP_EXPECTED] = expected.time_s;
     v[ROOF_STEP_PATH] = pass->bound.path_s + draft->bound.path_s;
     v[ROOF_STEP_EXPECTED_PATH] = times->path_s + draft->expected.times.path_s;
     v[ROOF_STEP_TURN] = pass->bound.slowest_s;
     v[ROOF_STEP_EXPECTED_TURN] = times->slowest_s;
-    const double scale = v[ROOF_STEP_EXPECTED] / times->path_s;
-    v[ROOF_STEP_LOW] = scale * pass->expected.low_s;
-    v[ROOF_STEP_HIGH] = scale * pass->expected.high_s;
-    v[ROOF_STEP_NEAR] = scale * pass->expected.near_s;
+    v[ROOF_STEP_LOW] = expected.low_s;
+    v[ROOF_STEP_HIGH] = expected.high_s;
+    v[ROOF_STEP_NEAR] = expected.near_s;
     for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
         v[ROOF_STEP_SHARE + b] = pass->share_s[b];
         v[ROOF_STEP_EXPECTED_SHARE + b] = pass->expected.share_s[b];
@@ -478,8 +477,10 @@ static void put_times(struct roof_model_prediction *out, const struct roof_reque
     out->expected_e2e_s = total->expected_s = v[ROOF_STEP_EXPECTED];
     total->expected_low_s = v[ROOF_STEP_LOW];
     total->expected_high_s = v[ROOF_STEP_HIGH];
-    out->expected_near = v[ROOF_STEP_NEAR] / v[ROOF_STEP_EXPECTED];
-    total->expected_near = v[ROOF_STEP_NEAR] > 0;
+    roof_expected_put(out, &(struct roof_expected_step){.time_s = v[ROOF_STEP_EXPECTED],
+                                                        .low_s = v[ROOF_STEP_LOW],
+                                                        .high_s = v[ROOF_STEP_HIGH],
+                                                        .near_s = v[ROOF_STEP_NEAR]});
     total->bottleneck = roof_largest_share(&v[ROOF_STEP_SHARE]);
     total->expected_bottleneck = roof_largest_share(&v[ROOF_STEP_EXPECTED_SHARE]);
     total->native = t->native;

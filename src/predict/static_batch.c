@@ -197,28 +197,32 @@ static void put_bounds(struct roof_model_prediction *out, const struct request *
 
 /* Fills in the expected times with their band; all steps have the band of the last one. */
 static void put_expected(struct roof_model_prediction *out, const struct request *r,
-                         const struct roof_scenario *prefill)
+                         const struct roof_scenario *prefill, const struct roof_scenario *decode)
 {
+    static const struct roof_pass none = {0};
     struct roof_prediction *const total = &out->total;
     const double host_s = prefill->host_time[prefill->common.stack].request_s;
-    const double prefill_s = roof_pass_step_s(&r->prefill.expected.times, prefill);
-    out->expected_ttft_s = host_s + prefill_s;
+    struct roof_expected_step whole = roof_expected_step(
+        &r->prefill, &none, roof_pass_step_s(&r->prefill.expected.times, prefill));
+    out->expected_ttft_s = host_s + whole.time_s;
     out->expected_e2e_s = out->expected_ttft_s + r->expected_decode_s;
-    total->expected_s = out->expected_e2e_s;
     out->expected_step_s = r->step.expected_s;
-    const double first_s = r->prefill.expected.times.path_s;
-    total->expected_low_s = host_s + prefill_s * r->prefill.expected.low_s / first_s;
-    total->expected_high_s = host_s + prefill_s * r->prefill.expected.high_s / first_s;
-    double near_s = prefill_s * r->prefill.expected.near_s / first_s;
+    whole.low_s += host_s;
+    whole.high_s += host_s;
     if (r->steps > 0) {
-        const double last_s = r->last.expected.times.path_s;
+        const struct roof_expected_step last = roof_expected_step(
+            &r->last, &r->draft, roof_pass_step_s(&r->last.expected.times, decode));
+        const double steps = r->expected_decode_s / last.time_s;
         out->expected_tpot_s = r->expected_decode_s / r->steps;
-        total->expected_low_s += r->expected_decode_s * r->last.expected.low_s / last_s;
-        total->expected_high_s += r->expected_decode_s * r->last.expected.high_s / last_s;
-        near_s += r->expected_decode_s * r->last.expected.near_s / last_s;
+        whole.low_s += steps * last.low_s;
+        whole.high_s += steps * last.high_s;
+        whole.near_s += steps * last.near_s;
     }
-    out->expected_near = near_s / out->expected_e2e_s;
-    total->expected_near = near_s > 0;
+    whole.time_s = out->expected_e2e_s;
+    total->expected_s = whole.time_s;
+    total->expected_low_s = whole.low_s;
+    total->expected_high_s = whole.high_s;
+    roof_expected_put(out, &whole);
 }
 
 enum roof_status roof_predict_static(struct roof_model_prediction *out, struct roof_error *error)
@@ -240,7 +244,7 @@ enum roof_status roof_predict_static(struct roof_model_prediction *out, struct r
     out->tokens_per_step = roof_tokens_per_step(&asked);
     put_bottlenecks(out, &r);
     put_bounds(out, &r, &prefill);
-    put_expected(out, &r, &prefill);
+    put_expected(out, &r, &prefill, &curve.scenario);
     roof_request_put_rates(out);
     roof_request_clear_totals(out);
     return ROOF_OK;

@@ -373,6 +373,44 @@ static void test_host(void **state)
     roof_hardware_free(h);
 }
 
+/* The range widens what kernels take, and not what the host was said to take. */
+static void test_host_range(void **state)
+{
+    (void)state;
+    struct roof_model *const m = load("llama-3-8b");
+    struct roof_hardware *const h = load_calibrated("h100-sxm");
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 2, 1000);
+    double kernels[2];
+    double both[2];
+    const struct roof_model_prediction *i = infer(m, s, h);
+    const double expected_s = i->expected_step_s;
+    roof_model_band(&kernels[0], &kernels[1], i, expected_s);
+    assert_near(kernels[0], i->total.expected_low_s, 1e-12);
+    assert_near(kernels[1], i->total.expected_high_s, 1e-12);
+    assert_true(kernels[0] < expected_s && expected_s < kernels[1]);
+    /* 3 ms of each step and 1 ms of each of two sequences, and 2 ms beside the model. */
+    s.host_time[s.common.stack] = (struct roof_host_time){.step_s = 3e-3, .sequence_s = 1e-3};
+    s.serial_s = 2e-3;
+    i = infer(m, s, h);
+    assert_near(i->expected_step_s, expected_s + 7e-3, 1e-12);
+    roof_model_band(&both[0], &both[1], i, i->expected_step_s);
+    assert_near(both[0], kernels[0] + 7e-3, 1e-12);
+    assert_near(both[1], kernels[1] + 7e-3, 1e-12);
+    /* Half a token is half of the step. */
+    roof_model_band(&both[0], &both[1], i, i->expected_step_s / 2);
+    assert_near(both[0], (kernels[0] + 7e-3) / 2, 1e-12);
+    /* A host that launches for longer than any kernels take leaves no range. */
+    s = asked(ROOF_PHASE_PREFILL, 1, 1000);
+    s.host_time[s.common.stack].launch_s = 1e-3;
+    i = infer(m, s, h);
+    assert_near(i->expected_step_s, 387e-3, 1e-12);
+    roof_model_band(&both[0], &both[1], i, i->expected_step_s);
+    assert_near(both[0], 387e-3, 1e-12);
+    assert_near(both[1], 387e-3, 1e-12);
+    roof_model_free(m);
+    free_calibrated(h);
+}
+
 /* A dense step on a device for mental arithmetic, one operator after another. */
 static void test_step_by_hand(void **state)
 {
@@ -1870,6 +1908,7 @@ int main(void)
         cmocka_unit_test(test_touched_experts),
         cmocka_unit_test(test_totals),
         cmocka_unit_test(test_host),
+        cmocka_unit_test(test_host_range),
         cmocka_unit_test(test_step_by_hand),
         cmocka_unit_test(test_phases),
         cmocka_unit_test(test_requests),
