@@ -355,9 +355,10 @@ static enum roof_status find_costs(struct costed *stage, const struct source *fr
 
 /* Holds how an engine changes the expected time of a stage. */
 struct engine_part {
-    double alone_s;    /* of the host, while no kernel runs */
-    double launches_s; /* of the host, while kernels run: the stage takes no less */
-    double overlap_s;  /* by which each kernel begins before the last one ends */
+    double alone_s;   /* of the host, while no kernel runs */
+    double launches;  /* of the host, while kernels run: the stage takes no less; 0: none */
+    double launch_s;  /* each of them */
+    double overlap_s; /* by which each kernel begins before the last one ends */
 };
 
 /* Returns how many kernels one instance of an operator launches. */
@@ -383,28 +384,54 @@ static double longer(double time_s, double other_s)
     return other_s > time_s ? other_s : time_s;
 }
 
-/* Adds what is expected of a stage in one stack to a pass. */
+/* A part of a stage, behind whose kernels the host launches those of the next part. */
+struct part {
+    double kernels;
+    double time_s;
+    double low_s;
+    double high_s;
+};
+
+/* Adds a part that takes no less than its launches to a pass; returns its time. */
+static double add_part(struct roof_pass_expected *pass, const struct part *part, double alone_s,
+                       double launches_s)
+{
+    const double time_s = longer(alone_s + part->time_s, launches_s);
+    pass->share_s[ROOF_BOTTLENECK_OVERHEAD] += time_s - part->time_s;
+    pass->low_s += longer(alone_s + part->low_s, launches_s);
+    pass->high_s += longer(alone_s + part->high_s, launches_s);
+    return time_s;
+}
+
+/* Adds what is expected of a stage in one stack to a pass: the encoder of images, which requests
+ * have as a pass of its own, and what follows. */
 static void add_expected(struct roof_pass_expected *pass, const struct costed *stage, size_t stack,
                          const struct engine_part *engine)
 {
-    double time_s = engine->alone_s;
-    double low_s = 0;
-    double high_s = 0;
+    struct part encoder = {0};
+    struct part rest = {0};
     for (size_t i = 0; i < stage->graph.count; i++) {
+        const struct roof_node *const node = &stage->graph.node[i];
         const struct roof_expected_sum *const e = &stage->expected[stack][i];
-        const double count =
-            (double)stage->graph.node[i].count * rest_of(stage, stack, i, engine->overlap_s);
-        time_s += count * e->time_s;
-        low_s += count * e->low_s;
-        high_s += count * e->high_s;
+        struct part *const part = node->block == ROOF_BLOCK_ENCODER ? &encoder : &rest;
+        const double count = (double)node->count * rest_of(stage, stack, i, engine->overlap_s);
+        part->kernels += (double)node->count * kernels_of(node);
+        part->time_s += count * e->time_s;
+        part->low_s += count * e->low_s;
+        part->high_s += count * e->high_s;
         pass->near_s += e->near ? count * e->time_s : 0;
         pass->share_s[e->bottleneck] += count * e->time_s;
     }
-    const double waits_s = longer(time_s, engine->launches_s) - time_s;
-    pass->share_s[ROOF_BOTTLENECK_OVERHEAD] += engine->alone_s + waits_s;
-    pass->low_s += longer(engine->alone_s + low_s, engine->launches_s);
-    pass->high_s += longer(engine->alone_s + high_s, engine->launches_s);
-    add_times(&pass->times, longer(time_s, engine->launches_s));
+    const double kernels = fmax(1, encoder.kernels + rest.kernels);
+    const double launch_s = engine->launch_s * (engine->launches / kernels);
+    const bool both = encoder.kernels > 0 && rest.kernels > 0;
+    double time_s = 0;
+    if (both) {
+        time_s = add_part(pass, &encoder, 0, encoder.kernels * launch_s);
+    }
+    const struct part *const last = rest.kernels > 0 ? &rest : &encoder;
+    time_s += add_part(pass, last, engine->alone_s, last->kernels * launch_s);
+    add_times(&pass->times, time_s);
 }
 
 /* Returns the kernels that the host launches for a stage. */
@@ -436,7 +463,8 @@ static struct engine_part engine_of(const struct roof_scenario *s, int64_t stack
     const bool prompts = s->phase != ROOF_PHASE_DECODE;
     return (struct engine_part){
         .alone_s = host_s + roof_scenario_host_s(s, (enum roof_stack)stack) / (double)s->pp,
-        .launches_s = prompts ? launches * host->launch_s : 0,
+        .launches = prompts ? launches : 0,
+        .launch_s = host->launch_s,
         .overlap_s = overlaps ? host->overlap_s : 0};
 }
 
