@@ -85,6 +85,20 @@ static enum roof_status read_flag(bool *out, const struct tower_reading *r,
     return ROOF_OK;
 }
 
+/* Reads a number of an object, which the class sets where the config does not. */
+static enum roof_status read_number(double *out, const struct tower_reading *r,
+                                    const roof_json_value *object, const char *key,
+                                    double otherwise)
+{
+    const roof_json_value *const value = roof_json_get(object, key);
+    *out = otherwise;
+    if (value != NULL && !roof_json_is_null(value) && !roof_json_number(out, value)) {
+        return roof_json_error(r->config->json, value, r->config->error, "%s must be a number",
+                               key);
+    }
+    return ROOF_OK;
+}
+
 /* Returns how many patches of a side a ratio joins: 2 of 0.5. 0: it is no whole number. */
 static int64_t whole_inverse(double ratio)
 {
@@ -139,15 +153,20 @@ static enum roof_status read_qwen2(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
     int64_t out = 0;
-    double ratio = 4;
+    double ratio = 0;
     const struct size sizes[] = {{{"depth", NULL}, &t->layers, 0},
                                  {{"embed_dim", NULL}, &t->hidden, 0},
                                  {{"num_heads", NULL}, &t->heads, 0},
                                  {{"hidden_size", NULL}, &out, 0}};
     TRY(read_sizes(r, sizes, COUNT(sizes)));
     TRY(read_frames(r, 14));
-    (void)roof_json_number(&ratio, roof_json_get(r->vision, "mlp_ratio"));
-    t->intermediate = (int64_t)(ratio * (double)t->hidden);
+    TRY(read_number(&ratio, r, r->vision, "mlp_ratio", 4));
+    const double width = ratio * (double)t->hidden;
+    if (width >= 1 && width < SIZE_MAX_VALUE) {
+        t->intermediate = (int64_t)width; /* the class leaves out the fraction, too */
+    } else {
+        r->unknown = "mlp_ratio";
+    }
     put_qwen_products(t, out);
     return ROOF_OK;
 }
@@ -301,12 +320,12 @@ static enum roof_status read_llama4(struct tower_reading *r)
     struct roof_tower *const t = &r->tower;
     int64_t in = 0;
     int64_t out = 0;
-    double ratio = 0.5;
+    double ratio = 0;
     const struct size sizes[] = {{{"projector_input_dim", NULL}, &in, 4096},
                                  {{"projector_output_dim", NULL}, &out, 4096}};
     TRY(read_square(r));
     TRY(read_sizes(r, sizes, COUNT(sizes)));
-    (void)roof_json_number(&ratio, roof_json_get(r->vision, "pixel_shuffle_ratio"));
+    TRY(read_number(&ratio, r, r->vision, "pixel_shuffle_ratio", 0.5));
     t->merge = whole_inverse(ratio);
     t->position_rows = square_patches(t) + 1; /* and one of the class token */
     put_product(t, t->hidden * t->merge * t->merge, in, ROOF_PROJECTION_GELU, false);
@@ -393,8 +412,8 @@ static enum roof_status read_shuffle(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
     const int64_t hidden = r->config->model->hidden;
-    double ratio = 0.5;
-    (void)roof_json_number(&ratio, roof_json_get(r->config->root, "downsample_ratio"));
+    double ratio = 0;
+    TRY(read_number(&ratio, r, r->config->root, "downsample_ratio", 0.5));
     t->merge = whole_inverse(ratio);
     const int64_t wide = t->hidden * t->merge * t->merge;
     put_product(t, wide, hidden, ROOF_PROJECTION_GELU, true);

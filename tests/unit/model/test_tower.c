@@ -327,6 +327,28 @@ static void test_unknown_keys(void **state)
     "\"vision_config\": {\"depth\": 2, \"hidden_size\": 64, \"num_heads\": 4, "                    \
     "\"intermediate_size\": 9, \"out_hidden_size\": 64, \"patch_size\": 14, " member "}"
 
+#define QWEN2(member)                                                                              \
+    "\"vision_config\": {\"depth\": 2, \"embed_dim\": 64, \"num_heads\": 4, "                      \
+    "\"hidden_size\": 64, " member "}"
+
+/* The class takes the ratio of Qwen2-VL, 4 where there is none, and leaves out a fraction. */
+static void test_ratio(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t intermediate;
+    } rows[] = {{MODEL("qwen2_vl", "qwen2", QWEN2("\"mlp_ratio\": null")), 256},
+                {MODEL("qwen2_vl", "qwen2", QWEN2("\"mlp_ratio\": 2")), 128},
+                {MODEL("qwen2_vl", "qwen2", QWEN2("\"mlp_ratio\": 2.67")), 170}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct roof_model *const m = parse(rows[i].text);
+        assert_int_equal(m->tower.layers, 2);
+        assert_int_equal(m->tower.intermediate, rows[i].intermediate);
+        roof_model_free(m);
+    }
+}
+
 /* An encoder that is not known, or whose shapes are missing, is left out with a note. */
 static void test_left_out(void **state)
 {
@@ -381,6 +403,9 @@ static void test_left_out(void **state)
         {MODEL("mistral3", "mistral", "\"spatial_merge_size\": 1000, " PIXTRAL), NOT_TOGETHER},
         /* Three of two layers see the whole image, or hand on what they found; and a window of 8
          * patches in threes. */
+        {MODEL("qwen2_vl", "qwen2", QWEN2("\"mlp_ratio\": 0.015")), NOT_KNOWN "mlp_ratio"},
+        {MODEL("qwen2_vl", "qwen2", QWEN2("\"mlp_ratio\": -4")), NOT_KNOWN "mlp_ratio"},
+        {MODEL("qwen2_vl", "qwen2", QWEN2("\"mlp_ratio\": 1e300")), NOT_KNOWN "mlp_ratio"},
         {MODEL("qwen2_5_vl", "qwen2", QWEN("\"fullatt_block_indexes\": [0, 1, 0]")), NOT_TOGETHER},
         {MODEL("qwen2_5_vl", "qwen2", QWEN("\"spatial_merge_size\": 3")), NOT_TOGETHER},
         {MODEL("qwen3_vl", "qwen3", QWEN("\"deepstack_visual_indexes\": [0, 1, 0]")), NOT_TOGETHER},
@@ -400,13 +425,26 @@ static void test_left_out(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-    static const char text[] =
-        MODEL("mistral3", "mistral", "\"multimodal_projector_bias\": 3, " PIXTRAL);
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    assert_int_equal(roof_model_parse(&model, text, strlen(text), "x", &error), ROOF_INVALID);
-    assert_string_equal(error.message, "multimodal_projector_bias must be true or false");
-    assert_null(model);
+    static const struct {
+        const char *text;
+        const char *message;
+    } rows[] = {{MODEL("mistral3", "mistral", "\"multimodal_projector_bias\": 3, " PIXTRAL),
+                 "multimodal_projector_bias must be true or false"},
+                {MODEL("qwen2_vl", "qwen2", QWEN2("\"mlp_ratio\": \"4\"")),
+                 "mlp_ratio must be a number"},
+                {MODEL("llama4", "llama", SHUFFLED("[0.5]")),
+                 "pixel_shuffle_ratio must be a number"},
+                {MODEL("internvl_chat", "llama", INTERNVIT("\"downsample_ratio\": true, ")),
+                 "downsample_ratio must be a number"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct roof_model *model = NULL;
+        struct roof_error error = {0};
+        assert_int_equal(
+            roof_model_parse(&model, rows[i].text, strlen(rows[i].text), "x", &error),
+            ROOF_INVALID);
+        assert_string_equal(error.message, rows[i].message);
+        assert_null(model);
+    }
 }
 
 int main(void)
@@ -416,6 +454,7 @@ int main(void)
         cmocka_unit_test(test_inner_sizes),  cmocka_unit_test(test_sound),
         cmocka_unit_test(test_windows),      cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_unknown_keys), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_ratio),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
