@@ -362,15 +362,10 @@ static enum roof_status check_objects(struct roof_text *unknown, const struct co
 enum roof_status roof_config_keys(const struct config *c)
 {
     struct roof_text unknown = ROOF_TEXT_INIT;
-    enum roof_status status = check_objects(&unknown, c);
-    if (status == ROOF_OK && unknown.failed) {
-        status = roof_no_memory(c->error);
-    }
-    if (status != ROOF_OK || unknown.length == 0) {
+    const enum roof_status status = check_objects(&unknown, c);
+    if (status != ROOF_OK) {
         roof_text_free(&unknown);
         return status;
     }
-    const char *const remark = roof_model_own(c->model, unknown.data);
-    roof_model_note(c->model, remark);
-    return remark == NULL ? roof_no_memory(c->error) : ROOF_OK;
+    return roof_model_note_text(c->model, &unknown, c->error);
 }

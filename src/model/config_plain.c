@@ -125,13 +125,7 @@ static enum roof_status note(const struct config *c)
     roof_text_plain(&remark, roof_json_string(c->stranger));
     roof_text_put(&remark, ": read like llama, because it has the keys of a plain decoder; biases "
                            "and norms of its own are not counted");
-    if (remark.failed) {
-        roof_text_free(&remark);
-        return roof_no_memory(c->error);
-    }
-    const char *const owned = roof_model_own(c->model, remark.data);
-    roof_model_note(c->model, owned);
-    return owned == NULL ? roof_no_memory(c->error) : ROOF_OK;
+    return roof_model_note_text(c->model, &remark, c->error);
 }
 
 enum roof_status roof_config_plain(const struct reading *r, const struct config *c)

@@ -93,17 +93,7 @@ static enum roof_status note_unknown(const struct config *c, const roof_json_val
             roof_text_plain(&unknown, key);
         }
     }
-    if (unknown.failed) {
-        roof_text_free(&unknown);
-        return roof_no_memory(c->error);
-    }
-    if (unknown.length == 0) {
-        roof_text_free(&unknown);
-        return ROOF_OK;
-    }
-    const char *const owned = roof_model_own(c->model, unknown.data);
-    roof_model_note(c->model, owned);
-    return owned == NULL ? roof_no_memory(c->error) : ROOF_OK;
+    return roof_model_note_text(c->model, &unknown, c->error);
 }
 
 /* Tells whether the sizes of an encoder go together. */
@@ -124,13 +114,7 @@ static enum roof_status leave_out(const struct config *c, const char *why, const
     roof_text_printf(&remark, "the language model alone: the encoder of images is not counted%s%s",
                      *why == '\0' ? "" : ", because ", why);
     roof_text_plain(&remark, key);
-    if (remark.failed) {
-        roof_text_free(&remark);
-        return roof_no_memory(c->error);
-    }
-    const char *const owned = roof_model_own(c->model, remark.data);
-    roof_model_note(c->model, owned);
-    return owned == NULL ? roof_no_memory(c->error) : ROOF_OK;
+    return roof_model_note_text(c->model, &remark, c->error);
 }
 
 enum roof_status roof_config_tower(const struct config *c)

@@ -154,6 +154,19 @@ void roof_model_note(struct roof_model *model, const char *remark)
     }
 }
 
+enum roof_status roof_model_note_text(struct roof_model *model, struct roof_text *remark,
+                                      struct roof_error *error)
+{
+    if (remark->failed || remark->length == 0) {
+        const enum roof_status status = remark->failed ? roof_no_memory(error) : ROOF_OK;
+        roof_text_free(remark);
+        return status;
+    }
+    const char *const owned = roof_model_own(model, remark->data);
+    roof_model_note(model, owned);
+    return owned == NULL ? roof_no_memory(error) : ROOF_OK;
+}
+
 const char *roof_attention_name(const struct roof_model *model)
 {
     return model->kv_lora_rank > 0           ? "MLA"

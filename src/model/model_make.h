@@ -31,6 +31,9 @@ void *roof_model_own(struct roof_model *model, void *memory);
 bool roof_model_set_layout(struct roof_model *model, const char *name);
 /* Adds a remark; the string must live as long as the model. */
 void roof_model_note(struct roof_model *model, const char *remark);
+/* Adds a remark that was put together, and frees it. */
+enum roof_status roof_model_note_text(struct roof_model *model, struct roof_text *remark,
+                                      struct roof_error *error);
 /* Adds the remark on layers for multi-token prediction. */
 void roof_model_note_predictors(struct roof_model *model);
 

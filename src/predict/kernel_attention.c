@@ -48,10 +48,8 @@ void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task
     const double queries =
         batch * (double)s->heads * dim *
         (roof_precision_bits(w->formats.activations) + roof_precision_bits(w->formats.out)) / 8;
-    const double set = roof_working_set(w, kv);
-    const bool cold = isinf(set);
-    const double hit = cold ? 0 : roof_l2_hit(set, p[D_L2_CAPACITY] * t->l2);
-    out->tiling.l2_hit = hit;
+    const bool cold = isinf(roof_working_set(w, kv));
+    const double hit = roof_held(out, w, kv, p[D_L2_CAPACITY] * t->l2);
     const double dram = p[D_DRAM] * t->bandwidth;
     const double l2 = p[D_L2_RATE] * t->bandwidth;
     const double memory =
@@ -112,9 +110,7 @@ void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_tas
     const double bytes =
         groups * dim * queries * (element + roof_precision_bits(w->formats.out) / 8) +
         2 * kv_heads * dim * queries * element + cache;
-    const double set = roof_working_set(w, bytes);
-    const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[F_L2_CAPACITY] * t->l2);
-    out->tiling.l2_hit = hit;
+    const double hit = roof_held(out, w, bytes, p[F_L2_CAPACITY] * t->l2);
     const double memory = p[F_PASSES] * bytes * (1 - 0.75 * hit) / t->bandwidth;
     const double blocks = groups * (queries + rows - 1) / rows;
     const double ends = p[F_BLOCK] * blocks / (t->clock * t->sms);
@@ -195,9 +191,7 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
     const double heads = (double)s->heads * queries_of_one;
     const double blocks = roof_larger(1, heads / p[L_ROWS]);
     const double rows = matrix_rows(heads, p[L_ROWS]);
-    const double set = roof_working_set(w, kv);
-    const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[L_L2_CAPACITY] * t->l2);
-    out->tiling.l2_hit = hit;
+    const double hit = roof_held(out, w, kv, p[L_L2_CAPACITY] * t->l2);
     const double dram = p[L_DRAM] * t->bandwidth;
     const double l2 = p[L_L2_RATE] * t->bandwidth;
     const double again = (blocks - 1) * p[L_REREAD];
@@ -230,9 +224,7 @@ void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel
     const double lone = 2 * dims * rows * ((double)s->kv_len + p[E_TILE]) / (p[E_LONE] * t->clock);
     const double bytes = t->work->bytes[ROOF_ROLE_ACTIVATIONS] + t->work->bytes[ROOF_ROLE_KV] +
                          t->work->bytes[ROOF_ROLE_OUT];
-    const double set = roof_working_set(w, bytes);
-    const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[E_L2_CAPACITY] * t->l2);
-    out->tiling.l2_hit = hit;
+    const double hit = roof_held(out, w, bytes, p[E_L2_CAPACITY] * t->l2);
     const double memory = p[E_PASSES] * bytes * (1 - 0.75 * hit) / t->bandwidth;
     const double ends =
         (p[E_BLOCK] * groups * queries / (rows * t->sms) + p[E_SEQUENCE] * (double)s->batch) /

@@ -21,14 +21,8 @@ static double rows_of(const struct roof_workload *w)
  */
 void roof_expect_plain(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)
 {
-    double bytes = 0;
-    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
-        bytes += t->work->bytes[role];
-    }
-    const double set = roof_working_set(t->workload, bytes);
-    const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[S_CACHE_CAPACITY] * t->last_cache);
-    out->tiling.l2_hit = hit;
-    const double memory = bytes * ((1 - hit) / p[S_DRAM] + hit / p[S_CACHE_RATE]) / t->bandwidth;
+    const double memory =
+        roof_stream_s(out, t, p[S_CACHE_CAPACITY] * t->last_cache, p[S_DRAM], p[S_CACHE_RATE]);
     const double flops = t->work->flops * (1 + p[S_NARROW] / rows_of(t->workload));
     const double compute = flops > 0 ? flops / (p[S_PEAK] * t->peak) : 0;
     out->launch_s = roof_expert_matrices(t->workload->op) / 3 * p[S_LAUNCH] / t->clock;

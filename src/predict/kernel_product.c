@@ -421,9 +421,7 @@ static void expect_experts(struct roof_expected *out, const struct roof_kernel_t
     const double routed = t->work->flops / (2 * matrices * hidden * inner);
     const double rows = routed / touched;
     const double tokens = fmin((double)w->shape.tokens, routed);
-    const double set = roof_working_set(w, weights);
-    const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[M_L2_CAPACITY] * t->l2);
-    out->tiling.l2_hit = hit;
+    const double hit = roof_held(out, w, weights, p[M_L2_CAPACITY] * t->l2);
     const double memory = weights * (1 + p[M_REREAD] * rows / (rows + p[M_TILE_ROWS])) *
                           ((1 - hit) / p[M_DRAM] + hit / p[M_L2_RATE]) / t->bandwidth;
     const double compute =

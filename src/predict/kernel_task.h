@@ -86,6 +86,27 @@ static inline double roof_working_set(const struct roof_workload *w, double data
                                          : ROOF_UNBOUNDED;
 }
 
+/* Notes and returns the share of the data of a kernel that a cache of some room still holds. */
+static inline double roof_held(struct roof_expected *out, const struct roof_workload *w,
+                               double data_bytes, double room)
+{
+    out->tiling.l2_hit = roof_l2_hit(roof_working_set(w, data_bytes), room);
+    return out->tiling.l2_hit;
+}
+
+/* Returns how long all bytes of a kernel stream, from a cache of some room or from memory; both
+ * rates are shares of the bandwidth. */
+static inline double roof_stream_s(struct roof_expected *out, const struct roof_kernel_task *t,
+                                   double room, double memory_rate, double cache_rate)
+{
+    double bytes = 0;
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        bytes += t->work->bytes[role];
+    }
+    const double hit = roof_held(out, t->workload, bytes, room);
+    return bytes * ((1 - hit) / memory_rate + hit / cache_rate) / t->bandwidth;
+}
+
 /* Each fills in the launch, the time without it and the limit of a kernel from its parameters,
  * which are in the order of kernel_parameters.h. */
 void roof_expect_gemm(struct roof_expected *out, const struct roof_kernel_task *task,

@@ -10,14 +10,8 @@ enum {
 void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task *t,
                         const double *p)
 {
-    double bytes = 0;
-    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
-        bytes += t->work->bytes[role];
-    }
-    const double set = roof_working_set(t->workload, bytes);
-    const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[V_L2_CAPACITY] * t->l2);
-    out->tiling.l2_hit = hit;
-    const double memory = bytes * ((1 - hit) / p[V_DRAM] + hit / p[V_L2_RATE]) / t->bandwidth;
+    const double memory =
+        roof_stream_s(out, t, p[V_L2_CAPACITY] * t->l2, p[V_DRAM], p[V_L2_RATE]);
     const struct roof_shape *const s = &t->workload->shape;
     const enum roof_operator op = t->workload->op;
     const double queries = (double)s->batch * (double)s->query_len;

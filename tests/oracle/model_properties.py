@@ -262,8 +262,9 @@ def heads(check):
     random, sets, shares = check.random, ([], [], []), []
     for number in range(max(1, check.count // 40)):
         config = cases.config(random)
-        while config["model_type"].startswith(("deepseek", "minimax_m3")) or config["model_type"] in (
-                "gpt2", "opt", "phi", "gpt_neox", "mimo_v2_flash", "gemma4_text"):
+        while "kv_lora_rank" in config or config["model_type"].startswith(("deepseek", "minimax_m3")) or \
+                config["model_type"] in ("gpt2", "opt", "phi", "gpt_neox", "mimo_v2_flash",
+                                         "gemma4_text"):
             config = cases.config(random)
         every = config["num_attention_heads"]
         config.setdefault("head_dim", config["hidden_size"] // every)
