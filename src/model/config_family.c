@@ -48,7 +48,7 @@ static const struct family families[] = {
     {.type = "longcat_flash", .flags = ROUTER_BIAS, .doubled = true},
     {.type = "kimi_k2", .flags = ROUTER_BIAS},
     {.type = "kimi_k25", .flags = ROUTER_BIAS},
-    {.type = "glm4_moe", .flags = QKV_BIAS | NO_O_BIAS | ROUTER_BIAS},
+    {.type = "glm4_moe", .flags = NO_O_BIAS | ROUTER_BIAS},
     {.type = "glm4v_moe", .flags = QKV_BIAS | NO_O_BIAS | ROUTER_BIAS},
     {.type = "glm4v_moe_text", .flags = QKV_BIAS | NO_O_BIAS | ROUTER_BIAS},
     {.type = "glm4_moe_lite", .flags = ROUTER_BIAS},

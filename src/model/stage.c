@@ -56,8 +56,8 @@ struct roof_stage roof_stage_of(const struct roof_scenario *s, int64_t layers, i
 bool roof_stage_repeats(const struct roof_model *model, const struct roof_scenario *s,
                         int64_t number, int64_t node_size)
 {
-    if (number < 2 || number + 1 >= s->pp) {
-        return false;
+    if (number < 2 || number + 1 >= s->pp || model->layer_embedding > 0) {
+        return false; /* each stage hands on the embeddings of the layers behind it */
     }
     const struct roof_stage a = roof_stage_of(s, model->layers, number - 1, node_size);
     const struct roof_stage b = roof_stage_of(s, model->layers, number, node_size);

@@ -300,7 +300,35 @@ def config(random):
         stateful(random, c)
     elif kind in ("qwen3_moe", "gemma3_text") and chance(random, 0.4):
         uneven(random, c)
+    if chance(random, 0.5):
+        related(random, c)
     return c
+
+
+def related(random, c):
+    """Turns a drawn config into one of a family that differs from its own in little."""
+    kind = c["model_type"]
+    names = {"llama": ("internlm2", "granite"), "gemma": ("smollm3", "ernie4_5"), "cohere2": ("cohere",),
+             "mimo_v2_flash": ("mimo_v2",), "gpt_neox": ("starcoder2",), "mixtral": ("olmoe",),
+             "qwen3": ("hunyuan_v1_dense",), "qwen3_moe": ("glm4_moe",), "qwen3_next": ("qwen3_5_text",)}
+    if kind not in names or kind == "qwen3_next" and "num_experts" in c:
+        return
+    c["model_type"] = random.choice(names[kind])
+    for key in ("use_sliding_window", "max_window_layers", "sliding_window", "layer_types") \
+            if kind.startswith("qwen3") else ("rotary_pct", "use_parallel_residual"):
+        c.pop(key, None)
+    if kind == "mixtral":
+        c["num_experts"] = c.pop("num_local_experts")
+    elif kind == "qwen3_moe":
+        for key in ("decoder_sparse_step", "mlp_only_layers"):
+            c.pop(key, None)
+        c["n_routed_experts"] = c.pop("num_experts")
+        if chance(random, 0.5):
+            c.update(n_shared_experts=random.randint(1, 2), first_k_dense_replace=random.randint(0, 3))
+        if chance(random, 0.5):
+            c["use_qk_norm"] = True
+    elif kind == "gpt_neox" and chance(random, 0.4):
+        c["use_bias"] = False
 
 
 def blocks(random, c):

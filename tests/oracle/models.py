@@ -14,7 +14,11 @@ from formats import BROKEN, FORMATS, PRUNED, Refused, STORED, kept, larger, pair
 # What the classes of the transformers library do that their configs do not say.
 _NEOX = dict(qkv_bias=1, o_bias=1, mlp_bias=1, layernorm=1, ungated=1)
 FAMILIES = {
-    "llama": {}, "mistral": {}, "mixtral": {}, "phi3": {},
+    "llama": {}, "mistral": {}, "mixtral": {}, "phi3": {}, "internlm2": {}, "granite": {},
+    "smollm3": dict(tied=1), "ernie4_5": dict(tied=1), "cohere": dict(tied=1, parallel=1),
+    "starcoder2": dict(_NEOX, tied=1), "olmoe": dict(wide_norm=1), "hunyuan_v1_dense": dict(qk_norm=1),
+    "glm4_moe": dict(router_bias=1), "mimo_v2": dict(router_bias=1),
+    "qwen3_5_text": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
     "qwen2": dict(qkv_bias=1, window_asked=1),
     "qwen2_moe": dict(qkv_bias=1, window_asked=1, shared_gate=1),
     "qwen3": dict(qk_norm=1, window_asked=1), "qwen3_moe": dict(qk_norm=1, window_asked=1),
@@ -98,7 +102,8 @@ class Model:
             return default
 
         def flag(key, part):
-            return bool(get(key, default=family.get(part, 0)))
+            every = get("use_bias") if "bias" in key else None
+            return bool(get(key, default=family.get(part, 0) if every is None else every))
         self.name, self.kind = name, kind
         self.hidden = get("hidden_size", "n_embd")
         seen = "vision_config" in config and config["model_type"] in towers.CLASSES
@@ -453,6 +458,8 @@ class Scenario:
             self.context = max(self.context, self.image_tokens)
         if self.images and self.phase == "prefill" and self.image_tokens > self.context:
             raise Refused("image tokens")
+        if self.images and self.batch * self.images * model.tower.widest(*self.size) > 10 ** 12:
+            raise Refused("images")
         for key, phases in (("prefix_hit", "prefill"), ("chunk", "prefill mixed"),
                             ("prefill_batch", "mixed"), ("prefill_context", "mixed"),
                             ("draft_tokens", "decode")):
@@ -476,7 +483,7 @@ class Scenario:
                 model.positions and not asked.get("in_loop"):
             raise Refused("positions")
         tokens = self.batch * self.new + self.others * getattr(self, "chunk", 0)
-        if tokens * max(model.vocab, model.hidden) > 10 ** 12:
+        if tokens * max(model.vocab, model.hidden * max(1, model.top_k or 1)) > 10 ** 12:
             raise Refused("tokens")
         micro = max(self.batch, self.others)
         self.microbatches = min(self.pp, micro)
@@ -1544,6 +1551,8 @@ class InFlight:
                        if key not in ("prompt", "generate", "chunk", "prefix_hit", "images",
                                       "image_size")}
         self.images = {key: asked[key] for key in ("images", "image_size") if key in asked}
+        if self.images:
+            Scenario(m, dict(self.images, phase="encode", batch=asked.get("batch", 1)))
         if self.images and encoded(m, self.images) > self.prompt:
             raise Refused("image tokens")
         hit = Fraction(str(asked.get("prefix_hit", 0)))

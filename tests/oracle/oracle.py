@@ -348,6 +348,8 @@ def model_row(row):
 
 
 def infer(model, asked, *arguments, **options):
+    if ("prompt" in asked) != ("generate" in asked):
+        raise formats.Refused("a request has both lengths")
     return (models.request if "prompt" in asked else models.infer)(model, asked, *arguments,
                                                                    **options)
 

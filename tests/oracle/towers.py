@@ -223,6 +223,12 @@ class Tower:
         squares, columns, rows = self.grid(width, height)
         return squares * ((columns // self.merge) * (rows // self.merge) + self.kept)
 
+    def widest(self, width, height):
+        """Elements of the largest tensor that a product of one image has."""
+        return self.rows(width, height) * max(
+            3 * self.hidden, 2 * self.inner, self.inputs, 3 * self.heads * self.head,
+            *(x[0] for x in self.products), *(x[1] * (2 if x[2] == GATED else 1) for x in self.products))
+
     def rows(self, width, height):
         squares, columns, rows = self.grid(width, height)
         return squares * (columns * rows + self.marker)

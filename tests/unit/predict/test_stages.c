@@ -7,7 +7,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const char *const models[] = {"llama-3.3-70b", "gemma-3-27b", "deepseek-v3"};
+static const char *const models[] = {
+    "llama-3.3-70b", "gemma-3-27b",    "deepseek-v3",  "gemma-4-e2b",
+    "minimax-m3",    "deepseek-v3.2",  "gpt-oss-120b", "qwen3-next-80b-a3b",
+    "minimax-m1",    "jamba-1.5-mini", "opt-125m",     "deepseek-v4-flash"};
 
 /* A scenario over tp x groups devices in each of pp stages; false where the model has none. */
 static bool split(struct roof_scenario *out, const struct roof_model *m,
@@ -74,10 +77,10 @@ static void test_repeated_graphs(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(models) * 3 * 2 * 12; i++) {
         struct roof_model *const m = load(models[i % COUNT(models)]);
-        const int64_t tp = (int64_t)1 << i / 3 % 3;
+        const int64_t n = (int64_t)(i / COUNT(models)); /* the split */
         const struct roof_scenario from = asked(ROOF_PHASE_DECODE, 64, 100);
         struct roof_scenario s;
-        const bool valid = split(&s, m, &from, tp, 1 + (int64_t)(i / 9 % 2), 1 + (int64_t)i / 18);
+        const bool valid = split(&s, m, &from, (int64_t)1 << n % 3, 1 + n / 3 % 2, 1 + n / 6);
         for (int64_t stage = 1; valid && stage < s.pp; stage++) {
             if (roof_stage_repeats(m, &s, stage, 8)) {
                 repeated++;
@@ -100,13 +103,14 @@ static void test_memory_alone(void **state)
     int compared = 0;
     (void)state;
     for (size_t i = 0; i < COUNT(models) * COUNT(phases) * 24; i++) {
-        struct roof_model *const m = load(models[i % 3]);
-        struct roof_scenario from = asked(phases[i / 3 % 3], 1 + (int64_t)i, 300);
+        struct roof_model *const m = load(models[i % COUNT(models)]);
+        const int64_t n = (int64_t)(i / COUNT(models)); /* the split and the phase */
+        struct roof_scenario from = asked(phases[n % 3], 1 + (int64_t)i, 300);
         struct roof_scenario s;
         struct roof_pass whole;
         struct roof_pass memory;
-        from.unfused_attention = (int64_t)i / 18 % 2;
-        if (split(&s, m, &from, 1 + (int64_t)i / 9 % 2, 1, 1 + (int64_t)i / 18)) {
+        from.unfused_attention = n / 6 % 2;
+        if (split(&s, m, &from, 1 + n / 3 % 2, 1, 1 + n / 6)) {
             assert_int_equal(roof_pass_run(&whole, m, &s, h, NULL, NULL), ROOF_OK);
             assert_int_equal(roof_pass_memory(&memory, m, &s, h, NULL), ROOF_OK);
             assert_true(whole.weights_bytes == memory.weights_bytes);
