@@ -551,6 +551,12 @@ enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model
     return ROOF_OK;
 }
 
+void roof_pass_widen(struct roof_pass *pass, const struct roof_pass *other)
+{
+    pass->activation_bytes = fmax(pass->activation_bytes, other->activation_bytes);
+    pass->host_live_bytes = fmax(pass->host_live_bytes, other->host_live_bytes);
+}
+
 enum roof_status roof_pass_resident(struct roof_pass *pass, const struct roof_model *model,
                                     const struct roof_scenario *s,
                                     const struct roof_hardware *hardware, struct roof_error *error)

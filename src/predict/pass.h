@@ -124,6 +124,10 @@ enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model
                                   const struct roof_scenario *scenario,
                                   const struct roof_hardware *hardware, struct roof_error *error);
 
+/* Raises what a pass holds beside weights and cache, on the device and the host, to what another
+ * pass holds. */
+void roof_pass_widen(struct roof_pass *pass, const struct roof_pass *other);
+
 /* Gives a pass that encodes images the weights that are resident beside those of the encoder; other
  * passes have them already. */
 enum roof_status roof_pass_resident(struct roof_pass *pass, const struct roof_model *model,

@@ -398,11 +398,11 @@ static enum roof_status memory_of(struct roof_memory *out, const struct roof_req
     last.context = r->decode.held;
     TRY(roof_pass_draft(&draft, &last, r->hardware, error));
     TRY(roof_pass_memory(&widest, r->model, &step, r->hardware, error));
-    pass->activation_bytes = fmax(pass->activation_bytes, widest.activation_bytes);
+    roof_pass_widen(pass, &widest);
     if (r->asked.images > 0) {
         const struct roof_scenario encoding = make_encoding(r, begun_at_once(r));
         TRY(roof_pass_memory(&widest, r->model, &encoding, r->hardware, error));
-        pass->activation_bytes = fmax(pass->activation_bytes, widest.activation_bytes);
+        roof_pass_widen(pass, &widest);
     }
     *out = roof_memory_of(pass, &draft, r->model, &r->asked, r->hardware);
     return ROOF_OK;

@@ -126,7 +126,7 @@ enum roof_status roof_static_memory(struct roof_memory *out, const struct roof_m
     TRY(roof_pass_memory(&first, model, &prefill, hardware, error));
     TRY(roof_pass_memory(&last, model, &decode, hardware, error));
     TRY(roof_pass_draft(&draft, &decode, hardware, error));
-    last.activation_bytes = fmax(last.activation_bytes, first.activation_bytes);
+    roof_pass_widen(&last, &first);
     *out = roof_memory_of(&last, &draft, model, asked, hardware);
     return ROOF_OK;
 }

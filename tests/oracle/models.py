@@ -1281,12 +1281,11 @@ class Graph:
         """The operators whose weights are resident: of an encoder also where it does not run."""
         return list(self.nodes.items()) + list(self.idle.items())
 
-    def host_memory(self, sparse, layers, predicted):
-        """Weights and cache that are not on the device, and the largest operator of these."""
+    def host_memory(self, sparse, layers):
+        """Weights and cache that are not on the device."""
         s = self.s
         cached = [i for i in layers if i < s.away and s.offload == "layers"]
-        return self.weights_memory(sparse, True) + self.cache(cached) + \
-            self.most_live([one for one in predicted if one[1].away])
+        return self.weights_memory(sparse, True) + self.cache(cached)
 
     def cache(self, layers, context=None):
         """Of all sequences: each group has ceil(B / a) of them."""
@@ -1505,17 +1504,13 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         row["step"] = step = step + row["draft"]
         row["weights"] += other["weights"]
         row["cache"] += other["cache"]
-    row["fits"] = None if device.capacity is None else \
-        row["weights"] + row["cache"] + row["active"] <= (1 - s.reserve) * device.capacity
     if s.away:
         row["away"] = sum(count * p["time"] for count, node, p in predicted[0] if node.away)
-        row["host_memory"] = away if s.phase == "encode" else \
-            graphs[0].host_memory(sparse, parts[0], predicted[0])
+        row["host_active"] = graphs[0].most_live([one for one in predicted[0] if one[1].away])
+        row["host_held"] = away if s.phase == "encode" else graphs[0].host_memory(sparse, parts[0])
         row["away_weights"] = graphs[0].weights_memory(sparse, True)
         row["host_capacity"] = device.host.capacity
-        row["host_fits"] = "host" in BROKEN or row["host_memory"] <= device.host.capacity
-        # What does not fit in one memory does not fit, known or not the other.
-        row["fits"] = False if not row["host_fits"] else row["fits"]
+    fill_memories(row, device)
     row["ttft"] = row["tpot"] = None
     if s.phase == "encode":
         row["rate"] = s.batch * s.image_tokens / step
@@ -1526,6 +1521,25 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         row["tpot"] = step / tokens_per_step
         row["rate"] = s.batch * tokens_per_step / step
     return row
+
+
+def fill_memories(row, device):
+    """Whether what a device and its host hold fits."""
+    s = row["s"]
+    row["fits"] = None if device.capacity is None else \
+        row["weights"] + row["cache"] + row["active"] <= (1 - s.reserve) * device.capacity
+    if s.away:
+        row["host_memory"] = row["host_held"] + row["host_active"]
+        row["host_fits"] = "host" in BROKEN or row["host_memory"] <= device.host.capacity
+        # What does not fit in one memory does not fit, known or not the other.
+        row["fits"] = False if not row["host_fits"] else row["fits"]
+
+
+def widen(row, others):
+    """What a request holds beside weights and cache is the most that one of its passes does."""
+    for key in ("active", "host_active"):
+        if key in row:
+            row[key] = max([row[key]] + [other.get(key, 0) for other in others])
 
 
 def parameters(m):
@@ -1659,16 +1673,17 @@ class InFlight:
                 if steps else 0
         return ttft, step / tokens_per_step if self.generate > 1 else None
 
-    def activations(self):
-        """Of the widest step: each group in each lane prefills what its budget allows."""
+    def widen(self, row):
+        """To the widest step: each group in each lane prefills what its budget allows."""
         in_lane = ceil_div(self.batch, self.lanes)
         groups = 1 if "shared" in BROKEN else min(self.groups, in_lane)
         count = min(groups * self.lanes, self.batch)
         tokens = min(self.budget, ceil_div(in_lane, groups) * self.new)
-        widest = self.beside(self.batch - count, count, tokens, max(self.prompt, tokens))
+        widen(row, [self.beside(self.batch - count, count, tokens, max(self.prompt, tokens)),
+                    self.run(context=self.context, held=self.full)])
         begin = min(ceil_div(in_lane, groups), ceil_div(self.budget, self.new)) * count
-        encoder = self.encode(min(begin, self.batch))["active"] if self.images else 0
-        return max(encoder, widest["active"], self.run(context=self.context, held=self.full)["active"])
+        if self.images:
+            widen(row, [self.encode(min(begin, self.batch))])
 
 
 def encoded(m, images):
@@ -1687,9 +1702,8 @@ def in_flight(m, asked, device, **options):
         own = loop.run(context=loop.context, held=loop.full)
         row["weights"] = own["weights"] + end["weights"] - bare["weights"]
         row["cache"] = own["cache"] + end["cache"] - bare["cache"]
-    row["active"] = loop.activations()
-    row["fits"] = None if device.capacity is None else row["weights"] + row["cache"] + \
-        row["active"] <= (1 - row["s"].reserve) * device.capacity
+    loop.widen(row)
+    fill_memories(row, device)
     row["ttft"], row["tpot"] = loop.times(row["tokens_per_step"])
     row["e2e"] = row["ttft"] + (loop.generate - 1) * (row["tpot"] or 0)
     row["rate"] = loop.batch * loop.generate / row["e2e"]
@@ -1718,9 +1732,8 @@ def static(m, asked, device, **options):
         step = infer(m, dict(steps, context=context), device, **options)
         times += step["tpot"]
     row = infer(m, dict(steps, context=prompt + generate), device, **options)
-    row["active"] = max(row["active"], first["active"])
-    row["fits"] = None if device.capacity is None else row["weights"] + row["cache"] + \
-        row["active"] <= (1 - row["s"].reserve) * device.capacity
+    widen(row, [first])
+    fill_memories(row, device)
     row["step"] = infer(m, dict(steps, context=prompt + generate // 2), device, **options)["step"]
     row["ttft"], row["tpot"] = first["ttft"], times / (generate - 1) if generate > 1 else None
     row["e2e"] = first["ttft"] + times

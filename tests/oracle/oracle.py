@@ -454,8 +454,6 @@ def check_offload(comparison, program, every_device, every_model, random, count)
             name = random.choice(list(every_model["models"]))
             model, where = every_model["models"][name], random.choice(list(every_device))
             asked = cases.scenario(random, model)
-            while "prompt" in asked:
-                asked = cases.scenario(random, model)
             for key in ("tp", "pp", "ep", "dp", "attention_dp", "moe_tp", "moe_ep"):
                 if random.random() < 0.95:
                     asked.pop(key, None)
