@@ -10,8 +10,7 @@ enum {
 void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task *t,
                         const double *p)
 {
-    const double memory =
-        roof_stream_s(out, t, p[V_L2_CAPACITY] * t->l2, p[V_DRAM], p[V_L2_RATE]);
+    const double memory = roof_stream_s(out, t, p[V_L2_CAPACITY] * t->l2, p[V_DRAM], p[V_L2_RATE]);
     const struct roof_shape *const s = &t->workload->shape;
     const enum roof_operator op = t->workload->op;
     const double queries = (double)s->batch * (double)s->query_len;

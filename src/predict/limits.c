@@ -541,7 +541,8 @@ enum roof_status roof_model_limits(struct roof_limits *out,
         }
         const int64_t images = roof_image_tokens(&prediction->scenario, prediction->model);
         if (images > 0) {
-            search.least = least_with_images(&search, images > search.least ? images : search.least);
+            search.least = images > search.least ? images : search.least;
+            search.least = least_with_images(&search, search.least);
         }
         out->max_context = largest_that_fits(&search);
     }

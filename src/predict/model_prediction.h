@@ -66,8 +66,8 @@ struct roof_model_prediction {
     double power_w;         /**< of a device on average at the bound */
     double joule_per_token; /**< of all devices at the bound; NAN: unknown */
     /** The times that real kernels are expected to take; NAN where one operator has none. */
-    bool fallback;        /**< a product runs at another format than its own, for lack of a unit */
-    double expected_low;  /**< the band, as fractions of the expected time of a step or request */
+    bool fallback;       /**< a product runs at another format than its own, for lack of a unit */
+    double expected_low; /**< the band, as fractions of the expected time of a step or request */
     double expected_high;
     double expected_near; /**< fraction of it that other devices, stacks or formats stand in for */
     double expected_step_s;

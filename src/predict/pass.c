@@ -638,12 +638,11 @@ struct roof_expected_step roof_expected_step(const struct roof_pass *pass,
     const struct roof_pass_expected *const one = &pass->expected;
     const struct roof_pass_expected *const before = &draft->expected;
     const double passes = passes_s / one->times.path_s;
-    return (struct roof_expected_step){.time_s = isnan(one->times.path_s)
-                                                     ? ROOF_UNKNOWN
-                                                     : passes_s + before->times.path_s,
-                                       .low_s = passes * one->low_s + before->low_s,
-                                       .high_s = passes * one->high_s + before->high_s,
-                                       .near_s = passes * one->near_s + before->near_s};
+    return (struct roof_expected_step){
+        .time_s = isnan(one->times.path_s) ? ROOF_UNKNOWN : passes_s + before->times.path_s,
+        .low_s = passes * one->low_s + before->low_s,
+        .high_s = passes * one->high_s + before->high_s,
+        .near_s = passes * one->near_s + before->near_s};
 }
 
 /* --- speculative decoding ------------------------------------------------------------------ */
@@ -679,8 +678,8 @@ static void repeat(struct roof_pass *pass, const struct roof_scenario *step, int
 {
     static const struct roof_pass none = {0};
     struct roof_pass_expected *const expected = &pass->expected;
-    const struct roof_expected_step all = roof_expected_step(
-        pass, &none, (double)drafts * roof_pass_step_s(&expected->times, step));
+    const struct roof_expected_step all =
+        roof_expected_step(pass, &none, (double)drafts * roof_pass_step_s(&expected->times, step));
     pass->bound.path_s = (double)drafts * roof_pass_step_s(&pass->bound, step);
     expected->times.path_s = all.time_s;
     expected->low_s = all.low_s;

@@ -73,7 +73,7 @@ struct roof_pass_memo {
     size_t size;
 };
 
-/* What is expected of a step: a pass or several, and the drafts before. */
+/* A step as it is expected: a pass or several, and the drafts before. */
 struct roof_expected_step {
     double time_s; /* NAN: unknown */
     double low_s;  /* the band of it */

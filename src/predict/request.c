@@ -350,7 +350,7 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* What the widest step of a request may have at once. */
+/* Holds how many requests the widest step of a request may have at once. */
 struct widest {
     int64_t places; /* groups of the attention that have a request, in all lanes */
     int64_t each;   /* sequences of a group of a lane */

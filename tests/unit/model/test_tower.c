@@ -428,20 +428,18 @@ static void test_refused(void **state)
     static const struct {
         const char *text;
         const char *message;
-    } rows[] = {{MODEL("mistral3", "mistral", "\"multimodal_projector_bias\": 3, " PIXTRAL),
-                 "multimodal_projector_bias must be true or false"},
-                {MODEL("qwen2_vl", "qwen2", QWEN2("\"mlp_ratio\": \"4\"")),
-                 "mlp_ratio must be a number"},
-                {MODEL("llama4", "llama", SHUFFLED("[0.5]")),
-                 "pixel_shuffle_ratio must be a number"},
-                {MODEL("internvl_chat", "llama", INTERNVIT("\"downsample_ratio\": true, ")),
-                 "downsample_ratio must be a number"}};
+    } rows[] = {
+        {MODEL("mistral3", "mistral", "\"multimodal_projector_bias\": 3, " PIXTRAL),
+         "multimodal_projector_bias must be true or false"},
+        {MODEL("qwen2_vl", "qwen2", QWEN2("\"mlp_ratio\": \"4\"")), "mlp_ratio must be a number"},
+        {MODEL("llama4", "llama", SHUFFLED("[0.5]")), "pixel_shuffle_ratio must be a number"},
+        {MODEL("internvl_chat", "llama", INTERNVIT("\"downsample_ratio\": true, ")),
+         "downsample_ratio must be a number"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *model = NULL;
         struct roof_error error = {0};
-        assert_int_equal(
-            roof_model_parse(&model, rows[i].text, strlen(rows[i].text), "x", &error),
-            ROOF_INVALID);
+        assert_int_equal(roof_model_parse(&model, rows[i].text, strlen(rows[i].text), "x", &error),
+                         ROOF_INVALID);
         assert_string_equal(error.message, rows[i].message);
         assert_null(model);
     }

@@ -1278,8 +1278,8 @@ static void test_levers(void **state)
     assert_true(s.reserve < 0.1 && roof_offload_layers(none.fit_offload) > 0);
     assert_true(unknown(here.fit_reserve) && here.fit_offload == ROOF_OFFLOAD_NONE);
     /* Each layer there is 2 x 8192 x 8192 (q, o) and 2 x 1024 x 8192 (k, v), three matrices of
-     * 28672 x 8192 and two norms, of a byte and two; the host also has a cache for its layers, and gate, up and
-     * their product for the 8192 tokens of a chunk. */
+     * 28672 x 8192 and two norms, of a byte and two; the host also has a cache for its layers, and
+     * gate, up and their product for the 8192 tokens of a chunk. */
     const double layer = 2.0 * 8192 * 8192 + 2.0 * 1024 * 8192 + 3.0 * 28672 * 8192 + 4.0 * 8192;
     const double layers = (double)roof_offload_layers(none.fit_offload);
     assert_true(none.fit_offload_host_bytes > layers * layer);

@@ -7,10 +7,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const char *const models[] = {
-    "llama-3.3-70b", "gemma-3-27b",    "deepseek-v3",  "gemma-4-e2b",
-    "minimax-m3",    "deepseek-v3.2",  "gpt-oss-120b", "qwen3-next-80b-a3b",
-    "minimax-m1",    "jamba-1.5-mini", "opt-125m",     "deepseek-v4-flash"};
+static const char *const models[] = {"llama-3.3-70b",  "gemma-3-27b",        "deepseek-v3",
+                                     "gemma-4-e2b",    "minimax-m3",         "deepseek-v3.2",
+                                     "gpt-oss-120b",   "qwen3-next-80b-a3b", "minimax-m1",
+                                     "jamba-1.5-mini", "opt-125m",           "deepseek-v4-flash"};
 
 /* A scenario over tp x groups devices in each of pp stages; false where the model has none. */
 static bool split(struct roof_scenario *out, const struct roof_model *m,
