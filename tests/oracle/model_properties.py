@@ -105,6 +105,9 @@ def layers(check):
                 one["hybrid_layer_pattern"] = times * windows
             if isinstance(one.get("moe_layer_freq"), list):
                 one["moe_layer_freq"] = times * windows[::-1]
+            if "sparse_attention_config" in one:
+                one["sparse_attention_config"].update(sparse_attention_freq=times * windows,
+                                                      sparse_disable_index_value=times * windows)
             names.append(cases.model_file(check.program.folder, f"layers-{number}-{times}", one))
             check.models[names[-1]] = cases.models.Model(one, names[-1])
         base = drawn(check, 40, without=("pp",), names=names[:1], layouts=False)
@@ -203,9 +206,10 @@ def contexts(check):
 def chunks(check):
     """The FLOPs of a prompt in two chunks are the same wherever it is cut."""
     random, sets = check.random, ([], [], [], [])
-    # A state takes chunks of its own, and a latent is expanded for each.
-    names = [name for name, model in check.models.items()
-             if not (model.latent or model.state or model.chunked or model.compressed)]
+    # A state takes chunks of its own, and a latent is expanded for each. Blocks are chosen among all
+    # of a chunk's context.
+    names = [name for name, model in check.models.items() if not (
+        model.latent or model.state or model.chunked or model.compressed or model.choice)]
     for record in drawn(check, check.count // 2, names=names, without=(
             "draft_tokens", "acceptance", "prompt", "generate", "static", "chunk", "prefix_hit",
             "prefill_batch", "prefill_context", "pp")):
@@ -263,8 +267,8 @@ def heads(check):
     for number in range(max(1, check.count // 40)):
         config = cases.config(random)
         while "kv_lora_rank" in config or config["model_type"].startswith(("deepseek", "minimax_m3")) or \
-                config["model_type"] in ("gpt2", "opt", "phi", "gpt_neox", "mimo_v2_flash",
-                                         "gemma4_text"):
+                config["model_type"] in ("gpt2", "opt", "phi", "gpt_neox", "starcoder2", "mimo_v2",
+                                         "mimo_v2_flash", "gemma4_text"):
             config = cases.config(random)
         every = config["num_attention_heads"]
         config.setdefault("head_dim", config["hidden_size"] // every)
@@ -352,6 +356,9 @@ def splits(check):
         devices = record.get("tp", 1) * record.get("pp", 1) * groups_of(record)
         if record.get("phase") == "mixed" or devices == 1:
             continue
+        if record.get("pp", 1) > 1:  # the last stage has a copy of the embedding for drafts
+            record.pop("draft_tokens", None)
+            record.pop("acceptance", None)
         record["batch"] = record.get("batch", 1) * groups_of(record)
         sets[0].append(record)
         sets[1].append({key: value for key, value in record.items() if key not in SPLITS})
