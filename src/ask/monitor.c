@@ -144,7 +144,7 @@ static enum roof_status sample_all(struct monitoring *m, struct roof_gpus *gpus,
         if (!m->chosen[i]) {
             continue;
         }
-        if (gpus->read(gpus, &sample, i, &failed) == ROOF_OK) {
+        if (roof_gpus_read(gpus, &sample, i, &failed) == ROOF_OK) {
             sample.time_s = round(now_s * 1e6) / 1e6;
             take(m, &sample);
             rows++;
@@ -245,11 +245,11 @@ static enum roof_status choose_devices(struct monitoring *m, struct roof_gpus *g
             return roof_error_set(
                 error, ROOF_USAGE,
                 ROOF_KEY("device") " %d does not exist: the driver (%s) has %d, numbered from 0", i,
-                gpus->source, gpus->count);
+                gpus->driver->source, gpus->count);
         }
         m->chosen[i] = m->chosen[i] || (m->any && i < gpus->count);
         if (m->chosen[i]) {
-            gpus->name(gpus, m->name[i], i);
+            gpus->driver->name(gpus, m->name[i], i);
         }
     }
     return ROOF_OK;
@@ -289,9 +289,9 @@ static enum roof_status watch_drivers(struct monitoring *m, struct roof_gpus *gp
                                       struct roof_error *error)
 {
     TRY(choose_devices(m, gpus, error));
-    TRY(begin_rows(m, gpus->source, error));
+    TRY(begin_rows(m, gpus->driver->source, error));
     TRY(watch(m, gpus, error));
-    TRY(end_rows(m, gpus->source, error));
+    TRY(end_rows(m, gpus->driver->source, error));
     return m->lost == 0 ? ROOF_OK : ROOF_IO;
 }
 
