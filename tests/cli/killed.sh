@@ -76,7 +76,7 @@ measurements() {
 
 # answer PORT: whether the service there answers.
 answer() {
-    curl -sf --max-time 5 "http://127.0.0.1:$1/api/list/precisions" > health
+    curl -sf --max-time 30 "http://127.0.0.1:$1/api/list/precisions" > health
 }
 
 # A service that is killed while it answers leaves its port to the next one.
@@ -90,7 +90,7 @@ services() {
         roofline serve --listen "127.0.0.1:$port" > said 2> "$err" < /dev/null &
         pid=$!
         i=0
-        while ! grep -q http said && [ $i -lt 400 ] && kill -0 $pid 2> /dev/null; do
+        while ! grep -q http said && [ $i -lt 600 ] && kill -0 $pid 2> /dev/null; do
             sleep 0.05
             i=$((i + 1))
         done
@@ -101,7 +101,7 @@ services() {
         fi
         port=$new
         answer "$port" || fail 'it does not answer'
-        (while curl -s --max-time 5 -d "$question" "http://127.0.0.1:$port/api/predict" > document; do :; done) &
+        (while curl -s --max-time 30 -d "$question" "http://127.0.0.1:$port/api/predict" > document; do :; done) &
         asker=$!
         sleep "$delay"
         kill -KILL $pid
