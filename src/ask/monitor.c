@@ -69,12 +69,12 @@ static enum roof_status read_times(struct monitoring *m, const struct roof_quest
     const char *const seconds = q->value[ROOF_INPUT_SECONDS];
     m->interval_s = INTERVAL_S;
     m->seconds = HUGE_VAL;
-    if (interval != NULL) {
-        TRY(roof_parse_time(&m->interval_s, interval, ROOF_KEY("interval"), error));
-    }
-    if (m->interval_s < INTERVAL_MIN_S || m->interval_s > INTERVAL_MAX_S) {
+    if (interval != NULL &&
+        (roof_parse_time(&m->interval_s, interval, ROOF_KEY("interval"), NULL) != ROOF_OK ||
+         m->interval_s < INTERVAL_MIN_S || m->interval_s > INTERVAL_MAX_S)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("interval") " must be from 1ms to 3600s, not '%s'",
+                              ROOF_KEY("interval") " must be a time from 1ms to 3600s with its "
+                                                   "unit, such as 500ms, not '%s'",
                               interval);
     }
     return seconds == NULL ? ROOF_OK
@@ -244,8 +244,9 @@ static enum roof_status choose_devices(struct monitoring *m, struct roof_gpus *g
         if (m->chosen[i] && i >= gpus->count) {
             return roof_error_set(
                 error, ROOF_USAGE,
-                ROOF_KEY("device") " %d does not exist: the driver (%s) has %d, numbered from 0", i,
-                gpus->driver->source, gpus->count);
+                ROOF_KEY(
+                    "device") " %d does not exist: the driver (%s) has %d GPU%s, numbered from 0",
+                i, gpus->driver->source, gpus->count, gpus->count == 1 ? "" : "s");
         }
         m->chosen[i] = m->chosen[i] || (m->any && i < gpus->count);
         if (m->chosen[i]) {

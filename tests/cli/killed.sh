@@ -87,6 +87,7 @@ services() {
     for delay in $(delays 0.3 | head -n $((kills / 3 + 1))); do
         name="serve at port $port, killed after $delay s of requests (SEED=$seed)"
         checks=$((checks + 1))
+        : > said # else the line of the service before may be read, until the next one empties the file
         roofline serve --listen "127.0.0.1:$port" > said 2> "$err" < /dev/null &
         pid=$!
         i=0
