@@ -8,7 +8,7 @@
 
 struct roof_gpus;
 
-/* What one driver can do. */
+/* The functions of one driver. */
 struct roof_gpus_driver {
     const char *source; /* the interface of the driver: "nvml", "rocm_smi", "amd_smi" */
     size_t size;        /* of the struct of this driver, which starts with a struct roof_gpus */
