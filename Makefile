@@ -209,7 +209,7 @@ $(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(
 FAKE_LIBS := nvidia/libnvidia-ml.so.1 nvidia/libcuda.so.1 nvidia/libcublasLt.so.13 nvidia/libcudnn.so.9 nvidia/libnccl.so.2 \
              old/libnvidia-ml.so.1 old/libcuda.so.1 \
              amd/librocm_smi64.so.7 amd/libamdhip64.so.7 amd/libhiprtc.so.7 amd/libhipblaslt.so.1 amd/librccl.so.1 \
-             amd_smi/libamd_smi.so.26
+             amd_smi/libamd_smi.so.26 clock.so
 FAKES     := $(FAKE_LIBS:%=$(BUILD)/tests/fake/%)
 $(BUILD)/tests/fake/nvidia/libnvidia-ml.so.1 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: tests/fake/nvml.c
 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: LACKS := -DWITHOUT_POWER
@@ -219,6 +219,7 @@ $(BUILD)/tests/fake/nvidia/libcublasLt.so.13: tests/fake/cublaslt.c
 $(BUILD)/tests/fake/nvidia/libcudnn.so.9: tests/fake/cudnn.c
 $(BUILD)/tests/fake/amd/librocm_smi64.so.7: tests/fake/rocm_smi.c
 $(BUILD)/tests/fake/amd_smi/libamd_smi.so.26: tests/fake/amd_smi.c
+$(BUILD)/tests/fake/clock.so: tests/fake/clock.c
 $(BUILD)/tests/fake/amd/libamdhip64.so.7: tests/fake/hip.c tests/fake/cuda.c
 $(BUILD)/tests/fake/amd/libhiprtc.so.7: tests/fake/hiprtc.c
 $(BUILD)/tests/fake/nvidia/libnccl.so.2: tests/fake/nccl.c
@@ -494,7 +495,7 @@ PAGES   := README.md $(sort $(wildcard docs/*.md)) docs/reports/measured-h200.md
 MEASURING := %/cuda.case %/hip.case %/measure.case
 # Of the cases of a file those of this part, as 1/10: the first, the eleventh and so on.
 CASES_PART ?= 1/1
-SCRIPTS := faults resume images inputs completion killed serve widths
+SCRIPTS := faults resume images inputs completion killed long serve widths
 check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 
 ## quick: what changes of code most often break: unit tests, golden command lines, cheap rules
@@ -518,6 +519,7 @@ $(PASSED)/cli/%.sh: tests/cli/%.sh tests/cli/program.sh tests/cli/steps.sh $(BIN
 $(PASSED)/cli/images.sh: $(wildcard docs/charts/*)
 $(PASSED)/cli/widths.sh: tests/cli/docs.sh $(PAGES)
 $(PASSED)/cli/serve.sh: tests/cli/serve.py $(FAKES)
+$(PASSED)/cli/long.sh: $(FAKES)
 
 $(PASSED)/pages/%: % tests/cli/docs.sh tests/cli/program.sh $(BIN) $(WRAPPED)
 	$(call test,$(if $(filter README.md,$<),,SELF_TEST=no EXAMPLES=any) sh tests/cli/docs.sh $(BIN) $<)

@@ -62,16 +62,20 @@ static enum roof_status open_first(struct roof_bench **out, const struct roof_me
     const struct roof_meter *const *const meters = roof_meters(&count);
     enum roof_status status = ROOF_IO;
     struct roof_error lacks;
+    struct roof_error failure = {.status = ROOF_OK}; /* no failure of the run where another opens */
     (void)roof_error_set(&lacks, ROOF_OK, "note: no usable GPU, measuring the CPU");
     for (size_t i = 0; i < count && status == ROOF_IO; i++) {
         *meter = meters[i];
-        status = (*meter)->open(out, options, error);
+        status = (*meter)->open(out, options, &failure);
         if (status == ROOF_IO) {
-            roof_error_append(&lacks, "%s %s", i == 0 ? ":" : ";", error->message);
+            roof_error_append(&lacks, "%s %s", i == 0 ? ":" : ";", failure.message);
         }
     }
     if (status == ROOF_OK && roof_measuring_host(*meter) && a->listener->remark != NULL) {
         a->listener->remark(a->listener->context, &lacks);
+    }
+    if (status != ROOF_OK && error != NULL) {
+        *error = failure;
     }
     return status;
 }

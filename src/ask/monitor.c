@@ -69,12 +69,12 @@ static enum roof_status read_times(struct monitoring *m, const struct roof_quest
     const char *const seconds = q->value[ROOF_INPUT_SECONDS];
     m->interval_s = INTERVAL_S;
     m->seconds = HUGE_VAL;
-    if (interval != NULL) {
-        TRY(roof_parse_time(&m->interval_s, interval, ROOF_KEY("interval"), error));
-    }
-    if (m->interval_s < INTERVAL_MIN_S || m->interval_s > INTERVAL_MAX_S) {
+    if (interval != NULL &&
+        (roof_parse_time(&m->interval_s, interval, ROOF_KEY("interval"), NULL) != ROOF_OK ||
+         m->interval_s < INTERVAL_MIN_S || m->interval_s > INTERVAL_MAX_S)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("interval") " must be from 1ms to 3600s, not '%s'",
+                              ROOF_KEY("interval") " must be a time from 1ms to 3600s with its "
+                                                   "unit, such as 500ms, not '%s'",
                               interval);
     }
     return seconds == NULL ? ROOF_OK
@@ -144,7 +144,7 @@ static enum roof_status sample_all(struct monitoring *m, struct roof_gpus *gpus,
         if (!m->chosen[i]) {
             continue;
         }
-        if (gpus->read(gpus, &sample, i, &failed) == ROOF_OK) {
+        if (roof_gpus_read(gpus, &sample, i, &failed) == ROOF_OK) {
             sample.time_s = round(now_s * 1e6) / 1e6;
             take(m, &sample);
             rows++;
@@ -244,12 +244,13 @@ static enum roof_status choose_devices(struct monitoring *m, struct roof_gpus *g
         if (m->chosen[i] && i >= gpus->count) {
             return roof_error_set(
                 error, ROOF_USAGE,
-                ROOF_KEY("device") " %d does not exist: the driver (%s) has %d, numbered from 0", i,
-                gpus->source, gpus->count);
+                ROOF_KEY(
+                    "device") " %d does not exist: the driver (%s) has %d GPU%s, numbered from 0",
+                i, gpus->driver->source, gpus->count, gpus->count == 1 ? "" : "s");
         }
         m->chosen[i] = m->chosen[i] || (m->any && i < gpus->count);
         if (m->chosen[i]) {
-            gpus->name(gpus, m->name[i], i);
+            gpus->driver->name(gpus, m->name[i], i);
         }
     }
     return ROOF_OK;
@@ -289,9 +290,9 @@ static enum roof_status watch_drivers(struct monitoring *m, struct roof_gpus *gp
                                       struct roof_error *error)
 {
     TRY(choose_devices(m, gpus, error));
-    TRY(begin_rows(m, gpus->source, error));
+    TRY(begin_rows(m, gpus->driver->source, error));
     TRY(watch(m, gpus, error));
-    TRY(end_rows(m, gpus->source, error));
+    TRY(end_rows(m, gpus->driver->source, error));
     return m->lost == 0 ? ROOF_OK : ROOF_IO;
 }
 

@@ -279,28 +279,31 @@ static const struct {
     const char *text;
 } subjects[] = {
     {ROOF_COMMAND_COMPARE,
-     "FILE is CSV with a header, NDJSON, or the JSON that `vllm bench serve --save-result` "
-     "and\nsglang.bench_serving write. MODEL is used for rows that name none. Columns that are "
-     "read:\n  measured      measured_us; of models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n  "
-     "what          operator and its dimensions (m, n, k, ...), or model; hardware\n  of models    "
-     " concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n  formats       "
-     "precision, weights, activations, kv, out, compute, layout\n  how           stack, cache, "
-     "working_set_bytes, quantize_input, split_k\nAn option applies to rows without its column. "
-     "--group-by may use any column of the file.\n"},
+     "FILE is CSV with a header, NDJSON, or the JSON that `vllm bench serve --save-result` and\n"
+     "sglang.bench_serving write. MODEL is used for rows that name none. Columns that are read:\n"
+     "  measured      measured_us; of models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n"
+     "  what          operator and its dimensions (m, n, k, ...), or model; hardware\n"
+     "  of models     concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
+     "  formats       precision, weights, activations, kv, out, compute, layout\n"
+     "  how           stack, cache, working_set_bytes, quantize_input, split_k\n"
+     "An option applies to rows without its column. --group-by may use any column of the file.\n"},
     {ROOF_COMMAND_CHECK,
-     "FILE.json\n  {\"defaults\": {\"hardware\": \"h100-sxm\"}, \"checks\": [\n    {\"name\": "
-     "\"eight users\",\n     \"inputs\": {\"model\": \"llama-3-8b\", \"precision\": \"fp8\", "
-     "\"batch\": 8},\n     \"expect\": {\"expected_tpot_ms\": {\"max\": 10}, \"fits\": true}},\n   "
-     " {\"name\": \"best format\", \"command\": \"recommend\",\n     \"inputs\": {\"operator\": "
-     "\"gemm\", \"m\": 1, \"n\": 4096, \"k\": 4096},\n     \"expect\": "
-     "{\"candidates.fp8_e4m3.rank\": 2}}]}\nInputs are options by their keys (batch for --batch). "
-     "Expect names keys of the JSON answer\n(predict ... -f json): a value, or {\"value\": V, "
-     "\"relative\": R}, {\"min\": A, \"max\": B}.\n"},
+     "FILE.json\n"
+     "  {\"defaults\": {\"hardware\": \"h100-sxm\"}, \"checks\": [\n"
+     "    {\"name\": \"eight users\",\n"
+     "     \"inputs\": {\"model\": \"llama-3-8b\", \"precision\": \"fp8\", \"batch\": 8},\n"
+     "     \"expect\": {\"expected_tpot_ms\": {\"max\": 10}, \"fits\": true}},\n"
+     "    {\"name\": \"best format\", \"command\": \"recommend\",\n"
+     "     \"inputs\": {\"operator\": \"gemm\", \"m\": 1, \"n\": 4096, \"k\": 4096},\n"
+     "     \"expect\": {\"candidates.fp8_e4m3.rank\": 2}}]}\n"
+     "Members of inputs are options by their keys (batch for --batch), and members of expect are\n"
+     "keys of the JSON answer (predict ... -f json): each has a value,\n"
+     "{\"value\": V, \"relative\": R} or {\"min\": A, \"max\": B}.\n"},
     {ROOF_COMMAND_SERVE,
-     "A request is a JSON object of options by their keys; the answer is that of -f json:\n  curl "
-     "-s http://127.0.0.1:8080/api/predict -d '{\"model\": \"llama-3-8b\", \"batch\": 8}'\nPOST "
-     "/api/predict, sweep, recommend, simulate and GET /api/list/hardware answer; all "
-     "endpoints\nare in /api/openapi.json. The explorer is at /.\n"},
+     "A request is a JSON object of options by their keys; the answer is that of -f json:\n"
+     "  curl -s http://127.0.0.1:8080/api/predict -d '{\"model\": \"llama-3-8b\", \"batch\": 8}'\n"
+     "POST /api/predict, sweep, recommend, simulate and GET /api/list/hardware answer; all\n"
+     "endpoints are in /api/openapi.json. The explorer is at /.\n"},
 };
 
 /* Values for an example of an operator that the table of commands has none of. */

@@ -171,7 +171,7 @@ enum roof_status cli_output_reopen(struct cli_output *out, bool *found, const ch
     }
     if (out->part == NULL) {
         return roof_error_set(error, ROOF_USAGE,
-                              "--resume needs -o FILE, and FILE must be a file%s%s%s",
+                              "--resume needs -o FILE, and FILE must be an ordinary file%s%s%s",
                               is_stdout(path) ? "" : ", not '", is_stdout(path) ? "" : path,
                               is_stdout(path) ? "" : "'");
     }

@@ -212,14 +212,16 @@ static enum roof_status read_use(const struct amd_gpus *gpus, struct roof_sample
     return status;
 }
 
-static enum roof_status read_counter(const struct amd_gpus *gpus, struct roof_sample *out,
-                                     struct amdsmi_device *device, struct roof_error *error)
+static enum roof_status read_counter(struct roof_gpus *base, struct roof_sample *out, int device,
+                                     struct roof_error *error)
 {
+    const struct amd_gpus *const gpus = (const struct amd_gpus *)base;
     enum roof_status status = ROOF_OK;
     uint64_t count = 0;
     uint64_t time_ns = 0;
     float microjoules = 0;
-    if (GOT(&status, gpus, amdsmi_get_energy_count, device, &count, &microjoules, &time_ns)) {
+    if (GOT(&status, gpus, amdsmi_get_energy_count, gpus->device[device], &count, &microjoules,
+            &time_ns)) {
         out->counter_j = (double)count * (double)microjoules / 1e6;
     }
     return status;
@@ -230,14 +232,12 @@ static enum roof_status read_sample(struct roof_gpus *base, struct roof_sample *
 {
     const struct amd_gpus *const gpus = (const struct amd_gpus *)base;
     struct amdsmi_device *const handle = gpus->device[device];
-    roof_sample_clear(out);
-    out->device = device;
     TRY(read_power(gpus, out, handle, error));
     TRY(read_clock(&out->sm_hz, gpus, handle, AMDSMI_CLK_TYPE_SYS, error));
     TRY(read_clock(&out->memory_hz, gpus, handle, AMDSMI_CLK_TYPE_MEM, error));
     TRY(read_temperature(gpus, out, handle, error));
     TRY(read_use(gpus, out, handle, error));
-    return read_counter(gpus, out, handle, error);
+    return read_counter(base, out, device, error);
 }
 
 /* --- devices ------------------------------------------------------------------------------- */
@@ -259,7 +259,6 @@ static void close_gpus(struct roof_gpus *base)
         (void)gpus->call.amdsmi_shut_down();
     }
     roof_library_close(&gpus->library);
-    free(gpus);
 }
 
 /* Finds the GPUs of all sockets, at most ROOF_GPUS_MAX. */
@@ -300,9 +299,9 @@ static enum roof_status find_bus(struct amd_gpus *gpus, const char *bus, struct 
     return roof_error_set(error, ROOF_IO, "%s finds no GPU at %s", gpus->library.name, bus);
 }
 
-/* Opens the GPU at a bus id, or all where bus is NULL. */
-static enum roof_status begin(struct amd_gpus *gpus, const char *bus, struct roof_error *error)
+static enum roof_status open_gpus(struct roof_gpus *base, const char *bus, struct roof_error *error)
 {
+    struct amd_gpus *const gpus = (struct amd_gpus *)base;
     static const char *const names[] = {"libamd_smi.so.26", NULL};
     TRY(roof_library_open(&gpus->library, names, "ROCm", error));
     TRY(roof_library_find(&gpus->library, &gpus->call, symbols, COUNT(symbols), error));
@@ -336,34 +335,11 @@ static enum roof_status check_free(struct roof_gpus *base, struct roof_error *er
     return roof_refuse_processes(others, error);
 }
 
-static double energy(struct roof_gpus *base)
-{
-    const struct amd_gpus *const gpus = (const struct amd_gpus *)base;
-    struct roof_sample sample;
-    roof_sample_clear(&sample);
-    return read_counter(gpus, &sample, gpus->device[0], NULL) == ROOF_OK ? sample.counter_j
-                                                                         : ROOF_UNKNOWN;
-}
-
-enum roof_status roof_amd_smi_open(struct roof_gpus **out, const char *bus,
-                                   struct roof_error *error)
-{
-    struct amd_gpus *const gpus = calloc(1, sizeof *gpus);
-    *out = NULL;
-    if (gpus == NULL) {
-        return roof_no_memory(error);
-    }
-    gpus->base = (struct roof_gpus){.source = "amd_smi",
-                                    .name = read_name,
-                                    .read = read_sample,
-                                    .energy = energy,
-                                    .check_free = check_free,
-                                    .close = close_gpus};
-    const enum roof_status status = begin(gpus, bus, error);
-    if (status != ROOF_OK) {
-        close_gpus(&gpus->base);
-        return status;
-    }
-    *out = &gpus->base;
-    return ROOF_OK;
-}
+const struct roof_gpus_driver roof_amd_smi = {.source = "amd_smi",
+                                              .size = sizeof(struct amd_gpus),
+                                              .open = open_gpus,
+                                              .close = close_gpus,
+                                              .name = read_name,
+                                              .read = read_sample,
+                                              .count = read_counter,
+                                              .check_free = check_free};

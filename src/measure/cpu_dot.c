@@ -70,6 +70,11 @@
     TILE(name##_whole, target, ROOF_TILE, inputs, step, volatile sum_t, __VA_ARGS__)               \
     TILE(name##_column, target, ROOF_TILE, 1, step, sum_t, __VA_ARGS__)
 
+/* Those, and one for a single result that keeps its sum in the same way. */
+#define ALL_FLOATS(name, target, inputs, step, ...)                                                \
+    FLOATS(name, target, inputs, step, __VA_ARGS__)                                                \
+    TILE(name##_single, target, 1, 1, step, __VA_ARGS__)
+
 /* Inputs of a tile of floats: with four rows of weights their sums fill the registers, 32 of
  * AVX-512 and 16 of AVX2. */
 #define INPUTS_512 6
@@ -349,7 +354,7 @@ struct quarters {
     __m256 part[2];
 };
 
-ROOF_TARGET_AVX512 INLINE struct halves avx512_pair(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX512 INLINE struct halves avx512_half_pair(const unsigned char *row, int64_t k)
 {
     return (struct halves){{avx512_half(row, k), avx512_half(row, k + 16)}};
 }
@@ -366,7 +371,7 @@ ROOF_TARGET_AVX512 INLINE float avx512_total(struct halves sum)
     return _mm512_reduce_add_ps(_mm512_add_ps(sum.part[0], sum.part[1]));
 }
 
-ROOF_TARGET_AVX2 INLINE struct quarters avx2_pair(const unsigned char *row, int64_t k)
+ROOF_TARGET_AVX2 INLINE struct quarters avx2_half_pair(const unsigned char *row, int64_t k)
 {
     return (struct quarters){{avx2_half(row, k), avx2_half(row, k + 8)}};
 }
@@ -416,37 +421,30 @@ ROOF_TARGET_BF16 INLINE __m512 bf16_add(__m512 sum, const __m512i *w, const __m5
     return _mm512_dpbf16_ps(sum, (__m512bh)*w, (__m512bh)*x);
 }
 
-FLOATS(bf16_dot, ROOF_TARGET_BF16, INPUTS_512, 32, __m512, __m512i, __m512i, _mm512_setzero_ps(),
-       bf16_load, bf16_load, bf16_add, _mm512_reduce_add_ps)
-TILE(bf16_dot_single, ROOF_TARGET_BF16, 1, 1, 32, __m512, __m512i, __m512i, _mm512_setzero_ps(),
-     bf16_load, bf16_load, bf16_add, _mm512_reduce_add_ps)
-FLOATS(bf16_avx2, ROOF_TARGET_AVX2, INPUTS_256, 8, __m256, __m256, __m256, _mm256_setzero_ps(),
-       avx2_high, avx2_high, avx2_add, roof_avx2_total)
-FLOATS(bf16_avx512, ROOF_TARGET_AVX512, INPUTS_512, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
-       avx512_high, avx512_high, avx512_add, _mm512_reduce_add_ps)
-FLOATS(fp16_avx2, ROOF_TARGET_AVX2, INPUTS_256, 8, __m256, __m256, __m256, _mm256_setzero_ps(),
-       avx2_half, avx2_half, avx2_add, roof_avx2_total)
-FLOATS(fp16_avx512, ROOF_TARGET_AVX512, INPUTS_512, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
-       avx512_half, avx512_half, avx512_add, _mm512_reduce_add_ps)
-TILE(bf16_avx2_single, ROOF_TARGET_AVX2, 1, 1, 16, struct quarters, struct quarters,
-     struct quarters, ((struct quarters){{{0}, {0}}}), avx2_high_pair, avx2_high_pair,
-     avx2_add_pair, avx2_total_pair)
-TILE(bf16_avx512_single, ROOF_TARGET_AVX512, 1, 1, 32, struct halves, struct halves, struct halves,
-     ((struct halves){{{0}, {0}}}), avx512_high_pair, avx512_high_pair, avx512_add_pair,
-     avx512_total)
-TILE(fp16_avx2_single, ROOF_TARGET_AVX2, 1, 1, 16, struct quarters, struct quarters,
-     struct quarters, ((struct quarters){{{0}, {0}}}), avx2_pair, avx2_pair, avx2_add_pair,
-     avx2_total_pair)
-TILE(fp16_avx512_single, ROOF_TARGET_AVX512, 1, 1, 32, struct halves, struct halves, struct halves,
-     ((struct halves){{{0}, {0}}}), avx512_pair, avx512_pair, avx512_add_pair, avx512_total)
-FLOATS(fp32_avx2, ROOF_TARGET_AVX2, INPUTS_256, 8, __m256, __m256, __m256, _mm256_setzero_ps(),
-       avx2_float, avx2_float, avx2_add, roof_avx2_total)
-TILE(fp32_avx2_single, ROOF_TARGET_AVX2, 1, 1, 8, __m256, __m256, __m256, _mm256_setzero_ps(),
-     avx2_float, avx2_float, avx2_add, roof_avx2_total)
-FLOATS(fp32_avx512, ROOF_TARGET_AVX512, INPUTS_512, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
-       avx512_float, avx512_float, avx512_add, _mm512_reduce_add_ps)
-TILE(fp32_avx512_single, ROOF_TARGET_AVX512, 1, 1, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
-     avx512_float, avx512_float, avx512_add, _mm512_reduce_add_ps)
+/* Formats of 16 bits by a function that loads a vector of them. */
+#define HALVES_256(format, load)                                                                   \
+    FLOATS(format##_avx2, ROOF_TARGET_AVX2, INPUTS_256, 8, __m256, __m256, __m256,                 \
+           _mm256_setzero_ps(), load, load, avx2_add, roof_avx2_total)                             \
+    TILE(format##_avx2_single, ROOF_TARGET_AVX2, 1, 1, 16, struct quarters, struct quarters,       \
+         struct quarters, ((struct quarters){{{0}, {0}}}), load##_pair, load##_pair,               \
+         avx2_add_pair, avx2_total_pair)
+#define HALVES_512(format, load)                                                                   \
+    FLOATS(format##_avx512, ROOF_TARGET_AVX512, INPUTS_512, 16, __m512, __m512, __m512,            \
+           _mm512_setzero_ps(), load, load, avx512_add, _mm512_reduce_add_ps)                      \
+    TILE(format##_avx512_single, ROOF_TARGET_AVX512, 1, 1, 32, struct halves, struct halves,       \
+         struct halves, ((struct halves){{{0}, {0}}}), load##_pair, load##_pair, avx512_add_pair,  \
+         avx512_total)
+
+HALVES_256(fp16, avx2_half)
+HALVES_256(bf16, avx2_high)
+HALVES_512(fp16, avx512_half)
+HALVES_512(bf16, avx512_high)
+ALL_FLOATS(bf16_dot, ROOF_TARGET_BF16, INPUTS_512, 32, __m512, __m512i, __m512i,
+           _mm512_setzero_ps(), bf16_load, bf16_load, bf16_add, _mm512_reduce_add_ps)
+ALL_FLOATS(fp32_avx2, ROOF_TARGET_AVX2, INPUTS_256, 8, __m256, __m256, __m256, _mm256_setzero_ps(),
+           avx2_float, avx2_float, avx2_add, roof_avx2_total)
+ALL_FLOATS(fp32_avx512, ROOF_TARGET_AVX512, INPUTS_512, 16, __m512, __m512, __m512,
+           _mm512_setzero_ps(), avx512_float, avx512_float, avx512_add, _mm512_reduce_add_ps)
 
 /* --- packed blocks of 4 bits ----------------------------------------------------------------- */
 

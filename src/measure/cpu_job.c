@@ -51,7 +51,7 @@ struct roof_cpu_features roof_cpu_features(void)
         return out;
     }
     const unsigned saved = saved_registers(leaf_1);
-    const bool avx2 = all(saved, SAVES_AVX) && all(leaf_1, bit_FMA) && all(b, bit_AVX2);
+    const bool avx2 = all(saved, SAVES_AVX) && all(leaf_1, bit_FMA | bit_F16C) && all(b, bit_AVX2);
     const bool avx512 = avx2 && all(saved, SAVES_AVX512) &&
                         all(b, (unsigned)bit_AVX512F | (unsigned)bit_AVX512BW |
                                    (unsigned)bit_AVX512DQ | (unsigned)bit_AVX512VL);

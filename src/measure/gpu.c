@@ -136,7 +136,7 @@ static enum roof_status check_member(const struct roof_bench *bench, int place,
     if (bench->backend->sensors(&sensors, bus, NULL) != ROOF_OK) {
         return ROOF_OK;
     }
-    const enum roof_status status = sensors->check_free(sensors, error);
+    const enum roof_status status = sensors->driver->check_free(sensors, error);
     roof_gpus_close(sensors);
     return status == ROOF_IO
                ? roof_error_set(error, ROOF_IO, "GPU %d is divided, or other processes use it",
@@ -198,7 +198,7 @@ static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_o
     /* The driver counts this process, too, once it has a context. */
     bench->free = bench->sensors == NULL
                       ? ROOF_OK
-                      : bench->sensors->check_free(bench->sensors, &bench->others);
+                      : bench->sensors->driver->check_free(bench->sensors, &bench->others);
     TRY(open_group(bench, error));
     TRY(roof_gpu_start(&bench->gpu, error));
     TRY(join_group(bench, error));
@@ -757,7 +757,7 @@ static enum roof_status gpu_step_sample(double *seconds, double *each, struct ro
 /* Reads the sensors; nothing is known where they are missing or fail. */
 static void read_sensors(struct roof_sample *out, const struct roof_bench *bench)
 {
-    if (bench->sensors == NULL || bench->sensors->read(bench->sensors, out, 0, NULL) != ROOF_OK) {
+    if (bench->sensors == NULL || roof_gpus_read(bench->sensors, out, 0, NULL) != ROOF_OK) {
         roof_sample_clear(out);
     }
 }
@@ -780,7 +780,7 @@ static double gpu_busy(const struct roof_bench *bench)
 
 static double gpu_energy(struct roof_bench *bench)
 {
-    return bench->sensors == NULL ? ROOF_UNKNOWN : bench->sensors->energy(bench->sensors);
+    return bench->sensors == NULL ? ROOF_UNKNOWN : roof_gpus_energy(bench->sensors);
 }
 
 /* Both backends have these functions. */

@@ -525,10 +525,14 @@ static enum roof_status choose(struct roof_gpu_attention *a, struct cudnn_descri
     }
     CUDNN(a->library, cudnnBackendGetAttribute, heuristics, ENGINEHEUR_RESULTS, TYPE_DESCRIPTOR,
           PROPOSED, &found, proposed);
+    struct roof_error refusal; /* a kernel that is passed over is no failure of the caller's */
     enum roof_status status =
-        roof_error_set(error, ROOF_IO, "cuDNN has no kernel for this attention");
+        roof_error_set(&refusal, ROOF_IO, "cuDNN has no kernel for this attention");
     for (int64_t i = 0; i < found && i < PROPOSED && status != ROOF_OK; i++) {
-        status = make_plan(a, proposed[i], error);
+        status = make_plan(a, proposed[i], &refusal);
+    }
+    if (status != ROOF_OK && error != NULL) {
+        *error = refusal;
     }
     return status;
 }

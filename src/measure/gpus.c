@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: MIT
 #include "measure/gpus.h"
 
+#include <stdlib.h>
+
 #include "base/base.h"
+
+static enum roof_status open_driver(struct roof_gpus **out, const struct roof_gpus_driver *driver,
+                                    const char *bus, struct roof_error *error)
+{
+    struct roof_gpus *const gpus = calloc(1, driver->size);
+    *out = NULL;
+    if (gpus == NULL) {
+        return roof_no_memory(error);
+    }
+    gpus->driver = driver;
+    const enum roof_status status = driver->open(gpus, bus, error);
+    if (status != ROOF_OK) {
+        roof_gpus_close(gpus);
+        return status;
+    }
+    *out = gpus;
+    return ROOF_OK;
+}
+
+enum roof_status roof_nvidia_open(struct roof_gpus **out, const char *bus, struct roof_error *error)
+{
+    return open_driver(out, &roof_nvml, bus, error);
+}
 
 enum roof_status roof_gpus_open(struct roof_gpus **out, struct roof_error *error)
 {
     struct roof_error nvidia = {.status = ROOF_OK};
     struct roof_error amd = {.status = ROOF_OK};
-    enum roof_status status = roof_nvml_open(out, &nvidia);
+    enum roof_status status = roof_nvidia_open(out, NULL, &nvidia);
     if (status == ROOF_IO) {
         status = roof_amd_open(out, NULL, &amd);
     }
@@ -22,9 +47,9 @@ enum roof_status roof_gpus_open(struct roof_gpus **out, struct roof_error *error
 enum roof_status roof_amd_open(struct roof_gpus **out, const char *bus, struct roof_error *error)
 {
     struct roof_error newer = {.status = ROOF_OK};
-    enum roof_status status = roof_rocm_smi_open(out, bus, error);
+    enum roof_status status = open_driver(out, &roof_rocm_smi, bus, error);
     if (status == ROOF_IO) {
-        status = roof_amd_smi_open(out, bus, &newer);
+        status = open_driver(out, &roof_amd_smi, bus, &newer);
     }
     if (status == ROOF_MEMORY) {
         return roof_no_memory(error);
@@ -35,9 +60,25 @@ enum roof_status roof_amd_open(struct roof_gpus **out, const char *bus, struct r
     return status;
 }
 
+enum roof_status roof_gpus_read(struct roof_gpus *gpus, struct roof_sample *out, int device,
+                                struct roof_error *error)
+{
+    roof_sample_clear(out);
+    out->device = device;
+    return gpus->driver->read(gpus, out, device, error);
+}
+
+double roof_gpus_energy(struct roof_gpus *gpus)
+{
+    struct roof_sample sample;
+    roof_sample_clear(&sample);
+    return gpus->driver->count(gpus, &sample, 0, NULL) == ROOF_OK ? sample.counter_j : ROOF_UNKNOWN;
+}
+
 void roof_gpus_close(struct roof_gpus *gpus)
 {
     if (gpus != NULL) {
-        gpus->close(gpus);
+        gpus->driver->close(gpus);
+        free(gpus);
     }
 }

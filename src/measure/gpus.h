@@ -6,21 +6,36 @@
 #include "base/error.h"
 #include "measure/sample.h"
 
-/* The GPUs of one driver, numbered from 0 as the driver numbers them. */
-struct roof_gpus {
+struct roof_gpus;
+
+/* The functions of one driver. */
+struct roof_gpus_driver {
     const char *source; /* the interface of the driver: "nvml", "rocm_smi", "amd_smi" */
-    int count;
+    size_t size;        /* of the struct of this driver, which starts with a struct roof_gpus */
+    /* Opens the GPU at a PCI bus id, or all where `bus` is NULL, in a zeroed struct of that size;
+     * `close` ends it, also after a failure. */
+    enum roof_status (*open)(struct roof_gpus *gpus, const char *bus, struct roof_error *error);
+    void (*close)(struct roof_gpus *gpus);
     void (*name)(struct roof_gpus *gpus, char out[ROOF_GPU_NAME_SIZE], int device);
-    /* Reads everything but the time. A value that the device does not have is unknown; any other
-     * failure is ROOF_IO with one line. */
+    /* Reads everything but the time into a cleared sample. A value that the device does not have
+     * is unknown; any other failure is ROOF_IO with one line. */
     enum roof_status (*read)(struct roof_gpus *gpus, struct roof_sample *out, int device,
                              struct roof_error *error);
-    /* The last two are asked of the one GPU that is opened by its bus. */
-    /* Returns what its energy counter says, in joules; NAN: it has none. */
-    double (*energy)(struct roof_gpus *gpus);
-    /* Refuses a GPU that is divided or that another process computes on. */
+    /* Reads the energy counter alone, in the same way. */
+    enum roof_status (*count)(struct roof_gpus *gpus, struct roof_sample *out, int device,
+                              struct roof_error *error);
+    /* Refuses a GPU that is divided or that another process computes on; of the one GPU that is
+     * opened by its bus. */
     enum roof_status (*check_free)(struct roof_gpus *gpus, struct roof_error *error);
-    void (*close)(struct roof_gpus *gpus);
+};
+extern const struct roof_gpus_driver roof_nvml;
+extern const struct roof_gpus_driver roof_rocm_smi;
+extern const struct roof_gpus_driver roof_amd_smi;
+
+/* The GPUs of one driver, numbered from 0 as the driver numbers them. */
+struct roof_gpus {
+    const struct roof_gpus_driver *driver;
+    int count;
 };
 
 /* Opens the GPUs of the first driver that has any: NVIDIA's, else AMD's. The caller closes *out
@@ -29,17 +44,18 @@ enum roof_status roof_gpus_open(struct roof_gpus **out, struct roof_error *error
 /* Closes GPUs. Accepts NULL. */
 void roof_gpus_close(struct roof_gpus *gpus);
 
-/* Open the GPUs of one driver. */
-enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error);
-/* Opens the one GPU with a PCI bus id; its number is 0. */
-enum roof_status roof_nvml_open_at(struct roof_gpus **out, const char *bus,
-                                   struct roof_error *error);
-/* Open the GPUs of AMD's driver, or the one with a PCI bus id where `bus` is not NULL: by one of
- * AMD's two libraries, and by the first of them that can. */
-enum roof_status roof_rocm_smi_open(struct roof_gpus **out, const char *bus,
-                                    struct roof_error *error);
-enum roof_status roof_amd_smi_open(struct roof_gpus **out, const char *bus,
-                                   struct roof_error *error);
+/* Open the GPUs of one vendor's driver, or the one with a PCI bus id, whose number is 0, where
+ * `bus` is not NULL. AMD has two libraries: the first of them that can is used. */
+enum roof_status roof_nvidia_open(struct roof_gpus **out, const char *bus,
+                                  struct roof_error *error);
 enum roof_status roof_amd_open(struct roof_gpus **out, const char *bus, struct roof_error *error);
+
+/* Reads everything but the time, as `read` above. */
+enum roof_status roof_gpus_read(struct roof_gpus *gpus, struct roof_sample *out, int device,
+                                struct roof_error *error);
+
+/* Returns the energy counter of the GPU that was opened by its bus, in joules; NAN: it has none, or
+ * it cannot be read. */
+double roof_gpus_energy(struct roof_gpus *gpus);
 
 #endif

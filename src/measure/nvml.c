@@ -182,13 +182,15 @@ static enum roof_status read_use(const struct nvml_gpus *gpus, struct roof_sampl
 }
 
 /* Older devices and drivers lack the energy counter and the reasons. */
-static enum roof_status read_counter(const struct nvml_gpus *gpus, struct roof_sample *out,
-                                     struct nvml_device *device, struct roof_error *error)
+static enum roof_status read_counter(struct roof_gpus *base, struct roof_sample *out, int device,
+                                     struct roof_error *error)
 {
+    const struct nvml_gpus *const gpus = (const struct nvml_gpus *)base;
     enum roof_status status = ROOF_OK;
     unsigned long long value = 0;
     if (gpus->call.nvmlDeviceGetTotalEnergyConsumption != NULL &&
-        got(&status, gpus, gpus->call.nvmlDeviceGetTotalEnergyConsumption(device, &value),
+        got(&status, gpus,
+            gpus->call.nvmlDeviceGetTotalEnergyConsumption(gpus->device[device], &value),
             "nvmlDeviceGetTotalEnergyConsumption", error)) {
         out->counter_j = (double)value / 1e3;
     }
@@ -213,13 +215,11 @@ static enum roof_status read_sample(struct roof_gpus *base, struct roof_sample *
 {
     const struct nvml_gpus *const gpus = (const struct nvml_gpus *)base;
     struct nvml_device *const handle = gpus->device[device];
-    roof_sample_clear(out);
-    out->device = device;
     TRY(read_power(gpus, out, handle, error));
     TRY(read_clock(&out->sm_hz, gpus, handle, NVML_CLOCK_SM, error));
     TRY(read_clock(&out->memory_hz, gpus, handle, NVML_CLOCK_MEM, error));
     TRY(read_use(gpus, out, handle, error));
-    TRY(read_counter(gpus, out, handle, error));
+    TRY(read_counter(base, out, device, error));
     return read_reasons(gpus, out, handle, error);
 }
 
@@ -242,7 +242,6 @@ static void close_gpus(struct roof_gpus *base)
         (void)gpus->call.nvmlShutdown();
     }
     roof_library_close(&gpus->library);
-    free(gpus);
 }
 
 static enum roof_status find_devices(struct nvml_gpus *gpus, const char *bus,
@@ -269,8 +268,9 @@ static enum roof_status find_devices(struct nvml_gpus *gpus, const char *bus,
     return ROOF_OK;
 }
 
-static enum roof_status begin(struct nvml_gpus *gpus, const char *bus, struct roof_error *error)
+static enum roof_status open_gpus(struct roof_gpus *base, const char *bus, struct roof_error *error)
 {
+    struct nvml_gpus *const gpus = (struct nvml_gpus *)base;
     static const char *const names[] = {"libnvidia-ml.so.1", NULL};
     TRY(roof_library_open(&gpus->library, names, "the NVIDIA driver", error));
     TRY(roof_library_find(&gpus->library, &gpus->call, symbols, COUNT(symbols), error));
@@ -302,39 +302,11 @@ static enum roof_status check_free(struct roof_gpus *gpus, struct roof_error *er
     return ROOF_OK;
 }
 
-static double energy(struct roof_gpus *gpus)
-{
-    const struct nvml_gpus *const nvml = (const struct nvml_gpus *)gpus;
-    struct roof_sample sample;
-    roof_sample_clear(&sample);
-    return read_counter(nvml, &sample, nvml->device[0], NULL) == ROOF_OK ? sample.counter_j
-                                                                         : ROOF_UNKNOWN;
-}
-
-enum roof_status roof_nvml_open_at(struct roof_gpus **out, const char *bus,
-                                   struct roof_error *error)
-{
-    struct nvml_gpus *const gpus = calloc(1, sizeof *gpus);
-    *out = NULL;
-    if (gpus == NULL) {
-        return roof_no_memory(error);
-    }
-    gpus->base = (struct roof_gpus){.source = "nvml",
-                                    .name = read_name,
-                                    .read = read_sample,
-                                    .energy = energy,
-                                    .check_free = check_free,
-                                    .close = close_gpus};
-    const enum roof_status status = begin(gpus, bus, error);
-    if (status != ROOF_OK) {
-        close_gpus(&gpus->base);
-        return status;
-    }
-    *out = &gpus->base;
-    return ROOF_OK;
-}
-
-enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error)
-{
-    return roof_nvml_open_at(out, NULL, error);
-}
+const struct roof_gpus_driver roof_nvml = {.source = "nvml",
+                                           .size = sizeof(struct nvml_gpus),
+                                           .open = open_gpus,
+                                           .close = close_gpus,
+                                           .name = read_name,
+                                           .read = read_sample,
+                                           .count = read_counter,
+                                           .check_free = check_free};

@@ -21,12 +21,12 @@ struct roof_power_row {
 #define ROOF_POWER_ERROR_MAX 0.1
 void roof_power_fit(struct roof_power_term *out, const struct roof_power_row *row, size_t count);
 
-/* Returns how many of the seconds of a measurement roof_power_run should have: 0 of a CPU, where
- * the device does not count its energy, and where they would be too few. */
+/* Returns how many of the seconds of a measurement roof_power_run should have: 0 for a CPU,
+ * for a device that does not count its energy, and where they would be too few. */
 double roof_power_share(const struct roof_meter *meter, struct roof_bench *bench, double seconds);
 
 /* Runs kernels of an opened device for about so many seconds, and fits what its energy counter
- * says. *out is unknown of a CPU, without a counter, or in too short a time. */
+ * says. *out is unknown for a CPU, without a counter, or in too short a time. */
 enum roof_status roof_power_run(struct roof_power_term *out, const struct roof_meter *meter,
                                 struct roof_bench *bench, const struct roof_suite_formats *formats,
                                 double seconds, const struct roof_suite_calls *calls,

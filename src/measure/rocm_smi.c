@@ -186,16 +186,18 @@ static enum roof_status read_use(const struct rocm_gpus *gpus, struct roof_sampl
     return status;
 }
 
-static enum roof_status read_counter(const struct rocm_gpus *gpus, struct roof_sample *out,
-                                     uint32_t device, struct roof_error *error)
+static enum roof_status read_counter(struct roof_gpus *base, struct roof_sample *out, int device,
+                                     struct roof_error *error)
 {
+    const struct rocm_gpus *const gpus = (const struct rocm_gpus *)base;
     enum roof_status status = ROOF_OK;
     uint64_t count = 0;
     uint64_t time_ns = 0;
     float microjoules = 0;
     if (gpus->call.rsmi_dev_energy_count_get != NULL &&
         got(&status, gpus,
-            gpus->call.rsmi_dev_energy_count_get(device, &count, &microjoules, &time_ns),
+            gpus->call.rsmi_dev_energy_count_get(gpus->first + (uint32_t)device, &count,
+                                                 &microjoules, &time_ns),
             "rsmi_dev_energy_count_get", error)) {
         out->counter_j = (double)count * (double)microjoules / 1e6;
     }
@@ -207,14 +209,12 @@ static enum roof_status read_sample(struct roof_gpus *base, struct roof_sample *
 {
     const struct rocm_gpus *const gpus = (const struct rocm_gpus *)base;
     const uint32_t number = gpus->first + (uint32_t)device;
-    roof_sample_clear(out);
-    out->device = device;
     TRY(read_power(gpus, out, number, error));
     TRY(read_clock(&out->sm_hz, gpus, number, RSMI_CLK_TYPE_SYS, error));
     TRY(read_clock(&out->memory_hz, gpus, number, RSMI_CLK_TYPE_MEM, error));
     TRY(read_temperature(gpus, out, number, error));
     TRY(read_use(gpus, out, number, error));
-    return read_counter(gpus, out, number, error);
+    return read_counter(base, out, device, error);
 }
 
 /* --- devices ------------------------------------------------------------------------------- */
@@ -236,7 +236,6 @@ static void close_gpus(struct roof_gpus *base)
         (void)gpus->call.rsmi_shut_down();
     }
     roof_library_close(&gpus->library);
-    free(gpus);
 }
 
 /* Finds the GPU at a bus id. */
@@ -259,9 +258,9 @@ static enum roof_status find_bus(struct rocm_gpus *gpus, uint32_t count, const c
     return roof_error_set(error, ROOF_IO, "%s finds no GPU at %s", gpus->library.name, bus);
 }
 
-/* Opens the GPU at a bus id, or all where bus is NULL. */
-static enum roof_status begin(struct rocm_gpus *gpus, const char *bus, struct roof_error *error)
+static enum roof_status open_gpus(struct roof_gpus *base, const char *bus, struct roof_error *error)
 {
+    struct rocm_gpus *const gpus = (struct rocm_gpus *)base;
     static const char *const names[] = {"librocm_smi64.so.7", "librocm_smi64.so.6", NULL};
     uint32_t count = 0;
     TRY(roof_library_open(&gpus->library, names, "ROCm", error));
@@ -319,34 +318,11 @@ static enum roof_status check_free(struct roof_gpus *base, struct roof_error *er
     return roof_refuse_processes(others, error);
 }
 
-static double energy(struct roof_gpus *base)
-{
-    const struct rocm_gpus *const gpus = (const struct rocm_gpus *)base;
-    struct roof_sample sample;
-    roof_sample_clear(&sample);
-    return read_counter(gpus, &sample, gpus->first, NULL) == ROOF_OK ? sample.counter_j
-                                                                     : ROOF_UNKNOWN;
-}
-
-enum roof_status roof_rocm_smi_open(struct roof_gpus **out, const char *bus,
-                                    struct roof_error *error)
-{
-    struct rocm_gpus *const gpus = calloc(1, sizeof *gpus);
-    *out = NULL;
-    if (gpus == NULL) {
-        return roof_no_memory(error);
-    }
-    gpus->base = (struct roof_gpus){.source = "rocm_smi",
-                                    .name = read_name,
-                                    .read = read_sample,
-                                    .energy = energy,
-                                    .check_free = check_free,
-                                    .close = close_gpus};
-    const enum roof_status status = begin(gpus, bus, error);
-    if (status != ROOF_OK) {
-        close_gpus(&gpus->base);
-        return status;
-    }
-    *out = &gpus->base;
-    return ROOF_OK;
-}
+const struct roof_gpus_driver roof_rocm_smi = {.source = "rocm_smi",
+                                               .size = sizeof(struct rocm_gpus),
+                                               .open = open_gpus,
+                                               .close = close_gpus,
+                                               .name = read_name,
+                                               .read = read_sample,
+                                               .count = read_counter,
+                                               .check_free = check_free};

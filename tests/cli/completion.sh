@@ -137,14 +137,13 @@ typed() {
         show() { print -r -- "<$BUFFER>" > "$typed"; exit; }
         zle -N show
         bindkey "^X" show
-        print rea""dy' > "$scratch/rc"
+        PS1="rea""dy> "' > "$scratch/rc"
     zsh -f -c 'zmodload zsh/zpty
         zpty typist TERM=dumb zsh -f -i
         zpty -w typist "script=$1 typed=$2; . $3"
         zpty -r -m typist line "*ready*"
-        sleep 0.2
         zpty -n -w typist "$4$(printf "\t\030")"
-        for i in {1..100}; do
+        for i in {1..600}; do
             [[ -s $2 ]] && break
             sleep 0.05
         done

@@ -57,11 +57,11 @@ faults() {
         refused 4
     done
 
-    # A reader that has gone: the program ends by the signal, without a word.
+    # A reader that has gone, which the loop waits for: the program ends by the signal, without a word.
     for command in "$endless" "$endless -o -" 'roofline list hardware' 'roofline --help' \
         'roofline predict model llama-3-8b'; do
         run "a closed pipe, $command" \
-            "{ sleep 0.2; $command; echo \$? > code; } | true; exit \$(cat code)"
+            "{ (while echo; do sleep 0.02; done) 2> /dev/null; $command; echo \$? > code; } | true; exit \$(cat code)"
         [ "$code" -eq 141 ] || fail "exit code $code instead of 141"
         [ ! -s "$err" ] || fail "it complains"
     done

@@ -76,7 +76,7 @@ measurements() {
 
 # answer PORT: whether the service there answers.
 answer() {
-    curl -sf --max-time 5 "http://127.0.0.1:$1/api/list/precisions" > health
+    curl -sf --max-time 30 "http://127.0.0.1:$1/api/list/precisions" > health
 }
 
 # A service that is killed while it answers leaves its port to the next one.
@@ -87,10 +87,11 @@ services() {
     for delay in $(delays 0.3 | head -n $((kills / 3 + 1))); do
         name="serve at port $port, killed after $delay s of requests (SEED=$seed)"
         checks=$((checks + 1))
+        : > said # else the line of the service before may be read, until the next one empties the file
         roofline serve --listen "127.0.0.1:$port" > said 2> "$err" < /dev/null &
         pid=$!
         i=0
-        while ! grep -q http said && [ $i -lt 400 ] && kill -0 $pid 2> /dev/null; do
+        while ! grep -q http said && [ $i -lt 600 ] && kill -0 $pid 2> /dev/null; do
             sleep 0.05
             i=$((i + 1))
         done
@@ -101,7 +102,7 @@ services() {
         fi
         port=$new
         answer "$port" || fail 'it does not answer'
-        (while curl -s --max-time 5 -d "$question" "http://127.0.0.1:$port/api/predict" > document; do :; done) &
+        (while curl -s --max-time 30 -d "$question" "http://127.0.0.1:$port/api/predict" > document; do :; done) &
         asker=$!
         sleep "$delay"
         kill -KILL $pid

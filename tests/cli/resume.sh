@@ -237,7 +237,8 @@ signals() {
     # sanitizer keeps signals from a thread that waits, and valgrind then reports what is not freed.
     if [ -z "${WRAPPER:-}${THREADS_SANITIZED:-}" ]; then
         run 'two signals' "mkfifo pipe; $endless > pipe & pid=\$!; exec 3< pipe
-            head -c 1 <&3 > first; kill -TERM \$pid; sleep 0.7; kill -TERM \$pid; $ends"
+            head -c 1 <&3 > first; kill -TERM \$pid
+            i=0; while [ \$i -lt 40 ] && sleep 0.7 && kill -TERM \$pid 2> /dev/null; do i=\$((i + 1)); done; $ends"
         [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
         [ ! -s "$err" ] || fail "it ended in order"
     fi
@@ -286,7 +287,7 @@ signals() {
     run 'an answer, then a signal' "mkfifo pipe; roofline predict gemv -k 4 --from pipe -f csv --columns n > got & pid=\$!
         exec 3<> pipe; printf 'n\\n1\\n2\\n' >&3; there=got; $rows_there
         wc -l < got > counts; printf '3\\n' >&3
-        i=0; while [ \$(wc -l < got) -lt 4 ] && [ \$i -lt 200 ]; do sleep 0.05; i=\$((i + 1)); done; wc -l < got >> counts; kill -TERM \$pid; $ends"
+        i=0; while [ \$(wc -l < got) -lt 4 ] && [ \$i -lt 600 ]; do sleep 0.05; i=\$((i + 1)); done; wc -l < got >> counts; kill -TERM \$pid; $ends"
     [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
     [ "$(xargs < counts)" = "3 4" ] || fail "the answers are late"
     are_rows got || fail "the rows are not whole"
@@ -296,7 +297,7 @@ signals() {
         [ -z "${THREADS_SANITIZED:-}" ] || continue
         run "a signal, $command -o" "mkfifo pipe; roofline $command -f csv -o file & pid=\$!
             exec 3<> pipe; printf 'operator,n,k,measured_us\ngemv,4,4,9\ngemv,4,4,9\n' >&3
-            i=0; while [ ! -e file.part ] && [ \$i -lt 200 ]; do sleep 0.05; i=\$((i + 1)); done; ls file.part > was
+            i=0; while [ ! -e file.part ] && [ \$i -lt 600 ]; do sleep 0.05; i=\$((i + 1)); done; ls file.part > was
             sleep 0.1; kill -TERM \$pid; $ends"
         [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
         [ -s was ] || fail 'it did not begin'
@@ -339,9 +340,10 @@ terminal() {
 
     # Where rows scroll, and where nobody looks, there is none.
     run 'no progress beside rows' "script -qefc 'echo \$\$ > pid; exec $endless' typed < /dev/null > /dev/null & pid=\$!
-        sleep 1.6; kill -TERM \$(cat pid) || :; $ends"
+        there=pid; $rows_there; sleep 1.6; kill -TERM \$(cat pid) || :; $ends"
     ! typed typed | grep -q ' left' || fail "progress is between the rows"
-    run 'no progress without a terminal' "$endless -o file & pid=\$!; sleep 1.6; kill -TERM \$pid; $ends"
+    run 'no progress without a terminal' "$endless -o file & pid=\$!
+        there=file.part; $rows_there; sleep 1.6; kill -TERM \$pid; $ends"
     refused 143 '^roofline sweep: interrupted'
     run 'no progress in no time' "script -qefc 'roofline sweep gemv -n 1 -k 4 -o file' typed < /dev/null > /dev/null"
     ! typed typed | grep -q ' left' || fail "progress of a short sweep"

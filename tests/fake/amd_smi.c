@@ -53,16 +53,7 @@ struct process {
 static struct device devices[FAKE_GPUS_MAX];
 static int begun;
 
-__attribute__((destructor)) static void tell_begun(void)
-{
-    if (begun != 0) {
-        (void)fprintf(stderr, "fake AMD SMI: begun %d times more than ended\n", begun);
-    }
-}
-
-#define CALL(name, ...)                                                                            \
-    int name(__VA_ARGS__);                                                                         \
-    int name(__VA_ARGS__)
+FAKE_TELL_LEFT(begun, "fake AMD SMI: begun %ld times more than ended")
 
 CALL(amdsmi_init, uint64_t flags)
 {

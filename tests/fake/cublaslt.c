@@ -67,10 +67,6 @@ static void hold(long more)
     driver_hold(more);
 }
 
-#define CALL(name, ...)                                                                            \
-    int name(__VA_ARGS__);                                                                         \
-    int name(__VA_ARGS__)
-
 #ifdef HIP
 CALL(hipblasLtGetVersion, void *handle, int *version)
 {

@@ -172,12 +172,7 @@ long fake_held(void)
     return held;
 }
 
-__attribute__((destructor)) static void tell_held(void)
-{
-    if (held != 0) {
-        (void)fprintf(stderr, "fake driver: %ld things are not released\n", held);
-    }
-}
+FAKE_TELL_LEFT(held, "fake driver: %ld things are not released")
 
 /* --- time ---------------------------------------------------------------------------------- */
 
@@ -274,10 +269,6 @@ int fake_queue(int kernel, uint64_t address, double bytes, double flops, double 
 }
 
 /* --- the ABI of src/measure/cuda_api.c ------------------------------------------------------ */
-
-#define CALL(name, ...)                                                                            \
-    int name(__VA_ARGS__);                                                                         \
-    int name(__VA_ARGS__)
 
 CALL(cuInit, unsigned flags)
 {

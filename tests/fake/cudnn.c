@@ -71,10 +71,6 @@ static void hold(long more)
     driver_hold(more);
 }
 
-#define CALL(name, ...)                                                                            \
-    int name(__VA_ARGS__);                                                                         \
-    int name(__VA_ARGS__)
-
 size_t cudnnGetVersion(void);
 size_t cudnnGetVersion(void)
 {

@@ -45,6 +45,20 @@ static inline int fake_gpus(void)
     return (int)fake_item("FAKE_GPUS", 0, 1);
 }
 
+/* Declares a function of the interface and starts its definition. */
+#define CALL(name, ...)                                                                            \
+    int name(__VA_ARGS__);                                                                         \
+    int name(__VA_ARGS__)
+
+/* Tells on standard error, at the end of the process, that a count is not 0. */
+#define FAKE_TELL_LEFT(count_, format_)                                                            \
+    __attribute__((destructor)) static void tell_left(void)                                        \
+    {                                                                                              \
+        if ((count_) != 0) {                                                                       \
+            (void)fprintf(stderr, format_ "\n", (long)(count_));                                   \
+        }                                                                                          \
+    }
+
 /* The name of a call of the interface that is played. */
 #define TEXT(name_) #name_
 #define NAME(name_) TEXT(name_)

@@ -10,16 +10,7 @@
 
 static long held;
 
-#define CALL(name, ...)                                                                            \
-    int name(__VA_ARGS__);                                                                         \
-    int name(__VA_ARGS__)
-
-__attribute__((destructor)) static void tell_held(void)
-{
-    if (held != 0) {
-        (void)fprintf(stderr, "fake compiler: %ld programs are not released\n", held);
-    }
-}
+FAKE_TELL_LEFT(held, "fake compiler: %ld programs are not released")
 
 CALL(hiprtcCreateProgram, const char **program, const char *source, const char *name, int headers,
      const char **header, const char **header_name)

@@ -32,16 +32,7 @@ static int queued;            /* GPUs that have the collective of the open group
 static double sent;           /* bytes of a GPU */
 static const struct comm *of; /* one of the group */
 
-__attribute__((destructor)) static void tell_held(void)
-{
-    if (held != 0) {
-        (void)fprintf(stderr, "fake collectives: %ld communicators are not released\n", held);
-    }
-}
-
-#define CALL(name, ...)                                                                            \
-    int name(__VA_ARGS__);                                                                         \
-    int name(__VA_ARGS__)
+FAKE_TELL_LEFT(held, "fake collectives: %ld communicators are not released")
 
 CALL(ncclCommInitAll, struct comm **out, int count, const int *devices)
 {

@@ -41,12 +41,7 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvml_device *device, unsign
 
 static int begun;
 
-__attribute__((destructor)) static void tell_begun(void)
-{
-    if (begun != 0) {
-        (void)fprintf(stderr, "fake NVML: begun %d times more than ended\n", begun);
-    }
-}
+FAKE_TELL_LEFT(begun, "fake NVML: begun %ld times more than ended")
 
 int nvmlInit_v2(void)
 {

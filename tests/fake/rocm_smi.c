@@ -47,12 +47,7 @@ int rsmi_compute_process_gpus_get(uint32_t process, uint32_t *devices, uint32_t 
 
 static int begun;
 
-__attribute__((destructor)) static void tell_begun(void)
-{
-    if (begun != 0) {
-        (void)fprintf(stderr, "fake ROCm SMI: begun %d times more than ended\n", begun);
-    }
-}
+FAKE_TELL_LEFT(begun, "fake ROCm SMI: begun %ld times more than ended")
 
 int rsmi_init(uint64_t flags)
 {

@@ -3,33 +3,20 @@
 #define _GNU_SOURCE
 #include "measure/cpu_energy.h"
 
-#include <ftw.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "support.h"
+#include "tree.h"
 
 #define FOLDER "/sys/class/powercap/intel-rapl:"
 
 static char root[] = "/tmp/roofline-energy-XXXXXX";
 
-/* Writes a file of a counter below the root, with its folders. */
+/* Writes a file of a counter below the root. */
 static void put(const char *counter, const char *file, const char *text)
 {
-    char whole[256];
-    snprintf(whole, sizeof whole, "%s" FOLDER "%s/%s", root, counter, file);
-    for (char *at = whole + strlen(root); (at = strchr(at + 1, '/')) != NULL; *at = '/') {
-        *at = '\0';
-        (void)mkdir(whole, 0700);
-    }
-    FILE *const out = fopen(whole, "w");
-    assert_non_null(out);
-    assert_true(fputs(text, out) >= 0);
-    assert_int_equal(fclose(out), 0);
+    char path[256];
+    snprintf(path, sizeof path, FOLDER "%s/%s", counter, file);
+    plant(root, path, text);
 }
 
 static void put_counter(const char *counter, const char *name, const char *range, const char *now)
@@ -52,18 +39,10 @@ static int make(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-    (void)status;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
 static int clean(void **state)
 {
     (void)state;
-    return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return uproot(root);
 }
 
 static void test_packages_and_memory_are_counted(void **state)

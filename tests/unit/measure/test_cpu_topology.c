@@ -2,30 +2,15 @@
 #define _GNU_SOURCE
 #include "measure/cpu_topology.h"
 
-#include <ftw.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "support.h"
+#include "tree.h"
 
 static char root[] = "/tmp/roofline-topology-XXXXXX";
 
-/* Writes a file below the root, with its folders. */
 static void put(const char *path, const char *text)
 {
-    char whole[512];
-    snprintf(whole, sizeof whole, "%s%s", root, path);
-    for (char *at = whole + strlen(root); (at = strchr(at + 1, '/')) != NULL; *at = '/') {
-        *at = '\0';
-        (void)mkdir(whole, 0700);
-    }
-    FILE *const file = fopen(whole, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    plant(root, path, text);
 }
 
 /* Two cores with two threads each: 0 and 2 share one, 1 and 3 the other. */
@@ -62,18 +47,10 @@ static int make(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-    (void)info;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 static int clean(void **state)
 {
     (void)state;
-    return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return uproot(root);
 }
 
 static void test_list(void **state)
