@@ -293,9 +293,11 @@ static const struct {
      "\"batch\": 8},\n     \"expect\": {\"expected_tpot_ms\": {\"max\": 10}, \"fits\": true}},\n   "
      " {\"name\": \"best format\", \"command\": \"recommend\",\n     \"inputs\": {\"operator\": "
      "\"gemm\", \"m\": 1, \"n\": 4096, \"k\": 4096},\n     \"expect\": "
-     "{\"candidates.fp8_e4m3.rank\": 2}}]}\nInputs are options by their keys (batch for --batch). "
-     "Expect names keys of the JSON answer\n(predict ... -f json): a value, or {\"value\": V, "
-     "\"relative\": R}, {\"min\": A, \"max\": B}.\n"},
+     "{\"candidates.fp8_e4m3.rank\": 2}}]}\nThe command is predict (default), recommend or "
+     "simulate. "
+     "Inputs are options by their keys\n(batch for --batch). Expect names keys of the JSON answer "
+     "(predict ... -f json): a value,\n{\"value\": V, \"relative\": R} or {\"min\": A, \"max\": "
+     "B}.\n"},
     {ROOF_COMMAND_SERVE,
      "A request is a JSON object of options by their keys; the answer is that of -f json:\n  curl "
      "-s http://127.0.0.1:8080/api/predict -d '{\"model\": \"llama-3-8b\", \"batch\": 8}'\nPOST "
