@@ -470,7 +470,7 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
         windowed += layer->windowed && !layer->no_attention && !layer->keyless && layer->ratio == 0;
     }
     const int length =
-        snprintf(detail, sizeof detail, "%s of KV cache per token, over all devices",
+        snprintf(detail, sizeof detail, "%s of KV cache per token of the whole model",
                  roof_format_quantity(token, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY));
     if (windowed > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,

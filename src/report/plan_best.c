@@ -308,13 +308,6 @@ void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
-void roof_plan_put_classes(struct roof_text *out)
-{
-    roof_text_put(out,
-                  "\nAccuracy classes are typical losses of quantised weights and activations, "
-                  "not a guarantee\nfor this model: roofline list precisions ID\n");
-}
-
 void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan *asked, const struct roof_plan_problem *problem)
 {

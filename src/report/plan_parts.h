@@ -25,9 +25,6 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
 void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
                          const struct roof_plan_problem *problem, bool batch_chosen);
 
-/* Writes what accuracy classes are, below plans that have them. */
-void roof_plan_put_classes(struct roof_text *out);
-
 /* Writes the prediction that is the plan, or without prompts the two of them. */
 void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
                             const struct roof_plan_problem *problem);

@@ -12,6 +12,7 @@
 #include "report/plan_parts.h"
 #include "report/rate_trace_report.h"
 #include "report/render.h"
+#include "report/report.h"
 #include "report/rows.h"
 #include "report/simulation_report.h"
 
@@ -335,7 +336,7 @@ void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer 
     }
     roof_rate_trace_text(out, answer);
     put_ways(out, answer, top);
-    roof_plan_put_classes(out);
+    roof_report_accuracy_classes(out);
     put_command(out, answer);
 }
 

@@ -138,7 +138,7 @@ static void test_digits(void **unused)
     }
 }
 
-/* What is read is what strtod reads, to the bit and to the character behind it. */
+/* Compares with strtod, to the bit and to the character behind the number. */
 static void expect_read(const char *text, bool exact)
 {
     char *end = NULL;
