@@ -102,6 +102,14 @@ static enum roof_status compare_answer(struct roof_checks *checks, size_t i,
     }
     struct roof_json *document = NULL;
     TRY(roof_json_parse(&document, answer->text, answer->length, "answer", error));
+    if (roof_json_is_array(roof_json_root(document))) {
+        struct roof_error several;
+        (void)roof_error_set(&several, ROOF_USAGE,
+                             "the answer is one document for each device: "
+                             "give one device");
+        roof_json_free(document);
+        return refused(checks, i, &several, error);
+    }
     enum roof_status status = ROOF_OK;
     for (size_t k = 0; k < check->count && status == ROOF_OK; k++) {
         status = compare(&check->expectation[k], p, place[k], document, error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Check files say which values predictions and recommendations should have.
+ * Check files say which values predictions, recommendations and simulations should
+ * have.
  * docs/formats.md ("Check files") has the keys. A check asks one thing, by the texts of options,
  * and expects values in the JSON document that answers it, so what is compared is what is printed.
  */
@@ -22,7 +23,7 @@ struct roof_check_input {
 
 /** A question of a check, to be answered as JSON. */
 struct roof_check_asked {
-    enum roof_command command;            /**< ROOF_COMMAND_PREDICT or ROOF_COMMAND_RECOMMEND */
+    enum roof_command command;            /**< ROOF_COMMAND_PREDICT, _RECOMMEND or _SIMULATE */
     const char *workload;                 /**< an operator, "model" or "graph" */
     const char *named;                    /**< the model or the graph file; NULL for an operator */
     const struct roof_check_input *input; /**< those that may be given several times in order */

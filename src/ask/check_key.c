@@ -13,9 +13,18 @@
 const char *roof_check_schema(enum roof_check_document document)
 {
     static const char *const names[ROOF_CHECK_DOCUMENTS] = {
-        "prediction", "model-prediction", "recommendation",  "plans",
-        "speedup",    "plan-speedup",     "graph-prediction"};
+        "prediction",   "model-prediction", "recommendation", "plans",     "speedup",
+        "plan-speedup", "graph-prediction", "rates",          "simulation"};
     return names[document];
+}
+
+static bool has_input(const struct roof_check_asked *asked, size_t id)
+{
+    size_t i = 0;
+    while (i < asked->count && asked->input[i].input != id) {
+        i++;
+    }
+    return i < asked->count;
 }
 
 enum roof_check_document roof_check_document(const struct roof_check_asked *asked)
@@ -25,10 +34,14 @@ enum roof_check_document roof_check_document(const struct roof_check_asked *aske
     if (strcmp(asked->workload, "graph") == 0) {
         return ROOF_CHECK_GRAPH_PREDICTION;
     }
-    for (size_t i = 0; i < asked->count; i++) {
-        if (asked->input[i].input == ROOF_INPUT_EXPLAIN) {
-            return model && recommend ? ROOF_CHECK_PLAN_SPEEDUP : ROOF_CHECK_SPEEDUP;
-        }
+    if (asked->command == ROOF_COMMAND_SIMULATE) {
+        return ROOF_CHECK_SIMULATION;
+    }
+    if (model && (has_input(asked, ROOF_INPUT_RATE) || has_input(asked, ROOF_INPUT_RATE_TRACE))) {
+        return ROOF_CHECK_RATES;
+    }
+    if (has_input(asked, ROOF_INPUT_EXPLAIN)) {
+        return model && recommend ? ROOF_CHECK_PLAN_SPEEDUP : ROOF_CHECK_SPEEDUP;
     }
     return recommend ? (model ? ROOF_CHECK_PLANS : ROOF_CHECK_RECOMMENDATION)
                      : (model ? ROOF_CHECK_MODEL_PREDICTION : ROOF_CHECK_PREDICTION);
@@ -101,7 +114,7 @@ enum roof_status roof_check_key_type(const char **type, const struct roof_schema
 /* Finds the element of an array by its number, or the first that has the name. */
 static const roof_json_value *find_element(const roof_json_value *array, const char *name)
 {
-    static const char *const called[] = {"name", "precision", "operator", "change"};
+    static const char *const called[] = {"name", "precision", "operator", "change", "time"};
     const bool number = *name != '\0' && name[strspn(name, "0123456789")] == '\0';
     const unsigned long wanted = number ? strtoul(name, NULL, 10) : 0;
     unsigned long at = 0;

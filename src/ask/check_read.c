@@ -107,13 +107,25 @@ static enum roof_status read_tolerance_of(struct roof_tolerance *out, const stru
 
 /* --- inputs -------------------------------------------------------------------------------- */
 
+/* The commands that a check may ask; the first where it names none. */
+static const struct {
+    const char *name;
+    enum roof_command command;
+} commands[] = {{"predict", ROOF_COMMAND_PREDICT},
+                {"recommend", ROOF_COMMAND_RECOMMEND},
+                {"simulate", ROOF_COMMAND_SIMULATE}};
+
 /* Tells if a check can give an input: the document that answers depends on it. */
 static bool is_asked(size_t id)
 {
-    static const size_t others[] = {ROOF_INPUT_FROM, ROOF_INPUT_EMIT, ROOF_INPUT_SIZE,
-                                    ROOF_INPUT_TITLE, ROOF_INPUT_COLUMNS};
-    bool asked = !roof_input(id)->own && (roof_input_allowed(id, ROOF_COMMAND_PREDICT) ||
-                                          roof_input_allowed(id, ROOF_COMMAND_RECOMMEND));
+    static const size_t others[] = {ROOF_INPUT_FROM,  ROOF_INPUT_EMIT,    ROOF_INPUT_SIZE,
+                                    ROOF_INPUT_TITLE, ROOF_INPUT_COLUMNS, ROOF_INPUT_CHART,
+                                    ROOF_INPUT_ROWS};
+    bool asked = false;
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        asked = asked || roof_input_allowed(id, commands[i].command);
+    }
+    asked = asked && !roof_input(id)->own;
     for (size_t i = 0; i < COUNT(others); i++) {
         asked = asked && id != others[i];
     }
@@ -256,6 +268,15 @@ static enum roof_status read_workload(const struct reader *r, struct roof_check 
                : bad(r, at, "the inputs need an operator, a model or a graph");
 }
 
+static const char *command_name(enum roof_command command)
+{
+    size_t i = 0;
+    while (commands[i].command != command) {
+        i++;
+    }
+    return commands[i].name;
+}
+
 static enum roof_status read_inputs(const struct reader *r, struct roof_check *check,
                                     const roof_json_value *inputs)
 {
@@ -267,9 +288,8 @@ static enum roof_status read_inputs(const struct reader *r, struct roof_check *c
             continue;
         }
         if (!roof_input_allowed(id, check->asked.command)) {
-            return roof_json_error(
-                r->p->json, m, r->error, "%s does not take %s",
-                check->asked.command == ROOF_COMMAND_PREDICT ? "predict" : "recommend", key);
+            return roof_json_error(r->p->json, m, r->error, "%s does not take %s",
+                                   command_name(check->asked.command), key);
         }
         TRY(read_input(r, check, id, m));
     }
@@ -295,9 +315,17 @@ static bool is_of_type(const roof_json_value *value, const char *type)
     if (roof_json_is_null(value)) {
         return true;
     }
+    if (*type == '\0') { /* one of several: what a change raises is a number or a format */
+        return roof_json_string(value) != NULL || roof_json_number(&number, value);
+    }
     return strcmp(type, "string") == 0    ? roof_json_string(value) != NULL
            : strcmp(type, "boolean") == 0 ? roof_json_boolean(&boolean, value)
                                           : roof_json_number(&number, value);
+}
+
+static const char *type_name(const char *type)
+{
+    return strcmp(type, "integer") == 0 ? "number" : *type == '\0' ? "number or a string" : type;
 }
 
 static enum roof_status add_expectation(const struct reader *r, struct roof_check *check,
@@ -390,7 +418,7 @@ static enum roof_status read_expectation(const struct reader *r, struct roof_che
         TRY(roof_schema_open(schema, roof_check_schema(document), r->error));
     }
     TRY(roof_check_key_type(&type, *schema, r->p->json, node, r->error));
-    const bool of_numbers = strcmp(type, "number") == 0 || strcmp(type, "integer") == 0;
+    const bool of_numbers = strstr(type_name(type), "number") != NULL;
     if (is_range(node) && !of_numbers) {
         return bad(r, node, "min and max need a number");
     }
@@ -403,7 +431,7 @@ static enum roof_status read_expectation(const struct reader *r, struct roof_che
     if (!is_of_type(value, type)) {
         return roof_json_error(r->p->json, value, r->error,
                                "%s must be a %s, or null where it should be absent",
-                               roof_json_key(node), strcmp(type, "integer") == 0 ? "number" : type);
+                               roof_json_key(node), type_name(type));
     }
     return add_expectation(r, check, roof_json_key(node), value, tolerance);
 }
@@ -439,15 +467,17 @@ static enum roof_status read_command(struct roof_check *check, const struct read
                                      const roof_json_value *node)
 {
     const char *name = NULL;
-    check->asked.command = ROOF_COMMAND_PREDICT;
+    size_t i = 0;
     TRY(read_line(&name, r, node, "command"));
-    if (name == NULL || strcmp(name, "predict") == 0) {
-        return ROOF_OK;
+    while (name != NULL && i < COUNT(commands) && strcmp(commands[i].name, name) != 0) {
+        i++;
     }
-    check->asked.command = ROOF_COMMAND_RECOMMEND;
-    return strcmp(name, "recommend") == 0
-               ? ROOF_OK
-               : bad(r, roof_json_get(node, "command"), "command must be predict or recommend");
+    if (i == COUNT(commands)) {
+        return bad(r, roof_json_get(node, "command"),
+                   "command must be predict, recommend or simulate");
+    }
+    check->asked.command = commands[i].command;
+    return ROOF_OK;
 }
 
 static enum roof_status read_name(struct roof_check *check, const struct reader *r,

@@ -269,35 +269,26 @@ static enum roof_status read_copies(struct simulate_input *in, const struct roof
     return ROOF_OK;
 }
 
-/* Reads one size of a split, "tp=4". */
-static enum roof_status read_size(struct roof_scenario *s, const struct roof_list_item *item,
+/* Reads a size of a split into its place. */
+static enum roof_status take_size(void *context, size_t name, const char *value,
                                   struct roof_error *error)
 {
-    const struct {
-        const char *name;
-        int64_t *value;
-    } sizes[] = {{"tp", &s->tp},
-                 {"pp", &s->pp},
-                 {"attention-dp", &s->attention_dp},
-                 {"moe-tp", &s->moe_tp},
-                 {"moe-ep", &s->moe_ep}};
-    char text[64];
-    if (roof_list_item_copy(text, sizeof text, item)) {
-        char *const equals = strchr(text, '=');
-        const size_t length = equals == NULL ? 0 : (size_t)(equals - text);
-        for (size_t i = 0; i < COUNT(sizes); i++) {
-            if (length > 0 && strlen(sizes[i].name) == length &&
-                strncmp(sizes[i].name, text, length) == 0) {
-                return roof_parse_integer(sizes[i].value, equals + 1, ROOF_KEY("prefill_split"), 1,
-                                          SPLIT_MAX, error);
-            }
-        }
+    int64_t *const *const sizes = context;
+    return roof_parse_integer(sizes[name], value, ROOF_KEY("prefill_split"), 1, SPLIT_MAX, error);
+}
+
+/* Reads a split, "tp=4,pp=2"; what it leaves out is 0. */
+static enum roof_status read_split(struct roof_scenario *s, const char *text,
+                                   struct roof_error *error)
+{
+    static const char *const names[] = {"tp", "pp", "attention-dp", "moe-tp", "moe-ep"};
+    int64_t *sizes[] = {&s->tp, &s->pp, &s->attention_dp, &s->moe_tp, &s->moe_ep};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        *sizes[i] = 0;
     }
-    return roof_error_set(
-        error, ROOF_USAGE,
-        ROOF_KEY("prefill_split") " must be a list of tp=N, pp=N, attention-dp=N, moe-tp=N and "
-                                  "moe-ep=N, not '%.*s'",
-        (int)item->length, item->text);
+    s->common.shape.ep = 1;
+    return roof_list_pairs(text, ROOF_KEY("prefill_split"), names, COUNT(names), take_size, sizes,
+                           error);
 }
 
 /* Reads the copies that prefill: their split is that of the others, or one of their own. */
@@ -306,7 +297,6 @@ static enum roof_status read_prefills(struct simulate_input *in, const struct ro
 {
     const char *const split = a->question->value[ROOF_INPUT_PREFILL_SPLIT];
     const int64_t copies = in->prefill.dp;
-    struct roof_list_item item;
     in->apart = roof_asking_has(a, ROOF_INPUT_PREFILL_COPIES);
     if (!in->apart) {
         return split == NULL
@@ -321,15 +311,7 @@ static enum roof_status read_prefills(struct simulate_input *in, const struct ro
     }
     in->prefill = in->scenario;
     in->prefill.dp = copies;
-    if (split != NULL) {
-        in->prefill.tp = in->prefill.pp = in->prefill.attention_dp = 0;
-        in->prefill.moe_tp = in->prefill.moe_ep = 0;
-        in->prefill.common.shape.ep = 1;
-    }
-    for (const char *rest = split; rest != NULL && roof_list_next(&item, &rest);) {
-        TRY(read_size(&in->prefill, &item, error));
-    }
-    return ROOF_OK;
+    return split == NULL ? ROOF_OK : read_split(&in->prefill, split, error);
 }
 
 static enum roof_status read_limits(struct simulate_input *in, const struct roof_asking *a,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "base/decimal.h"
 
-#include <stdbool.h>
+#include <float.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/decimal_table.h"
 
 /*
@@ -154,4 +155,56 @@ void roof_decimal_digits(char *out, uint64_t value, int count)
     } else {
         end[-1] = (char)('0' + high);
     }
+}
+
+/* Reads digits into *value and counts them; a value that does not fit ends up above 2^53. */
+static int read_digits(const char **p, uint64_t *value)
+{
+    const char *const begin = *p;
+    for (; **p >= '0' && **p <= '9'; ++*p) {
+        *value = *value > UINT64_C(1) << 53 ? *value : *value * 10 + (uint64_t)(**p - '0');
+    }
+    return (int)(*p - begin);
+}
+
+/* Reads the power of ten behind the digits, if one stands there. */
+static int read_exponent(const char **p)
+{
+    const bool sign = **p != '\0' && ((*p)[1] == '-' || (*p)[1] == '+');
+    const char *digits = *p + (sign ? 2 : 1);
+    uint64_t exponent = 0;
+    if ((**p != 'e' && **p != 'E') || *digits < '0' || *digits > '9') {
+        return 0;
+    }
+    (void)read_digits(&digits, &exponent);
+    exponent = exponent < 1000 ? exponent : 1000;
+    const int power = (*p)[1] == '-' ? -(int)exponent : (int)exponent;
+    *p = digits;
+    return power;
+}
+
+bool roof_decimal_read(double *out, const char **text)
+{
+    static const double powers[] = {1,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char *p = *text;
+    const bool negative = *p == '-';
+    uint64_t digits = 0;
+    int power = 0;
+    p += negative || *p == '+';
+    (void)read_digits(&p, &digits);
+    if (*p == '.') {
+        p++;
+        power = -read_digits(&p, &digits);
+    }
+    power += read_exponent(&p);
+    const size_t size = (size_t)(power < 0 ? -power : power);
+    if (FLT_EVAL_METHOD != 0 || digits > UINT64_C(1) << 53 || size >= COUNT(powers)) {
+        return false;
+    }
+    const double value = power < 0 ? (double)digits / powers[size] : (double)digits * powers[size];
+    *out = negative ? -value : value;
+    *text = p;
+    return true;
 }

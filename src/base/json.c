@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 #include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -261,16 +262,20 @@ static enum roof_status check_tree(const struct roof_json *json, const cJSON *no
     return ROOF_OK;
 }
 
-/* Parses in the C locale: cJSON expects the decimal point of the locale, and only its first byte.
- */
+/* Parses in the C locale, because cJSON expects the decimal point of the locale, and only its first
+ * byte; and one text at a time, because each parse writes to a variable that all threads share (the
+ * place of an error, which nothing here reads). */
 static cJSON *parse_tree(const char *text, size_t length)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (plain == (locale_t)0) {
         return NULL;
     }
     const locale_t before = uselocale(plain);
+    (void)pthread_mutex_lock(&lock);
     cJSON *const root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, 1);
+    (void)pthread_mutex_unlock(&lock);
     (void)uselocale(before);
     freelocale(plain);
     return root;

@@ -2,12 +2,11 @@
 #include "base/json_tree.h"
 
 #include <cjson/cJSON.h>
-#include <float.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/decimal.h"
 
 /* Nodes are allocated this many at a time: 4 KiB. */
 #define NODES 63
@@ -88,49 +87,6 @@ static enum roof_status skip_object(struct reader *r)
     return ROOF_OK;
 }
 
-/* Reads digits into *value and counts them; one that does not fit ends up above 2^53. */
-static int read_digits(struct reader *r, uint64_t *value)
-{
-    int count = 0;
-    for (; *r->p >= '0' && *r->p <= '9'; r->p++, count++) {
-        *value = *value > UINT64_C(1) << 53 ? *value : *value * 10 + (uint64_t)(*r->p - '0');
-    }
-    return count;
-}
-
-/* Reads a number whose digits and whose power of ten are doubles: one operation with them rounds
- * to the nearest, as strtod does. */
-static enum roof_status read_number(struct reader *r, double *out)
-{
-    static const double powers[] = {1,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    const bool negative = *r->p == '-';
-    uint64_t digits = 0;
-    uint64_t exponent = 0;
-    int power = 0;
-    r->p += negative;
-    (void)read_digits(r, &digits);
-    if (*r->p == '.') {
-        r->p++;
-        power = -read_digits(r, &digits);
-    }
-    if (*r->p == 'e' || *r->p == 'E') {
-        const bool small = r->p[1] == '-';
-        r->p += small || r->p[1] == '+' ? 2 : 1;
-        (void)read_digits(r, &exponent);
-        exponent = exponent < 1000 ? exponent : 1000;
-        power += small ? -(int)exponent : (int)exponent;
-    }
-    const size_t size = (size_t)(power < 0 ? -power : power);
-    if (FLT_EVAL_METHOD != 0 || digits > UINT64_C(1) << 53 || size >= COUNT(powers)) {
-        return ROOF_INVALID;
-    }
-    const double value = power < 0 ? (double)digits / powers[size] : (double)digits * powers[size];
-    *out = negative ? -value : value;
-    return ROOF_OK;
-}
-
 /* Reads a child of an array, or a member of an object, which *link shall point to; *link is then
  * where the next one goes. */
 static enum roof_status read_child(struct reader *r, cJSON ***link, bool member)
@@ -198,7 +154,7 @@ static enum roof_status read_value(struct reader *r, cJSON *node)
         return ROOF_OK;
     default:
         node->type = cJSON_Number;
-        return read_number(r, &node->valuedouble);
+        return roof_decimal_read(&node->valuedouble, &r->p) ? ROOF_OK : ROOF_INVALID;
     }
 }
 

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "base/list.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "base/base.h"
+
+/* Room for an item "name=value". */
+#define PAIR_SIZE 64
 
 /* Returns the length of a JSON object at the beginning of a text, whose braces match: those in its
  * strings do not count. An object without an end is all of the text. */
@@ -49,4 +56,57 @@ bool roof_list_item_copy(char *out, size_t size, const struct roof_list_item *it
     memcpy(out, item->text, length);
     out[length] = '\0';
     return fits;
+}
+
+/* Finds the name in front of the '='; `count`: it is none of the names. */
+static size_t find_name(const char *pair, size_t length, const char *const *names, size_t count)
+{
+    size_t i = 0;
+    while (i < count && (strlen(names[i]) != length || strncmp(names[i], pair, length) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* Refuses an item, and says how those look that are allowed. */
+static enum roof_status refuse_pair(const struct roof_list_item *item, const char *key,
+                                    const char *const *names, size_t count,
+                                    struct roof_error *error)
+{
+    char known[ROOF_ERROR_MESSAGE_SIZE] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < sizeof known; i++) {
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s=",
+                                 i == 0           ? ""
+                                 : i + 1 == count ? " and "
+                                                  : ", ",
+                                 names[i]);
+    }
+    return roof_error_set(error, ROOF_USAGE, "%s has no '%.*s'; known: %s", key,
+                          (int)strcspn(item->text, "=,"), item->text, known);
+}
+
+enum roof_status roof_list_pairs(const char *list, const char *key, const char *const *names,
+                                 size_t count, roof_list_take *take, void *context,
+                                 struct roof_error *error)
+{
+    struct roof_list_item item;
+    uint64_t seen = 0;
+    for (const char *rest = list; roof_list_next(&item, &rest);) {
+        char pair[PAIR_SIZE];
+        if (!roof_list_item_copy(pair, sizeof pair, &item)) {
+            return roof_error_set(error, ROOF_USAGE, "%s has an item that is too long", key);
+        }
+        const size_t length = strcspn(pair, "=");
+        const size_t name = pair[length] == '=' ? find_name(pair, length, names, count) : count;
+        if (name == count) {
+            return refuse_pair(&item, key, names, count, error);
+        }
+        if ((seen >> name & 1) != 0) {
+            return roof_error_set(error, ROOF_USAGE, "%s has %s= twice", key, names[name]);
+        }
+        seen |= UINT64_C(1) << name;
+        TRY(take(context, name, pair + length + 1, error));
+    }
+    return ROOF_OK;
 }

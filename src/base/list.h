@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
+
 /* One item; text points into the list and is not terminated at length. */
 struct roof_list_item {
     const char *text;
@@ -22,6 +24,16 @@ struct roof_list_item {
  * item that is a JSON object, {"id": "a", "links": 4}, are its own.
  */
 bool roof_list_next(struct roof_list_item *item, const char **rest);
+
+/* Reads the value of the name with this number. */
+typedef enum roof_status roof_list_take(void *context, size_t name, const char *value,
+                                        struct roof_error *error);
+
+/* Reads a list of name=value, such as "tp=4,pp=2", with at most 64 names. ROOF_USAGE for other
+ * names, and for one that stands twice; messages begin with the marked key of the list. */
+enum roof_status roof_list_pairs(const char *list, const char *key, const char *const *names,
+                                 size_t count, roof_list_take *take, void *context,
+                                 struct roof_error *error);
 
 /* Copies an item, terminated; false, and out is "", when it has size bytes or more. */
 bool roof_list_item_copy(char *out, size_t size, const struct roof_list_item *item);

@@ -331,27 +331,30 @@ static bool plain_number(double *out, const char *text, const char **end)
     if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) {
         return false;
     }
+    *end = text;
+    if (roof_decimal_read(out, end)) {
+        return true;
+    }
     const size_t length = strspn(text, "0123456789+-.eE");
     char copy[128];
     const char *const point = nl_langinfo(RADIXCHAR);
-    size_t used = 0;
-    for (size_t i = 0; i < length; i++) {
-        const char *const piece = text[i] == '.' ? point : &text[i];
-        const size_t size = text[i] == '.' ? strlen(point) : 1;
-        if (used + size >= sizeof copy) {
-            return false;
-        }
-        memcpy(copy + used, piece, size);
-        used += size;
+    const char *const dot = memchr(text, '.', length);
+    const size_t before = dot == NULL ? length : (size_t)(dot - text);
+    const size_t behind = length - before - (dot == NULL ? 0 : 1);
+    const size_t size = dot == NULL ? 0 : strlen(point);
+    if (length + size >= sizeof copy) {
+        return false;
     }
-    copy[used] = '\0';
+    memcpy(copy, text, before);
+    memcpy(copy + before, point, size);
+    memcpy(copy + before + size, text + length - behind, behind);
+    copy[before + size + behind] = '\0';
     char *stop = NULL;
     *out = strtod(copy, &stop);
     /* Only the decimal point can differ in length, and there is at most one before stop. */
     size_t consumed = (size_t)(stop - copy);
-    const char *const dot = memchr(text, '.', length);
-    if (dot != NULL && consumed > (size_t)(dot - text)) {
-        consumed -= strlen(point) - 1;
+    if (dot != NULL && consumed > before) {
+        consumed -= size - 1;
     }
     *end = text + consumed;
     return true;

@@ -49,7 +49,7 @@ static const struct cli_command commands[] = {
      "  roofline plot gemm -m 1:4096:x4 -n 4096 -k 4096 -H a100-sxm-80gb,h100-sxm -o gemm.png\n"
      "  roofline plot --from measured.csv -H h100-sxm --line cuBLAS=794TFLOPS -o measured.pdf\n"},
     {"check", ROOF_COMMAND_CHECK, CLI_FILES, "FILE.json ...",
-     "Checks expected values against predictions and recommendations, for CI.",
+     "Checks expected values against predictions, plans and simulations, for CI.",
      "  roofline check checks.json\n"
      "  roofline check checks/*.json -f junit -o results.xml\n"
      "  roofline check checks.json --update\n"},

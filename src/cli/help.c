@@ -296,9 +296,10 @@ static const struct {
      "    {\"name\": \"best format\", \"command\": \"recommend\",\n"
      "     \"inputs\": {\"operator\": \"gemm\", \"m\": 1, \"n\": 4096, \"k\": 4096},\n"
      "     \"expect\": {\"candidates.fp8_e4m3.rank\": 2}}]}\n"
-     "Members of inputs are options by their keys (batch for --batch), and members of expect are\n"
-     "keys of the JSON answer (predict ... -f json): each has a value,\n"
-     "{\"value\": V, \"relative\": R} or {\"min\": A, \"max\": B}.\n"},
+     "The command is predict (default), recommend or simulate. Members of inputs are options by\n"
+     "their keys (batch for --batch), and members of expect are keys of the JSON answer\n"
+     "(predict ... -f json): each has a value, {\"value\": V, \"relative\": R} or\n"
+     "{\"min\": A, \"max\": B}.\n"},
     {ROOF_COMMAND_SERVE,
      "A request is a JSON object of options by their keys; the answer is that of -f json:\n"
      "  curl -s http://127.0.0.1:8080/api/predict -d '{\"model\": \"llama-3-8b\", \"batch\": 8}'\n"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/list.h"
 #include "base/nearest.h"
 #include "decide/engine.h"
 #include "decide/read.h"
@@ -58,48 +59,23 @@ static bool names_engine(const char **version, const char *text)
     return true;
 }
 
-/* Reads a time of a list such as "request=26ms,launch=80us" into *out_s. */
-static enum roof_status read_one(double *out_s, const char *text, size_t length,
-                                 struct roof_error *error)
+/* Reads a time of a list into its place. */
+static enum roof_status take_time(void *context, size_t name, const char *value,
+                                  struct roof_error *error)
 {
-    char copy[64];
-    if (length < sizeof copy) {
-        memcpy(copy, text, length);
-        copy[length] = '\0';
-        return roof_parse_time(out_s, copy, ROOF_KEY("host_time"), error);
-    }
-    return roof_error_set(error, ROOF_USAGE, ROOF_KEY("host_time") " has a time that is too long");
+    double *const *const times = context;
+    return roof_parse_time(times[name], value, ROOF_KEY("host_time"), error);
 }
 
-/* Reads a list of named times. */
+/* Reads a list of named times, "request=26ms,launch=80us". */
 static enum roof_status read_list(struct roof_host_time *out, const char *text,
                                   struct roof_error *error)
 {
-    const struct {
-        const char *name;
-        double *time_s;
-    } parts[] = {{"step=", &out->step_s},
-                 {"sequence=", &out->sequence_s},
-                 {"request=", &out->request_s},
-                 {"launch=", &out->launch_s},
-                 {"overlap=", &out->overlap_s}};
-    while (*text != '\0') {
-        const size_t end = strcspn(text, ",");
-        size_t i = 0;
-        while (i < COUNT(parts) && strncmp(text, parts[i].name, strlen(parts[i].name)) != 0) {
-            i++;
-        }
-        if (i == COUNT(parts)) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  ROOF_KEY("host_time") " has no '%.*s'; known: step=, sequence=, "
-                                                        "request=, launch= and overlap=",
-                                  (int)strcspn(text, ",="), text);
-        }
-        const size_t name = strlen(parts[i].name);
-        TRY(read_one(parts[i].time_s, text + name, end > name ? end - name : 0, error));
-        text += end + (text[end] == ',' ? 1 : 0);
-    }
-    return ROOF_OK;
+    static const char *const names[] = {"step", "sequence", "request", "launch", "overlap"};
+    double *times[] = {&out->step_s, &out->sequence_s, &out->request_s, &out->launch_s,
+                       &out->overlap_s};
+    return roof_list_pairs(text, ROOF_KEY("host_time"), names, COUNT(names), take_time, times,
+                           error);
 }
 
 /* Reads the times of a host, which all stacks then have. */

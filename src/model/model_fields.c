@@ -17,14 +17,14 @@ enum model_part { MODEL, ENTRY };
 static const struct roof_field model_fields[] = {
     {.key = "id", TEXT(id), .width = -26},
     {.key = "name", TEXT(name)},
-    {.key = "parameters", ENTRY_COUNT(parameters), .width = 10},
+    {.key = "parameters", ENTRY_COUNT(parameters), .width = 7, .label = "params"},
     {.key = "active_parameters", ENTRY_COUNT(active_parameters), .width = 7, .label = "active"},
     {.key = "layers", SIZE(layers), .width = 6},
     {.key = "hidden", SIZE(hidden), .width = 6},
     {.key = "intermediate", SIZE(intermediate)},
     {.key = "attention", .type = ROOF_TYPE_TEXT, .derived = ATTENTION, .width = -9},
     {.key = "heads", SIZE(heads), .width = 5},
-    {.key = "kv_heads", SIZE(kv_heads), .width = 8},
+    {.key = "kv_heads", SIZE(kv_heads), .width = 3, .label = "kv"},
     {.key = "head_dim", SIZE(head_dim), .width = 8},
     {.key = "window", SIZE(window), .width = 6},
     {.key = "kv_lora_rank", SIZE(kv_lora_rank)},
@@ -37,6 +37,7 @@ static const struct roof_field model_fields[] = {
     {.key = "positions", SIZE(positions), .width = 9},
     {.key = "kv_bytes_per_token", ENTRY_COUNT(kv_bytes_per_token)},
     {.key = "confidence", TEXT(confidence)},
+    {.key = "vision_layers", SIZE(tower.layers), .width = 6, .label = "vision"},
 };
 
 void roof_model_fields(struct roof_fields *out)

@@ -64,11 +64,10 @@ static bool runs_as_stored(const struct roof_prediction *p)
     return !roof_is_product(p->workload.op) || p->compute == roof_format(stored)->unit;
 }
 
-/* Tells whether a product runs at another format than its own, for lack of a unit. Vector operators
- * without a peak have nothing to fall back from. */
-static bool falls_back(const struct roof_prediction *p)
+bool roof_falls_back(const struct roof_prediction *prediction)
 {
-    return roof_is_product(p->workload.op) && !p->hardware->compute[p->wanted].native;
+    return roof_is_product(prediction->workload.op) &&
+           !prediction->hardware->compute[prediction->wanted].native;
 }
 
 static struct roof_node_cost cost_of(const struct roof_prediction *p)
@@ -81,7 +80,7 @@ static struct roof_node_cost cost_of(const struct roof_prediction *p)
                                    .kv_bytes = appends ? 0 : p->role_bytes[ROOF_ROLE_KV],
                                    .bottleneck = p->bottleneck,
                                    .native = p->native,
-                                   .fallback = falls_back(p),
+                                   .fallback = roof_falls_back(p),
                                    .as_stored = runs_as_stored(p)};
 }
 

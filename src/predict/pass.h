@@ -95,6 +95,10 @@ const struct roof_hardware *roof_node_hardware(const struct roof_node *node,
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
                                    const struct roof_hardware *hardware, struct roof_error *error);
 
+/* Tells whether a product runs at another format than its own, for lack of a unit. Vector operators
+ * without a peak have nothing to fall back from. */
+bool roof_falls_back(const struct roof_prediction *prediction);
+
 /* Predicts the bound of one instance of an operator, and what is expected of it in each of some
  * stacks: roof_predict_node gives the same values for each stack. The graph has resolved formats.
  */

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "predict/calibration.h"
+#include "predict/pass.h"
 #include "predict/unexpected.h"
 #include "report/advice_report.h"
 #include "report/block_report.h"
@@ -469,7 +470,7 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
         windowed += layer->windowed && !layer->no_attention && !layer->keyless && layer->ratio == 0;
     }
     const int length =
-        snprintf(detail, sizeof detail, "%s of KV cache per token, over all devices",
+        snprintf(detail, sizeof detail, "%s of KV cache per token of the whole model",
                  roof_format_quantity(token, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY));
     if (windowed > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,
@@ -647,6 +648,29 @@ static void put_remarks(struct roof_text *out, const struct roof_model_predictio
     roof_text_put(out, any ? "\n" : "");
 }
 
+/* Names the formats of products that the device has no unit for, and what it computes them in. */
+static void put_fallback(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    const struct roof_hardware *const device = r->total.hardware;
+    const size_t from = out->length + 1;
+    const char *separator = "";
+    bool named[ROOF_PRECISION_COUNT] = {false};
+    roof_text_printf(out, "\n%s has no unit for ", device->id);
+    for (size_t i = 0; i < r->count; i++) {
+        const struct roof_prediction *const p = &r->node[i].prediction;
+        if (r->node[i].node.host == NULL && roof_falls_back(p) && !named[p->wanted]) {
+            roof_text_printf(out, "%s%s (computed in %s)", separator, roof_format(p->wanted)->name,
+                             roof_format(p->compute)->name);
+            named[p->wanted] = true;
+            separator = ", ";
+        }
+    }
+    /* A request has the operators of its decode steps alone. */
+    roof_text_put(out, *separator == '\0' ? "a format of the prefill" : "");
+    roof_text_put(out, "; see compute_precision in -f json.\n");
+    roof_text_fold(out, from, 0);
+}
+
 void roof_model_report_text(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, size_t top, bool wide,
@@ -676,11 +700,7 @@ void roof_model_report_text(struct roof_text *out,
                            "--set link_latency_us=VALUE adds latency.\n");
     }
     if (r->fallback) {
-        roof_text_printf(
-            out,
-            "\n%s has no unit for one of the formats: it computes these products in a wider "
-            "one\n(compute_precision in -f json).\n",
-            r->total.hardware->id);
+        put_fallback(out, r);
     }
     roof_report_model_basis(out, r, product);
 }

@@ -282,6 +282,32 @@ static void put_arrivals(struct roof_text *out, const struct roof_plan *plan)
                              "arrivals: roofline simulate\n");
 }
 
+void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
+                         const struct roof_plan_problem *problem, bool batch_chosen)
+{
+    const struct roof_hardware *const hardware = problem->hardware[plan->hardware];
+    struct roof_plan_row row;
+    roof_plan_name(&row, plan, 1, problem);
+    put_near(out, plan->ttft_near, "first token");
+    put_near(out, plan->near, "step");
+    if (batch_chosen) {
+        put_unlimited(out, plan, problem);
+    }
+    if (*hardware->architecture == '\0') {
+        roof_text_printf(
+            out,
+            "  note:        %s does not name its architecture: these engines may not run on it\n",
+            row.hardware);
+    }
+    if (hardware->basis == ROOF_BASIS_DOCUMENTS && hardware->product != NULL) {
+        put_shipped(out, problem, plan->hardware);
+    }
+    if (problem->model->positions > 0 && row.context > problem->model->positions) {
+        roof_text_printf(out, "  note:        the model supports contexts up to %" PRId64 "\n",
+                         problem->model->positions);
+    }
+}
+
 void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan *asked, const struct roof_plan_problem *problem)
 {
@@ -312,27 +338,11 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
                      roof_format_quantity(number, plan->memory_bytes, ROOF_UNIT_CAPACITY),
                      roof_accuracy_name(plan->loss));
-    put_near(out, plan->ttft_near, "first token");
-    put_near(out, plan->near, "step");
-    put_unlimited(out, plan, problem);
-    const struct roof_hardware *const hardware = problem->hardware[plan->hardware];
-    if (*hardware->architecture == '\0') {
-        roof_text_printf(
-            out,
-            "  note:        %s does not name its architecture: these engines may not run on it\n",
-            row.hardware);
-    }
-    if (hardware->basis == ROOF_BASIS_DOCUMENTS && hardware->product != NULL) {
-        put_shipped(out, problem, plan->hardware);
-    }
-    if (problem->model->positions > 0 && row.context > problem->model->positions) {
-        roof_text_printf(out, "  note:        the model supports contexts up to %" PRId64 "\n",
-                         problem->model->positions);
-    }
+    roof_plan_put_notes(out, plan, problem, true);
     if (!isnan(plan->joule)) {
         roof_text_printf(out, "  energy:      %s%s J per token, if every device draws its %s\n",
                          bound ? "" : "at most ", roof_format_short(number, plan->joule),
-                         most_drawn(hardware));
+                         most_drawn(problem->hardware[plan->hardware]));
     }
     if (!isnan(plan->cost)) {
         roof_text_printf(out, "  cost:        %s%s per million generated tokens%s\n",

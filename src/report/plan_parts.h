@@ -19,6 +19,12 @@
 void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan *asked, const struct roof_plan_problem *problem);
 
+/* Writes what to know of the figures of a plan: how much of them is estimated from other devices,
+ * what is shipped in place of the device, what the model supports; and, if the search chose the
+ * batch, that no limit on the time per token did. */
+void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
+                         const struct roof_plan_problem *problem, bool batch_chosen);
+
 /* Writes the prediction that is the plan, or without prompts the two of them. */
 void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
                             const struct roof_plan_problem *problem);

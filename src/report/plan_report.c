@@ -11,6 +11,7 @@
 #include "report/markdown.h"
 #include "report/plan_parts.h"
 #include "report/published_report.h"
+#include "report/report.h"
 #include "report/rows.h"
 #include "report/speedup_report.h"
 
@@ -177,9 +178,7 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer 
     roof_plan_put_rejected(out, answer);
     if (plans->count > 0) {
         roof_plan_put_commands(out, &plans->plan[0], problem);
-        roof_text_put(out,
-                      "\nAccuracy classes are typical losses of quantised weights and activations, "
-                      "not a guarantee\nfor this model: roofline list precisions ID\n");
+        roof_report_accuracy_classes(out);
     }
 }
 

@@ -295,6 +295,22 @@ static void put_order(struct roof_text *out, struct rows rows,
     }
 }
 
+/* A table leaves out plans that say nothing new (is_row); their ranks are missing for this reason.
+ */
+#define GAPS "ranks that are missing are more or fewer copies of the plan above"
+
+static bool has_gaps(struct rows rows)
+{
+    bool gap = false;
+    size_t last = rows.plans->count; /* no row yet */
+    for (size_t i = 0; next_row(&i, &rows); last = i) {
+        for (size_t k = last + 1; k < i; k++) {
+            gap = gap || rows.plans->plan[k].basis == rows.basis;
+        }
+    }
+    return gap;
+}
+
 /* Says what is missing, without which kernels that were measured give no expected times: figures of
  * devices, or kernels of an operator; and ends the heading. */
 static void put_unexpected(struct roof_text *out, enum roof_plan_basis basis,
@@ -395,6 +411,7 @@ void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
         add_common(&common, front, problem);
         put_heading(out, bases[b], count, &common, problem);
         put_order(out, best, problem);
+        roof_text_put(out, has_gaps(best) ? "(" GAPS ")\n" : "");
         put_unexpected(out, bases[b], problem);
         put_rows(out, best, problem, &common, kept);
         if (same_rows(best, front)) {
@@ -423,9 +440,10 @@ void roof_plan_put_markdown(struct roof_text *out, const struct roof_plans *plan
             continue;
         }
         add_common(&common, best, problem);
-        roof_text_printf(out, "\nBy %s; rates are tokens/s per user and per device.\n\n",
+        roof_text_printf(out, "\nBy %s; rates are tokens/s per user and per device%s.\n\n",
                          bases[b] == ROOF_PLAN_EXPECTED ? "expected times"
-                                                        : "lower bounds (real kernels are slower)");
+                                                        : "lower bounds (real kernels are slower)",
+                         has_gaps(best) ? "; " GAPS : "");
         put_rows_as(out, ROOF_OUTPUT_MARKDOWN, best, problem, &common, kept);
     }
 }

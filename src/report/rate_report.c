@@ -12,6 +12,7 @@
 #include "report/plan_parts.h"
 #include "report/rate_trace_report.h"
 #include "report/render.h"
+#include "report/report.h"
 #include "report/rows.h"
 #include "report/simulation_report.h"
 
@@ -127,6 +128,8 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
         roof_text_fill(out, ' ', from + 15 - out->length);
         put_latencies(out, &way->fewer, limit, BELOW);
     }
+    roof_text_printf(out, "  accuracy:    loss %s\n", roof_accuracy_name(way->plan.loss));
+    roof_plan_put_notes(out, &way->plan, problem, false);
     if (!isnan(way->cost)) {
         roof_text_printf(out, "  cost:        %s per hour", roof_format_short(number, way->price));
         roof_text_printf(out, ", %s per million generated tokens, their prompts included\n",
@@ -333,6 +336,7 @@ void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer 
     }
     roof_rate_trace_text(out, answer);
     put_ways(out, answer, top);
+    roof_report_accuracy_classes(out);
     put_command(out, answer);
 }
 

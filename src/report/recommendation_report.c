@@ -264,8 +264,6 @@ void roof_report_recommendation_text(struct roof_text *out,
     if (recommendation->count > 0) {
         roof_report_misaligned(out, first);
     }
-    roof_text_put(out,
-                  "\nAccuracy classes are typical losses of quantised weights and activations, not "
-                  "a guarantee\nfor this model: roofline list precisions ID\n");
+    roof_report_accuracy_classes(out);
     roof_report_basis(out, first, product);
 }

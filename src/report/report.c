@@ -24,6 +24,13 @@ void roof_report_number(struct roof_text *out, const char *separator, const char
     }
 }
 
+void roof_report_accuracy_classes(struct roof_text *out)
+{
+    roof_text_put(out,
+                  "\nAccuracy classes are typical losses of quantised weights and activations, not "
+                  "a guarantee\nfor this model: roofline list precisions ID\n");
+}
+
 static void json_parts(struct roof_text *out, const struct roof_prediction *p)
 {
     roof_text_put(out, "\"parts\": [");

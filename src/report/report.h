@@ -51,6 +51,8 @@ void roof_report_line(struct roof_text *out, int width, const char *label, const
 /** Writes a member of a JSON object after a separator; nothing where the value is unknown. */
 void roof_report_number(struct roof_text *out, const char *separator, const char *key,
                         double value);
+/** Says what accuracy classes are, below formats or plans that have them. */
+void roof_report_accuracy_classes(struct roof_text *out);
 /** Says that rows, of K or else of N, are misaligned, and adds a blank; writes nothing if they
  * begin at multiples of ROOF_ALIGNED_BYTES. */
 void roof_report_misaligned_rows(struct roof_text *out, bool k, double bytes);

@@ -11,6 +11,7 @@ typedef int pthread_attr_t;
 typedef int pthread_mutex_t;
 typedef int pthread_cond_t;
 
+#define PTHREAD_MUTEX_INITIALIZER 0
 #define pthread_mutex_init(mutex, attributes) ((void)(mutex), 0)
 #define pthread_mutex_destroy(mutex) ((void)(mutex), 0)
 #define pthread_mutex_lock(mutex) ((void)(mutex), 0)

@@ -23,10 +23,12 @@ static enum roof_status answer(void *context, struct roof_text *out,
                                const struct roof_check_asked *check, struct roof_error *error)
 {
     struct asked *const log = context;
-    int used =
-        snprintf(log->line, sizeof log->line, "%s %s%s%s",
-                 check->command == ROOF_COMMAND_PREDICT ? "predict" : "recommend", check->workload,
-                 check->named == NULL ? "" : " ", check->named == NULL ? "" : check->named);
+    int used = snprintf(log->line, sizeof log->line, "%s %s%s%s",
+                        check->command == ROOF_COMMAND_PREDICT     ? "predict"
+                        : check->command == ROOF_COMMAND_RECOMMEND ? "recommend"
+                                                                   : "simulate",
+                        check->workload, check->named == NULL ? "" : " ",
+                        check->named == NULL ? "" : check->named);
     for (size_t i = 0; i < check->count; i++) {
         used += snprintf(log->line + used, sizeof log->line - (size_t)used, " %s=%s",
                          roof_input(check->input[i].input)->option, check->input[i].text);
@@ -123,6 +125,15 @@ static void test_inputs(void **state)
         {"\"command\": \"recommend\", \"inputs\": {\"model\": \"m\", \"devices\": [1, 8], "
          "\"max_ttft\": \"1s\", \"price_per_hour\": {\"l4\": 1}}, \"expect\": {\"count\": 1}",
          "recommend model m devices=1,8 max-ttft=1s price-per-hour=l4=1"},
+        {"\"command\": \"recommend\", \"inputs\": {\"model\": \"m\", \"rate\": 5}, "
+         "\"expect\": {\"candidates.0.max_rate_per_s\": 9}",
+         "recommend model m rate=5"},
+        {"\"command\": \"simulate\", \"inputs\": {\"model\": \"m\", \"rate\": 2, \"seed\": 7}, "
+         "\"expect\": {\"ttft_ms_p99\": {\"value\": 1, \"relative\": 0.1}}",
+         "simulate model m rate=2 seed=7"},
+        {"\"command\": \"simulate\", \"inputs\": {\"model\": \"m\"}, "
+         "\"expect\": {\"raises.0.value\": \"fp8\"}", /* or a number */
+         "simulate model m"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_checks checks;
@@ -366,7 +377,17 @@ static void test_wrong_members(void **state)
         {"\"inputs\": {\"operator\": \"gemm\", \"formats\": \"fp8\"}, " EXPECT, "\"fp8\"",
          "predict does not take formats"},
         {"\"command\": \"sweep\", " GEMM EXPECT, "\"sweep\"",
-         "command must be predict or recommend"},
+         "command must be predict, recommend or simulate"},
+        {"\"command\": \"simulate\", \"inputs\": {\"model\": \"m\", \"rows\": \"time\"}, " EXPECT,
+         "\"time\"", "unknown input 'rows'"},
+        {"\"command\": \"simulate\", \"inputs\": {\"model\": \"m\", \"rate\": 1}, "
+         "\"expect\": {\"max_rate\": 1}",
+         "1}}]", "unknown key 'max_rate'; did you mean max_rate_per_s"},
+        {"\"command\": \"simulate\", \"inputs\": {\"model\": \"m\"}, "
+         "\"expect\": {\"raises.0.value\": true}",
+         "true}", "raises.0.value must be a number or a string"},
+        {"\"inputs\": {\"model\": \"m\", \"rate\": 1}, \"expect\": {\"tpot_ms\": 1}", "1}, ",
+         "predict does not take rate"},
         {GEMM "\"expect\": {\"tmie_us\": 1}", "1}", "unknown key 'tmie_us'; did you mean time_us?"},
         {GEMM "\"expect\": {\"time_us\": \"1\"}", "\"1\"",
          "time_us must be a number, or null where it should be absent"},

@@ -138,6 +138,64 @@ static void test_digits(void **unused)
     }
 }
 
+/* Compares with strtod, to the bit and to the character behind the number. */
+static void expect_read(const char *text, bool exact)
+{
+    char *end = NULL;
+    const char *p = text;
+    double value = 7;
+    uint64_t bits[2];
+    const bool read = roof_decimal_read(&value, &p);
+    const double wanted = exact ? strtod(text, &end) : 7;
+    memcpy(&bits[0], &value, sizeof value);
+    memcpy(&bits[1], &wanted, sizeof wanted);
+    if (read != exact || bits[0] != bits[1] || p != (exact ? end : text)) {
+        fail_msg("%s: %d, %.17g, stopped at '%s'", text, read, value, p);
+    }
+}
+
+static void test_reading(void **unused)
+{
+    (void)unused;
+    static const char *const exact[] = {"0",
+                                        "-0",
+                                        "+5",
+                                        "12.5",
+                                        "-.5",
+                                        "1.",
+                                        "1e5",
+                                        "1E-5 s",
+                                        "2e+22",
+                                        "1e",
+                                        "1e+ 3",
+                                        "3.25GB",
+                                        "1.5e3.2",
+                                        "0.1",
+                                        "0.30",
+                                        "0e22",
+                                        "1e-22x",
+                                        "4096,1",
+                                        "1.000e4",
+                                        "00012",
+                                        "5e00003",
+                                        "-0.0e-7",
+                                        "9007199254740992"};
+    static const char *const others[] = {
+        "9007199254740993",    "1e23", "1e-23", "0.30000000000000004", "1e99999999999999999999",
+        "18446744073709551616"};
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
+        expect_read(exact[i], true);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        expect_read(others[i], false);
+    }
+    for (int i = 0; i < 100000; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%d.%0*de%d", i * 7, 1 + i % 7, i, i % 28 - 14);
+        expect_read(text, true);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +203,7 @@ int main(void)
         cmocka_unit_test(test_every_power_of_two),
         cmocka_unit_test(test_every_power_of_ten),
         cmocka_unit_test(test_random_bits),
+        cmocka_unit_test(test_reading),
         cmocka_unit_test(test_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "files.h"
 
+#include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/crew.h"
 #include "base/json.h"
 #include "catalog/data.h"
 
@@ -1036,9 +1039,52 @@ static void test_python(void **state)
     }
 }
 
+/* --- threads ------------------------------------------------------------------------------- */
+
+/* Threads that cJSON allocates in, now and at most. */
+static atomic_int inside;
+static atomic_int most;
+
+static void *slow_malloc(size_t size)
+{
+    static const struct timespec millisecond = {.tv_nsec = 1000000};
+    const int now = atomic_fetch_add(&inside, 1) + 1;
+    if (now > atomic_load(&most)) {
+        atomic_store(&most, now);
+    }
+    (void)nanosleep(&millisecond, NULL);
+    void *const memory = malloc(size);
+    atomic_fetch_sub(&inside, 1);
+    return memory;
+}
+
+static enum roof_status parse_part(void *context, size_t number, struct roof_error *error)
+{
+    static const char text[] = "{\"a\": [1, 2]}";
+    struct roof_json *json = NULL;
+    (void)context;
+    (void)number;
+    TRY(roof_json_parse(&json, text, strlen(text), "t.json", error));
+    roof_json_free(json);
+    return ROOF_OK;
+}
+
+/* Each parse of cJSON writes to a variable of the whole process, so only one may be under way. */
+static void test_threads_parse_in_turn(void **state)
+{
+    struct roof_error error = {0};
+    (void)state;
+    cJSON_InitHooks(&(cJSON_Hooks){slow_malloc, free});
+    const enum roof_status status = roof_crew_run(8, 4, parse_part, NULL, &error);
+    cJSON_InitHooks(NULL);
+    assert_int_equal(status, ROOF_OK);
+    assert_int_equal(atomic_load(&most), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads_parse_in_turn),
         cmocka_unit_test(test_python),
         cmocka_unit_test(test_members),
         cmocka_unit_test(test_cells),

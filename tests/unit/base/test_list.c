@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <stdio.h>
+
 #include "base/list.h"
 #include "support.h"
 
@@ -54,11 +56,56 @@ static void test_item_is_copied_when_it_fits(void **state)
     assert_int_equal(out[1], 'b');
 }
 
+/* Appends "NUMBER:VALUE;" to a text; "bad" fails. */
+static enum roof_status take(void *context, size_t name, const char *value,
+                             struct roof_error *error)
+{
+    char *const text = context;
+    const size_t used = strlen(text);
+    if (strcmp(value, "bad") == 0) {
+        return roof_error_set(error, ROOF_USAGE, "bad value");
+    }
+    snprintf(text + used, 64 - used, "%zu:%s;", name, value);
+    return ROOF_OK;
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"tp", "pp", "moe-ep"};
+    static const struct {
+        const char *list;
+        const char *got;
+        const char *message; /* NULL: none */
+    } cases[] = {
+        {"tp=4", "0:4;", NULL},
+        {"pp=,moe-ep=a=b,tp=1", "1:;2:a=b;0:1;", NULL},
+        {"tp=1,tp=2", "0:1;", "the key has tp= twice"},
+        {"tp=1,pp", "0:1;", "the key has no 'pp'; known: tp=, pp= and moe-ep="},
+        {"t=1", "", "the key has no 't'; known: tp=, pp= and moe-ep="},
+        {"tpp=1,pp=2", "", "the key has no 'tpp'; known: tp=, pp= and moe-ep="},
+        {"tp=1,", "0:1;", "the key has no ''; known: tp=, pp= and moe-ep="},
+        {"pp=bad,tp=1", "", "bad value"},
+        {"tp=0123456789012345678901234567890123456789012345678901234567890", "",
+         "the key has an item that is too long"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char got[64] = "";
+        struct roof_error error = {0};
+        const enum roof_status status =
+            roof_list_pairs(cases[i].list, "the key", names, 3, take, got, &error);
+        assert_int_equal(status, cases[i].message == NULL ? ROOF_OK : ROOF_USAGE);
+        assert_string_equal(error.message, cases[i].message == NULL ? "" : cases[i].message);
+        assert_string_equal(got, cases[i].got);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_items_come_in_order),
         cmocka_unit_test(test_item_is_copied_when_it_fits),
+        cmocka_unit_test(test_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
