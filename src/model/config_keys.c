@@ -138,6 +138,10 @@ static const struct {
                   {ROOF_MIXER_SELECTIVE, "expert_layer_period"},
                   {ROOF_MIXER_SELECTIVE, "expert_layer_offset"},
                   {ROOF_MIXER_SELECTIVE, "mamba_dt_rank"},
+                  {ROOF_MIXER_KIMI_DELTA, "routed_expert_hidden_size"},
+                  {ROOF_MIXER_KIMI_DELTA, "latent_moe_use_norm"},
+                  {ROOF_MIXER_KIMI_DELTA, "attn_res_block_size"},
+                  {ROOF_MIXER_KIMI_DELTA, "mla_use_output_gate"},
                   {ROOF_MIXER_SSD, "moe_latent_size"}};
 
 /* Keys that are read where a family has KV heads of its own in layers with a window, or that change

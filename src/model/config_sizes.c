@@ -100,7 +100,7 @@ static const struct key {
      0,
      SIZE_MAX_VALUE,
      {"moe_intermediate_size", "expert_ffn_hidden_size"}},
-    {M(expert_latent), false, 0, SIZE_MAX_VALUE, {"moe_latent_size"}},
+    {M(expert_latent), false, 0, SIZE_MAX_VALUE, {"moe_latent_size", "routed_expert_hidden_size"}},
     {M(shared_intermediate),
      false,
      0,

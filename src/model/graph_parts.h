@@ -118,6 +118,11 @@ bool roof_graph_has_choice(const struct builder *b, const struct group *g);
 void roof_graph_compressed(struct builder *b);
 /* Adds what makes one of the streams of the residual, where it has several. */
 void roof_graph_collapse(struct builder *b, const char *name);
+/* Adds the mix of the present sum of some tokens with that of earlier blocks of layers. */
+void roof_graph_mix_sums(struct builder *b, const char *name, int64_t tokens, int64_t sums);
+/* Returns how many sums the residual of a token has behind the first `layers` layers, all that are
+ * kept and the present one. */
+int64_t roof_graph_sums(const struct roof_model *model, int64_t layers);
 /* Adds the encoder of images, or what its weights take where the phase does not run it. */
 void roof_graph_encoder(struct builder *b);
 /* Counts the weights of the encoder of sound. */

@@ -42,6 +42,7 @@ FAMILIES = {
     "qwen3_next": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
     "qwen3_5_moe_text": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
     "kimi_linear": dict(router_bias=1, state="kimi-delta"),
+    "kimi_k3": dict(router_bias=1, state="kimi-delta"),
     "nemotron_h": dict(ungated=1, router_bias=1, state="ssd", no_rope=1),
     "llama4": dict(qk_norm=1, chunked=1), "llama4_text": dict(qk_norm=1, chunked=1),
     "granitemoehybrid": dict(state="ssd", no_rope=1), "falcon_h1": dict(state="ssd", beside=1),
@@ -165,7 +166,10 @@ class Model:
                                  self.experts // self.groups[0] * self.groups[1] < self.top_k):
             self.groups = 1, 1
         self.expert_inner = get("moe_intermediate_size", "expert_ffn_hidden_size", default=self.inner)
-        self.expert_hidden = get("moe_latent_size", default=0)
+        self.expert_hidden = get("moe_latent_size", "routed_expert_hidden_size", default=0)
+        self.latent_norm = get("latent_moe_use_norm", default=False)
+        self.unturned, self.output_gate = get("mla_use_nope", default=False), get("mla_use_output_gate", default=False)
+        self.depth = get("attn_res_block_size", default=0)
         self.shared = get("shared_expert_intermediate_size", "shared_intermediate_size",
                           "moe_shared_expert_intermediate_size",
                           default=get("n_shared_experts", "num_shared_experts",
@@ -220,6 +224,14 @@ class Model:
                     for i in range(count)]
         self.gqa = self.heads // self.kv_heads
 
+    def residuals(self, passed):
+        """Vectors that a token has between layers, of which it has passed some."""
+        return self.streams + self.kept(passed)
+
+    def kept(self, passed):
+        """Sums that are kept where so many layers have begun."""
+        return len(range(0, passed, self.depth)) if self.depth else 0
+
     def read_chunks(self, get, count):
         """Llama 4: which layers attend within chunks, the others neither rotate nor norm heads;
         which have experts, with another width than the dense ones."""
@@ -265,6 +277,7 @@ class Model:
             size = config["head_dim"]
             self.sizes = (config["num_heads"], config["num_heads"], size, size)
             self.taps = config["short_conv_kernel_size"]
+            self.one_gate = config.get("use_full_rank_gate", False)
         elif self.state == "lightning":
             self.sizes = (self.heads, self.heads, self.head_dim, self.head_dim)
             self.taps = 0
@@ -561,6 +574,7 @@ class Graph:
             held = [(f.stored("vision"), elements, 1, rows), (f.stored("norm"), vectors, 0, 0)]
             self.idle[Node("sound", "add", dict(tokens=1, hidden=1),
                            self.formats(f.stored("norm"), f.out), held)] = 1
+        self.last_layer = layers[-1]
         if s.phase == "encode":
             return
         if self.stage == 0:
@@ -578,7 +592,7 @@ class Graph:
                 self.layer(i)
         seen = {}
         for i in layers if s.fuse != "all" else []:
-            key = m.layers[i] + (m.still[i], i < s.away) + tuple(m.own[i].values()) + f.signature(i)
+            key = m.layers[i] + (m.still[i], i < s.away, m.kept(i), m.kept(i + 1)) + tuple(m.own[i].values()) + f.signature(i)
             if key not in seen:
                 seen[key] = [i, 0]
             seen[key][1] += 1
@@ -592,7 +606,7 @@ class Graph:
             self.head(m.tied and s.pp == 1 and f.stored("lm_head") == f.stored("embedding"))
         else:
             later = len(m.layers) - layers[-1] - 1
-            self.collective("send", "send", self.n * (h * m.streams + later * m.ple), 2, f.out)
+            self.collective("send", "send", self.n * (h * m.residuals(layers[-1] + 1) + later * m.ple), 2, f.out)
         self.join()
 
     def join(self):
@@ -677,6 +691,8 @@ class Graph:
         m, t = self.m, self.s.tp
         if m.compressed:
             self.product("final_collapse", "norm", 0, self.rows, m.streams, m.streams * m.hidden, True)
+        if m.depth:
+            self.mix_depth("final_mix", self.rows, ceil_div(len(m.layers), m.depth))
         self.normed("final_norm", self.rows, m.hidden)
         self.quantised("head_quantize", self.rows, m.hidden, 0, "lm_head")
         self.product("lm_head", "lm_head", 0, self.rows, ceil_div(m.vocab, t), m.hidden,
@@ -748,6 +764,7 @@ class Graph:
         windowed, routed, state, attention, mlp = m.layers[i]
         if attention or state:
             self.collapse("attn_collapse", i)
+            self.mix_depth("attn_mix", n, m.kept(i))
             if not m.post_only:
                 self.normed("attn_norm", n, h)
             blocks = ["index"] * m.own[i]["blocks"]
@@ -772,10 +789,12 @@ class Graph:
                 self.reduce("attn_all_reduce")
             if m.post_norms:
                 self.normed("attn_post_norm", n, h)
-            self.residual("attn_add")
+            if not m.depth or i % m.depth:
+                self.residual("attn_add")
         if not mlp:
             return
         self.collapse("mlp_collapse", i)
+        self.mix_depth("mlp_mix", n, m.kept(i + 1))
         if m.norms == 2 and not m.post_only:
             self.normed("mlp_norm", n, h)
         if routed and m.value_norm:  # the dense MLP beside the experts, with norms of their own
@@ -810,6 +829,12 @@ class Graph:
             self.product("embedding_out_proj", "down", i, n, h, m.ple)
             self.normed("embedding_out_norm", n, h)
             self.vector("embedding_out_add", "add", dict(tokens=n, hidden=h))
+
+    def mix_depth(self, name, rows, kept):
+        """Sums that blocks of layers have begun from, and the one that is under way."""
+        if kept:
+            self.vector(name, "depth-mix", dict(tokens=rows, hidden=self.m.hidden, streams=kept + 1),
+                        resident=[(self.f.stored("norm"), 2 * self.m.hidden, 0, 0)])
 
     def residual(self, name):
         dims = dict(tokens=self.n, hidden=self.m.hidden)
@@ -893,15 +918,16 @@ class Graph:
         heads, groups, size, wide = m.sizes
         heads, groups = heads // s.tp, max(1, groups // s.tp)
         channels, width = self.channels(), heads * wide
-        more = {"gated-delta": width + 2 * heads, "kimi-delta": heads + 2 * wide, "ssd": width + heads,
+        more = {"gated-delta": width + 2 * heads, "kimi-delta": heads + wide + (width if m.state == "kimi-delta" and m.one_gate else wide), "ssd": width + heads,
                 "lightning": width, "selective-scan": width}[m.state]
         scalars = {"gated-delta": 2 * heads, "kimi-delta": heads + heads * size, "ssd": 3 * heads,
                    "lightning": 0, "selective-scan": heads * size + heads}
         self.product("mixer_in_proj", "mixer_in", i, n, channels + more, m.hidden)
         if m.state == "kimi-delta":
-            self.quantised("mixer_gates_quantize", n, 2 * wide, i, "mixer_in")
+            self.quantised("mixer_gates_quantize", n, (2 - m.one_gate) * wide, i, "mixer_in")
             self.product("mixer_decay_proj", "mixer_in", i, n, heads * size, wide)
-            self.product("mixer_gate_proj", "mixer_in", i, n, width, wide)
+            if not m.one_gate:
+                self.product("mixer_gate_proj", "mixer_in", i, n, width, wide)
         kinds = [(self.b, s.new)] + ([(self.others, s.chunk)] if self.others else [])
         for number, (batch, new) in enumerate(kinds):
             held = [] if number else [(f.stored("norm"), channels * (m.taps + m.conv_bias), 0, 0)]
@@ -1076,7 +1102,8 @@ class Graph:
             self.product("q_proj", "q", i, n, heads * (m.nope + m.rope), m.hidden)
             self.product("kv_a_proj", "kv_a", i, n, width, m.hidden)
         self.normed("kv_a_norm", n, m.latent, "rmsnorm")
-        self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=1, head_dim=m.rope))
+        if not m.unturned:
+            self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=1, head_dim=m.rope))
         self.vector("kv_append", "kv-append", dict(tokens=n, kv_heads=1,
                                                    head_dim=Fraction(width, 2)))
         sizes = dict(heads=heads, kv_lora_rank=m.latent, qk_nope_head_dim=m.nope,
@@ -1113,6 +1140,9 @@ class Graph:
         last = next(node for node in reversed(list(self.nodes))
                     if node.name.startswith(("kv_b_proj", "v_absorb")))
         last.resident.append(held)
+        if m.output_gate:
+            self.product("attn_gate_proj", "q_a" if m.q_latent else "q", i, n, heads * m.v, m.hidden)
+            self.vector("attn_gate", "silu-mul", dict(tokens=n, hidden=heads * m.v))
         self.quantised("o_quantize", n, heads * m.v, i, "o")
         self.product("o_proj", "o", i, n, m.hidden, heads * m.v, m.o_bias)
 
@@ -1241,6 +1271,10 @@ class Graph:
                 expert("experts_up", "moe-up", stored, read, 1, inner)
             expert("experts_down", "moe-down", down, read_down, 1, e)
         self.exchange("combine", "reduce-scatter", f.out)
+        if m.expert_hidden and m.latent_norm:
+            if s.tp > 1:
+                self.collective("latent_all_reduce", "all-reduce", n * e, s.tp, f.out)
+            self.normed("latent_norm", n, e)
         if m.expert_hidden:
             self.quantised("latent_out_quantize", n, e, i, "shared_down")
             self.product("latent_out_proj", "shared_down", i, n, h, e, m.mlp_bias)
@@ -1319,7 +1353,7 @@ class Graph:
         return own if self.m.state == "selective-scan" else 2 * max(1, groups // self.s.tp) * size + own
 
     def activations_memory(self, predicted):
-        residual = tensor_bytes(self.f.out, self.n * self.m.hidden * self.m.streams, 1, self.n)
+        residual = tensor_bytes(self.f.out, self.n * self.m.hidden * self.m.residuals(self.last_layer + 1), 1, self.n)
         if self.s.phase == "encode":
             rows = self.b * self.s.images * self.m.tower.rows(*self.s.size) * (self.stage == 0)
             residual = tensor_bytes(self.f.out, rows * self.m.tower.hidden, 1, rows) if rows else 0

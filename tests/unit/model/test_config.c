@@ -616,6 +616,8 @@ static void test_states(void **state)
             "it does not");
     refused("{\"model_type\": \"kimi_linear\", " SIZES ",\n\"linear_attn_config\": 4}", 2, 23,
             "linear_attn_config must be an object");
+    refused("{\"model_type\": \"kimi_k3\", " SIZES ", " KDA("1") ",\n\"attn_res_block_size\": 0}",
+            2, 24, "attn_res_block_size must be an integer from 1 to 512");
     refused("{\"model_type\": \"qwen3_next\", " SIZES "}", 1, 1,
             "layers with a state need heads (a multiple of their key heads or groups), the sizes "
             "of keys and values, and a convolution");
@@ -1269,6 +1271,7 @@ static const struct published {
      "moonshotai/Kimi-K2.5 page"},
     {"longcat-flash", 560664980480, 27954818048, 560e9, 1e9, 0, "LongCat-Flash, arXiv 2509.01322"},
     {"kimi-k2", 1026408232448, 32861500928, 1e12, 5e10, 0, "moonshotai/Kimi-K2-Instruct page"},
+    {"kimi-k3", 2779484461664, 105364003424, 2.78e12, 5e9, 0, "Kimi K3, arXiv 2607.24653, table 1"},
     {"kimi-linear-48b-a3b", 49122681728, 3484459904, 49e9, 5e8, 0,
      "moonshotai/Kimi-Linear-48B-A3B-Instruct page, size of the weights"},
     {"qwen3-next-80b-a3b", 79674391296, 3874929408, 80e9, 5e8, 0,
@@ -1339,6 +1342,8 @@ static const struct {
     {"glm-5", 154880. * 6144, 40833146112, 40e9, 1e9, "zai-org/GLM-5 page"},
     {"longcat-flash", 2 * 131072. * 6144, 26344205312, 27e9, 1e9,
      "LongCat-Flash, arXiv 2509.01322, on average, without both ends"},
+    {"kimi-k3", 163840. * 7168, 104189598304, 104.2e9, 5e7,
+     "Kimi K3, arXiv 2607.24653, table 1: with the head only"},
     {"kimi-k2", 0, 32861500928, 32e9, 1e9, "moonshotai/Kimi-K2-Instruct page"},
     {"qwen3.5-397b-a17b", 0, 17349040896, 17e9, 5e8, NAME},
     {"hunyuan-a13b", 0, 12747448320, 13e9, 5e8, "tencent/Hunyuan-A13B-Instruct page"},
