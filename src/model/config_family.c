@@ -25,6 +25,11 @@ static const struct family families[] = {
     {.type = "gemma2", .flags = TIED | POST_NORMS, .window_pattern = 2},
     {.type = "gemma3", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 6},
     {.type = "gemma3_text", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 6},
+    {.type = "gemma3n", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 5, .altup = true},
+    {.type = "gemma3n_text",
+     .flags = TIED | POST_NORMS | QK_NORM,
+     .window_pattern = 5,
+     .altup = true},
     {.type = "gemma4",
      .flags = TIED | POST_NORMS | QK_NORM | ROUTER_BIAS | GEMMA4,
      .window_pattern = 6},
@@ -196,7 +201,6 @@ static const struct {
     {"openelm", "its layers differ in their heads and widths"},
     {"deci", "its layers differ in their heads and widths"},
     {"nemotron-nas", "its layers differ in their heads and widths"},
-    {"gemma3n", "layers have embeddings of their own, and share keys and values"},
     {"gemma4_unified", "layers differ in the size of their heads, and share keys and values"}};
 
 static enum roof_status refuse_type(const struct config *c, const roof_json_value *value)

@@ -165,6 +165,15 @@ static const char *const chunk_keys[] = {"attention_chunk_size", "intermediate_s
 static const char *const doubled_keys[] = {"zero_expert_num", "zero_expert_type", "mla_scale_*",
                                            "attention_method", "qk_head_dim"};
 
+/* Keys that are read where the residual has streams that layers predict, or that change no shape
+ * there: which activations of an MLP become 0 does not make its product smaller. */
+static const char *const altup_keys[] = {"altup_*",
+                                         "laurel_rank",
+                                         "activation_sparsity_pattern",
+                                         "num_kv_shared_layers",
+                                         "hidden_size_per_layer_input",
+                                         "vocab_size_per_layer_input"};
+
 /* Keys that change the architecture, with what they do. */
 static const struct architecture {
     const char *key;
@@ -262,6 +271,7 @@ static bool passes(const struct config *c, const char *key)
     if (roof_config_is_size(key) || roof_config_own_key(c, key) ||
         ((c->family->flags & OWN_WINDOWS) != 0 &&
          roof_config_key_in(key, window_keys, COUNT(window_keys))) ||
+        (c->family->altup && roof_config_key_in(key, altup_keys, COUNT(altup_keys))) ||
         (c->family->doubled && roof_config_key_in(key, doubled_keys, COUNT(doubled_keys))) ||
         ((c->family->flags & CHUNKS) != 0 &&
          roof_config_key_in(key, chunk_keys, COUNT(chunk_keys)))) {

@@ -79,8 +79,9 @@ static void quantize_mixed(struct builder *b)
 static struct roof_reads mix(struct builder *b)
 {
     const struct roof_model *const m = b->model;
-    const struct roof_reads stream = b->from;
     b->block = ROOF_BLOCK_ATTENTION;
+    roof_graph_altup_predict(b);
+    const struct roof_reads stream = b->from;
     roof_graph_collapse(b, "attn_collapse");
     roof_graph_mix_sums(b, "attn_mix", b->tokens, b->layer->attention_sums);
     if (!m->no_pre_norms) {
@@ -117,6 +118,7 @@ static struct roof_reads mix(struct builder *b)
     }
     roof_reads_join(&b->from, &stream);
     roof_graph_residual(b, "attn_add");
+    roof_graph_laurel(b, &input);
     return input;
 }
 
@@ -185,7 +187,15 @@ static void layer_embedding(struct builder *b)
                        false);
     roof_graph_norm(b, "embedding_out_norm", b->tokens, m->hidden);
     roof_reads_join(&b->from, &stream);
-    roof_graph_residual(b, LAYER_ADD);
+    if (m->altup_streams > 0) { /* to all streams but the one that layers work on */
+        roof_graph_vector(b, LAYER_ADD, ROOF_OPERATOR_HYPER_EXPAND,
+                          (struct roof_shape){.tokens = b->tokens,
+                                              .hidden = m->hidden,
+                                              .streams = m->altup_streams - 1},
+                          0);
+    } else {
+        roof_graph_residual(b, LAYER_ADD);
+    }
 }
 
 static void layers(struct builder *b)
@@ -230,6 +240,7 @@ static void layers(struct builder *b)
     if (m->parallel) { /* one of the devices has added the residual */
         roof_graph_tp_sum(b, "mlp_all_reduce");
     }
+    roof_graph_altup_correct(b);
     layer_embedding(b);
     roof_graph_end_layer(b);
 }
@@ -304,6 +315,7 @@ static void first_stage(struct builder *b)
     const struct roof_model *const m = b->model;
     token_embedding(b);
     layer_embeddings(b);
+    roof_graph_altup_streams(b);
     if (m->position_rows > 0) {
         const struct roof_reads tokens = b->from;
         b->from.count = 0;
@@ -322,6 +334,7 @@ static void last_stage(struct builder *b)
         roof_graph_product(b, "final_collapse", ROOF_WEIGHT_NORM, b->rows, m->streams,
                            m->streams * m->hidden, true);
     }
+    roof_graph_altup_join(b);
     if (m->block_layers > 0) {
         roof_graph_mix_sums(b, "final_mix", b->rows, roof_graph_sums(m, m->layers) - 1);
     }
@@ -402,7 +415,9 @@ static double cache_bytes(const struct builder *b, const struct roof_layer *laye
 /* Returns how many vectors the residual of a token has behind the first `layers` layers. */
 static int64_t stream_count(const struct roof_model *model, int64_t layers)
 {
-    return model->streams > 0 ? model->streams : roof_graph_sums(model, layers);
+    return model->streams > 0         ? model->streams
+           : model->altup_streams > 0 ? model->altup_streams
+                                      : roof_graph_sums(model, layers);
 }
 
 /* Adds the send of the hidden states, and of the embeddings of the layers there, to the next stage.

@@ -123,6 +123,15 @@ void roof_graph_mix_sums(struct builder *b, const char *name, int64_t tokens, in
 /* Returns how many sums the residual of a token has behind the first `layers` layers, all that are
  * kept and the present one. */
 int64_t roof_graph_sums(const struct roof_model *model, int64_t layers);
+/* Each adds a part of the alternating updates of Gemma 3n, where a model has them: what makes the
+ * streams of the residual, what predicts them before a layer and corrects them behind it, and what
+ * joins them in the end. */
+void roof_graph_altup_streams(struct builder *b);
+void roof_graph_altup_predict(struct builder *b);
+void roof_graph_altup_correct(struct builder *b);
+void roof_graph_altup_join(struct builder *b);
+/* Adds the residual of low rank beside attention, from what attention has read. */
+void roof_graph_laurel(struct builder *b, const struct roof_reads *normed);
 /* Adds the encoder of images, or what its weights take where the phase does not run it. */
 void roof_graph_encoder(struct builder *b);
 /* Counts the weights of the encoder of sound. */

@@ -233,6 +233,9 @@ struct roof_model {
     int64_t positions;     /**< the longest context that the model was made for; 0: unknown */
     int64_t position_rows; /**< rows of a learned table of positions */
     int64_t streams;       /**< of the residual; 0: it is one */
+    int64_t altup_streams; /**< streams of the residual of which layers work on one, and predict and
+                                correct the others (Gemma 3n); 0: it is one */
+    int64_t laurel_rank;   /**< of a residual of low rank beside attention; 0: there is none */
     int64_t block_layers; /**< layers behind which the residual begins again; its sum before is kept
                                for mixes with the later ones; 0: it is one sum */
     int64_t out_groups;   /**< groups of heads that O maps apart first; 0: there are none */

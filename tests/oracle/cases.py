@@ -300,6 +300,8 @@ def config(random):
         return blocks(random, c)
     if kind in ("qwen3_moe", "qwen3", "mixtral") and chance(random, 0.35):
         stateful(random, c)
+    elif kind == "gemma3_text" and chance(random, 0.3):
+        predicted(random, c)
     elif kind in ("qwen3_moe", "gemma3_text") and chance(random, 0.4):
         uneven(random, c)
     return c
@@ -355,6 +357,17 @@ def compressed(random, c, heads):
              num_experts_per_tok=random.randint(1, 4), moe_intermediate_size=16 * size(random, 6),
              compress_ratios=[random.choice((0, 4, 4, 128)) for _ in range(c["num_hidden_layers"] + 1)])
     return c
+
+
+def predicted(random, c):
+    """Turns a drawn config into one of Gemma 3n, whose layers predict streams of the residual."""
+    for key in ("sliding_window_pattern", "attention_bias", "mlp_bias", "num_nextn_predict_layers"):
+        c.pop(key, None)
+    c.update(model_type="gemma3n_text", sliding_window=size(random, 11),
+             num_kv_shared_layers=random.randint(0, c["num_hidden_layers"] - 1),
+             altup_num_inputs=random.randint(2, 5), laurel_rank=random.randint(1, 90),
+             hidden_size_per_layer_input=random.randint(1, 300),
+             vocab_size_per_layer_input=random.randint(20, 20000))
 
 
 def uneven(random, c):

@@ -33,6 +33,7 @@ FAMILIES = {
     "laguna": dict(qk_norm=1, router_bias=1),
     "deepseek_v4": dict(router_bias=1, sinks=1),
     "gemma4_text": dict(tied=1, post_norms=1, qk_norm=1, router_bias=1, pattern=6),
+    "gemma3n_text": dict(tied=1, post_norms=1, qk_norm=1, pattern=5),
     "mimo_v2_flash": dict(router_bias=1),
     "olmo2": dict(wide_norm=1, post_only=1), "olmo3": dict(wide_norm=1, post_only=1, pattern=4),
     "minimax_m2": dict(wide_norm=1, router_bias=1),
@@ -71,7 +72,7 @@ def spread(assignments):
 
 
 # Lists with a number for each layer, all alike.
-EQUAL = ("moe_intermediate_size", "moe_topk", "num_shared_expert")
+EQUAL = ("moe_intermediate_size", "intermediate_size", "moe_topk", "num_shared_expert")
 
 
 def every_layer(frequency, i):
@@ -207,7 +208,9 @@ class Model:
         self.chunked, self.still = bool(family.get("chunked")), [False] * count
         if self.chunked:
             windowed, routed = self.read_chunks(get, count)
-        self.head_gate, self.value_norm = kind == "laguna", kind == "gemma4_text"
+        self.altup = get("altup_num_inputs", default=4) if kind == "gemma3n_text" else 0
+        self.laurel = get("laurel_rank", default=64)
+        self.head_gate, self.value_norm = kind == "laguna", kind == "gemma4_text" or self.altup
         self.ple, self.ple_rows = 0, 0
         if self.value_norm:
             self.ple = get("hidden_size_per_layer_input",
@@ -226,7 +229,7 @@ class Model:
 
     def residuals(self, passed):
         """Vectors that a token has between layers, of which it has passed some."""
-        return self.streams + self.kept(passed)
+        return self.altup or self.streams + self.kept(passed)
 
     def kept(self, passed):
         """Sums that are kept where so many layers have begun."""
@@ -258,10 +261,10 @@ class Model:
         if get("num_attention_heads_per_layer"):
             one["heads"] = get("num_attention_heads_per_layer")[i]
         if self.value_norm:
-            one["late"] = i >= count - get("num_kv_shared_layers", default=0)
+            one["late"] = i >= count - get("num_kv_shared_layers", default=15 if self.altup else 0)
             if one["late"] and get("use_double_wide_mlp", default=False):
                 one["inner"] *= 2
-            if not windowed:
+            if not windowed and not self.altup:
                 one["key"] = one["value"] = get("global_head_dim", default=512)
                 one["rotated"] = one["key"] // 4 or self.rotated
                 if get("attention_k_eq_v", default=False):
@@ -628,10 +631,10 @@ class Graph:
         if a.op == "add" and b.name in ("attn_norm", "mlp_norm", "final_norm") and same:
             # A sum is the residual; a parallel MLP does not read that of the attention. Where a
             # layer begins without a norm, only sums within layers are joined.
-            if a.name not in ("attn_add", "mlp_add", "embedding_out_add") or m.parallel and b.name == "mlp_norm":
+            if a.name not in ("attn_add", "mlp_add", "embedding_out_add", "attn_laurel_add") or m.parallel and b.name == "mlp_norm":
                 return None
             first = all(mixes or state or (mlp and m.norms == 2) for _, _, state, mixes, mlp in m.layers)
-            within = a.name == "attn_add" and b.name == "mlp_norm"
+            within = (a.name, b.name) in (("attn_add", "mlp_norm"), ("attn_laurel_add", "mlp_norm"))
             if not within and (m.post_only or not first):
                 return None
             return Node("add_" + b.name, "add-" + b.op, y, b.formats, b.resident)
@@ -686,11 +689,19 @@ class Graph:
             self.collective("layer_embedding_all_gather", "all-gather", n * wide, t, self.f.out)
         self.normed("layer_embedding_norm", n * len(m.layers), m.ple)
         self.vector("layer_embedding_add", "add", dict(tokens=n, hidden=wide))
+        if m.altup:
+            self.product("altup_proj", "embedding", 0, n, (m.altup - 1) * m.hidden, m.hidden)
+            self.vector("altup_scale", "rmsnorm", dict(tokens=n * (m.altup - 1), hidden=m.hidden, gain=0))
 
     def head(self, borrowed):
         m, t = self.m, self.s.tp
         if m.compressed:
             self.product("final_collapse", "norm", 0, self.rows, m.streams, m.streams * m.hidden, True)
+        if m.altup:
+            more = m.altup - 1
+            self.product("altup_join_proj", "embedding", 0, self.rows, m.hidden, m.hidden, op="bmm", batch=more)
+            list(self.nodes)[-1].resident[:] = [(self.f.stored("embedding"), more * m.hidden ** 2, more, more * m.hidden)]
+            self.vector("altup_join_scale", "rmsnorm", dict(tokens=self.rows * more, hidden=m.hidden, gain=0))
         if m.depth:
             self.mix_depth("final_mix", self.rows, ceil_div(len(m.layers), m.depth))
         self.normed("final_norm", self.rows, m.hidden)
@@ -763,6 +774,9 @@ class Graph:
         h = m.hidden
         windowed, routed, state, attention, mlp = m.layers[i]
         if attention or state:
+            if m.altup:
+                self.weigh_streams("altup", i, True)
+                self.vector("altup_predict", "gelu", dict(tokens=n * m.altup, hidden=h))
             self.collapse("attn_collapse", i)
             self.mix_depth("attn_mix", n, m.kept(i))
             if not m.post_only:
@@ -791,6 +805,12 @@ class Graph:
                 self.normed("attn_post_norm", n, h)
             if not m.depth or i % m.depth:
                 self.residual("attn_add")
+            if m.altup:
+                self.product("laurel_left_proj", "up", i, n, m.laurel, h)
+                self.product("laurel_right_proj", "down", i, n, h, m.laurel)
+                self.normed("laurel_norm", n, h)
+                self.vector("laurel_add", "add", dict(tokens=n, hidden=h))
+                self.vector("attn_laurel_add", "add", dict(tokens=n, hidden=h))
         if not mlp:
             return
         self.collapse("mlp_collapse", i)
@@ -821,6 +841,10 @@ class Graph:
         self.residual("mlp_add")
         if m.parallel:  # one device has added the residual
             self.reduce("mlp_all_reduce")
+        if m.altup:
+            self.weigh_streams("altup_correct", i, False)
+            self.vector("altup_correct", "hyper-expand", dict(tokens=n, hidden=h, streams=m.altup),
+                        resident=[(f.stored("norm"), h, 0, 0)])
         if m.ple:
             self.quantised("embedding_gate_quantize", n, h, i, "up")
             self.product("embedding_gate_proj", "up", i, n, m.ple, h)
@@ -828,7 +852,18 @@ class Graph:
             self.quantised("embedding_out_quantize", n, m.ple, i, "down")
             self.product("embedding_out_proj", "down", i, n, h, m.ple)
             self.normed("embedding_out_norm", n, h)
-            self.vector("embedding_out_add", "add", dict(tokens=n, hidden=h))
+            if m.altup:  # to all streams but that of the layers
+                self.vector("embedding_out_add", "hyper-expand", dict(tokens=n, hidden=h, streams=m.altup - 1))
+            else:
+                self.vector("embedding_out_add", "add", dict(tokens=n, hidden=h))
+
+    def weigh_streams(self, name, i, first):
+        """A norm and a product that the coefficients of streams are made of, used twice in a layer."""
+        m, n, kind = self.m, self.n, self.f.stored("norm")
+        self.vector(name + "_norm", "rmsnorm", dict(tokens=n, hidden=m.hidden, gain=1),
+                    resident=[(kind, m.hidden, 0, 0)] if first else [])
+        self.product(name + "_router", "router", i, n, m.altup, m.hidden, resident=first)
+        list(self.nodes)[-1].resident.append((kind, m.altup ** 3 if first else m.altup ** 2, 0, 0))
 
     def mix_depth(self, name, rows, kept):
         """Sums that blocks of layers have begun from, and the one that is under way."""
