@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What Gemma 3n adds to a layer: alternating updates of several streams of the residual, of which
+ * Layers of Gemma 3n: alternating updates of several streams of the residual, of which
  * attention and the MLP work on one, and a residual of low rank. Source:
  * huggingface/transformers@00aa0f5, modeling_gemma3n.py. Every device has these matrices whole.
  */
