@@ -25,6 +25,11 @@ static const struct family families[] = {
     {.type = "gemma2", .flags = TIED | POST_NORMS, .window_pattern = 2},
     {.type = "gemma3", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 6},
     {.type = "gemma3_text", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 6},
+    {.type = "gemma3n", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 5, .altup = true},
+    {.type = "gemma3n_text",
+     .flags = TIED | POST_NORMS | QK_NORM,
+     .window_pattern = 5,
+     .altup = true},
     {.type = "gemma4",
      .flags = TIED | POST_NORMS | QK_NORM | ROUTER_BIAS | GEMMA4,
      .window_pattern = 6},
@@ -92,6 +97,7 @@ static const struct family families[] = {
      .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
      .mixer = ROOF_MIXER_GATED_DELTA},
     {.type = "kimi_linear", .flags = ROUTER_BIAS, .mixer = ROOF_MIXER_KIMI_DELTA},
+    {.type = "kimi_k3", .flags = ROUTER_BIAS, .mixer = ROOF_MIXER_KIMI_DELTA},
     {.type = "nemotron_h",
      .flags = UNGATED | NO_ROPE | ONE_PART | ROUTER_BIAS,
      .mixer = ROOF_MIXER_SSD},
@@ -190,14 +196,11 @@ static const struct {
     {"mamba2", "it has no attention"},
     {"rwkv", "it has no attention"},
     {"zamba2", "its attention layers share weights"},
-    {"kimi_k3",
-     "routed experts work on a latent, and blocks of layers have residuals of their own"},
     {"step3p5", "layers with a window have heads of their own"},
     {"step3p7", "the config leaves out the heads of layers with a window"},
     {"openelm", "its layers differ in their heads and widths"},
     {"deci", "its layers differ in their heads and widths"},
     {"nemotron-nas", "its layers differ in their heads and widths"},
-    {"gemma3n", "layers have embeddings of their own, and share keys and values"},
     {"gemma4_unified", "layers differ in the size of their heads, and share keys and values"}};
 
 static enum roof_status refuse_type(const struct config *c, const roof_json_value *value)
@@ -246,7 +249,8 @@ enum roof_status roof_config_check(const struct reading *r, const struct config 
         return roof_json_error(c->json, roof_config_member(c, "v_head_dim"), c->error,
                                "v_head_dim other than head_dim is not known with this model_type");
     }
-    if (m->expert_latent > 0 && (c->family->flags & ONE_PART) == 0) {
+    if (m->expert_latent > 0 && (c->family->flags & ONE_PART) == 0 &&
+        c->family->mixer != ROOF_MIXER_KIMI_DELTA) {
         return roof_json_error(c->json, roof_config_member(c, "moe_latent_size"), c->error,
                                "moe_latent_size is not known with this model_type");
     }

@@ -138,6 +138,10 @@ static const struct {
                   {ROOF_MIXER_SELECTIVE, "expert_layer_period"},
                   {ROOF_MIXER_SELECTIVE, "expert_layer_offset"},
                   {ROOF_MIXER_SELECTIVE, "mamba_dt_rank"},
+                  {ROOF_MIXER_KIMI_DELTA, "routed_expert_hidden_size"},
+                  {ROOF_MIXER_KIMI_DELTA, "latent_moe_use_norm"},
+                  {ROOF_MIXER_KIMI_DELTA, "attn_res_block_size"},
+                  {ROOF_MIXER_KIMI_DELTA, "mla_use_output_gate"},
                   {ROOF_MIXER_SSD, "moe_latent_size"}};
 
 /* Keys that are read where a family has KV heads of its own in layers with a window, or that change
@@ -160,6 +164,15 @@ static const char *const chunk_keys[] = {"attention_chunk_size", "intermediate_s
 /* Keys that are read where a layer of the config is two, or that change no shape there. */
 static const char *const doubled_keys[] = {"zero_expert_num", "zero_expert_type", "mla_scale_*",
                                            "attention_method", "qk_head_dim"};
+
+/* Keys that are read where the residual has streams that layers predict, or that change no shape
+ * there: which activations of an MLP become 0 does not make its product smaller. */
+static const char *const altup_keys[] = {"altup_*",
+                                         "laurel_rank",
+                                         "activation_sparsity_pattern",
+                                         "num_kv_shared_layers",
+                                         "hidden_size_per_layer_input",
+                                         "vocab_size_per_layer_input"};
 
 /* Keys that change the architecture, with what they do. */
 static const struct architecture {
@@ -258,6 +271,7 @@ static bool passes(const struct config *c, const char *key)
     if (roof_config_is_size(key) || roof_config_own_key(c, key) ||
         ((c->family->flags & OWN_WINDOWS) != 0 &&
          roof_config_key_in(key, window_keys, COUNT(window_keys))) ||
+        (c->family->altup && roof_config_key_in(key, altup_keys, COUNT(altup_keys))) ||
         (c->family->doubled && roof_config_key_in(key, doubled_keys, COUNT(doubled_keys))) ||
         ((c->family->flags & CHUNKS) != 0 &&
          roof_config_key_in(key, chunk_keys, COUNT(chunk_keys)))) {

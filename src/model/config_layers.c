@@ -239,6 +239,8 @@ static enum roof_status put_layers(struct roof_layer *layer, struct reading *r, 
         TRY(roof_config_blocks(layer, r, c));
     } else if ((c->family->flags & GEMMA4) != 0) {
         TRY(roof_config_gemma4(layer, r, c));
+    } else if (c->family->altup) {
+        TRY(roof_config_gemma3n(layer, r, c));
     } else if ((c->family->flags & HEAD_LISTS) != 0) {
         TRY(roof_config_head_lists(layer, r, c));
     }

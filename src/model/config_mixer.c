@@ -58,11 +58,33 @@ static enum roof_status read_kimi_layers(struct roof_layer *layer, const struct 
     return ROOF_OK;
 }
 
-static enum roof_status read_kimi(struct roof_layer *layer, struct reading *r,
-                                  const struct config *c)
+/* Reads what Kimi-K3 adds: gates, a norm of what experts work on, and blocks of layers whose sums
+ * the later ones mix. A layer mixes before attention, and after that keeps the sum if it begins a
+ * block. Source: NVIDIA/TensorRT-LLM, _torch/models/modeling_kimi_linear.py. */
+static enum roof_status read_kimi_k3(struct roof_layer *layer, struct roof_model *m,
+                                     struct config *c)
 {
-    static const char *const known[] = {"kda_layers", "full_attn_layers", "head_dim", "num_heads",
-                                        "short_conv_kernel_size"};
+    static const char key[] = "attn_res_block_size";
+    const roof_json_value *const block = roof_config_member(c, key);
+    m->latent_nope = roof_config_flag(c, "mla_use_nope", false);
+    m->latent_gate = roof_config_flag(c, "mla_use_output_gate", false);
+    m->latent_norm = m->expert_latent > 0 && roof_config_flag(c, "latent_moe_use_norm", false);
+    if (block == NULL) {
+        return ROOF_OK;
+    }
+    TRY(roof_config_integer(&m->block_layers, c, block, key, 1, ROOF_LAYERS_MAX));
+    for (int64_t i = 0; i < m->layers; i++) {
+        layer[i].attention_sums = (int32_t)((i + m->block_layers - 1) / m->block_layers);
+        layer[i].mlp_sums = (int32_t)(i / m->block_layers + 1);
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status read_kimi(struct roof_layer *layer, struct reading *r, struct config *c)
+{
+    static const char *const known[] = {
+        "kda_layers",       "full_attn_layers",       "head_dim",          "num_heads",
+        "gate_lower_bound", "short_conv_kernel_size", "use_full_rank_gate"};
     struct roof_mixer *const x = &r->model.mixer;
     const roof_json_value *const object = roof_config_member(c, "linear_attn_config");
     if (!roof_json_is_object(object)) {
@@ -82,6 +104,11 @@ static enum roof_status read_kimi(struct roof_layer *layer, struct reading *r,
     }
     x->key_heads = x->heads;
     x->value_dim = x->key_dim;
+    const roof_json_value *const full = roof_json_get(object, "use_full_rank_gate");
+    if (full != NULL && !roof_json_boolean(&x->full_gate, full)) {
+        return roof_json_error(c->json, full, c->error, "use_full_rank_gate must be true or false");
+    }
+    TRY(read_kimi_k3(layer, &r->model, c));
     return read_kimi_layers(layer, r, c, roof_json_get(object, "kda_layers"));
 }
 

@@ -135,6 +135,36 @@ enum roof_status roof_config_gemma4(struct roof_layer *layer, struct reading *r,
     return ROOF_OK;
 }
 
+/* --- Gemma 3n ------------------------------------------------------------------------------ */
+
+enum roof_status roof_config_gemma3n(struct roof_layer *layer, struct reading *r,
+                                     const struct config *c)
+{
+    struct roof_model *const m = &r->model;
+    int64_t shared = 0; /* the last layers use keys and values of earlier ones */
+    TRY(read_size(&shared, c, "num_kv_shared_layers", 15, 0));
+    TRY(read_size(&m->altup_streams, c, "altup_num_inputs", 4, 2));
+    TRY(read_size(&m->laurel_rank, c, "laurel_rank", 64, 1));
+    TRY(read_size(&m->layer_embedding, c, "hidden_size_per_layer_input", 256, 1));
+    TRY(read_size(&m->layer_vocab, c, "vocab_size_per_layer_input", 262144, 1));
+    if (shared >= m->layers || m->head_dim == 0 || m->window == 0 || m->intermediate == 0) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "num_kv_shared_layers must be less than the %" PRId64
+                               " layers, and head_dim, sliding_window and intermediate_size above "
+                               "0",
+                               m->layers);
+    }
+    for (int64_t i = m->layers - shared; i < m->layers; i++) {
+        layer[i].keyless = true;
+    }
+    m->value_norm = true;
+    if (shared > 0 && *c->model->notes == NULL) {
+        roof_model_note(c->model, "K and V of layers that use those of others are not counted: "
+                                  "they are never read");
+    }
+    return ROOF_OK;
+}
+
 /* --- MiniMax-M3 ---------------------------------------------------------------------------- */
 
 /* Reads a list of 0 and 1 in sparse_attention_config into flags of the layers. */

@@ -55,6 +55,7 @@ struct family {
     int window_pattern;  /* every n-th layer is global; 0: the window is on every layer */
     int position_offset; /* rows of the table beyond max_position_embeddings */
     enum roof_mixer_kind mixer;
+    bool altup;   /* the residual has streams that layers predict (Gemma 3n) */
     bool doubled; /* a layer of the config is two, of which the first has experts, too (LongCat) */
 };
 
@@ -163,6 +164,8 @@ enum roof_status roof_config_compressed(struct roof_layer *layer, struct reading
                                         struct config *c);
 enum roof_status roof_config_blocks(struct roof_layer *layer, struct reading *r, struct config *c);
 enum roof_status roof_config_gemma4(struct roof_layer *layer, struct reading *r, struct config *c);
+enum roof_status roof_config_gemma3n(struct roof_layer *layer, struct reading *r,
+                                     const struct config *c);
 enum roof_status roof_config_head_lists(struct roof_layer *layer, struct reading *r,
                                         const struct config *c);
 /* Reads the experts of a family whose layers are two each. */

@@ -100,7 +100,7 @@ static const struct key {
      0,
      SIZE_MAX_VALUE,
      {"moe_intermediate_size", "expert_ffn_hidden_size"}},
-    {M(expert_latent), false, 0, SIZE_MAX_VALUE, {"moe_latent_size"}},
+    {M(expert_latent), false, 0, SIZE_MAX_VALUE, {"moe_latent_size", "routed_expert_hidden_size"}},
     {M(shared_intermediate),
      false,
      0,
@@ -126,7 +126,7 @@ static const struct key {
 };
 
 /* Classes set these values when published configs leave them out: huggingface/transformers,
- * configuration_gemma3.py (Gemma3TextConfig), configuration_qwen2.py and its siblings,
+ * configuration_gemma3.py (Gemma3TextConfig), _gemma3n.py, configuration_qwen2.py and its siblings,
  * configuration_glm_moe_dsa.py, configuration_jamba.py; MiniMax's modeling_minimax_m1.py
  * (BLOCK); deepseek-ai/DeepSeek-V3.2-Exp, inference/model.py (ModelArgs). */
 static const struct {
@@ -162,6 +162,14 @@ static const struct {
                 {"qwen2_moe", X(max_window_layers), 28},
                 {"qwen3", X(max_window_layers), 28},
                 {"qwen3_moe", X(max_window_layers), 28},
+                {"gemma3n_text", M(vocab), 262400},
+                {"gemma3n_text", M(hidden), 2048},
+                {"gemma3n_text", M(layers), 35},
+                {"gemma3n_text", M(heads), 8},
+                {"gemma3n_text", M(kv_heads), 2},
+                {"gemma3n_text", M(head_dim), 256},
+                {"gemma3n_text", M(intermediate), 16384},
+                {"gemma3n_text", M(window), 512},
                 {"gemma3", M(vocab), 262208},
                 {"gemma3", M(heads), 8},
                 {"gemma3", M(kv_heads), 4},

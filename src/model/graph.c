@@ -79,9 +79,11 @@ static void quantize_mixed(struct builder *b)
 static struct roof_reads mix(struct builder *b)
 {
     const struct roof_model *const m = b->model;
-    const struct roof_reads stream = b->from;
     b->block = ROOF_BLOCK_ATTENTION;
+    roof_graph_altup_predict(b);
+    const struct roof_reads stream = b->from;
     roof_graph_collapse(b, "attn_collapse");
+    roof_graph_mix_sums(b, "attn_mix", b->tokens, b->layer->attention_sums);
     if (!m->no_pre_norms) {
         roof_graph_norm(b, "attn_norm", b->tokens, m->hidden);
     }
@@ -111,8 +113,12 @@ static struct roof_reads mix(struct builder *b)
     if (m->post_norms) {
         roof_graph_norm(b, "attn_post_norm", b->tokens, m->hidden);
     }
+    if (b->layer->attention_sums < b->layer->mlp_sums) { /* the sum begins again */
+        return input;
+    }
     roof_reads_join(&b->from, &stream);
     roof_graph_residual(b, "attn_add");
+    roof_graph_laurel(b, &input);
     return input;
 }
 
@@ -181,7 +187,15 @@ static void layer_embedding(struct builder *b)
                        false);
     roof_graph_norm(b, "embedding_out_norm", b->tokens, m->hidden);
     roof_reads_join(&b->from, &stream);
-    roof_graph_residual(b, LAYER_ADD);
+    if (m->altup_streams > 0) { /* to all streams but the one that layers work on */
+        roof_graph_vector(b, LAYER_ADD, ROOF_OPERATOR_HYPER_EXPAND,
+                          (struct roof_shape){.tokens = b->tokens,
+                                              .hidden = m->hidden,
+                                              .streams = m->altup_streams - 1},
+                          0);
+    } else {
+        roof_graph_residual(b, LAYER_ADD);
+    }
 }
 
 static void layers(struct builder *b)
@@ -203,6 +217,7 @@ static void layers(struct builder *b)
         b->from = m->own_norms ? stream : input;
     }
     roof_graph_collapse(b, "mlp_collapse");
+    roof_graph_mix_sums(b, "mlp_mix", b->tokens, b->layer->mlp_sums);
     if ((!m->parallel || m->own_norms) && !m->no_pre_norms) {
         roof_graph_norm(b, "mlp_norm", b->tokens, m->hidden);
     }
@@ -225,6 +240,7 @@ static void layers(struct builder *b)
     if (m->parallel) { /* one of the devices has added the residual */
         roof_graph_tp_sum(b, "mlp_all_reduce");
     }
+    roof_graph_altup_correct(b);
     layer_embedding(b);
     roof_graph_end_layer(b);
 }
@@ -299,6 +315,7 @@ static void first_stage(struct builder *b)
     const struct roof_model *const m = b->model;
     token_embedding(b);
     layer_embeddings(b);
+    roof_graph_altup_streams(b);
     if (m->position_rows > 0) {
         const struct roof_reads tokens = b->from;
         b->from.count = 0;
@@ -316,6 +333,10 @@ static void last_stage(struct builder *b)
     if (m->streams > 0) { /* makes the weights of their sum */
         roof_graph_product(b, "final_collapse", ROOF_WEIGHT_NORM, b->rows, m->streams,
                            m->streams * m->hidden, true);
+    }
+    roof_graph_altup_join(b);
+    if (m->block_layers > 0) {
+        roof_graph_mix_sums(b, "final_mix", b->rows, roof_graph_sums(m, m->layers) - 1);
     }
     roof_graph_norm(b, "final_norm", b->rows, m->hidden);
     roof_graph_quantize(b, "head_quantize", b->rows, m->hidden, readers, 1);
@@ -391,9 +412,12 @@ static double cache_bytes(const struct builder *b, const struct roof_layer *laye
                       all * roof_compressor_bytes(b->model, layer, s->common.formats.out));
 }
 
-static int64_t stream_count(const struct roof_model *model)
+/* Returns how many vectors the residual of a token has behind the first `layers` layers. */
+static int64_t stream_count(const struct roof_model *model, int64_t layers)
 {
-    return model->streams > 0 ? model->streams : 1;
+    return model->streams > 0         ? model->streams
+           : model->altup_streams > 0 ? model->altup_streams
+                                      : roof_graph_sums(model, layers);
 }
 
 /* Adds the send of the hidden states, and of the embeddings of the layers there, to the next stage.
@@ -401,7 +425,7 @@ static int64_t stream_count(const struct roof_model *model)
 static void send_node(struct builder *b)
 {
     roof_graph_collective(b, "send", ROOF_OPERATOR_SEND, b->s->common.formats.out,
-                          b->tokens * b->model->hidden * stream_count(b->model) +
+                          b->tokens * b->model->hidden * stream_count(b->model, b->stage.end) +
                               embedded(b, b->model->layers - b->stage.end),
                           0, b->stage.send_within);
 }
@@ -422,9 +446,10 @@ static struct builder begin(struct roof_graph *out, const struct roof_model *mod
     out->kv_bytes = out->host_kv_bytes = out->idle_bytes = out->idle_parameters = 0;
     set_groups(&b);
     b.stage = roof_stage_of(scenario, model->layers, stage, node_size);
-    out->residual_bytes = roof_tensor_bytes(
-        scenario->common.formats.out,
-        (double)(b.tokens * stream_count(model)) * (double)model->hidden, 1, (double)b.tokens);
+    out->residual_bytes = roof_tensor_bytes(scenario->common.formats.out,
+                                            (double)(b.tokens * stream_count(model, b.stage.end)) *
+                                                (double)model->hidden,
+                                            1, (double)b.tokens);
     return b;
 }
 

@@ -516,6 +516,23 @@ static void mla_attention(struct builder *b, const struct group *g, const struct
     }
 }
 
+/* Adds the gate on the output of latent attention, which a product makes of the hidden states. */
+static void gate_latent(struct builder *b, const struct roof_reads *hidden)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t width = m->heads / b->s->tp * m->v_head_dim;
+    const struct roof_reads attended = b->from;
+    if (m->latent_gate) {
+        b->from = *hidden;
+        roof_graph_product(b, "attn_gate_proj",
+                           m->q_lora_rank > 0 ? ROOF_WEIGHT_Q_A : ROOF_WEIGHT_Q, b->tokens, width,
+                           m->hidden, false);
+        roof_reads_join(&b->from, &attended);
+        roof_graph_vector(b, "attn_gate", ROOF_OPERATOR_SILU_MUL,
+                          (struct roof_shape){.tokens = b->tokens, .hidden = width}, 0);
+    }
+}
+
 void roof_graph_mla(struct builder *b)
 {
     const struct roof_model *const m = b->model;
@@ -527,11 +544,14 @@ void roof_graph_mla(struct builder *b)
     const struct made made = mla_inputs(b, &latent_q);
     struct latent from = {.q = made.q};
     b->from = both(made.q, &made.k);
-    roof_graph_vector(
-        b, "rope", ROOF_OPERATOR_ROPE,
-        (struct roof_shape){
-            .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = m->qk_rope_head_dim},
-        0);
+    if (!m->latent_nope) {
+        roof_graph_vector(b, "rope", ROOF_OPERATOR_ROPE,
+                          (struct roof_shape){.tokens = b->tokens,
+                                              .heads = heads,
+                                              .kv_heads = 1,
+                                              .head_dim = m->qk_rope_head_dim},
+                          0);
+    }
     from.roped = b->from;
     b->from = both(made.v, &from.roped);
     /* One latent per token: the operator appends K and V of head_dim each, here its two halves. */
@@ -549,6 +569,7 @@ void roof_graph_mla(struct builder *b)
         roof_reads_join(&attended, &b->from);
     }
     b->from = attended;
+    gate_latent(b, &hidden);
     static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
     roof_graph_quantize(b, "o_quantize", b->tokens, heads * m->v_head_dim, readers, 1);
     roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->v_head_dim,

@@ -239,7 +239,7 @@ void roof_graph_add(struct builder *b, struct roof_node *node)
  * too. */
 static bool chained(const struct roof_model *m)
 {
-    bool all = !m->no_pre_norms && m->streams == 0;
+    bool all = !m->no_pre_norms && m->streams == 0 && m->block_layers == 0 && m->altup_streams == 0;
     for (int64_t c = 0; c < m->layer_classes; c++) {
         const struct roof_layer *const layer = &m->layer[c];
         const bool mixes = !layer->no_attention || layer->stateful;

@@ -13,8 +13,10 @@ static int64_t input_width(const struct builder *b)
     switch ((enum roof_mixer_kind)x->kind) {
     case ROOF_MIXER_GATED_DELTA: /* the gate, and a decay and a rate per head */
         return channels + heads * x->value_dim + 2 * heads;
-    case ROOF_MIXER_KIMI_DELTA: /* the rates, and the inputs of two gates of low rank */
-        return channels + heads + 2 * x->value_dim;
+    case ROOF_MIXER_KIMI_DELTA: /* the rates, and the inputs of two gates of low rank, or one gate
+                                 */
+        return channels + heads + x->value_dim +
+               (x->full_gate ? heads * x->value_dim : x->value_dim);
     case ROOF_MIXER_SSD: /* the gate, and a step per head */
         return channels + heads * x->value_dim + heads;
     case ROOF_MIXER_LIGHTNING: /* the gate */
@@ -199,15 +201,18 @@ void roof_graph_mixer(struct builder *b)
     struct roof_reads decay = input; /* and the rates of the state */
     struct roof_reads gate = input;
     if (x->kind == ROOF_MIXER_KIMI_DELTA) { /* gates of low rank */
-        roof_graph_quantize(b, "mixer_gates_quantize", b->tokens, 2 * x->value_dim, readers, 1);
+        roof_graph_quantize(b, "mixer_gates_quantize", b->tokens,
+                            (x->full_gate ? 1 : 2) * x->value_dim, readers, 1);
         const struct roof_reads low = b->from;
         roof_graph_product(b, "mixer_decay_proj", ROOF_WEIGHT_MIXER_IN, b->tokens,
                            heads * x->key_dim, x->value_dim, false);
         roof_reads_join(&decay, &b->from);
-        b->from = low;
-        roof_graph_product(b, "mixer_gate_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, width,
-                           x->value_dim, false);
-        gate = b->from;
+        if (!x->full_gate) {
+            b->from = low;
+            roof_graph_product(b, "mixer_gate_proj", ROOF_WEIGHT_MIXER_IN, b->tokens, width,
+                               x->value_dim, false);
+            gate = b->from;
+        }
     }
     b->from = input;
     state_nodes(b, decay);

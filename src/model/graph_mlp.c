@@ -188,12 +188,21 @@ static void exchange(struct builder *b, bool before)
 
 /*
  * Adds a projection into the latent that routed experts work on, or out of it. Every device has it
- * whole, as engines do; behind the experts it multiplies the part of the sum that the device has.
+ * whole, as engines do; behind the experts it multiplies the part of the sum that the device has,
+ * or all of it where that has a norm.
  */
 static void latent_product(struct builder *b, bool in)
 {
     static const enum roof_weight weight[] = {ROOF_WEIGHT_SHARED_DOWN, ROOF_WEIGHT_SHARED_UP};
     const struct roof_model *const m = b->model;
+    if (m->latent_norm && !in) { /* it needs the whole sum of what the devices have */
+        if (b->s->tp > 1) {
+            roof_graph_collective(b, "latent_all_reduce", ROOF_OPERATOR_ALL_REDUCE,
+                                  b->s->common.formats.out, b->tokens * m->expert_latent, b->s->tp,
+                                  b->stage.tp_within);
+        }
+        roof_graph_norm(b, "latent_norm", b->tokens, m->expert_latent);
+    }
     if (m->expert_latent > 0) {
         const int64_t from = in ? m->hidden : m->expert_latent;
         const int64_t to = in ? m->expert_latent : m->hidden;

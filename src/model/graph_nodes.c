@@ -171,6 +171,21 @@ void roof_graph_collapse(struct builder *b, const char *name)
     }
 }
 
+void roof_graph_mix_sums(struct builder *b, const char *name, int64_t tokens, int64_t sums)
+{
+    if (sums > 0) {
+        roof_graph_vector(
+            b, name, ROOF_OPERATOR_DEPTH_MIX,
+            (struct roof_shape){.tokens = tokens, .hidden = b->model->hidden, .streams = sums + 1},
+            2 * (double)b->model->hidden);
+    }
+}
+
+int64_t roof_graph_sums(const struct roof_model *model, int64_t layers)
+{
+    return model->block_layers > 0 ? roof_graph_divide_up(layers, model->block_layers) + 1 : 1;
+}
+
 void roof_graph_residual(struct builder *b, const char *name)
 {
     if (b->model->streams > 0) {

@@ -118,6 +118,20 @@ bool roof_graph_has_choice(const struct builder *b, const struct group *g);
 void roof_graph_compressed(struct builder *b);
 /* Adds what makes one of the streams of the residual, where it has several. */
 void roof_graph_collapse(struct builder *b, const char *name);
+/* Adds the mix of the present sum of some tokens with that of earlier blocks of layers. */
+void roof_graph_mix_sums(struct builder *b, const char *name, int64_t tokens, int64_t sums);
+/* Returns how many sums the residual of a token has behind the first `layers` layers, all that are
+ * kept and the present one. */
+int64_t roof_graph_sums(const struct roof_model *model, int64_t layers);
+/* Each adds a part of the alternating updates of Gemma 3n, where a model has them: what makes the
+ * streams of the residual, what predicts them before a layer and corrects them behind it, and what
+ * joins them in the end. */
+void roof_graph_altup_streams(struct builder *b);
+void roof_graph_altup_predict(struct builder *b);
+void roof_graph_altup_correct(struct builder *b);
+void roof_graph_altup_join(struct builder *b);
+/* Adds the residual of low rank beside attention, from what attention has read. */
+void roof_graph_laurel(struct builder *b, const struct roof_reads *normed);
 /* Adds the encoder of images, or what its weights take where the phase does not run it. */
 void roof_graph_encoder(struct builder *b);
 /* Counts the weights of the encoder of sound. */

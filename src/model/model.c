@@ -241,7 +241,8 @@ static bool equal_layers(const struct roof_layer *a, const struct roof_layer *b)
            a->value_is_key == b->value_is_key && a->heads == b->heads &&
            a->kv_heads == b->kv_heads && a->head_dim == b->head_dim &&
            a->rotary_dim == b->rotary_dim && a->intermediate == b->intermediate &&
-           a->ratio == b->ratio && memcmp(a->format, b->format, sizeof a->format) == 0;
+           a->ratio == b->ratio && a->attention_sums == b->attention_sums &&
+           a->mlp_sums == b->mlp_sums && memcmp(a->format, b->format, sizeof a->format) == 0;
 }
 
 void roof_model_classes(struct roof_model *model, const struct roof_layer layer[ROOF_LAYERS_MAX])

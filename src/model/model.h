@@ -82,10 +82,11 @@ struct roof_mixer {
     int64_t key_heads; /**< heads of keys and queries, which several of `heads` share */
     int64_t key_dim;
     int64_t value_dim;
-    int64_t taps;  /**< tokens that the convolution before it spans; 0: there is none */
-    int64_t rank;  /**< Mamba-1: elements from which the steps of all channels are made */
-    int64_t chunk; /**< tokens that a prefill takes through the state at once; 0: by default */
-    bool plain;    /**< no norm behind it */
+    int64_t taps;   /**< tokens that the convolution before it spans; 0: there is none */
+    int64_t rank;   /**< Mamba-1: elements from which the steps of all channels are made */
+    int64_t chunk;  /**< tokens that a prefill takes through the state at once; 0: by default */
+    bool plain;     /**< no norm behind it */
+    bool full_gate; /**< Kimi: one product makes the gate of the output, else two of low rank */
     bool conv_bias;
     bool proj_bias;
     enum roof_precision state; /**< the format of the state */
@@ -109,6 +110,10 @@ struct roof_layer {
     int32_t rotary_dim;
     int32_t intermediate; /**< width of the dense MLP */
     int32_t ratio;        /**< tokens for each compressed key; 0: there are none */
+    /** Sums of earlier blocks of layers that are mixed with the present one before attention, and
+     * before the MLP; 0: the present one is read as it is. */
+    int32_t attention_sums;
+    int32_t mlp_sums;
     /** The format of each weight; ROOF_PRECISION_AUTO leaves it to the request. */
     int8_t format[ROOF_WEIGHT_COUNT];
 };
@@ -228,8 +233,13 @@ struct roof_model {
     int64_t positions;     /**< the longest context that the model was made for; 0: unknown */
     int64_t position_rows; /**< rows of a learned table of positions */
     int64_t streams;       /**< of the residual; 0: it is one */
-    int64_t out_groups;    /**< groups of heads that O maps apart first; 0: there are none */
-    int64_t out_rank;      /**< elements that it maps each group to */
+    int64_t altup_streams; /**< streams of the residual of which layers work on one, and predict and
+                                correct the others (Gemma 3n); 0: it is one */
+    int64_t laurel_rank;   /**< of a residual of low rank beside attention; 0: there is none */
+    int64_t block_layers; /**< layers behind which the residual begins again; its sum before is kept
+                               for mixes with the later ones; 0: it is one sum */
+    int64_t out_groups;   /**< groups of heads that O maps apart first; 0: there are none */
+    int64_t out_rank;     /**< elements that it maps each group to */
     int64_t
         layer_embedding;  /**< elements of an embedding that each layer has of its own; 0: none */
     int64_t layer_vocab;  /**< rows of the table of these embeddings */
@@ -255,6 +265,7 @@ struct roof_model {
     int64_t group_topk;    /**< groups that a token chooses, and its experts among theirs */
     int64_t expert_intermediate;
     int64_t expert_latent;       /**< elements of a token that routed experts work on; 0: hidden */
+    bool latent_norm;            /**< a norm of that, behind the experts */
     int64_t shared_intermediate; /**< width of all shared experts together */
     bool tied;                   /**< lm_head is the table of the embedding */
     bool gated;                  /**< the MLP has a gate (SwiGLU, GeGLU) */
@@ -274,6 +285,8 @@ struct roof_model {
     bool no_pre_norms; /**< no norms before attention and MLP */
     bool key_is_value; /**< one head of K, which is V, too (DeepSeek-V4) */
     bool value_norm;   /**< a norm without gain over each head of V */
+    bool latent_nope;  /**< MLA: nothing is rotated */
+    bool latent_gate;  /**< MLA: a gate of each element, from the hidden states, on the output */
     bool head_gate;    /**< a gate per head, from the hidden states, on the output of attention */
     bool query_gate;   /**< Q has as many gates, which multiply the output of the attention */
     bool post_norms;   /**< norms after the attention and the MLP too */

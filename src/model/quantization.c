@@ -53,7 +53,17 @@ static const struct {
                    {ROOF_WEIGHT_SHARED_DOWN, "feed_forward.shared_expert.down_proj", NULL},
                    {ROOF_WEIGHT_SHARED_GATE, "mlp.shared_expert.gate_proj", NULL},
                    {ROOF_WEIGHT_SHARED_UP, "mlp.shared_expert.up_proj", NULL},
-                   {ROOF_WEIGHT_SHARED_DOWN, "mlp.shared_expert.down_proj", NULL}};
+                   {ROOF_WEIGHT_SHARED_DOWN, "mlp.shared_expert.down_proj", NULL},
+                   {ROOF_WEIGHT_MIXER_IN, "self_attn.q_proj", NULL},
+                   {ROOF_WEIGHT_MIXER_OUT, "self_attn.o_proj", NULL}};
+
+/* Tells whether a model has the other names of a weight: of layers with a state only those with
+ * Kimi delta attention name their projections like attention. */
+static bool has_other_names(const struct roof_model *model, enum roof_weight weight)
+{
+    return (weight != ROOF_WEIGHT_MIXER_IN && weight != ROOF_WEIGHT_MIXER_OUT) ||
+           model->mixer.kind == ROOF_MIXER_KIMI_DELTA;
+}
 
 /* Tells whether name stands in module as whole components: "lm_head", "layers.61", "mlp.gate". */
 static bool has_components(const char *module, const char *name)
@@ -100,9 +110,10 @@ static bool matches_module(const struct entry *entry, const char *module, int64_
 }
 
 /* Tells whether an entry names a weight of a layer by one of its names. */
-static bool names_weight(const struct entry *entry, enum roof_weight weight, int64_t layer,
-                         int64_t *work)
+static bool names_weight(struct quantization *r, const struct entry *entry, enum roof_weight weight,
+                         int64_t layer)
 {
+    const bool others = has_other_names(r->model, weight);
     char module[MODULE_SIZE];
     bool found = false;
     if (entry->expression == NULL && entry->literal && entry->length >= MODULE_SIZE) {
@@ -111,12 +122,12 @@ static bool names_weight(const struct entry *entry, enum roof_weight weight, int
     for (size_t p = 0; p < COUNT(layer_prefixes) && !found; p++) {
         for (size_t n = 0; n <= COUNT(other_names) && !found; n++) {
             const bool usual = n == COUNT(other_names);
-            if (usual || (other_names[n].weight == weight &&
+            if (usual || (others && other_names[n].weight == weight &&
                           (other_names[n].word == NULL ||
                            strstr(entry->text, other_names[n].word) != NULL))) {
                 snprintf(module, sizeof module, "%s%" PRId64 ".%s", layer_prefixes[p], layer,
                          usual ? roof_weight_module(weight) : other_names[n].module);
-                found = matches_module(entry, module, work);
+                found = matches_module(entry, module, &r->work);
             }
         }
     }
@@ -166,7 +177,7 @@ static enum roof_status put_entry(struct quantization *r, const roof_json_value 
                 return roof_json_error(r->json, item, r->error,
                                        "these lists of modules take too long" GIVE_FORMATS);
             }
-            if (!taken && (all || names_weight(entry, weight, i, &r->work))) {
+            if (!taken && (all || names_weight(r, entry, weight, i))) {
                 *format = (int8_t)to;
                 if (claimed != NULL) {
                     claimed[i] |= 1U << w;

@@ -148,6 +148,7 @@ static inline void bias_vectors(const struct roof_formula *c, const char *text, 
     X(compressed_attention)                                                                        \
     X(hyper_collapse)                                                                              \
     X(hyper_expand)                                                                                \
+    X(depth_mix)                                                                                   \
     X(short_conv)                                                                                  \
     X(gated_delta)                                                                                 \
     X(kimi_delta)                                                                                  \

@@ -136,6 +136,19 @@ FORMULA(hyper_expand)
     TENSOR(OUT, tokens * hidden * streams, 1, tokens * streams);
 }
 
+/* A token attends over the depth of a model: each of its `streams` vectors is normed, scored by a
+ * vector of weights, and takes part in their sum by its share. */
+FORMULA(depth_mix)
+{
+    DIM(tokens);
+    DIM(hidden);
+    DIM(streams);
+    FLOPS(6 * tokens * hidden * streams);
+    TENSOR(WEIGHTS, 2 * hidden, 2, 2);
+    TENSOR(ACTIVATIONS, tokens * streams * hidden, 1, tokens * streams);
+    TENSOR(OUT, tokens * hidden, 1, tokens);
+}
+
 /* --- states -------------------------------------------------------------------------------- */
 
 /* A depthwise convolution over the last `taps` tokens multiplies and adds once per tap; the inputs

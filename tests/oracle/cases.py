@@ -132,7 +132,7 @@ def operator(random, op):
         maybe(9, "window", "compression", "selected")
         if chance(random, 0.7):
             d["query_len"] = random.choice((1, d["kv_len"], random.randint(1, d["kv_len"]), size(random, 15)))
-    elif op.startswith("hyper-"):
+    elif op.startswith("hyper-") or op == "depth-mix":
         draw(12, "tokens", "hidden")
         maybe(3, "streams")
     elif op in operators.ROWS:
@@ -265,6 +265,8 @@ def config(random):
         return c
     if kind == "deepseek_v3" and chance(random, 0.4):
         return compressed(random, c, heads)
+    if kind == "deepseek_v3" and chance(random, 0.4):
+        return kimi(random, c, heads)
     if chance(random, 0.3):
         c["num_nextn_predict_layers"] = random.randint(0, 3)
     if kind in ("mixtral", "qwen3_moe", "qwen2_moe", "gpt_oss") or kind.startswith("deepseek"):
@@ -298,6 +300,8 @@ def config(random):
         return blocks(random, c)
     if kind in ("qwen3_moe", "qwen3", "mixtral") and chance(random, 0.35):
         stateful(random, c)
+    elif kind == "gemma3_text" and chance(random, 0.3):
+        predicted(random, c)
     elif kind in ("qwen3_moe", "gemma3_text") and chance(random, 0.4):
         uneven(random, c)
     if chance(random, 0.5):
@@ -349,6 +353,24 @@ def blocks(random, c):
     return c
 
 
+def kimi(random, c, heads):
+    """Turns a drawn config into one of Kimi-K3, in which sums of blocks of layers are mixed."""
+    layers, experts = c["num_hidden_layers"], random.choice((4, 8, 16, 64))
+    c.update(model_type="kimi_k3", num_experts=experts, num_experts_per_token=random.randint(1, 4),
+             moe_intermediate_size=16 * size(random, 6), num_shared_experts=random.randint(0, 2),
+             first_k_dense_replace=random.randint(0, 2), mla_use_nope=chance(random, 0.7),
+             mla_use_output_gate=chance(random, 0.7),
+             linear_attn_config=dict(
+                 kda_layers=[i + 1 for i in range(layers) if chance(random, 0.6)], num_heads=heads,
+                 head_dim=8 * random.randint(1, 20), short_conv_kernel_size=random.randint(1, 5),
+                 use_full_rank_gate=chance(random, 0.7), gate_lower_bound=-5.0))
+    if chance(random, 0.8):
+        c["attn_res_block_size"] = random.randint(1, layers + 1)
+    if chance(random, 0.7):
+        c.update(routed_expert_hidden_size=8 * random.randint(1, 40), latent_moe_use_norm=chance(random, 0.8))
+    return c
+
+
 def compressed(random, c, heads):
     """Turns a drawn config into one of a model with compressed keys and streams."""
     for key in ("kv_lora_rank", "qk_nope_head_dim", "v_head_dim", "intermediate_size"):
@@ -363,6 +385,17 @@ def compressed(random, c, heads):
              num_experts_per_tok=random.randint(1, 4), moe_intermediate_size=16 * size(random, 6),
              compress_ratios=[random.choice((0, 4, 4, 128)) for _ in range(c["num_hidden_layers"] + 1)])
     return c
+
+
+def predicted(random, c):
+    """Turns a drawn config into one of Gemma 3n, whose layers predict streams of the residual."""
+    for key in ("sliding_window_pattern", "attention_bias", "mlp_bias", "num_nextn_predict_layers"):
+        c.pop(key, None)
+    c.update(model_type="gemma3n_text", sliding_window=size(random, 11),
+             num_kv_shared_layers=random.randint(0, c["num_hidden_layers"] - 1),
+             altup_num_inputs=random.randint(2, 5), laurel_rank=random.randint(1, 90),
+             hidden_size_per_layer_input=random.randint(1, 300),
+             vocab_size_per_layer_input=random.randint(20, 20000))
 
 
 def uneven(random, c):

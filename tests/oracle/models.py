@@ -37,6 +37,7 @@ FAMILIES = {
     "laguna": dict(qk_norm=1, router_bias=1),
     "deepseek_v4": dict(router_bias=1, sinks=1),
     "gemma4_text": dict(tied=1, post_norms=1, qk_norm=1, router_bias=1, pattern=6),
+    "gemma3n_text": dict(tied=1, post_norms=1, qk_norm=1, pattern=5),
     "mimo_v2_flash": dict(router_bias=1),
     "olmo2": dict(wide_norm=1, post_only=1), "olmo3": dict(wide_norm=1, post_only=1, pattern=4),
     "minimax_m2": dict(wide_norm=1, router_bias=1),
@@ -46,6 +47,7 @@ FAMILIES = {
     "qwen3_next": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
     "qwen3_5_moe_text": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
     "kimi_linear": dict(router_bias=1, state="kimi-delta"),
+    "kimi_k3": dict(router_bias=1, state="kimi-delta"),
     "nemotron_h": dict(ungated=1, router_bias=1, state="ssd", no_rope=1),
     "llama4": dict(qk_norm=1, chunked=1), "llama4_text": dict(qk_norm=1, chunked=1),
     "granitemoehybrid": dict(state="ssd", no_rope=1), "falcon_h1": dict(state="ssd", beside=1),
@@ -74,7 +76,7 @@ def spread(assignments):
 
 
 # Lists with a number for each layer, all alike.
-EQUAL = ("moe_intermediate_size", "moe_topk", "num_shared_expert")
+EQUAL = ("moe_intermediate_size", "intermediate_size", "moe_topk", "num_shared_expert")
 
 
 def every_layer(frequency, i):
@@ -170,7 +172,10 @@ class Model:
                                  self.experts // self.groups[0] * self.groups[1] < self.top_k):
             self.groups = 1, 1
         self.expert_inner = get("moe_intermediate_size", "expert_ffn_hidden_size", default=self.inner)
-        self.expert_hidden = get("moe_latent_size", default=0)
+        self.expert_hidden = get("moe_latent_size", "routed_expert_hidden_size", default=0)
+        self.latent_norm = get("latent_moe_use_norm", default=False)
+        self.unturned, self.output_gate = get("mla_use_nope", default=False), get("mla_use_output_gate", default=False)
+        self.depth = get("attn_res_block_size", default=0)
         self.shared = get("shared_expert_intermediate_size", "shared_intermediate_size",
                           "moe_shared_expert_intermediate_size",
                           default=get("n_shared_experts", "num_shared_experts",
@@ -208,7 +213,9 @@ class Model:
         self.chunked, self.still = bool(family.get("chunked")), [False] * count
         if self.chunked:
             windowed, routed = self.read_chunks(get, count)
-        self.head_gate, self.value_norm = kind == "laguna", kind == "gemma4_text"
+        self.altup = get("altup_num_inputs", default=4) if kind == "gemma3n_text" else 0
+        self.laurel = get("laurel_rank", default=64)
+        self.head_gate, self.value_norm = kind == "laguna", kind == "gemma4_text" or self.altup
         self.ple, self.ple_rows = 0, 0
         if self.value_norm:
             self.ple = get("hidden_size_per_layer_input",
@@ -224,6 +231,14 @@ class Model:
         self.own = [dict(self.sizes_of(i, windowed[i], count, get), blocks=bool(chosen[i]))
                     for i in range(count)]
         self.gqa = self.heads // self.kv_heads
+
+    def residuals(self, passed):
+        """Vectors that a token has between layers, of which it has passed some."""
+        return self.altup or self.streams + self.kept(passed)
+
+    def kept(self, passed):
+        """Sums that are kept where so many layers have begun."""
+        return len(range(0, passed, self.depth)) if self.depth else 0
 
     def read_chunks(self, get, count):
         """Llama 4: which layers attend within chunks, the others neither rotate nor norm heads;
@@ -251,10 +266,10 @@ class Model:
         if get("num_attention_heads_per_layer"):
             one["heads"] = get("num_attention_heads_per_layer")[i]
         if self.value_norm:
-            one["late"] = i >= count - get("num_kv_shared_layers", default=0)
+            one["late"] = i >= count - get("num_kv_shared_layers", default=15 if self.altup else 0)
             if one["late"] and get("use_double_wide_mlp", default=False):
                 one["inner"] *= 2
-            if not windowed:
+            if not windowed and not self.altup:
                 one["key"] = one["value"] = get("global_head_dim", default=512)
                 one["rotated"] = one["key"] // 4 or self.rotated
                 if get("attention_k_eq_v", default=False):
@@ -270,6 +285,7 @@ class Model:
             size = config["head_dim"]
             self.sizes = (config["num_heads"], config["num_heads"], size, size)
             self.taps = config["short_conv_kernel_size"]
+            self.one_gate = config.get("use_full_rank_gate", False)
         elif self.state == "lightning":
             self.sizes = (self.heads, self.heads, self.head_dim, self.head_dim)
             self.taps = 0
@@ -568,6 +584,7 @@ class Graph:
             held = [(f.stored("vision"), elements, 1, rows), (f.stored("norm"), vectors, 0, 0)]
             self.idle[Node("sound", "add", dict(tokens=1, hidden=1),
                            self.formats(f.stored("norm"), f.out), held)] = 1
+        self.last_layer = layers[-1]
         if s.phase == "encode":
             return
         if self.stage == 0:
@@ -585,7 +602,7 @@ class Graph:
                 self.layer(i)
         seen = {}
         for i in layers if s.fuse != "all" else []:
-            key = m.layers[i] + (m.still[i], i < s.away) + tuple(m.own[i].values()) + f.signature(i)
+            key = m.layers[i] + (m.still[i], i < s.away, m.kept(i), m.kept(i + 1)) + tuple(m.own[i].values()) + f.signature(i)
             if key not in seen:
                 seen[key] = [i, 0]
             seen[key][1] += 1
@@ -599,7 +616,7 @@ class Graph:
             self.head(m.tied and s.pp == 1 and f.stored("lm_head") == f.stored("embedding"))
         else:
             later = len(m.layers) - layers[-1] - 1
-            self.collective("send", "send", self.n * (h * m.streams + later * m.ple), 2, f.out)
+            self.collective("send", "send", self.n * (h * m.residuals(layers[-1] + 1) + later * m.ple), 2, f.out)
         self.join()
 
     def join(self):
@@ -621,10 +638,10 @@ class Graph:
         if a.op == "add" and b.name in ("attn_norm", "mlp_norm", "final_norm") and same:
             # A sum is the residual; a parallel MLP does not read that of the attention. Where a
             # layer begins without a norm, only sums within layers are joined.
-            if a.name not in ("attn_add", "mlp_add", "embedding_out_add") or m.parallel and b.name == "mlp_norm":
+            if a.name not in ("attn_add", "mlp_add", "embedding_out_add", "attn_laurel_add") or m.parallel and b.name == "mlp_norm":
                 return None
             first = all(mixes or state or (mlp and m.norms == 2) for _, _, state, mixes, mlp in m.layers)
-            within = a.name == "attn_add" and b.name == "mlp_norm"
+            within = (a.name, b.name) in (("attn_add", "mlp_norm"), ("attn_laurel_add", "mlp_norm"))
             if not within and (m.post_only or not first):
                 return None
             return Node("add_" + b.name, "add-" + b.op, y, b.formats, b.resident)
@@ -679,11 +696,21 @@ class Graph:
             self.collective("layer_embedding_all_gather", "all-gather", n * wide, t, self.f.out)
         self.normed("layer_embedding_norm", n * len(m.layers), m.ple)
         self.vector("layer_embedding_add", "add", dict(tokens=n, hidden=wide))
+        if m.altup:
+            self.product("altup_proj", "embedding", 0, n, (m.altup - 1) * m.hidden, m.hidden)
+            self.vector("altup_scale", "rmsnorm", dict(tokens=n * (m.altup - 1), hidden=m.hidden, gain=0))
 
     def head(self, borrowed):
         m, t = self.m, self.s.tp
         if m.compressed:
             self.product("final_collapse", "norm", 0, self.rows, m.streams, m.streams * m.hidden, True)
+        if m.altup:
+            more = m.altup - 1
+            self.product("altup_join_proj", "embedding", 0, self.rows, m.hidden, m.hidden, op="bmm", batch=more)
+            list(self.nodes)[-1].resident[:] = [(self.f.stored("embedding"), more * m.hidden ** 2, more, more * m.hidden)]
+            self.vector("altup_join_scale", "rmsnorm", dict(tokens=self.rows * more, hidden=m.hidden, gain=0))
+        if m.depth:
+            self.mix_depth("final_mix", self.rows, ceil_div(len(m.layers), m.depth))
         self.normed("final_norm", self.rows, m.hidden)
         self.quantised("head_quantize", self.rows, m.hidden, 0, "lm_head")
         self.product("lm_head", "lm_head", 0, self.rows, ceil_div(m.vocab, t), m.hidden,
@@ -754,7 +781,11 @@ class Graph:
         h = m.hidden
         windowed, routed, state, attention, mlp = m.layers[i]
         if attention or state:
+            if m.altup:
+                self.weigh_streams("altup", i, True)
+                self.vector("altup_predict", "gelu", dict(tokens=n * m.altup, hidden=h))
             self.collapse("attn_collapse", i)
+            self.mix_depth("attn_mix", n, m.kept(i))
             if not m.post_only:
                 self.normed("attn_norm", n, h)
             blocks = ["index"] * m.own[i]["blocks"]
@@ -779,10 +810,18 @@ class Graph:
                 self.reduce("attn_all_reduce")
             if m.post_norms:
                 self.normed("attn_post_norm", n, h)
-            self.residual("attn_add")
+            if not m.depth or i % m.depth:
+                self.residual("attn_add")
+            if m.altup:
+                self.product("laurel_left_proj", "up", i, n, m.laurel, h)
+                self.product("laurel_right_proj", "down", i, n, h, m.laurel)
+                self.normed("laurel_norm", n, h)
+                self.vector("laurel_add", "add", dict(tokens=n, hidden=h))
+                self.vector("attn_laurel_add", "add", dict(tokens=n, hidden=h))
         if not mlp:
             return
         self.collapse("mlp_collapse", i)
+        self.mix_depth("mlp_mix", n, m.kept(i + 1))
         if m.norms == 2 and not m.post_only:
             self.normed("mlp_norm", n, h)
         if routed and m.value_norm:  # the dense MLP beside the experts, with norms of their own
@@ -809,6 +848,10 @@ class Graph:
         self.residual("mlp_add")
         if m.parallel:  # one device has added the residual
             self.reduce("mlp_all_reduce")
+        if m.altup:
+            self.weigh_streams("altup_correct", i, False)
+            self.vector("altup_correct", "hyper-expand", dict(tokens=n, hidden=h, streams=m.altup),
+                        resident=[(f.stored("norm"), h, 0, 0)])
         if m.ple:
             self.quantised("embedding_gate_quantize", n, h, i, "up")
             self.product("embedding_gate_proj", "up", i, n, m.ple, h)
@@ -816,7 +859,24 @@ class Graph:
             self.quantised("embedding_out_quantize", n, m.ple, i, "down")
             self.product("embedding_out_proj", "down", i, n, h, m.ple)
             self.normed("embedding_out_norm", n, h)
-            self.vector("embedding_out_add", "add", dict(tokens=n, hidden=h))
+            if m.altup:  # to all streams but that of the layers
+                self.vector("embedding_out_add", "hyper-expand", dict(tokens=n, hidden=h, streams=m.altup - 1))
+            else:
+                self.vector("embedding_out_add", "add", dict(tokens=n, hidden=h))
+
+    def weigh_streams(self, name, i, first):
+        """A norm and a product that the coefficients of streams are made of, used twice in a layer."""
+        m, n, kind = self.m, self.n, self.f.stored("norm")
+        self.vector(name + "_norm", "rmsnorm", dict(tokens=n, hidden=m.hidden, gain=1),
+                    resident=[(kind, m.hidden, 0, 0)] if first else [])
+        self.product(name + "_router", "router", i, n, m.altup, m.hidden, resident=first)
+        list(self.nodes)[-1].resident.append((kind, m.altup ** 3 if first else m.altup ** 2, 0, 0))
+
+    def mix_depth(self, name, rows, kept):
+        """Sums that blocks of layers have begun from, and the one that is under way."""
+        if kept:
+            self.vector(name, "depth-mix", dict(tokens=rows, hidden=self.m.hidden, streams=kept + 1),
+                        resident=[(self.f.stored("norm"), 2 * self.m.hidden, 0, 0)])
 
     def residual(self, name):
         dims = dict(tokens=self.n, hidden=self.m.hidden)
@@ -900,15 +960,16 @@ class Graph:
         heads, groups, size, wide = m.sizes
         heads, groups = heads // s.tp, max(1, groups // s.tp)
         channels, width = self.channels(), heads * wide
-        more = {"gated-delta": width + 2 * heads, "kimi-delta": heads + 2 * wide, "ssd": width + heads,
+        more = {"gated-delta": width + 2 * heads, "kimi-delta": heads + wide + (width if m.state == "kimi-delta" and m.one_gate else wide), "ssd": width + heads,
                 "lightning": width, "selective-scan": width}[m.state]
         scalars = {"gated-delta": 2 * heads, "kimi-delta": heads + heads * size, "ssd": 3 * heads,
                    "lightning": 0, "selective-scan": heads * size + heads}
         self.product("mixer_in_proj", "mixer_in", i, n, channels + more, m.hidden)
         if m.state == "kimi-delta":
-            self.quantised("mixer_gates_quantize", n, 2 * wide, i, "mixer_in")
+            self.quantised("mixer_gates_quantize", n, (2 - m.one_gate) * wide, i, "mixer_in")
             self.product("mixer_decay_proj", "mixer_in", i, n, heads * size, wide)
-            self.product("mixer_gate_proj", "mixer_in", i, n, width, wide)
+            if not m.one_gate:
+                self.product("mixer_gate_proj", "mixer_in", i, n, width, wide)
         kinds = [(self.b, s.new)] + ([(self.others, s.chunk)] if self.others else [])
         for number, (batch, new) in enumerate(kinds):
             held = [] if number else [(f.stored("norm"), channels * (m.taps + m.conv_bias), 0, 0)]
@@ -1083,7 +1144,8 @@ class Graph:
             self.product("q_proj", "q", i, n, heads * (m.nope + m.rope), m.hidden)
             self.product("kv_a_proj", "kv_a", i, n, width, m.hidden)
         self.normed("kv_a_norm", n, m.latent, "rmsnorm")
-        self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=1, head_dim=m.rope))
+        if not m.unturned:
+            self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=1, head_dim=m.rope))
         self.vector("kv_append", "kv-append", dict(tokens=n, kv_heads=1,
                                                    head_dim=Fraction(width, 2)))
         sizes = dict(heads=heads, kv_lora_rank=m.latent, qk_nope_head_dim=m.nope,
@@ -1120,6 +1182,9 @@ class Graph:
         last = next(node for node in reversed(list(self.nodes))
                     if node.name.startswith(("kv_b_proj", "v_absorb")))
         last.resident.append(held)
+        if m.output_gate:
+            self.product("attn_gate_proj", "q_a" if m.q_latent else "q", i, n, heads * m.v, m.hidden)
+            self.vector("attn_gate", "silu-mul", dict(tokens=n, hidden=heads * m.v))
         self.quantised("o_quantize", n, heads * m.v, i, "o")
         self.product("o_proj", "o", i, n, m.hidden, heads * m.v, m.o_bias)
 
@@ -1248,6 +1313,10 @@ class Graph:
                 expert("experts_up", "moe-up", stored, read, 1, inner)
             expert("experts_down", "moe-down", down, read_down, 1, e)
         self.exchange("combine", "reduce-scatter", f.out)
+        if m.expert_hidden and m.latent_norm:
+            if s.tp > 1:
+                self.collective("latent_all_reduce", "all-reduce", n * e, s.tp, f.out)
+            self.normed("latent_norm", n, e)
         if m.expert_hidden:
             self.quantised("latent_out_quantize", n, e, i, "shared_down")
             self.product("latent_out_proj", "shared_down", i, n, h, e, m.mlp_bias)
@@ -1325,7 +1394,7 @@ class Graph:
         return own if self.m.state == "selective-scan" else 2 * max(1, groups // self.s.tp) * size + own
 
     def activations_memory(self, predicted):
-        residual = tensor_bytes(self.f.out, self.n * self.m.hidden * self.m.streams, 1, self.n)
+        residual = tensor_bytes(self.f.out, self.n * self.m.hidden * self.m.residuals(self.last_layer + 1), 1, self.n)
         if self.s.phase == "encode":
             rows = self.b * self.s.images * self.m.tower.rows(*self.s.size) * (self.stage == 0)
             residual = tensor_bytes(self.f.out, rows * self.m.tower.hidden, 1, rows) if rows else 0

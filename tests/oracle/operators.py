@@ -24,7 +24,7 @@ QUANTIZING = ["quantize"] + [op for op in FUSED if "quantize" in op]
 NORMS = [op for op in ["rmsnorm", "layernorm", "groupnorm", *FUSED] if "norm" in op]
 ROWS = "rmsnorm layernorm groupnorm add silu-mul gelu quantize embedding".split() + list(FUSED)
 ALL = PRODUCTS + ["softmax", "attention"] + ROWS + ["rope", "kv-append", "rope-append", "router", "index-top-k", "short-conv", "selective-scan",
-                                                 "hyper-expand"] + \
+                                                 "hyper-expand", "depth-mix"] + \
     COLLECTIVES
 _LATENT_SIZES = dict(kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128)
 ROLES = "weights activations out kv".split()
@@ -115,7 +115,7 @@ def defaults(op, dims):
             raise Refused("more queries than keys")
     if op == "compressed-attention":
         d = {"batch": 1, "query_len": 1, "window": 0, "compression": 0, "selected": 0, **d}
-    if op.startswith("hyper-"):
+    if op.startswith("hyper-") or op == "depth-mix":
         d.setdefault("streams", 4)
     if op in ATTENTION + LATENT:
         d.setdefault("batch", 1)
@@ -240,6 +240,10 @@ def work(op, d):
         w.update(flops=2 * tokens * hidden * (s * s + s),
                  activations=(tokens * hidden * (s + 1), 2, tokens * (s + 1)),
                  out=(tokens * hidden * s, 1, tokens * s))
+    elif op == "depth-mix":  # squares and their sum, scores, the weighted sum
+        s = d["streams"]
+        w.update(flops=tokens * s * (2 * hidden + 2 * hidden + 2 * hidden), weights=(hidden + hidden, 2, 2),
+                 activations=(tokens * s * hidden, 1, tokens * s), out=(tokens * hidden, 1, tokens))
     elif op == "short-conv":
         seen = d["batch"] * (d["query_len"] + d["taps"] - 1)
         rows = (seen * hidden, 2, seen)

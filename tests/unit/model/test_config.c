@@ -402,10 +402,10 @@ static void test_contradictions(void **state)
     refused("{" SIZES ",\n\"model_type\": [\"llama\"]}", 2, 15, "model_type must be a string");
     refused("{" SIZES ",\n\"model_type\": \"mamba\"}", 2, 15,
             "the architecture of model_type mamba is not known: its layers are Mamba-1");
-    refused(
-        "{\"text_config\": {" LLAMA "},\n\"model_type\": \"gemma3n\"}", 2, 15,
-        "the architecture of model_type gemma3n is not known: layers have embeddings of their own, "
-        "and share keys and values");
+    refused("{\"text_config\": {" LLAMA "},\n\"model_type\": \"gemma4_unified\"}", 2, 15,
+            "the architecture of model_type gemma4_unified is not known: layers differ in the size "
+            "of their heads, "
+            "and share keys and values");
     refused("{" LLAMA ", \"num_experts_per_tok\": 2}", 1, 1,
             "each token chooses 2 experts, and how many there are is missing (num_local_experts)");
     roof_model_free(llama("\"num_experts_per_tok\": 2, \"n_routed_experts\": null"));
@@ -614,8 +614,15 @@ static void test_states(void **state)
     refused("{" LLAMA ",\n" DELTA "}", 2, 27,
             "the key linear_num_value_heads is not known and may change the layers; remove it if "
             "it does not");
+    refused("{\"model_type\": \"gemma3n_text\", " SIZES ",\n\"num_kv_shared_layers\": 6}", 1, 1,
+            "num_kv_shared_layers must be less than the 6 layers, and head_dim, sliding_window and "
+            "intermediate_size above 0");
+    refused("{\"model_type\": \"gemma3n_text\", " SIZES ",\n\"altup_num_inputs\": 1}", 2, 21,
+            "altup_num_inputs must be an integer from 2 to 1000000000");
     refused("{\"model_type\": \"kimi_linear\", " SIZES ",\n\"linear_attn_config\": 4}", 2, 23,
             "linear_attn_config must be an object");
+    refused("{\"model_type\": \"kimi_k3\", " SIZES ", " KDA("1") ",\n\"attn_res_block_size\": 0}",
+            2, 24, "attn_res_block_size must be an integer from 1 to 512");
     refused("{\"model_type\": \"qwen3_next\", " SIZES "}", 1, 1,
             "layers with a state need heads (a multiple of their key heads or groups), the sizes "
             "of keys and values, and a convolution");
@@ -1240,6 +1247,11 @@ static const struct published {
      "google/gemma-4-26B-A4B-it, parameters of its safetensors"},
     /* With a factor for each layer, and K and V of layers that use those of others (16 with heads
      * of 256, 4 of 512, and their norms). The encoder of sound has 307,183,904. */
+    /* With K and V of the last 15 and 10 layers, which use those of others: 2 * 2048 * 512 each. */
+    {"gemma-3n-e4b", 6835235568, 6835235568, 6.87e9, 5e6, 15 * 2097152.,
+     "llama-bench of ggml-org/llama.cpp, gemma3n E4B"},
+    {"gemma-3n-e2b", 4435182688, 4435182688, 4.46e9, 5e6, 10 * 2097152.,
+     "llama-bench of ggml-org/llama.cpp, gemma3n E2B"},
     {"gemma-4-e2b", 4797113600. + 307183904, 4628569344, 5123178051, 0,
      35 + (16 * 256 + 4 * 512) * (2. * 1536 + 1),
      "google/gemma-4-E2B-it, parameters of its safetensors"},
@@ -1269,6 +1281,7 @@ static const struct published {
      "moonshotai/Kimi-K2.5 page"},
     {"longcat-flash", 560664980480, 27954818048, 560e9, 1e9, 0, "LongCat-Flash, arXiv 2509.01322"},
     {"kimi-k2", 1026408232448, 32861500928, 1e12, 5e10, 0, "moonshotai/Kimi-K2-Instruct page"},
+    {"kimi-k3", 2779484461664, 105364003424, 2.78e12, 5e9, 0, "Kimi K3, arXiv 2607.24653, table 1"},
     {"kimi-linear-48b-a3b", 49122681728, 3484459904, 49e9, 5e8, 0,
      "moonshotai/Kimi-Linear-48B-A3B-Instruct page, size of the weights"},
     {"qwen3-next-80b-a3b", 79674391296, 3874929408, 80e9, 5e8, 0,
@@ -1339,6 +1352,8 @@ static const struct {
     {"glm-5", 154880. * 6144, 40833146112, 40e9, 1e9, "zai-org/GLM-5 page"},
     {"longcat-flash", 2 * 131072. * 6144, 26344205312, 27e9, 1e9,
      "LongCat-Flash, arXiv 2509.01322, on average, without both ends"},
+    {"kimi-k3", 163840. * 7168, 104189598304, 104.2e9, 5e7,
+     "Kimi K3, arXiv 2607.24653, table 1: with the head only"},
     {"kimi-k2", 0, 32861500928, 32e9, 1e9, "moonshotai/Kimi-K2-Instruct page"},
     {"qwen3.5-397b-a17b", 0, 17349040896, 17e9, 5e8, NAME},
     {"hunyuan-a13b", 0, 12747448320, 13e9, 5e8, "tencent/Hunyuan-A13B-Instruct page"},

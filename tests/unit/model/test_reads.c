@@ -266,6 +266,31 @@ static void test_states(void **state)
                                {"mixer_gate", "mixer_norm mixer_gate_proj"}};
     READS(build(m, s, 0), kimi);
     roof_model_free(m);
+    /* A layer works on one stream of the residual: all are predicted before and corrected behind.
+     */
+    m = load("gemma-3n-e4b");
+    const struct row streams[] = {{"altup_predict", "altup_router altup_scale embedding_out_add<"},
+                                  {"laurel_left_proj", "attn_norm"},
+                                  {"laurel_add", "laurel_norm attn_norm"},
+                                  {"attn_laurel_add", "laurel_add attn_add"},
+                                  {"altup_correct", "mlp_add altup_correct_router altup_predict"},
+                                  {"embedding_out_add", "embedding_out_norm altup_correct"},
+                                  {"altup_join_proj", "embedding_out_add"}};
+    READS(build(m, s, 0), streams);
+    roof_model_free(m);
+    /* Each layer mixes the sums of the blocks before it; the sum begins again in the first. */
+    m = load("kimi-k3");
+    const struct row depth[] = {{"mlp_mix", "attn_add mixer_out_proj"},
+                                {"mlp_norm", "mlp_mix"},
+                                {"attn_mix", "mlp_add<"},
+                                {"latent_norm", "experts"},
+                                {"latent_out_proj", "latent_norm"},
+                                {"attn_gate_proj", "attn_norm"},
+                                {"attn_gate", "attn_gate_proj v_absorb"},
+                                {"mixer_gate", "mixer_norm mixer_in_proj"},
+                                {"final_mix", "mlp_add"}};
+    READS(build(m, s, 0), depth);
+    roof_model_free(m);
     m = load("nemotron-3-super-120b-a12b");
     const struct row latent[] = {{"latent_in_proj", "mlp_norm"},
                                  {"experts", "top_k latent_in_proj"},

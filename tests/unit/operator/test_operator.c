@@ -306,6 +306,11 @@ static const struct {
         0, NONE, .tokens = 1, .hidden = 3),
     ROW(HYPER_COLLAPSE, FORMATS(AUTO, FP32, FP16, AUTO, AUTO), 2 * 3 * 4 * (24 + 1), 24 * 12 * 4,
         12 * 2, 3 * 2, 0, NONE, .tokens = 1, .hidden = 3),
+    /* Three vectors of each token are squared, scored and summed. */
+    ROW(DEPTH_MIX, FP16, 6 * 2 * 4 * 3, 2 * 4 * 2, 2 * 3 * 4 * 2, 2 * 4 * 2, 0, NONE, .tokens = 2,
+        .hidden = 4, .streams = 3),
+    ROW(DEPTH_MIX, FORMATS(AUTO, FP32, FP16, AUTO, FP32), 6 * 3 * 4, 2 * 3 * 4, 4 * 3 * 2, 3 * 4, 0,
+        NONE, .tokens = 1, .hidden = 3),
     /* 32 outputs of 4 taps; the 3 tokens before of 2 sequences are read and written, too. */
     ROW(SHORT_CONV, FP16, 2 * 32 * 4, 32 * 2, (32 + 2 * 3 * 8) * 2, (32 + 2 * 3 * 8) * 2, 0, NONE,
         .batch = 2, .query_len = 2, .hidden = 8),

@@ -920,6 +920,7 @@ static void test_operators(void **unused)
         {ROOF_OPERATOR_INDEX_TOP_K, {.kv_len = 4}, ROOF_KERNEL_ACTIVATION},
         {ROOF_OPERATOR_SPARSE_MLA, {.heads = 4, .kv_len = 4}, ROOF_KERNEL_MLA_DECODE},
         {ROOF_OPERATOR_SHORT_CONV, {.hidden = 64}, ROOF_KERNEL_ADD},
+        {ROOF_OPERATOR_DEPTH_MIX, {ROWS}, ROOF_KERNEL_ADD},
         {ROOF_OPERATOR_GATED_DELTA, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_ADD},
         {ROOF_OPERATOR_GATED_DELTA,
          {.heads = 4, .head_dim = 64, .query_len = 2},
