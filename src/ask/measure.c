@@ -33,7 +33,6 @@ struct measuring {
     const char *against; /* the device that the rows are compared to; NULL: their own */
     bool compared;
     bool resume;
-    bool shared;                 /* a device that others use is measured, too */
     struct roof_text earlier[2]; /* rows and probes of an earlier run */
     struct roof_measured measured;
     double kept_s; /* when rows were written last */
@@ -130,7 +129,6 @@ static enum roof_status read_input(struct measuring *m, struct roof_error *error
     m->against = q->value[ROOF_INPUT_HARDWARE];
     m->compared = roof_asking_has(a, ROOF_INPUT_AGAINST);
     m->resume = roof_asking_has(a, ROOF_INPUT_RESUME_FOLDER);
-    m->shared = roof_asking_has(a, ROOF_INPUT_SHARED);
     TRY(check_no_model(a, error));
     TRY(roof_measuring_device(&m->meter, &m->options, a, error));
     TRY(roof_measuring_seconds(&m->seconds, a, SECONDS, error));
@@ -222,7 +220,7 @@ static enum roof_status check_device(struct measuring *m, const struct roof_benc
                                      struct roof_error *error)
 {
     struct roof_meter_device device;
-    if (m->meter->check != NULL && !m->shared) {
+    if (m->meter->check != NULL && !m->options.shared) {
         TRY(m->meter->check(bench, error));
     }
     m->meter->describe(&device, bench);

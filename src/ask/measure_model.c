@@ -21,7 +21,6 @@ struct stepping {
     const struct roof_meter *meter; /* NULL: the first whose device is found */
     struct roof_meter_options options;
     double seconds;
-    bool shared;              /* a device that others use is measured, too */
     bool compared;            /* the exit code says whether the times agree */
     bool one;                 /* a phase is given */
     const char *folder;       /* NULL: none is written */
@@ -70,7 +69,6 @@ static enum roof_status read_input(struct stepping *s, struct roof_error *error)
     }
     TRY(roof_measuring_device(&s->meter, &s->options, a, error));
     TRY(roof_measuring_seconds(&s->seconds, a, SECONDS, error));
-    s->shared = roof_asking_has(a, ROOF_INPUT_SHARED);
     s->compared = roof_asking_has(a, ROOF_INPUT_AGAINST);
     s->one = roof_asking_has(a, ROOF_INPUT_PHASE);
     TRY(read_folder(s, error));
@@ -129,7 +127,7 @@ static enum roof_status measure(struct stepping *s, struct roof_bench *bench,
                                 struct roof_error *error)
 {
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what was opened has a meter */
-    if (s->meter->check != NULL && !s->shared) {
+    if (s->meter->check != NULL && !s->options.shared) {
         TRY(s->meter->check(bench, error));
     }
     if (s->meter->step_begin == NULL) {

@@ -39,6 +39,7 @@ enum roof_status roof_measuring_device(const struct roof_meter **meter,
                                        struct roof_meter_options *options,
                                        const struct roof_asking *a, struct roof_error *error)
 {
+    options->shared = roof_asking_has(a, ROOF_INPUT_SHARED);
     TRY(roof_meter_find(meter, &options->index, a->question->value[ROOF_INPUT_DEVICE], error));
     return read_threads(meter, options, a, error);
 }

@@ -312,11 +312,12 @@ static enum roof_status open_gpus(struct roof_gpus *base, const char *bus, struc
 }
 
 /* Some versions list the processes of all GPUs with each: then a free GPU is refused, too. */
-static enum roof_status check_free(struct roof_gpus *base, struct roof_error *error)
+static enum roof_status count_others(struct roof_gpus *base, unsigned *out,
+                                     struct roof_error *error)
 {
     const struct amd_gpus *const gpus = (const struct amd_gpus *)base;
     uint32_t count = 0;
-    uint32_t others = 0;
+    *out = 0;
     if (gpus->call.amdsmi_get_gpu_process_list(gpus->device[0], &count, NULL) !=
             AMDSMI_STATUS_SUCCESS ||
         count == 0) {
@@ -329,10 +330,10 @@ static enum roof_status check_free(struct roof_gpus *base, struct roof_error *er
     uint32_t listed = count;
     const int status = gpus->call.amdsmi_get_gpu_process_list(gpus->device[0], &listed, processes);
     for (uint32_t i = 0; i < listed && i < count && status == AMDSMI_STATUS_SUCCESS; i++) {
-        others += processes[i].process != (uint32_t)getpid() ? 1 : 0;
+        *out += processes[i].process != (uint32_t)getpid() ? 1 : 0;
     }
     free(processes);
-    return roof_refuse_processes(others, error);
+    return ROOF_OK;
 }
 
 const struct roof_gpus_driver roof_amd_smi = {.source = "amd_smi",
@@ -342,4 +343,4 @@ const struct roof_gpus_driver roof_amd_smi = {.source = "amd_smi",
                                               .name = read_name,
                                               .read = read_sample,
                                               .count = read_counter,
-                                              .check_free = check_free};
+                                              .others = count_others};

@@ -11,11 +11,16 @@
 #include "base/json.h"
 #include "base/quantity.h"
 
-/* Writes a number of four digits: no measured rate has more. */
+/* Writes a number of four digits: no measured rate has more. It is rounded up, so that nothing that
+ * was measured is faster than a bound by it. */
 static void put_rounded(struct roof_text *out, double value)
 {
     char digits[32];
     snprintf(digits, sizeof digits, "%.3e", value);
+    if (strtod(digits, NULL) < value) {
+        const double last = pow(10, floor(log10(value)) - 3);
+        snprintf(digits, sizeof digits, "%.3e", value + last / 2);
+    }
     roof_text_number(out, strtod(digits, NULL));
 }
 
@@ -79,10 +84,8 @@ static double shown_flops(const struct roof_measured *m, const struct roof_meter
     return work.flops;
 }
 
-/* Returns the fastest multiplication of a format on one of the units; NAN if its probe was not
- * measured. */
-static double peak_of(const struct roof_measured *m, enum roof_compute_unit unit,
-                      enum roof_precision format)
+double roof_measured_peak(const struct roof_measured *m, enum roof_compute_unit unit,
+                          enum roof_precision format)
 {
     double best = 0;
     bool probed = false;
@@ -100,7 +103,7 @@ static void put_peaks(struct roof_text *out, const struct roof_measured *m,
 {
     bool any = false;
     for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
-        const double peak = peak_of(m, unit, (enum roof_precision)format);
+        const double peak = roof_measured_peak(m, unit, (enum roof_precision)format);
         if (isnan(peak)) {
             continue;
         }
@@ -269,7 +272,7 @@ void roof_device_write(struct roof_text *out, const struct roof_measured *m, con
     put_peaks(out, m, ROOF_COMPUTE_MATRIX);
     put_peaks(out, m, ROOF_COMPUTE_VECTOR);
     put_power(out, &m->power);
-    if (d->host && !isnan(peak_of(m, ROOF_COMPUTE_VECTOR, ROOF_PRECISION_INT8))) {
+    if (d->host && !isnan(roof_measured_peak(m, ROOF_COMPUTE_VECTOR, ROOF_PRECISION_INT8))) {
         put_word(out, "weight_only_compute", "int8");
     }
     put_levels(out, m);

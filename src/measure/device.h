@@ -11,4 +11,9 @@
 void roof_device_write(struct roof_text *out, const struct roof_measured *measured, const char *id,
                        const char *like);
 
+/* Returns the fastest multiplication of a format on one of the units, in FLOP/s: on the matrix unit
+ * of a GPU its fastest product; NAN if its probe was not measured. */
+double roof_measured_peak(const struct roof_measured *measured, enum roof_compute_unit unit,
+                          enum roof_precision format);
+
 #endif

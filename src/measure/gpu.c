@@ -136,7 +136,7 @@ static enum roof_status check_member(const struct roof_bench *bench, int place,
     if (bench->backend->sensors(&sensors, bus, NULL) != ROOF_OK) {
         return ROOF_OK;
     }
-    const enum roof_status status = sensors->driver->check_free(sensors, error);
+    const enum roof_status status = roof_gpus_check_free(sensors, error);
     roof_gpus_close(sensors);
     return status == ROOF_IO
                ? roof_error_set(error, ROOF_IO, "GPU %d is divided, or other processes use it",
@@ -196,9 +196,9 @@ static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_o
     /* Bandwidths need no sensors and no products. */
     TRY(unless_memory(backend->sensors(&bench->sensors, bench->gpu.bus, &bench->blind), error));
     /* The driver counts this process, too, once it has a context. */
-    bench->free = bench->sensors == NULL
+    bench->free = bench->sensors == NULL || options->shared
                       ? ROOF_OK
-                      : bench->sensors->driver->check_free(bench->sensors, &bench->others);
+                      : roof_gpus_check_free(bench->sensors, &bench->others);
     TRY(open_group(bench, error));
     TRY(roof_gpu_start(&bench->gpu, error));
     TRY(join_group(bench, error));

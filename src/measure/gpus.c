@@ -2,6 +2,7 @@
 #include "measure/gpus.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/base.h"
 
@@ -73,6 +74,28 @@ double roof_gpus_energy(struct roof_gpus *gpus)
     struct roof_sample sample;
     roof_sample_clear(&sample);
     return gpus->driver->count(gpus, &sample, 0, NULL) == ROOF_OK ? sample.counter_j : ROOF_UNKNOWN;
+}
+
+enum roof_status roof_gpus_check_free(struct roof_gpus *gpus, struct roof_error *error)
+{
+    const struct timespec pause = {.tv_nsec = 200000000};
+    unsigned count = 0;
+    if (gpus->driver->divided != NULL && gpus->driver->divided(gpus)) {
+        return roof_error_set(
+            error, ROOF_IO,
+            "the GPU is divided (MIG), so other parts would disturb the measurement; " ROOF_KEY(
+                "shared") " measures anyway");
+    }
+    for (int looks = 0; looks < 15; looks++) {
+        TRY(gpus->driver->others(gpus, &count, error));
+        if (count == 0) {
+            return ROOF_OK;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return roof_error_set(error, ROOF_IO,
+                          "%u process%s on the GPU; " ROOF_KEY("shared") " measures anyway", count,
+                          count == 1 ? " computes" : "es compute");
 }
 
 void roof_gpus_close(struct roof_gpus *gpus)

@@ -24,9 +24,12 @@ struct roof_gpus_driver {
     /* Reads the energy counter alone, in the same way. */
     enum roof_status (*count)(struct roof_gpus *gpus, struct roof_sample *out, int device,
                               struct roof_error *error);
-    /* Refuses a GPU that is divided or that another process computes on; of the one GPU that is
-     * opened by its bus. */
-    enum roof_status (*check_free)(struct roof_gpus *gpus, struct roof_error *error);
+    /* Both of the one GPU that is opened by its bus. Tells if it is divided; NULL: the driver does
+     * not divide GPUs. */
+    bool (*divided)(struct roof_gpus *gpus);
+    /* Counts the processes that compute on it, but for this one where the driver numbers them; 0
+     * where it does not tell. */
+    enum roof_status (*others)(struct roof_gpus *gpus, unsigned *out, struct roof_error *error);
 };
 extern const struct roof_gpus_driver roof_nvml;
 extern const struct roof_gpus_driver roof_rocm_smi;
@@ -57,5 +60,10 @@ enum roof_status roof_gpus_read(struct roof_gpus *gpus, struct roof_sample *out,
 /* Returns the energy counter of the GPU that was opened by its bus, in joules; NAN: it has none, or
  * it cannot be read. */
 double roof_gpus_energy(struct roof_gpus *gpus);
+
+/* Refuses, with ROOF_IO, a GPU that is divided or that another process computes on, of the one that
+ * was opened by its bus. Drivers list a process for a moment after its end: it is looked for again,
+ * for up to 3 s. */
+enum roof_status roof_gpus_check_free(struct roof_gpus *gpus, struct roof_error *error);
 
 #endif

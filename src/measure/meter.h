@@ -121,6 +121,7 @@ struct roof_meter_device {
 struct roof_meter_options {
     int64_t index;   /* which device of its kind, from 0 */
     int64_t threads; /* CPU: how many threads measure; 0: one per core */
+    bool shared;     /* a device that others use is measured, too */
 };
 
 /* An opened device; each backend has its own struct of this name. */

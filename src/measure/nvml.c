@@ -2,7 +2,6 @@
 /* GPUs by the NVIDIA Management Library. The declarations follow the NVML API Reference Guide
  * (docs.nvidia.com/deploy/nvml-api): names, numbers and layouts are those of its ABI. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -279,25 +278,27 @@ static enum roof_status open_gpus(struct roof_gpus *base, const char *bus, struc
     return find_devices(gpus, bus, error);
 }
 
-static enum roof_status check_free(struct roof_gpus *gpus, struct roof_error *error)
+static bool is_divided(struct roof_gpus *gpus)
 {
     const struct nvml_gpus *const nvml = (const struct nvml_gpus *)gpus;
-    unsigned count = 0;
     unsigned mode = 0;
     unsigned pending = 0;
-    if (nvml->call.nvmlDeviceGetMigMode != NULL &&
-        nvml->call.nvmlDeviceGetMigMode(nvml->device[0], &mode, &pending) == NVML_SUCCESS &&
-        mode != 0) {
-        return roof_error_set(
-            error, ROOF_IO,
-            "the GPU is divided (MIG), so other parts would disturb the measurement; " ROOF_KEY(
-                "shared") " measures anyway");
-    }
+    return nvml->call.nvmlDeviceGetMigMode != NULL &&
+           nvml->call.nvmlDeviceGetMigMode(nvml->device[0], &mode, &pending) == NVML_SUCCESS &&
+           mode != 0;
+}
+
+static enum roof_status count_others(struct roof_gpus *gpus, unsigned *out,
+                                     struct roof_error *error)
+{
+    const struct nvml_gpus *const nvml = (const struct nvml_gpus *)gpus;
+    (void)error;
+    *out = 0;
     /* Without room for the processes it says how many there are. */
     if (nvml->call.nvmlDeviceGetComputeRunningProcesses_v3 != NULL &&
-        nvml->call.nvmlDeviceGetComputeRunningProcesses_v3(nvml->device[0], &count, NULL) ==
+        nvml->call.nvmlDeviceGetComputeRunningProcesses_v3(nvml->device[0], out, NULL) !=
             NVML_ERROR_INSUFFICIENT_SIZE) {
-        return roof_refuse_processes(count, error);
+        *out = 0;
     }
     return ROOF_OK;
 }
@@ -309,4 +310,5 @@ const struct roof_gpus_driver roof_nvml = {.source = "nvml",
                                            .name = read_name,
                                            .read = read_sample,
                                            .count = read_counter,
-                                           .check_free = check_free};
+                                           .divided = is_divided,
+                                           .others = count_others};

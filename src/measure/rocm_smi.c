@@ -278,7 +278,7 @@ static enum roof_status open_gpus(struct roof_gpus *base, const char *bus, struc
 }
 
 /* Returns how many of the GPU's processes are others than this one. */
-static uint32_t count_others(const struct rocm_gpus *gpus, const struct rsmi_process *processes,
+static uint32_t count_on_first(const struct rocm_gpus *gpus, const struct rsmi_process *processes,
                              uint32_t count)
 {
     uint32_t others = 0;
@@ -297,10 +297,12 @@ static uint32_t count_others(const struct rocm_gpus *gpus, const struct rsmi_pro
     return others;
 }
 
-static enum roof_status check_free(struct roof_gpus *base, struct roof_error *error)
+static enum roof_status count_others(struct roof_gpus *base, unsigned *out,
+                                     struct roof_error *error)
 {
     const struct rocm_gpus *const gpus = (const struct rocm_gpus *)base;
     uint32_t count = 0;
+    *out = 0;
     if (gpus->call.rsmi_compute_process_info_get == NULL ||
         gpus->call.rsmi_compute_process_gpus_get == NULL ||
         gpus->call.rsmi_compute_process_info_get(NULL, &count) != RSMI_STATUS_SUCCESS ||
@@ -312,10 +314,9 @@ static enum roof_status check_free(struct roof_gpus *base, struct roof_error *er
         return roof_no_memory(error);
     }
     const int status = gpus->call.rsmi_compute_process_info_get(processes, &count);
-    const uint32_t others =
-        status == RSMI_STATUS_SUCCESS ? count_others(gpus, processes, count) : 0;
+    *out = status == RSMI_STATUS_SUCCESS ? count_on_first(gpus, processes, count) : 0;
     free(processes);
-    return roof_refuse_processes(others, error);
+    return ROOF_OK;
 }
 
 const struct roof_gpus_driver roof_rocm_smi = {.source = "rocm_smi",
@@ -325,4 +326,4 @@ const struct roof_gpus_driver roof_rocm_smi = {.source = "rocm_smi",
                                                .name = read_name,
                                                .read = read_sample,
                                                .count = read_counter,
-                                               .check_free = check_free};
+                                               .others = count_others};

@@ -51,15 +51,6 @@ void roof_throttle_reasons(char out[ROOF_THROTTLE_SIZE], unsigned long long bits
     }
 }
 
-enum roof_status roof_refuse_processes(unsigned count, struct roof_error *error)
-{
-    return count == 0
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_IO,
-                                "%u process%s on the GPU; " ROOF_KEY("shared") " measures anyway",
-                                count, count == 1 ? " computes" : "es compute");
-}
-
 bool roof_gpu_bus_number(uint64_t *out, const char *bus)
 {
     unsigned domain = 0;

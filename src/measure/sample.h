@@ -34,9 +34,6 @@ void roof_sample_clear(struct roof_sample *out);
 /* Writes the reasons in a set of bits of NVML, which logs of nvidia-smi have, too. */
 void roof_throttle_reasons(char out[ROOF_THROTTLE_SIZE], unsigned long long bits);
 
-/* Refuses a GPU that so many other processes compute on; ROOF_OK for none. */
-enum roof_status roof_refuse_processes(unsigned count, struct roof_error *error);
-
 /* Reads a bus id as HIP writes it, "0000:c1:00.0" in hexadecimal digits, as the number that AMD's
  * libraries have for it; false: it is none. Bits outside of the mask number a partition. */
 #define ROOF_GPU_BUS_MASK (~((uint64_t)0xf << 28))

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/quantity.h"
+#include "measure/device.h"
 #include "measure/rows.h"
 #include "measure/timing.h"
 #include "report/markdown.h"
@@ -87,7 +88,8 @@ static void put_figures(struct roof_text *out, const struct roof_measured *m)
         if (row->task.probe == ROOF_PROBE_MULTIPLY) {
             roof_text_printf(
                 out, "  peak     %-10s %-12s %s unit%s\n", roof_precision_name(row->task.format),
-                roof_format_quantity(cell, row->amount / row->time_s, ROOF_UNIT_TFLOPS),
+                roof_format_quantity(cell, roof_measured_peak(m, row->task.unit, row->task.format),
+                                     ROOF_UNIT_TFLOPS),
                 roof_compute_unit_name(row->task.unit), row->noisy ? ", noisy" : "");
         }
         if (row->task.probe == ROOF_PROBE_LAUNCH) {
@@ -263,7 +265,9 @@ static void put_figures_markdown(struct roof_text *out, const struct roof_measur
         }
         roof_markdown_cell(&g, peak ? roof_precision_name(row->task.format) : "");
         roof_markdown_put_quantity(&g.text,
-                                   row->amount > 0 ? row->amount / row->time_s : row->time_s,
+                                   peak ? roof_measured_peak(m, row->task.unit, row->task.format)
+                                   : row->amount > 0 ? row->amount / row->time_s
+                                                     : row->time_s,
                                    peak                ? ROOF_UNIT_TFLOPS
                                    : direction != NULL ? ROOF_UNIT_GB_PER_S
                                                        : ROOF_UNIT_MICROSECONDS);

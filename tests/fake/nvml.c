@@ -97,14 +97,18 @@ static unsigned own_contexts(void)
     return count == NULL ? 0 : (unsigned)count();
 }
 
-/* FAKE_BUSY processes compute, and this one if it has a context. */
+/* FAKE_BUSY processes compute, until one has asked FAKE_LEAVE times where that is set; and this one
+ * if it has a context. */
 int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
                                             void *processes)
 {
+    static int asked;
     FAKE_MAY_FAIL("nvmlDeviceGetComputeRunningProcesses_v3");
+    const int left = asked >= (int)fake_item("FAKE_LEAVE", 0, 1e9);
+    asked++;
     (void)device;
     (void)processes;
-    *count = (unsigned)fake_item("FAKE_BUSY", 0, 0) + (own_contexts() > 0 ? 1 : 0);
+    *count = (left ? 0 : (unsigned)fake_item("FAKE_BUSY", 0, 0)) + (own_contexts() > 0 ? 1 : 0);
     return *count == 0 ? OK : INSUFFICIENT_SIZE;
 }
 

@@ -417,7 +417,7 @@ static void test_faults_are_one_line(void **state)
 
 static void test_busy_device_is_measured_when_shared(void **state)
 {
-    const struct roof_meter_options options = {.index = 0};
+    const struct roof_meter_options options = {.index = 0, .shared = true};
     const struct roof_meter_task task = {.probe = ROOF_PROBE_LAUNCH};
     struct roof_bench *bench = NULL;
     double amount = 0;
@@ -427,10 +427,14 @@ static void test_busy_device_is_measured_when_shared(void **state)
     (void)setenv("FAKE_BUSY", "1", 1);
     assert_int_equal(try_task(&task, &error), ROOF_IO);
     assert_string_equal(error.message, "1 process computes on the GPU; shared measures anyway");
-    /* The caller may leave the check out. */
     assert_int_equal(METER.open(&bench, &options, &error), ROOF_OK);
+    assert_int_equal(METER.check(bench, &error), ROOF_OK);
     assert_true(time_task(&amount, bench, &task) > 0);
     METER.close(bench);
+    /* A process that has just ended is listed for a moment. */
+    (void)setenv("FAKE_LEAVE", "2", 1);
+    assert_int_equal(try_task(&task, &error), ROOF_OK);
+    (void)unsetenv("FAKE_LEAVE");
     (void)unsetenv("FAKE_BUSY");
 }
 
