@@ -279,7 +279,7 @@ static enum roof_status open_gpus(struct roof_gpus *base, const char *bus, struc
 
 /* Returns how many of the GPU's processes are others than this one. */
 static uint32_t count_on_first(const struct rocm_gpus *gpus, const struct rsmi_process *processes,
-                             uint32_t count)
+                               uint32_t count)
 {
     uint32_t others = 0;
     for (uint32_t i = 0; i < count; i++) {
