@@ -105,8 +105,7 @@ static enum roof_status compare_answer(struct roof_checks *checks, size_t i,
     if (roof_json_is_array(roof_json_root(document))) {
         struct roof_error several;
         (void)roof_error_set(&several, ROOF_USAGE,
-                             "the answer is one document for each device: "
-                             "give one device");
+                             "the answer is one document for each device: give one device");
         roof_json_free(document);
         return refused(checks, i, &several, error);
     }

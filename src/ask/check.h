@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * Check files say which values predictions, recommendations and simulations should
- * have.
+ * Check files say which values predictions, recommendations and simulations should have.
  * docs/formats.md ("Check files") has the keys. A check asks one thing, by the texts of options,
  * and expects values in the JSON document that answers it, so what is compared is what is printed.
  */

@@ -78,6 +78,7 @@ double roof_gpus_energy(struct roof_gpus *gpus)
 
 enum roof_status roof_gpus_check_free(struct roof_gpus *gpus, struct roof_error *error)
 {
+    enum { LOOKS = 16 }; /* over 3 s */
     const struct timespec pause = {.tv_nsec = 200000000};
     unsigned count = 0;
     if (gpus->driver->divided != NULL && gpus->driver->divided(gpus)) {
@@ -86,12 +87,12 @@ enum roof_status roof_gpus_check_free(struct roof_gpus *gpus, struct roof_error 
             "the GPU is divided (MIG), so other parts would disturb the measurement; " ROOF_KEY(
                 "shared") " measures anyway");
     }
-    for (int looks = 0; looks < 15; looks++) {
+    for (int look = 0; look < LOOKS; look++) {
+        (void)(look > 0 ? nanosleep(&pause, NULL) : 0);
         TRY(gpus->driver->others(gpus, &count, error));
         if (count == 0) {
             return ROOF_OK;
         }
-        (void)nanosleep(&pause, NULL);
     }
     return roof_error_set(error, ROOF_IO,
                           "%u process%s on the GPU; " ROOF_KEY("shared") " measures anyway", count,
