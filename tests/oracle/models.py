@@ -1560,7 +1560,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     if draft:
         draft_asked = dict(asked, context=s.context, tp=s.tp * s.groups)
         for key in ("draft_tokens", "acceptance", "routing", "ep", "attention_dp", "moe_tp",
-                    "moe_ep"):
+                    "moe_ep", "images", "image_size"):  # it drafts text
             draft_asked.pop(key, None)
         if draft.learned and s.context + s.drafts - 1 > draft.positions:
             raise Refused("positions")
