@@ -15,6 +15,10 @@
 #define SAMPLES_MIN 3
 #define SAMPLES_MAX 64
 
+/* The least time that is told: what takes less is lost in the looks at the clock, and may come as
+ * 0, of which no other time is a multiple. */
+#define TICK_S 1e-9
+
 /* Keys that kernels for attention take come in such blocks. */
 #define KEYS 32
 
@@ -236,10 +240,10 @@ static void summarise(struct roof_measured_step *out, struct run *run)
         for (size_t k = 0; k < run->samples; k++) {
             values[k] = run->each[k][i];
         }
-        row->time_s = roof_median_noise(&row->noise, values, run->samples);
+        row->time_s = fmax(TICK_S, roof_median_noise(&row->noise, values, run->samples));
     }
     out->samples = run->samples;
-    out->time_s = roof_median_noise(&out->noise, run->whole, run->samples);
+    out->time_s = fmax(TICK_S, roof_median_noise(&out->noise, run->whole, run->samples));
     out->noisy =
         out->noise > ROOF_NOISE_MAX || run->waited > ROOF_WAITED_MAX * (double)run->samples;
 }
