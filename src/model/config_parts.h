@@ -144,8 +144,8 @@ enum roof_status roof_config_layers(struct reading *r, struct config *c);
 /* Reads the encoder of images into the model, or notes that it is not counted. */
 enum roof_status roof_config_tower(const struct config *c);
 
-/* Reads the weights of the encoder of sound into the model, or notes that it is not counted. */
-enum roof_status roof_config_sound(const struct config *c);
+/* Reads the encoder of audio into the model, or notes that it is not counted. */
+enum roof_status roof_config_audio(const struct config *c);
 
 /* Leaves out layers for multi-token prediction that are not like the last layer, with a note. */
 void roof_config_drop_predictors(struct reading *r, struct config *c);

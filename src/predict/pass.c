@@ -566,7 +566,7 @@ enum roof_status roof_pass_resident(struct roof_pass *pass, const struct roof_mo
         return ROOF_OK;
     }
     text.phase = ROOF_PHASE_PREFILL;
-    text.images = text.image_size = 0;
+    text.media = roof_no_media;
     text.context = text.chunk = 1;
     TRY(roof_pass_memory(&whole, model, &text, hardware, error));
     pass->weights_bytes = whole.weights_bytes;
