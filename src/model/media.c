@@ -138,13 +138,11 @@ enum roof_status roof_media_check(const struct roof_scenario *s, const struct ro
         return ROOF_OK;
     }
     const bool both = s->media.images > 0 && s->media.audio > 0;
+    const char *const things = both ? "images and audio" : s->media.images > 0 ? "images" : "audio";
     return roof_error_set(
         error, ROOF_USAGE,
-        "%s of a prompt %s %" PRId64 " of its tokens: " ROOF_KEY("%s") " must be at least that",
-        both                  ? "images and audio"
-        : s->media.images > 0 ? "images"
-                              : "audio",
-        both || s->media.images > 0 ? "are" : "is", tokens, request ? "prompt" : "context");
+        "the %s of a prompt take%s %" PRId64 " tokens: " ROOF_KEY("%s") " must be at least that",
+        things, s->media.images > 0 ? "" : "s", tokens, request ? "prompt" : "context");
 }
 
 /* Returns the elements of the widest tensor of an image. */

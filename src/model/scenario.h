@@ -74,7 +74,7 @@ struct roof_host_time {
     double overlap_s;  /**< by which a kernel begins before the last one ends, where devices can */
 };
 
-/** What each prompt has beside text; its tokens are among those of the prompt. */
+/** The images and the audio of each prompt, whose tokens are among those of the prompt. */
 struct roof_prompt_media {
     int64_t images;
     int64_t image_size;     /**< width x height in pixels, packed (default 1024x1024) */

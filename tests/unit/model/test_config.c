@@ -1246,7 +1246,7 @@ static const struct published {
     {"gemma-4-26b-a4b", 25805933872, 3822530560, 25805936206, 0, 30 + 2 * 1152,
      "google/gemma-4-26B-A4B-it, parameters of its safetensors"},
     /* With a factor for each layer, and K and V of layers that use those of others (16 with heads
-     * of 256, 4 of 512, and their norms). The encoder of sound has 307,183,904. */
+     * of 256, 4 of 512, and their norms). The audio encoder has 307,183,904. */
     /* With K and V of the last 15 and 10 layers, which use those of others: 2 * 2048 * 512 each. */
     {"gemma-3n-e4b", 6835235568, 6835235568, 6.87e9, 5e6, 15 * 2097152.,
      "llama-bench of ggml-org/llama.cpp, gemma3n E4B"},
