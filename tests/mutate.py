@@ -134,7 +134,11 @@ def generic(module):
     """(file, line number, line, changed line) for each operator and number of a module."""
     # Questions are answered under the names of what they ask for: src/ask and src/cli stand apart.
     files = [path[len(ROOT) + 1:] for path in glob.glob(os.path.join(ROOT, "src/*/%s.c" % module))]
-    file = next(path for path in files if not re.match("src/(ask|cli)/", path))
+    yield from tokens(next(path for path in files if not re.match("src/(ask|cli)/", path)))
+
+
+def tokens(file):
+    """(file, line number, line, changed line) for each operator and number of a file."""
     with open(os.path.join(ROOT, file), encoding="utf-8") as source:
         text = source.read()
     lines = text.split("\n")
