@@ -21,65 +21,20 @@ import glob
 import json
 import os
 import random
-import re
 import shutil
 import sys
 import threading
 import time
 
 import mutate
-from mutate import COPIED, ROOT, Worker, code_lines, tokens
+from mutate import COPIED, FOLDERS, ROOT, Worker, mistakes
 
-FOLDERS = ["chart", "predict", "model", "catalog", "report", "decide", "measure"]
 FLOORS = ["base", "catalog", "operator", "model", "predict", "simulate", "decide", "measure",
           "report", "chart", "ask", "serve"]
 
 # Tests that see a folder, where others cannot: command lines and scripts of tests/cli, and other tests.
-SEES = {"chart": "plot curves simulate rate report graph images pages widths".split(),
+SEES = {"chart": "plot curves places simulate rate report graph images pages widths".split(),
         "measure": "measure cuda hip monitor host power hardware llamacpp schema pages".split()}
-
-# A whole statement on a line of its own that is no declaration, and a condition with its braces.
-STATEMENT = re.compile(r"\s+(?!return\b|else\b|case\b|default\b|static\b|const\b)"
-                       r"((\w+\(.*\)|\(void\)\w+\(.*\)|\*?\w[\w>.\[\]()*+ -]*? [-+*/|&]?= .*|"
-                       r"[\w>.\[\]()*-]+(\+\+|--)|break|continue));$")
-DECLARES = re.compile(r"\s+(const |struct |enum |unsigned )?\w+ \**\w+(\[.*\])? = ")
-CONDITION = re.compile(r"(.*\bif \()(.*)(\) \{|\))$")
-
-
-def statements(file):
-    """(file, line number, line, changed line): statements left out, conditions turned round, and
-    numbers made smaller."""
-    with open(os.path.join(ROOT, file), encoding="utf-8") as source:
-        text = source.read()
-    lines = text.split("\n")
-    for number, shown in code_lines(text):
-        line = lines[number]
-        found = CONDITION.fullmatch(shown.rstrip())
-        if found and balanced(found.group(2)):
-            start, end = found.span(2)
-            yield file, number, line, line[:start] + "!(" + line[start:end] + ")" + line[end:]
-        if (STATEMENT.fullmatch(shown.rstrip()) and balanced(shown) and
-                not DECLARES.match(shown)):
-            yield file, number, line, line[:len(line) - len(line.lstrip())] + ";"
-        for found in re.finditer(r"(?<![\w.\"%\\])[1-9]\d*(?![\w.\"])", shown):
-            yield (file, number, line,
-                   line[:found.start()] + str(int(found.group()) - 1) + line[found.end():])
-
-
-def balanced(text):
-    depth = 0
-    for character in text:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if depth < 0:
-            return False
-    return depth == 0
-
-
-def mistakes(folder):
-    for path in sorted(glob.glob(os.path.join(ROOT, "src", folder, "*.c"))):
-        file = os.path.relpath(path, ROOT)
-        yield from tokens(file)
-        yield from statements(file)
 
 
 class FolderWorker(Worker):
@@ -284,7 +239,7 @@ def main():
             if by is not None:
                 noticed += 1
                 print("%s: %s" % (by, name), file=sys.stderr, flush=True)
-            elif (line.strip(), changed.strip()) in why:
+            elif mutate.is_explained(why, file, line, changed):
                 explained += 1
                 print("explained %s" % name, flush=True)
             else:

@@ -542,6 +542,26 @@ static void test_shared_labels(void **unused)
     roof_hardware_free(h100);
 }
 
+/* Of two devices that do the same, the dots are at one place; the label is not lost. */
+static void test_equal_devices(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const one = parse_device(SYNTHETIC);
+    struct roof_hardware *const two = parse_device("{\"id\": \"two\", \"bandwidth_gb_s\": 100,"
+                                                   " \"peak_tflops\": {\"fp16\": 1}}");
+    add_roof(one);
+    add_roof(two);
+    add_gemm(one, 300, "same", 0);
+    add_gemm(two, 300, "same", 0);
+    struct roof_chart_layout *const l = lay_out(1200, 800);
+    assert_int_equal(l->marks, 2);
+    assert_near(l->mark[0].y, l->mark[1].y, 1e-12);
+    assert_true(l->mark[0].labelled && l->mark[0].shared);
+    roof_chart_layout_free(l);
+    roof_hardware_free(one);
+    roof_hardware_free(two);
+}
+
 /* The charts in the documentation, and harder ones: every label has its place. */
 static void test_labels(void **unused)
 {
@@ -1117,6 +1137,7 @@ int main(void)
                                        CASE(test_marks_merge),
                                        CASE(test_whiskers_apart),
                                        CASE(test_shared_labels),
+                                       CASE(test_equal_devices),
                                        CASE(test_labels),
                                        CASE(test_text),
                                        CASE(test_colours),
