@@ -216,8 +216,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                   .commands = STEPPED(POINT),
                   .group = ROOF_GROUP_MODEL},
     ROW(CONTEXT) = LENGTH_OF("context", context, "context",
-                             "sequence length: the prompt in prefill, the KV cache length in "
-                             "decode (default 4096, or the model's limit)",
+                             "sequence length: the prompt in prefill, the KV cache in decode "
+                             "(default 4096, or the model's limit)",
                              STEPPED(WORKLOAD)),
     ROW(CHUNK) =
         {.key = "chunk",
@@ -1010,12 +1010,14 @@ enum roof_status roof_input_taken(const struct roof_input *input, bool model,
     if (input->of != (model ? ROOF_OF_OPERATORS : ROOF_OF_MODELS)) {
         return ROOF_OK;
     }
-    (void)roof_error_set(error, ROOF_USAGE, "%s does not take %s",
-                         model ? "a model" : "an operator", roof_input_marked(name, input));
+    (void)roof_error_set(error, ROOF_USAGE,
+                         model ? "%s is for operators, not for models"
+                               : "%s is for models, not for operators",
+                         roof_input_marked(name, input));
     if (input == roof_input(ROOF_DIM_DEVICES)) {
         roof_error_append(
             error,
-            "; its devices follow from its split: " ROOF_KEY("tp") ", " ROOF_KEY(
+            "; the devices of a model follow from its split: " ROOF_KEY("tp") ", " ROOF_KEY(
                 "pp") ", " ROOF_KEY("dp") ", " ROOF_KEY("attention_dp") " or " ROOF_KEY("ep"));
     }
     return ROOF_USAGE;

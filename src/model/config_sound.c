@@ -171,8 +171,8 @@ enum roof_status roof_config_sound(const struct config *c)
         c->model->sound = r.sound;
     }
     if (*c->model->notes == NULL) { /* else the registry says it in its own words */
-        roof_model_note(c->model, known ? "the encoder of sound counts in memory alone"
-                                        : "the encoder of sound is not counted");
+        roof_model_note(c->model, known ? "the audio encoder counts in memory, but not in time"
+                                        : "the audio encoder is not counted");
     }
     return ROOF_OK;
 }

@@ -43,7 +43,7 @@ enum roof_status roof_images_resolve(struct roof_scenario *s, const struct roof_
                               ROOF_KEY("image_size") " needs " ROOF_KEY("images"));
     }
     if (m->tower.layers == 0) {
-        return roof_error_set(error, ROOF_USAGE, "%s has no known encoder of images", m->id);
+        return roof_error_set(error, ROOF_USAGE, "%s has no vision encoder that is known", m->id);
     }
     if (!prompts) {
         return roof_error_set(error, ROOF_USAGE,

@@ -143,7 +143,8 @@ static void test_inner_sizes(void **state)
     assert_near(active, 6738939904, 0);
     assert_int_equal(m->tower.layers, 23);
     assert_int_equal(m->tower.skipped, 1);
-    assert_string_equal(m->remarks[0], "text_config leaves out sizes: those of its class are used");
+    assert_string_equal(m->remarks[0],
+                        "text_config leaves out sizes, which are those of its class");
     assert_null(m->remarks[1]);
     roof_model_free(m);
 }
@@ -173,16 +174,16 @@ static void test_sound(void **state)
         const char *note;
     } rows[] = {
         {SOUND("qwen2_audio", WHISPER), 8397094912 - 7754878976 - 1281. * (4096 - 64),
-         "the encoder of sound counts in memory alone"},
+         "the audio encoder counts in memory, but not in time"},
         {SOUND("qwen2_audio", WHISPER), whisper + 1281 * 64,
-         "the encoder of sound counts in memory alone"},
+         "the audio encoder counts in memory, but not in time"},
         {SOUND("voxtral", WHISPER), whisper + 5120 * 64 + 64 * 64,
-         "the encoder of sound counts in memory alone"},
+         "the audio encoder counts in memory, but not in time"},
         {SOUND("gemma4", GEMMA4_SOUND), 307183904 - 1536. * (1536 - 64),
-         "the encoder of sound counts in memory alone"},
-        {SOUND("ultravox", WHISPER), 0, "the encoder of sound is not counted"},
+         "the audio encoder counts in memory, but not in time"},
+        {SOUND("ultravox", WHISPER), 0, "the audio encoder is not counted"},
         {SOUND("voxtral", "\"audio_config\": {\"hidden_size\": 4}"), 0,
-         "the encoder of sound is not counted"},
+         "the audio encoder is not counted"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *const m = parse(rows[i].text);
@@ -304,17 +305,17 @@ static void test_unknown_keys(void **state)
                        "\"mystery\": null, \"wonder\": [1]}}");
     assert_int_equal(m->tower.layers, 2);
     assert_string_equal(m->remarks[0],
-                        "unknown keys of vision_config, which are ignored: num_experts, wonder");
+                        "ignored unknown keys of vision_config: num_experts, wonder");
     assert_null(m->remarks[1]);
     roof_model_free(m);
 }
 
 #define NOT_TOGETHER                                                                               \
-    "the language model alone: the encoder of images is not counted, because vision_config has "   \
-    "sizes that do not go together"
+    "only the language model is counted, not its vision encoder, because sizes in vision_config "  \
+    "contradict each other"
 #define NOT_KNOWN                                                                                  \
-    "the language model alone: the encoder of images is not counted, because it has a value that " \
-    "is not known: "
+    "only the language model is counted, not its vision encoder, because vision_config has "       \
+    "an unknown value of "
 #define SQUARE(hidden, layers, side)                                                               \
     "\"vision_config\": {\"hidden_size\": " hidden ", \"num_hidden_layers\": " layers              \
     ", \"num_attention_heads\": 4, \"intermediate_size\": 9, \"patch_size\": 14, "                 \
@@ -358,9 +359,9 @@ static void test_left_out(void **state)
         const char *note; /* its begin */
     } rows[] = {
         {MODEL("florence2", "llama", SIGLIP),
-         "the language model alone: the encoder of images is not counted"},
+         "only the language model is counted, not its vision encoder"},
         {MODEL("llava", "llama", "\"vision_config\": {\"model_type\": \"siglip_vision_model\"}"),
-         "the language model alone: the encoder of images is not counted"},
+         "only the language model is counted, not its vision encoder"},
         {MODEL("llava", "llama", "\"vision_feature_layer\": [-2, -5], " CLIP),
          NOT_KNOWN "vision_feature_layer"},
         {MODEL("llava", "llama", "\"vision_feature_layer\": 25, " CLIP),
@@ -381,14 +382,14 @@ static void test_left_out(void **state)
                "\"merge_kernel_size\": [2, 3]}"),
          NOT_KNOWN "merge_kernel_size"},
         {MODEL("gemma3", "gemma3_text", "\"vision_config\": {\"hidden_size\": 9}"),
-         "the language model alone: the encoder of images is not counted, because vision_config "
+         "only the language model is counted, not its vision encoder, because vision_config "
          "lacks num_hidden_layers"},
         {MODEL("gemma3", "gemma3_text",
                "\"mm_tokens_per_image\": 200, \"vision_config\": {\"hidden_size\": 64, "
                "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"intermediate_size\": 9, "
                "\"patch_size\": 14, \"image_size\": 896}"),
-         "the language model alone: the encoder of images is not counted, because vision_config "
-         "has sizes that do not go together"},
+         "only the language model is counted, not its vision encoder, because sizes in "
+         "vision_config contradict each other"},
         /* 65 elements in four heads. */
         {MODEL("gemma3", "gemma3_text", SQUARE("65", "2", "896")), NOT_TOGETHER},
         {MODEL("gemma3", "gemma3_text", SQUARE("64", "5000", "896")), NOT_TOGETHER},
