@@ -283,7 +283,7 @@ On a virtual machine with two processors of an Intel Xeon (AVX-512 with VNNI, no
 | 1 | prefill | -24, -17% | -4, +9% | -3, +12% | 25% |
 | 2 | prefill | +4, +19% | +11, +36% | +9, +29% | 25% |
 
-llama.cpp uses AMX, but `measure` does not. On a Xeon with AMX, the predicted times of q4_0 and q8_0 were 30 to 190% too long in decode and 40 to 210% in prefill.
+llama.cpp uses AMX. On a Xeon with AMX, before `measure` had kernels for it, the predicted times of q4_0 and q8_0 were 30 to 190% too long in decode and 40 to 210% in prefill.
 
 ## Host time of engines
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The encoder of audio in front of a language model: what it makes of a clip. */
+/* The audio encoder in front of a language model: what it makes of a clip. */
 #ifndef ROOF_MODEL_AUDIO_H
 #define ROOF_MODEL_AUDIO_H
 

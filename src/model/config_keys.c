@@ -342,7 +342,7 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
     }
     for (size_t i = 0; i < COUNT(architecture); i++) {
         if (strcmp(architecture[i].key, key) == 0) {
-            return roof_json_error(c->json, member, c->error, "the key %s is not understood: %s",
+            return roof_json_error(c->json, member, c->error, "the key %s is not supported: %s",
                                    key, architecture[i].what);
         }
     }
@@ -351,7 +351,7 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
             c->json, member, c->error,
             "the key %s is not known and may change the layers; remove it if it does not", key);
     }
-    roof_text_put(unknown, unknown->length == 0 ? "unknown keys, which are ignored: " : ", ");
+    roof_text_put(unknown, unknown->length == 0 ? "ignored unknown keys: " : ", ");
     roof_text_plain(unknown, key);
     return ROOF_OK;
 }

@@ -159,8 +159,8 @@ enum roof_status roof_config_gemma3n(struct roof_layer *layer, struct reading *r
     }
     m->value_norm = true;
     if (shared > 0 && *c->model->notes == NULL) {
-        roof_model_note(c->model, "K and V of layers that use those of others are not counted: "
-                                  "they are never read");
+        roof_model_note(c->model, "K and V weights of layers that reuse the keys and values of "
+                                  "others are not counted: they are never read");
     }
     return ROOF_OK;
 }
@@ -318,8 +318,8 @@ static enum roof_status read_zero_experts(struct roof_model *m, const struct con
     }
     m->top_k = m->top_k * m->experts / all;
     if (m->zero_experts > 0 && *c->model->notes == NULL) {
-        roof_model_note(c->model, "experts of a token are those that compute, on average: it "
-                                  "chooses others, too, which do nothing");
+        roof_model_note(c->model, "the experts of a token are an average: it also chooses experts "
+                                  "that compute nothing, which do not count");
     }
     return ROOF_OK;
 }

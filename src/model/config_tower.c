@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The encoder of images of a multimodal config, by its class (config_tower_classes.c); notes say
+/* The vision encoder of a multimodal config, by its class (config_tower_classes.c); notes say
  * what is not counted, and why. */
 #include "model/config_tower.h"
 
@@ -87,9 +87,8 @@ static enum roof_status note_unknown(const struct config *c, const roof_json_val
         const char *const key = roof_json_key(member);
         if (!roof_config_says_nothing(member) &&
             !roof_config_key_in(key, known_keys, COUNT(known_keys))) {
-            roof_text_put(&unknown, unknown.length == 0
-                                        ? "unknown keys of vision_config, which are ignored: "
-                                        : ", ");
+            roof_text_put(&unknown,
+                          unknown.length == 0 ? "ignored unknown keys of vision_config: " : ", ");
             roof_text_plain(&unknown, key);
         }
     }
@@ -111,7 +110,7 @@ static bool fits_together(const struct roof_tower *t)
 static enum roof_status leave_out(const struct config *c, const char *why, const char *key)
 {
     struct roof_text remark = ROOF_TEXT_INIT;
-    roof_text_printf(&remark, "the language model alone: the encoder of images is not counted%s%s",
+    roof_text_printf(&remark, "only the language model is counted, not its vision encoder%s%s",
                      *why == '\0' ? "" : ", because ", why);
     roof_text_plain(&remark, key);
     return roof_model_note_text(c->model, &remark, c->error);
@@ -135,13 +134,13 @@ enum roof_status roof_config_tower(const struct config *c)
         return leave_out(c, "vision_config lacks ", r.missing);
     }
     if (r.unknown != NULL) {
-        return leave_out(c, "it has a value that is not known: ", r.unknown);
+        return leave_out(c, "vision_config has an unknown value of ", r.unknown);
     }
     if (r.tower.head_dim == 0 && r.tower.hidden % r.tower.heads == 0) {
         r.tower.head_dim = r.tower.hidden / r.tower.heads;
     }
     if (r.tower.head_dim == 0 || !fits_together(&r.tower)) {
-        return leave_out(c, "vision_config has sizes that do not go together", "");
+        return leave_out(c, "sizes in vision_config contradict each other", "");
     }
     c->model->tower = r.tower;
     return note_unknown(c, vision);

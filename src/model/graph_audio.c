@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The encoder of audio: from a spectrogram to tokens of the prompt. docs/formulas.md ("Audio"). */
+/* The audio encoder: from a spectrogram to tokens of the prompt. docs/formulas.md ("Audio"). */
 #include "model/audio.h"
 #include "model/graph_parts.h"
 #include "operator/operator.h"

@@ -132,9 +132,9 @@ void roof_graph_altup_correct(struct builder *b);
 void roof_graph_altup_join(struct builder *b);
 /* Adds the residual of low rank beside attention, from what attention has read. */
 void roof_graph_laurel(struct builder *b, const struct roof_reads *normed);
-/* Adds the encoder of images, or what its weights take where the phase does not run it. */
+/* Adds the vision encoder, or what its weights take where the phase does not run it. */
 void roof_graph_encoder(struct builder *b);
-/* Adds the encoder of audio in the same way. */
+/* Adds the audio encoder in the same way. */
 void roof_graph_audio(struct builder *b);
 /* Parts of both encoders: norms, sums and products whose weights are those of class vision; what
  * ends an encoder that was added from a node on: where the pass does not run it, its weights alone

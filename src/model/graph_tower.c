@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The encoder of images: from patches to tokens of the prompt. docs/formulas.md ("Images"). */
+/* The vision encoder: from patches to tokens of the prompt. docs/formulas.md ("Images"). */
 #include <math.h>
 
 #include "model/graph_parts.h"

@@ -165,11 +165,10 @@ static enum roof_status take_config(struct roof_model *model, struct roof_error 
     if (status == ROOF_MEMORY) {
         return roof_no_memory(error);
     }
-    roof_model_note(model, status == ROOF_OK
-                               ? "the headers of its weights are not read, since some of their "
-                                 "names are not known: formats are those of its config"
-                               : "the headers of its weights are not read, since some of their "
-                                 "names are not known: formats are those of the request");
+    roof_model_note(model, status == ROOF_OK ? "some names in the headers of its weights are not "
+                                               "known, so its formats are read from its config"
+                                             : "some names in the headers of its weights are not "
+                                               "known, so its formats are the requested ones");
     return ROOF_OK;
 }
 

@@ -142,8 +142,8 @@ bool roof_model_set_layout(struct roof_model *model, const char *name)
 
 void roof_model_note_predictors(struct roof_model *model)
 {
-    roof_model_note(model,
-                    "the layers for multi-token prediction count only when they draft tokens");
+    roof_model_note(
+        model, "the layers for multi-token prediction (MTP) count only when they draft tokens");
 }
 
 void roof_model_note(struct roof_model *model, const char *remark)

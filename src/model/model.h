@@ -41,7 +41,7 @@ enum roof_weight {
     ROOF_WEIGHT_INDEX,     /**< the projections of an indexer that chooses keys */
     ROOF_WEIGHT_MIXER_IN,  /**< layers with a state: the projections of their input */
     ROOF_WEIGHT_MIXER_OUT, /**< layers with a state: the projection of their output */
-    ROOF_WEIGHT_VISION,    /**< all matrices of the encoders of images and of audio */
+    ROOF_WEIGHT_VISION,    /**< all matrices of the vision and audio encoders */
     ROOF_WEIGHT_COUNT
 };
 
@@ -154,7 +154,7 @@ enum roof_projection_norm {
 
 #define ROOF_PROJECTIONS_MAX 4
 
-/** The encoder of images, whose results stand in the prompt like tokens. */
+/** The vision encoder, whose results stand in the prompt like tokens. */
 struct roof_tower {
     int64_t layers;  /**< that an image passes; 0: there is none, or none that is counted */
     int64_t skipped; /**< layers behind these, whose weights are there, but not needed */
@@ -205,7 +205,7 @@ enum roof_audio_norm {
     ROOF_AUDIO_NORM_POST  /**< one with gain before it, and one without behind it */
 };
 
-/** The encoder of audio, whose results stand in the prompt like tokens: Whisper's, or a conformer.
+/** The audio encoder, whose results stand in the prompt like tokens: Whisper's, or a conformer.
  */
 struct roof_audio {
     int64_t layers; /**< 0: there is none, or none that is counted */

@@ -402,7 +402,7 @@ static double add_part(struct roof_pass_expected *pass, const struct part *part,
     return time_s;
 }
 
-/* Adds what is expected of a stage in one stack to a pass: the encoder of images, which requests
+/* Adds what is expected of a stage in one stack to a pass: the vision encoder, which requests
  * have as a pass of its own, and what follows. */
 static void add_expected(struct roof_pass_expected *pass, const struct costed *stage, size_t stack,
                          const struct engine_part *engine)

@@ -172,8 +172,8 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
                      "of\n  |expected / measured - 1| of %s\n",
                      report->against == NULL ? "the device that was written" : report->against);
     if (beyond) {
-        roof_text_put(out, "  Above 100%, the rates behind the bounds were measured too low, since "
-                           "other programs\n  used the memory or the processors then.\n");
+        roof_text_put(out, "  Above 100%, the rates behind the bounds were measured too low, "
+                           "because other programs\n  used the memory or the processors.\n");
     }
     if (report->compared) {
         roof_text_put(out, roof_agrees(j) ? "  Predictions and measurements agree within 15%.\n"

@@ -102,9 +102,9 @@ void roof_model_report_scenario(struct roof_text *out,
         {"generate", s->generate, s->generate > 0},
         {"chunk", s->chunk, s->phase == ROOF_PHASE_REQUEST && s->chunk > 0},
         {"new tokens", s->chunk, s->phase == ROOF_PHASE_PREFILL && s->chunk != s->context},
-        {"sequences in prefill", s->prefill_batch, s->phase == ROOF_PHASE_MIXED},
-        {"tokens of each", s->chunk, s->phase == ROOF_PHASE_MIXED},
-        {"context of those", s->prefill_context, s->phase == ROOF_PHASE_MIXED},
+        {"prefilling sequences", s->prefill_batch, s->phase == ROOF_PHASE_MIXED},
+        {"new tokens of each", s->chunk, s->phase == ROOF_PHASE_MIXED},
+        {"their context", s->prefill_context, s->phase == ROOF_PHASE_MIXED},
         {"draft tokens", s->draft_tokens, s->draft_tokens > 0},
     };
     const struct size splits[] = {
@@ -371,7 +371,7 @@ static void put_stage(struct roof_text *out, const struct roof_model_prediction 
         return;
     }
     snprintf(detail, sizeof detail,
-             "slowest of %" PRId64 "; the batch runs in %" PRId64 " part%s, all stages take %s",
+             "slowest of %" PRId64 "; the batch runs in %" PRId64 " part%s; all stages take %s",
              s->pp, parts, parts == 1 ? "" : "s",
              roof_format_quantity(all, r->total.time_s, ROOF_UNIT_MILLISECONDS));
     put_line(out, "stage", roof_format_quantity(value, r->slowest_stage_s, ROOF_UNIT_MILLISECONDS),
@@ -390,7 +390,7 @@ static void put_host(struct roof_text *out, const struct roof_model_prediction *
     }
     if (r->scenario.serial_s > 0) {
         roof_format_quantity(value, r->scenario.serial_s, ROOF_UNIT_MILLISECONDS);
-        snprintf(serial, sizeof serial, "%s that no split shortens; ", value);
+        snprintf(serial, sizeof serial, "%s of serial work; ", value);
     }
     roof_format_quantity(value, r->host_s / r->step_s, ROOF_UNIT_FRACTION);
     snprintf(detail, sizeof detail, "%s%s%s of a step", waits, serial, value);
@@ -420,7 +420,7 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
         put_host(out, r);
     }
     if (r->fits == ROOF_FIT_NO) {
-        put_line(out, "tokens/s", "-", "it does not fit");
+        put_line(out, "tokens/s", "-", "does not fit in memory");
     }
     if (!isnan(r->tokens_per_s)) {
         snprintf(detail, sizeof detail, "upper bound; %s per user",
@@ -481,7 +481,7 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
         windowed += layer->windowed && !layer->no_attention && !layer->keyless && layer->ratio == 0;
     }
     const int length =
-        snprintf(detail, sizeof detail, "%s of KV cache per token of the whole model",
+        snprintf(detail, sizeof detail, "KV cache of the whole model: %s per token",
                  roof_format_quantity(token, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY));
     if (windowed > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,
@@ -553,7 +553,8 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
     put_line(out, "parameters", roof_format_quantity(a, limits->parameters, ROOF_UNIT_COUNTS),
              detail);
     if (!isnan(limits->kv_crossover_context)) {
-        snprintf(detail, sizeof detail, "KV reads exceed weight reads from context %.0f on",
+        snprintf(detail, sizeof detail,
+                 "from context %.0f on the KV cache takes more reads than the weights",
                  limits->kv_crossover_context);
         put_line(out, "crossover", detail, "");
     }
@@ -612,7 +613,7 @@ static void put_operators(struct roof_text *out, const struct roof_model_predict
     const size_t count = roof_model_report_order(order, r);
     if (count == 0) {
         roof_text_put(
-            out, "\nFor the operators, ask for one phase: --phase prefill or --phase decode.\n");
+            out, "\nThe table of operators needs one phase: --phase prefill or --phase decode.\n");
         return;
     }
     const struct roof_time_look look =

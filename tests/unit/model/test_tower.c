@@ -144,7 +144,8 @@ static void test_inner_sizes(void **state)
     assert_near(active, 6738939904, 0);
     assert_int_equal(m->tower.layers, 23);
     assert_int_equal(m->tower.skipped, 1);
-    assert_string_equal(m->remarks[0], "text_config leaves out sizes: those of its class are used");
+    assert_string_equal(m->remarks[0],
+                        "text_config leaves out sizes, which are those of its class");
     assert_null(m->remarks[1]);
     roof_model_free(m);
 }
@@ -351,17 +352,17 @@ static void test_unknown_keys(void **state)
                        "\"mystery\": null, \"wonder\": [1]}}");
     assert_int_equal(m->tower.layers, 2);
     assert_string_equal(m->remarks[0],
-                        "unknown keys of vision_config, which are ignored: num_experts, wonder");
+                        "ignored unknown keys of vision_config: num_experts, wonder");
     assert_null(m->remarks[1]);
     roof_model_free(m);
 }
 
 #define NOT_TOGETHER                                                                               \
-    "the language model alone: the encoder of images is not counted, because vision_config has "   \
-    "sizes that do not go together"
+    "only the language model is counted, not its vision encoder, because sizes in vision_config "  \
+    "contradict each other"
 #define NOT_KNOWN                                                                                  \
-    "the language model alone: the encoder of images is not counted, because it has a value that " \
-    "is not known: "
+    "only the language model is counted, not its vision encoder, because vision_config has "       \
+    "an unknown value of "
 #define SQUARE(hidden, layers, side)                                                               \
     "\"vision_config\": {\"hidden_size\": " hidden ", \"num_hidden_layers\": " layers              \
     ", \"num_attention_heads\": 4, \"intermediate_size\": 9, \"patch_size\": 14, "                 \
@@ -405,9 +406,9 @@ static void test_left_out(void **state)
         const char *note; /* its begin */
     } rows[] = {
         {MODEL("florence2", "llama", SIGLIP),
-         "the language model alone: the encoder of images is not counted"},
+         "only the language model is counted, not its vision encoder"},
         {MODEL("llava", "llama", "\"vision_config\": {\"model_type\": \"siglip_vision_model\"}"),
-         "the language model alone: the encoder of images is not counted"},
+         "only the language model is counted, not its vision encoder"},
         {MODEL("llava", "llama", "\"vision_feature_layer\": [-2, -5], " CLIP),
          NOT_KNOWN "vision_feature_layer"},
         {MODEL("llava", "llama", "\"vision_feature_layer\": 25, " CLIP),
@@ -428,14 +429,14 @@ static void test_left_out(void **state)
                "\"merge_kernel_size\": [2, 3]}"),
          NOT_KNOWN "merge_kernel_size"},
         {MODEL("gemma3", "gemma3_text", "\"vision_config\": {\"hidden_size\": 9}"),
-         "the language model alone: the encoder of images is not counted, because vision_config "
+         "only the language model is counted, not its vision encoder, because vision_config "
          "lacks num_hidden_layers"},
         {MODEL("gemma3", "gemma3_text",
                "\"mm_tokens_per_image\": 200, \"vision_config\": {\"hidden_size\": 64, "
                "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"intermediate_size\": 9, "
                "\"patch_size\": 14, \"image_size\": 896}"),
-         "the language model alone: the encoder of images is not counted, because vision_config "
-         "has sizes that do not go together"},
+         "only the language model is counted, not its vision encoder, because sizes in "
+         "vision_config contradict each other"},
         /* 65 elements in four heads. */
         {MODEL("gemma3", "gemma3_text", SQUARE("65", "2", "896")), NOT_TOGETHER},
         {MODEL("gemma3", "gemma3_text", SQUARE("64", "5000", "896")), NOT_TOGETHER},
