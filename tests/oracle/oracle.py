@@ -330,7 +330,7 @@ def model_row(row):
         tokens_per_step=row["tokens_per_step"], tokens_per_s=scaled(rate, Fraction(1, copies)),
         tokens_per_s_per_user=scaled(rate, s.batch), dp=copies,
         devices=s.tp * s.pp * s.groups * copies,
-        image_tokens=s.image_tokens or None, attention_dp=s.groups, moe_tp=s.cut,
+        image_tokens=s.image_tokens or None, audio_tokens=s.audio_tokens or None, attention_dp=s.groups, moe_tp=s.cut,
         moe_ep=s.parts)
     if "draft" in row:
         row_of["draft_ms"] = row["draft"] * 1000
