@@ -2,8 +2,8 @@
 """Encoders of audio, written a second time from docs/formulas.md ("Audio")."""
 from formats import Refused
 
-# The frames of a second, the longest clip of most families, and the rows of a clip that is filled up.
-FRAMES, LONGEST, FILLED = 100, 30, 1500
+# The frames of a second, and the longest clip of most families in seconds.
+FRAMES, LONGEST = 100, 30
 RATE, HOP = 16000, 160
 
 
@@ -16,7 +16,8 @@ def encoder(config, hidden):
     """The audio encoder of a config; None if there is none that is counted."""
     kind, a = config.get("model_type"), config.get("audio_config")
     known = {"qwen2_audio": Whisper, "voxtral": Whisper, "gemma4": Conformer, "gemma3n": Conformer}
-    return known[kind](kind, a, hidden) if a and kind in known else None
+    found = known[kind](kind, a, hidden) if isinstance(a, dict) and kind in known else None
+    return found if found and found.whole() else None
 
 
 def add(graph, one, clips, seconds):
@@ -29,6 +30,10 @@ class Encoder:
 
     def __init__(self, kind, hidden):
         self.kind, self.out = kind, hidden
+
+    def whole(self):
+        """Whether its sizes go together."""
+        return self.hidden % self.heads == 0
 
     def check(self, seconds):
         if seconds > LONGEST and self.kind != "voxtral":
@@ -83,25 +88,30 @@ class Whisper(Encoder):
         self.inner = get(5120, "encoder_ffn_dim", "intermediate_size")
         self.bins, self.positions = get(128, "num_mel_bins"), get(1500, "max_source_positions")
 
+    def whole(self):
+        joined = self.kind != "voxtral" or \
+            self.inner % self.hidden == 0 and self.positions % (self.inner // self.hidden) == 0
+        return joined and super().whole()
+
     def pieces(self, clips, seconds):
         """Windows of 30 s."""
         return clips * -(-seconds // LONGEST)
 
     def rows(self, seconds):
-        return FILLED * self.pieces(1, seconds)
+        return self.positions * self.pieces(1, seconds)
 
     def tokens(self, seconds):
         self.check(seconds)
         if self.kind == "voxtral":
             return self.rows(seconds) * self.hidden // self.inner
-        return min(half(FRAMES * seconds), FILLED) // 2
+        return min(half(FRAMES * seconds), self.positions) // 2
 
     def widest(self, seconds):
         return self.rows(seconds) * max(3 * self.hidden, self.inner, 2 * self.bins, self.out)
 
     def run(self, graph, clips, seconds):
         convolve, norm, vector, attend, product, last = self.bind(graph, clips, seconds)
-        h, n, each = self.hidden, clips * self.rows(seconds), FILLED
+        h, n, each = self.hidden, clips * self.rows(seconds), self.positions
         convolve("audio_conv_0", 2 * each, h, self.bins, 3, 1, True)
         vector("audio_conv_act_0", "gelu", 2 * n, h)
         convolve("audio_conv_1", each, h, h, 3, 2, True)
@@ -112,7 +122,7 @@ class Whisper(Encoder):
         product("audio_qkv_proj", n, 3 * h, h, bias=True)
         kept = last().resident  # K has no bias
         kept[-1] = (kept[-1][0], 2 * h, 0, 0)
-        attend(self.pieces(clips, seconds), FILLED, 0, 0)
+        attend(self.pieces(clips, seconds), each, 0, 0)
         product("audio_o_proj", n, h, h, bias=True)
         vector("audio_attn_add", "add", n, h)
         norm("audio_mlp_norm", n, h, "layernorm")
@@ -125,7 +135,7 @@ class Whisper(Encoder):
             norm("audio_final_norm", n, h, "layernorm")
             m = n * h // self.inner
             product("audio_project_0", m, self.out, self.inner)
-            vector("audio_project_act_0", "gelu", m, self.out)
+            vector("audio_project_act", "gelu", m, self.out)
             product("audio_project_1", m, self.out, self.out)
         else:
             vector("audio_pool", "add", n // 2, h)
@@ -235,18 +245,16 @@ class Conformer(Encoder):
         product("audio_project_0", n, self.out, h)
         norm("audio_project_post_norm", n, self.out, gain=False)
         like = last()
-        held = [(f.stored("vision"), self.words * h, 1, self.words), (f.stored("norm"), h, 0, 0)]
+        held = [(f.stored("norm"), (self.words + 1) * h, 0, 0)]  # a table, and a norm
         return {type(like)("audio_words", like.op, like.dims, like.formats, held): 1}
 
 
 def config(random, kind):
     """The audio_config of an encoder that nobody trained; some of its keys are missing."""
-    heads = random.choice((2, 4, 5, 8))
+    heads = random.choice((2, 4, 5, 8, 20))
     a = (whisper if kind in ("qwen2_audio", "voxtral") else conformer)(
         random, kind, heads * random.randint(3, 80), heads)
-    fixed = ("d_model", "hidden_size", "encoder_ffn_dim", "intermediate_size")
-    return {key: value for key, value in a.items()
-            if key in fixed or "heads" in key or random.random() < 0.8}
+    return {key: value for key, value in a.items() if random.random() < 0.85}
 
 
 def whisper(random, kind, hidden, heads):
@@ -255,7 +263,7 @@ def whisper(random, kind, hidden, heads):
              "d_model encoder_layers encoder_attention_heads encoder_ffn_dim").split()
     inner = hidden * random.randint(1, 6) if kind == "voxtral" else random.randint(9, 900)
     return dict(zip(names, (hidden, random.randint(1, 9), heads, inner)),
-                num_mel_bins=random.choice((80, 128, 81)), max_source_positions=1500)
+                num_mel_bins=random.choice((80, 128, 81)), max_source_positions=random.choice((1500, 1500, 1500, 900, 61)))
 
 
 def conformer(random, kind, hidden, heads):
@@ -276,4 +284,5 @@ def behind(random, text):
     """A drawn config of a language model with an audio encoder."""
     kind = "gemma3n" if text["model_type"] == "gemma3n_text" else random.choice(
         ("qwen2_audio", "voxtral", "gemma4"))
+    text.setdefault("num_key_value_heads", text["num_attention_heads"])
     return dict(model_type=kind, text_config=text, audio_config=config(random, kind))

@@ -551,7 +551,7 @@ def media(random, d, model):
             d["audio"] = random.randint(1, 3)
         if chance(random, 0.8 if "audio" in d else 0.05):
             longest = 30 if chance(random, 0.9) else 200
-            d["audio_length"] = random.randint(1, longest)
+            d["audio_length_s"] = random.randint(1, longest)
     if chance(random, 0.5) and "audio" in d and "context" in d:
         d["context"] += 400
 

@@ -77,7 +77,7 @@ def spread(assignments):
 
 
 # What is asked of images and audio.
-MEDIA = ("images", "image_size", "audio", "audio_length")
+MEDIA = ("images", "image_size", "audio", "audio_length_s")
 # Lists with a number for each layer, all alike.
 EQUAL = ("moe_intermediate_size", "intermediate_size", "moe_topk", "num_shared_expert")
 
@@ -496,12 +496,12 @@ class Scenario:
         """Images and audio of a prompt, and how many of its tokens they are."""
         alone, tower, encoder = self.phase == "encode", model.tower, model.audio
         width, height = (int(x) for x in asked.get("image_size", "1024x1024").split("x"))
-        self.size, self.seconds = (width, height), asked.get("audio_length", 30)
+        self.size, self.seconds = (width, height), asked.get("audio_length_s", 30)
         none = alone and "images" not in asked and "audio" not in asked
         self.images = asked.get("images", int(none and tower is not None))
         self.clips = asked.get("audio", int(none and tower is None))
         ends = self.phase in ("prefill", "encode")
-        for count, part, key in ((self.images, tower, "image_size"), (self.clips, encoder, "audio_length")):
+        for count, part, key in ((self.images, tower, "image_size"), (self.clips, encoder, "audio_length_s")):
             if key in asked and not count or count and not (part and ends):
                 raise Refused("images or audio")
         self.image_tokens = self.images and self.images * tower.tokens(*self.size)
