@@ -54,10 +54,10 @@ static enum roof_status read_whisper(struct audio_reading *r)
 {
     struct roof_audio *const a = &r->audio;
     const struct size sizes[] = {
-        {{"d_model", "hidden_size"}, &a->hidden, 0, 1},
-        {{"encoder_layers", "num_hidden_layers"}, &a->layers, 0, 1},
+        {{"d_model", "hidden_size"}, &a->hidden, 1280, 1},
+        {{"encoder_layers", "num_hidden_layers"}, &a->layers, 32, 1},
         {{"encoder_attention_heads", "num_attention_heads"}, &a->heads, 20, 1},
-        {{"encoder_ffn_dim", "intermediate_size"}, &a->intermediate, 0, 1},
+        {{"encoder_ffn_dim", "intermediate_size"}, &a->intermediate, 5120, 1},
         {{"num_mel_bins", NULL}, &a->mels, 128, 1},
         {{"max_source_positions", NULL}, &a->positions, 1500, 1}};
     a->pooled = a->joined = 1;
@@ -118,7 +118,7 @@ static enum roof_status read_conformer(struct audio_reading *r, int64_t hidden,
         {{"attention_context_left", "conf_attention_context_left"}, &a->window, 13, 1},
         {{"attention_context_right", "conf_attention_context_right"}, &a->right, 0, 0},
         {{"input_feat_size", NULL}, &a->mels, 128, 1},
-        {{"conf_reduction_factor", NULL}, &a->stride, 1, 1}};
+        {{"conf_reduction_factor", NULL}, &a->stride, 4, 1}};
     TRY(read_sizes(r, sizes, COUNT(sizes)));
     a->intermediate = 4 * a->hidden;
     a->window += a->right;
