@@ -636,7 +636,7 @@ static enum roof_status set_context(struct roof_plan_problem *problem, struct ro
     roof_split_put(&resolved, &whole);
     if (!request) { /* a decode step has neither */
         resolved.prefix_hit = 0;
-        resolved.images = resolved.image_size = 0;
+        roof_images_none(&resolved);
     }
     TRY(roof_scenario_resolve(&resolved, problem->model, error));
     problem->base.chunk = resolved.chunk;

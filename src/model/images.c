@@ -18,6 +18,38 @@ int64_t roof_image_tokens(const struct roof_scenario *s, const struct roof_model
                : 0;
 }
 
+int64_t roof_image_places(const struct roof_scenario *s, const struct roof_model *m)
+{
+    return m->tower.crossed ? s->images : roof_image_tokens(s, m);
+}
+
+int64_t roof_image_keys(const struct roof_scenario *s, const struct roof_model *m)
+{
+    const struct roof_sizes size = roof_sizes_unpack(s->seen_size);
+    return m->tower.crossed && s->seen_images > 0
+               ? s->seen_images * roof_tower_image(&m->tower, size.size[0], size.size[1]).tokens
+               : 0;
+}
+
+bool roof_encodes_images(const struct roof_scenario *s)
+{
+    return s->images > 0 && (s->phase == ROOF_PHASE_PREFILL || s->phase == ROOF_PHASE_ENCODE);
+}
+
+void roof_images_none(struct roof_scenario *s)
+{
+    s->images = s->image_size = s->seen_images = s->seen_size = 0;
+}
+
+void roof_images_encoded(struct roof_scenario *s)
+{
+    if (s->images > 0) {
+        s->seen_images = s->images;
+        s->seen_size = s->image_size;
+    }
+    s->images = s->image_size = 0;
+}
+
 const char *roof_image_size_name(char out[ROOF_IMAGE_SIZE_SIZE], const struct roof_scenario *s)
 {
     const struct roof_sizes size = roof_sizes_unpack(s->image_size);
@@ -29,13 +61,21 @@ const char *roof_image_size_name(char out[ROOF_IMAGE_SIZE_SIZE], const struct ro
     return out;
 }
 
+static int64_t usual_size(void)
+{
+    const struct roof_sizes usual = {{IMAGE_SIDE_DEFAULT, IMAGE_SIDE_DEFAULT}};
+    return roof_sizes_pack(&usual);
+}
+
 enum roof_status roof_images_resolve(struct roof_scenario *s, const struct roof_model *m,
                                      struct roof_error *error)
 {
     const bool encodes = s->phase == ROOF_PHASE_ENCODE;
-    const bool prompts = encodes || s->phase == ROOF_PHASE_PREFILL || s->generate > 0;
+    const bool prompts =
+        encodes || s->phase == ROOF_PHASE_PREFILL || s->generate > 0 || m->tower.crossed;
     s->images = encodes && s->images == 0 ? 1 : s->images;
     if (s->images == 0 && s->image_size == 0) {
+        s->seen_size = s->seen_images > 0 && s->seen_size == 0 ? usual_size() : s->seen_size;
         return ROOF_OK;
     }
     if (s->images == 0) {
@@ -50,10 +90,9 @@ enum roof_status roof_images_resolve(struct roof_scenario *s, const struct roof_
                               ROOF_KEY("images") " needs " ROOF_KEY(
                                   "phase") " prefill or encode, or " ROOF_KEY("prompt"));
     }
-    if (s->image_size == 0) {
-        const struct roof_sizes usual = {{IMAGE_SIDE_DEFAULT, IMAGE_SIDE_DEFAULT}};
-        s->image_size = roof_sizes_pack(&usual);
-    }
+    s->image_size = s->image_size == 0 ? usual_size() : s->image_size;
+    s->seen_images = s->images;
+    s->seen_size = s->image_size;
     return ROOF_OK;
 }
 
@@ -80,7 +119,7 @@ enum roof_status roof_images_alone(const struct roof_scenario *s, struct roof_er
 enum roof_status roof_images_check(const struct roof_scenario *s, const struct roof_model *m,
                                    struct roof_error *error)
 {
-    const int64_t tokens = roof_image_tokens(s, m);
+    const int64_t tokens = roof_image_places(s, m);
     const bool request = s->phase == ROOF_PHASE_REQUEST;
     const int64_t prompt = request ? s->prompt : s->context;
     return s->phase == ROOF_PHASE_ENCODE || tokens <= prompt

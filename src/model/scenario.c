@@ -355,7 +355,7 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
         return roof_images_alone(s, error);
     }
     if (s->context == 0) {
-        const int64_t images = roof_image_tokens(s, m);
+        const int64_t images = roof_image_places(s, m);
         const int64_t usual = default_context(s, m);
         s->context = images > usual ? images : usual;
     }
@@ -673,7 +673,7 @@ void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *d
     decode->context = request ? asked->prompt + asked->generate : asked->context;
     decode->prompt = decode->generate = 0;
     decode->chunk = 0;
-    decode->images = decode->image_size = 0;
+    roof_images_encoded(decode);
     decode->prefix_hit = 0;
 }
 

@@ -93,6 +93,8 @@ struct roof_scenario {
     int64_t prompt;          /**< request: tokens of the prompt */
     int64_t images;          /**< of each prompt, whose tokens are among those of the prompt */
     int64_t image_size;      /**< width x height in pixels, packed (default 1024x1024) */
+    int64_t seen_images;     /**< of each prompt, which another pass has encoded, and their size; */
+    int64_t seen_size;       /**< set by requests and by images, not inputs */
     int64_t generate;     /**< request: tokens generated, the first one from the prefill included */
     int64_t static_batch; /**< flag, request: all prompts are prefilled together, then all sequences
                                decode together; else requests follow each other without end */
@@ -190,8 +192,19 @@ int64_t roof_microbatches(const struct roof_scenario *scenario);
 /** Returns how many tokens of a prompt are not in the prefix cache: at least one. */
 int64_t roof_uncached(int64_t prompt, double prefix_hit);
 
-/** Returns how many tokens the images of a prompt are in a resolved scenario. */
+/** Returns how many tokens the encoder makes of the images of a prompt in a resolved scenario. */
 int64_t roof_image_tokens(const struct roof_scenario *scenario, const struct roof_model *model);
+/** Returns how many of the prompt's tokens stand for its images: those of the encoder, or one for
+ * each image where layers of the text attend to what the encoder makes. */
+int64_t roof_image_places(const struct roof_scenario *scenario, const struct roof_model *model);
+/** Returns how many keys of images the tokens of a sequence attend to in such layers; 0: none. */
+int64_t roof_image_keys(const struct roof_scenario *scenario, const struct roof_model *model);
+/** Tells whether a pass of a resolved scenario encodes images. */
+bool roof_encodes_images(const struct roof_scenario *scenario);
+/** Leaves a scenario with text alone. */
+void roof_images_none(struct roof_scenario *scenario);
+/** Makes the images of a scenario those that another pass has encoded. */
+void roof_images_encoded(struct roof_scenario *scenario);
 /** Writes the size of the images of a resolved scenario, "1024x768", or "" without images. */
 #define ROOF_IMAGE_SIZE_SIZE 24
 const char *roof_image_size_name(char out[ROOF_IMAGE_SIZE_SIZE],

@@ -539,7 +539,7 @@ enum roof_status roof_model_limits(struct roof_limits *out,
         if (scenario->phase == ROOF_PHASE_PREFILL && scenario->chunk > 0) {
             search.least = scenario->chunk;
         }
-        const int64_t images = roof_image_tokens(&prediction->scenario, prediction->model);
+        const int64_t images = roof_image_places(&prediction->scenario, prediction->model);
         if (images > 0) {
             search.least = images > search.least ? images : search.least;
             search.least = least_with_images(&search, search.least);

@@ -302,6 +302,8 @@ def config(random):
         stateful(random, c)
     elif kind == "gemma3_text" and chance(random, 0.3):
         predicted(random, c)
+    elif kind == "llama" and chance(random, 0.4):
+        return crossed(random, c)
     elif kind in ("qwen3_moe", "gemma3_text") and chance(random, 0.4):
         uneven(random, c)
     if chance(random, 0.5):
@@ -384,6 +386,16 @@ def compressed(random, c, heads):
              o_lora_rank=8 * random.randint(1, 40), n_routed_experts=experts, n_shared_experts=1,
              num_experts_per_tok=random.randint(1, 4), moe_intermediate_size=16 * size(random, 6),
              compress_ratios=[random.choice((0, 4, 4, 128)) for _ in range(c["num_hidden_layers"] + 1)])
+    return c
+
+
+def crossed(random, c):
+    """Turns a drawn config into one whose text attends to images."""
+    for key in ("attention_bias", "num_nextn_predict_layers", "tie_word_embeddings", "head_dim"):
+        c.pop(key, None)
+    layers = range(c["num_hidden_layers"])
+    c.update(model_type="mllama_text_model", cross_attention_layers=random.sample(
+        layers, random.randint(1, len(layers))))
     return c
 
 
@@ -515,7 +527,7 @@ def scenario(random, model):
         d.pop("phase", None)
         d.update(in_flight(random))
     if model.tower:
-        images(random, d)
+        images(random, model, d)
     for key, likely in (("tp", 0.4), ("pp", 0.4), ("ep", 0.4 if model.experts > 1 else 0.02)):
         if chance(random, likely):
             d[key] = random.choice((1, 2, 2, 4, 8, 3))
@@ -530,7 +542,7 @@ def scenario(random, model):
     return d
 
 
-def images(random, d):
+def images(random, model, d):
     """Images in a prompt, or alone."""
     if chance(random, 0.2):
         for key in ("context", "chunk", "prefix_hit", "prompt", "generate", "static", "draft_tokens",
@@ -538,7 +550,8 @@ def images(random, d):
             if chance(random, 0.98):
                 d.pop(key, None)
         d["phase"] = "encode"
-    if d.get("phase") in ("prefill", "encode") or "prompt" in d or chance(random, 0.03):
+    often = 0.5 if model.tower.crossed else 0.03
+    if d.get("phase") in ("prefill", "encode") or "prompt" in d or chance(random, often):
         if chance(random, 0.7):
             d["images"] = random.randint(1, 3)
         if chance(random, 0.7 if "images" in d else 0.05):
@@ -587,7 +600,7 @@ def drawn_models(random, folder):
     result = {}
     for number in range(60):
         drawn = config(random)
-        if chance(random, 0.25):
+        if chance(random, 0.8 if drawn["model_type"] == "mllama_text_model" else 0.25):
             drawn = towers.config(random, drawn)
         path = model_file(folder, number, drawn)
         result[path] = models.Model(drawn, path)
