@@ -107,6 +107,8 @@ static const struct family families[] = {
     {.type = "hunyuan"},
     {.type = "hunyuan_v1_dense", .flags = QK_NORM},
     {.type = "hunyuan_v1_moe", .flags = QK_NORM},
+    {.type = "mllama", .crossed = true},
+    {.type = "mllama_text_model", .crossed = true},
     {.type = "llama4", .flags = QK_NORM | CHUNKS},
     {.type = "llama4_text", .flags = QK_NORM | CHUNKS},
     {.type = "falcon_h1", .flags = BESIDE, .mixer = ROOF_MIXER_SSD},

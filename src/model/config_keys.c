@@ -271,6 +271,7 @@ static bool passes(const struct config *c, const char *key)
     if (roof_config_is_size(key) || roof_config_own_key(c, key) ||
         ((c->family->flags & OWN_WINDOWS) != 0 &&
          roof_config_key_in(key, window_keys, COUNT(window_keys))) ||
+        (c->family->crossed && strcmp(key, "cross_attention_layers") == 0) ||
         (c->family->altup && roof_config_key_in(key, altup_keys, COUNT(altup_keys))) ||
         (c->family->doubled && roof_config_key_in(key, doubled_keys, COUNT(doubled_keys))) ||
         ((c->family->flags & CHUNKS) != 0 &&

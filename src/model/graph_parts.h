@@ -132,6 +132,18 @@ void roof_graph_altup_correct(struct builder *b);
 void roof_graph_altup_join(struct builder *b);
 /* Adds the residual of low rank beside attention, from what attention has read. */
 void roof_graph_laurel(struct builder *b, const struct roof_reads *normed);
+/* Tells whether the layers that are being built are on the host. */
+bool roof_graph_on_host(const struct builder *b);
+/* Adds the cache of these layers to that of the graph. */
+void roof_graph_cache(struct builder *b);
+/* Adds what makes keys and values of images for the layers of the stage that attend to them, where
+ * the pass encodes images; else counts its weights as idle. */
+void roof_graph_image_keys(struct builder *b);
+/* Adds attention to images, from the hidden states to its output. */
+void roof_graph_crossed(struct builder *b);
+/* Counts the weights of layers that attend to images where there are none: but for those that make
+ * keys and values. */
+void roof_graph_skip_crossed(struct builder *b);
 /* Adds the vision encoder, or what its weights take where the phase does not run it. */
 void roof_graph_encoder(struct builder *b);
 /* Adds the audio encoder in the same way. */

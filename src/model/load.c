@@ -144,7 +144,8 @@ static bool has_own_sizes(const struct roof_model *m)
     for (int64_t c = 0; c < m->layer_classes && !own; c++) {
         const struct roof_layer *const layer = &m->layer[c];
         own = layer->heads > 0 || layer->kv_heads > 0 || layer->head_dim > 0 ||
-              layer->intermediate > 0 || layer->keyless || layer->value_is_key || layer->blocks;
+              layer->intermediate > 0 || layer->keyless || layer->value_is_key || layer->blocks ||
+              layer->crossed;
     }
     return own;
 }

@@ -103,6 +103,9 @@ struct roof_layer {
     bool keyless; /**< attention reads what an earlier layer has cached: no K and V of its own */
     bool blocks;  /**< attention sees blocks of keys that an indexer chooses */
     bool value_is_key; /**< V is what the projection of K makes, before norm and rotation */
+    /** Attention reads keys and values of images, which its weights make once for each prompt. A
+     * prompt without images skips the layer. */
+    bool crossed;
     /** Sizes that are other than the model's; 0: the model's. */
     int32_t heads;
     int32_t kv_heads;
@@ -168,6 +171,10 @@ struct roof_tower {
     int64_t window; /**< patches of the side of a window; 0: attention is over a whole grid */
     int64_t full;   /**< layers whose attention is over a whole grid in spite of a window */
     int64_t position_rows; /**< rows of a learned table of positions */
+    int64_t tile_rows;     /**< rows of tables that say which square of how many it is */
+    int64_t late_rows;     /**< those that are added before the last layers */
+    int64_t scalars;       /**< gates of one element */
+    int64_t row_unit; /**< rows of a square are filled up to a multiple of it; 0: they are not */
     enum roof_image_fit fit;
     int64_t least_pixels;
     int64_t most_pixels;
@@ -181,6 +188,10 @@ struct roof_tower {
     int64_t taps;     /**< layers whose results are projected like that of the last one */
     bool grows;       /**< an image that is narrower than a token is scaled up to it first */
     bool no_overview; /**< an image that is cut has no square of all of it */
+    /** Layers of the text attend to the results, which are no tokens of the prompt. The encoder has
+     * as many squares of each image as there may be, and these attend to each other. */
+    bool crossed;
+    bool plain_out; /**< the product behind attention has no bias, in spite of `bias` */
     bool gated;
     bool layernorm;
     bool qkv_bias;
@@ -250,6 +261,7 @@ struct roof_model {
     const char *confidence; /**< "" when unknown */
     int64_t hidden;
     int64_t vocab;
+    int64_t extra_rows; /**< of the embedding, beyond the vocabulary */
     int64_t layers;
     int64_t predict_layers; /**< modules for multi-token prediction behind the layers, not among
                                  them; each is like the last layer */

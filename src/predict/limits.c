@@ -539,7 +539,7 @@ enum roof_status roof_model_limits(struct roof_limits *out,
         if (scenario->phase == ROOF_PHASE_PREFILL && scenario->chunk > 0) {
             search.least = scenario->chunk;
         }
-        const int64_t media = roof_media_tokens(&prediction->scenario, prediction->model);
+        const int64_t media = roof_media_places(&prediction->scenario, prediction->model);
         if (media > 0) {
             search.least = media > search.least ? media : search.least;
             search.least = least_with_media(&search, search.least);

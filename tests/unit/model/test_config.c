@@ -620,6 +620,14 @@ static void test_states(void **state)
             "intermediate_size above 0");
     refused("{\"model_type\": \"gemma3n_text\", " SIZES ",\n\"altup_num_inputs\": 1}", 2, 21,
             "altup_num_inputs must be an integer from 2 to 1000000000");
+    refused("{\"model_type\": \"mllama\", " SIZES "}", 1, 1,
+            "cross_attention_layers must be an array with the numbers of layers");
+    refused("{\"model_type\": \"mllama\", " SIZES ",\n\"cross_attention_layers\": []}", 2, 27,
+            "cross_attention_layers must be an array with the numbers of layers");
+    refused("{\"model_type\": \"mllama\", " SIZES ",\n\"cross_attention_layers\": [1, 6]}", 2, 31,
+            "cross_attention_layers must be an integer from 0 to 5");
+    refused("{" LLAMA ",\n\"cross_attention_layers\": [1]}", 2, 27,
+            "the key cross_attention_layers is not understood: some layers attend to images");
     refused("{\"model_type\": \"kimi_linear\", " SIZES ",\n\"linear_attn_config\": 4}", 2, 23,
             "linear_attn_config must be an object");
     refused("{\"model_type\": \"kimi_k3\", " SIZES ", " KDA("1") ",\n\"attn_res_block_size\": 0}",
@@ -1214,6 +1222,10 @@ static const struct published {
     {"llama-3.1-8b", 8030261248, 8030261248, 8030261248, 0, 0, "dimensions of Llama-3-8B"},
     {"llama-3.1-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "dimensions of Llama-3-70B"},
     {"llama-3.3-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "dimensions of Llama-3-70B"},
+    {"llama-3.2-11b-vision", 10670220835, 8030294016, 10.6e9, 1e8, 0,
+     "meta-llama/Llama-3.2-11B-Vision page, digits cut off"},
+    {"llama-3.2-90b-vision", 88593355323, 70553772032, 88.8e9, 25e7, 0,
+     "meta-llama/Llama-3.2-90B-Vision page"},
     {"llama-3.1-405b", 405853388800, 405853388800, 405e9, 1e9, 0, "model card"},
     /* The presets count the tied head a second time: 128256 x 2048 and 128256 x 3072. */
     {"llama-3.2-1b", 1235814400, 1235814400, 1498482688, 0, 262668288, KERAS},
