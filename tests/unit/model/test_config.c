@@ -627,7 +627,7 @@ static void test_states(void **state)
     refused("{\"model_type\": \"mllama\", " SIZES ",\n\"cross_attention_layers\": [1, 6]}", 2, 31,
             "cross_attention_layers must be an integer from 0 to 5");
     refused("{" LLAMA ",\n\"cross_attention_layers\": [1]}", 2, 27,
-            "the key cross_attention_layers is not understood: some layers attend to images");
+            "the key cross_attention_layers is not supported: some layers attend to images");
     refused("{\"model_type\": \"kimi_linear\", " SIZES ",\n\"linear_attn_config\": 4}", 2, 23,
             "linear_attn_config must be an object");
     refused("{\"model_type\": \"kimi_k3\", " SIZES ", " KDA("1") ",\n\"attn_res_block_size\": 0}",
