@@ -365,7 +365,7 @@ static enum roof_status range_error(struct roof_error *error, const char *what, 
 {
     return roof_error_set(error, ROOF_USAGE,
                           "%s must be an integer from %" PRId64 " to %" PRId64
-                          " (k, M and G stand for powers of 1000, Ki, Mi and Gi of 1024), not '%s'",
+                          " (suffixes: k, M, G, Ki, Mi, Gi), not '%s'",
                           what, min, max, text);
 }
 

@@ -497,15 +497,24 @@ static const struct {
                   {"nvlink_gb_s", "link_gb_s"},
                   {"network", "network_gb_s"}};
 
+const char *roof_figure_meant(const char *word)
+{
+    for (size_t i = 0; i < COUNT(meant_keys); i++) {
+        if (strcasecmp(word, meant_keys[i].word) == 0) {
+            return meant_keys[i].key;
+        }
+    }
+    return NULL;
+}
+
 static enum roof_status unknown_key(struct reader *r, const roof_json_value *item)
 {
     const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT + COUNT(word_keys) + COUNT(others)];
     size_t count = 0;
-    for (size_t i = 0; i < COUNT(meant_keys); i++) {
-        if (strcasecmp(roof_json_key(item), meant_keys[i].word) == 0) {
-            return roof_json_error(r->json, item, r->error, "unknown key '%s'; did you mean %s?",
-                                   roof_json_key(item), meant_keys[i].key);
-        }
+    const char *const meant = roof_figure_meant(roof_json_key(item));
+    if (meant != NULL) {
+        return roof_json_error(r->json, item, r->error, "unknown key '%s'; did you mean %s?",
+                               roof_json_key(item), meant);
     }
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         known[count++] = figure_keys[i].key;

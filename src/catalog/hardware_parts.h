@@ -13,6 +13,8 @@
 bool roof_hardware_adopt(struct roof_hardware *hardware, void *memory);
 /* Tells whether a key is that of a figure, or its other one. */
 bool roof_figure_named(enum roof_figure_id id, const char *key);
+/* Returns the key that a word which is none stands for, such as "vram"; NULL if it is unknown. */
+const char *roof_figure_meant(const char *word);
 /* Tells whether figures of a unit are whole numbers. */
 bool roof_figure_is_count(enum roof_unit unit);
 /* Finds the formats that a key of a peak table stands for. Returns how many; 0 when the key is

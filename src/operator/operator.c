@@ -269,7 +269,8 @@ const struct roof_operator_row roof_operator_rows[ROOF_OPERATOR_COUNT] = {
                                     .required = BIT(TOKENS) | BIT(HIDDEN),
                                     .formula = roof_formula_hyper_expand},
     [ROOF_OPERATOR_DEPTH_MIX] = {.name = "depth-mix",
-                                 .summary = "attention over what earlier blocks of layers left",
+                                 .summary =
+                                     "attention over the outputs of earlier blocks of layers",
                                  .kind = ROOF_KIND_VECTOR,
                                  DIMS(D(TOKENS), D(HIDDEN), D(STREAMS)),
                                  .required = BIT(TOKENS) | BIT(HIDDEN),

@@ -346,7 +346,7 @@ static void put_drafts(struct roof_text *out, const struct roof_model_prediction
     if (s->draft_tokens <= 0) {
         return;
     }
-    snprintf(detail, sizeof detail, "expected with %" PRId64 " draft%s, %s accepted each",
+    snprintf(detail, sizeof detail, "mean with %" PRId64 " draft token%s, %s accepted each",
              s->draft_tokens, s->draft_tokens == 1 ? "" : "s",
              roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION));
     put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
@@ -566,7 +566,7 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
              detail);
     if (!isnan(limits->kv_crossover_context)) {
         snprintf(detail, sizeof detail,
-                 "from context %.0f on the KV cache takes more reads than the weights",
+                 "from context %.0f on, the KV cache takes more reads than the weights",
                  limits->kv_crossover_context);
         put_line(out, "crossover", detail, "");
     }

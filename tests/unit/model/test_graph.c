@@ -2569,11 +2569,11 @@ static void test_refused_splits(void **state)
     refused(DENSE, WITH(.tp = 2, .moe_tp = 2), "tiny has no experts for moe_tp 2");
     refused(DENSE, WITH(.tp = 2, .moe_ep = 2), "tiny has no experts for moe_ep 2");
     refused(MOE, WITH(.tp = 4, .moe_ep = 3),
-            "tp 4 x attention_dp 1 = 4 devices share the experts, which moe_ep 3 does not divide");
+            "moe_ep 3 must divide the devices of the experts, tp 4 x attention_dp 1 = 4");
     refused(MOE, WITH(.tp = 2, .attention_dp = 2, .moe_tp = 8),
-            "tp 2 x attention_dp 2 = 4 devices share the experts, which moe_tp 8 does not divide");
+            "moe_tp 8 must divide the devices of the experts, tp 2 x attention_dp 2 = 4");
     refused(MOE, WITH(.tp = 2, .moe_tp = 2, .moe_ep = 2),
-            "tp 2 x attention_dp 1 = 2 devices share the experts, not moe_tp 2 x moe_ep 2 = 4");
+            "moe_tp 2 x moe_ep 2 = 4 must be equal to tp 2 x attention_dp 1 = 2");
     refused(MOE, WITH(.attention_dp = 16, .moe_ep = 16),
             "tiny has 8 experts, which moe_ep 16 does not divide");
     refused(MOE, WITH(.attention_dp = 16),
