@@ -242,8 +242,9 @@ void roof_asking_bad_records(const struct roof_asking *a, const struct roof_reco
 {
     struct roof_error sum;
     if (records->bad > 0) {
-        (void)roof_error_set(&sum, ROOF_INVALID, "lines left out as wrong: %" PRIu64 " of %" PRIu64,
-                             records->bad, records->count);
+        (void)roof_error_set(&sum, ROOF_INVALID,
+                             "skipped lines with errors: %" PRIu64 " of %" PRIu64, records->bad,
+                             records->count);
         complain(a, &sum);
     }
 }

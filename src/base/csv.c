@@ -303,7 +303,7 @@ static enum roof_status invalid(const struct roof_csv *csv, struct roof_error *e
 }
 
 static const char *const wrong_quotes =
-    "a cell with quotes must have them around all of it, doubled inside";
+    "quotes must enclose the whole cell; write a quote inside it twice";
 static const char *const too_long = "the row is longer than a megabyte";
 static const char *const nul_byte =
     "the row has a NUL byte: a text in UTF-16 must be saved as UTF-8";
@@ -360,7 +360,9 @@ static const char *quoted_cell(struct roof_csv *csv, size_t *at, int *c, size_t 
         const bool ends = *c == '"' && byte_at(csv, *at + 1) != '"';
         csv->open = *c == EOF;
         if (*c < 0 || *c == '\0') {
-            return *c == EOF ? "a quoted cell does not end" : *c == TOO_LONG ? too_long : nul_byte;
+            return *c == EOF        ? "the quoted cell does not end"
+                   : *c == TOO_LONG ? too_long
+                                    : nul_byte;
         }
         *at += *c == '"' && !ends ? 2 : 1;
         if (ends) {

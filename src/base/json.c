@@ -251,7 +251,7 @@ static enum roof_status check_tree(const struct roof_json *json, const cJSON *no
                                    struct roof_error *error)
 {
     if (cJSON_IsNumber(node) && !isfinite(node->valuedouble)) {
-        return roof_json_error(json, node, error, "the number is too large for a double");
+        return roof_json_error(json, node, error, "the number is too large (at most 1.8e308)");
     }
     if (cJSON_IsObject(node)) {
         TRY(check_keys(json, node, error));

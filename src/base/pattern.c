@@ -137,7 +137,7 @@ static void read_class(struct reader *r, struct roof_pattern_step *step)
             r->at++;
             const int last = read_member(r, step);
             if (first < 0 || last < first) {
-                fail(r, "a range is wrong");
+                fail(r, "the range is not valid");
                 return;
             }
             add_bytes(step, (unsigned)first, (unsigned)last);

@@ -278,10 +278,10 @@ static enum roof_status read_attribute(struct reader *r, struct roof_figure *fig
     /* "published" is shown by list beside a figure of the documents; it is not an input. */
     return strcmp(key, "value") == 0 || strcmp(key, "published") == 0
                ? ROOF_OK
-               : roof_json_error(r->json, item, r->error,
-                                 "%s: unknown or wrong '%s'; allowed are value, source, "
-                                 "confidence, note",
-                                 what, key);
+               : roof_json_error(
+                     r->json, item, r->error,
+                     "%s: unknown or wrong '%s'; allowed are value, source, confidence and note",
+                     what, key);
 }
 
 /* Reads a number in the key's unit, or {value, source, confidence, note}. */
@@ -323,9 +323,10 @@ int roof_peak_formats(enum roof_precision format[2], const char *key, struct roo
         return 0;
     }
     if (roof_format(format[0])->unit != format[0]) {
-        roof_error_set(error, ROOF_USAGE,
-                       "no unit multiplies %s; give the peak of %s, to which it is converted", key,
-                       roof_format(roof_format(format[0])->unit)->name);
+        roof_error_set(
+            error, ROOF_USAGE,
+            "no unit multiplies %s; give the peak of %s instead, to which it is converted", key,
+            roof_format(roof_format(format[0])->unit)->name);
         return 0;
     }
     return 1;
@@ -346,10 +347,10 @@ static enum roof_status read_peak(struct reader *r, enum roof_peak_table table,
     for (int i = 0; i < count; i++) {
         struct roof_figure *const figure = &r->hardware->peak[table][format[i]];
         if (!isnan(figure->value)) {
-            return roof_json_error(r->json, item, r->error,
-                                   "%s gives the figure of %s twice (fp8 stands for both FP8 "
-                                   "formats, as mxfp8 and mxfp6 do)",
-                                   peak_tables[table].key, roof_format(format[i])->name);
+            return roof_json_error(
+                r->json, item, r->error,
+                "%s has the figure of %s twice (fp8, mxfp8 and mxfp6 each stand for two formats)",
+                peak_tables[table].key, roof_format(format[i])->name);
         }
         TRY(read_figure(r, figure, item, key, peak_tables[table].unit, ROOF_PEAK_MIN,
                         ROOF_PEAK_MAX));
@@ -465,10 +466,47 @@ static enum roof_status read_word(struct reader *r, const char **word, const roo
     return ROOF_OK;
 }
 
+/* Words that people write for keys. */
+static const struct {
+    const char *word;
+    const char *key;
+} meant_keys[] = {{"memory", "memory_gb"},
+                  {"memory_size", "memory_gb"},
+                  {"memory_size_gb", "memory_gb"},
+                  {"memory_capacity", "memory_gb"},
+                  {"memory_capacity_gb", "memory_gb"},
+                  {"vram", "memory_gb"},
+                  {"vram_gb", "memory_gb"},
+                  {"hbm_gb", "memory_gb"},
+                  {"bandwidth", "bandwidth_gb_s"},
+                  {"memory_bandwidth", "bandwidth_gb_s"},
+                  {"memory_bandwidth_gb_s", "bandwidth_gb_s"},
+                  {"bandwidth_gbps", "bandwidth_gb_s"},
+                  {"peak", "peak_tflops"},
+                  {"peaks", "peak_tflops"},
+                  {"tflops", "peak_tflops"},
+                  {"flops", "peak_tflops"},
+                  {"sms", "sm_count"},
+                  {"clock", "boost_clock_mhz"},
+                  {"clock_mhz", "boost_clock_mhz"},
+                  {"l2", "l2_bytes"},
+                  {"tdp", "tdp_w"},
+                  {"power", "tdp_w"},
+                  {"link", "link_gb_s"},
+                  {"nvlink", "link_gb_s"},
+                  {"nvlink_gb_s", "link_gb_s"},
+                  {"network", "network_gb_s"}};
+
 static enum roof_status unknown_key(struct reader *r, const roof_json_value *item)
 {
     const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT + COUNT(word_keys) + COUNT(others)];
     size_t count = 0;
+    for (size_t i = 0; i < COUNT(meant_keys); i++) {
+        if (strcasecmp(roof_json_key(item), meant_keys[i].word) == 0) {
+            return roof_json_error(r->json, item, r->error, "unknown key '%s'; did you mean %s?",
+                                   roof_json_key(item), meant_keys[i].key);
+        }
+    }
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         known[count++] = figure_keys[i].key;
     }
@@ -600,7 +638,7 @@ static enum roof_status read_device(struct roof_hardware *hardware, const struct
                        .error = error};
     if (!roof_json_is_object(root)) {
         return roof_json_error(json, root, error,
-                               "a device is an object: {\"bandwidth_gb_s\": "
+                               "a device must be an object: {\"bandwidth_gb_s\": "
                                "..., \"peak_tflops\": {...}}");
     }
     for (const roof_json_value *item = roof_json_first(root); item != NULL;

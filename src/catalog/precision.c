@@ -322,7 +322,8 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                 STORED,
                 .weight_method = "nf4_weight_only",
                 .use = "QLoRA weights",
-                .remark = "as the source documents have it; bitsandbytes stores nf4_fp32 or nf4_dq",
+                .remark =
+                    "as the source documents define it; bitsandbytes stores nf4_fp32 or nf4_dq",
                 FALLBACK_16},
     [P(NF4_FP32)] = {.name = "nf4_fp32",
                      .label = "NF4, FP32 absmax",

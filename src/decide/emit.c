@@ -307,7 +307,7 @@ static void put_better(const struct emitter *e, const struct roof_plan *best)
         roof_text_put(e->remark, "the script cannot start copies of two kinds");
     } else {
         roof_text_printf(e->remark, "%s %s", e->engine->name,
-                         !formats ? "does not run this combination of formats there"
+                         !formats ? "does not run these formats on this device"
                          : (splits >> e->number & 1U) == 0 ? "does not run this split"
                                                            : "has slower kernels for it");
     }
@@ -670,7 +670,7 @@ static void put_formats(const struct emitter *e, const struct roof_hardware *har
     end_remark(e);
 }
 
-/* Lists the splits that the engine runs, by their limits: "tp 1, ep 1, a batch up to 1" */
+/* Lists the splits that the engine runs, by their limits: "tp 1, ep 1, batch up to 1" */
 static void put_splits(const struct emitter *e)
 {
     const char *between = "";
@@ -680,7 +680,7 @@ static void put_splits(const struct emitter *e)
         for (int k = 0; k < ROOF_SPLIT_LIMITS; k++) {
             if (s->most[k] != INT64_MAX) {
                 roof_text_printf(e->remark, "%s%s %" PRId64, separator,
-                                 k == ROOF_SPLIT_BATCH ? "a batch up to" : roof_split_limits[k],
+                                 k == ROOF_SPLIT_BATCH ? "batch up to" : roof_split_limits[k],
                                  s->most[k]);
                 separator = ", ";
             }
@@ -729,8 +729,8 @@ static enum roof_status set_plan(struct emitter *e)
     e->split = roof_engine_split(e->engine, &p->split, p->batch);
     return e->format != NULL && e->kv != NULL && e->split != NULL
                ? ROOF_OK
-               : roof_error_set(e->error, ROOF_INVALID, "%s has no words for a plan that it runs",
-                                e->engine->id);
+               : roof_error_set(e->error, ROOF_INVALID,
+                                "the options of %s for this plan are not known", e->engine->id);
 }
 
 static enum roof_status write_script(struct emitter *e, const struct roof_plans *plans,

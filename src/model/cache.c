@@ -60,7 +60,9 @@ double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof
         for (int64_t i = 0; i < model->layers; i++) {
             layers += model->layer_class[i] == c;
         }
-        bytes += (double)layers * roof_kv_bytes(model, layer, scenario->common.formats.kv, 1, 1);
+        const double tokens = layer->crossed ? 0 : 1; /* keys of images do not grow with the text */
+        bytes +=
+            (double)layers * roof_kv_bytes(model, layer, scenario->common.formats.kv, 1, tokens);
         bytes +=
             layer->ratio == 0
                 ? 0

@@ -271,6 +271,7 @@ static bool passes(const struct config *c, const char *key)
     if (roof_config_is_size(key) || roof_config_own_key(c, key) ||
         ((c->family->flags & OWN_WINDOWS) != 0 &&
          roof_config_key_in(key, window_keys, COUNT(window_keys))) ||
+        (c->family->crossed && strcmp(key, "cross_attention_layers") == 0) ||
         (c->family->altup && roof_config_key_in(key, altup_keys, COUNT(altup_keys))) ||
         (c->family->doubled && roof_config_key_in(key, doubled_keys, COUNT(doubled_keys))) ||
         ((c->family->flags & CHUNKS) != 0 &&
@@ -342,7 +343,7 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
     }
     for (size_t i = 0; i < COUNT(architecture); i++) {
         if (strcmp(architecture[i].key, key) == 0) {
-            return roof_json_error(c->json, member, c->error, "the key %s is not understood: %s",
+            return roof_json_error(c->json, member, c->error, "the key %s is not supported: %s",
                                    key, architecture[i].what);
         }
     }
@@ -351,7 +352,7 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
             c->json, member, c->error,
             "the key %s is not known and may change the layers; remove it if it does not", key);
     }
-    roof_text_put(unknown, unknown->length == 0 ? "unknown keys, which are ignored: " : ", ");
+    roof_text_put(unknown, unknown->length == 0 ? "ignored unknown keys: " : ", ");
     roof_text_plain(unknown, key);
     return ROOF_OK;
 }

@@ -56,6 +56,7 @@ struct family {
     int position_offset; /* rows of the table beyond max_position_embeddings */
     enum roof_mixer_kind mixer;
     bool altup;   /* the residual has streams that layers predict (Gemma 3n) */
+    bool crossed; /* some layers attend to images (Llama 3.2 Vision) */
     bool doubled; /* a layer of the config is two, of which the first has experts, too (LongCat) */
 };
 
@@ -141,11 +142,11 @@ void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
 /* Reads the layers, one by one, and puts all that was read into the model. */
 enum roof_status roof_config_layers(struct reading *r, struct config *c);
 
-/* Reads the encoder of images into the model, or notes that it is not counted. */
+/* Reads the vision encoder into the model, or notes that it is not counted. */
 enum roof_status roof_config_tower(const struct config *c);
 
-/* Reads the weights of the encoder of sound into the model, or notes that it is not counted. */
-enum roof_status roof_config_sound(const struct config *c);
+/* Reads the audio encoder into the model, or notes that it is not counted. */
+enum roof_status roof_config_audio(const struct config *c);
 
 /* Leaves out layers for multi-token prediction that are not like the last layer, with a note. */
 void roof_config_drop_predictors(struct reading *r, struct config *c);
@@ -168,6 +169,9 @@ enum roof_status roof_config_gemma3n(struct roof_layer *layer, struct reading *r
                                      const struct config *c);
 enum roof_status roof_config_head_lists(struct roof_layer *layer, struct reading *r,
                                         const struct config *c);
+/* Reads which layers attend to images. */
+enum roof_status roof_config_crossed(struct roof_layer *layer, struct reading *r,
+                                     const struct config *c);
 /* Reads the experts of a family whose layers are two each. */
 enum roof_status roof_config_doubled(struct roof_layer *layer, struct reading *r,
                                      const struct config *c);

@@ -123,8 +123,8 @@ static enum roof_status note(const struct config *c)
     struct roof_text remark = ROOF_TEXT_INIT;
     roof_text_put(&remark, "unknown model_type ");
     roof_text_plain(&remark, roof_json_string(c->stranger));
-    roof_text_put(&remark, ": read like llama, because it has the keys of a plain decoder; biases "
-                           "and norms of its own are not counted");
+    roof_text_put(&remark, ": read like llama, since it has the keys of a plain decoder; biases "
+                           "and norms that llama lacks are not counted");
     return roof_model_note_text(c->model, &remark, c->error);
 }
 

@@ -230,7 +230,7 @@ static void put_inner_defaults(struct reading *out, const struct config *c)
         }
     }
     if (missing) {
-        roof_model_note(c->model, "text_config leaves out sizes: those of its class are used");
+        roof_model_note(c->model, "text_config leaves out sizes, which are those of its class");
     }
 }
 

@@ -4,9 +4,10 @@
  * config leaves out comes from the class: huggingface/transformers, modeling_qwen2_vl.py,
  * _qwen2_5_vl.py, _qwen3_vl.py, _gemma3.py with _siglip.py, _gemma4.py, _llama4.py, _mistral3.py
  * with _pixtral.py, _llava.py with _clip.py, _internvl.py, _glm4v.py, _kimi_k25.py,
- * _minimax_m3_vl.py; OpenGVLab/InternVL, modeling_intern_vit.py and modeling_internvl_chat.py;
- * vllm-project/vllm, kimi_vl.py with moonvit.py. The limits of pixels and patches are those of the
- * published preprocessor_config.json, or of the class of the processor.
+ * _minimax_m3_vl.py, _mllama.py; OpenGVLab/InternVL, modeling_intern_vit.py and
+ * modeling_internvl_chat.py; vllm-project/vllm, kimi_vl.py with moonvit.py. The limits of pixels
+ * and patches are those of the published preprocessor_config.json, or of the class of the
+ * processor.
  */
 #include <string.h>
 
@@ -522,6 +523,62 @@ static enum roof_status read_minimax(struct tower_reading *r)
     return ROOF_OK;
 }
 
+/* --- Llama 3.2 Vision ---------------------------------------------------------------------- */
+
+/* Reads how many ratios of sides a canvas may have: each has rows of its own in tables of squares.
+ */
+static int64_t count_ratios(const struct roof_tower *t, const roof_json_value *listed)
+{
+    int64_t ratios = 0;
+    for (int64_t width = 1; width <= t->squares; width++) {
+        ratios += t->squares / width;
+    }
+    return listed == NULL ? ratios : (int64_t)roof_json_count(listed);
+}
+
+/* Reads an encoder whose last layers have gates. The results of some layers before them stand
+ * beside those of the last one, and all are projected at once. */
+static enum roof_status read_mllama(struct tower_reading *r)
+{
+    static const char taps[] = "intermediate_layers_indices";
+    static const char heads[] = "num_attention_heads";
+    struct roof_tower *const t = &r->tower;
+    const roof_json_value *const listed = roof_json_get(r->vision, taps);
+    int64_t late = 0;
+    int64_t out = 0;
+    int64_t channels = 0;
+    const struct size sizes[] = {{{"num_hidden_layers", NULL}, &t->layers, 32},
+                                 {{"num_global_layers", NULL}, &late, 8},
+                                 {{"hidden_size", NULL}, &t->hidden, 1280},
+                                 {{heads, "attention_heads"}, &t->heads, 16},
+                                 {{"intermediate_size", NULL}, &t->intermediate, 5120},
+                                 {{"image_size", NULL}, &t->side, 448},
+                                 {{"patch_size", NULL}, &t->patch, 14},
+                                 {{"num_channels", NULL}, &channels, 3},
+                                 {{"max_num_tiles", NULL}, &t->squares, 4},
+                                 {{"vision_output_dim", NULL}, &out, 7680}};
+    TRY(read_sizes(r, sizes, COUNT(sizes)));
+    const int64_t results = 1 + (listed == NULL ? 5 : (int64_t)roof_json_count(listed));
+    if (t->squares > 1000 || t->side > 1 << 20) {
+        r->unknown = "max_num_tiles";
+        return ROOF_OK;
+    }
+    if (out != results * t->hidden) {
+        r->unknown = "vision_output_dim"; /* of results that stand side by side */
+    }
+    const int64_t each =
+        t->squares * (1 + count_ratios(t, roof_json_get(r->vision, "supported_aspect_ratios")));
+    t->inputs = elements(channels, 1, t->patch);
+    t->merge = 1;
+    t->position_rows = square_patches(t) + 1;
+    t->tile_rows = each * (t->position_rows + 1);
+    t->late_rows = each;
+    t->scalars = 3 + 2 * late;
+    t->layers += late;
+    put_product(t, out, r->config->model->hidden, ROOF_PROJECTION_PLAIN, true);
+    return ROOF_OK;
+}
+
 /* --- the classes --------------------------------------------------------------------------- */
 
 #define QWEN_PIXELS .fit = ROOF_FIT_PIXELS, .least_pixels = 3136, .most_pixels = 12845056
@@ -620,6 +677,19 @@ static const struct tower_class minimax = {{.fit = ROOF_FIT_PIXELS,
                                             .pre_norm = true},
                                            read_minimax};
 
+static const struct tower_class mllama = {{.fit = ROOF_FIT_SQUARES,
+                                           .no_overview = true,
+                                           .crossed = true,
+                                           .row_unit = 8,
+                                           .class_results = 1,
+                                           .layernorm = true,
+                                           .bias = true,
+                                           .plain_out = true,
+                                           .class_token = true,
+                                           .pre_norm = true,
+                                           .post_norm = true},
+                                          read_mllama};
+
 /* The model_type of the whole model says which class encodes its images, for some together with
  * that of vision_config. */
 static const struct {
@@ -635,6 +705,7 @@ static const struct {
              {"gemma3", NULL, &gemma3},
              {"gemma4", NULL, &gemma4},
              {"llama4", NULL, &llama4},
+             {"mllama", NULL, &mllama},
              {"mistral3", NULL, &mistral3},
              {"llava", "clip_vision_model", &llava_clip},
              {"llava", "pixtral", &llava_pixtral},

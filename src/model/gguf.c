@@ -29,14 +29,14 @@ static enum roof_status take_version(struct roof_gguf_stream *in)
         TRY(roof_gguf_take(in, magic, sizeof magic));
     }
     if (memcmp(magic, "FUGG", 4) == 0) {
-        return BAD(in, "a big-endian GGUF file; only little-endian ones are read");
+        return BAD(in, "a big-endian GGUF file; only little-endian files are supported");
     }
     if (memcmp(magic, "GGUF", 4) != 0) {
         return BAD(in, "not a GGUF file: it does not begin with GGUF");
     }
     TRY(roof_gguf_take_number(in, &version, 4));
     if (version != 0 && (version & 0xffffff) == 0) {
-        return BAD(in, "a big-endian GGUF file; only little-endian ones are read");
+        return BAD(in, "a big-endian GGUF file; only little-endian files are supported");
     }
     if (version != 2 && version != 3) {
         return BAD(in, "GGUF version %" PRIu64 "; versions 2 and 3 are read", version);

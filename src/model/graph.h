@@ -31,7 +31,7 @@ struct roof_reads {
 /** The blocks of a model. A fused operator belongs to the block in which it begins. */
 enum roof_block {
     ROOF_BLOCK_ENDS,      /**< embedding, head, and what passes between stages */
-    ROOF_BLOCK_ENCODER,   /**< the encoder of images */
+    ROOF_BLOCK_ENCODER,   /**< the encoders of images and of audio */
     ROOF_BLOCK_ATTENTION, /**< what mixes tokens: attention or a state, with its norm and addition
                            */
     ROOF_BLOCK_MLP,       /**< MLP or experts, with norm and addition */
@@ -70,9 +70,11 @@ struct roof_node {
 struct roof_graph {
     struct roof_node node[ROOF_GRAPH_MAX];
     size_t count;
-    double kv_bytes;      /**< the cache of all sequences, on one device */
-    double host_kv_bytes; /**< that of the layers on the host */
-    double idle_bytes;    /**< resident weights that this phase does not run: an encoder */
+    double kv_bytes;        /**< the cache of all sequences, on one device */
+    double host_kv_bytes;   /**< that of the layers on the host */
+    double idle_bytes;      /**< resident weights that this phase does not run: an encoder, layers
+                                 that attend to images */
+    double idle_host_bytes; /**< those of layers on the host */
     double idle_parameters;
     double residual_bytes; /**< the hidden states of all tokens of a pass */
 };

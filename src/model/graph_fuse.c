@@ -211,11 +211,15 @@ static void fuse(struct builder *b, const struct roof_node *node, int64_t count)
     }
 }
 
+bool roof_graph_on_host(const struct builder *b)
+{
+    return b->offloaded && roof_offload_part(b->s->offload) == ROOF_OFFLOAD_LAYERS;
+}
+
 /* Tells whether a node of the layers that are being built is on the host. */
 static bool on_host(const struct builder *b, const struct roof_node *node)
 {
-    return b->offloaded &&
-           (node->routed || roof_offload_part(b->s->offload) == ROOF_OFFLOAD_LAYERS);
+    return roof_graph_on_host(b) || (b->offloaded && node->routed);
 }
 
 /* The operators that a fused one reads are not known: those that it joins have other names. */

@@ -241,6 +241,39 @@ bool roof_graph_fuses(struct builder *b, enum roof_weight first, enum roof_weigh
     return b->s->split_projections == 0 && memcmp(&x, &y, sizeof x) == 0;
 }
 
+/* Returns the bytes of the cache of a layer for all sequences, not only those of one pass. */
+static double cache_bytes(const struct builder *b, const struct roof_layer *layer)
+{
+    const struct roof_scenario *const s = b->s;
+    double tokens = 0;
+    double all = 0;
+    double compressed = 0;
+    for (int i = 0; i < b->groups; i++) {
+        const int64_t sequences = i == 0 ? s->common.shape.batch : s->prefill_batch;
+        const int64_t held = s->held > b->group[i].kv_len ? s->held : b->group[i].kv_len;
+        const int64_t seen = layer->crossed ? roof_image_keys(s, b->model) : held;
+        const int64_t kept = layer->windowed && b->model->window < seen ? b->model->window : seen;
+        const double here = (double)roof_graph_divide_up(sequences, s->attention_dp);
+        tokens += here * (double)kept;
+        all += here;
+        compressed += layer->ratio > 0 ? here * floor((double)held / (double)layer->ratio) : 0;
+    }
+    const double cache = roof_kv_bytes(b->model, layer, s->common.formats.kv, s->tp, tokens);
+    const double states =
+        layer->stateful ? all * roof_state_bytes(b->model, s->common.formats.out, s->tp) : 0;
+    return cache + states +
+           (layer->ratio == 0
+                ? 0
+                : roof_compressed_bytes(b->model, layer, s->common.formats.kv, compressed) +
+                      all * roof_compressor_bytes(b->model, layer, s->common.formats.out));
+}
+
+void roof_graph_cache(struct builder *b)
+{
+    *(roof_graph_on_host(b) ? &b->graph->host_kv_bytes : &b->graph->kv_bytes) +=
+        (double)b->count * cache_bytes(b, b->layer);
+}
+
 double roof_node_bytes(const struct roof_node *node)
 {
     const double matrix =

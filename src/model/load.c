@@ -144,7 +144,8 @@ static bool has_own_sizes(const struct roof_model *m)
     for (int64_t c = 0; c < m->layer_classes && !own; c++) {
         const struct roof_layer *const layer = &m->layer[c];
         own = layer->heads > 0 || layer->kv_heads > 0 || layer->head_dim > 0 ||
-              layer->intermediate > 0 || layer->keyless || layer->value_is_key || layer->blocks;
+              layer->intermediate > 0 || layer->keyless || layer->value_is_key || layer->blocks ||
+              layer->crossed;
     }
     return own;
 }
@@ -165,11 +166,10 @@ static enum roof_status take_config(struct roof_model *model, struct roof_error 
     if (status == ROOF_MEMORY) {
         return roof_no_memory(error);
     }
-    roof_model_note(model, status == ROOF_OK
-                               ? "the headers of its weights are not read, since some of their "
-                                 "names are not known: formats are those of its config"
-                               : "the headers of its weights are not read, since some of their "
-                                 "names are not known: formats are those of the request");
+    roof_model_note(model, status == ROOF_OK ? "some names in the headers of its weights are not "
+                                               "known, so its formats are read from its config"
+                                             : "some names in the headers of its weights are not "
+                                               "known, so its formats are the requested ones");
     return ROOF_OK;
 }
 

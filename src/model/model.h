@@ -41,7 +41,7 @@ enum roof_weight {
     ROOF_WEIGHT_INDEX,     /**< the projections of an indexer that chooses keys */
     ROOF_WEIGHT_MIXER_IN,  /**< layers with a state: the projections of their input */
     ROOF_WEIGHT_MIXER_OUT, /**< layers with a state: the projection of their output */
-    ROOF_WEIGHT_VISION,    /**< all matrices of the encoder of images */
+    ROOF_WEIGHT_VISION,    /**< all matrices of the vision and audio encoders */
     ROOF_WEIGHT_COUNT
 };
 
@@ -103,6 +103,9 @@ struct roof_layer {
     bool keyless; /**< attention reads what an earlier layer has cached: no K and V of its own */
     bool blocks;  /**< attention sees blocks of keys that an indexer chooses */
     bool value_is_key; /**< V is what the projection of K makes, before norm and rotation */
+    /** Attention reads keys and values of images, which its weights make once for each prompt. A
+     * prompt without images skips the layer. */
+    bool crossed;
     /** Sizes that are other than the model's; 0: the model's. */
     int32_t heads;
     int32_t kv_heads;
@@ -154,7 +157,7 @@ enum roof_projection_norm {
 
 #define ROOF_PROJECTIONS_MAX 4
 
-/** The encoder of images, whose results stand in the prompt like tokens. */
+/** The vision encoder, whose results stand in the prompt like tokens. */
 struct roof_tower {
     int64_t layers;  /**< that an image passes; 0: there is none, or none that is counted */
     int64_t skipped; /**< layers behind these, whose weights are there, but not needed */
@@ -168,6 +171,10 @@ struct roof_tower {
     int64_t window; /**< patches of the side of a window; 0: attention is over a whole grid */
     int64_t full;   /**< layers whose attention is over a whole grid in spite of a window */
     int64_t position_rows; /**< rows of a learned table of positions */
+    int64_t tile_rows;     /**< rows of tables that say which square of how many it is */
+    int64_t late_rows;     /**< those that are added before the last layers */
+    int64_t scalars;       /**< gates of one element */
+    int64_t row_unit; /**< rows of a square are filled up to a multiple of it; 0: they are not */
     enum roof_image_fit fit;
     int64_t least_pixels;
     int64_t most_pixels;
@@ -181,6 +188,10 @@ struct roof_tower {
     int64_t taps;     /**< layers whose results are projected like that of the last one */
     bool grows;       /**< an image that is narrower than a token is scaled up to it first */
     bool no_overview; /**< an image that is cut has no square of all of it */
+    /** Layers of the text attend to the results, which are no tokens of the prompt. The encoder has
+     * as many squares of each image as there may be, and these attend to each other. */
+    bool crossed;
+    bool plain_out; /**< the product behind attention has no bias, in spite of `bias` */
     bool gated;
     bool layernorm;
     bool qkv_bias;
@@ -198,11 +209,39 @@ struct roof_tower {
     bool project_no_gain; /**< that norm has no gain */
 };
 
-/** The encoder of sound, of which only the weights count. */
-struct roof_sound {
-    double elements; /**< of its matrices; 0: there is none, or none that is counted */
-    double channels; /**< rows of all of them */
-    double vectors;  /**< elements of norms, biases and positions */
+/** Says which norms stand around the last of the products that make tokens of audio. */
+enum roof_audio_norm {
+    ROOF_AUDIO_NO_NORM,
+    ROOF_AUDIO_BARE_NORM, /**< one without gain before it */
+    ROOF_AUDIO_NORM_POST  /**< one with gain before it, and one without behind it */
+};
+
+/** The audio encoder, whose results stand in the prompt like tokens: Whisper's, or a conformer.
+ */
+struct roof_audio {
+    int64_t layers; /**< 0: there is none, or none that is counted */
+    int64_t hidden;
+    int64_t heads;
+    int64_t intermediate;
+    int64_t mels;   /**< bins of a frame of the spectrogram, of which a second has 100 */
+    int64_t most_s; /**< seconds of the longest clip; 0: any */
+    struct roof_projection project[2]; /**< the products that make tokens */
+    enum roof_audio_norm norm;
+    /* Whisper's; 0 in a conformer. */
+    int64_t positions; /**< rows that its layers work on for a window of 30 s */
+    int64_t pooled;    /**< rows of which the mean becomes one */
+    int64_t joined;    /**< rows that stand side by side in a token */
+    bool windows;      /**< a longer clip is cut into windows, and all of each becomes tokens */
+    /* A conformer's; 0 in Whisper's. */
+    int64_t channels[2]; /**< of its convolutions over time and bins */
+    int64_t inputs;      /**< elements that the product behind them reads */
+    int64_t taps;        /**< of the convolution in its layers */
+    int64_t window;      /**< keys that a query sees */
+    int64_t right;       /**< those among them that follow it */
+    int64_t lead;        /**< samples, of which a second has 16,000, up to the end of a frame */
+    int64_t stride;      /**< rows behind the layers, of which one is kept */
+    int64_t tokens;      /**< of a clip, however long it is; 0: its rows */
+    int64_t unused;      /**< elements of a table that audio does not read */
 };
 
 /** A decoder-only transformer. Sizes are elements; a part that is absent has 0. */
@@ -222,6 +261,7 @@ struct roof_model {
     const char *confidence; /**< "" when unknown */
     int64_t hidden;
     int64_t vocab;
+    int64_t extra_rows; /**< of the embedding, beyond the vocabulary */
     int64_t layers;
     int64_t predict_layers; /**< modules for multi-token prediction behind the layers, not among
                                  them; each is like the last layer */
@@ -256,7 +296,7 @@ struct roof_model {
     int64_t block_topk;     /**< such blocks for each head of the indexer */
     struct roof_mixer mixer;
     struct roof_tower tower;
-    struct roof_sound sound;
+    struct roof_audio audio;
     int64_t experts;
     int64_t top_k;
     int64_t zero_experts;  /**< experts that compute nothing, beside the others; a token chooses

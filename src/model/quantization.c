@@ -174,8 +174,9 @@ static enum roof_status put_entry(struct quantization *r, const roof_json_value 
                                    : (claimed[i] & (1U << w)) != 0 || !roof_weight_linear(weight);
             r->work += taken ? 1 : steps;
             if (r->work > EXCLUSION_WORK_MAX) {
-                return roof_json_error(r->json, item, r->error,
-                                       "these lists of modules take too long" GIVE_FORMATS);
+                return roof_json_error(
+                    r->json, item, r->error,
+                    "matching these lists of modules takes too long" GIVE_FORMATS);
             }
             if (!taken && (all || names_weight(r, entry, weight, i))) {
                 *format = (int8_t)to;
@@ -273,8 +274,8 @@ static enum roof_status check_inputs(struct quantization *r, const roof_json_val
     return roof_precision_bits(met) == roof_precision_bits(said)
                ? ROOF_OK
                : roof_json_error(r->json, item, r->error,
-                                 "quantized_layers whose inputs differ in "
-                                 "this way are not known" GIVE_FORMATS);
+                                 "quantized_layers with such different formats of inputs are not "
+                                 "supported" GIVE_FORMATS);
 }
 
 /* Reads the formats of modules that are named one by one; others keep 16 bits. */
@@ -361,8 +362,8 @@ static enum roof_status read_weights(enum roof_precision *out, struct quantizati
     struct numbers n;
     if (!read_numbers(&n, weights) || !find_weights(out, &n)) {
         return roof_json_error(r->json, weights, r->error,
-                               "config_groups: weights of such num_bits, type and "
-                               "group_size are not known" GIVE_FORMATS);
+                               "config_groups: weights with this num_bits, type and group_size are "
+                               "not supported" GIVE_FORMATS);
     }
     return block != NULL && *out == ROOF_PRECISION_FP8_E4M3 && strategy != NULL &&
                    strcmp(strategy, "block") == 0
@@ -398,9 +399,9 @@ static enum roof_status read_inputs(enum roof_precision *out, struct quantizatio
             return ROOF_OK;
         }
     }
-    return roof_json_error(r->json, inputs, r->error,
-                           "config_groups: inputs of such num_bits and type "
-                           "are not known" GIVE_FORMATS);
+    return roof_json_error(
+        r->json, inputs, r->error,
+        "config_groups: inputs with this num_bits and type are not supported" GIVE_FORMATS);
 }
 
 /* Gives the targets of a group its format: those that are classes of modules, or those that are
@@ -418,9 +419,9 @@ static enum roof_status put_targets(struct quantization *r, const roof_json_valu
         const char *const name = roof_json_string(item);
         const bool is_class = name != NULL && *name >= 'A' && *name <= 'Z';
         if (is_class && strcmp(name, LINEAR_CLASS) != 0) {
-            return roof_json_error(r->json, item, r->error,
-                                   "config_groups: of classes only Linear "
-                                   "is known" GIVE_FORMATS);
+            return roof_json_error(
+                r->json, item, r->error,
+                "config_groups: the only supported class is Linear" GIVE_FORMATS);
         }
         if (is_class == classes) {
             TRY(put_named(r, item, name, format, claimed));
@@ -439,9 +440,9 @@ static enum roof_status read_group_of_weights(struct quantization *r, const roof
     TRY(read_weights(&format, r, weights == NULL ? group : weights));
     TRY(read_inputs(&inputs, r, roof_quantization_member(group, "input_activations"), format));
     if (*stored && inputs != r->model->activations) {
-        return roof_json_error(r->json, group, r->error,
-                               "config_groups whose "
-                               "input_activations differ are not known" GIVE_FORMATS);
+        return roof_json_error(
+            r->json, group, r->error,
+            "config_groups with different input_activations are not supported" GIVE_FORMATS);
     }
     r->model->activations = inputs;
     *stored = true;
@@ -538,7 +539,7 @@ static enum roof_status read_cache(struct quantization *r, const roof_json_value
             return roof_json_error(r->json, value, r->error, "%s %s" GIVE_FORMATS, keys[k],
                                    format == ROOF_PRECISION_AUTO
                                        ? "is none of FP8, INT8 and NVFP4"
-                                       : "is another than kv_cache_quant_algo");
+                                       : "contradicts kv_cache_quant_algo");
         }
         r->model->kv = format;
     }
@@ -575,10 +576,10 @@ static enum roof_status refuse_unknown(struct quantization *r, const roof_json_v
         const bool known = text != NULL && strstr(text, words[i].known) != NULL;
         unknown = known ? NULL : words[i].value;
     }
-    return unknown == NULL
-               ? ROOF_OK
-               : roof_json_error(r->json, unknown, r->error,
-                                 "what %s says is not known" GIVE_FORMATS, roof_json_key(unknown));
+    return unknown == NULL ? ROOF_OK
+                           : roof_json_error(r->json, unknown, r->error,
+                                             "this value of %s is not supported" GIVE_FORMATS,
+                                             roof_json_key(unknown));
 }
 
 static enum roof_status read_quantization(struct quantization *r, const roof_json_value *q)
@@ -610,8 +611,7 @@ enum roof_status roof_quantization_apply(struct roof_model *model, struct roof_l
         .model = model, .layer = layer, .json = roof_model_quantizer(model), .error = error};
     const roof_json_value *const q = roof_model_quantization(model);
     if (q == NULL) {
-        return roof_error_set(error, ROOF_USAGE, "the config of %s says nothing of a quantisation",
-                              model->id);
+        return roof_error_set(error, ROOF_USAGE, "the config of %s has no quantisation", model->id);
     }
     const enum roof_status status = read_quantization(&r, q);
     return status == ROOF_OK ? ROOF_OK : roof_error_prefix(error, status, "%s: ", roof_json_key(q));
@@ -635,8 +635,8 @@ enum roof_status roof_quantization_inputs(struct roof_model *model, struct roof_
         model->activations = copy->activations;
         model->kv = copy->kv;
     } else if (status != ROOF_MEMORY) {
-        roof_model_note(model, "what its config says of the quantisation is not understood: "
-                               "formats of activations and KV cache are those of the request");
+        roof_model_note(model, "the quantisation in its config is not known, so activations and KV "
+                               "cache have the requested formats");
     }
     free(copy);
     free(layer);

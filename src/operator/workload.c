@@ -53,18 +53,26 @@ static int64_t dimension_default(enum roof_dimension dimension, enum roof_operat
 static enum roof_status missing_dimensions(const struct roof_workload *w, struct roof_error *error)
 {
     const struct roof_operator_row *const row = roof_operator_row(w->op);
-    char list[ROOF_OPERATOR_DIMS_MAX * (ROOF_INPUT_NAME_SIZE + 4)] = "";
+    const struct roof_input *missing[ROOF_OPERATOR_DIMS_MAX];
+    char list[ROOF_OPERATOR_DIMS_MAX * (ROOF_INPUT_NAME_SIZE + 5)] = "";
     size_t used = 0;
+    int count = 0;
     for (int i = 0; i < row->dim_count; i++) {
         const struct roof_input *const input = &roof_dimensions[row->dims[i]];
         if ((row->required >> row->dims[i] & 1U) != 0 && roof_input_get(w, input) == 0) {
-            char name[ROOF_INPUT_NAME_SIZE];
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s N",
-                                     used == 0 ? "" : ", ", roof_input_marked(name, input));
+            missing[count++] = input;
         }
     }
-    return roof_error_set(error, ROOF_USAGE, "%s needs %s (roofline list operators %s)", row->name,
-                          list, row->name);
+    for (int i = 0; i < count; i++) {
+        char name[ROOF_INPUT_NAME_SIZE];
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                                 i == 0          ? ""
+                                 : i < count - 1 ? ", "
+                                                 : " and ",
+                                 roof_input_marked(name, missing[i]));
+    }
+    return roof_error_set(error, ROOF_USAGE, "%s needs %s (see: roofline list operators %s)",
+                          row->name, list, row->name);
 }
 
 /* Refuses dimensions that the operator does not have. */

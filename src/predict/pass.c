@@ -110,6 +110,13 @@ static void add_weights(struct stage *stage, const struct roof_node *node, doubl
     *live = fmax(*live, live_bytes);
 }
 
+/* Adds the weights that are resident, and that the pass does not run. */
+static void add_idle(struct stage *stage, const struct roof_graph *graph)
+{
+    stage->weights_bytes += graph->idle_bytes;
+    stage->host_weights_bytes += graph->idle_host_bytes;
+}
+
 static void add_to_stage(struct stage *stage, struct roof_pass *pass, const struct roof_node *node,
                          const struct roof_node_cost *c)
 {
@@ -402,7 +409,7 @@ static double add_part(struct roof_pass_expected *pass, const struct part *part,
     return time_s;
 }
 
-/* Adds what is expected of a stage in one stack to a pass: the encoder of images, which requests
+/* Adds what is expected of a stage in one stack to a pass: the vision encoder, which requests
  * have as a pass of its own, and what follows. */
 static void add_expected(struct roof_pass_expected *pass, const struct costed *stage, size_t stack,
                          const struct engine_part *engine)
@@ -479,7 +486,7 @@ static double add_costed(struct roof_pass *pass, const struct costed *stage,
     for (size_t i = 0; i < stage->graph.count; i++) {
         add_to_stage(&sum, pass, &stage->graph.node[i], &stage->cost[i]);
     }
-    sum.weights_bytes += stage->graph.idle_bytes;
+    add_idle(&sum, &stage->graph);
     end_stage(pass, &sum, &stage->graph);
     for (size_t n = 0; n < stage->stacks; n++) {
         const int64_t stack =
@@ -544,7 +551,7 @@ enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model
             TRY(find_live_bytes(&live, &graph.node[i], error));
             add_weights(&sum, &graph.node[i], live);
         }
-        sum.weights_bytes += graph.idle_bytes;
+        add_idle(&sum, &graph);
         end_stage(out, &sum, &graph);
     }
     return ROOF_OK;
@@ -566,12 +573,11 @@ enum roof_status roof_pass_resident(struct roof_pass *pass, const struct roof_mo
         return ROOF_OK;
     }
     text.phase = ROOF_PHASE_PREFILL;
-    text.images = text.image_size = 0;
+    text.media = roof_no_media;
     text.context = text.chunk = 1;
     TRY(roof_pass_memory(&whole, model, &text, hardware, error));
     pass->weights_bytes = whole.weights_bytes;
     pass->host_weights_bytes = whole.host_weights_bytes;
-    pass->kv_bytes = 0;
     return ROOF_OK;
 }
 
@@ -721,6 +727,7 @@ enum roof_status roof_pass_draft(struct roof_pass *out, const struct roof_scenar
         return run_predictor(out, s, hardware, error);
     }
     struct roof_scenario d = without_drafts(s);
+    d.media = roof_no_media; /* it drafts text */
     d.common.shape.ep = 1;
     d.common.shape.routing = 0;
     d.tp = roof_stage_devices(s);

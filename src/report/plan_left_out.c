@@ -23,9 +23,9 @@ static void put_unreached(struct roof_text *out, const struct roof_plan_problem 
 {
     const bool bf16 = hardware->compute[ROOF_PRECISION_BF16].native;
     const bool fp16 = hardware->compute[ROOF_PRECISION_FP16].native;
-    roof_text_put(out, ": no engine known here runs on it");
+    roof_text_put(out, ": no known engine runs on it");
     if (problem->by_measured && problem->base.offload == ROOF_OFFLOAD_NONE && (bf16 || fp16)) {
-        roof_text_printf(out, "; %s--formats %s ranks it by bounds",
+        roof_text_printf(out, "; %s--formats %s ranks it by lower bounds",
                          problem->serving == NULL ? "" : "it has no units for these formats, but ",
                          bf16 ? "bf16" : "fp16");
     }
@@ -39,7 +39,7 @@ void roof_plan_put_no_engine(struct roof_text *out, const struct roof_plan_probl
         return;
     }
     if (*h->architecture == '\0') {
-        roof_text_printf(out, ": it has no peak for a format that engines run, and no \"%s\"",
+        roof_text_printf(out, ": its file has no peak for a format that engines run, and no \"%s\"",
                          "architecture");
     } else if (roof_engines_reach(problem->engines, h)) {
         roof_text_put(out, ": none of the engines considered runs on it");

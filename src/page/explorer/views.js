@@ -442,7 +442,7 @@ function showHelp(answer, report) {
   // What does not fit is helped by what makes it fit.
   const tight = answer.prediction.fits === false;
   const fits = (note) => /\bfits\b/.test(note) && !/not fit/.test(note);
-  const gains = rows.map((cells) => [cells[0], ['expected', 'at best', 'gain'].map((h) => cells[head.indexOf(h)] ?? '').find((gain) => parseFloat(gain) > 0), cells.at(-1)])
+  const gains = rows.map((cells) => [cells[0], ['expected', 'bound', 'gain'].map((h) => cells[head.indexOf(h)] ?? '').find((gain) => parseFloat(gain) > 0), cells.at(-1)])
     .filter(([change_, gain, note]) => !/^(batch|\()/.test(change_) && (tight ? fits(note) : parseFloat(gain) >= 1.05));
   if (node && gains.length > 0) node.replaceChildren(tight ? 'would fit: ' : 'would help: ', gains.slice(0, 2).map(([change_, gain]) => `${change_} (${gain})`).join('; '));
 }
