@@ -235,7 +235,7 @@ def main():
         for file, number, line, changed, name in chosen(folder, options):
             if tried == options.sample:
                 break
-            if mutate.is_explained(why, file, line, changed):
+            if mutate.is_explained(why, file, number, line, changed):
                 tried += 1
                 explained += 1
                 print("explained %s" % name, flush=True)
