@@ -670,9 +670,16 @@ static void test_lightning_and_scans(void **state)
     roof_model_free(m);
     m = family("jamba", "\"mamba_expand\": 3, \"mamba_dt_rank\": \"auto\"");
     assert_int_equal(m->mixer.heads, 3 * 64);
+    assert_int_equal(m->experts, 16);
+    assert_int_equal(m->top_k, 2);
+    assert_int_equal(m->kv_heads, 8);
+    assert_int_equal(m->mixer.taps, 4);
     assert_int_equal(m->mixer.rank, 4);
     assert_int_equal(m->mixer.key_dim, 16);
     assert_int_equal(m->rotary_dim, 0);
+    roof_model_free(m);
+    m = family("jamba", "");
+    assert_int_equal(m->mixer.heads, 2 * 64);
     roof_model_free(m);
     refused("{\"model_type\": \"minimax_m1\", " SIZES "}", 1, 1,
             "attn_type_list must be an array with a number for each of the 6 layers");
