@@ -241,6 +241,17 @@ static void test_compressed_cache(void **state)
     const double kept = 43 * 128 * 1024 + 21 * 250 * (1024 + 132) + 20 * 7 * 1024;
     const double waiting = 21 * 4 * 2 * (512 + 128) * 3 * 2 + 20 * 128 * 2 * 512 * 2;
     assert_near(g->kv_bytes, 3 * (kept + waiting), 0);
+    assert_false(has(g, "index_scores")); /* all 250 are among the 512 that are chosen */
+    /* Of 4000 tokens there are 1000. In prefill four queries see the same ones. */
+    const struct roof_node *scores =
+        find(build(m, asked(ROOF_PHASE_DECODE, 3, 4000), 0, 0), "index_scores");
+    assert_int_equal(scores->count, 21);
+    assert_int_equal(scores->workload.shape.kv_len, 1000);
+    assert_int_equal(scores->workload.shape.heads, 64);
+    scores = find(build(m, asked(ROOF_PHASE_PREFILL, 2, 4000), 0, 0), "index_scores");
+    assert_int_equal(scores->workload.shape.kv_len, 1000);
+    assert_int_equal(scores->workload.shape.heads, 4 * 64);
+    assert_int_equal(scores->workload.shape.query_len, 1000);
     roof_model_free(m);
 }
 
