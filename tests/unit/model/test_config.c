@@ -895,6 +895,25 @@ static void test_families_in_detail(void **state)
     roof_model_free(m);
 }
 
+/* What a model is in other formats is named by ids, which open no files. */
+static void test_checkpoints(void **state)
+{
+    (void)state;
+    static const char *const files[] = {".json",  "a.json",        ".gguf",
+                                        "a.gguf", "a.safetensors", "folder/a"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        char config[512];
+        (void)snprintf(config, sizeof config,
+                       "{" LLAMA ",\n\"roofline\": {\"checkpoints\": [\"b\", \"%s\"]}}", files[i]);
+        refused(config, 2, 29, "checkpoints are ids of models");
+    }
+    struct roof_model *const m =
+        llama("\"roofline\": {\"checkpoints\": [\"json\", \"gguf-a\", \"a.json-b\"]}");
+    assert_string_equal(m->checkpoints[1], "gguf-a");
+    assert_null(m->checkpoints[3]);
+    roof_model_free(m);
+}
+
 /* These are the defaults of Gemma3TextConfig for members that a config leaves out:
  * huggingface/transformers, configuration_gemma3.py. The layers stand in every config. */
 static void test_gemma3_defaults(void **state)
@@ -1965,6 +1984,7 @@ int main(void)
         cmocka_unit_test(test_lightning_and_scans),
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_families_in_detail),
+        cmocka_unit_test(test_checkpoints),
         cmocka_unit_test(test_gemma3_defaults),
         cmocka_unit_test(test_remarks),
         cmocka_unit_test(test_strangers),
