@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The encoder of sound of a multimodal config: what its weights take. Sources:
- * huggingface/transformers, modeling_qwen2_audio.py, modeling_voxtral.py (both like Whisper's) and
- * modular_gemma4.py.
+ * The weights of the audio encoder of a multimodal config. Sources: huggingface/transformers,
+ * modeling_qwen2_audio.py, modeling_voxtral.py (both like Whisper's) and modular_gemma4.py.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #define SIZE_MAX_VALUE 1000000
 #define NAMES_MAX 2
 
-/* An encoder of sound that is being read. */
+/* An audio encoder that is being read. */
 struct sound_reading {
     const struct config *config;
     const roof_json_value *audio; /* audio_config */
@@ -170,7 +169,7 @@ enum roof_status roof_config_sound(const struct config *c)
     if (known) {
         c->model->sound = r.sound;
     }
-    if (*c->model->notes == NULL) { /* else the registry says it in its own words */
+    if (*c->model->notes == NULL) { /* else the registry has its own notes */
         roof_model_note(c->model, known ? "the encoder of sound counts in memory alone"
                                         : "the encoder of sound is not counted");
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The encoder of images: from patches to tokens of the prompt. docs/formulas.md ("Images"). */
+/* The image encoder: from patches to tokens of the prompt. docs/formulas.md ("Images"). */
 #include "model/graph_parts.h"
 #include "model/tower.h"
 #include "operator/operator.h"
@@ -58,7 +58,7 @@ static void sum_over_devices(struct builder *b, const struct encoder *e, const c
     }
 }
 
-/* Adds attention among so many patches, in so many places at once. */
+/* Adds attention over a number of patches, in a number of places at once. */
 static void attend(struct builder *b, const struct encoder *e, const char *name, int64_t places,
                    int64_t patches)
 {
@@ -129,7 +129,7 @@ static void mlp(struct builder *b, const struct encoder *e)
 static void norm_qkv(struct builder *b, const struct encoder *e, int64_t heads)
 {
     const struct roof_tower *const t = e->tower;
-    const int64_t rows = t->wide_norm ? 1 : heads; /* that are normed apart */
+    const int64_t rows = t->wide_norm ? 1 : heads; /* parts with separate norms */
     const int64_t width = heads / rows * t->head_dim;
     const struct roof_reads made = b->from;
     struct roof_reads normed;
@@ -149,7 +149,7 @@ static void norm_qkv(struct builder *b, const struct encoder *e, int64_t heads)
     b->from = normed;
 }
 
-/* Adds what ends attention or an MLP: a norm in some classes, and the sum with the stream. */
+/* Adds the end of attention or an MLP: a norm in some classes, and the sum with the stream. */
 static void end_part(struct builder *b, const struct encoder *e, const char *name,
                      const char *norm_name, struct roof_reads *stream)
 {
@@ -207,7 +207,7 @@ static void project_norm(struct builder *b, const struct encoder *e)
     }
 }
 
-/* Adds the products that make tokens of what a layer gives, in `times` places. */
+/* Adds the products that make tokens of the output of a layer, in `times` places. */
 static void project(struct builder *b, const struct encoder *e, bool tap, int64_t times)
 {
     static const char *const names[2][3][ROOF_PROJECTIONS_MAX] = {
@@ -243,7 +243,8 @@ static void project(struct builder *b, const struct encoder *e, bool tap, int64_
     b->times = 1;
 }
 
-/* Adds what makes the hidden states of the first layer: each patch is a row of its elements. */
+/* Adds the operators that make the hidden states of the first layer: each patch is a row of its
+ * elements. */
 static void embed(struct builder *b, const struct encoder *e)
 {
     const struct roof_tower *const t = e->tower;
@@ -334,7 +335,7 @@ void roof_graph_encoder(struct builder *b)
     if (runs) {
         return;
     }
-    for (size_t i = 0; i < b->graph->count; i++) { /* its weights are there all the same */
+    for (size_t i = 0; i < b->graph->count; i++) { /* its weights are resident anyway */
         const struct roof_node *const node = &b->graph->node[i];
         b->graph->idle_bytes += roof_node_bytes(node);
         b->graph->idle_parameters += (double)node->count * (node->elements + node->vectors);

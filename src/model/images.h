@@ -5,10 +5,10 @@
 
 #include "model/scenario.h"
 
-/* Refuses images without an encoder, or in a phase that has no prompt, and takes the usual size. */
+/* Refuses images without an encoder, or in a phase without a prompt, and sets the default size. */
 enum roof_status roof_images_resolve(struct roof_scenario *scenario, const struct roof_model *model,
                                      struct roof_error *error);
-/* Refuses lengths of text where images alone are encoded. */
+/* Refuses lengths of text if only images are encoded. */
 enum roof_status roof_images_alone(const struct roof_scenario *scenario, struct roof_error *error);
 /* Refuses a prompt that is too short for its images. */
 enum roof_status roof_images_check(const struct roof_scenario *scenario,
