@@ -19,7 +19,7 @@ struct roof_pass_expected {
     double low_s; /* the band of the path */
     double high_s;
     double near_s;                         /* the part of the path from other kernels */
-    double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */
+    double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by bottleneck */
 };
 
 /* One pass of a microbatch through all stages. */
@@ -37,7 +37,7 @@ struct roof_pass {
     double host_s;        /* time of these and of the serial part */
     double kv_read_bytes; /* over all stages */
     double weights_read_bytes;
-    double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */
+    double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by bottleneck */
     bool native;
     bool fallback;  /* a product runs at another format than a device with every unit has */
     bool as_stored; /* each product multiplies in its stored format, on a unit for it */
