@@ -54,9 +54,6 @@ static void load(int number, const char *at, int64_t row_bytes)
 
 static void save(char *at, int number, int64_t row_bytes)
 {
-    if (at == NULL) {
-        abort();
-    }
     for (int64_t i = 0; i < tile.shape.rows[number]; i++) {
         memcpy(at + i * row_bytes, tile.row[number][i], tile.shape.row_bytes[number]);
     }
@@ -365,11 +362,10 @@ static const int registers[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG
 struct instruction {
     int prefix; /* pp: 0 none, 2 F3, 3 F2 */
     int code;
-    int field;  /* reg of ModRM */
-    int first;  /* rm of ModRM, of a register */
-    int second; /* vvvv */
-    bool memory;
-    char *at;          /* of memory: base and displacement */
+    int field;         /* reg of ModRM */
+    int first;         /* rm of ModRM, of a register */
+    int second;        /* vvvv */
+    char *at;          /* of memory: base and displacement; NULL: of a register */
     int64_t row_bytes; /* its index */
     int length;
 };
@@ -393,10 +389,9 @@ static struct instruction decode(const greg_t *gregs)
                               .field = code[4] >> 3 & 7,
                               .first = code[4] & 7,
                               .second = ~code[2] >> 3 & 15,
-                              .memory = mode != 3,
                               .length = 5};
     int32_t far = 0;
-    if (!out.memory) {
+    if (mode == 3) {
         return out;
     }
     out.length += has_index ? 1 : 0;
@@ -421,45 +416,61 @@ static struct {
     int int8;
 } ran;
 
-static void take_over(int number, siginfo_t *information, void *context)
+static void run_on_memory(const struct instruction *i)
 {
-    greg_t *const gregs = ((ucontext_t *)context)->uc_mcontext.gregs;
-    const unsigned char *const code = address(gregs[REG_RIP]);
-    (void)number;
-    (void)information;
-    const struct instruction i = decode(gregs);
-    if (code[0] != 0xc4 || (code[1] & 0x1f) != 2) {
-        abort(); /* no instruction of AMX */
-    }
-    const int which = i.code << 4 | i.prefix << 1 | (i.memory ? 1 : 0);
-    switch (which) {
-    case 0x491: /* LDTILECFG */
-        load_configuration((const struct configuration *)(const void *)i.at);
+    switch (i->code << 4 | i->prefix) {
+    case 0x490: /* LDTILECFG */
+        load_configuration((const struct configuration *)(const void *)i->at);
         ran.configured++;
         break;
+    case 0x4b3: /* TILELOADD */
+        load(i->field, i->at, i->row_bytes);
+        break;
+    case 0x4b2: /* TILESTORED */
+        save(i->at, i->field, i->row_bytes);
+        break;
+    default:
+        abort();
+    }
+}
+
+static void run_on_registers(const struct instruction *i)
+{
+    switch (i->code << 4 | i->prefix) {
     case 0x490: /* TILERELEASE */
         release();
         ran.released++;
         break;
-    case 0x496: /* TILEZERO */
-        zero(i.field);
+    case 0x493: /* TILEZERO */
+        zero(i->field);
         break;
-    case 0x4b7: /* TILELOADD */
-        load(i.field, i.at, i.row_bytes);
-        break;
-    case 0x4b5: /* TILESTORED */
-        save(i.at, i.field, i.row_bytes);
-        break;
-    case 0x5c4: /* TDPBF16PS */
-        add(i.field, i.first, i.second, true);
+    case 0x5c2: /* TDPBF16PS */
+        add(i->field, i->first, i->second, true);
         ran.bf16++;
         break;
-    case 0x5e6: /* TDPBSSD */
-        add(i.field, i.first, i.second, false);
+    case 0x5e3: /* TDPBSSD */
+        add(i->field, i->first, i->second, false);
         ran.int8++;
         break;
     default:
         abort();
+    }
+}
+
+static void take_over(int number, siginfo_t *information, void *context)
+{
+    greg_t *const gregs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    const unsigned char *const code = address(gregs[REG_RIP]);
+    const struct instruction i = decode(gregs);
+    (void)number;
+    (void)information;
+    if (code[0] != 0xc4 || (code[1] & 0x1f) != 2) {
+        abort(); /* no instruction of AMX */
+    }
+    if (i.at == NULL) {
+        run_on_registers(&i);
+    } else {
+        run_on_memory(&i);
     }
     gregs[REG_RIP] += i.length;
 }
