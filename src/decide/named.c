@@ -87,8 +87,8 @@ static enum roof_status refuse_near(const char *const *names, const unsigned *ne
     }
     return nearest < ROOF_PRECISION_COUNT
                ? ROOF_OK /* whoever reads the precision says what is wrong */
-               : roof_unknown_near(error, ROOF_USAGE, "precision, layout or format of engines",
-                                   name, names, nearness, count);
+               : roof_unknown_near(error, ROOF_USAGE, "precision, layout or engine format", name,
+                                   names, nearness, count);
 }
 
 /* Lists the names of precisions, of layouts and of the formats of engines, each once, in this

@@ -448,7 +448,7 @@ static enum roof_status unknown_formats(const struct roof_engines *engines, cons
         known[count] = engines->serving[i].id;
         count += k == count;
     }
-    return roof_unknown_name(error, ROOF_USAGE, "formats of engines", name, known, count);
+    return roof_unknown_name(error, ROOF_USAGE, "engine format", name, known, count);
 }
 
 /* Marks the combinations of formats that a name is for, and tells whether there are any. */

@@ -54,20 +54,22 @@ void roof_amx_pack(unsigned char *out, const unsigned char *rows, enum roof_prec
 
 /* Runs an intrinsic, whose tile must be a literal, on one of the tiles of sums. */
 #define ON_SUM(sum, use)                                                                           \
-    switch (sum) {                                                                                 \
-    case 0:                                                                                        \
-        use(0);                                                                                    \
-        break;                                                                                     \
-    case 1:                                                                                        \
-        use(1);                                                                                    \
-        break;                                                                                     \
-    case 2:                                                                                        \
-        use(2);                                                                                    \
-        break;                                                                                     \
-    default:                                                                                       \
-        use(3);                                                                                    \
-        break;                                                                                     \
-    }
+    do {                                                                                           \
+        switch (sum) {                                                                             \
+        case 0:                                                                                    \
+            use(0);                                                                                \
+            break;                                                                                 \
+        case 1:                                                                                    \
+            use(1);                                                                                \
+            break;                                                                                 \
+        case 2:                                                                                    \
+            use(2);                                                                                \
+            break;                                                                                 \
+        default:                                                                                   \
+            use(3);                                                                                \
+            break;                                                                                 \
+        }                                                                                          \
+    } while (false)
 
 ROOF_TARGET_AMX static void configure(int step)
 {
@@ -88,25 +90,37 @@ ROOF_TARGET_AMX static void configure(int step)
 ROOF_TARGET_AMX static void load_weights(const void *at)
 {
     FINISH(at);
-    _tile_loadd(6, at, 64);
+    _tile_loadd(WEIGHTS, at, 64);
 }
 
 ROOF_TARGET_AMX static void load_inputs(const void *at, int64_t row_bytes)
 {
     FINISH(at);
-    _tile_loadd(7, at, row_bytes);
+    _tile_loadd(INPUTS, at, row_bytes);
 }
 
-ROOF_TARGET_AMX static void zero(int sum){ON_SUM(sum, _tile_zero)}
+ROOF_TARGET_AMX static void zero(int sum)
+{
+    ON_SUM(sum, _tile_zero);
+}
 
-#define ADD_BF16(tile) _tile_dpbf16ps(tile, 7, 6)
-ROOF_TARGET_AMX static void add_bf16(int sum){ON_SUM(sum, ADD_BF16)}
+#define ADD_BF16(tile) _tile_dpbf16ps(tile, INPUTS, WEIGHTS)
+ROOF_TARGET_AMX static void add_bf16(int sum)
+{
+    ON_SUM(sum, ADD_BF16);
+}
 
-#define ADD_INT8(tile) _tile_dpbssd(tile, 7, 6)
-ROOF_TARGET_AMX static void add_int8(int sum){ON_SUM(sum, ADD_INT8)}
+#define ADD_INT8(tile) _tile_dpbssd(tile, INPUTS, WEIGHTS)
+ROOF_TARGET_AMX static void add_int8(int sum)
+{
+    ON_SUM(sum, ADD_INT8);
+}
 
 #define STORE(tile) _tile_stored(tile, at, 64)
-ROOF_TARGET_AMX static void store(void *at, int sum){ON_SUM(sum, STORE)}
+ROOF_TARGET_AMX static void store(void *at, int sum)
+{
+    ON_SUM(sum, STORE);
+}
 
 ROOF_TARGET_AMX static float scale(const void *half)
 {
@@ -195,12 +209,12 @@ bool roof_amx_find(struct roof_dot_kernels *out, enum roof_precision weights, bo
         load_weights(some);                                                                        \
         load_inputs(some, 64);                                                                     \
         for (int step = 0; step < steps; step += ROOF_AMX_PEAK_STEPS) {                            \
-            add(0, 7, 6);                                                                          \
-            add(1, 7, 6);                                                                          \
-            add(2, 7, 6);                                                                          \
-            add(3, 7, 6);                                                                          \
-            add(4, 7, 6);                                                                          \
-            add(5, 7, 6);                                                                          \
+            add(0, INPUTS, WEIGHTS);                                                               \
+            add(1, INPUTS, WEIGHTS);                                                               \
+            add(2, INPUTS, WEIGHTS);                                                               \
+            add(3, INPUTS, WEIGHTS);                                                               \
+            add(4, INPUTS, WEIGHTS);                                                               \
+            add(5, INPUTS, WEIGHTS);                                                               \
         }                                                                                          \
         release();                                                                                 \
     }

@@ -13,7 +13,7 @@
 
 #define SIZE_MAX_VALUE 1000000000
 
-/* Keys that a family with layers of their own sizes reads, or that change no shape there. */
+/* Keys that are read for families whose layers differ in size, or that change no shape in them. */
 static const struct {
     unsigned flag;
     const char *key;
@@ -65,7 +65,7 @@ static enum roof_status read_size(int64_t *out, const struct config *c, const ch
     return value == NULL ? ROOF_OK : roof_config_integer(out, c, value, key, min, SIZE_MAX_VALUE);
 }
 
-/* Returns a list with an item for each layer; NULL where it is another value. */
+/* Returns a list with an item for each layer; NULL for any other value. */
 static const roof_json_value *list_of_layers(const struct config *c, const char *key,
                                              int64_t layers)
 {
@@ -253,8 +253,8 @@ enum roof_status roof_config_blocks(struct roof_layer *layer, struct reading *r,
 
 /* --- DeepSeek-V4 --------------------------------------------------------------------------- */
 
-/* Reads how many tokens become a compressed key in each layer; layers for multi-token prediction
- * may have numbers, too. */
+/* Reads the number of tokens of a compressed key in each layer; layers for multi-token prediction
+ * may also have numbers. */
 static enum roof_status read_ratios(struct roof_layer *layer, const struct roof_model *m,
                                     const struct config *c)
 {
@@ -299,8 +299,9 @@ enum roof_status roof_config_compressed(struct roof_layer *layer, struct reading
 
 /* --- LongCat-Flash ------------------------------------------------------------------------- */
 
-/* Reads the experts that compute nothing: a token chooses among all, and computes with as many of
- * the others as their share says. Source: huggingface/transformers, modular_longcat_flash.py. */
+/* Reads the number of experts that compute nothing: a token chooses among all experts, and the
+ * share of the others determines how many compute. Source: huggingface/transformers,
+ * modular_longcat_flash.py. */
 static enum roof_status read_zero_experts(struct roof_model *m, const struct config *c)
 {
     const roof_json_value *const type = roof_config_member(c, "zero_expert_type");
@@ -331,7 +332,7 @@ enum roof_status roof_config_doubled(struct roof_layer *layer, struct reading *r
     for (int64_t i = 1; i < m->layers; i += 2) {
         layer[i].moe = false;
     }
-    m->shared_intermediate = m->intermediate; /* the dense MLP beside the experts */
+    m->shared_intermediate = m->intermediate; /* the dense MLP parallel to the experts */
     return read_zero_experts(m, c);
 }
 

@@ -113,7 +113,7 @@ static enum roof_status note_unknown(const struct config *c, const roof_json_val
     return roof_model_note_text(c->model, &unknown, c->error);
 }
 
-/* Tells whether the sizes of an encoder go together. */
+/* Tells whether the sizes of an encoder are consistent. */
 static bool fits_together(const struct roof_tower *t)
 {
     const bool squares = t->fit == ROOF_FIT_SQUARES || t->fit == ROOF_FIT_ASPECT;
@@ -124,7 +124,7 @@ static bool fits_together(const struct roof_tower *t)
            t->side < 1 << 20 && t->squares <= 1000 && t->hidden * t->merge * t->merge <= 1000000000;
 }
 
-/* Says why the encoder is not counted. */
+/* Notes why the encoder is not counted. */
 static enum roof_status leave_out(const struct config *c, const char *why, const char *key)
 {
     struct roof_text remark = ROOF_TEXT_INIT;

@@ -21,7 +21,7 @@
 struct size {
     const char *names[KEYS_MAX];
     int64_t *out;
-    int64_t otherwise; /* what the class has where the config says nothing; 0: it must */
+    int64_t otherwise; /* the default of the class; 0: the config must have it */
 };
 
 /* Returns the number that all items of a list are, NULL if they differ; any other value itself. */
@@ -41,7 +41,8 @@ static const roof_json_value *same_item(const roof_json_value *value)
     return first;
 }
 
-/* Reads a size of an object; what is missing, or differs between two sides, is remembered. */
+/* Reads a size of an object; a missing size, or one that differs between two sides, is remembered.
+ */
 static enum roof_status read_size(struct tower_reading *r, const roof_json_value *object,
                                   const struct size *size)
 {
@@ -73,7 +74,7 @@ static enum roof_status read_sizes(struct tower_reading *r, const struct size *s
     return ROOF_OK;
 }
 
-/* Reads a flag of an object, which the class sets where the config does not. */
+/* Reads a flag of an object, with the default of the class. */
 static enum roof_status read_flag(bool *out, const struct tower_reading *r,
                                   const roof_json_value *object, const char *key, bool otherwise)
 {
@@ -86,7 +87,7 @@ static enum roof_status read_flag(bool *out, const struct tower_reading *r,
     return ROOF_OK;
 }
 
-/* Reads a number of an object, which the class sets where the config does not. */
+/* Reads a number of an object, with the default of the class. */
 static enum roof_status read_number(double *out, const struct tower_reading *r,
                                     const roof_json_value *object, const char *key,
                                     double otherwise)
@@ -100,7 +101,8 @@ static enum roof_status read_number(double *out, const struct tower_reading *r,
     return ROOF_OK;
 }
 
-/* Returns how many patches of a side a ratio joins: 2 of 0.5. 0: it is no whole number. */
+/* Returns the number of patches per side that a ratio joins: 2 for 0.5. 0: it is not a whole
+ * number. */
 static int64_t whole_inverse(double ratio)
 {
     return ratio > 0.001 && 1 / ratio == (double)(int64_t)(1 / ratio) ? (int64_t)(1 / ratio) : 0;
@@ -113,7 +115,7 @@ static int64_t elements(int64_t channels, int64_t frames, int64_t patch)
     return count <= 1e9 ? (int64_t)count : 0;
 }
 
-/* Puts in the next product, from one width to another. */
+/* Adds the next product, from one width to another. */
 static struct roof_projection *put_product(struct roof_tower *t, int64_t in, int64_t out,
                                            enum roof_projection_act act, bool bias)
 {
@@ -127,7 +129,7 @@ static struct roof_projection *put_product(struct roof_tower *t, int64_t in, int
 
 /* --- Qwen-VL ------------------------------------------------------------------------------- */
 
-/* Puts in the MLP of two products that makes a token of m x m patches. */
+/* Adds the MLP of two products that makes a token of m x m patches. */
 static void put_qwen_products(struct roof_tower *t, int64_t out)
 {
     const int64_t wide = t->hidden * t->merge * t->merge;
@@ -135,7 +137,7 @@ static void put_qwen_products(struct roof_tower *t, int64_t out)
     put_product(t, wide, out, ROOF_PROJECTION_PLAIN, true);
 }
 
-/* Reads what all have: a patch spans two frames, which an image gives twice. */
+/* Reads the common part: a patch spans two frames, so an image is used twice. */
 static enum roof_status read_frames(struct tower_reading *r, int64_t patch)
 {
     struct roof_tower *const t = &r->tower;
@@ -172,7 +174,7 @@ static enum roof_status read_qwen2(struct tower_reading *r)
     return ROOF_OK;
 }
 
-/* Reads the sizes that Qwen2.5-VL, Qwen3-VL and GLM-4V name alike. */
+/* Reads the sizes that have the same names in Qwen2.5-VL, Qwen3-VL and GLM-4V. */
 static enum roof_status read_depth(struct tower_reading *r, int64_t *out)
 {
     struct roof_tower *const t = &r->tower;
@@ -199,7 +201,7 @@ static enum roof_status read_qwen25(struct tower_reading *r)
     return ROOF_OK;
 }
 
-/* Qwen3-VL has such an MLP behind some earlier layers, too. */
+/* Qwen3-VL also has such an MLP after some earlier layers. */
 static enum roof_status read_qwen3(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
@@ -215,8 +217,8 @@ static enum roof_status read_qwen3(struct tower_reading *r)
 
 /* --- GLM-4V -------------------------------------------------------------------------------- */
 
-/* Reads GLM-4V: the MLP of a layer is as wide as a token, and intermediate_size is that of the MLP
- * behind the product that joins m x m patches. */
+/* Reads GLM-4V: the MLP of a layer is as wide as a token, and intermediate_size belongs to the MLP
+ * after the product that joins m x m patches. */
 static enum roof_status read_glm4v(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
@@ -335,7 +337,7 @@ static enum roof_status read_llama4(struct tower_reading *r)
     return ROOF_OK;
 }
 
-/* Reads Pixtral behind Mistral Small: four patches are joined by a product, and two more follow. */
+/* Reads Pixtral in Mistral Small: a product joins four patches, and two more products follow. */
 static enum roof_status read_mistral3(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
@@ -353,7 +355,7 @@ static enum roof_status read_mistral3(struct tower_reading *r)
 
 /* --- LLaVA --------------------------------------------------------------------------------- */
 
-/* Reads which layer gives the results: the others behind it are there, but not needed. */
+/* Reads the layer whose output is used; the layers after it exist, but are not needed. */
 static enum roof_status read_feature_layer(struct tower_reading *r, const char *key,
                                            int64_t otherwise)
 {
@@ -408,7 +410,7 @@ static enum roof_status read_llava(struct tower_reading *r)
 
 /* --- InternVL ------------------------------------------------------------------------------ */
 
-/* Reads what InternVL does before and behind its encoder. */
+/* Reads the parts before and after the encoder of InternVL. */
 static enum roof_status read_shuffle(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
@@ -720,7 +722,7 @@ static const struct {
 
 const struct tower_class *roof_config_tower_class(const char *whole, const char *vision)
 {
-    /* LlavaConfig takes CLIP where vision_config does not say what it is. */
+    /* LlavaConfig uses CLIP if vision_config has no model_type. */
     const char *const inner = vision == NULL ? "clip_vision_model" : vision;
     for (size_t i = 0; i < COUNT(types) && whole != NULL; i++) {
         if (strcmp(types[i].whole, whole) == 0 &&

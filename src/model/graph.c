@@ -30,11 +30,11 @@ int64_t roof_block_layers(const struct roof_model *model, enum roof_block block)
     return layers;
 }
 
-/* Names the sum that ends a layer which has an embedding of its own. */
+/* Names the sum at the end of a layer that has its own embedding. */
 #define LAYER_ADD "embedding_out_add"
 
-/* Adds the quantisation of what mixes the tokens of a layer reads; where the MLP reads the same
- * norm, for both. */
+/* Adds the quantisation of the input of the operators that mix the tokens of a layer; if the MLP
+ * reads the same norm, for both. */
 static void quantize_mixed(struct builder *b)
 {
     const struct roof_model *const m = b->model;
@@ -74,8 +74,8 @@ static void quantize_mixed(struct builder *b)
     roof_graph_quantize(b, "attn_quantize", b->tokens, m->hidden, readers, count);
 }
 
-/* Adds what mixes the tokens of a layer: attention, a state, or both side by side. Returns what
- * these read. */
+/* Adds the operators that mix the tokens of a layer: attention, a state, or both in parallel.
+ * Returns their input. */
 static struct roof_reads mix(struct builder *b)
 {
     const struct roof_model *const m = b->model;
@@ -124,7 +124,7 @@ static struct roof_reads mix(struct builder *b)
     return input;
 }
 
-/* Adds the dense MLP of a layer; quantizes: what it reads may have to be quantised first. */
+/* Adds the dense MLP of a layer; quantizes: its input may have to be quantised first. */
 static void dense_mlp(struct builder *b, bool quantizes)
 {
     static const struct mlp_names dense = {
@@ -139,9 +139,10 @@ static void dense_mlp(struct builder *b, bool quantizes)
 }
 
 /*
- * Adds the dense MLP beside the experts, both of the hidden states `mixed`, each with a norm before
- * and behind it (Gemma 4): huggingface/transformers, modeling_gemma4.py (Gemma4TextDecoderLayer).
- * The norm before the MLP is there already. The router has a norm of its own, with a gain.
+ * Adds the dense MLP in parallel to the experts, both with the hidden states `mixed` as input, each
+ * with a norm before and after it (Gemma 4): huggingface/transformers, modeling_gemma4.py
+ * (Gemma4TextDecoderLayer). The norm before the MLP is in the graph already. The router has a norm
+ * of its own, with a gain.
  */
 static void mlp_beside_experts(struct builder *b, const struct roof_reads *mixed)
 {
@@ -163,9 +164,9 @@ static void mlp_beside_experts(struct builder *b, const struct roof_reads *mixed
 }
 
 /*
- * Adds what a layer does with the embedding that it has of its own: a gate from the hidden states,
- * the product with the embedding, and the way back, with a norm. Every device has the two narrow
- * matrices whole, as engines do.
+ * Adds the operators for a layer's own embedding: a gate from the hidden states, the product with
+ * the embedding, and the projection back, with a norm. Every device has the two narrow matrices
+ * whole, as in engines.
  */
 static void layer_embedding(struct builder *b)
 {
@@ -214,7 +215,7 @@ static void layers(struct builder *b)
     }
     const struct roof_reads mixed = b->from;
     b->block = ROOF_BLOCK_MLP;
-    if (m->parallel) { /* the MLP does not read what attention has added */
+    if (m->parallel) { /* the MLP does not read the result of attention */
         roof_graph_flush(b);
         b->from = m->own_norms ? stream : input;
     }
@@ -277,9 +278,9 @@ static int64_t embedded(const struct builder *b, int64_t layers)
 }
 
 /*
- * Adds the embeddings that the layers have of their own: rows of a second table, and a projection
- * of the usual embedding with a norm for each layer, added up. As engines do, the table is cut by
- * rows and the projection by columns: vLLM, model_executor/models/gemma4.py.
+ * Adds the layers' own embeddings: rows of a second table, plus a projection of the usual embedding
+ * with a norm for each layer. As in engines, the table is cut by rows and the projection by
+ * columns: vLLM, model_executor/models/gemma4.py.
  */
 static void layer_embeddings(struct builder *b)
 {
@@ -396,8 +397,7 @@ static int64_t stream_count(const struct roof_model *model, int64_t layers)
                                       : roof_graph_sums(model, layers);
 }
 
-/* Adds the send of the hidden states, and of the embeddings of the layers there, to the next stage.
- */
+/* Adds the send of the hidden states, and of the embeddings of later layers, to the next stage. */
 static void send_node(struct builder *b)
 {
     roof_graph_collective(b, "send", ROOF_OPERATOR_SEND, b->s->common.formats.out,
@@ -446,17 +446,17 @@ static enum roof_status check_sparse(const struct roof_graph *graph, const struc
                                   b->model->id);
 }
 
-/* The kinds of operators that a layer of a class stands behind, as bits. */
+/* The kinds of ends of the layers before those of a class, as bits. */
 enum { BEHIND_START = 1, BEHIND_MIXER = 2, BEHIND_MLP = 4 };
 
-/* Returns the bit of what a layer ends with. */
+/* Returns the bit for the end of a layer. */
 static unsigned end_of(const struct roof_model *model, int64_t layer)
 {
     return model->layer[model->layer_class[layer]].no_mlp ? BEHIND_MIXER : BEHIND_MLP;
 }
 
-/* Returns what is read behind operators of these kinds; start is what the stage begins with. Those
- * that end a layer are, for a layer, of the one before. */
+/* Returns the operators that are read after ends of these kinds; start is the input of the stage.
+ * For a layer, the ends are those of the layer before. */
 static struct roof_reads behind(const struct builder *b, unsigned kinds,
                                 const struct roof_reads *start, bool before)
 {
@@ -583,9 +583,9 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
 }
 
 /*
- * A module joins the embedding of the token that was chosen last to the hidden states that it was
- * chosen from, each with a norm of its own, by a product of 2 hidden x hidden, and has one layer
- * behind that: DeepSeek-V3, arXiv 2412.19437, section 2.2. Embedding and head are the model's.
+ * A module joins the embedding of the last token and the hidden states from which that token was
+ * chosen, each with its own norm, by a product of 2 hidden x hidden, and has one layer after that:
+ * DeepSeek-V3, arXiv 2412.19437, section 2.2. Embedding and head are the model's.
  */
 enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_model *model,
                                       const struct roof_scenario *scenario, int64_t node_size,

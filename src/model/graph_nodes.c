@@ -17,7 +17,8 @@ enum roof_precision roof_graph_wider(enum roof_precision a, enum roof_precision 
     return roof_precision_bits(a) >= roof_precision_bits(b) ? a : b;
 }
 
-/* Returns the format of a class of weights that neither request, layout nor file gives. */
+/* Returns the default format of a class of weights, which neither question, layout nor file gives.
+ */
 static enum roof_precision default_format(const struct builder *b, enum roof_weight weight)
 {
     const enum roof_precision w = b->s->common.formats.weights;
@@ -25,9 +26,9 @@ static enum roof_precision default_format(const struct builder *b, enum roof_wei
 }
 
 /*
- * Returns the formats of an operator whose weights are of a class. A class whose format is given
- * apart from `weights` takes inputs in the wider of `activations` and what `precision` would pair
- * that format with: a bf16 head takes bf16 inputs beside FP8 layers.
+ * Returns the formats of an operator with weights of a class. If the format of the class is given
+ * apart from `weights`, its inputs have the wider of `activations` and the activations that
+ * `precision` would choose for that format: a bf16 head has bf16 inputs in a model with FP8 layers.
  */
 static struct roof_formats find_formats(const struct builder *b, enum roof_weight weight)
 {
@@ -43,7 +44,7 @@ static struct roof_formats find_formats(const struct builder *b, enum roof_weigh
         f.activations = roof_graph_wider(f.activations, roof_format(f.weights)->activations);
     }
     if (!roof_weight_linear(weight)) {
-        f.compute = ROOF_PRECISION_AUTO; /* `compute` is for the products that `weights` is for */
+        f.compute = ROOF_PRECISION_AUTO; /* `compute` applies to the same products as `weights` */
     }
     return f;
 }

@@ -139,7 +139,7 @@ static void mlp(struct builder *b, const struct encoder *e)
 static void norm_qkv(struct builder *b, const struct encoder *e, int64_t heads)
 {
     const struct roof_tower *const t = e->tower;
-    const int64_t rows = t->wide_norm ? 1 : heads; /* that are normed apart */
+    const int64_t rows = t->wide_norm ? 1 : heads; /* parts with separate norms */
     const int64_t width = heads / rows * t->head_dim;
     const struct roof_reads made = b->from;
     struct roof_reads normed;
@@ -159,7 +159,7 @@ static void norm_qkv(struct builder *b, const struct encoder *e, int64_t heads)
     b->from = normed;
 }
 
-/* Adds what ends attention or an MLP: a norm in some classes, and the sum with the stream. */
+/* Adds the end of attention or an MLP: a norm in some classes, and the sum with the stream. */
 static void end_part(struct builder *b, const struct encoder *e, const char *name,
                      const char *norm_name, struct roof_reads *stream)
 {
@@ -217,7 +217,7 @@ static void project_norm(struct builder *b, const struct encoder *e)
     }
 }
 
-/* Adds the products that make tokens of what a layer gives, in `times` places. */
+/* Adds the products that make tokens of the output of a layer, in `times` places. */
 static void project(struct builder *b, const struct encoder *e, bool tap, int64_t times)
 {
     static const char *const names[2][3][ROOF_PROJECTIONS_MAX] = {
@@ -254,7 +254,8 @@ static void project(struct builder *b, const struct encoder *e, bool tap, int64_
     b->times = 1;
 }
 
-/* Adds what makes the hidden states of the first layer: each patch is a row of its elements. */
+/* Adds the operators that make the hidden states of the first layer: each patch is a row of its
+ * elements. */
 static void embed(struct builder *b, const struct encoder *e)
 {
     const struct roof_tower *const t = e->tower;

@@ -301,7 +301,7 @@ static enum roof_status put_heads(struct roof_model *m, struct roof_error *error
     return ROOF_OK;
 }
 
-/* Checks the layers whose heads are other than the model's. */
+/* Checks the layers whose heads differ from the model's. */
 static enum roof_status check_layer_heads(const struct roof_model *m, struct roof_error *error)
 {
     for (int64_t c = 0; c < m->layer_classes; c++) {

@@ -146,17 +146,17 @@ static enum roof_status refuse_parts(const struct roof_scenario *s, struct roof_
     const bool both = s->moe_tp > 0 && s->moe_ep > 0;
     char shared[160];
     snprintf(shared, sizeof shared,
-             ROOF_KEY("tp") " %" PRId64 " x " ROOF_KEY("attention_dp") " %" PRId64 " = %" PRId64
-                                                                       " device%s the experts",
-             s->tp, s->attention_dp, devices, devices == 1 ? " has" : "s share");
+             ROOF_KEY("tp") " %" PRId64 " x " ROOF_KEY("attention_dp") " %" PRId64 " = %" PRId64,
+             s->tp, s->attention_dp, devices);
     return both ? roof_error_set(error, ROOF_USAGE,
-                                 "%s, not " ROOF_KEY("moe_tp") " %" PRId64 " x " ROOF_KEY(
-                                     "moe_ep") " %" PRId64 " = %" PRId64,
-                                 shared, s->moe_tp, s->moe_ep, s->moe_tp * s->moe_ep)
+                                 ROOF_KEY("moe_tp") " %" PRId64 " x " ROOF_KEY(
+                                     "moe_ep") " %" PRId64 " = %" PRId64 " must be equal to %s",
+                                 s->moe_tp, s->moe_ep, s->moe_tp * s->moe_ep, shared)
                 : roof_error_set(error, ROOF_USAGE,
-                                 "%s, which " ROOF_KEY("%s") " %" PRId64 " does not divide", shared,
+                                 ROOF_KEY("%s") " %" PRId64
+                                                " must divide the devices of the experts, %s",
                                  s->moe_tp > 0 ? "moe_tp" : "moe_ep",
-                                 s->moe_tp > 0 ? s->moe_tp : s->moe_ep);
+                                 s->moe_tp > 0 ? s->moe_tp : s->moe_ep, shared);
 }
 
 /* Gives the experts of a stage to all of its devices: what one of moe_ep and moe_tp leaves is the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The rows of the dimensions as input keys, and how any input is spelled, read and written. */
+/* The dimensions as rows of input keys, and functions that spell, read and write any input. */
 #include "operator/operator.h"
 
 #include <assert.h>
@@ -84,8 +84,7 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
         "elements of the whole tensor (all-to-all: per device)"),
     ROW(DEVICES, "devices", 0, SIZE, OPERATORS, "devices that communicate"),
     ROW(WITHIN, "within", 0, SIZE, OPERATORS,
-        "consecutive devices that contain the group, to tell links from the network (default: its "
-        "size)"),
+        "consecutive devices that contain the group (default: its size)"),
     ROW(ALGORITHM, "algorithm", 0, ALGORITHM, OPERATORS,
         "algorithm of the collective (default ring)"),
     ROW(SELECTED, "selected", 0, SIZE, OPERATORS,

@@ -14,6 +14,7 @@
 #include "report/block_report.h"
 #include "report/cells.h"
 #include "report/fusion_report.h"
+#include "report/media_report.h"
 #include "report/published_report.h"
 #include "report/render.h"
 
@@ -75,20 +76,6 @@ static void put_drafter(struct roof_text *out, const struct roof_model_predictio
     }
 }
 
-void roof_model_report_media(struct roof_text *out, const struct roof_scenario *s,
-                             const struct roof_model *model)
-{
-    char size[ROOF_IMAGE_SIZE_SIZE];
-    if (s->media.images > 0) {
-        roof_text_printf(out, ", images %" PRId64 " of %s (%" PRId64 " tokens)", s->media.images,
-                         roof_image_size_name(size, s), roof_image_tokens(s, model));
-    }
-    if (s->media.audio > 0) {
-        roof_text_printf(out, ", audio %" PRId64 " of %" PRId64 " s (%" PRId64 " tokens)",
-                         s->media.audio, s->media.audio_length_s, roof_audio_tokens(s, model));
-    }
-}
-
 void roof_model_report_scenario(struct roof_text *out,
                                 const struct roof_model_prediction *model_prediction)
 {
@@ -118,7 +105,7 @@ void roof_model_report_scenario(struct roof_text *out,
         {"devices", (int64_t)r->devices, r->devices > 1},
     };
     put_sizes(out, sizes, COUNT(sizes));
-    roof_model_report_media(out, s, r->model);
+    roof_report_media(out, s, r->model);
     put_drafter(out, r);
     put_sizes(out, splits, COUNT(splits));
     if (s->offload != ROOF_OFFLOAD_NONE) {
@@ -346,7 +333,7 @@ static void put_drafts(struct roof_text *out, const struct roof_model_prediction
     if (s->draft_tokens <= 0) {
         return;
     }
-    snprintf(detail, sizeof detail, "expected with %" PRId64 " draft%s, %s accepted each",
+    snprintf(detail, sizeof detail, "mean with %" PRId64 " draft token%s, %s accepted each",
              s->draft_tokens, s->draft_tokens == 1 ? "" : "s",
              roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION));
     put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
@@ -566,7 +553,7 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
              detail);
     if (!isnan(limits->kv_crossover_context)) {
         snprintf(detail, sizeof detail,
-                 "from context %.0f on the KV cache takes more reads than the weights",
+                 "from context %.0f on, the KV cache takes more reads than the weights",
                  limits->kv_crossover_context);
         put_line(out, "crossover", detail, "");
     }

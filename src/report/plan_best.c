@@ -13,6 +13,7 @@
 #include "predict/power.h"
 #include "predict/unexpected.h"
 #include "report/cells.h"
+#include "report/media_report.h"
 #include "report/plan_parts.h"
 #include "report/published_report.h"
 #include "report/speedup_report.h"
@@ -57,7 +58,7 @@ static void put_expected(struct roof_text *out, const struct roof_plan *plan, co
     char tpot[ROOF_QUANTITY_SIZE];
     roof_text_put(out, "  expected:    first token ");
     put_band(out, plan->ttft_s, plan->ttft_low_s, plan->ttft_high_s);
-    roof_text_put(out, ", a step ");
+    roof_text_put(out, ", decode step ");
     put_band(out, plan->step_s, plan->step_low_s, plan->step_high_s);
     roof_text_printf(out, "\n               %s per token%s\n",
                      roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
@@ -83,11 +84,11 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
     char ttft[ROOF_QUANTITY_SIZE];
     char step[ROOF_QUANTITY_SIZE];
     char tpot[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out,
-                     "  lower bound: first token %s, a step %s\n               %s per token%s\n",
-                     roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS),
-                     roof_format_quantity(step, plan->step_s, ROOF_UNIT_MILLISECONDS),
-                     roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
+    roof_text_printf(
+        out, "  lower bound: first token %s, decode step %s\n               %s per token%s\n",
+        roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS),
+        roof_format_quantity(step, plan->step_s, ROOF_UNIT_MILLISECONDS),
+        roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
     put_rates(out, plan);
 }
 
@@ -125,13 +126,14 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan, int64_t
     }
     roof_text_printf(
         out,
-        "  first token: prefill %s%s, then %s of KV cache in %s%s\n  link:        %s per device "
+        "  first token: prefill %s%s, %s of KV cache sent in %s%s\n  link:        %s per "
+        "device "
         "%s\n  capacity:    %s requests/s in prefill, %s in decode, if all copies are busy\n  per "
         "user:    %" PRId64 " tokens in %s + %" PRId64 " x %s\n",
         roof_format_quantity(prefill, way->prefill_s, ROOF_UNIT_MILLISECONDS), together,
         roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
         roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
-        plan->basis == ROOF_PLAN_BOUND ? "" : ", then a step",
+        plan->basis == ROOF_PLAN_BOUND ? "" : ", one decode step",
         roof_format_quantity(link, way->link, ROOF_UNIT_GB_PER_S),
         way->network ? "between nodes (network_gb_s), as the plan needs several"
                      : "inside one node (link_gb_s)",
@@ -184,20 +186,7 @@ void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem
                      ? ""
                      : "               drafting takes no time here; --draft-model MODEL adds it\n");
     }
-    if (s->media.images > 0) {
-        char size[ROOF_IMAGE_SIZE_SIZE];
-        roof_text_printf(
-            out, "  images:      %" PRId64 " of %s in each prompt: %" PRId64 " %s its tokens\n",
-            s->media.images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model),
-            problem->model->tower.crossed ? "beside" : "of");
-    }
-    if (s->media.audio > 0) {
-        roof_text_printf(out,
-                         "  audio:       %" PRId64 " of %" PRId64 " s in each prompt: %" PRId64
-                         " of its tokens\n",
-                         s->media.audio, s->media.audio_length_s,
-                         roof_audio_tokens(s, problem->model));
-    }
+    roof_report_media_lines(out, s, problem->model);
     if (s->prefix_hit > 0 && s->generate > 0) {
         roof_text_printf(out, "  prefix hit:  %s of each prompt is cached\n",
                          roof_format_quantity(share, s->prefix_hit, ROOF_UNIT_FRACTION));
@@ -207,18 +196,7 @@ void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem
 void roof_plan_put_prompts_json(struct roof_text *out, const struct roof_plan_problem *problem)
 {
     const struct roof_scenario *const s = &problem->base;
-    char size[ROOF_IMAGE_SIZE_SIZE];
-    if (s->media.images > 0) {
-        roof_text_printf(
-            out, ", \"images\": %" PRId64 ", \"image_size\": \"%s\", \"image_tokens\": %" PRId64,
-            s->media.images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
-    }
-    if (s->media.audio > 0) {
-        roof_text_printf(
-            out,
-            ", \"audio\": %" PRId64 ", \"audio_length_s\": %" PRId64 ", \"audio_tokens\": %" PRId64,
-            s->media.audio, s->media.audio_length_s, roof_audio_tokens(s, problem->model));
-    }
+    roof_report_media_json(out, s, problem->model);
     if (s->prefix_hit > 0) {
         roof_text_put(out, ", \"prefix_hit\": ");
         roof_text_number(out, s->prefix_hit);

@@ -59,7 +59,7 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
             separator = between;
         }
     }
-    roof_text_put(out, *separator == '\0' ? "no limits" : "");
+    roof_text_put(out, *separator == '\0' ? "no limits are set" : "");
     roof_text_put(out, s->saturated ? "; saturated: the queue grows without end\n" : "\n");
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "report/media_report.h"
 #include "report/model_report.h"
 #include "report/published_report.h"
 #include "report/report.h"
@@ -87,7 +88,7 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
         roof_text_put(out, ", generate ");
         roof_text_plain(out, row->generate);
     }
-    roof_model_report_media(out, &d->scenario, d->model);
+    roof_report_media(out, &d->scenario, d->model);
     put_split(out, row);
     if (row->engine != NULL) {
         roof_text_put(out, "; engine ");
@@ -238,14 +239,14 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     roof_text_printf(out, " requests on average, %s waiting\n", roof_format_short(b, s->waiting));
     if (!isnan(s->prefill_busy)) {
         put_line(out, "prefill", roof_format_quantity(a, s->prefill_busy, ROOF_UNIT_FRACTION));
-        roof_text_put(out, " of the time busy\n");
+        roof_text_put(out, " busy\n");
         put_line(out, "link", roof_format_quantity(a, s->link_busy, ROOF_UNIT_FRACTION));
-        roof_text_printf(out, " of the time busy; a KV cache needs %s, its wait included\n",
+        roof_text_printf(out, " busy; a KV cache needs %s, with its wait\n",
                          short_time(b, s->transfer_s));
     }
     put_line(out, isnan(s->prefill_busy) ? "engine" : "decode",
              roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
-    roof_text_printf(out, " of the time busy; a step takes %s on average\n",
+    roof_text_printf(out, " busy; a step takes %s on average\n",
                      roof_format_quantity(b, s->step_s, ROOF_UNIT_MILLISECONDS));
     put_drafts(out, row);
     if (!isnan(s->kv_use)) {
@@ -266,7 +267,7 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     if (!row->deployment->bound && !row->fitted && row->step_scale == 1 &&
         row->request_overhead_s == 0) {
         put_line(out, "not included",
-                 "errors of step times in the intervals; real engines had later first tokens\n");
+                 "the error of the step times; real engines had later first tokens\n");
     }
     if (s->rejected > 0) {
         roof_text_printf(out,

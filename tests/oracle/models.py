@@ -455,6 +455,8 @@ class Scenario:
         if self.away > len(model.layers) or part == "experts" and self.away and model.experts <= 1:
             raise Refused("offload")
         self.drafts, self.acceptance = get("draft_tokens", 0), Fraction(str(get("acceptance", 0.7)))
+        if "acceptance" in asked and "draft_tokens" not in asked:
+            raise Refused("acceptance of nothing")
         self.reserve = Fraction(str(get("reserve", 0.1)))
         if self.reserve > Fraction(99, 100):
             raise Refused("reserve")

@@ -1255,7 +1255,8 @@ static void test_set_refuses(void **state)
          "bandwidth_gb_s=500"},
         /* keys */
         {"=5", "''", "bandwidth_gb_s"},
-        {"bandwidth=5", "'bandwidth'", "did you mean bandwidth_gb_s"},
+        {"bandwidth=5", "'bandwidth'", "did you mean bandwidth_gb_s?"},
+        {"Peak=5", "'Peak'", "did you mean peak_tflops.FORMAT?"},
         {"peak_tflops=5", "'peak_tflops'", "peak_tflops.FORMAT"},
         {"peak.fp16=5", "'peak.fp16'", "peak_tflops.FORMAT"},
         {".fp16=5", "'.fp16'", "known: bandwidth_gb_s, "},

@@ -164,12 +164,12 @@ static void test_words(void **unused)
     check_rows("{\"operator\":\" Gemv\",\"n\":\"10.0\",\"k\":\" 10 \",\"sparse\":\"False\"}",
                "1:gemv 2.4;", "");
     check_rows("operator,n,k\ngemv,10.5,10\ngemv,1e99,10\ngemv,-1.0,10\n", "",
-               "2 cell 2: n must be an integer from 1 to 1000000000000 (k, M and G stand for "
-               "powers of 1000, Ki, Mi and Gi of 1024), not '10.5'\n"
-               "3 cell 2: n must be an integer from 1 to 1000000000000 (k, M and G stand for "
-               "powers of 1000, Ki, Mi and Gi of 1024), not '1e99'\n"
-               "4 cell 2: n must be an integer from 1 to 1000000000000 (k, M and G stand for "
-               "powers of 1000, Ki, Mi and Gi of 1024), not '-1'\n");
+               "2 cell 2: n must be an integer from 1 to 1000000000000 (suffixes: k, M, G, "
+               "Ki, Mi, Gi), not '10.5'\n"
+               "3 cell 2: n must be an integer from 1 to 1000000000000 (suffixes: k, M, G, "
+               "Ki, Mi, Gi), not '1e99'\n"
+               "4 cell 2: n must be an integer from 1 to 1000000000000 (suffixes: k, M, G, "
+               "Ki, Mi, Gi), not '-1'\n");
     static const struct {
         const char *text;
         int value;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Products on AMX. No machine with AMX need be there: the loops run on tiles that are emulated as
- * Intel's manual (Software Developer's Manual, volume 2, TDPBF16PS and TDPBSSD) describes them. */
+ * Intel's manual (Software Developer's Manual, volume 2, TDPBF16PS and TDPBSSD) describes them. On
+ * a processor that lacks AMX the machine code itself runs, too: the emulation takes over at each
+ * instruction that it refuses. */
+#define _GNU_SOURCE /* registers of a signal's context */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,55 +12,62 @@
 #include "measure/cpu_amx_tiles.h"
 #include "support.h"
 
+#if defined(ROOF_TARGET_AMX)
+#include <signal.h>
+#include <ucontext.h>
+#endif
+
 /* --- the emulation ------------------------------------------------------------------------- */
 
+enum { WEIGHTS = 6, INPUTS = 7, TILES = 8 };
+
+/* As LDTILECFG reads it. */
+struct configuration {
+    uint8_t palette;
+    uint8_t start_row;
+    uint8_t reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+};
+
 static struct {
-    int step; /* bytes of K; 0: not configured */
-    unsigned char weights[16][64];
-    unsigned char inputs[16][64];
-    int32_t sum[ROOF_AMX_SUMS][16][16]; /* or the bits of floats */
+    struct configuration shape; /* palette 0: not configured */
+    unsigned char row[TILES][16][64];
     bool drops_last; /* a processor that is wrong: it leaves the last four bytes of K out */
 } tile;
 
-static void configure(int step)
+static void load_configuration(const struct configuration *shape)
 {
-    assert_int_equal(tile.step, 0);
-    tile.step = step;
+    assert_int_equal(shape->palette, 1);
+    assert_int_equal(tile.shape.palette, 0);
+    tile.shape = *shape;
+    memset(tile.row, 0, sizeof tile.row);
 }
 
-static void load_weights(const void *at)
+static void load(int number, const char *at, int64_t row_bytes)
 {
-    assert_true(tile.step > 0);
-    memcpy(tile.weights, at, (size_t)tile.step / 4 * 64);
-}
-
-static void load_inputs(const void *at, int64_t row_bytes)
-{
-    assert_true(tile.step > 0);
-    for (int64_t i = 0; i < 16; i++) {
-        memcpy(tile.inputs[i], (const char *)at + i * row_bytes, (size_t)tile.step);
+    assert_int_equal(tile.shape.palette, 1);
+    for (int64_t i = 0; i < tile.shape.rows[number]; i++) {
+        memcpy(tile.row[number][i], at + i * row_bytes, tile.shape.row_bytes[number]);
     }
 }
 
-static void zero(int sum)
+static void save(char *at, int number, int64_t row_bytes)
 {
-    memset(tile.sum[sum], 0, sizeof tile.sum[sum]);
+    for (int64_t i = 0; i < tile.shape.rows[number]; i++) {
+        memcpy(at + i * row_bytes, tile.row[number][i], tile.shape.row_bytes[number]);
+    }
 }
 
-static void store(void *at, int sum)
+static void zero(int number)
 {
-    memcpy(at, tile.sum[sum], sizeof tile.sum[sum]);
+    memset(tile.row[number], 0, sizeof tile.row[number]);
 }
 
 static void release(void)
 {
-    assert_true(tile.step > 0);
-    tile.step = 0;
-}
-
-static int fours(void)
-{
-    return tile.step / 4 - (tile.drops_last ? 1 : 0);
+    assert_int_equal(tile.shape.palette, 1);
+    tile.shape = (struct configuration){0};
 }
 
 /* Denormals are zero, as operands and as results. */
@@ -74,37 +84,84 @@ static float high(const unsigned char *row, int i)
     return flushed(out);
 }
 
-/* Even and odd elements have sums of their own, by fused multiplications; then their sum is added
- * to that of the tile. */
-static void add_bf16(int sum)
+/* Adds the products of the fours of bytes of a row of `inputs` and a column of `weights`. Even and
+ * odd elements of bf16 have sums of their own, by fused multiplications; then their sum is added.
+ */
+static float dot_bf16(float sum, int inputs, int weights, int m, int n, int fours)
 {
-    for (int m = 0; m < 16; m++) {
-        for (int n = 0; n < 16; n++) {
-            float part[2] = {0};
-            float whole = 0;
-            for (int k = 0; k < fours(); k++) {
-                for (int i = 0; i < 2; i++) {
-                    part[i] = flushed(fmaf(high(tile.inputs[m], 2 * k + i),
-                                           high(tile.weights[k], 2 * n + i), part[i]));
-                }
-            }
-            memcpy(&whole, &tile.sum[sum][m][n], sizeof whole);
-            whole = flushed(whole + flushed(part[0] + part[1]));
-            memcpy(&tile.sum[sum][m][n], &whole, sizeof whole);
+    float part[2] = {0};
+    for (int k = 0; k < fours; k++) {
+        for (int i = 0; i < 2; i++) {
+            part[i] = flushed(fmaf(high(tile.row[inputs][m], 2 * k + i),
+                                   high(tile.row[weights][k], 2 * n + i), part[i]));
+        }
+    }
+    return flushed(sum + flushed(part[0] + part[1]));
+}
+
+static int32_t dot_int8(int32_t sum, int inputs, int weights, int m, int n, int fours)
+{
+    for (int k = 0; k < 4 * fours; k++) {
+        sum += (int8_t)tile.row[inputs][m][k] * (int8_t)tile.row[weights][k / 4][4 * n + k % 4];
+    }
+    return sum;
+}
+
+static void add(int sum, int inputs, int weights, bool floats)
+{
+    const int fours = tile.shape.row_bytes[inputs] / 4 - (tile.drops_last ? 1 : 0);
+    assert_int_equal(tile.shape.row_bytes[inputs] / 4, tile.shape.rows[weights]);
+    assert_int_equal(tile.shape.row_bytes[sum], tile.shape.row_bytes[weights]);
+    assert_int_equal(tile.shape.rows[sum], tile.shape.rows[inputs]);
+    for (int m = 0; m < tile.shape.rows[sum]; m++) {
+        for (int n = 0; n < tile.shape.row_bytes[sum] / 4; n++) {
+            unsigned char *const at = tile.row[sum][m] + (ptrdiff_t)4 * n;
+            float single = 0;
+            int32_t whole = 0;
+            memcpy(&single, at, sizeof single);
+            memcpy(&whole, at, sizeof whole);
+            single = floats ? dot_bf16(single, inputs, weights, m, n, fours) : single;
+            whole = floats ? whole : dot_int8(whole, inputs, weights, m, n, fours);
+            memcpy(at, floats ? (const void *)&single : &whole, sizeof whole);
         }
     }
 }
 
+/* --- the emulation, for the loops ---------------------------------------------------------- */
+
+static void configure(int step)
+{
+    struct configuration shape = {.palette = 1};
+    for (int i = 0; i < TILES; i++) {
+        shape.rows[i] = (uint8_t)(i == WEIGHTS ? step / 4 : 16);
+        shape.row_bytes[i] = (uint16_t)(i == INPUTS ? step : 64);
+    }
+    load_configuration(&shape);
+}
+
+static void load_weights(const void *at)
+{
+    load(WEIGHTS, at, 64);
+}
+
+static void load_inputs(const void *at, int64_t row_bytes)
+{
+    load(INPUTS, at, row_bytes);
+}
+
+static void store(void *at, int sum)
+{
+    save(at, sum, 64);
+}
+
+static void add_bf16(int sum)
+{
+    add(sum, INPUTS, WEIGHTS, true);
+}
+
 static void add_int8(int sum)
 {
-    for (int m = 0; m < 16; m++) {
-        for (int n = 0; n < 16; n++) {
-            for (int k = 0; k < 4 * fours(); k++) {
-                tile.sum[sum][m][n] +=
-                    (int8_t)tile.inputs[m][k] * (int8_t)tile.weights[k / 4][4 * n + k % 4];
-            }
-        }
-    }
+    add(sum, INPUTS, WEIGHTS, false);
 }
 
 static float scale(const void *half)
@@ -294,6 +351,161 @@ static void test_absent(void **state)
 }
 
 #if defined(ROOF_TARGET_AMX)
+/* --- the emulation, for machine code ------------------------------------------------------- */
+
+/* The registers by their numbers in instructions. */
+static const int registers[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                REG_R12, REG_R13, REG_R14, REG_R15};
+
+/* An instruction with a prefix of three bytes (VEX), by the fields of the manual. */
+struct instruction {
+    int prefix; /* pp: 0 none, 2 F3, 3 F2 */
+    int code;
+    int field;         /* reg of ModRM */
+    int first;         /* rm of ModRM, of a register */
+    int second;        /* vvvv */
+    char *at;          /* of memory: base and displacement; NULL: of a register */
+    int64_t row_bytes; /* its index */
+    int length;
+};
+
+static void *address(greg_t value)
+{
+    void *out = NULL;
+    memcpy(&out, &value, sizeof out);
+    return out;
+}
+
+static struct instruction decode(const greg_t *gregs)
+{
+    const unsigned char *const code = address(gregs[REG_RIP]);
+    const int mode = code[4] >> 6;
+    const int index = (code[5] >> 3 & 7) | (code[1] & 0x40 ? 0 : 8);
+    const bool has_index = (code[4] & 7) == 4;
+    const int base = ((has_index ? code[5] : code[4]) & 7) | (code[1] & 0x20 ? 0 : 8);
+    struct instruction out = {.prefix = code[2] & 3,
+                              .code = code[3],
+                              .field = code[4] >> 3 & 7,
+                              .first = code[4] & 7,
+                              .second = ~code[2] >> 3 & 15,
+                              .length = 5};
+    int32_t far = 0;
+    if (mode == 3) {
+        return out;
+    }
+    out.length += has_index ? 1 : 0;
+    if (mode == 1) {
+        far = (code[out.length] ^ 0x80) - 0x80;
+    } else if (mode == 2) {
+        memcpy(&far, code + out.length, sizeof far);
+    }
+    assert_true(mode > 0 || (base & 7) != 5); /* an address without a base */
+    out.length += mode == 1 ? 1 : mode == 2 ? 4 : 0;
+    out.at = (char *)address(gregs[registers[base]]) + far;
+    out.row_bytes =
+        has_index && index != 4 ? (int64_t)gregs[registers[index]] << (code[5] >> 6) : 0;
+    return out;
+}
+
+/* How often these instructions ran. */
+static struct {
+    int configured;
+    int released;
+    int bf16;
+    int int8;
+} ran;
+
+static void run_on_memory(const struct instruction *i)
+{
+    switch (i->code << 4 | i->prefix) {
+    case 0x490: /* LDTILECFG */
+        load_configuration((const struct configuration *)(const void *)i->at);
+        ran.configured++;
+        break;
+    case 0x4b3: /* TILELOADD */
+        load(i->field, i->at, i->row_bytes);
+        break;
+    case 0x4b2: /* TILESTORED */
+        save(i->at, i->field, i->row_bytes);
+        break;
+    default:
+        abort();
+    }
+}
+
+static void run_on_registers(const struct instruction *i)
+{
+    switch (i->code << 4 | i->prefix) {
+    case 0x490: /* TILERELEASE */
+        release();
+        ran.released++;
+        break;
+    case 0x493: /* TILEZERO */
+        zero(i->field);
+        break;
+    case 0x5c2: /* TDPBF16PS */
+        add(i->field, i->first, i->second, true);
+        ran.bf16++;
+        break;
+    case 0x5e3: /* TDPBSSD */
+        add(i->field, i->first, i->second, false);
+        ran.int8++;
+        break;
+    default:
+        abort();
+    }
+}
+
+static void take_over(int number, siginfo_t *information, void *context)
+{
+    greg_t *const gregs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    const unsigned char *const code = address(gregs[REG_RIP]);
+    const struct instruction i = decode(gregs);
+    (void)number;
+    (void)information;
+    if (code[0] != 0xc4 || (code[1] & 0x1f) != 2) {
+        abort(); /* no instruction of AMX */
+    }
+    if (i.at == NULL) {
+        run_on_registers(&i);
+    } else {
+        run_on_memory(&i);
+    }
+    gregs[REG_RIP] += i.length;
+}
+
+/* The machine code of the kernels and of the peaks computes the same. The kernels need AVX-512,
+ * too.
+ */
+static void test_machine_code(void **state)
+{
+    struct roof_cpu_features features = roof_cpu_features();
+    const struct sigaction action = {.sa_sigaction = take_over,
+                                     .sa_flags = SA_SIGINFO | SA_NODEFER};
+    struct sigaction before;
+    (void)state;
+    if (features.amx || features.isa < ROOF_ISA_AVX512) {
+        skip(); /* test_products runs the instructions themselves */
+    }
+    features.amx = true;
+    assert_int_equal(sigaction(SIGILL, &action, &before), 0);
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        struct roof_dot_kernels kernels;
+        assert_true(roof_amx_find(&kernels, formats[i].weights, true, &features));
+        assert_true(roof_cpu_amx_right(&kernels, formats[i].weights));
+        check_sizes(formats[i].weights, &kernels);
+    }
+    memset(&ran, 0, sizeof ran);
+    roof_amx_peak_bf16(2 * ROOF_AMX_PEAK_STEPS);
+    roof_amx_peak_int8(3 * ROOF_AMX_PEAK_STEPS);
+    assert_int_equal(sigaction(SIGILL, &before, NULL), 0);
+    assert_int_equal(ran.bf16, 2 * ROOF_AMX_PEAK_STEPS);
+    assert_int_equal(ran.int8, 3 * ROOF_AMX_PEAK_STEPS);
+    assert_int_equal(ran.configured, 2);
+    assert_int_equal(ran.released, 2);
+}
+
 /* Several inputs are multiplied on tiles, in the formats that have such kernels; one is not. */
 static void test_choice(void **state)
 {
@@ -351,6 +563,7 @@ int main(void)
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_absent),
 #if defined(ROOF_TARGET_AMX)
+        cmocka_unit_test(test_machine_code),
         cmocka_unit_test(test_choice),
         cmocka_unit_test(test_memory),
 #endif

@@ -226,6 +226,35 @@ static void test_dense(void **state)
     roof_model_free(m);
 }
 
+/* DeepSeek-V4 keeps, for each sequence, keys of 512 elements in bf16: of the last 128 tokens in
+ * each of 43 layers, one for 4 tokens in 21 and one for 128 in 20. The former have index keys of
+ * 128 bytes with a scale of 4, and wait with three vectors and gates of both kinds for a window;
+ * the latter with one. */
+static void test_compressed_cache(void **state)
+{
+    (void)state;
+    struct roof_model *const m = load("deepseek-v4-flash");
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 1000);
+    s.common.formats.precision = ROOF_PRECISION_BF16;
+    roof_model_forget_formats(m);
+    const struct roof_graph *const g = build(m, s, 0, 0);
+    const double kept = 43 * 128 * 1024 + 21 * 250 * (1024 + 132) + 20 * 7 * 1024;
+    const double waiting = 21 * 4 * 2 * (512 + 128) * 3 * 2 + 20 * 128 * 2 * 512 * 2;
+    assert_near(g->kv_bytes, 3 * (kept + waiting), 0);
+    assert_false(has(g, "index_scores")); /* all 250 are among the 512 that are chosen */
+    /* Of 4000 tokens there are 1000. In prefill four queries see the same ones. */
+    const struct roof_node *scores =
+        find(build(m, asked(ROOF_PHASE_DECODE, 3, 4000), 0, 0), "index_scores");
+    assert_int_equal(scores->count, 21);
+    assert_int_equal(scores->workload.shape.kv_len, 1000);
+    assert_int_equal(scores->workload.shape.heads, 64);
+    scores = find(build(m, asked(ROOF_PHASE_PREFILL, 2, 4000), 0, 0), "index_scores");
+    assert_int_equal(scores->workload.shape.kv_len, 1000);
+    assert_int_equal(scores->workload.shape.heads, 4 * 64);
+    assert_int_equal(scores->workload.shape.query_len, 1000);
+    roof_model_free(m);
+}
+
 /* --- fused operators ----------------------------------------------------------------------- */
 
 #define ADD_NORM(name_, count_, op_, tokens_)                                                      \
@@ -2569,11 +2598,11 @@ static void test_refused_splits(void **state)
     refused(DENSE, WITH(.tp = 2, .moe_tp = 2), "tiny has no experts for moe_tp 2");
     refused(DENSE, WITH(.tp = 2, .moe_ep = 2), "tiny has no experts for moe_ep 2");
     refused(MOE, WITH(.tp = 4, .moe_ep = 3),
-            "tp 4 x attention_dp 1 = 4 devices share the experts, which moe_ep 3 does not divide");
+            "moe_ep 3 must divide the devices of the experts, tp 4 x attention_dp 1 = 4");
     refused(MOE, WITH(.tp = 2, .attention_dp = 2, .moe_tp = 8),
-            "tp 2 x attention_dp 2 = 4 devices share the experts, which moe_tp 8 does not divide");
+            "moe_tp 8 must divide the devices of the experts, tp 2 x attention_dp 2 = 4");
     refused(MOE, WITH(.tp = 2, .moe_tp = 2, .moe_ep = 2),
-            "tp 2 x attention_dp 1 = 2 devices share the experts, not moe_tp 2 x moe_ep 2 = 4");
+            "moe_tp 2 x moe_ep 2 = 4 must be equal to tp 2 x attention_dp 1 = 2");
     refused(MOE, WITH(.attention_dp = 16, .moe_ep = 16),
             "tiny has 8 experts, which moe_ep 16 does not divide");
     refused(MOE, WITH(.attention_dp = 16),
@@ -2915,6 +2944,7 @@ int main(void)
         cmocka_unit_test(test_lightning),
         cmocka_unit_test(test_selective_scan),
         cmocka_unit_test(test_latent_experts),
+        cmocka_unit_test(test_compressed_cache),
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_tensor_parallel_halves),
         cmocka_unit_test(test_pipeline),

@@ -172,6 +172,7 @@ static void test_inner_sizes(void **state)
 #define GEMMA3N_AUDIO                                                                              \
     "\"audio_config\": {\"hidden_size\": 1536, \"conf_num_hidden_layers\": 12, "                   \
     "\"conf_num_attention_heads\": 8, \"conf_reduction_factor\": 4, \"vocab_size\": 128}"
+#define NO_SIZES "\"audio_config\": {}"
 
 /*
  * Qwen2-Audio-7B has 8,397,094,912 parameters, of which 7,754,878,976 are those of its language
@@ -197,6 +198,11 @@ static void test_audio(void **state)
         {AUDIO("voxtral", WHISPER), whisper + 5120 * 64 + 64 * 64, NULL},
         {AUDIO("gemma4", GEMMA4_AUDIO), 307183904 - 1536. * (1536 - 64), NULL},
         {AUDIO("gemma3n", GEMMA3N_AUDIO), gemma3n + 1536 * 64, NULL},
+        /* What a config leaves out has the size of its class. */
+        {AUDIO("qwen2_audio", NO_SIZES), whisper + 1281 * 64, NULL},
+        {AUDIO("voxtral", NO_SIZES), whisper + 5120 * 64 + 64 * 64, NULL},
+        {AUDIO("gemma4", NO_SIZES), 307183904 - 1536. * (1536 - 64), NULL},
+        {AUDIO("gemma3n", NO_SIZES), gemma3n + 1536 * 64, NULL},
         {AUDIO("ultravox", WHISPER), 0, "the audio encoder is not counted"},
         {AUDIO("voxtral", "\"audio_config\": {\"hidden_size\": 4}"), 0,
          "the audio encoder is not counted"},
@@ -238,6 +244,7 @@ static void test_clips(void **state)
         /* 479,487 / 160 = 2996.8; 1499, 750; every fourth of 750. */
         {AUDIO("gemma3n", GEMMA3N_AUDIO), 30, {1, 2997, 750, 188, 188}},
         {AUDIO("gemma3n", GEMMA3N_AUDIO), 2, {1, 197, 50, 13, 188}},
+        {AUDIO("gemma3n", NO_SIZES), 2, {1, 197, 50, 13, 188}},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *const m = parse(rows[i].text);
@@ -249,6 +256,10 @@ static void test_clips(void **state)
         assert_int_equal(clip.tokens, rows[i].clip.tokens);
         roof_model_free(m);
     }
+    /* Scales of channels: an output of each matrix, the last of which is 64 wide. */
+    struct roof_model *const m = parse(SOUND("qwen2_audio", WHISPER));
+    assert_near(m->sound.channels, 2 * 1280 + 32 * (4 * 1280 + 5120 + 1280) + 64, 0);
+    roof_model_free(m);
 }
 
 /* Derived by hand from the rules in docs/formulas.md ("Images"). */
