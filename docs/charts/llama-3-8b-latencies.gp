@@ -8,7 +8,7 @@ set tmargin at screen 0.87143
 set bmargin at screen 0.11071
 set xrange [0:100]
 set xtics ("0" 0, "20" 20, "40" 40, "60" 60, "80" 80, "100" 100)
-set xlabel "% of the requests that take no longer" textcolor rgb '#404040'
+set xlabel "% of the requests within this time" textcolor rgb '#404040'
 set logscale y
 set yrange [7:9000]
 set ytics ("10" 10, "100" 100, "1000" 1000)

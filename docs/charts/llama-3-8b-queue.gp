@@ -622,11 +622,11 @@ $curve_3 << EOD
 EOD
 set label "Llama-3-8B on one H100: bursts of requests" at screen 0.082,0.95714 left front textcolor rgb '#202020' font ',17'
 set arrow from screen 0.082,0.91071 to screen 0.104,0.91071 nohead front linewidth 1.8 linecolor rgb '#0072B2'
-set label "requests that run" at screen 0.11,0.91071 left front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.23204,0.91071 to screen 0.25404,0.91071 nohead front linewidth 1.8 linecolor rgb '#D55E00'
-set label "requests that wait" at screen 0.26004,0.91071 left front textcolor rgb '#202020' font ',12'
-set arrow from screen 0.38724,0.91071 to screen 0.40924,0.91071 nohead front linewidth 1.8 linecolor rgb '#009E73'
-set label "KV cache in use (%)" at screen 0.41524,0.91071 left front textcolor rgb '#202020' font ',12'
+set label "running requests" at screen 0.11,0.91071 left front textcolor rgb '#202020' font ',12'
+set arrow from screen 0.23,0.91071 to screen 0.252,0.91071 nohead front linewidth 1.8 linecolor rgb '#D55E00'
+set label "waiting requests" at screen 0.258,0.91071 left front textcolor rgb '#202020' font ',12'
+set arrow from screen 0.3756,0.91071 to screen 0.3976,0.91071 nohead front linewidth 1.8 linecolor rgb '#009E73'
+set label "KV cache in use (%)" at screen 0.4036,0.91071 left front textcolor rgb '#202020' font ',12'
 plot \
   $curve_1 using 1:2 with lines linewidth 1.4 linecolor rgb '#0072B2', \
   $curve_2 using 1:2 with lines linewidth 1.4 linecolor rgb '#D55E00', \

@@ -279,10 +279,10 @@ static enum roof_status add_grid(struct charting *c, struct roof_error *error)
     sweep->refused = on_refused;
     TRY(roof_sweep_run(sweep, 0, count, on_point, c, error));
     if (c->refused > 0 && c->asking->listener->complain != NULL) {
-        (void)roof_error_prefix(
-            &c->first_refused, c->first_refused.status,
-            "points left out as impossible: %" PRIu64 " of %" PRIu64 "; the first: ", c->refused,
-            count);
+        (void)roof_error_prefix(&c->first_refused, c->first_refused.status,
+                                "skipped points that are not possible: %" PRIu64 " of %" PRIu64
+                                "; the first: ",
+                                c->refused, count);
         c->asking->listener->complain(c->asking->listener->context, &c->first_refused);
     }
     return ROOF_OK;

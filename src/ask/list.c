@@ -111,13 +111,12 @@ static enum roof_status list_hardware(struct list *list, struct roof_error *erro
     TRY(list_registry(list, one_hardware, roof_hardware_ids, error));
     if (list->in.id == NULL && list->asking->form.format == ROOF_TEXT) {
         const size_t from = list->text->length + 1;
-        roof_text_printf(
-            list->text,
-            "\nPeaks are dense, in TFLOPS%s%s%s; - is no unit for it. Sources: roofline "
-            "list hardware ID\n",
-            list->sparse.length > 0 ? ", except nvfp4 of " : "",
-            list->sparse.length > 0 ? list->sparse.data : "",
-            list->sparse.length > 0 ? ", which is with 2:4 sparsity" : "");
+        roof_text_printf(list->text,
+                         "\nPeaks are dense, in TFLOPS%s%s%s; -: no unit for this format. Sources: "
+                         "roofline list hardware ID\n",
+                         list->sparse.length > 0 ? ", except nvfp4 of " : "",
+                         list->sparse.length > 0 ? list->sparse.data : "",
+                         list->sparse.length > 0 ? ", which is with 2:4 sparsity" : "");
         roof_text_fold(list->text, from, 2);
         list->text->failed |= list->sparse.failed;
     }

@@ -108,8 +108,8 @@ static enum roof_status make_times(struct roof_curves *curves, const struct simu
     for (size_t i = 0; i < roof_timeline_count(t); i++) {
         const struct roof_moment_row row = roof_moment_row(t, i, &in->inputs);
         const double middle = row.moment.time_s + t->width_s / 2;
-        TRY(add_point(curves, "requests that run", middle, row.moment.running, error));
-        TRY(add_point(curves, "requests that wait", middle, row.moment.waiting, error));
+        TRY(add_point(curves, "running requests", middle, row.moment.running, error));
+        TRY(add_point(curves, "waiting requests", middle, row.moment.waiting, error));
         if (!isnan(row.kv_use)) {
             TRY(add_point(curves, "KV cache in use (%)", middle, 100 * row.kv_use, error));
         }
@@ -148,7 +148,7 @@ static enum roof_status make_distributions(struct roof_curves *curves,
                                            const struct simulate_input *in,
                                            struct roof_error *error)
 {
-    set_axes(curves, "% of the requests that take no longer", "time (ms)", ROOF_SCALE_TEN);
+    set_axes(curves, "% of the requests within this time", "time (ms)", ROOF_SCALE_TEN);
     curves->x.end = 100;
     add_limits(curves, in, ROOF_LATENCY_COUNT);
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {

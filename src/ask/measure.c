@@ -150,7 +150,7 @@ static enum roof_status read_input(struct measuring *m, struct roof_error *error
     }
     return (m->folder == NULL && m->save == NULL) || a->listener->replace != NULL
                ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE, "files cannot be written here");
+               : roof_error_set(error, ROOF_USAGE, "the caller allows no files to be written");
 }
 
 /* --- files --------------------------------------------------------------------------------- */

@@ -46,7 +46,7 @@ static enum roof_status read_folder(struct stepping *s, struct roof_error *error
                    : ROOF_OK;
     }
     if (a->listener->replace == NULL) {
-        return roof_error_set(error, ROOF_USAGE, "files cannot be written here");
+        return roof_error_set(error, ROOF_USAGE, "the caller allows no files to be written");
     }
     return roof_asking_has(a, ROOF_INPUT_RESUME_FOLDER)
                ? roof_measuring_read(&s->earlier, s->folder, STEPS, error)

@@ -371,7 +371,7 @@ static enum roof_status write_answer(struct roof_text *out, struct roof_table *t
     if (roof_asking_drawn(a)) {
         return answer->plans.count == 0
                    ? roof_error_set(error, ROOF_UNSATISFIED,
-                                    "there is no plan to draw; the text answer gives the reason")
+                                    "there is no plan to draw; text output gives the reason")
                    : roof_ask_plan_curves(out, a, answer, &in->size, error);
     }
     if (in->rated) { /* nothing serves the rate: the reasons are those of plans */

@@ -433,9 +433,10 @@ static enum roof_status add_file(struct plotting *p, struct roof_error *error)
     if (p->records.count == 0) {
         return roof_error_at(error, ROOF_INVALID, p->records.name, 0, 0, "no records");
     }
-    return p->records.bad < p->records.count ? ROOF_OK
-                                             : roof_error_at(error, ROOF_INVALID, p->records.name,
-                                                             0, 0, "no record can be drawn");
+    return p->records.bad < p->records.count
+               ? ROOF_OK
+               : roof_error_at(error, ROOF_INVALID, p->records.name, 0, 0,
+                               "none of the records can be drawn");
 }
 
 /* --- output -------------------------------------------------------------------------------- */

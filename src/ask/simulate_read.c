@@ -100,10 +100,11 @@ static enum roof_status read_prefix_cache(struct simulate_input *in, const struc
                               ROOF_KEY("prefix_hit") " cannot be combined with " ROOF_KEY(
                                   "prefix_cache") ": the trace decides what is cached");
     }
-    if (roof_asking_has(a, ROOF_INPUT_IMAGES)) {
+    if (roof_asking_has(a, ROOF_INPUT_IMAGES) || roof_asking_has(a, ROOF_INPUT_AUDIO)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("images") " cannot be combined with " ROOF_KEY(
-                                  "prefix_cache") ": no trace tells which images are alike");
+                              ROOF_KEY("%s") " cannot be combined with " ROOF_KEY(
+                                  "prefix_cache") ": a trace does not tell which of them are equal",
+                              roof_asking_has(a, ROOF_INPUT_IMAGES) ? "images" : "audio");
     }
     if (tokens % ROOF_BLOCK_TOKENS != 0) {
         return roof_error_set(
@@ -133,9 +134,8 @@ static enum roof_status read_trace(struct simulate_input *in, const struct roof_
     in->arrivals.prompt.mean = in->trace.mean_prompt;
     in->arrivals.generate.mean = in->trace.mean_generate;
     if (in->trace.empty > 0 && a->listener->remark != NULL) {
-        (void)roof_error_set(&note, ROOF_OK,
-                             "note: %s: requests without tokens were left out (%zu)", in->row.trace,
-                             in->trace.empty);
+        (void)roof_error_set(&note, ROOF_OK, "note: %s: skipped %zu request%s without tokens",
+                             in->row.trace, in->trace.empty, in->trace.empty == 1 ? "" : "s");
         a->listener->remark(a->listener->context, &note);
     }
     in->fits = roof_asking_has(a, ROOF_INPUT_FIT);

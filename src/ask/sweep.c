@@ -502,10 +502,10 @@ static void tell_refused(const struct sink *sink)
     const struct roof_listener *const listener = sink->asking->listener;
     if (sink->refused > 0 && listener->complain != NULL) {
         struct roof_error told = sink->first;
-        (void)roof_error_prefix(
-            &told, told.status,
-            "points left out as impossible: %" PRIu64 " of %" PRIu64 "; the first: ", sink->refused,
-            sink->in->count);
+        (void)roof_error_prefix(&told, told.status,
+                                "skipped points that are not possible: %" PRIu64 " of %" PRIu64
+                                "; the first: ",
+                                sink->refused, sink->in->count);
         listener->complain(listener->context, &told);
     }
 }

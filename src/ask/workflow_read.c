@@ -107,7 +107,7 @@ static enum roof_status read_inputs(struct roof_question *out, struct roof_quest
     return out->op == NULL && !out->model
                ? ROOF_OK
                : roof_json_error(r->out->json, inputs, r->error,
-                                 "inputs must not name an operator: put it into operators");
+                                 "inputs must not name an operator: put it in operators");
 }
 
 /* --- operators ----------------------------------------------------------------------------- */
@@ -350,8 +350,8 @@ static enum roof_status check_taken(const struct reading *r)
                              "devices") " splits the work and each operator has its own sizes",
                          roof_input_marked(name, input))
                    : roof_error_set(r->error, ROOF_USAGE,
-                                    "%s changes no operator of the graph file: each sets it "
-                                    "already or cannot use it",
+                                    "%s changes no operator of the graph file: each one sets it or "
+                                    "cannot use it",
                                     roof_input_marked(name, input));
     }
     return ROOF_OK;
@@ -415,7 +415,7 @@ enum roof_status roof_workflow_read(struct roof_workflow *out, struct roof_askin
                      ? ROOF_OK
                      : roof_json_error(
                            out->json, roof_json_root(out->json), error,
-                           "the graph takes no time: collectives of one device move nothing");
+                           "the graph takes no time: collectives of one device move no bytes");
     }
     return status;
 }

@@ -12,8 +12,8 @@
 #include "catalog/hardware_parts.h"
 #include "catalog/registry.h"
 
-/* The document that the strings of a device point into, and the memory of those that were made
- * while loading it. */
+/* The document that the strings of a device point into, and the strings that were allocated while
+ * loading it. */
 struct owned {
     struct roof_json *json;
     void **memory;
@@ -76,7 +76,7 @@ static const struct {
     [ROOF_FLOP_ENERGY] = {"flop_pj", "energy per FLOP", ROOF_UNIT_PICOJOULES},
 };
 
-/* A figure and a file may have this many citations: each look-up walks those of the file. */
+/* The most citations of a figure and of a file, because each look-up searches those of the file. */
 #define CITATIONS_MAX 16
 #define SOURCES_MAX 256
 
@@ -278,10 +278,10 @@ static enum roof_status read_attribute(struct reader *r, struct roof_figure *fig
     /* "published" is shown by list beside a figure of the documents; it is not an input. */
     return strcmp(key, "value") == 0 || strcmp(key, "published") == 0
                ? ROOF_OK
-               : roof_json_error(r->json, item, r->error,
-                                 "%s: unknown or wrong '%s'; allowed are value, source, "
-                                 "confidence, note",
-                                 what, key);
+               : roof_json_error(
+                     r->json, item, r->error,
+                     "%s: unknown or wrong '%s'; allowed are value, source, confidence and note",
+                     what, key);
 }
 
 /* Reads a number in the key's unit, or {value, source, confidence, note}. */
@@ -323,9 +323,10 @@ int roof_peak_formats(enum roof_precision format[2], const char *key, struct roo
         return 0;
     }
     if (roof_format(format[0])->unit != format[0]) {
-        roof_error_set(error, ROOF_USAGE,
-                       "no unit multiplies %s; give the peak of %s, to which it is converted", key,
-                       roof_format(roof_format(format[0])->unit)->name);
+        roof_error_set(
+            error, ROOF_USAGE,
+            "no unit multiplies %s; give the peak of %s instead, to which it is converted", key,
+            roof_format(roof_format(format[0])->unit)->name);
         return 0;
     }
     return 1;
@@ -346,10 +347,10 @@ static enum roof_status read_peak(struct reader *r, enum roof_peak_table table,
     for (int i = 0; i < count; i++) {
         struct roof_figure *const figure = &r->hardware->peak[table][format[i]];
         if (!isnan(figure->value)) {
-            return roof_json_error(r->json, item, r->error,
-                                   "%s gives the figure of %s twice (fp8 stands for both FP8 "
-                                   "formats, as mxfp8 and mxfp6 do)",
-                                   peak_tables[table].key, roof_format(format[i])->name);
+            return roof_json_error(
+                r->json, item, r->error,
+                "%s has the figure of %s twice (fp8, mxfp8 and mxfp6 each stand for two formats)",
+                peak_tables[table].key, roof_format(format[i])->name);
         }
         TRY(read_figure(r, figure, item, key, peak_tables[table].unit, ROOF_PEAK_MIN,
                         ROOF_PEAK_MAX));
@@ -434,10 +435,10 @@ static enum roof_status check_sources(struct reader *r, const roof_json_value *v
                                  "sources must be an object of at most %d citations", SOURCES_MAX);
 }
 
-/* Keys of words about a device. */
+/* Keys whose values are texts. */
 static const char *const word_keys[] = {"id", "name", "vendor", "architecture", "product", "like"};
 
-/* Returns where the word of a key goes; key is an index of word_keys. */
+/* Returns the field of a text key; key is an index of word_keys. */
 static const char **word_of(struct roof_hardware *hardware, size_t key)
 {
     const char **const words[] = {&hardware->id,           &hardware->name,    &hardware->vendor,
@@ -446,7 +447,7 @@ static const char **word_of(struct roof_hardware *hardware, size_t key)
     return words[key];
 }
 
-/* Keys that are neither figures, peak tables nor words. */
+/* Keys that are not figures, peak tables or texts. */
 static const struct {
     const char *key;
     enum roof_status (*read)(struct reader *r, const roof_json_value *value);
@@ -465,10 +466,56 @@ static enum roof_status read_word(struct reader *r, const char **word, const roo
     return ROOF_OK;
 }
 
+/* Words that people write for keys. */
+static const struct {
+    const char *word;
+    const char *key;
+} meant_keys[] = {{"memory", "memory_gb"},
+                  {"memory_size", "memory_gb"},
+                  {"memory_size_gb", "memory_gb"},
+                  {"memory_capacity", "memory_gb"},
+                  {"memory_capacity_gb", "memory_gb"},
+                  {"vram", "memory_gb"},
+                  {"vram_gb", "memory_gb"},
+                  {"hbm_gb", "memory_gb"},
+                  {"bandwidth", "bandwidth_gb_s"},
+                  {"memory_bandwidth", "bandwidth_gb_s"},
+                  {"memory_bandwidth_gb_s", "bandwidth_gb_s"},
+                  {"bandwidth_gbps", "bandwidth_gb_s"},
+                  {"peak", "peak_tflops"},
+                  {"peaks", "peak_tflops"},
+                  {"tflops", "peak_tflops"},
+                  {"flops", "peak_tflops"},
+                  {"sms", "sm_count"},
+                  {"clock", "boost_clock_mhz"},
+                  {"clock_mhz", "boost_clock_mhz"},
+                  {"l2", "l2_bytes"},
+                  {"tdp", "tdp_w"},
+                  {"power", "tdp_w"},
+                  {"link", "link_gb_s"},
+                  {"nvlink", "link_gb_s"},
+                  {"nvlink_gb_s", "link_gb_s"},
+                  {"network", "network_gb_s"}};
+
+const char *roof_figure_meant(const char *word)
+{
+    for (size_t i = 0; i < COUNT(meant_keys); i++) {
+        if (strcasecmp(word, meant_keys[i].word) == 0) {
+            return meant_keys[i].key;
+        }
+    }
+    return NULL;
+}
+
 static enum roof_status unknown_key(struct reader *r, const roof_json_value *item)
 {
     const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT + COUNT(word_keys) + COUNT(others)];
     size_t count = 0;
+    const char *const meant = roof_figure_meant(roof_json_key(item));
+    if (meant != NULL) {
+        return roof_json_error(r->json, item, r->error, "unknown key '%s'; did you mean %s?",
+                               roof_json_key(item), meant);
+    }
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         known[count++] = figure_keys[i].key;
     }
@@ -538,7 +585,7 @@ static void clear_peaks(struct roof_hardware *hardware)
     }
 }
 
-/* Sets all that a file need not say. */
+/* Sets the fields that a file may leave out. */
 static void set_defaults(struct roof_hardware *hardware)
 {
     hardware->basis = ROOF_BASIS_USER;
@@ -589,7 +636,7 @@ static enum roof_status name_by_file(struct roof_hardware *hardware, const struc
     return ROOF_OK;
 }
 
-/* Reads a device from its document, and refuses one that nothing can be computed for. */
+/* Reads a device from its document, and refuses one for which nothing can be computed. */
 static enum roof_status read_device(struct roof_hardware *hardware, const struct roof_json *json,
                                     struct roof_error *error)
 {
@@ -600,7 +647,7 @@ static enum roof_status read_device(struct roof_hardware *hardware, const struct
                        .error = error};
     if (!roof_json_is_object(root)) {
         return roof_json_error(json, root, error,
-                               "a device is an object: {\"bandwidth_gb_s\": "
+                               "a device must be an object: {\"bandwidth_gb_s\": "
                                "..., \"peak_tflops\": {...}}");
     }
     for (const roof_json_value *item = roof_json_first(root); item != NULL;
@@ -646,7 +693,7 @@ enum roof_status roof_hardware_blank(struct roof_hardware **out, const char *id,
     return ROOF_OK;
 }
 
-/* Makes a device of a document, which belongs to it from then on, also when it fails. */
+/* Makes a device of a document, which it takes over, even if it fails. */
 static enum roof_status from_json(struct roof_hardware **out, struct roof_json *json,
                                   struct roof_error *error)
 {
@@ -699,11 +746,12 @@ static const struct roof_registry registry = {
     .noun = "hardware",
     .own = "or a file with memory_gb, bandwidth_gb_s and peak_tflops"};
 
-/* Checks a device of the user, and notes by which name it was loaded. */
+/* Checks a device of the user, and notes the name by which it was loaded. */
 static enum roof_status take_user(struct roof_hardware *hardware, const char *name,
                                   struct roof_error *error)
 {
-    /* The name of a folder becomes a path, so that it means no id where it is read again. */
+    /* The name of a folder becomes a path, so that it is not taken for an id when it is loaded
+     * again. */
     const bool folder = !roof_registry_path(name) && roof_registry_folder(&registry, name);
     struct roof_text reference = ROOF_TEXT_INIT;
     roof_text_printf(&reference, "%s%s", name, folder ? "/" : "");

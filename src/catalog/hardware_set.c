@@ -10,7 +10,7 @@
 
 static const char set_source[] = "given with --set";
 
-/* Sets a figure, which messages call what. */
+/* Sets a figure; what is its name in messages. */
 static enum roof_status set_figure(struct roof_hardware *hardware, enum roof_figure_id id,
                                    const char *text, const char *what, struct roof_error *error)
 {
@@ -25,7 +25,7 @@ static enum roof_status set_figure(struct roof_hardware *hardware, enum roof_fig
         value = roof_from_unit(value, row->unit);
     }
     hardware->figure[id] = (struct roof_figure){.value = value, .source = set_source};
-    if (id == ROOF_FIGURE_MEMORY_NOMINAL) { /* what could be used of another size does not hold */
+    if (id == ROOF_FIGURE_MEMORY_NOMINAL) { /* the usable part of another size is not known */
         hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY] =
             (struct roof_figure){.value = ROOF_UNKNOWN, .source = set_source};
     }
@@ -72,6 +72,12 @@ static enum roof_status unknown_figure(const char *key, struct roof_error *error
     static const char *const peaks[ROOF_PEAK_TABLE_COUNT] = {
         "peak_tflops.FORMAT", "sparse_tflops.FORMAT", "vector_tflops.FORMAT", "flop_pj.FORMAT"};
     const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT];
+    const char *const meant = roof_figure_meant(key);
+    if (meant != NULL) {
+        const bool peak = strcmp(meant, roof_peak_table_key(ROOF_PEAK_MATRIX)) == 0;
+        return roof_error_set(error, ROOF_USAGE, "unknown figure '%s'; did you mean %s%s?", key,
+                              meant, peak ? ".FORMAT" : "");
+    }
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         known[i] = roof_figure_key((enum roof_figure_id)i)->key;
     }

@@ -482,7 +482,8 @@ static void put_key(struct roof_text *out, const struct roof_chart *chart,
     const struct look look = look_of(chart, NULL);
     if (look.measured || look.expected) {
         roof_text_fill(out, ' ', AXIS_WIDTH);
-        roof_text_printf(out, "%s: %s\n", l->marks <= LETTERS ? "capital: bound, small" : "o",
+        roof_text_printf(out, "%s: %s\n",
+                         l->marks <= LETTERS ? "capital letter: bound, small" : "o",
                          !look.expected   ? "measured"
                          : !look.measured ? "expected"
                                           : "measured or expected");

@@ -5,7 +5,7 @@
 
 static const struct cli_command commands[] = {
     {"predict", ROOF_COMMAND_PREDICT, CLI_WORKLOAD, "WORKLOAD",
-     "Predicts the roofline time of an operator or a whole model and says what limits it.",
+     "Predicts the roofline time of an operator or a whole model, and what limits it.",
      "  roofline predict model llama-3-8b -H h100-sxm --batch 8 --context 8192 -w fp8 --kv fp8\n"
      "  roofline predict model ./config.json -H h100-sxm --phase prefill --context 2048 --tp 2\n"
      "  roofline predict model gpt-oss-120b -H hgx-b200 --layout checkpoint --prompt 2k \\\n"
@@ -37,13 +37,13 @@ static const struct cli_command commands[] = {
      "  roofline simulate llama-3-8b -H l40s --rate 2 --arrivals gamma:2 \\\n"
      "      --prompt lognormal:1000:1.5 --generate uniform:50:400 --rows requests -f csv\n"},
     {"compare", ROOF_COMMAND_COMPARE, CLI_MEASURED, "FILE [MODEL]",
-     "Compares measured times with predictions, row by row or by groups.",
+     "Compares measured times with predictions, row by row or by group.",
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
      "  roofline compare bench.json llama-3.1-8b -H h100-sxm --tp 2 -p fp8\n"
      "  roofline compare measured.csv --summary -f json\n"
      "  roofline compare measured.csv -f csv -o rows.csv\n"},
     {"plot", ROOF_COMMAND_PLOT, CLI_WORKLOAD, "[WORKLOAD]",
-     "Draws the roofline chart of devices with operators, models or measured points on it.",
+     "Draws the roofline chart of devices, with operators, models or measured points.",
      "  roofline plot -H h100-sxm\n"
      "  roofline plot model llama-3-8b -H h100-sxm --phase decode,prefill -o llama.svg\n"
      "  roofline plot gemm -m 1:4096:x4 -n 4096 -k 4096 -H a100-sxm-80gb,h100-sxm -o gemm.png\n"
@@ -62,7 +62,7 @@ static const struct cli_command commands[] = {
      "  roofline list operators flash-attention\n"
      "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},
     {"measure", ROOF_COMMAND_MEASURE, CLI_STEP, "[model NAME]",
-     "Measures this machine as a device that every command takes, or a model's steps on it.",
+     "Measures this machine and writes it as a device for -H, or times the steps of a model on it.",
      "  roofline measure --seconds 10\n"
      "  roofline measure --threads 4 -o here && roofline predict model llama-3.2-1b -H here\n"
      "  roofline measure --save my-server --formats q4_0,q8_0\n"

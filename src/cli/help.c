@@ -5,111 +5,159 @@
 #include "base/base.h"
 #include "cli.h"
 
-/* The help of options that mean something else when plans of a model are searched; NULL: they are
- * refused then. */
-static const struct {
-    size_t input;
-    const char *help;
-} plan_help[] = {
-    {ROOF_DIM_BATCH, "batches to try: a list or range START:STOP (default 1 to 2048, doubling); "
-                     "max is the largest that fits"},
-    {ROOF_DIM_DEVICES,
-     "GPUs for a plan (with --rate: for a copy): a list or range START:STOP (default 1,2,4,8)"},
-    {ROOF_DIM_EP, NULL},
-    {ROOF_INPUT_BY, NULL},
-    {ROOF_INPUT_HARDWARE, "devices to try, as a list (default " ROOF_DEFAULT_HARDWARE ")"},
-    {ROOF_INPUT_KV, "precision of the KV cache (default: all that engines support)"},
-    {ROOF_INPUT_FORMATS,
-     "formats to try, as a list: an engine's name or the precision of the weights (default: all)"},
-    {ROOF_INPUT_EXPLAIN, "explain why B is faster than A: two devices, or two formats of engines"},
-    {ROOF_INPUT_CONTEXT, "length of the KV cache, to plan decode without prompts (default 4096)"}};
+/* Whom a help is for. */
+enum audience { ANY, OPERATORS, MODELS };
 
-/* The help of options that mean something else to a command. */
-static const struct {
+#define ALL_COMMANDS (~0U)
+
+/* The help of options that mean something else to a command, or to operators or models; NULL: they
+ * are refused. The first row that matches applies. */
+static const struct special_help {
     unsigned commands;
+    enum audience audience;
     size_t input;
     const char *help;
-} command_help[] = {
-    {ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE, ROOF_INPUT_FORMAT,
+} special_help[] = {
+    {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_DIM_BATCH,
+     "batches to try: a list or range START:STOP (default 1 to 2048, doubling); max is the largest "
+     "that fits"},
+    {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_DIM_DEVICES,
+     "devices of a plan (with --rate: of a copy): a list or range START:STOP (default 1,2,4,8)"},
+    {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_DIM_EP, NULL},
+    {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_BY, NULL},
+    {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_HARDWARE,
+     "devices to try, as a list (default " ROOF_DEFAULT_HARDWARE ")"},
+    {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_KV,
+     "precision of the KV cache (default: all that engines support)"},
+    {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_FORMATS,
+     "formats to try, as a list: an engine's name or the precision of the weights (default: all)"},
+    {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_EXPLAIN,
+     "explain why B is faster than A: two devices, or two formats of engines"},
+    {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_CONTEXT,
+     "length of the KV cache, to plan decode without prompts (default 4096)"},
+    {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_TP,
+     "tensor-parallel size: devices that share each layer (default: all sizes are tried)"},
+    {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_PP,
+     "pipeline-parallel size: stages of layers (default: all sizes are tried)"},
+    {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_DP,
+     "copies of the model, each with its own devices and batch (default: all numbers are tried)"},
+    {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_ATTENTION_DP,
+     "data-parallel attention: groups of tp devices (default: all sizes are tried)"},
+    {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_MOE_TP,
+     "devices that split each expert (default: all sizes are tried)"},
+    {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_MOE_EP,
+     "groups of devices over which the experts are spread (default: all sizes are tried)"},
+    {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_CHUNK,
+     "prompt tokens prefilled per step (default 8192; 0: whole prompts)"},
+    {ROOF_COMMAND_RECOMMEND, OPERATORS, ROOF_INPUT_OBJECTIVE,
+     "balanced (least accuracy loss within 20% of the fastest, the default) or time (the fastest)"},
+    {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_OBJECTIVE,
+     "throughput (tokens/s per device, the default), latency, cost or energy"},
+    {ROOF_COMMAND_RECOMMEND, OPERATORS, ROOF_INPUT_MAX_ACCURACY_LOSS,
+     "worst accuracy loss allowed: none, minimal, <1%, 1-2%, 2-5% (default) or severe"},
+    {ROOF_COMMAND_RECOMMEND, MODELS, ROOF_INPUT_MAX_ACCURACY_LOSS,
+     "worst accuracy loss allowed: none, minimal, <1%, 1-2% (default), 2-5% or severe"},
+    {ROOF_COMMAND_RECOMMEND, OPERATORS, ROOF_INPUT_ENGINE,
+     "engine that must run the formats (roofline list engines)"},
+    {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_RATE,
+     "requests to serve per second, over all copies: one rate (0.6 or 0.6/s) or a list"},
+    {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_TOP, "number of plans to show (default 12)"},
+    {ROOF_COMMAND_PLOT, ANY, ROOF_INPUT_TOP, "number of operators to draw (default: all)"},
+    {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_ENGINE,
+     "engine whose scheduler, limits and host time are simulated (roofline list engines)"},
+    {ALL_COMMANDS, MODELS, ROOF_DIM_BATCH, "sequences that run at the same time (default 1)"},
+    {ALL_COMMANDS, MODELS, ROOF_DIM_EP,
+     "expert-parallel size E: short for --attention-dp E --moe-ep E (default 1)"},
+    {ALL_COMMANDS, OPERATORS, ROOF_INPUT_PRECISION_BOTH,
+     "precision of weights and activations (default fp16)"},
+    {ALL_COMMANDS, MODELS, ROOF_INPUT_PRECISION_BOTH,
+     "precision of weights and activations, an engine's format, or a layout (default fp16)"},
+    {ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_FORMAT,
      "text (default), json, ndjson, csv, md, html, svg, png, pdf or gnuplot; with -o, by its "
      "extension"},
-    {ROOF_COMMAND_PREDICT, ROOF_INPUT_FORMAT,
+    {ROOF_COMMAND_PREDICT, ANY, ROOF_INPUT_FORMAT,
      "text (default), json, ndjson, csv, md or html (the explorer); with -o, by its extension"},
-    {ROOF_COMMAND_PLOT, ROOF_INPUT_FORMAT,
+    {ROOF_COMMAND_PLOT, ANY, ROOF_INPUT_FORMAT,
      "text (default), svg, png, pdf, html, gnuplot or json; with -o, by its extension"},
-    {ROOF_COMMAND_CHECK, ROOF_INPUT_FORMAT,
+    {ROOF_COMMAND_CHECK, ANY, ROOF_INPUT_FORMAT,
      "text (default), json, tap or junit; with -o, by its extension"},
-    {ROOF_COMMAND_MEASURE, ROOF_INPUT_FORMAT, "text (default), json, csv (the rows) or md"},
-    {ROOF_COMMAND_COMPARE | ROOF_COMMAND_MONITOR, ROOF_INPUT_FORMAT,
+    {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_FORMAT, "text (default), json, csv (the rows) or md"},
+    {ROOF_COMMAND_COMPARE | ROOF_COMMAND_MONITOR, ANY, ROOF_INPUT_FORMAT,
      "text (default), json, ndjson or csv; with -o, by its extension"},
-    {ROOF_COMMAND_PAGE, ROOF_INPUT_FORMAT, "html, the explorer"},
-    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_PROMPT,
+    {ROOF_COMMAND_PAGE, ANY, ROOF_INPUT_FORMAT, "html, the explorer"},
+    {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_PROMPT,
      "prompt tokens of each request: a number, uniform:A:B or lognormal:MEAN:CV"},
-    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_GENERATE,
+    {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_GENERATE,
      "tokens that each request generates: a number, uniform:A:B or lognormal:MEAN:CV"},
-    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CHUNK,
+    {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_CHUNK,
      "prompt tokens prefilled per step (default 8192; 0: whole prompts)"},
-    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CHART,
+    {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_CHART,
      "rate (latency over the rate, the default), time (queue and KV cache) or distribution"},
-    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CONCURRENCY,
+    {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_CONCURRENCY,
      "closed loop instead of --rate: number of requests that are always in flight"},
-    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_BY,
+    {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_BY,
      "times of the steps: estimated (expected, the default) or lower bounds (ideal)"},
-    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_MAX_TTFT,
+    {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_MAX_TTFT,
      "longest time to first token: TIME or p99:TIME (for 99% of requests), p90:TIME, mean:TIME"},
-    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_MAX_TPOT,
+    {ROOF_COMMAND_SIMULATE, ANY, ROOF_INPUT_MAX_TPOT,
      "longest time per output token after the first: TIME, p99:TIME, p90:TIME or mean:TIME"},
-    {ROOF_COMMAND_MEASURE, ROOF_INPUT_HARDWARE,
+    {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_HARDWARE,
      "device whose predictions are compared (default: the measured one)"},
-    {ROOF_COMMAND_MEASURE, ROOF_INPUT_PHASE, "phase to measure, decode or prefill (default: both)"},
-    {ROOF_COMMAND_MEASURE, ROOF_INPUT_FORMATS,
+    {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_PHASE,
+     "phase to measure, decode or prefill (default: both)"},
+    {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_FORMATS,
      "precisions of weights to measure (default q4_0,q4_k,q6_k,q8_0,fp16,fp32; of GPUs "
      "bf16,fp16,fp8_e4m3,int8,mxfp8_e4m3,nvfp4)"},
-    {ROOF_COMMAND_MEASURE, ROOF_INPUT_DEVICE,
+    {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_DEVICE,
      "device to measure: cpu, cuda, hip or cuda:N (default: the first GPU, else the CPU)"},
-    {ROOF_COMMAND_MEASURE, ROOF_INPUT_SECONDS,
+    {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_SECONDS,
      "approximate seconds to measure (default 60; model 20)"},
-    {ROOF_COMMAND_RECOMMEND, ROOF_INPUT_THREADS,
+    {ROOF_COMMAND_RECOMMEND, ANY, ROOF_INPUT_THREADS,
      "threads that search and simulate plans (default: one per processor)"},
-    {ROOF_COMMAND_MEASURE, ROOF_INPUT_THREADS,
+    {ROOF_COMMAND_MEASURE, ANY, ROOF_INPUT_THREADS,
      "CPU threads to measure with, which the device then has (default: one per core)"},
-    {ROOF_COMMAND_MONITOR, ROOF_DIM_TOKENS,
+    {ROOF_COMMAND_MONITOR, ANY, ROOF_DIM_TOKENS,
      "tokens that COMMAND generates, to print the energy of one"},
-    {ROOF_COMMAND_MONITOR, ROOF_INPUT_FROM,
+    {ROOF_COMMAND_MONITOR, ANY, ROOF_INPUT_FROM,
      "read a log of nvidia-smi --query-gpu=timestamp,index,power.draw,... --format=csv instead"},
-    {ROOF_COMMAND_MONITOR, ROOF_INPUT_SUMMARY,
+    {ROOF_COMMAND_MONITOR, ANY, ROOF_INPUT_SUMMARY,
      "print the energies at the end, not the samples (default with a COMMAND in text)"},
-    {ROOF_COMMAND_MONITOR, ROOF_INPUT_COLUMNS,
+    {ROOF_COMMAND_MONITOR, ANY, ROOF_INPUT_COLUMNS,
      "columns of the samples to print, in this order (not json)"},
-    {ROOF_COMMAND_SERVE, ROOF_INPUT_THREADS,
+    {ROOF_COMMAND_SERVE, ANY, ROOF_INPUT_THREADS,
      "threads that answer requests (default: one per processor)"}};
+
+/* The row of the table above for an input; NULL if there is none. */
+static const struct special_help *special_help_of(const struct cli_command *command,
+                                                  enum audience audience, size_t input)
+{
+    for (size_t i = 0; i < COUNT(special_help); i++) {
+        if ((special_help[i].commands & (unsigned)command->id) != 0 &&
+            (special_help[i].audience == ANY || special_help[i].audience == audience) &&
+            special_help[i].input == input) {
+            return &special_help[i];
+        }
+    }
+    return NULL;
+}
 
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input)
 {
-    const struct roof_input *const row = roof_input(input);
     enum roof_operator op = ROOF_OPERATOR_COUNT;
     if (!roof_input_allowed(input, command->id)) {
         return NULL;
     }
-    for (size_t i = 0; i < COUNT(command_help); i++) {
-        if ((command_help[i].commands & (unsigned)command->id) != 0 &&
-            command_help[i].input == input) {
-            return command_help[i].help;
-        }
-    }
     const bool model = workload != NULL && strcmp(workload, "model") == 0;
-    if (workload == NULL || (!model && roof_operator_find(&op, workload, NULL) != ROOF_OK)) {
-        return row->help;
-    }
-    for (size_t i = 0; i < COUNT(plan_help); i++) {
-        if (model && command->id == ROOF_COMMAND_RECOMMEND && plan_help[i].input == input) {
-            return plan_help[i].help;
-        }
-    }
+    const enum audience audience =
+        model                                                                    ? MODELS
+        : workload != NULL && roof_operator_find(&op, workload, NULL) == ROOF_OK ? OPERATORS
+                                                                                 : ANY;
+    const struct special_help *const special = special_help_of(command, audience, input);
     const bool taken =
-        roof_input_taken(row, model, NULL) == ROOF_OK &&
-        (model || input >= ROOF_DIM_COUNT || roof_operator_has(op, (enum roof_dimension)input));
-    return taken ? row->help : NULL;
+        audience == ANY || (special != NULL && special->audience != ANY) ||
+        (roof_input_taken(roof_input(input), model, NULL) == ROOF_OK &&
+         (model || input >= ROOF_DIM_COUNT || roof_operator_has(op, (enum roof_dimension)input)));
+    return !taken ? NULL : special != NULL ? special->help : roof_input(input)->help;
 }
 
 /* --- the page ------------------------------------------------------------------------------ */
@@ -238,7 +286,7 @@ static void print_menu(const struct cli_command *command, const struct menu *men
 {
     const bool plans = command->id == ROOF_COMMAND_RECOMMEND;
     print_usage(command);
-    printf("Examples\n%s\nOptions that people use most\n", menu->examples);
+    printf("Examples\n%s\nCommon options\n", menu->examples);
     for (size_t i = 0; i < COUNT(menu->input); i++) {
         const struct roof_input *const row = roof_input(menu->input[i]);
         const char *const help = cli_help_of(command, plans ? "model" : NULL, menu->input[i]);
@@ -281,9 +329,9 @@ static const struct {
     {ROOF_COMMAND_COMPARE,
      "FILE is CSV with a header, NDJSON, or the JSON that `vllm bench serve --save-result` and\n"
      "sglang.bench_serving write. MODEL is used for rows that name none. Columns that are read:\n"
-     "  measured      measured_us; of models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n"
+     "  measured      measured_us; for models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n"
      "  what          operator and its dimensions (m, n, k, ...), or model; hardware\n"
-     "  of models     concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
+     "  for models    concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
      "  formats       precision, weights, activations, kv, out, compute, layout\n"
      "  how           stack, cache, working_set_bytes, quantize_input, split_k\n"
      "An option applies to rows without its column. --group-by may use any column of the file.\n"},

@@ -9,8 +9,8 @@
 static void print_usage(FILE *out)
 {
     fprintf(out, "usage: roofline COMMAND ...\n\n"
-                 "How fast transformers and their operators can run on a device at a precision,\n"
-                 "what limits them, and what to change.\n\n");
+                 "Predicts how fast transformer operators and models can run on a device, what "
+                 "limits\nthem, and what to change.\n\n");
     size_t count = 0;
     const struct cli_command *const commands = cli_commands(&count);
     for (size_t i = 0; i < count; i++) {

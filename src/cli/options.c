@@ -83,10 +83,10 @@ static enum roof_status check_empty(int argc, char **argv, struct roof_error *er
     for (int i = 1; i < argc; i++) {
         const char *const equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
         if (*argv[i] == '\0' && strncmp(argv[i - 1], "--", 2) == 0) {
-            return roof_error_set(error, ROOF_USAGE, "empty text after '%s'", argv[i - 1]);
+            return roof_error_set(error, ROOF_USAGE, "empty value after '%s'", argv[i - 1]);
         }
         if (equals != NULL && equals[1] == '\0') {
-            return roof_error_set(error, ROOF_USAGE, "empty text after '%s'", argv[i]);
+            return roof_error_set(error, ROOF_USAGE, "empty value after '%s'", argv[i]);
         }
     }
     return ROOF_OK;

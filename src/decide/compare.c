@@ -17,7 +17,7 @@
 
 /* --- groups -------------------------------------------------------------------------------- */
 
-/* A group while it is summed. The key is its values, each terminated, one behind the other. */
+/* A group while it is summed. The key has its values one after another, each terminated. */
 struct tally {
     char *key;
     size_t key_length;
@@ -72,7 +72,7 @@ static void free_tally(struct tally *tally)
     free(tally->error);
 }
 
-/* Puts the values that name a row's group together. */
+/* Joins the values that name the group of a row. */
 static void make_key(struct run *r, const char *metric)
 {
     roof_text_clear(&r->key);
@@ -208,7 +208,7 @@ static enum roof_status refuse_unmeasured(const struct roof_records *records,
         meant = roof_records_meant(records, name);
     }
     (void)roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
-                        "a column with measured values is missing: measured_us, or for models "
+                        "the file has no column of measured values: measured_us, or for models "
                         "ttft_ms, tpot_ms, e2e_ms or tokens_per_s");
     if (meant != NULL) {
         roof_error_append(error, " (is %.60s %s?)", name, meant);
@@ -232,8 +232,8 @@ static enum roof_status check_header(struct run *r, struct roof_error *error)
                ? ROOF_OK
                : roof_error_at(
                      error, ROOF_INVALID, records->name, records->line, 0,
-                     "a column that names what was measured is missing: operator or model; or name "
-                     "one model for all rows (roofline compare FILE MODEL)");
+                     "the file has no column operator or model, which names what was measured; "
+                     "name one model for all rows with: roofline compare FILE MODEL");
 }
 
 /* Finds a column that forms groups, by its name. */
@@ -280,7 +280,7 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
             TRY(add_group(r, owned, name, error));
         }
     }
-    if (r->out->metrics) { /* errors of different metrics are not averaged unseen */
+    if (r->out->metrics) { /* errors of different metrics must not be averaged silently */
         r->group_column[r->out->columns] = METRIC_COLUMN;
         owned->column[r->out->columns++] = "metric";
     }
@@ -344,8 +344,9 @@ static enum roof_status set_times(struct roof_compared *row, const struct roof_r
         return ROOF_OK;
     }
     return metric == ROOF_METRIC_RATE && records->model_prediction->fits == ROOF_FIT_NO
-               ? roof_error_set(error, ROOF_INVALID,
-                                "the model does not fit in memory, so no tokens_per_s is predicted")
+               ? roof_error_set(
+                     error, ROOF_INVALID,
+                     "the model does not fit in memory, so tokens_per_s is not predicted")
                : roof_error_set(
                      error, ROOF_INVALID,
                      "phase %s has no %s; a whole request has one: give prompt and generate",
@@ -394,7 +395,7 @@ static enum roof_status compare_row(struct run *r, struct roof_compared *row,
     return ROOF_OK;
 }
 
-/* Reads how often a row ran, where the file has a column for that. */
+/* Reads the number of runs of a row, if the file has a column for it. */
 static enum roof_status read_count(int64_t *out, const struct run *r, struct roof_error *error)
 {
     *out = 1;

@@ -100,16 +100,16 @@ static const char *const objectives[] = {"balanced", "time",   "throughput", "la
 
 static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
 #define ROW(id) [ROOF_INPUT_##id - ROOF_DIM_COUNT]
-    ROW(HARDWARE) = {.key = "hardware",
-                     .option = "hardware",
-                     .letter = 'H',
-                     .kind = ROOF_INPUT_TEXT,
-                     .value = "ID|FILE",
-                     .help =
-                         "device id, or a file or folder with one (default " ROOF_DEFAULT_HARDWARE
-                         ")",
-                     .commands = SERVED(WORKLOAD) | ROOF_COMMAND_MEASURE,
-                     .group = ROOF_GROUP_DEVICE},
+    ROW(HARDWARE) =
+        {.key = "hardware",
+         .option = "hardware",
+         .letter = 'H',
+         .kind = ROOF_INPUT_TEXT,
+         .value = "ID|FILE",
+         .help = "device id, or a file or folder that describes one (default " ROOF_DEFAULT_HARDWARE
+                 ")",
+         .commands = SERVED(WORKLOAD) | ROOF_COMMAND_MEASURE,
+         .group = ROOF_GROUP_DEVICE},
     ROW(PRECISION_BOTH) = FORMAT(NULL, "precision", 'p', precision,
                                  "precision of weights and activations (default fp16); for models "
                                  "also an engine's format or a layout",
@@ -142,7 +142,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(SET) = {.option = "set",
                 .kind = ROOF_INPUT_TEXT,
                 .value = "KEY=VALUE",
-                .help = "change a figure of the device: bandwidth_gb_s=500, peak_tflops.fp16=100",
+                .help = "override a figure of the device: bandwidth_gb_s=500, peak_tflops.fp16=100",
                 .commands = SERVED(WORKLOAD) | ROOF_COMMAND_LIST,
                 .group = ROOF_GROUP_DEVICE,
                 .many = true},
@@ -211,13 +211,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                   .value = "NAME",
                   .help =
                       "decode (one step; the default), prefill, mixed (both in one step) or encode "
-                      "(images)",
+                      "(images and audio)",
                   MODEL(phase),
                   .commands = STEPPED(POINT),
                   .group = ROOF_GROUP_MODEL},
     ROW(CONTEXT) = LENGTH_OF("context", context, "context",
-                             "sequence length: the prompt in prefill, the KV cache length in "
-                             "decode (default 4096 at most)",
+                             "sequence length: the prompt in prefill, the KV cache in decode "
+                             "(default 4096, or the model's limit)",
                              STEPPED(WORKLOAD)),
     ROW(CHUNK) =
         {.key = "chunk",
@@ -249,8 +249,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(PREFIX_HIT) =
         NUMBER_OF("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
                   "fraction of the prompt found in a prefix cache (0 to 1)", SERVED(WORKLOAD)),
-    ROW(IMAGES) = LENGTH_OF("images", images, "images",
-                            "images in each prompt; the tokens of the prompt include theirs",
+    ROW(IMAGES) = LENGTH_OF("images", media.images, "images",
+                            "images in each prompt; the length of the prompt includes their tokens",
                             SERVED(WORKLOAD)),
     ROW(IMAGE_SIZE) = {.key = "image_size",
                        .option = "image-size",
@@ -260,9 +260,16 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                        .max = 65536,
                        .value = "WxH",
                        .help = "width and height of these images in pixels (default 1024x1024)",
-                       MODEL(image_size),
+                       MODEL(media.image_size),
                        .commands = SERVED(WORKLOAD),
                        .group = ROOF_GROUP_MODEL},
+    ROW(AUDIO) =
+        LENGTH_OF("audio", media.audio, "audio",
+                  "audio clips in each prompt; the length of the prompt includes their tokens",
+                  SERVED(WORKLOAD)),
+    ROW(AUDIO_LENGTH) =
+        LENGTH_OF("audio-length", media.audio_length_s, "audio_length_s",
+                  "length of each of these clips in seconds (default 30)", SERVED(WORKLOAD)),
     ROW(PREFILL_BATCH) =
         LENGTH("prefill-batch", prefill_batch, "prefill_batch",
                "sequences that prefill in a mixed step, while --batch others decode (default 1)"),
@@ -285,8 +292,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(DRAFT_MODEL) = {.option = "draft-model",
                         .kind = ROOF_INPUT_TEXT,
                         .value = "NAME|FILE|mtp|none",
-                        .help = "model that drafts tokens; mtp: its own layers (default if it has "
-                                "them); none: drafts are free",
+                        .help = "model that drafts tokens; mtp: the model's own MTP layers "
+                                "(default if any); none: free drafts",
                         .of = ROOF_OF_MODELS,
                         .commands = SERVED(WORKLOAD),
                         .group = ROOF_GROUP_MODEL},
@@ -294,19 +301,19 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                       .option = "offload",
                       .kind = ROOF_INPUT_OFFLOAD,
                       .value = "experts[:N]|layers:N",
-                      .help = "part that the host computes (:fit: the fewest layers); needs "
-                              "--host-bandwidth or --host",
+                      .help = "what the host computes (:fit: as little as makes it fit); needs "
+                              "--host or --host-bandwidth",
                       MODEL(offload),
                       .commands = OFFLOADS,
                       .group = ROOF_GROUP_MODEL},
-    ROW(HOST) =
-        {.option = "host",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "ID|FILE",
-         .help = "CPU that runs the offloaded part (default: unknown, with --host-bandwidth alone)",
-         .of = ROOF_OF_MODELS,
-         .commands = OFFLOADS,
-         .group = ROOF_GROUP_MODEL},
+    ROW(HOST) = {.option = "host",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ID|FILE",
+                 .help = "CPU that computes the offloaded part (default: none, --host-bandwidth "
+                         "bounds its time)",
+                 .of = ROOF_OF_MODELS,
+                 .commands = OFFLOADS,
+                 .group = ROOF_GROUP_MODEL},
     ROW(HOST_BANDWIDTH) =
         {.option = "host-bandwidth",
          .kind = ROOF_INPUT_TEXT,
@@ -322,35 +329,31 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .of = ROOF_OF_MODELS,
                         .commands = OFFLOADS,
                         .group = ROOF_GROUP_MODEL},
-    ROW(TP) = LENGTH_OF("tp", tp, "tp",
-                        "tensor-parallel size: devices that share each layer (default 1; "
-                        "recommend: any)",
-                        SERVED(WORKLOAD)),
-    ROW(PP) = LENGTH_OF("pp", pp, "pp",
-                        "pipeline-parallel size: stages of layers (default 1; recommend: any)",
+    ROW(TP) =
+        LENGTH_OF("tp", tp, "tp", "tensor-parallel size: devices that share each layer (default 1)",
+                  SERVED(WORKLOAD)),
+    ROW(PP) = LENGTH_OF("pp", pp, "pp", "pipeline-parallel size: stages of layers (default 1)",
                         SERVED(WORKLOAD)),
     ROW(DP) = LENGTH_OF("dp", dp, "dp",
-                        "copies of the model, each with its own devices and batch (default 1; "
-                        "recommend: any)",
+                        "copies of the model, each with its own devices and batch (default 1)",
                         SERVED(WORKLOAD)),
-    ROW(ATTENTION_DP) =
-        LENGTH_OF("attention-dp", attention_dp, "attention_dp",
-                  "data-parallel attention: groups of tp devices with their own sequences "
-                  "(default 1; recommend: any)",
-                  SERVED(WORKLOAD)),
+    ROW(ATTENTION_DP) = LENGTH_OF(
+        "attention-dp", attention_dp, "attention_dp",
+        "data-parallel attention: groups of tp devices, each with its own sequences (default 1)",
+        SERVED(WORKLOAD)),
     ROW(MOE_TP) = LENGTH_OF("moe-tp", moe_tp, "moe_tp",
-                            "devices that split each expert; moe-tp x moe-ep = tp x attention-dp",
+                            "devices that split each expert (default: tp x attention-dp / moe-ep)",
                             SERVED(WORKLOAD)),
-    ROW(MOE_EP) = LENGTH_OF("moe-ep", moe_ep, "moe_ep",
-                            "parts the experts are spread over (default 1, or what moe-tp leaves; "
-                            "recommend: any)",
-                            SERVED(WORKLOAD)),
+    ROW(MOE_EP) = LENGTH_OF(
+        "moe-ep", moe_ep, "moe_ep",
+        "groups of devices over which the experts are spread (default 1, or what --moe-tp leaves)",
+        SERVED(WORKLOAD)),
     ROW(LAYOUT) =
         {.option = "layout",
          .kind = ROOF_INPUT_TEXT,
          .value = "NAME|FILE",
          .help =
-             "precisions of all weights by class (roofline list layouts); checkpoint: as published",
+             "precisions of the weights by class (roofline list layouts); checkpoint: as published",
          .of = ROOF_OF_MODELS,
          .commands = STEPPED(SERVED(WORKLOAD)),
          .group = ROOF_GROUP_MODEL},
@@ -374,8 +377,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                  .max = ROOF_FUSE_COUNT - 1,
                  .choices = roof_fuse_names,
                  .value = "default|none|all",
-                 .help = "operators that share a kernel: attention alone and joined products "
-                         "(default), none, or all that can",
+                 .help = "operators that share a kernel: attention and joined products (default), "
+                         "none, or all that can",
                  MODEL(fuse),
                  .commands = STEPPED(SERVED(POINT)),
                  .group = ROOF_GROUP_MODEL},
@@ -385,35 +388,33 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(HOST_GAP) =
         TIME_OF("host-gap", host_gap_s, "host_gap_us", 1e-6,
                 "time that the device waits for the host before each kernel, such as 20us"),
-    ROW(LAUNCHES) =
-        LENGTH("launches", launches, "launches",
-               "number of these waits in a pass, for --host-gap (default: one per kernel)"),
-    ROW(SERIAL) =
-        TIME_OF("serial", serial_s, "serial_ms", 1e-3,
-                "time of a pass outside the model, which no split shortens, such as 13ms"),
+    ROW(LAUNCHES) = LENGTH("launches", launches, "launches",
+                           "number of --host-gap waits in a pass (default: one per kernel)"),
+    ROW(SERIAL) = TIME_OF("serial", serial_s, "serial_ms", 1e-3,
+                          "time outside the model that is added to each pass and that no split "
+                          "shortens, such as 13ms"),
     ROW(HOST_TIME) = {.option = "host-time",
                       .kind = ROOF_INPUT_TEXT,
                       .value = "engine|none|TIME|LIST",
-                      .help = "host time that estimates add: the engine's (default), that of a "
-                              "version, none, or request=27ms,...",
+                      .help = "host time in estimates: engine (default), engine:VERSION, none, a "
+                              "time or request=27ms,...",
                       .of = ROOF_OF_MODELS,
                       .commands = SERVED(WORKLOAD) & ~(unsigned)ROOF_COMMAND_PLOT,
                       .group = ROOF_GROUP_EXPECTED},
-    ROW(BLOCKS) =
-        {.option = "blocks",
-         .kind = ROOF_INPUT_FLAG,
-         .max = 1,
-         .help =
-             "show the time of attention, MLP, and embedding with lm_head: total, per layer, FLOPs",
-         .of = ROOF_OF_MODELS,
-         .commands = ROOF_COMMAND_PREDICT,
-         .group = ROOF_GROUP_OUTPUT},
+    ROW(BLOCKS) = {.option = "blocks",
+                   .kind = ROOF_INPUT_FLAG,
+                   .max = 1,
+                   .help = "show time and FLOPs of attention, MLP, and embedding with lm_head, in "
+                           "total and per layer",
+                   .of = ROOF_OF_MODELS,
+                   .commands = ROOF_COMMAND_PREDICT,
+                   .group = ROOF_GROUP_OUTPUT},
     ROW(TOP) = {.option = "top",
                 .kind = ROOF_INPUT_INTEGER,
                 .min = 1,
                 .max = LENGTH_MAX,
                 .value = "N",
-                .help = "number of operators or plans to show (default 12; plot: all)",
+                .help = "number of operators to show (default 12)",
                 .of = ROOF_OF_MODELS,
                 .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_PLOT,
                 .group = ROOF_GROUP_OUTPUT},
@@ -442,38 +443,37 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
              "show how the estimated kernel divides its work: tile, grid, waves, split-K, L2 hits",
          .of = ROOF_OF_OPERATORS,
          .commands = ROOF_COMMAND_PREDICT},
-    ROW(ADVISE) = {.option = "advise",
-                   .kind = ROOF_INPUT_FLAG,
-                   .max = 1,
-                   .help = "predict what would make it faster: formats, sizes, fusion, launches, "
-                           "devices",
-                   .commands = ROOF_COMMAND_PREDICT},
+    ROW(ADVISE) =
+        {.option = "advise",
+         .kind = ROOF_INPUT_FLAG,
+         .max = 1,
+         .help = "predict which change makes it faster: formats, sizes, fusion, launches, devices",
+         .commands = ROOF_COMMAND_PREDICT},
     ROW(TILE) = {.option = "tile",
                  .kind = ROOF_INPUT_SIZES,
                  .sizes = 3,
                  .min = 8,
                  .max = 1024,
                  .value = "MxNxK|all",
-                 .help = "analyse tiles of MxN results, K at a time: waves, traffic, limit; all: "
+                 .help = "analyse tiles of MxN outputs and K steps: waves, traffic, limit; all: "
                          "rank the usual tiles",
                  .offset = offsetof(struct roof_scenario, tile.tile),
                  .field = true,
                  .of = ROOF_OF_OPERATORS,
                  .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP,
                  .group = ROOF_GROUP_TILE},
-    ROW(STAGES) =
-        {.option = "stages",
-         .kind = ROOF_INPUT_INTEGER,
-         .min = 1,
-         .max = 64,
-         .value = "N",
-         .help =
-             "steps of K in shared memory at the same time (default: as many as fit, at most 4)",
-         .offset = offsetof(struct roof_scenario, tile.stages),
-         .field = true,
-         .of = ROOF_OF_OPERATORS,
-         .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP,
-         .group = ROOF_GROUP_TILE},
+    ROW(STAGES) = {.option = "stages",
+                   .kind = ROOF_INPUT_INTEGER,
+                   .min = 1,
+                   .max = 64,
+                   .value = "N",
+                   .help = "pipeline stages: steps of K in shared memory at once (default: as many "
+                           "as fit, up to 4)",
+                   .offset = offsetof(struct roof_scenario, tile.stages),
+                   .field = true,
+                   .of = ROOF_OF_OPERATORS,
+                   .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP,
+                   .group = ROOF_GROUP_TILE},
     ROW(CLUSTER) = {.option = "cluster",
                     .kind = ROOF_INPUT_SIZES,
                     .sizes = 2,
@@ -489,8 +489,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(EXPLAIN) = {.option = "explain",
                     .kind = ROOF_INPUT_TEXT,
                     .value = "A,B",
-                    .help = "explain why B is faster than A: two devices, two precisions, or "
-                            "DEVICE:PRECISION (not for plans)",
+                    .help = "explain why B is faster than A: two devices, two precisions, or two "
+                            "of DEVICE:PRECISION",
                     .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_RECOMMEND},
     ROW(FORMATS) =
         {.option = "formats",
@@ -521,15 +521,15 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                  .choices = kinds,
                  .max = 2,
                  .value = "any|aggregated|disaggregated",
-                 .help = "copies that prefill and decode (aggregated), or only one of both "
-                         "(disaggregated); default any",
+                 .help = "aggregated: each copy prefills and decodes; disaggregated: separate "
+                         "copies; default any",
                  .of = ROOF_OF_MODELS,
                  .commands = ROOF_COMMAND_RECOMMEND},
     ROW(MAX_ACCURACY_LOSS) = {.option = "max-accuracy-loss",
                               .kind = ROOF_INPUT_TEXT,
                               .value = "CLASS",
-                              .help = "worst accuracy loss allowed: none, minimal, <1% (or 1%), "
-                                      "1-2% (models), 2-5% (operators) or severe",
+                              .help = "worst accuracy loss: none, minimal, <1%, 1-2% (default of "
+                                      "models), 2-5% (of operators), severe",
                               .commands = ROOF_COMMAND_RECOMMEND,
                               .group = ROOF_GROUP_LIMITS},
     ROW(NATIVE_ONLY) = {.option = "native-only",
@@ -545,14 +545,14 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                           "longest time per output token allowed (30ms; with --rate also p99:30ms)",
                           SERVED(ROOF_COMMAND_RECOMMEND)),
     ROW(MIN_TOKENS_PER_S) =
-        LIMIT("min-tokens-per-s", "RATE", "fewest tokens/s allowed, over all sequences",
+        LIMIT("min-tokens-per-s", "RATE", "lowest tokens/s allowed, summed over all sequences",
               ROOF_COMMAND_RECOMMEND),
     ROW(CONCURRENCY) = {.option = "concurrency",
                         .kind = ROOF_INPUT_INTEGER,
                         .min = 1,
                         .max = 1000000000000,
                         .value = "N",
-                        .help = "fewest sequences that must be in flight at once",
+                        .help = "number of sequences that must fit at the same time",
                         .of = ROOF_OF_MODELS,
                         .commands = SERVED(ROOF_COMMAND_RECOMMEND),
                         .group = ROOF_GROUP_LIMITS},
@@ -568,13 +568,11 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                   .commands = ROOF_COMMAND_RECOMMEND,
                   .group = ROOF_GROUP_LIMITS,
                   .many = true},
-    ROW(ENGINE) =
-        {.option = "engine",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "ID,...",
-         .help =
-             "engines to consider, or all (default: measured ones); simulate and operators use one",
-         .commands = ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE},
+    ROW(ENGINE) = {.option = "engine",
+                   .kind = ROOF_INPUT_TEXT,
+                   .value = "ID,...",
+                   .help = "engines to consider, or all (default: those with measured kernels)",
+                   .commands = ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE},
     ROW(EMIT) = {.option = "emit",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "ENGINE",
@@ -585,8 +583,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(RATE) = {.option = "rate",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "RATE",
-                 .help = "requests that arrive per second, over all copies (0.6 or 0.6/s); "
-                         "recommend also takes a list",
+                 .help = "requests that arrive per second, over all copies (0.6 or 0.6/s)",
                  .of = ROOF_OF_MODELS,
                  .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
     ROW(RATE_TRACE) =
@@ -634,10 +631,11 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .help = "requests to simulate (default 4000, or 20 times --concurrency)",
                      .of = ROOF_OF_MODELS,
                      .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
-    ROW(MAX_NUM_SEQS) = SIMULATED("max-num-seqs", 1, 1000000,
-                                  "most sequences that run at once (default 256, or the engine's)"),
+    ROW(MAX_NUM_SEQS) =
+        SIMULATED("max-num-seqs", 1, 1000000,
+                  "maximum number of sequences that run at once (default: the engine's, or 256)"),
     ROW(RECV_INTERVAL) = SIMULATED("recv-interval", 1, 1000000,
-                                   "decode steps between two looks for new requests (default 1)"),
+                                   "decode steps between two checks for new requests (default 1)"),
     ROW(SEED) = {.option = "seed",
                  .kind = ROOF_INPUT_INTEGER,
                  .max = INT64_MAX,
@@ -649,7 +647,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
         {.option = "warm-up",
          .kind = ROOF_INPUT_TEXT,
          .value = "FRACTION",
-         .help = "share of the requests that is simulated first and not measured (default 0.2)",
+         .help = "fraction of the requests that is simulated first and not measured (default 0.2)",
          .of = ROOF_OF_MODELS,
          .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
     ROW(ROUTER) = {.option = "router",
@@ -669,25 +667,24 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help = "copies that only prefill; the --dp copies receive the KV cache and only decode",
          .of = ROOF_OF_MODELS,
          .commands = ROOF_COMMAND_SIMULATE},
-    ROW(PREFILL_SPLIT) =
-        {.option = "prefill-split",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "KEY=N,...",
-         .help = "split of a copy that prefills: tp=4,pp=1,attention-dp=1,moe-tp=1,moe-ep=1 "
-                 "(default: as --tp ...)",
-         .of = ROOF_OF_MODELS,
-         .commands = ROOF_COMMAND_SIMULATE},
-    ROW(STEP_SCALE) =
-        {.option = "step-scale",
-         .key = "step_scale",
-         .kind = ROOF_INPUT_NUMBER,
-         .max = 1000,
-         .value = "X",
-         .help =
-             "factor on the expected time of every step, fitted to a measured engine (default 1)",
-         MODEL(common.step_scale),
-         .commands = ALL & ~(unsigned)ROOF_COMMAND_PLOT & ~(unsigned)ROOF_COMMAND_LIST,
-         .group = ROOF_GROUP_EXPECTED},
+    ROW(PREFILL_SPLIT) = {.option = "prefill-split",
+                          .kind = ROOF_INPUT_TEXT,
+                          .value = "KEY=N,...",
+                          .help = "split of a copy that prefills: "
+                                  "tp=4,pp=1,attention-dp=1,moe-tp=1,moe-ep=1 (default: as decode)",
+                          .of = ROOF_OF_MODELS,
+                          .commands = ROOF_COMMAND_SIMULATE},
+    ROW(STEP_SCALE) = {.option = "step-scale",
+                       .key = "step_scale",
+                       .kind = ROOF_INPUT_NUMBER,
+                       .max = 1000,
+                       .value = "X",
+                       .help = "factor by which estimates of a step are multiplied, fitted to a "
+                               "measured engine (default 1)",
+                       MODEL(common.step_scale),
+                       .commands =
+                           ALL & ~(unsigned)ROOF_COMMAND_PLOT & ~(unsigned)ROOF_COMMAND_LIST,
+                       .group = ROOF_GROUP_EXPECTED},
     ROW(REQUEST_OVERHEAD) =
         {.option = "request-overhead",
          .kind = ROOF_INPUT_TEXT,
@@ -701,8 +698,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                  .choices = simulation_rows,
                  .max = 2,
                  .value = "summary|requests|time",
-                 .help = "rows of csv, ndjson and md: the result (default), each request, or the "
-                         "queue over time",
+                 .help = "rows of csv, ndjson and md: the result (default), one per request, or "
+                         "the queue over time",
                  .of = ROOF_OF_MODELS,
                  .commands = ROOF_COMMAND_SIMULATE,
                  .group = ROOF_GROUP_OUTPUT},
@@ -711,7 +708,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(SHARD) = {.option = "shard",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "I/N",
-                  .help = "compute part I of N; all parts joined are the whole sweep",
+                  .help = "compute part I of N of the sweep; the parts joined are the whole sweep",
                   .commands = ROOF_COMMAND_SWEEP},
     ROW(RESUME) = {.option = "resume",
                    .kind = ROOF_INPUT_FLAG,
@@ -763,8 +760,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(TOKEN) = {.option = "token",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "FILE",
-                  .help = "file with the token that requests must have (Authorization: Bearer); "
-                          "needed beyond loopback",
+                  .help = "file with the token that requests must send (Authorization: Bearer); "
+                          "required beyond loopback",
                   .own = true,
                   .commands = ROOF_COMMAND_SERVE},
     ROW(ALLOW_HOST) =
@@ -779,13 +776,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .min = 1,
                      .max = 1000000000000,
                      .value = "N",
-                     .help = "most points of a sweep in one request (default 100000)",
+                     .help = "maximum number of points of a sweep in one request (default 100000)",
                      .own = true,
                      .commands = ROOF_COMMAND_SERVE},
     ROW(MAX_TIME) = {.option = "max-time",
                      .kind = ROOF_INPUT_TEXT,
                      .value = "TIME",
-                     .help = "longest time that an answer may take (default 10s)",
+                     .help = "maximum time for one answer (default 10s)",
                      .own = true,
                      .commands = ROOF_COMMAND_SERVE},
     ROW(MAX_CONNECTIONS) = {.option = "max-connections",
@@ -793,8 +790,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                             .min = 1,
                             .max = 1000000,
                             .value = "N",
-                            .help = "most connections at a time (default 16384, or what the limit "
-                                    "of open files allows)",
+                            .help = "maximum number of connections at a time (default 16384, or as "
+                                    "open files are limited)",
                             .own = true,
                             .commands = ROOF_COMMAND_SERVE},
     ROW(SUMMARY) = {.option = "summary",
@@ -810,16 +807,16 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(BELOW) = {.option = "below",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "SHARE",
-                  .help = "list rows under this share of their bound (such as 70%) by lost time, "
-                          "each with a remedy",
+                  .help = "list rows slower than this share of their bound (such as 70%) by lost "
+                          "time, with a remedy",
                   .commands = ROOF_COMMAND_COMPARE},
     ROW(COMPARE_FIT) = {.key = "compare_fit",
                         .option = "fit",
                         .kind = ROOF_INPUT_CHOICE,
                         .choices = compare_fits,
                         .value = "scale",
-                        .help = "fit the factor and the host time of a pass that bring expected "
-                                "times closest to measured ones",
+                        .help = "fit a factor and a host time per pass that bring estimates "
+                                "closest to the measured times",
                         .commands = ROOF_COMMAND_COMPARE},
     ROW(CHART) = {.option = "chart",
                   .kind = ROOF_INPUT_CHOICE,
@@ -830,12 +827,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                           "(throughput and speed)",
                   .of = ROOF_OF_MODELS,
                   .commands = SERVED(ROOF_COMMAND_PLOT)},
-    ROW(CEILINGS) = {.option = "ceilings",
-                     .kind = ROOF_INPUT_TEXT,
-                     .value = "P[:UNIT],...",
-                     .help = "precisions whose peaks are drawn (default: all of the device); UNIT: "
-                             "matrix or vector",
-                     .commands = ROOF_COMMAND_PLOT},
+    ROW(CEILINGS) =
+        {.option = "ceilings",
+         .kind = ROOF_INPUT_TEXT,
+         .value = "P[:UNIT],...",
+         .help = "peaks to draw, by precision (default: all of the device); UNIT: matrix or vector",
+         .commands = ROOF_COMMAND_PLOT},
     ROW(LINE) = {.option = "line",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "NAME=RATE",
@@ -845,25 +842,25 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(ATTAINABLE) = {.option = "attainable",
                        .kind = ROOF_INPUT_FLAG,
                        .max = 1,
-                       .help = "draw the rates that large products are estimated to attain",
+                       .help = "draw the estimated rates of large products as ceilings",
                        .commands = ROOF_COMMAND_PLOT},
     ROW(L2) = {.option = "l2",
                .kind = ROOF_INPUT_FLAG,
                .max = 1,
-               .help = "draw the L2 bandwidth, with products at their intensity in L2 bytes",
+               .help = "draw the L2 bandwidth, and products at their FLOPs per byte of L2 traffic",
                .commands = ROOF_COMMAND_PLOT},
     ROW(BY_PHASE) = {.option = "by-phase",
                      .kind = ROOF_INPUT_FLAG,
                      .max = 1,
-                     .help = "draw decode and prefill apart: -o NAME.png writes NAME-decode.png "
-                             "and NAME-prefill.png",
+                     .help =
+                         "draw two charts: -o NAME.png writes NAME-decode.png and NAME-prefill.png",
                      .of = ROOF_OF_MODELS,
                      .own = true,
                      .commands = ROOF_COMMAND_PLOT},
     ROW(EXPECTED) = {.option = "expected",
                      .kind = ROOF_INPUT_FLAG,
                      .max = 1,
-                     .help = "join each dot without a measured time to its estimate",
+                     .help = "connect each dot that has no measured time with its estimate",
                      .commands = ROOF_COMMAND_PLOT},
     ROW(TITLE) = {.option = "title",
                   .kind = ROOF_INPUT_TEXT,
@@ -906,14 +903,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .help =
                        "rewrite expected values that differ; review the diff like a code change",
                    .commands = ROOF_COMMAND_CHECK},
-    ROW(LIKE) =
-        {.option = "like",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "ID",
-         .help =
-             "device whose fits are the starting point, and replace kernels that are not measured",
-         .commands = ROOF_COMMAND_MEASURE,
-         .group = ROOF_GROUP_EXPECTED},
+    ROW(LIKE) = {.option = "like",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ID",
+                 .help = "device whose fitted kernels are the starting point, and stand in for "
+                         "kernels not measured",
+                 .commands = ROOF_COMMAND_MEASURE,
+                 .group = ROOF_GROUP_EXPECTED},
     ROW(SAVE) = {.option = "save",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "ID",
@@ -933,7 +929,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                           .option = "resume",
                           .kind = ROOF_INPUT_FLAG,
                           .max = 1,
-                          .help = "keep what -o FOLDER has, and measure the rest",
+                          .help = "keep the measurements that -o FOLDER has, and measure the rest",
                           .commands = ROOF_COMMAND_MEASURE},
     ROW(AGAINST) =
         {.key = "compare",
@@ -946,7 +942,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(SHARED) = {.option = "shared",
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
-                   .help = "measure a GPU even if others use it or share it (MIG)",
+                   .help = "measure a GPU even if other processes use it or it is divided (MIG)",
                    .commands = ROOF_COMMAND_MEASURE},
     ROW(COLUMNS) = {.option = "columns",
                     .kind = ROOF_INPUT_TEXT,
@@ -964,7 +960,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .letter = 'o',
                    .kind = ROOF_INPUT_TEXT,
                    .value = "FILE",
-                   .help = "write to FILE, whole or not at all",
+                   .help = "write to FILE, which is replaced only when the output is complete",
                    .own = true,
                    .commands = ALL | ROOF_COMMAND_CHECK | ROOF_COMMAND_MONITOR | ROOF_COMMAND_PAGE,
                    .group = ROOF_GROUP_OUTPUT},
@@ -1021,12 +1017,14 @@ enum roof_status roof_input_taken(const struct roof_input *input, bool model,
     if (input->of != (model ? ROOF_OF_OPERATORS : ROOF_OF_MODELS)) {
         return ROOF_OK;
     }
-    (void)roof_error_set(error, ROOF_USAGE, "%s does not take %s",
-                         model ? "a model" : "an operator", roof_input_marked(name, input));
+    (void)roof_error_set(error, ROOF_USAGE,
+                         model ? "%s is for operators, not for models"
+                               : "%s is for models, not for operators",
+                         roof_input_marked(name, input));
     if (input == roof_input(ROOF_DIM_DEVICES)) {
         roof_error_append(
             error,
-            "; its devices follow from its split: " ROOF_KEY("tp") ", " ROOF_KEY(
+            "; the devices of a model follow from its split: " ROOF_KEY("tp") ", " ROOF_KEY(
                 "pp") ", " ROOF_KEY("dp") ", " ROOF_KEY("attention_dp") " or " ROOF_KEY("ep"));
     }
     return ROOF_USAGE;

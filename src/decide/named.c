@@ -65,7 +65,8 @@ static void note_other(struct roof_error *note, const char *name, enum roof_prec
     if (roof_layout_known(name, folders)) {
         (void)roof_error_set(
             note, ROOF_OK,
-            "note: %s is read as a precision; the layout of that name is " ROOF_KEY("layout") " %s",
+            "note: %s is read as a precision; for the layout of that name use " ROOF_KEY(
+                "layout") " %s",
             name, name);
     } else if (serving != NULL && serving->layout == NULL && serving->weights != precision) {
         (void)roof_error_set(
@@ -86,8 +87,8 @@ static enum roof_status refuse_near(const char *const *names, const unsigned *ne
     }
     return nearest < ROOF_PRECISION_COUNT
                ? ROOF_OK /* whoever reads the precision says what is wrong */
-               : roof_unknown_near(error, ROOF_USAGE, "precision, layout or format of engines",
-                                   name, names, nearness, count);
+               : roof_unknown_near(error, ROOF_USAGE, "precision, layout or engine format", name,
+                                   names, nearness, count);
 }
 
 /* Lists the names of precisions, of layouts and of the formats of engines, each once, in this

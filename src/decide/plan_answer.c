@@ -69,7 +69,7 @@ static enum roof_status on_device(struct roof_plan *out, const struct roof_plan_
     }
     const bool found = out->serving < answer->problem.engines->servings;
     if (found && answer->problem.serving != NULL && !answer->problem.serving[out->serving]) {
-        return roof_error_set(error, ROOF_UNSATISFIED, "%s has no plan in these formats", name);
+        return roof_error_set(error, ROOF_UNSATISFIED, "%s has no plan with these formats", name);
     }
     return found ? ROOF_OK : roof_error_set(error, ROOF_UNSATISFIED, "no engine runs on %s", name);
 }

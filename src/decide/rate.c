@@ -723,7 +723,7 @@ static enum roof_status find_serving(struct roof_rate_plans *out,
         load.requests = (uint64_t)fmin(REQUESTS_MAX, ceil(PER_FLIGHT * flight));
     }
     return roof_error_set(error, ROOF_USAGE,
-                          "about %.0f requests are in flight at this rate: lower it, or give the "
+                          "about %.0f requests are in flight at this rate: lower it, or set the "
                           "number to simulate with " ROOF_KEY("requests"),
                           flight);
 }

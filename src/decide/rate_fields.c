@@ -57,7 +57,7 @@ static const struct roof_field way_fields[] = {
     TIMES(ttft, ROOF_LATENCY_TTFT, "TTFT p99"),
     TIMES(tpot, ROOF_LATENCY_TPOT, "TPOT p99"),
     TIMES(e2e, ROOF_LATENCY_E2E, "E2E p99"),
-    {.key = "max_rate_per_s", NUMBER(max_rate, NONE), .width = 8, .label = "greatest"},
+    {.key = "max_rate_per_s", NUMBER(max_rate, NONE), .width = 9, .label = "max req/s"},
     {.key = "max_rate_low_per_s", NUMBER(max_rate_low, NONE)},
     {.key = "max_rate_high_per_s", NUMBER(max_rate_high, NONE)},
     {.key = "completed_per_s", NUMBER(at.completed_per_s, NONE)},
@@ -70,8 +70,8 @@ static const struct roof_field way_fields[] = {
     {.key = "prefill_busy", NUMBER(at.prefill_busy, NONE)},
     {.key = "link_busy", NUMBER(at.link_busy, NONE)},
     {.key = "bottleneck", .type = ROOF_TYPE_TEXT, .derived = RATE_BOTTLENECK},
-    {.key = "price_per_hour", NUMBER(price, NONE), .width = 8, .label = "per hour"},
-    {.key = "cost_per_million_tokens", NUMBER(cost, NONE), .width = 8, .label = "per Mtok"},
+    {.key = "price_per_hour", NUMBER(price, NONE), .width = 9, .label = "cost/hour"},
+    {.key = "cost_per_million_tokens", NUMBER(cost, NONE), .width = 9, .label = "cost/Mtok"},
     {.key = "tdp_joule_per_token", NUMBER(joule, NONE)},
 };
 

@@ -239,8 +239,8 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
     const bool has_unit = format->native_method[0] != '\0' && hardware->compute[c->format].native;
     const char *const unknown = missing_peak(&c->prediction);
     if (c->loss > options->max_loss) {
-        reject(out, c, "accuracy class %s is worse than the allowed %s%s",
-               roof_accuracy_name(c->loss), roof_accuracy_name(options->max_loss),
+        reject(out, c, "accuracy loss %s is above the limit %s%s", roof_accuracy_name(c->loss),
+               roof_accuracy_name(options->max_loss),
                options->max_loss == ROOF_ACCURACY_2_TO_5 ? " (--max-accuracy-loss severe allows it)"
                                                          : "");
     } else if (c->use == ROOF_ENGINE_USE_NONE && options->engine != NULL) {
@@ -248,19 +248,19 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
     } else if (c->use == ROOF_ENGINE_USE_NONE) {
         reject(out, c,
                format->activations == c->format
-                   ? "no engine has activations in %s on %s (--formats allows it)"
-                   : "no engine runs %s on %s (--formats allows it)",
+                   ? "no engine runs activations in %s on %s (--formats ranks it anyway)"
+                   : "no engine runs %s on %s (--formats ranks it anyway)",
                format->name, hardware->id);
     } else if (options->native_only && !has_unit) {
         reject(out, c, "not native: %s has no %s unit", hardware->id, format->name);
     } else if (options->native_only && !c->prediction.native) {
-        reject(out, c, "not native: with these formats it is computed at %s",
+        reject(out, c, "not native: the device computes these formats in %s",
                roof_format(c->prediction.compute)->name);
     } else if (out->baseline.workload.sparse > 0 && c->prediction.workload.sparse == 0) {
         reject(out, c, "weights in %s cannot be pruned and stay dense", format->name);
     } else if (is_unused(c)) {
-        reject(out, c, "%s would change nothing: --kv %s fixes the format of the cache",
-               format->name, roof_format(c->prediction.workload.formats.kv)->name);
+        reject(out, c, "%s changes nothing: --kv %s sets the format of the KV cache", format->name,
+               roof_format(c->prediction.workload.formats.kv)->name);
     } else if (unknown != NULL) {
         reject(out, c, "%s has no known peak for %s", hardware->id, unknown);
     } else if (isnan(c->ranked_s)) {
@@ -312,11 +312,11 @@ static enum roof_status take_stack(struct roof_workload *workload, const struct 
         return ROOF_OK;
     }
     if (workload->stack != ROOF_STACK_BEST && workload->stack != (int64_t)engine->stack) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            ROOF_KEY("stack") " %s with " ROOF_KEY(
-                "engine") " %s: these are not its kernels; leave out " ROOF_KEY("stack"),
-            roof_stack_name((enum roof_stack)workload->stack), engine->id);
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("stack") " %s with " ROOF_KEY(
+                                  "engine") " %s: the engine does not use these kernels; leave "
+                                            "out " ROOF_KEY("stack"),
+                              roof_stack_name((enum roof_stack)workload->stack), engine->id);
     }
     workload->stack = engine->stack;
     return ROOF_OK;

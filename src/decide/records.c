@@ -268,8 +268,9 @@ static enum roof_status refuse_array(struct roof_records_private *p, struct roof
     size_t length = 0;
     bool more = false;
     (void)roof_csv_line(&p->csv, &line, &length, &more, NULL); /* its number */
-    return roof_error_at(error, ROOF_INVALID, p->csv.name, p->csv.line, 0,
-                         "this is a JSON array; give one object per line (jq -c '.[]')");
+    return roof_error_at(
+        error, ROOF_INVALID, p->csv.name, p->csv.line, 0,
+        "the file is a JSON array, but must have one object per line (jq -c '.[]' converts it)");
 }
 
 enum roof_status roof_records_open(struct roof_records *out, const char *path,

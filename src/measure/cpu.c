@@ -17,10 +17,11 @@
 struct roof_bench {
     struct roof_cpu_topology topology;
     struct roof_cpu_features features;
+    const char *no_amx; /* why it is not used though the processor has it; "": else */
     struct roof_cpu_team *team;
     size_t threads;
     struct roof_cpu_job job;
-    int64_t calls;              /* of a sample; 0: unknown yet */
+    int64_t calls;              /* of a sample; 0: not known yet */
     bool ran;                   /* they are timed by the clocks of the threads */
     double waited;              /* share of the last sample */
     int64_t next;               /* number of the next call */
@@ -55,6 +56,7 @@ static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_o
                               bench->threads, most);
     }
     bench->features = roof_cpu_features();
+    bench->no_amx = roof_cpu_amx_open(&bench->features);
     roof_cpu_energy_open(&bench->energy, "");
     return roof_cpu_team_new(&bench->team, &bench->topology, bench->threads, error);
 }
@@ -98,9 +100,10 @@ static void cpu_describe(struct roof_meter_device *out, const struct roof_bench 
     snprintf(out->name, sizeof out->name, "%.60s, %zu thread%s", *t->name == '\0' ? "CPU" : t->name,
              bench->threads, bench->threads == 1 ? "" : "s");
     snprintf(out->vendor, sizeof out->vendor, "%s", t->vendor);
-    snprintf(out->architecture, sizeof out->architecture, "CPU (%s%s%s)",
+    snprintf(out->architecture, sizeof out->architecture, "CPU (%s%s%s%s)",
              units[bench->features.isa], bench->features.vnni ? ", VNNI" : "",
-             bench->features.bf16 ? ", BF16" : "");
+             bench->features.bf16 ? ", BF16" : "", bench->features.amx ? ", AMX" : "");
+    snprintf(out->no_amx, sizeof out->no_amx, "%s", bench->no_amx);
     for (size_t i = 0; i < t->cache_count; i++) {
         struct roof_meter_level *const level = &out->level[out->level_count++];
         snprintf(level->name, sizeof level->name, "L%d", t->cache[i].level);
@@ -171,7 +174,7 @@ static enum roof_status cpu_sample(double *seconds, struct roof_bench *bench,
     bench->waited = bench->ran && wall > took ? 1 - took / wall : 0;
     bench->next += calls;
     *seconds = took / (double)calls;
-    /* Samples become as long as they should be while a task warms up. */
+    /* Samples reach their length while a task warms up. */
     const double wanted = SAMPLE_S / (*seconds > 1e-8 ? *seconds : 1e-8);
     bench->calls = wanted < 1 ? 1 : (int64_t)wanted;
     bench->ran = *seconds > ROOF_CPU_RAN_S * (double)phases;
@@ -183,7 +186,7 @@ static double cpu_waited(const struct roof_bench *bench)
     return bench->waited;
 }
 
-/* The memory stays for the next task: the system takes long to make it. */
+/* The memory stays for the next task, because allocating it takes long. */
 static void cpu_end(struct roof_bench *bench)
 {
     (void)bench;
@@ -218,7 +221,7 @@ static enum roof_status cpu_step_sample(double *seconds, double *each, struct ro
     return ROOF_OK;
 }
 
-/* Returns the clock of the processor: additions that wait for one another take a cycle each. */
+/* Returns the clock of the processor, measured by dependent additions, which take a cycle each. */
 static double clock_hz(void)
 {
     const int64_t rounds = 200000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Families of models: what their class does and their config.json leaves out. */
+/* Families of models: details of their class that their config.json leaves out. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -107,6 +107,8 @@ static const struct family families[] = {
     {.type = "hunyuan"},
     {.type = "hunyuan_v1_dense", .flags = QK_NORM},
     {.type = "hunyuan_v1_moe", .flags = QK_NORM},
+    {.type = "mllama", .crossed = true},
+    {.type = "mllama_text_model", .crossed = true},
     {.type = "llama4", .flags = QK_NORM | CHUNKS},
     {.type = "llama4_text", .flags = QK_NORM | CHUNKS},
     {.type = "falcon_h1", .flags = BESIDE, .mixer = ROOF_MIXER_SSD},
@@ -146,7 +148,7 @@ enum roof_status roof_config_family(struct config *c)
         c->stranger = type;
         return ROOF_OK;
     }
-    roof_model_note(c->model, "no model_type: taken for a decoder like Llama (pre-norm, gated MLP, "
+    roof_model_note(c->model, "no model_type: read as a decoder like Llama (pre-norm, gated MLP, "
                               "no biases unless the config says so); check the parameters");
     return ROOF_OK;
 }
@@ -165,8 +167,8 @@ enum roof_status roof_config_stranger(const struct config *c, const roof_json_va
     return roof_json_place_error(c->json, at, "", c->error, status);
 }
 
-/* Models of these types have layers, projections or shared parts that differ in ways that their
- * config does not say, or that no operator is made for. */
+/* Models of these types have layers, projections or shared parts that their config does not
+ * describe, or for which there is no operator. */
 static const struct {
     const char *type;
     const char *what; /* NULL: several details */
@@ -215,7 +217,7 @@ static enum roof_status refuse_type(const struct config *c, const roof_json_valu
         if (strncmp(type, refused_types[i].type, length) == 0 &&
             (type[length] == '\0' || strcmp(type + length, "_text") == 0)) {
             return roof_json_error(c->json, value, c->error,
-                                   "the architecture of model_type %s is not known%s%s", type,
+                                   "the architecture of model_type %s is not supported%s%s", type,
                                    what == NULL ? "" : ": ", what == NULL ? "" : what);
         }
     }
@@ -228,7 +230,7 @@ enum roof_status roof_config_refuse(struct config *c)
     TRY(refuse_type(c, roof_json_get(c->root, "model_type")));
     return roof_config_flag(c, "is_encoder_decoder", false)
                ? roof_json_error(c->json, roof_config_member(c, "is_encoder_decoder"), c->error,
-                                 "only decoders are known, not encoder-decoder models")
+                                 "only decoders are supported, not encoder-decoder models")
                : ROOF_OK;
 }
 
@@ -266,7 +268,7 @@ enum roof_status roof_config_check(const struct reading *r, const struct config 
 static void put_biases(struct roof_model *m, struct config *c)
 {
     const unsigned flags = c->family->flags;
-    /* attention_bias speaks of all four projections; classes differ in what is the default. */
+    /* attention_bias covers all four projections; classes have different defaults. */
     m->qkv_bias = roof_config_flag(c, "attention_bias", (flags & QKV_BIAS) != 0);
     m->o_bias =
         roof_config_flag(c, "attention_bias", (flags & O_BIAS) != 0) && (flags & NO_O_BIAS) == 0;
@@ -309,10 +311,10 @@ void roof_config_drop_predictors(struct reading *r, struct config *c)
     if (r->model.predict_layers > 0) {
         r->model.predict_layers = 0;
         if (*c->model->notes != NULL) {
-            return; /* the registry says it in its own words */
+            return; /* the registry has its own notes */
         }
-        roof_model_note(c->model, "the layers for multi-token prediction, which differ from the "
-                                  "others, are not counted");
+        roof_model_note(c->model, "the layers for multi-token prediction (MTP) differ from the "
+                                  "others and are not counted");
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The encoder of images of a multimodal config, by its class (config_tower_classes.c); notes say
+/* The vision encoder of a multimodal config, by its class (config_tower_classes.c); notes say
  * what is not counted, and why. */
 #include "model/config_tower.h"
 
@@ -15,6 +15,7 @@ static const char *const known_keys[] = {"*_act",
                                          "*drop*",
                                          "*dtype",
                                          "attention_bias",
+                                         "attention_heads",
                                          "attn_implementation",
                                          "deepstack_visual_indexes",
                                          "default_output_length", /* tokens of an image, at most */
@@ -24,12 +25,18 @@ static const char *const known_keys[] = {"*_act",
                                          "global_head_dim",
                                          "head_dim",
                                          "hidden_size",
+                                         "id2label",
                                          "image_size",
                                          "img_token_compression_config",
                                          "init_pos_emb_*",
+                                         "intermediate_layers_indices",
                                          "intermediate_size",
                                          "interpolation_*",
+                                         "label2id",
                                          "layer_scale_init_value",
+                                         "length_penalty", /* what a class writes for all models */
+                                         "max_length",
+                                         "max_num_tiles",
                                          "max_position_embeddings",
                                          "merge_kernel_size",
                                          "merge_type",
@@ -48,6 +55,7 @@ static const char *const known_keys[] = {"*_act",
                                          "qkv_bias",
                                          "spatial_merge_size",
                                          "spatial_patch_size",
+                                         "supported_aspect_ratios",
                                          "standardize", /* a factor and a summand of each element */
                                          "temporal_patch_size",
                                          "text_hidden_size",
@@ -66,14 +74,24 @@ static const char *const known_keys[] = {"*_act",
                                          "model_type",
                                          "multi_modal_projector_bias",
                                          "num_attention_heads",
+                                         "num_beam*",
                                          "num_channels",
+                                         "num_global_layers",
                                          "num_heads",
                                          "num_hidden_layers",
                                          "num_position_embeddings",
+                                         "num_return_sequences",
                                          "projector_*",
+                                         "repetition_penalty",
+                                         "return_dict",
                                          "rope_*",
+                                         "temperature",
+                                         "tie_word_embeddings",
                                          "tokens_per_second",
+                                         "top_k",
+                                         "top_p",
                                          "transformers_version",
+                                         "typical_p",
                                          "vision_feature_*",
                                          "vision_output_dim",
                                          "vision_use_head"};
@@ -87,16 +105,15 @@ static enum roof_status note_unknown(const struct config *c, const roof_json_val
         const char *const key = roof_json_key(member);
         if (!roof_config_says_nothing(member) &&
             !roof_config_key_in(key, known_keys, COUNT(known_keys))) {
-            roof_text_put(&unknown, unknown.length == 0
-                                        ? "unknown keys of vision_config, which are ignored: "
-                                        : ", ");
+            roof_text_put(&unknown,
+                          unknown.length == 0 ? "ignored unknown keys of vision_config: " : ", ");
             roof_text_plain(&unknown, key);
         }
     }
     return roof_model_note_text(c->model, &unknown, c->error);
 }
 
-/* Tells whether the sizes of an encoder go together. */
+/* Tells whether the sizes of an encoder are consistent. */
 static bool fits_together(const struct roof_tower *t)
 {
     const bool squares = t->fit == ROOF_FIT_SQUARES || t->fit == ROOF_FIT_ASPECT;
@@ -107,11 +124,11 @@ static bool fits_together(const struct roof_tower *t)
            t->side < 1 << 20 && t->squares <= 1000 && t->hidden * t->merge * t->merge <= 1000000000;
 }
 
-/* Says why the encoder is not counted. */
+/* Notes why the encoder is not counted. */
 static enum roof_status leave_out(const struct config *c, const char *why, const char *key)
 {
     struct roof_text remark = ROOF_TEXT_INIT;
-    roof_text_printf(&remark, "the language model alone: the encoder of images is not counted%s%s",
+    roof_text_printf(&remark, "only the language model is counted, not its vision encoder%s%s",
                      *why == '\0' ? "" : ", because ", why);
     roof_text_plain(&remark, key);
     return roof_model_note_text(c->model, &remark, c->error);
@@ -135,13 +152,13 @@ enum roof_status roof_config_tower(const struct config *c)
         return leave_out(c, "vision_config lacks ", r.missing);
     }
     if (r.unknown != NULL) {
-        return leave_out(c, "it has a value that is not known: ", r.unknown);
+        return leave_out(c, "vision_config has an unknown value of ", r.unknown);
     }
     if (r.tower.head_dim == 0 && r.tower.hidden % r.tower.heads == 0) {
         r.tower.head_dim = r.tower.hidden / r.tower.heads;
     }
     if (r.tower.head_dim == 0 || !fits_together(&r.tower)) {
-        return leave_out(c, "vision_config has sizes that do not go together", "");
+        return leave_out(c, "sizes in vision_config contradict each other", "");
     }
     c->model->tower = r.tower;
     return note_unknown(c, vision);

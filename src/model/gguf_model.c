@@ -82,7 +82,7 @@ static enum roof_status put_heads(struct roof_gguf *g)
     if (m->value_length > 0 && m->value_length != to->head_dim) {
         return BAD(&g->stream,
                    "attention.value_length is %" PRId64 " and attention.key_length %" PRId64
-                   "; only equal ones are known",
+                   "; they must be equal",
                    m->value_length, to->head_dim);
     }
     if (to->rotary_dim > to->head_dim) {
@@ -170,8 +170,9 @@ static enum roof_status put_windows(struct roof_gguf *g)
         }
     }
     if (!known) {
-        roof_model_note(g->model, "which layers have the sliding window is not known: taken for "
-                                  "all of them");
+        roof_model_note(
+            g->model,
+            "the file does not say which layers have the sliding window: all are counted with it");
     }
     for (int64_t i = 0; i < g->model->layers; i++) {
         g->layer[i].windowed =
@@ -197,13 +198,13 @@ static void put_norms(struct roof_gguf *g)
     m->own_norms = m->parallel && before_mlp;
 }
 
-/* Leaves out the last layers where they are for multi-token prediction. */
+/* Leaves out the last layers if they are for multi-token prediction. */
 static void drop_extra_layers(struct roof_gguf *g)
 {
     struct roof_model *const m = g->model;
     m->layers -= g->metadata.extra_layers;
     while (m->layers > 1 && g->block[m->layers - 1].predicts) {
-        m->layers--; /* the metadata need not say so */
+        m->layers--; /* the metadata may lack it */
     }
     m->predict_layers = g->metadata.layers - m->layers;
     if (m->predict_layers > 0) {
@@ -253,7 +254,7 @@ static enum roof_status put_outside(struct roof_gguf *g)
         m->rotary_dim = 0;
     }
     if (g->unknown) {
-        roof_model_note(m, "some tensors of the file are not known and are not counted");
+        roof_model_note(m, "unknown tensors of the file are not counted");
     }
     m->stored = true;
     return ROOF_OK;

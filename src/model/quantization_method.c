@@ -81,9 +81,7 @@ enum roof_status roof_quantization_block(enum roof_precision *out, struct quanti
          roof_json_number(&size[1], roof_json_next(rows)) && size[0] == 128 && size[1] == 128);
     *out = ROOF_PRECISION_FP8_BLOCK128;
     return known ? ROOF_OK
-                 : roof_json_error(r->json, block, r->error,
-                                   "of %s only [128, 128] is "
-                                   "known" GIVE_FORMATS,
+                 : roof_json_error(r->json, block, r->error, "%s must be [128, 128]" GIVE_FORMATS,
                                    roof_json_key(block));
 }
 
@@ -93,11 +91,11 @@ static enum roof_status read_group(enum roof_precision *out, struct quantization
 {
     double group = 128;
     TRY(read_number(&group, r, value));
-    return roof_int4_format(out, group, zeros) ? ROOF_OK
-                                               : roof_json_error(r->json, value, r->error,
-                                                                 "groups of 128, 64 and 32 are "
-                                                                 "known, not of %.10g" GIVE_FORMATS,
-                                                                 group);
+    return roof_int4_format(out, group, zeros)
+               ? ROOF_OK
+               : roof_json_error(r->json, value, r->error,
+                                 "groups must have 128, 64 or 32 elements, not %.10g" GIVE_FORMATS,
+                                 group);
 }
 
 static enum roof_status read_bitsandbytes(double *bits, struct quantization *r,
@@ -108,10 +106,10 @@ static enum roof_status read_bitsandbytes(double *bits, struct quantization *r,
     TRY(read_truth(&eight, r, find_either(q, "load_in_8bit", "_load_in_8bit")));
     TRY(read_truth(&four, r, find_either(q, "load_in_4bit", "_load_in_4bit")));
     *bits = eight ? 8 : 4;
-    return eight != four ? ROOF_OK
-                         : roof_json_error(r->json, q, r->error,
-                                           "one of load_in_8bit and load_in_4bit must "
-                                           "be true, and not both");
+    return eight != four
+               ? ROOF_OK
+               : roof_json_error(r->json, q, r->error,
+                                 "exactly one of load_in_8bit and load_in_4bit must be true");
 }
 
 /* Reads the kind of its 4 bits, and whether their scales are quantised as well. */
@@ -135,9 +133,9 @@ static enum roof_status read_code_book(enum roof_precision *out, struct quantiza
             return ROOF_OK;
         }
     }
-    return roof_json_error(r->json, type == NULL ? q : type, r->error,
-                           "of bnb_4bit_quant_type nf4, and fp4 without "
-                           "bnb_4bit_use_double_quant, are known" GIVE_FORMATS);
+    return roof_json_error(
+        r->json, type == NULL ? q : type, r->error,
+        "bnb_4bit_quant_type must be nf4, or fp4 without bnb_4bit_use_double_quant" GIVE_FORMATS);
 }
 
 /* Finds the row of a method, its algorithm and its bits. */
@@ -156,20 +154,19 @@ static bool find_method(struct method *out, const char *name, const char *algori
     return false;
 }
 
-/* Refuses values that share a scale where they are not as many as in the format. */
+/* Refuses groups of another size than those of the format. */
 static enum roof_status check_group(struct quantization *r, const roof_json_value *value,
                                     double wanted)
 {
     double group = wanted;
     TRY(read_number(&group, r, value));
-    return group == wanted ? ROOF_OK
-                           : roof_json_error(r->json, value, r->error,
-                                             "of group_size only %.0f is "
-                                             "known with this method" GIVE_FORMATS,
-                                             wanted);
+    return group == wanted
+               ? ROOF_OK
+               : roof_json_error(r->json, value, r->error,
+                                 "group_size must be %.0f with this method" GIVE_FORMATS, wanted);
 }
 
-/* Reads what a method leaves open of the format of the weights. */
+/* Reads the details of the weight format that the method leaves open. */
 static enum roof_status read_details(struct method *out, struct quantization *r,
                                      const roof_json_value *q)
 {
@@ -204,7 +201,8 @@ enum roof_status roof_quantization_method(struct method *out, struct quantizatio
     }
     return find_method(out, name, algorithm, bits)
                ? read_details(out, r, q)
-               : roof_json_error(r->json, q, r->error, "method '%s'%s%s is not known" GIVE_FORMATS,
+               : roof_json_error(r->json, q, r->error,
+                                 "method '%s'%s%s is not supported" GIVE_FORMATS,
                                  name == NULL ? "" : name, algorithm == NULL ? "" : " ",
                                  algorithm == NULL ? "" : algorithm);
 }

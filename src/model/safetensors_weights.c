@@ -278,7 +278,7 @@ static enum roof_status check_layer(struct roof_safetensors *r, int64_t number)
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
         if ((missing & (1U << w)) != 0) {
             return BAD(r,
-                       "layers.%" PRId64 ".%s is missing: a file of several is read by their "
+                       "layers.%" PRId64 ".%s is missing; of a model in several files, give the "
                        "index (model.safetensors.index.json)",
                        number, roof_weight_module((enum roof_weight)w));
         }
@@ -298,12 +298,13 @@ static enum roof_status put_outside(struct roof_safetensors *r)
 {
     struct roof_model *const m = r->model;
     if ((r->outside & BIT(EMBEDDING)) == 0) {
-        return BAD(r, "embed_tokens.weight is missing: a file of several is read by their index "
+        return BAD(r, "embed_tokens.weight is missing; of a model in several files, give the index "
                       "(model.safetensors.index.json)");
     }
     if ((r->outside & BIT(LM_HEAD)) == 0) {
         if (!m->tied) {
-            roof_model_note(m, "lm_head is not in the file: taken for the table of the embedding");
+            roof_model_note(
+                m, "lm_head is not in the file, so it shares the weights of the embedding");
         }
         m->tied = true;
         m->format[ROOF_WEIGHT_LM_HEAD] = m->format[ROOF_WEIGHT_EMBEDDING];
@@ -315,10 +316,10 @@ static void note_assumptions(struct roof_safetensors *r)
 {
     struct roof_model *const m = r->model;
     if (r->unknown) {
-        roof_model_note(m, "some tensors of the file are not known and are not counted");
+        roof_model_note(m, "unknown tensors of the file are not counted");
     }
     if (r->zeroless) {
-        roof_model_note(m, "4-bit groups without zero points are counted with them");
+        roof_model_note(m, "4-bit groups without zero points are counted as if they had them");
     }
     if (r->extra_seen && r->extra_assumed) {
         m->predict_layers = r->extra_layers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The rows of the dimensions as input keys, and how any input is spelled, read and written. */
+/* The dimensions as rows of input keys, and functions that spell, read and write any input. */
 #include "operator/operator.h"
 
 #include <assert.h>
@@ -51,16 +51,17 @@ ROOF_DIMENSIONS(KEY)
 const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
     ROW(M, "m", 'm', SIZE, OPERATORS, "rows of the output (tokens)"),
     ROW(N, "n", 'n', SIZE, OPERATORS, "columns of the output (output features)"),
-    ROW(K, "k", 'k', SIZE, OPERATORS, "summed dimension (input features)"),
-    ROW(BATCH, "batch", 0, SIZE, ALL, "independent products, or sequences of a model (default 1)"),
+    ROW(K, "k", 'k', SIZE, OPERATORS, "inner dimension that is summed over (input features)"),
+    ROW(BATCH, "batch", 0, SIZE, ALL, "independent products, or sequences (default 1)"),
     ROW(HEADS, "heads", 0, SIZE, OPERATORS, "query heads"),
     ROW(KV_HEADS, "kv-heads", 0, SIZE, OPERATORS, "key and value heads (default: --heads)"),
     ROW(HEAD_DIM, "head-dim", 0, SIZE, OPERATORS, "elements per head"),
     ROW(QUERY_LEN, "query-len", 0, SIZE, OPERATORS, "query tokens (default 1: decode)"),
     ROW(KV_LEN, "kv-len", 0, SIZE, OPERATORS, "key and value tokens, including the new ones"),
-    ROW(CAUSAL, "causal", 0, FLAG, OPERATORS, "mask the keys after each query's position"),
+    ROW(CAUSAL, "causal", 0, FLAG, OPERATORS,
+        "causal mask: each query ignores the keys after its position"),
     ROW(WINDOW, "window", 0, SIZE_OR_0, OPERATORS,
-        "sliding window: most keys per query (default 0: all)"),
+        "sliding window: maximum keys per query (default 0: all)"),
     ROW(KV_LORA_RANK, "kv-lora-rank", 0, SIZE, OPERATORS,
         "elements of the MLA latent (default 512)"),
     ROW(QK_NOPE_HEAD_DIM, "qk-nope-head-dim", 0, SIZE, OPERATORS,
@@ -78,16 +79,16 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
     ROW(ROUTING, "routing", 0, ROUTING, ALL,
         "how tokens choose experts (default uniform: at random; fewest: all the same)"),
     ROW(EP, "ep", 0, SIZE, ALL,
-        "expert-parallel size (default 1); models: also --attention-dp, --moe-ep"),
+        "expert-parallel size: devices that the experts are spread over (default 1)"),
     ROW(ELEMENTS, "elements", 0, SIZE, OPERATORS,
         "elements of the whole tensor (all-to-all: per device)"),
-    ROW(DEVICES, "devices", 0, SIZE, OPERATORS, "devices in the group"),
+    ROW(DEVICES, "devices", 0, SIZE, OPERATORS, "devices that communicate"),
     ROW(WITHIN, "within", 0, SIZE, OPERATORS,
-        "number of consecutive devices that contain the group (default: its size)"),
+        "consecutive devices that contain the group (default: its size)"),
     ROW(ALGORITHM, "algorithm", 0, ALGORITHM, OPERATORS,
         "algorithm of the collective (default ring)"),
     ROW(SELECTED, "selected", 0, SIZE, OPERATORS,
-        "most keys that each query attends to (default 2048)"),
+        "maximum number of keys that each query attends to (default 2048)"),
     ROW(TAPS, "taps", 0, SIZE, OPERATORS,
         "positions that a convolution spans (default 4 tokens; conv2d 9, conv3d 27)"),
     ROW(STATE_SIZE, "state-size", 0, SIZE, OPERATORS,

@@ -33,10 +33,10 @@ static enum roof_status refuse(const struct roof_part *part, const struct roof_h
 {
     const struct roof_figure *const figure = hardware->figure;
     if (part->sparse) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "%s: nothing says what a FLOP with 2:4 sparsity costs, which a power "
-                              "cap needs",
-                              hardware->id);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "%s: the energy of a FLOP with 2:4 sparsity is unknown, and a power cap needs it",
+            hardware->id);
     }
     const bool constant = isnan(figure[ROOF_FIGURE_CONSTANT_POWER].value);
     const bool byte = isnan(figure[ROOF_FIGURE_BYTE_ENERGY].value);
@@ -99,11 +99,9 @@ enum roof_status roof_power_part(struct roof_part *part, const struct roof_hardw
         return refuse(part, hardware, error);
     }
     if (cap <= figure[ROOF_FIGURE_CONSTANT_POWER].value) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            "%s: a cap of %g W leaves nothing to compute with: its constant power "
-            "is %g W",
-            hardware->id, cap, figure[ROOF_FIGURE_CONSTANT_POWER].value);
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: a power cap of %g W is not above the constant power of %g W",
+                              hardware->id, cap, figure[ROOF_FIGURE_CONSTANT_POWER].value);
     }
     if (power.power_time_s > part->time_s) {
         part->time_s = power.power_time_s;

@@ -73,7 +73,7 @@ const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
         return out;
     }
     if (prediction->workload.sparse > 0) {
-        snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernel of pruned weights was measured");
+        snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernel with pruned weights was measured");
         return out;
     }
     for (int i = 0; i < prediction->part_count; i++) {
@@ -85,7 +85,7 @@ const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
             return out;
         }
     }
-    snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernel like this was measured");
+    snprintf(out, ROOF_UNEXPECTED_SIZE, "no similar kernel was measured");
     return out;
 }
 

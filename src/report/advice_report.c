@@ -79,8 +79,8 @@ static void put_gain(struct roof_text *out, double gain)
 
 static void text_heading(struct roof_text *out, const char *phase, bool expects)
 {
-    roof_text_printf(out, "\nAdvice%s%s: one change at a time, with all else unchanged\n",
-                     phase == NULL ? "" : " for ", phase == NULL ? "" : phase);
+    roof_text_printf(out, "\nAdvice%s%s: one change at a time\n", phase == NULL ? "" : " for ",
+                     phase == NULL ? "" : phase);
     roof_text_printf(out, "  %-38s  %8s%s  %10s\n", "change", "bound", expects ? "  expected" : "",
                      "new time");
 }
@@ -169,7 +169,7 @@ static void free_line(struct line *l)
 static const struct roof_change_words fixed[ROOF_LEVER_KIND_COUNT] = {
     [ROOF_LEVER_SPARSE] = ROOF_WORDS_SPARSE,
     [ROOF_LEVER_LAUNCH] = ROOF_WORDS_LAUNCH(""),
-    [ROOF_LEVER_KERNEL] = {"a kernel at the bound", "no kernel is faster"},
+    [ROOF_LEVER_KERNEL] = {"a kernel at its bound", "no kernel is faster"},
     [ROOF_LEVER_BANDWIDTH] = ROOF_WORDS_BANDWIDTH,
     [ROOF_LEVER_PEAKS] = ROOF_WORDS_PEAKS,
     [ROOF_LEVER_LINKS] = ROOF_WORDS_LINKS,
@@ -248,7 +248,7 @@ static void put_note(struct roof_text *out, const struct roof_lever *lever)
         roof_text_printf(out, "typical accuracy loss %s", roof_accuracy_name(lever->loss));
         break;
     case ROOF_LEVER_ROWS:
-        roof_text_put(out, "turns compute-bound; the gain is per row");
+        roof_text_put(out, "becomes compute-bound; the gain is per row");
         break;
     case ROOF_LEVER_FUSE:
         for (int i = 0; i < row->fuse_count; i++) {

@@ -19,7 +19,7 @@ struct roof_change_words {
     }
 #define ROOF_WORDS_OTHER_DEVICE(change_)                                                           \
     {                                                                                              \
-        change_, "would be another device"                                                         \
+        change_, "needs another device"                                                            \
     }
 #define ROOF_WORDS_BANDWIDTH ROOF_WORDS_OTHER_DEVICE("twice the memory bandwidth")
 #define ROOF_WORDS_PEAKS ROOF_WORDS_OTHER_DEVICE("twice the peaks")

@@ -240,7 +240,7 @@ static void put_cure(struct roof_text *out, const struct roof_loss *loss)
 {
     switch (loss->cure) {
     case ROOF_CURE_BOUND:
-        roof_text_put(out, "a kernel at the bound");
+        roof_text_put(out, "a kernel at its bound");
         break;
     case ROOF_CURE_EXPECTED:
         roof_text_put(out, "kernels as fast as expected");

@@ -172,8 +172,8 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
                      "of\n  |expected / measured - 1| of %s\n",
                      report->against == NULL ? "the device that was written" : report->against);
     if (beyond) {
-        roof_text_put(out, "  Above 100%, the rates behind the bounds were measured too low, since "
-                           "other programs\n  used the memory or the processors then.\n");
+        roof_text_put(out, "  Above 100%, the rates behind the bounds were measured too low, "
+                           "because other programs\n  used the memory or the processors.\n");
     }
     if (report->compared) {
         roof_text_put(out, roof_agrees(j) ? "  Predictions and measurements agree within 15%.\n"
@@ -203,6 +203,7 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
                      roof_format_short(took, round(10 * m->took_s) / 10));
     put_left_out(out, "products are", m->device.lacks);
     put_left_out(out, "attention of a prefill is", m->device.no_prefill);
+    put_left_out(out, "matrix units (AMX) are", m->device.no_amx);
     put_left_out(out, "collectives are", m->device.alone);
     put_left_out(out, "clock, power and temperature are", m->device.no_sensors);
     put_levels(out, m);

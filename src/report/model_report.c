@@ -75,6 +75,20 @@ static void put_drafter(struct roof_text *out, const struct roof_model_predictio
     }
 }
 
+void roof_model_report_media(struct roof_text *out, const struct roof_scenario *s,
+                             const struct roof_model *model)
+{
+    char size[ROOF_IMAGE_SIZE_SIZE];
+    if (s->media.images > 0) {
+        roof_text_printf(out, ", images %" PRId64 " of %s (%" PRId64 " tokens)", s->media.images,
+                         roof_image_size_name(size, s), roof_image_tokens(s, model));
+    }
+    if (s->media.audio > 0) {
+        roof_text_printf(out, ", audio %" PRId64 " of %" PRId64 " s (%" PRId64 " tokens)",
+                         s->media.audio, s->media.audio_length_s, roof_audio_tokens(s, model));
+    }
+}
+
 void roof_model_report_scenario(struct roof_text *out,
                                 const struct roof_model_prediction *model_prediction)
 {
@@ -88,9 +102,9 @@ void roof_model_report_scenario(struct roof_text *out,
         {"generate", s->generate, s->generate > 0},
         {"chunk", s->chunk, s->phase == ROOF_PHASE_REQUEST && s->chunk > 0},
         {"new tokens", s->chunk, s->phase == ROOF_PHASE_PREFILL && s->chunk != s->context},
-        {"sequences in prefill", s->prefill_batch, s->phase == ROOF_PHASE_MIXED},
-        {"tokens of each", s->chunk, s->phase == ROOF_PHASE_MIXED},
-        {"context of those", s->prefill_context, s->phase == ROOF_PHASE_MIXED},
+        {"prefilling sequences", s->prefill_batch, s->phase == ROOF_PHASE_MIXED},
+        {"new tokens of each", s->chunk, s->phase == ROOF_PHASE_MIXED},
+        {"their context", s->prefill_context, s->phase == ROOF_PHASE_MIXED},
         {"draft tokens", s->draft_tokens, s->draft_tokens > 0},
     };
     const struct size splits[] = {
@@ -104,10 +118,7 @@ void roof_model_report_scenario(struct roof_text *out,
         {"devices", (int64_t)r->devices, r->devices > 1},
     };
     put_sizes(out, sizes, COUNT(sizes));
-    if (s->images > 0) {
-        roof_text_printf(out, ", images %" PRId64 " of %s (%.0f tokens)", s->images, r->image_size,
-                         r->image_tokens);
-    }
+    roof_model_report_media(out, s, r->model);
     put_drafter(out, r);
     put_sizes(out, splits, COUNT(splits));
     if (s->offload != ROOF_OFFLOAD_NONE) {
@@ -315,14 +326,14 @@ static void put_decode(struct roof_text *out, const struct roof_model_prediction
 {
     char value[ROOF_QUANTITY_SIZE];
     char detail[256];
-    const bool images = r->scenario.phase == ROOF_PHASE_ENCODE;
+    const bool encodes = r->scenario.phase == ROOF_PHASE_ENCODE;
     snprintf(detail, sizeof detail, "lower bound; %s-bound%s",
              roof_bottleneck_name(r->total.bottleneck),
              r->scenario.phase == ROOF_PHASE_MIXED ? "; for the sequences in decode" : "");
-    roof_format_quantity(value, images ? r->step_s : r->tpot_s, ROOF_UNIT_MILLISECONDS);
-    put_line(out, images ? "images" : "time per token", value, detail);
+    roof_format_quantity(value, encodes ? r->step_s : r->tpot_s, ROOF_UNIT_MILLISECONDS);
+    put_line(out, encodes ? "encoders" : "time per token", value, detail);
     put_least(out, r);
-    put_expected(out, r, images ? r->expected_step_s : r->expected_tpot_s);
+    put_expected(out, r, encodes ? r->expected_step_s : r->expected_tpot_s);
 }
 
 /* Writes what drafts bring, and what they take of a step. */
@@ -335,7 +346,7 @@ static void put_drafts(struct roof_text *out, const struct roof_model_prediction
     if (s->draft_tokens <= 0) {
         return;
     }
-    snprintf(detail, sizeof detail, "expected with %" PRId64 " draft%s, %s accepted each",
+    snprintf(detail, sizeof detail, "mean with %" PRId64 " draft token%s, %s accepted each",
              s->draft_tokens, s->draft_tokens == 1 ? "" : "s",
              roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION));
     put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
@@ -360,7 +371,7 @@ static void put_stage(struct roof_text *out, const struct roof_model_prediction 
         return;
     }
     snprintf(detail, sizeof detail,
-             "slowest of %" PRId64 "; the batch runs in %" PRId64 " part%s, all stages take %s",
+             "slowest of %" PRId64 "; the batch runs in %" PRId64 " part%s; all stages take %s",
              s->pp, parts, parts == 1 ? "" : "s",
              roof_format_quantity(all, r->total.time_s, ROOF_UNIT_MILLISECONDS));
     put_line(out, "stage", roof_format_quantity(value, r->slowest_stage_s, ROOF_UNIT_MILLISECONDS),
@@ -379,7 +390,7 @@ static void put_host(struct roof_text *out, const struct roof_model_prediction *
     }
     if (r->scenario.serial_s > 0) {
         roof_format_quantity(value, r->scenario.serial_s, ROOF_UNIT_MILLISECONDS);
-        snprintf(serial, sizeof serial, "%s that no split shortens; ", value);
+        snprintf(serial, sizeof serial, "%s of serial work; ", value);
     }
     roof_format_quantity(value, r->host_s / r->step_s, ROOF_UNIT_FRACTION);
     snprintf(detail, sizeof detail, "%s%s%s of a step", waits, serial, value);
@@ -409,7 +420,7 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
         put_host(out, r);
     }
     if (r->fits == ROOF_FIT_NO) {
-        put_line(out, "tokens/s", "-", "it does not fit");
+        put_line(out, "tokens/s", "-", "does not fit in memory");
     }
     if (!isnan(r->tokens_per_s)) {
         snprintf(detail, sizeof detail, "upper bound; %s per user",
@@ -465,17 +476,29 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
     char token[ROOF_QUANTITY_SIZE];
     char detail[256];
     int64_t windowed = 0;
+    int64_t crossed = 0;
+    const int64_t keys = roof_image_keys(&r->scenario, model);
     for (int64_t i = 0; i < model->layers; i++) {
         const struct roof_layer *const layer = &model->layer[model->layer_class[i]];
         windowed += layer->windowed && !layer->no_attention && !layer->keyless && layer->ratio == 0;
+        crossed += layer->crossed;
     }
     const int length =
-        snprintf(detail, sizeof detail, "%s of KV cache per token of the whole model",
+        snprintf(detail, sizeof detail, "KV cache of the whole model: %s per token",
                  roof_format_quantity(token, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY));
     if (windowed > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,
                  "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " tokens", windowed,
                  model->layers, model->window);
+    }
+    if (crossed > 0 && keys > 0) {
+        snprintf(detail + length, sizeof detail - (size_t)length,
+                 "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " of images instead", crossed,
+                 model->layers, keys);
+    } else if (crossed > 0) {
+        snprintf(detail + length, sizeof detail - (size_t)length,
+                 "; %" PRId64 " of %" PRId64 " layers do not run without images", crossed,
+                 model->layers);
     }
     put_line(out, "", detail, "");
 }
@@ -542,7 +565,8 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
     put_line(out, "parameters", roof_format_quantity(a, limits->parameters, ROOF_UNIT_COUNTS),
              detail);
     if (!isnan(limits->kv_crossover_context)) {
-        snprintf(detail, sizeof detail, "KV reads exceed weight reads from context %.0f on",
+        snprintf(detail, sizeof detail,
+                 "from context %.0f on, the KV cache takes more reads than the weights",
                  limits->kv_crossover_context);
         put_line(out, "crossover", detail, "");
     }
@@ -601,7 +625,7 @@ static void put_operators(struct roof_text *out, const struct roof_model_predict
     const size_t count = roof_model_report_order(order, r);
     if (count == 0) {
         roof_text_put(
-            out, "\nFor the operators, ask for one phase: --phase prefill or --phase decode.\n");
+            out, "\nThe table of operators needs one phase: --phase prefill or --phase decode.\n");
         return;
     }
     const struct roof_time_look look =

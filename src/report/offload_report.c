@@ -49,10 +49,11 @@ static void put_engine(struct roof_text *out, const struct roof_model_prediction
     }
     const double overlap_s = r->scenario.host_time[stack].overlap_s;
     if (overlap_s > 0 && roof_overlaps_kernels(r->total.hardware)) {
-        roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "engine",
-                         roof_format_quantity(value, overlap_s, ROOF_UNIT_MICROSECONDS),
-                         "by which each kernel begins before the last one ends, in expected times "
-                         "only");
+        roof_report_line(
+            out, ROOF_MODEL_REPORT_LABEL, "engine",
+            roof_format_quantity(value, overlap_s, ROOF_UNIT_MICROSECONDS),
+            "by which each kernel starts before the one before it ends, in expected times "
+            "only");
     }
     if (request_s > 0) {
         roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "engine",

@@ -57,7 +57,7 @@ static void put_expected(struct roof_text *out, const struct roof_plan *plan, co
     char tpot[ROOF_QUANTITY_SIZE];
     roof_text_put(out, "  expected:    first token ");
     put_band(out, plan->ttft_s, plan->ttft_low_s, plan->ttft_high_s);
-    roof_text_put(out, ", a step ");
+    roof_text_put(out, ", decode step ");
     put_band(out, plan->step_s, plan->step_low_s, plan->step_high_s);
     roof_text_printf(out, "\n               %s per token%s\n",
                      roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
@@ -83,11 +83,11 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
     char ttft[ROOF_QUANTITY_SIZE];
     char step[ROOF_QUANTITY_SIZE];
     char tpot[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out,
-                     "  lower bound: first token %s, a step %s\n               %s per token%s\n",
-                     roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS),
-                     roof_format_quantity(step, plan->step_s, ROOF_UNIT_MILLISECONDS),
-                     roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
+    roof_text_printf(
+        out, "  lower bound: first token %s, decode step %s\n               %s per token%s\n",
+        roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS),
+        roof_format_quantity(step, plan->step_s, ROOF_UNIT_MILLISECONDS),
+        roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
     put_rates(out, plan);
 }
 
@@ -125,13 +125,14 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan, int64_t
     }
     roof_text_printf(
         out,
-        "  first token: prefill %s%s, then %s of KV cache in %s%s\n  link:        %s per device "
+        "  first token: prefill %s%s, %s of KV cache sent in %s%s\n  link:        %s per "
+        "device "
         "%s\n  capacity:    %s requests/s in prefill, %s in decode, if all copies are busy\n  per "
         "user:    %" PRId64 " tokens in %s + %" PRId64 " x %s\n",
         roof_format_quantity(prefill, way->prefill_s, ROOF_UNIT_MILLISECONDS), together,
         roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
         roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
-        plan->basis == ROOF_PLAN_BOUND ? "" : ", then a step",
+        plan->basis == ROOF_PLAN_BOUND ? "" : ", one decode step",
         roof_format_quantity(link, way->link, ROOF_UNIT_GB_PER_S),
         way->network ? "between nodes (network_gb_s), as the plan needs several"
                      : "inside one node (link_gb_s)",
@@ -179,15 +180,24 @@ void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem
             out, "  drafts:      %" PRId64 " a step, %s accepted each: %s tokens a step\n",
             s->draft_tokens, roof_format_quantity(share, s->acceptance, ROOF_UNIT_FRACTION),
             roof_format_short(tokens, roof_tokens_per_step(s)));
-        roof_text_put(out, s->draft != NULL || own ? ""
-                                                   : "               proposing them takes no time "
-                                                     "here; --draft-model MODEL adds it\n");
+        roof_text_put(
+            out, s->draft != NULL || own
+                     ? ""
+                     : "               drafting takes no time here; --draft-model MODEL adds it\n");
     }
-    if (s->images > 0) {
+    if (s->media.images > 0) {
         char size[ROOF_IMAGE_SIZE_SIZE];
         roof_text_printf(
-            out, "  images:      %" PRId64 " of %s in each prompt: %" PRId64 " of its tokens\n",
-            s->images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
+            out, "  images:      %" PRId64 " of %s in each prompt: %" PRId64 " %s its tokens\n",
+            s->media.images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model),
+            problem->model->tower.crossed ? "beside" : "of");
+    }
+    if (s->media.audio > 0) {
+        roof_text_printf(out,
+                         "  audio:       %" PRId64 " of %" PRId64 " s in each prompt: %" PRId64
+                         " of its tokens\n",
+                         s->media.audio, s->media.audio_length_s,
+                         roof_audio_tokens(s, problem->model));
     }
     if (s->prefix_hit > 0 && s->generate > 0) {
         roof_text_printf(out, "  prefix hit:  %s of each prompt is cached\n",
@@ -199,10 +209,16 @@ void roof_plan_put_prompts_json(struct roof_text *out, const struct roof_plan_pr
 {
     const struct roof_scenario *const s = &problem->base;
     char size[ROOF_IMAGE_SIZE_SIZE];
-    if (s->images > 0) {
+    if (s->media.images > 0) {
         roof_text_printf(
             out, ", \"images\": %" PRId64 ", \"image_size\": \"%s\", \"image_tokens\": %" PRId64,
-            s->images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
+            s->media.images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
+    }
+    if (s->media.audio > 0) {
+        roof_text_printf(
+            out,
+            ", \"audio\": %" PRId64 ", \"audio_length_s\": %" PRId64 ", \"audio_tokens\": %" PRId64,
+            s->media.audio, s->media.audio_length_s, roof_audio_tokens(s, problem->model));
     }
     if (s->prefix_hit > 0) {
         roof_text_put(out, ", \"prefix_hit\": ");
@@ -244,7 +260,7 @@ static void put_unlimited(struct roof_text *out, const struct roof_plan *plan,
     if (problem->largest != ROOF_BATCHES_GIVEN && plan->batch > 1 &&
         problem->objective != ROOF_PLAN_LATENCY && isnan(problem->limit[ROOF_PLAN_LIMIT_TPOT])) {
         roof_text_put(out, "  note:        the time per token has no limit; --max-tpot 30ms would "
-                           "find smaller batches\n");
+                           "limit the batch\n");
     }
 }
 
@@ -274,12 +290,12 @@ static void put_host_time(struct roof_text *out, const struct roof_plan *plan,
 /* Says what the times assume of when requests come. */
 static void put_arrivals(struct roof_text *out, const struct roof_plan *plan)
 {
-    roof_text_put(out, plan->prefill.copies > 0
-                           ? "  arrivals:    evenly spaced, so that no prompt waits; random "
-                             "arrivals or limits on percentiles\n               lower the rate "
-                             "that it serves: roofline simulate, or recommend --rate\n"
-                           : "  arrivals:    a request starts when another ends; for random "
-                             "arrivals: roofline simulate\n");
+    roof_text_put(
+        out, plan->prefill.copies > 0
+                 ? "  arrivals:    assumed evenly spaced, so that no prompt waits; random arrivals "
+                   "lower the rate:\n               roofline simulate, or recommend --rate\n"
+                 : "  arrivals:    a request starts when another ends; for random arrivals: "
+                   "roofline simulate\n");
 }
 
 void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
@@ -296,7 +312,7 @@ void roof_plan_put_notes(struct roof_text *out, const struct roof_plan *plan,
     if (*hardware->architecture == '\0') {
         roof_text_printf(
             out,
-            "  note:        %s does not name its architecture: these engines may not run on it\n",
+            "  note:        the file of %s has no architecture: these engines may not run on it\n",
             row.hardware);
     }
     if (hardware->basis == ROOF_BASIS_DOCUMENTS && hardware->product != NULL) {
@@ -577,7 +593,8 @@ static struct roof_time_look look_of(const struct roof_gain *gain)
     return roof_time_look(fmax(gain->from_s, gain->to_s), ROOF_UNIT_MILLISECONDS);
 }
 
-/* Writes "  a step  41.200 -> 20.700 ms, 1.99x: by memory 91.0%, kernels 9.0%", on two lines */
+/* Writes "  decode step  41.200 -> 20.700 ms, 1.99x; time saved: memory 91.0%, kernels 9.0%", on
+ * two lines. */
 static void put_phase(struct roof_text *out, const char *label, const struct roof_gain *gain)
 {
     const double saved = gain->from_s - gain->to_s;
@@ -591,7 +608,7 @@ static void put_phase(struct roof_text *out, const char *label, const struct roo
     roof_text_printf(out, "  %-15s %s -> %s ms, %.2fx", label,
                      roof_time_text(from, gain->from_s, &look),
                      roof_time_text(to, gain->to_s, &look), gain->speedup);
-    roof_speedup_report_shares(out, gain, ",\n                  by ");
+    roof_speedup_report_shares(out, gain, ";\n                  time saved: ");
     roof_text_put(out, "\n");
 }
 
@@ -675,11 +692,12 @@ static void put_operators(struct roof_text *out, const struct roof_plan_speedup 
 
 void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *speedup)
 {
-    roof_text_printf(out, "\nWhy %s: against %s,\nwith the same split and batch%s\n",
+    roof_text_printf(out, "\nWhy %s: compared with %s\nat the same split and batch%s\n",
                      speedup->to_name, speedup->from_name,
-                     speedup->from_fits == ROOF_FIT_NO ? ", which would not fit in memory" : "");
-    put_phase(out, "a prompt alone", gain_of(&speedup->prefill.total, speedup));
-    put_phase(out, speedup->to.split.pp > 1 ? "a pass" : "a step",
+                     speedup->from_fits == ROOF_FIT_NO ? " (which would not fit in memory)" : "");
+    put_phase(out, "one prefill", gain_of(&speedup->prefill.total, speedup));
+    put_phase(out, speedup->to.split.pp > 1 ? "one decode pass" : "one decode step",
               gain_of(&speedup->decode.total, speedup));
     put_operators(out, speedup);
+    roof_speedup_report_legend(out, !is_bound(speedup));
 }

@@ -23,9 +23,9 @@ static void put_unreached(struct roof_text *out, const struct roof_plan_problem 
 {
     const bool bf16 = hardware->compute[ROOF_PRECISION_BF16].native;
     const bool fp16 = hardware->compute[ROOF_PRECISION_FP16].native;
-    roof_text_put(out, ": no engine known here runs on it");
+    roof_text_put(out, ": no known engine runs on it");
     if (problem->by_measured && problem->base.offload == ROOF_OFFLOAD_NONE && (bf16 || fp16)) {
-        roof_text_printf(out, "; %s--formats %s ranks it by bounds",
+        roof_text_printf(out, "; %s--formats %s ranks it by lower bounds",
                          problem->serving == NULL ? "" : "it has no units for these formats, but ",
                          bf16 ? "bf16" : "fp16");
     }
@@ -39,7 +39,7 @@ void roof_plan_put_no_engine(struct roof_text *out, const struct roof_plan_probl
         return;
     }
     if (*h->architecture == '\0') {
-        roof_text_printf(out, ": it has no peak for a format that engines run, and no \"%s\"",
+        roof_text_printf(out, ": its file has no peak for a format that engines run, and no \"%s\"",
                          "architecture");
     } else if (roof_engines_reach(problem->engines, h)) {
         roof_text_put(out, ": none of the engines considered runs on it");
@@ -118,6 +118,8 @@ static bool one_limit(const struct roof_plans *plans)
     return one;
 }
 
+#define LEFT_OUT "\nPlans left out\n"
+
 void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plans *const plans = &answer->plans;
@@ -127,7 +129,7 @@ void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer
     for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
         const bool told = i == ROOF_REJECTED_LIMIT && one_limit(plans);
         if (plans->rejected[i] > 0 && !told) {
-            roof_text_printf(out, "%s  %8zu  %s\n", begun ? "" : "\nLeft out\n", plans->rejected[i],
+            roof_text_printf(out, "%s  %8zu  %s\n", begun ? "" : LEFT_OUT, plans->rejected[i],
                              roof_plan_reason(reason, (enum roof_plan_rejection)i, plans, problem));
             begun = true;
         }
@@ -136,18 +138,18 @@ void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         if (plans->missed[i] > 0) {
             const bool all = one_limit(plans);
-            roof_text_printf(out, "%s  %8zu  %s the %s%s", begun ? "" : "\nLeft out\n",
+            roof_text_printf(out, "%s  %8zu  %s the limit on %s (", begun ? "" : LEFT_OUT,
                              plans->missed[i], all ? "misses" : "of these miss",
-                             roof_plan_limit_name(limit), all ? "" : " alone");
+                             roof_plan_limit_name(limit));
+            put_limit(out, limit, problem->limit[i]);
+            roof_text_put(out, all ? ")" : ") alone");
             begun = true;
             if (is_told(&plans->nearest[i], answer)) {
                 roof_text_put(out, "\n");
                 continue;
             }
-            roof_text_put(out, "; nearest, with ");
+            roof_text_put(out, "; the nearest has ");
             put_limit(out, limit, plans->nearest[i].value[i]);
-            roof_text_put(out, " for ");
-            put_limit(out, limit, problem->limit[i]);
             roof_text_put(out, ":\n");
             const size_t line = out->length;
             roof_text_put(out, "            ");

@@ -27,7 +27,10 @@ static const struct {
                 [ROOF_PLAN_COST] = {"cost", offsetof(struct roof_plan, cost)},
                 [ROOF_PLAN_ENERGY] = {"energy", offsetof(struct roof_plan, joule)}};
 
-/* Compares a plan by the objective: "0.45x  4 x h100-sxm ...". */
+/* The smallest ratio of two plans that is written as a number. */
+#define RATIO_LEAST 0.001
+
+/* Compares a plan by the objective: "0.450x  4 x h100-sxm ...". */
 static void put_against(struct roof_text *out, const char *label, const struct roof_plan *plan,
                         const struct roof_plan *best, const struct roof_plan_problem *problem)
 {
@@ -35,9 +38,13 @@ static void put_against(struct roof_text *out, const char *label, const struct r
     const double value = *(const double *)(const void *)((const char *)plan + offset);
     const double of = *(const double *)(const void *)((const char *)best + offset);
     const size_t from = out->length;
-    char ratio[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "  %-22s %7sx  ", label,
-                     isnan(value / of) ? "?" : roof_format_short(ratio, value / of));
+    char ratio[ROOF_QUANTITY_SIZE] = "?";
+    if (value / of < RATIO_LEAST) {
+        (void)snprintf(ratio, sizeof ratio, "<%.3fx", RATIO_LEAST);
+    } else if (!isnan(value / of)) {
+        (void)snprintf(ratio, sizeof ratio, "%.3fx", value / of);
+    }
+    roof_text_printf(out, "  %-22s %8s  ", label, ratio);
     roof_plan_describe(out, plan, problem);
     roof_text_put(out, "\n");
     roof_text_fold(out, from, 35);
@@ -105,7 +112,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
     if (fastest > 0) {
         char time[ROOF_QUANTITY_SIZE];
         (void)snprintf(
-            label, sizeof label, "%s per token",
+            label, sizeof label, "lowest TPOT %s",
             roof_format_quantity(time, plans->plan[fastest].tpot_s, ROOF_UNIT_MILLISECONDS));
         put_against(out, label, &plans->plan[fastest], best, problem);
     }
@@ -140,7 +147,7 @@ static void put_by_batch(struct roof_text *out, const struct roof_plans *plans,
             struct roof_plan_row row;
             roof_plan_name(&row, p, 0, problem);
             roof_text_printf(out, "%s  from %-6" PRId64 " %s on %s, KV cache %s\n",
-                             last == NULL ? "\nBest by batch\n" : "", p->batch, row.formats,
+                             last == NULL ? "\nBest format by batch\n" : "", p->batch, row.formats,
                              row.hardware, roof_format(row.kv)->name);
             last = p;
         }

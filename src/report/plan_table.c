@@ -249,8 +249,8 @@ static void put_batches(struct roof_text *out, const struct roof_plan_problem *p
     }
     if (problem->largest == ROOF_BATCHES_WITHIN || problem->largest == ROOF_BATCHES_BEYOND) {
         roof_text_printf(
-            out, "(batches tried: powers of 2 to %" PRId64 "%s, and the largest that fits)\n", last,
-            also);
+            out, "(batches tried: powers of 2 up to %" PRId64 "%s, and the largest that fits)\n",
+            last, also);
     }
 }
 
@@ -260,10 +260,9 @@ static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_
     if (basis == ROOF_PLAN_EXPECTED) {
         roof_text_printf(out, "\n%zu plan%s, by expected times\n", count, count == 1 ? "" : "s");
     } else {
-        roof_text_printf(out,
-                         "\n%zu plans without expected times, by lower bounds (real kernels are "
-                         "slower)\n",
-                         count);
+        roof_text_printf(
+            out, "\n%zu plans without expected times, by lower bounds (real kernels are slower)\n",
+            count);
     }
     put_batches(out, problem);
     if (common->apart) {
@@ -289,15 +288,15 @@ static void put_order(struct roof_text *out, struct rows rows,
     }
     if (mixed) {
         roof_text_printf(out,
-                         "(published checkpoints rank before plans up to %.0f%% better that need a "
-                         "conversion)\n",
+                         "(a plan with a published checkpoint ranks before one that is up to "
+                         "%.0f%% better but must be converted)\n",
                          100 * (ROOF_PLAN_PUBLISHED - 1));
     }
 }
 
 /* A table leaves out plans that say nothing new (is_row); their ranks are missing for this reason.
  */
-#define GAPS "ranks that are missing are more or fewer copies of the plan above"
+#define GAPS "missing ranks are the plan above in more or fewer copies"
 
 static bool has_gaps(struct rows rows)
 {
@@ -360,10 +359,11 @@ static void put_published(struct roof_text *out, struct rows rows,
         }
         if (k < plans->count) {
             const double other = roof_plan_score(&plans->plan[k], problem->objective);
-            roof_text_printf(out,
-                             "(%s: rank %zu is %.1f%% better, but needs a converted checkpoint)\n",
-                             problem->hardware[best->hardware]->id, k + 1,
-                             100 * (score < 0 ? other / score - 1 : score / other - 1));
+            roof_text_printf(
+                out,
+                "(%s: rank %zu is %.1f%% better, but its checkpoint must be converted first)\n",
+                problem->hardware[best->hardware]->id, k + 1,
+                100 * (score < 0 ? other / score - 1 : score / other - 1));
         }
     }
 }

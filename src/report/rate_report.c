@@ -59,8 +59,8 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
             separator = between;
         }
     }
-    roof_text_put(out, *separator == '\0' ? "no limits" : "");
-    roof_text_put(out, s->saturated ? "; saturated: more and more requests wait\n" : "\n");
+    roof_text_put(out, *separator == '\0' ? "no limits are set" : "");
+    roof_text_put(out, s->saturated ? "; saturated: the queue grows without end\n" : "\n");
 }
 
 void roof_rate_report_remark(struct roof_text *out, const struct roof_rate_answer *answer)
@@ -240,11 +240,12 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
 {
     const struct roof_simulation_inputs *const load = a->problem->load;
     const struct roof_plan_problem *const problem = &a->problem->answer->problem;
-    roof_text_printf(out,
-                     "\nA formula ranks %zu deployment%s; the best %zu %s simulated, with %" PRIu64
-                     " requests each\n(seed %" PRIu64 "). Times are in ms. A copy has ",
-                     a->found->ways, a->found->ways == 1 ? "" : "s", a->found->tried,
-                     a->found->tried == 1 ? "was" : "were", a->found->requests, load->seed);
+    roof_text_printf(
+        out,
+        "\n%zu deployment%s were ranked by a formula, and the best %zu %s simulated with %" PRIu64
+        " requests each\n(seed %" PRIu64 "). Times are in ms. A copy has ",
+        a->found->ways, a->found->ways == 1 ? "" : "s", a->found->tried,
+        a->found->tried == 1 ? "was" : "were", a->found->requests, load->seed);
     for (size_t i = 0; i < problem->device_counts; i++) {
         const bool last = i + 1 == problem->device_counts;
         roof_text_printf(out, "%s%" PRId64,
@@ -253,8 +254,9 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
                                 : ", ",
                          problem->devices[i]);
     }
-    roof_text_put(out, " devices (--devices).\n"
-                       "Published runs had later first tokens than simulations of them.\n\n");
+    roof_text_put(
+        out, " devices (--devices).\n"
+             "Real engines had later first tokens than their simulations (docs/errors.md).\n\n");
     put_table(out, ROOF_OUTPUT_TEXT, a, top);
 }
 

@@ -74,8 +74,8 @@ void roof_report_recommendation_json(struct roof_text *out,
     roof_text_put(out, "\n}\n");
 }
 
-/* Writes "Why nvfp4: it saves 7.2 us of the fp16 time of 10 us: memory 100.0%; memory-bound as
- * before." */
+/* Writes "Why nvfp4: 7.2 us less than fp16 (10 us); time saved: memory 100.0%; still memory-bound."
+ */
 static void put_why(struct roof_text *out, const struct roof_speedup_row *speedup, bool by_expected)
 {
     const struct roof_gain *const gain = by_expected ? &speedup->expected : &speedup->bound;
@@ -88,12 +88,14 @@ static void put_why(struct roof_text *out, const struct roof_speedup_row *speedu
     if (isnan(saved) || fabs(saved) < 0.02 * gain->from_s) { /* shares of nothing are noise */
         return;
     }
-    roof_text_printf(out, "\nWhy %s: it saves %s of the %s", speedup->to,
-                     roof_format_quantity(time, saved, ROOF_UNIT_MICROSECONDS), speedup->from);
+    roof_text_printf(out, "\nWhy %s: %s %s than %s", speedup->to,
+                     roof_format_quantity(time, fabs(saved), ROOF_UNIT_MICROSECONDS),
+                     saved > 0 ? "less" : "more", speedup->from);
     roof_text_printf(
-        out, " time of %s:", roof_format_quantity(time, gain->from_s, ROOF_UNIT_MICROSECONDS));
+        out, " (%s); time %s:", roof_format_quantity(time, gain->from_s, ROOF_UNIT_MICROSECONDS),
+        saved > 0 ? "saved" : "lost");
     roof_speedup_report_shares(out, gain, " ");
-    roof_text_printf(out, from == to ? "; %s-bound as before.\n" : "; %s-bound, now ",
+    roof_text_printf(out, from == to ? "; still %s-bound.\n" : "; %s-bound, now ",
                      roof_bottleneck_name(from));
     if (from != to) {
         roof_text_printf(out, "%s-bound.\n", roof_bottleneck_name(to));
@@ -112,14 +114,14 @@ static void put_crossovers(struct roof_text *out, const struct roof_crossovers *
     char gain[ROOF_QUANTITY_SIZE];
     char name[ROOF_INPUT_NAME_SIZE];
     (void)roof_input_name(name, &roof_dimensions[c->along]);
-    roof_text_printf(out, "\nBest along %s, up to %" PRId64 ":", name, c->last);
+    roof_text_printf(out, "\nBest format by %s (up to %" PRId64 "):", name, c->last);
     for (size_t i = 0; i < c->winners; i++) {
         const enum roof_precision format = c->winner[i].format;
         roof_text_printf(out, "%s %s from %" PRId64, i == 0 ? "" : ",",
                          format == ROOF_PRECISION_AUTO ? "none" : roof_format(format)->name,
                          c->winner[i].from);
     }
-    roof_text_printf(out, "%s\n\n  %-12s  %18s  %22s\n", c->more ? ", and it changes again" : "",
+    roof_text_printf(out, "%s\n\n  %-12s  %18s  %22s\n", c->more ? ", and then changes again" : "",
                      "precision", "compute-bound from", "no gain over fp16 from");
     for (size_t i = 0; i < c->count; i++) {
         const bool baseline = c->of[i].format == ROOF_PRECISION_FP16;
@@ -139,8 +141,8 @@ static void put_best(struct roof_text *out, const struct roof_candidate *best, b
                      by_expected ? best->expected_speedup : best->speedup,
                      roof_accuracy_name(best->loss));
     if (*best->engine_format != '\0') {
-        roof_text_printf(out, "For %s it is %s (roofline list engines %s has its options).\n",
-                         best->engine, best->engine_format, best->engine);
+        roof_text_printf(out, "%s calls it %s (options: roofline list engines %s).\n", best->engine,
+                         best->engine_format, best->engine);
     }
 }
 
@@ -245,10 +247,10 @@ void roof_report_recommendation_text(struct roof_text *out,
         put_best(out, &recommendation->candidate[0], by_expected);
         put_expected_best(out, recommendation);
         if (recommendation->lent) {
-            roof_text_printf(out,
-                             "Expected times come from kernels of other stacks, since none of %s "
-                             "were measured.\n",
-                             recommendation->candidate[0].engine);
+            roof_text_printf(
+                out,
+                "Expected times come from other stacks, since no kernels of %s were measured.\n",
+                recommendation->candidate[0].engine);
         }
         put_ranked(out, recommendation, by_expected);
     } else {

@@ -372,13 +372,12 @@ static void put_kernel(struct roof_text *out, const struct roof_expected *e)
     snprintf(tile, sizeof tile, "%d x %d", t->tile_m, t->tile_n);
     if (e->tiled) {
         roof_format_short(waves, t->waves);
-        snprintf(
-            cut, sizeof cut,
-            "split-K %d, %.0f thread blocks in the time of %s wave%s, %s of the SMs, %s of the "
-            "weights in the L2; ",
-            t->split_k, t->grid, waves, strcmp(waves, "1") == 0 ? "" : "s",
-            roof_format_quantity(busy, t->utilisation, ROOF_UNIT_FRACTION),
-            roof_format_quantity(hit, t->l2_hit, ROOF_UNIT_FRACTION));
+        snprintf(cut, sizeof cut,
+                 "split-K %d, %.0f thread blocks in %s wave%s, %s of the SMs busy, %s of the "
+                 "weights in the L2; ",
+                 t->split_k, t->grid, waves, strcmp(waves, "1") == 0 ? "" : "s",
+                 roof_format_quantity(busy, t->utilisation, ROOF_UNIT_FRACTION),
+                 roof_format_quantity(hit, t->l2_hit, ROOF_UNIT_FRACTION));
     } else if (t->l2_hit > 0) {
         snprintf(cut, sizeof cut, "%s of the data in the L2; ",
                  roof_format_quantity(hit, t->l2_hit, ROOF_UNIT_FRACTION));
@@ -449,7 +448,7 @@ static void put_time(struct roof_text *out, const struct roof_prediction *p)
     char detail[300];
     snprintf(bound, sizeof bound, "%s-bound", roof_bottleneck_name(p->bottleneck));
     snprintf(detail, sizeof detail, "lower bound; %s",
-             isnan(p->compute_time_s) ? "of the memory alone: the peak is unknown" : bound);
+             isnan(p->compute_time_s) ? "memory time only: the peak is unknown" : bound);
     line(out, "time", roof_format_quantity(value, p->time_s, ROOF_UNIT_MICROSECONDS), detail);
     const double least_s = roof_least_time(p);
     if (least_s < p->time_s) {

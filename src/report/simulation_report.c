@@ -87,10 +87,7 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
         roof_text_put(out, ", generate ");
         roof_text_plain(out, row->generate);
     }
-    if (d->scenario.images > 0) {
-        roof_text_printf(out, ", images %" PRId64 " of %s (%" PRId64 " tokens)", d->scenario.images,
-                         d->image_size, roof_image_tokens(&d->scenario, d->model));
-    }
+    roof_model_report_media(out, &d->scenario, d->model);
     put_split(out, row);
     if (row->engine != NULL) {
         roof_text_put(out, "; engine ");
@@ -128,9 +125,9 @@ static void put_capacity(struct roof_text *out, const struct roof_simulation_row
             roof_format_range(range, row->max_rate_low, row->max_rate_high, ROOF_UNIT_NONE));
     }
     if (strcmp(row->max_rate_limit, "saturation") == 0) {
-        roof_text_put(out, "; beyond it the engine is saturated\n");
+        roof_text_put(out, "; above it, the engine is saturated\n");
     } else {
-        roof_text_printf(out, "; beyond it %s is too long\n", row->max_rate_limit);
+        roof_text_printf(out, "; above it, %s is too long\n", row->max_rate_limit);
     }
     for (size_t i = 0; i < row->raises; i++) {
         const struct roof_raise *const raise = &row->raise[i];
@@ -192,10 +189,10 @@ static void put_bottleneck(struct roof_text *out, const char *name)
     static const struct {
         const char *name;
         const char *meaning;
-    } all[] = {{"budget", "prompts wait, since steps are full of prompt tokens (--chunk)"},
-               {"compute", "step times limit the rate; no limit of the engine is reached"},
+    } all[] = {{"budget", "prompts wait because steps are full of prompt tokens (--chunk)"},
+               {"compute", "step times limit the rate, not a limit of the engine"},
                {"kv memory", "requests wait for room in the KV cache"},
-               {"sequences", "requests wait, since --max-num-seqs sequences run already"},
+               {"sequences", "requests wait because --max-num-seqs sequences are running"},
                {"link", "KV caches wait for the link between copies"},
                {"prefill", "prompts wait for the copies that prefill"}};
     put_line(out, "bottleneck", name);
@@ -241,14 +238,14 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     roof_text_printf(out, " requests on average, %s waiting\n", roof_format_short(b, s->waiting));
     if (!isnan(s->prefill_busy)) {
         put_line(out, "prefill", roof_format_quantity(a, s->prefill_busy, ROOF_UNIT_FRACTION));
-        roof_text_put(out, " of the time busy\n");
+        roof_text_put(out, " busy\n");
         put_line(out, "link", roof_format_quantity(a, s->link_busy, ROOF_UNIT_FRACTION));
-        roof_text_printf(out, " of the time busy; a KV cache needs %s, its wait included\n",
+        roof_text_printf(out, " busy; a KV cache needs %s, with its wait\n",
                          short_time(b, s->transfer_s));
     }
     put_line(out, isnan(s->prefill_busy) ? "engine" : "decode",
              roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
-    roof_text_printf(out, " of the time busy; a step takes %s on average\n",
+    roof_text_printf(out, " busy; a step takes %s on average\n",
                      roof_format_quantity(b, s->step_s, ROOF_UNIT_MILLISECONDS));
     put_drafts(out, row);
     if (!isnan(s->kv_use)) {
@@ -269,10 +266,11 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     if (!row->deployment->bound && !row->fitted && row->step_scale == 1 &&
         row->request_overhead_s == 0) {
         put_line(out, "not included",
-                 "errors of step times in the intervals; published runs had later first tokens\n");
+                 "the error of the step times; real engines had later first tokens\n");
     }
     if (s->rejected > 0) {
-        roof_text_printf(out, "  %-20s %" PRIu64 " requests that do not fit an empty KV cache\n",
+        roof_text_printf(out,
+                         "  %-20s %" PRIu64 " requests that are larger than the whole KV cache\n",
                          "turned away", s->rejected);
     }
 }

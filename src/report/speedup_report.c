@@ -82,12 +82,20 @@ void roof_speedup_report_shares(struct roof_text *out, const struct roof_gain *g
     }
 }
 
+void roof_speedup_report_legend(struct roof_text *out, bool expected)
+{
+    roof_text_put(out, "  (memory, compute, network: time to move bytes, compute and send");
+    roof_text_put(out, expected ? ";\n   launch: time to launch kernels; kernels: how close "
+                                  "kernels come to the bound)\n"
+                                : ")\n");
+}
+
 static void put_gain(struct roof_text *out, const char *label, const struct roof_gain *gain)
 {
     char from[ROOF_QUANTITY_SIZE];
     char to[ROOF_QUANTITY_SIZE];
     if (!isnan(gain->from_s)) {
-        roof_text_printf(out, "  %-9s %12s -> %-12s %.2fx\n", label, time_of(from, gain->from_s),
+        roof_text_printf(out, "  %-11s %12s -> %-12s %.2fx\n", label, time_of(from, gain->from_s),
                          time_of(to, gain->to_s), gain->speedup);
     }
 }
@@ -96,16 +104,16 @@ static void put_gain(struct roof_text *out, const char *label, const struct roof
 static void put_causes(struct roof_text *out, const struct roof_speedup_row *total, bool expected)
 {
     static const char *const meaning[ROOF_CAUSE_COUNT] = {
-        [ROOF_CAUSE_MEMORY] = "the time that the bytes need",
-        [ROOF_CAUSE_COMPUTE] = "the time that the FLOPs need",
-        [ROOF_CAUSE_NETWORK] = "the time that the links need",
-        [ROOF_CAUSE_LAUNCH] = "launches of kernels",
-        [ROOF_CAUSE_KERNELS] = "tiles, SMs, clocks, caches, latencies"};
+        [ROOF_CAUSE_MEMORY] = "time to move the bytes",
+        [ROOF_CAUSE_COMPUTE] = "time to compute the FLOPs",
+        [ROOF_CAUSE_NETWORK] = "time on the links",
+        [ROOF_CAUSE_LAUNCH] = "time to launch kernels",
+        [ROOF_CAUSE_KERNELS] = "kernel efficiency (tiles, caches)"};
     const struct roof_gain *const bound = &total->bound;
     const struct roof_gain *const real = expected ? &total->expected : bound;
     char saved[ROOF_QUANTITY_SIZE];
     char share[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "\n  %-8s %12s %7s", "saved by", "at best", "share");
+    roof_text_printf(out, "\n  %-8s %12s %7s", "saved by", "lower bound", "share");
     if (expected) {
         roof_text_printf(out, " %12s %7s", "expected", "share");
     }
@@ -124,10 +132,11 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
         }
         roof_text_printf(out, "  %6.2fx  %s\n", real->from_s / real->alone_s[i], meaning[i]);
     }
-    roof_text_put(out, "\nShares are means over all orders of the changes; alone: the speedup if "
-                       "nothing else changed.\n");
+    roof_text_put(out,
+                  "\nShares are averaged over all orders of the changes; alone: the speedup by "
+                  "this change only.\n");
     if (cancels(bound) || cancels(real)) {
-        roof_text_put(out, "No shares are shown if gains and losses nearly cancel.\n");
+        roof_text_put(out, "Shares are left out because gains and losses nearly cancel.\n");
     }
 }
 
@@ -261,7 +270,7 @@ void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *
     roof_text_printf(out, "from %s to %s\n", total->from, total->to);
     roof_text_fold(out, from, 4);
     roof_text_put(out, "\n");
-    put_gain(out, "at best", &total->bound);
+    put_gain(out, "lower bound", &total->bound);
     put_gain(out, "expected", &total->expected);
     put_causes(out, total, expected);
     if (speedup->count > 1) {

@@ -13,6 +13,9 @@ void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *
  * nothing when next to nothing is saved, because its shares would be noise. */
 void roof_speedup_report_shares(struct roof_text *out, const struct roof_gain *gain,
                                 const char *separator);
+
+/** Explains the causes that the shares name; launch and kernels are those of expected times. */
+void roof_speedup_report_legend(struct roof_text *out, bool expected);
 /** Writes the total as an object, with the operators in it; no newline after it. */
 void roof_speedup_report_json(struct roof_text *out, const struct roof_speedup *speedup);
 

@@ -70,11 +70,10 @@ static void put_parts(struct roof_text *out, const struct roof_measured_step *st
         }
     }
     if (*separator == ',') {
-        roof_text_printf(
-            out,
-            "\n    no kernel here computes these; sums cover only the others (%s of the "
-            "predicted time)\n",
-            roof_format_quantity(cell, step->covered, ROOF_UNIT_FRACTION));
+        roof_text_printf(out,
+                         "\n    no kernel here computes these; the sums cover the others (%s of "
+                         "the predicted time)\n",
+                         roof_format_quantity(cell, step->covered, ROOF_UNIT_FRACTION));
     }
 }
 

@@ -15,7 +15,7 @@ const char *roof_survey_phase_name(const struct roof_survey_phase *phase)
 /* The kinds of changes that are called the same each time, and what they mean. */
 static const struct roof_change_words fixed[ROOF_SURVEY_CHANGE_KIND_COUNT] = {
     [ROOF_SURVEY_LAUNCH] = ROOF_WORDS_LAUNCH("kernels "),
-    [ROOF_SURVEY_FUSE] = {"all operators fused", "norms, RoPE and activations in other kernels"},
+    [ROOF_SURVEY_FUSE] = {"all operators fused", "norms, RoPE and activations join other kernels"},
     [ROOF_SURVEY_SPARSE] = ROOF_WORDS_SPARSE,
     [ROOF_SURVEY_HOST] = {"no host gap", "the device never waits for the host"},
     [ROOF_SURVEY_BANDWIDTH] = ROOF_WORDS_BANDWIDTH,
@@ -92,7 +92,7 @@ static void put_meaning(struct roof_text *out, const struct roof_survey_phase *p
         roof_markdown_put_quantity(out, base->kv_cache_bytes, ROOF_UNIT_CAPACITY);
         break;
     case ROOF_SURVEY_BATCH_COMPUTE:
-        roof_text_printf(out, "%s turns compute-bound; users wait longer", node->node.name);
+        roof_text_printf(out, "%s becomes compute-bound; users wait longer", node->node.name);
         break;
     case ROOF_SURVEY_BATCH_MEMORY:
         roof_text_put(out, "the largest that fits; users wait longer");
@@ -103,8 +103,8 @@ static void put_meaning(struct roof_text *out, const struct roof_survey_phase *p
         break;
     case ROOF_SURVEY_PROJECTIONS:
         roof_text_put(out, base->scenario.split_projections != 0
-                               ? "one product reads its input once"
-                               : "each product reads its input again");
+                               ? "one product reads the input once"
+                               : "each product reads the input again");
         break;
     case ROOF_SURVEY_TP:
         roof_text_printf(out, "on %.0f devices, %.2fx per device", c->model_prediction->devices,
@@ -112,7 +112,7 @@ static void put_meaning(struct roof_text *out, const struct roof_survey_phase *p
         break;
     case ROOF_SURVEY_KERNEL:
         roof_text_printf(
-            out, "now %s times its bound",
+            out, "now %sx its bound",
             roof_format_short(text, node->prediction.expected_s / node->prediction.time_s));
         break;
     default:
@@ -148,7 +148,7 @@ static void put_gains(struct roof_text *out, const struct roof_survey_phase *pha
 {
     struct roof_markdown_table g;
     const struct roof_model_prediction *const base = phase->base;
-    ROOF_GRID_BEGIN(&g, "change", ">at best", ">expected", "note");
+    ROOF_GRID_BEGIN(&g, "change", ">bound", ">expected", "note");
     roof_markdown_cell(&g, "(as it is)");
     gain_cell(&g, 1);
     gain_cell(&g, isnan(base->total.expected_s) ? ROOF_UNKNOWN : 1);
@@ -210,10 +210,10 @@ static void put_changes(struct roof_text *out, const struct roof_survey_phase *p
 
 void roof_survey_put_changes(struct roof_text *out, const struct roof_survey *s)
 {
-    roof_text_put(out, "\n## Opportunities\n\nOne change at a time, with all else unchanged. The "
-                       "gain is in tokens/s of all sequences, memory aside: at best (by lower "
-                       "bounds) and expected. Rows are ordered by the expected gain where it is "
-                       "known.\n");
+    roof_text_put(
+        out, "\n## Opportunities\n\nEach row makes one change. The gain is that of tokens/s over "
+             "all sequences, whether they fit in memory or not: by lower bounds (bound) and "
+             "by estimates (expected). The largest expected gain comes first.\n");
     if (s->decode.base != NULL) {
         put_changes(out, &s->decode);
     }

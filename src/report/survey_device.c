@@ -139,8 +139,8 @@ void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
     }
     roof_markdown_put(out, &g);
     if (peaks.unknown) {
-        roof_text_put(out, "\n\"-\": the device has no known peak for what these operators run "
-                           "at, so their compute time is unknown, and memory alone bounds them.\n");
+        roof_text_put(out, "\n\"-\": the device has no known peak for the format in which these "
+                           "operators compute, so their lower bound is the memory time.\n");
     }
     put_difference(out, r, about);
     roof_markdown_fold(out, "Sources of these figures");

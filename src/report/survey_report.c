@@ -158,16 +158,17 @@ static void put_asked(struct roof_text *out, const struct roof_model_prediction 
 {
     const struct roof_scenario *const s = &r->scenario;
     const char *const many = s->common.shape.batch == 1 ? "" : "s";
-    roof_text_printf(
-        out, "- %" PRId64 " request%s of %" PRId64 " prompt and %" PRId64 " generated tokens, ",
-        s->common.shape.batch, many, s->prompt, s->generate);
+    roof_text_printf(out,
+                     "- %" PRId64 " request%s of %" PRId64 " prompt tokens and %" PRId64
+                     " generated tokens, ",
+                     s->common.shape.batch, many, s->prompt, s->generate);
     if (s->static_batch > 0) {
         roof_text_put(out, "as a static batch.");
     } else {
         roof_text_printf(out, "in flight, with chunks of up to %" PRId64 " tokens.", s->chunk);
     }
-    roof_text_put(
-        out, " The operators below are those of its prompt, and of the decode step at its end.\n");
+    roof_text_put(out,
+                  " The operators below are those of the prefill and of the last decode step.\n");
 }
 
 static void put_summary_table(struct roof_text *out, const struct roof_survey *s)
@@ -232,9 +233,9 @@ static void put_law(struct roof_text *out)
                             "attainable = min(peak, arithmetic intensity x bandwidth)\n"
                             "intensity  = FLOPs / bytes        ridge point = peak / bandwidth\n");
     roof_text_put(out,
-                  "\nBelow its ridge point an operator waits for memory, above it for the units "
-                  "that compute. No kernel beats the bound; the expected time is fitted to "
-                  "measured kernels (docs/accuracy.md). A pass is the sum of its operators.\n");
+                  "\nBelow its ridge point an operator is memory-bound, above it compute-bound. No "
+                  "kernel is faster than the bound; the expected time is fitted to measured "
+                  "kernels (docs/accuracy.md). A pass is the sum of its operators.\n");
 }
 
 /* --- kernels ------------------------------------------------------------------------------- */
@@ -521,9 +522,8 @@ static void put_bounds(struct roof_text *out, const struct roof_survey_phase *ph
 
 static void put_bottlenecks(struct roof_text *out, const struct roof_survey *s)
 {
-    roof_text_put(out,
-                  "\n## Bottlenecks\n\nShares refer to the bound time; operators are listed by "
-                  "time, longest first.\n");
+    roof_text_put(out, "\n## Bottlenecks\n\nShares refer to the lower bound; the operators that "
+                       "take longest come first.\n");
     roof_markdown_fold(out, "By batch and by context");
     if (s->decode.base != NULL) {
         put_bottlenecks_of(out, &s->decode);
@@ -558,7 +558,8 @@ static void put_room(struct roof_text *out, const struct roof_survey_phase *phas
     const struct roof_model_prediction *const r = phase->base;
     const struct roof_scenario *const s = &r->scenario;
     if (r->fits == ROOF_FIT_UNKNOWN) {
-        roof_text_put(out, "\nThe memory of the device is unknown, and so is what fits.\n");
+        roof_text_put(
+            out, "\nThe memory capacity of the device is unknown, so it is unknown what fits.\n");
     } else if (phase->limits.max_batch == 0 && phase->limits.max_context == 0) {
         roof_text_put(out, "\nNo batch and no context fits.\n");
     } else {
@@ -639,10 +640,8 @@ static void put_scaling_prefill(struct roof_text *out, const struct roof_survey_
 
 static void put_scaling(struct roof_text *out, const struct roof_survey *s)
 {
-    roof_text_put(
-        out,
-        "\n## Scaling\n\nWhat the bound time is spent on: reading weights, KV cache and "
-        "activations in operators that wait for memory; computing and sending in the others.\n");
+    roof_text_put(out, "\n## Scaling\n\nShares of the lower bound. Memory-bound operators read "
+                       "weights, KV cache or activations; the others compute or send.\n");
     if (s->decode.base != NULL) {
         put_scaling_decode(out, &s->decode);
     }

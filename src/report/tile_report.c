@@ -34,8 +34,9 @@ static void put_waves(struct roof_text *out, const struct roof_tile *t)
     char full[ROOF_QUANTITY_SIZE];
     char busy[ROOF_QUANTITY_SIZE];
     char detail[200];
-    snprintf(detail, sizeof detail, "of %.0f thread blocks; %s of slots used, %s of peak in reach",
-             t->grid, roof_format_quantity(full, t->wave_efficiency, ROOF_UNIT_FRACTION),
+    snprintf(detail, sizeof detail,
+             "of %.0f thread blocks; %s of slots used, at most %s of the peak", t->grid,
+             roof_format_quantity(full, t->wave_efficiency, ROOF_UNIT_FRACTION),
              roof_format_quantity(busy, t->busy, ROOF_UNIT_FRACTION));
     line(out, "waves", roof_format_short(value, t->waves), detail);
 }
@@ -76,7 +77,7 @@ static void put_levels(struct roof_text *out, const struct roof_tile *t)
         char value[ROOF_QUANTITY_SIZE];
         char bytes[ROOF_QUANTITY_SIZE];
         char intensity[ROOF_QUANTITY_SIZE];
-        char detail[160] = "with the tiles that the busiest SM computes";
+        char detail[160] = "time of the SM with the most tiles";
         if (!isnan(t->bytes[i])) {
             snprintf(detail, sizeof detail, "%s, %s FLOP/byte%s",
                      roof_format_quantity(bytes, t->bytes[i], ROOF_UNIT_BYTES),
@@ -96,7 +97,7 @@ static void put_total(struct roof_text *out, const struct roof_tile *t)
     snprintf(detail, sizeof detail, "bound with this tile; %s-bound",
              roof_tile_level_name(t->limit));
     line(out, "tile time", roof_format_quantity(value, t->total_s, ROOF_UNIT_MICROSECONDS), detail);
-    snprintf(detail, sizeof detail, "%s in flight keep the DRAM busy over such a latency",
+    snprintf(detail, sizeof detail, "the latency that %s in flight can hide",
              roof_format_quantity(flight, t->bytes_in_flight, ROOF_UNIT_BYTES));
     line(out, "hides", roof_format_quantity(value, t->hidden_s, ROOF_UNIT_MICROSECONDS), detail);
 }
@@ -112,7 +113,7 @@ static void put_alignment(struct roof_text *out, const struct roof_tile *t)
     size_t from = out->length;
     if (k) {
         roof_report_misaligned_rows(out, true, t->k_alignment);
-        roof_text_printf(out, "No TMA; a thread loads at most %g bytes at once.\n", t->k_alignment);
+        roof_text_printf(out, "No TMA: a thread loads at most %g bytes at once.\n", t->k_alignment);
         roof_text_fold(out, from, 0);
     }
     from = out->length;
@@ -142,7 +143,7 @@ static void put_text(struct roof_text *out, const struct roof_prediction *p,
     roof_text_printf(out, "\ntile %s, %" PRId64 " stage%s, cluster %s\n\n", t->name, t->stages,
                      t->stages == 1 ? "" : "s", t->cluster_name);
     line(out, "time", roof_format_quantity(value, p->time_s, ROOF_UNIT_MICROSECONDS),
-         "lower bound without a tile");
+         "lower bound for any tile");
     put_total(out, t);
     put_block(out, t);
     put_waves(out, t);

@@ -232,7 +232,7 @@ static enum roof_status read_question(struct roof_exchange *x,
     if (strcmp(x->route->method, "POST") == 0) {
         if (request->query.length > 0) {
             return roof_error_set(error, ROOF_USAGE,
-                                  "this address needs its inputs in the body, as a JSON object");
+                                  "this address takes its inputs in the body, as a JSON object");
         }
         TRY(read_body(x, body, request->body_length, error));
     } else if (x->route->command != ROOF_COMMAND_PAGE) { /* whose query is for its script */
@@ -314,7 +314,7 @@ static enum roof_status send_out(struct roof_exchange *x, const char *bytes, siz
     x->begun = x->begun || length > 0;
     return length == 0 || x->outlet->put(x->outlet->context, bytes, length)
                ? ROOF_OK
-               : roof_error_set(error, ROOF_IO, "nobody reads the answer");
+               : roof_error_set(error, ROOF_IO, "the client closed the connection");
 }
 
 /* Makes an event of each line; the beginning of a line stays until its end comes. */

@@ -7,6 +7,7 @@ import math
 import os
 from fractions import Fraction
 
+import audio
 import operators
 import towers
 from formats import BROKEN, FORMATS, PRUNED, Refused, STORED, kept, larger, pair, tensor_bytes
@@ -49,6 +50,7 @@ FAMILIES = {
     "kimi_linear": dict(router_bias=1, state="kimi-delta"),
     "kimi_k3": dict(router_bias=1, state="kimi-delta"),
     "nemotron_h": dict(ungated=1, router_bias=1, state="ssd", no_rope=1),
+    "mllama_text_model": {},
     "llama4": dict(qk_norm=1, chunked=1), "llama4_text": dict(qk_norm=1, chunked=1),
     "granitemoehybrid": dict(state="ssd", no_rope=1), "falcon_h1": dict(state="ssd", beside=1),
     "minimax": dict(state="lightning"), "minimax_m1": dict(state="lightning"),
@@ -75,6 +77,8 @@ def spread(assignments):
     return result
 
 
+# What is asked of images and audio.
+MEDIA = ("images", "image_size", "audio", "audio_length_s")
 # Lists with a number for each layer, all alike.
 EQUAL = ("moe_intermediate_size", "intermediate_size", "moe_topk", "num_shared_expert")
 
@@ -110,7 +114,7 @@ class Model:
         self.hidden = get("hidden_size", "n_embd")
         seen = "vision_config" in config and config["model_type"] in towers.CLASSES
         self.tower = towers.Tower(config, self.hidden) if seen else None
-        self.sound = towers.sound(config, self.hidden)
+        self.audio = audio.encoder(config, self.hidden)
         count = get("num_hidden_layers", "n_layer") if kind != "longcat_flash" else 2 * get("num_layers")
         self.heads = get("num_attention_heads", "n_head")
         self.kv_heads = get("num_key_value_heads", default=family.get("kv_heads", self.heads))
@@ -230,6 +234,9 @@ class Model:
         self.layers = [(windowed[i], routed[i]) + self.parts(i, get, family) for i in range(count)]
         self.own = [dict(self.sizes_of(i, windowed[i], count, get), blocks=bool(chosen[i]))
                     for i in range(count)]
+        self.crossed = [kind == "mllama_text_model" and i in get("cross_attention_layers")
+                        for i in range(count)]
+        self.rows_more = 8 if kind == "mllama_text_model" else 0
         self.gqa = self.heads // self.kv_heads
 
     def residuals(self, passed):
@@ -448,6 +455,8 @@ class Scenario:
         if self.away > len(model.layers) or part == "experts" and self.away and model.experts <= 1:
             raise Refused("offload")
         self.drafts, self.acceptance = get("draft_tokens", 0), Fraction(str(get("acceptance", 0.7)))
+        if "acceptance" in asked and "draft_tokens" not in asked:
+            raise Refused("acceptance of nothing")
         self.reserve = Fraction(str(get("reserve", 0.1)))
         if self.reserve > Fraction(99, 100):
             raise Refused("reserve")
@@ -460,22 +469,7 @@ class Scenario:
         self.context = get("context", limit)
         self.others = self.others_context = 0
         self.new = 1 + self.drafts
-        width, height = (int(x) for x in get("image_size", "1024x1024").split("x"))
-        self.images, self.size = get("images", int(self.phase == "encode")), (width, height)
-        if "image_size" in asked and not self.images or \
-                self.images and (not model.tower or self.phase not in ("prefill", "encode")):
-            raise Refused("images")
-        self.image_tokens = self.images and self.images * model.tower.tokens(*self.size)
-        if self.phase == "encode":
-            if "context" in asked or "chunk" in asked:
-                raise Refused("text")
-            self.context = 0
-        elif "context" not in asked:
-            self.context = max(self.context, self.image_tokens)
-        if self.images and self.phase == "prefill" and self.image_tokens > self.context:
-            raise Refused("image tokens")
-        if self.images and self.batch * self.images * model.tower.widest(*self.size) > 10 ** 12:
-            raise Refused("images")
+        self.read_media(model, asked)
         for key, phases in (("prefix_hit", "prefill"), ("chunk", "prefill mixed"),
                             ("prefill_batch", "mixed"), ("prefill_context", "mixed"),
                             ("draft_tokens", "decode")):
@@ -503,6 +497,39 @@ class Scenario:
             raise Refused("tokens")
         micro = max(self.batch, self.others)
         self.microbatches = min(self.pp, micro)
+
+    def read_media(self, model, asked):
+        """Images and audio of a prompt, and how many of its tokens they are."""
+        alone, tower, encoder = self.phase == "encode", model.tower, model.audio
+        width, height = (int(x) for x in asked.get("image_size", "1024x1024").split("x"))
+        self.size, self.seconds = (width, height), asked.get("audio_length_s", 30)
+        none = alone and "images" not in asked and "audio" not in asked
+        self.images = asked.get("images", int(none and tower is not None))
+        self.clips = asked.get("audio", int(none and tower is None))
+        crossed = tower is not None and tower.crossed  # layers of the text attend to images
+        ends = self.phase in ("prefill", "encode")
+        for count, part, key in ((self.images, tower, "image_size"), (self.clips, encoder, "audio_length_s")):
+            if key in asked and not count or count and not (part and (ends or crossed)):
+                raise Refused("images or audio")
+        self.encodes = self.images > 0 and ends
+        self.image_tokens = self.images and self.images * tower.tokens(*self.size)
+        self.audio_tokens = self.clips and self.clips * encoder.tokens(self.seconds)
+        self.places = tokens = (self.images if crossed else self.image_tokens) + self.audio_tokens
+        # Such layers see the images that another pass has encoded, too.
+        seen = asked if self.images else asked.get("seen", {})
+        size = (int(x) for x in seen.get("image_size", "1024x1024").split("x"))
+        self.keys = (self.images or seen.get("images", 0)) * tower.tokens(*size) if crossed else 0
+        if alone:
+            if "context" in asked or "chunk" in asked:
+                raise Refused("text")
+            self.context = 0
+        elif "context" not in asked:
+            self.context = max(self.context, tokens)
+        if not alone and tokens > self.context:
+            raise Refused("tokens of images and audio")
+        if self.images and self.batch * self.images * tower.widest(*self.size) > 10 ** 12 or \
+                self.clips and self.batch * self.clips * encoder.widest(self.seconds) > 10 ** 12:
+            raise Refused("images or audio")
 
     def split_experts(self, model, asked):
         """Groups of the attention, devices that cut each expert, parts that they are dealt into."""
@@ -570,21 +597,12 @@ class Graph:
 
     def build(self, layers):
         m, s, f, h = self.m, self.s, self.f, self.m.hidden
-        if self.stage == 0 and m.tower:
-            runs = s.images > 0
-            unit = m.tower.patch * m.tower.merge
-            idle = towers.add(self, m.tower, self.b * s.images if runs else 1,
-                              s.size if runs else (unit, unit))
-            self.join()
-            if not runs:
-                self.idle, self.nodes = self.nodes, {}
-            self.idle.update(idle)
-        if self.stage == 0 and m.sound:
-            elements, rows, vectors = m.sound
-            held = [(f.stored("vision"), elements, 1, rows), (f.stored("norm"), vectors, 0, 0)]
-            self.idle[Node("sound", "add", dict(tokens=1, hidden=1),
-                           self.formats(f.stored("norm"), f.out), held)] = 1
+        if self.stage == 0:
+            unit = (m.tower.patch * m.tower.merge,) * 2 if m.tower else None
+            self.encode(towers, m.tower, s.images if s.encodes else 0, s.size if s.encodes else unit)
+            self.encode(audio, m.audio, s.clips, s.seconds if s.clips else 1)
         self.last_layer = layers[-1]
+        self.image_keys(layers)
         if s.phase == "encode":
             return
         if self.stage == 0:
@@ -599,17 +617,17 @@ class Graph:
         if s.fuse == "all":  # layer by layer, since the ends of layers join
             for i in layers:
                 self.away = i < s.away
-                self.layer(i)
+                self.layer_or_idle(i)
         seen = {}
         for i in layers if s.fuse != "all" else []:
-            key = m.layers[i] + (m.still[i], i < s.away, m.kept(i), m.kept(i + 1)) + tuple(m.own[i].values()) + f.signature(i)
+            key = m.layers[i] + (m.still[i], m.crossed[i], i < s.away, m.kept(i), m.kept(i + 1)) + tuple(m.own[i].values()) + f.signature(i)
             if key not in seen:
                 seen[key] = [i, 0]
             seen[key][1] += 1
         for i, count in seen.values():
             self.count = count
             self.away = i < s.away
-            self.layer(i)
+            self.layer_or_idle(i)
         self.count, self.away = 1, False
         if self.stage == s.pp - 1:
             # A tied head in another format, or on another device, is a copy.
@@ -618,6 +636,57 @@ class Graph:
             later = len(m.layers) - layers[-1] - 1
             self.collective("send", "send", self.n * (h * m.residuals(layers[-1] + 1) + later * m.ple), 2, f.out)
         self.join()
+
+    def encode(self, kind, encoder, count, size):
+        """The operators of an encoder; without images or clips its weights alone."""
+        if not encoder:
+            return
+        before, self.nodes = self.nodes, {}
+        idle = kind.add(self, encoder, self.b * count if count else 1, size)
+        self.join()
+        if not count:
+            idle, self.nodes = self.nodes | idle, {}
+        self.idle.update(idle)
+        self.nodes = before | self.nodes
+
+    def layer_or_idle(self, i):
+        """A layer that attends to images does not run without them."""
+        before = self.nodes
+        if self.m.crossed[i] and not self.s.keys:
+            self.nodes = {}
+            self.layer(i)
+            self.idle.update(self.nodes)
+            self.nodes = before
+        else:
+            self.layer(i)
+
+    def image_keys(self, layers):
+        """Keys and values of images, made by the layers that attend to them."""
+        m, s, f, before = self.m, self.s, self.f, self.nodes
+        rows = self.b * s.keys if s.encodes else 1
+        if not s.encodes:
+            self.nodes = {}
+        for i in layers:
+            if not m.crossed[i]:
+                continue
+            groups, self.away = max(1, m.kv_heads // s.tp), i < s.away
+            wide = groups * m.head_dim
+            self.quantised("image_kv_quantize", rows, m.hidden, i, "k", "v")
+            if f.stored("k", i) == f.stored("v", i) and f.read_in("k", i) == f.read_in("v", i) \
+                    and not s.split:
+                self.product("image_kv_proj", "k", i, rows, 2 * wide, m.hidden)
+            else:
+                self.product("image_k_proj", "k", i, rows, wide, m.hidden)
+                self.product("image_v_proj", "v", i, rows, wide, m.hidden)
+            self.normed("image_k_norm", rows * groups, m.head_dim)
+            self.vector("image_kv_append", "kv-append", dict(
+                tokens=rows, heads=m.heads // s.tp, kv_heads=groups, head_dim=m.head_dim))
+        self.away = False
+        if not s.encodes:
+            self.idle.update(self.nodes)
+            self.nodes = before
+        elif s.keys and self.stage < s.pp - 1:
+            self.collective("image_send", "send", rows * m.hidden, 2, f.out)
 
     def join(self):
         """Makes one of two operators that follow each other where a kernel does both."""
@@ -674,7 +743,7 @@ class Graph:
             node.alone = set(read) == {one}
 
     def embed(self):
-        rows = ceil_div(self.m.vocab, self.s.tp)
+        rows = ceil_div(self.m.vocab + self.m.rows_more, self.s.tp)
         self.vector("embedding", "embedding", dict(tokens=self.n, hidden=self.m.hidden),
                     weights="embedding",
                     resident=[(self.f.stored("embedding"), rows * self.m.hidden, 1, rows)])
@@ -791,7 +860,7 @@ class Graph:
             blocks = ["index"] * m.own[i]["blocks"]
             readers = (["q_a" if m.q_latent else "q", "kv_a"] + ["index"] * bool(m.chosen) if m.latent
                        else ["q_a", "kv_a"] + ["index"] * bool(m.own[i]["ratio"]) if m.compressed
-                       else ["q"] if m.own[i]["late"] else ["q", "k", "v"] + blocks) * bool(attention) + \
+                       else ["q"] if m.own[i]["late"] or m.crossed[i] else ["q", "k", "v"] + blocks) * bool(attention) + \
                 ["mixer_in"] * bool(state)
             if m.norms == 1 and mlp:  # the MLP reads the same norm
                 readers += ["router"] if routed else ["up"] + ["gate"] * bool(m.gated)
@@ -800,6 +869,8 @@ class Graph:
                 self.compressed_attention(i, m.own[i]["ratio"])
             elif attention and m.latent:
                 self.latent_attention(i)
+            elif m.crossed[i]:
+                self.cross_attention(i)
             elif attention:
                 self.plain_attention(i, windowed, m.own[i])
             if state:
@@ -1126,6 +1197,25 @@ class Graph:
         self.quantised("o_quantize", n, heads * wide, i, "o")
         self.product("o_proj", "o", i, n, m.hidden, heads * wide, m.o_bias)
 
+    def cross_attention(self, i):
+        """Queries of the text, and the keys and values that images have left; two gates."""
+        m, s, f, n = self.m, self.s, self.f, self.n
+        heads, groups = m.heads // s.tp, max(1, m.kv_heads // s.tp)
+        self.product("q_proj", "q", i, n, heads * m.head_dim, m.hidden)
+        self.normed("q_norm", n * heads, m.head_dim)
+        op, gates = "attention" if s.unfused else "flash-attention", [(f.stored("norm"), 2, 0, 0)]
+        kinds = [(self.b, s.new, "_decode" if self.others else "")]
+        if self.others:
+            kinds.append((self.others, s.chunk, "_prefill"))
+        for batch, new, phase in kinds:
+            self.add(Node("attention" + phase + "_cross", op,
+                          dict(batch=batch, heads=heads, kv_heads=groups, head_dim=m.head_dim,
+                               query_len=new, kv_len=max(1, s.keys)),
+                          self.formats(f.weights, f.out, f.kv), gates))
+            gates = []
+        self.quantised("o_quantize", n, heads * m.head_dim, i, "o")
+        self.product("o_proj", "o", i, n, m.hidden, heads * m.head_dim, m.o_bias)
+
     def latent_attention(self, i):
         m, s, f, n = self.m, self.s, self.f, self.n
         heads, width = m.heads // s.tp, m.latent + m.rope
@@ -1363,10 +1453,13 @@ class Graph:
         if s.others:
             sequences.append((ceil_div(s.others, s.groups), s.others_context))
         total = Fraction(0)
+        if s.phase == "encode":  # layers that attend to images have their keys made
+            layers = [i for i in layers if m.crossed[i]]
         for i in layers:
             for count, seen in sequences:
                 seen = seen if context else max(seen, s.held)
                 tokens = min(seen, m.window) if m.layers[i][0] else seen
+                tokens = s.keys if m.crossed[i] else tokens
                 if m.layers[i][3]:
                     total += cache_bytes(m, s.tp, self.f.kv, count * tokens,
                                          m.own[i])
@@ -1396,8 +1489,13 @@ class Graph:
     def activations_memory(self, predicted):
         residual = tensor_bytes(self.f.out, self.n * self.m.hidden * self.m.residuals(self.last_layer + 1), 1, self.n)
         if self.s.phase == "encode":
-            rows = self.b * self.s.images * self.m.tower.rows(*self.s.size) * (self.stage == 0)
-            residual = tensor_bytes(self.f.out, rows * self.m.tower.hidden, 1, rows) if rows else 0
+            s, sizes = self.s, []
+            if s.images:
+                sizes.append((self.b * s.images * self.m.tower.rows(*s.size), self.m.tower.hidden))
+            if s.clips:
+                sizes.append((self.b * s.clips * self.m.audio.rows(s.seconds), self.m.audio.hidden))
+            residual = max(tensor_bytes(self.f.out, rows * wide, 1, rows) for rows, wide in sizes) \
+                if self.stage == 0 else 0
         return residual + self.most_live([one for one in predicted if not one[1].away])
 
     @staticmethod
@@ -1472,7 +1570,8 @@ def cache_per_token(m, kv):
     """Of the whole model."""
     more = sum(compressed_bytes(m, kv, own["ratio"], Fraction(1, own["ratio"]))
                for own in m.own if own["ratio"])
-    return more + sum(cache_bytes(m, 1, kv, 1, own) for layer, own in zip(m.layers, m.own) if layer[3])
+    return more + sum(cache_bytes(m, 1, kv, 1, own) for layer, own, crossed in zip(m.layers, m.own, m.crossed)
+                      if layer[3] and not crossed)
 
 
 def stages(count, pp):
@@ -1532,8 +1631,9 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     weights, cache, active = most
     if s.phase == "encode":  # its passes have the weights of the encoder alone
         text = infer(m, {k: v for k, v in dict(asked, phase="prefill", context=1).items()
-                         if k not in ("images", "image_size")}, device.linked(), classes, layout, sparse)
-        weights, cache, away = text["weights"], Fraction(0), text.get("away_weights", 0)
+                         if k not in MEDIA}, device.linked(), classes, layout, sparse)
+        weights, away = text["weights"], text.get("away_weights", 0) + graphs[0].cache(
+            [i for i in parts[0] if i < s.away and s.offload == "layers"])
     if "acceptance" in BROKEN:
         s.acceptance = 1
     tokens_per_step = sum(s.acceptance ** j for j in range(s.drafts + 1))
@@ -1560,7 +1660,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     if draft:
         draft_asked = dict(asked, context=s.context, tp=s.tp * s.groups)
         for key in ("draft_tokens", "acceptance", "routing", "ep", "attention_dp", "moe_tp",
-                    "moe_ep", "images", "image_size"):  # it drafts text
+                    "moe_ep", *MEDIA, "seen"):  # it drafts text
             draft_asked.pop(key, None)
         if draft.learned and s.context + s.drafts - 1 > draft.positions:
             raise Refused("positions")
@@ -1582,7 +1682,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     fill_memories(row, device)
     row["ttft"] = row["tpot"] = None
     if s.phase == "encode":
-        row["rate"] = s.batch * s.image_tokens / step
+        row["rate"] = s.batch * (s.image_tokens + s.audio_tokens) / step
     elif s.phase == "prefill":
         row["ttft"] = None if "chunk" in asked and s.new < s.context else step
         row["rate"] = s.batch * s.new / step
@@ -1631,13 +1731,14 @@ class InFlight:
         self.m, self.device, self.options = m, device, options
         self.prompt, self.generate = asked["prompt"], asked["generate"]
         self.common = {key: value for key, value in asked.items()
-                       if key not in ("prompt", "generate", "chunk", "prefix_hit", "images",
-                                      "image_size")}
-        self.images = {key: asked[key] for key in ("images", "image_size") if key in asked}
-        if self.images:
-            Scenario(m, dict(self.images, phase="encode", batch=asked.get("batch", 1)))
-        if self.images and encoded(m, self.images) > self.prompt:
-            raise Refused("image tokens")
+                       if key not in ("prompt", "generate", "chunk", "prefix_hit") + MEDIA}
+        self.media = {key: asked[key] for key in MEDIA if key in asked}
+        if self.media:
+            first = Scenario(m, dict(self.media, phase="encode", batch=asked.get("batch", 1)))
+            if first.places > self.prompt:
+                raise Refused("tokens of images and audio")
+            if "images" in self.media:  # each pass attends to them where layers do
+                self.common["seen"] = {key: self.media[key] for key in ("images", "image_size") if key in self.media}
         hit = Fraction(str(asked.get("prefix_hit", 0)))
         if not 0 <= hit <= 1:
             raise Refused("prefix hit")
@@ -1678,7 +1779,7 @@ class InFlight:
                         prefill_batch=chunks, chunk=tokens, prefill_context=context)
 
     def encode(self, prompts):
-        return self.run(phase="encode", batch=prompts, **self.images)
+        return self.run(phase="encode", batch=prompts, **self.media)
 
     def whole(self, decoding, chunks):
         """A step of whole numbers of sequences and chunks in all lanes."""
@@ -1691,7 +1792,7 @@ class InFlight:
                       for count, tokens, at in self.parts()]
         else:
             passes = [(1, self.run(batch=decoding, context=self.context))]
-        if chunks and self.images:  # in one of the steps of a prompt
+        if chunks and self.media:  # in one of the steps of a prompt
             passes.append((Fraction(1, self.chunks), self.encode(chunks)))
         # A lane comes round again, whatever the pass does.
         time = sum(share * max(row["time"], row["s"].microbatches * row["slow"])
@@ -1751,14 +1852,8 @@ class InFlight:
         widen(row, [self.beside(self.batch - count, count, tokens, max(self.prompt, tokens)),
                     self.run(context=self.context, held=self.full)])
         begin = min(ceil_div(in_lane, groups), ceil_div(self.budget, self.new)) * count
-        if self.images:
+        if self.media:
             widen(row, [self.encode(min(begin, self.batch))])
-
-
-def encoded(m, images):
-    """The tokens of the images of a prompt."""
-    return Scenario(m, dict(images, phase="encode")).image_tokens if "images" in images else \
-        Scenario(m, images).image_tokens
 
 
 def in_flight(m, asked, device, **options):
@@ -1792,7 +1887,9 @@ def static(m, asked, device, **options):
     if m.learned and prompt + generate + asked.get("draft_tokens", 0) > m.positions:
         raise Refused("positions")
     steps = {key: value for key, value in common.items()
-             if key not in ("prefix_hit", "images", "image_size")}
+             if key not in ("prefix_hit",) + MEDIA}
+    if "images" in common:  # layers may attend to them
+        steps["seen"] = {key: common[key] for key in ("images", "image_size") if key in common}
     before = {key: value for key, value in common.items() if key not in ("draft_tokens",
                                                                          "acceptance")}
     first = infer(m, dict(before, phase="prefill", context=prompt), device, **options)
@@ -1826,17 +1923,18 @@ def crossover(m, row):
     """The context from which a decode step reads more bytes of the cache than of weights."""
     s, f = row["s"], row["f"]
     # K and V of a layer have a scale each where the format has one per tensor, at any context.
-    scales = FORMATS[f.kv].get("tensor", 0) * len(m.layers) * (1 if m.latent else 2)
+    own = len(m.layers) - sum(m.crossed)
+    scales = FORMATS[f.kv].get("tensor", 0) * own * (1 if m.latent else 2)
     read = row["by_role"]["weights"] - scales
     # What later layers use again is read again.
     full, narrow = (row["predicted"][0][0][1].dims["tokens"] * sum(
         cache_bytes(m, s.tp, f.kv, 1, dict(own, late=False))
-        for layer, own in zip(m.layers, m.own) if layer[3] and bool(layer[0]) == x)
-        for x in (False, True))
-    attending = sum(1 for layer in m.layers if layer[3])
-    # States are read and written at any context.
+        for layer, own, crossed in zip(m.layers, m.own, m.crossed)
+        if layer[3] and bool(layer[0]) == x and not crossed) for x in (False, True))
+    attending = sum(1 for i, layer in enumerate(m.layers) if layer[3] and not m.crossed[i])
+    # States are read and written at any context, and keys of images are read.
     read -= sum(count * p["by_role"]["kv"] for count, node, p in row["predicted"][0]
-                if node.op in operators.STATES)
+                if node.op in operators.STATES or node.name == "attention_cross")
     if not attending or m.compressed or m.choice.get("use_sparse_attention"):
         return None
     if m.chosen:

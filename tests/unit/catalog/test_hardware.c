@@ -896,7 +896,10 @@ static void test_invalid_devices(void **state)
         /* keys */
         {FINE "\"color\": 1}", 2, 10, "'color'", "known: bandwidth_gb_s, "},
         {FINE "\"color\": 1}", 2, 10, "'color'", " more"},
-        {FINE "\"bandwidth\": 1}", 2, 14, "'bandwidth'", "did you mean bandwidth_gb_s"},
+        {FINE "\"bandwidth\": 1}", 2, 14, "'bandwidth'", "did you mean bandwidth_gb_s?"},
+        {FINE "\"memory\": 96}", 2, 11, "'memory'", "did you mean memory_gb?"},
+        {FINE "\"VRAM\": 96}", 2, 9, "'VRAM'", "did you mean memory_gb?"},
+        {FINE "\"peaks\": {}}", 2, 10, "'peaks'", "did you mean peak_tflops?"},
         {FINE "\"Name\": \"x\"}", 2, 9, "'Name'", "name"},
         {FINE "\"\": 1}", 2, 5, "''", "bandwidth_gb_s"},
         /* types: {"bandwidth_gb_s": has 19 bytes with the blank behind it */
@@ -923,7 +926,7 @@ static void test_invalid_devices(void **state)
         {FINE "\"link_gb_s\": 0}", 2, 14, "link_gb_s", "GB/s"},
         /* members of a figure */
         {FINE "\"tdp_w\": {\"value\": 1,\n\"unit\": 1}}", 3, 9, "'unit'",
-         "value, source, confidence, note"},
+         "value, source, confidence and note"},
         {FINE "\"tdp_w\": {\"value\": 1,\n\"note\": 1}}", 3, 9, "'note'", "note"},
         {FINE "\"tdp_w\": {\"value\": 1,\n\"confidence\": \"sure\"}}", 3, 15, "confidence",
          "high, medium or low"},
@@ -1252,7 +1255,8 @@ static void test_set_refuses(void **state)
          "bandwidth_gb_s=500"},
         /* keys */
         {"=5", "''", "bandwidth_gb_s"},
-        {"bandwidth=5", "'bandwidth'", "did you mean bandwidth_gb_s"},
+        {"bandwidth=5", "'bandwidth'", "did you mean bandwidth_gb_s?"},
+        {"Peak=5", "'Peak'", "did you mean peak_tflops.FORMAT?"},
         {"peak_tflops=5", "'peak_tflops'", "peak_tflops.FORMAT"},
         {"peak.fp16=5", "'peak.fp16'", "peak_tflops.FORMAT"},
         {".fp16=5", "'.fp16'", "known: bandwidth_gb_s, "},

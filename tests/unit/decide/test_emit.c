@@ -326,7 +326,7 @@ static void test_ranks(void **state)
     assert_true(says("rank 1 of 3") && !says("better with "));
     assert_int_equal(emit(vllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
     assert_true(says("rank 2 of 3") && says(": 'better with ") &&
-                says("combination of formats there"));
+                says("these formats on this device"));
     plan[1].engines = 1U << engine_of("sglang");
     assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);
     assert_true(says("rank 2 of 2") && says("vLLM has slower kernels for it"));

@@ -161,7 +161,7 @@ static void test_links(void **state)
     roof_hardware_free(h);
 }
 
-/* A launch that is hidden and a kernel at the bound are levers where kernels were measured; the
+/* A launch that is hidden and a kernel at its bound are levers where kernels were measured; the
  * latter brings what stands between both times. */
 static void test_kernels(void **state)
 {

@@ -109,7 +109,7 @@ static void test_refusals(void **state)
         {{"model", "no-such-model", NULL}, "unknown model"},
         {{"model", "llama-3-8b", "hardware", "no-such-device", NULL}, "unknown hardware"},
         {{"model", "llama-3-8b", "batch", "0", NULL}, "batch"},
-        {{"model", "llama-3-8b", "m", "8", NULL}, "does not take"},
+        {{"model", "llama-3-8b", "m", "8", NULL}, "is for operators"},
         {{"model", "llama-3-8b", "objective", "cost", NULL}, "not an input of this command"},
         {{"model", "llama-3-8b", "draft_model", "llama-3-8b", NULL}, "needs draft_tokens"},
         {{"model", "llama-3-8b", "from", "records.csv", NULL}, "as a document only"},

@@ -116,9 +116,9 @@ static void test_rows(void **unused)
     check_rows("operator,n,k,weights,causal\n"
                "gemv,10,10,fp16,\ngemv,20,10,fp16,\ngemv,10,10,,\ngemv,,10,,\ngemv,10,10,fp8,0\n",
                "2:gemv 2.4;3:gemv 4.6;4:gemv 2.4;6:gemv 1.4;",
-               "5 gemv needs n N (roofline list operators gemv)\n");
+               "5 gemv needs n (see: roofline list operators gemv)\n");
     check_rows("{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n{\"operator\":\"gemv\",\"k\":10}\n",
-               "1:gemv 2.4;", "2 gemv needs n N (roofline list operators gemv)\n");
+               "1:gemv 2.4;", "2 gemv needs n (see: roofline list operators gemv)\n");
 }
 
 /* Names of inputs in any case, with - for _ and blanks around them; those of others as they are. */
@@ -164,12 +164,12 @@ static void test_words(void **unused)
     check_rows("{\"operator\":\" Gemv\",\"n\":\"10.0\",\"k\":\" 10 \",\"sparse\":\"False\"}",
                "1:gemv 2.4;", "");
     check_rows("operator,n,k\ngemv,10.5,10\ngemv,1e99,10\ngemv,-1.0,10\n", "",
-               "2 cell 2: n must be an integer from 1 to 1000000000000 (k, M and G stand for "
-               "powers of 1000, Ki, Mi and Gi of 1024), not '10.5'\n"
-               "3 cell 2: n must be an integer from 1 to 1000000000000 (k, M and G stand for "
-               "powers of 1000, Ki, Mi and Gi of 1024), not '1e99'\n"
-               "4 cell 2: n must be an integer from 1 to 1000000000000 (k, M and G stand for "
-               "powers of 1000, Ki, Mi and Gi of 1024), not '-1'\n");
+               "2 cell 2: n must be an integer from 1 to 1000000000000 (suffixes: k, M, G, "
+               "Ki, Mi, Gi), not '10.5'\n"
+               "3 cell 2: n must be an integer from 1 to 1000000000000 (suffixes: k, M, G, "
+               "Ki, Mi, Gi), not '1e99'\n"
+               "4 cell 2: n must be an integer from 1 to 1000000000000 (suffixes: k, M, G, "
+               "Ki, Mi, Gi), not '-1'\n");
     static const struct {
         const char *text;
         int value;
@@ -201,8 +201,8 @@ static void test_arrays(void **unused)
                          ROOF_INVALID);
         assert_int_equal(error.line, i + 1);
         assert_string_equal(error.source, path);
-        assert_string_equal(error.message,
-                            "this is a JSON array; give one object per line (jq -c '.[]')");
+        assert_string_equal(error.message, "the file is a JSON array, but must have one object per "
+                                           "line (jq -c '.[]' converts it)");
         roof_records_close(&records);
     }
 }
@@ -216,15 +216,16 @@ static void test_bad_records(void **unused)
     } cases[] = {
         {"operator,n,k\ngemv,1\ngemv,10,10\n", "2 the row has 2 cells, the header 3"},
         {"operator,n,k\ngemv,1,1,1\ngemv,10,10\n", "2 the row has 4 cells"},
-        {"operator,n,k\ngemm,1,1\ngemv,10,10\n", "2 gemm needs m N"},
+        {"operator,n,k\ngemm,1,1\ngemv,10,10\n", "2 gemm needs m ("},
         {"operator,n,k\n,1,1\ngemv,10,10\n", "2 unknown operator ''"},
         {"operator,n,k\nmodel,1,1\ngemv,10,10\n", "2 operator model: "},
         {"operator,n,k\ngemv,1,1k1\ngemv,10,10\n", "2 cell 3: k must be"},
-        {"operator,n,k,tp\ngemv,1,1,1\ngemv,10,10,\n", "2 cell 4: an operator does not take tp"},
+        {"operator,n,k,tp\ngemv,1,1,1\ngemv,10,10,\n",
+         "2 cell 4: tp is for models, not for operators"},
         {"operator,n,k,weights\ngemv,1,1,f\ngemv,10,10,\n", "2 cell 4: unknown precision 'f'"},
         {"operator,n,k,measured_us\ngemv,1,1,0\ngemv,10,10,\n", "2 measured_us must be"},
-        {"operator,n,k\ngemv,\"1\"1,1\ngemv,10,10\n", "2 a cell with quotes"},
-        {"operator,n,k\n\"gemv,1,1\ngemv,10,10\n", "2 a quoted cell does not end"},
+        {"operator,n,k\ngemv,\"1\"1,1\ngemv,10,10\n", "2 quotes must enclose"},
+        {"operator,n,k\n\"gemv,1,1\ngemv,10,10\n", "2 the quoted cell does not end"},
         {"{\"operator\":\"gemv\",\n{\"operator\":\"gemv\",\"n\":10,\"k\":10}", "1 expected a key"},
         {"{}\n{\"operator\":\"gemv\",\"n\":10,\"k\":10}", "1 unknown operator ''"},
         {"{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n{\"n\":1,\"n\":1}\n",
@@ -349,9 +350,9 @@ static void test_both(void **unused)
     assert_true(isnan(records.measured_s[ROOF_METRIC_TIME]));
     assert_non_null(next());
     assert_null(next());
-    assert_string_equal(bad.data, "3 cell 3: an operator does not take context\n"
-                                  "5 cell 4: a model does not take n\n"
-                                  "6 cell 3: an operator does not take context\n"
+    assert_string_equal(bad.data, "3 cell 3: context is for models, not for operators\n"
+                                  "5 cell 4: n is for operators, not for models\n"
+                                  "6 cell 3: context is for models, not for operators\n"
                                   "8 the split has 1 device, not 2: give tp, pp, dp, "
                                   "attention_dp or moe_ep\n");
     roof_records_close(&records);

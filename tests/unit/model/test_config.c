@@ -258,7 +258,7 @@ static void test_nested(void **state)
         assert_false(m->tied);
         assert_true(m->qk_norm && m->post_norms); /* the family is that of the inner object */
         assert_string_equal(m->remarks[0],
-                            "the language model alone: the encoder of images is not counted");
+                            "only the language model is counted, not its vision encoder");
         assert_null(m->remarks[1]);
         has_layers(m, "wwwww.w");
     }
@@ -401,11 +401,12 @@ static void test_contradictions(void **state)
     roof_model_free(llama("\"padded_vocab_size\": 128, \"n_positions\": 9, \"n_ctx\": 8"));
     refused("{" SIZES ",\n\"model_type\": [\"llama\"]}", 2, 15, "model_type must be a string");
     refused("{" SIZES ",\n\"model_type\": \"mamba\"}", 2, 15,
-            "the architecture of model_type mamba is not known: its layers are Mamba-1");
-    refused("{\"text_config\": {" LLAMA "},\n\"model_type\": \"gemma4_unified\"}", 2, 15,
-            "the architecture of model_type gemma4_unified is not known: layers differ in the size "
-            "of their heads, "
-            "and share keys and values");
+            "the architecture of model_type mamba is not supported: its layers are Mamba-1");
+    refused(
+        "{\"text_config\": {" LLAMA "},\n\"model_type\": \"gemma4_unified\"}", 2, 15,
+        "the architecture of model_type gemma4_unified is not supported: layers differ in the size "
+        "of their heads, "
+        "and share keys and values");
     refused("{" LLAMA ", \"num_experts_per_tok\": 2}", 1, 1,
             "each token chooses 2 experts, and how many there are is missing (num_local_experts)");
     roof_model_free(llama("\"num_experts_per_tok\": 2, \"n_routed_experts\": null"));
@@ -619,6 +620,14 @@ static void test_states(void **state)
             "intermediate_size above 0");
     refused("{\"model_type\": \"gemma3n_text\", " SIZES ",\n\"altup_num_inputs\": 1}", 2, 21,
             "altup_num_inputs must be an integer from 2 to 1000000000");
+    refused("{\"model_type\": \"mllama\", " SIZES "}", 1, 1,
+            "cross_attention_layers must be an array with the numbers of layers");
+    refused("{\"model_type\": \"mllama\", " SIZES ",\n\"cross_attention_layers\": []}", 2, 27,
+            "cross_attention_layers must be an array with the numbers of layers");
+    refused("{\"model_type\": \"mllama\", " SIZES ",\n\"cross_attention_layers\": [1, 6]}", 2, 31,
+            "cross_attention_layers must be an integer from 0 to 5");
+    refused("{" LLAMA ",\n\"cross_attention_layers\": [1]}", 2, 27,
+            "the key cross_attention_layers is not supported: some layers attend to images");
     refused("{\"model_type\": \"kimi_linear\", " SIZES ",\n\"linear_attn_config\": 4}", 2, 23,
             "linear_attn_config must be an object");
     refused("{\"model_type\": \"kimi_k3\", " SIZES ", " KDA("1") ",\n\"attn_res_block_size\": 0}",
@@ -711,9 +720,9 @@ static void test_lightning_and_scans(void **state)
     refused("{\"model_type\": \"granitemoehybrid\", " SIZES ", " SSM ",\n\"moe_latent_size\": 8}",
             2, 20, "moe_latent_size is not known with this model_type");
     refused("{" LLAMA ",\n\"moe_latent_size\": 8}", 2, 20,
-            "the key moe_latent_size is not understood: routed experts work on a narrower latent");
+            "the key moe_latent_size is not supported: routed experts work on a narrower latent");
     refused("{" LLAMA ",\n\"attn_layer_period\": 8}", 2, 22,
-            "the key attn_layer_period is not understood: some layers are state-space layers");
+            "the key attn_layer_period is not supported: some layers are state-space layers");
     refused("{\"model_type\": \"jamba\", " SIZES ",\n\"block_size\": 8}", 2, 15,
             "the key block_size is not known and may change the layers; remove it if it does not");
 }
@@ -947,7 +956,7 @@ static void test_remarks(void **state)
     (void)state;
     struct roof_model *m = parse("{" SIZES "}");
     assert_string_equal(m->remarks[0],
-                        "no model_type: taken for a decoder like Llama (pre-norm, gated MLP, no "
+                        "no model_type: read as a decoder like Llama (pre-norm, gated MLP, no "
                         "biases unless the config says so); check the parameters");
     assert_null(m->remarks[1]);
     roof_model_free(m);
@@ -955,8 +964,9 @@ static void test_remarks(void **state)
     assert_null(*m->remarks);
     roof_model_free(m);
     m = family("deepseek_v3", "\"num_nextn_predict_layers\": 1");
-    assert_string_equal(m->remarks[0],
-                        "the layers for multi-token prediction count only when they draft tokens");
+    assert_string_equal(
+        m->remarks[0],
+        "the layers for multi-token prediction (MTP) count only when they draft tokens");
     assert_null(m->remarks[1]);
     roof_model_free(m);
     /* A value of the registry replaces it. */
@@ -992,9 +1002,9 @@ static void test_strangers(void **state)
     static const char *const layers[] = {"......", "......", "......", "......", NULL, "w....."};
     for (size_t i = 0; i < COUNT(members); i++) {
         struct roof_model *const m = family("brandnew", members[i]);
-        assert_string_equal(m->remarks[0],
-                            "unknown model_type brandnew: read like llama, because it has the keys "
-                            "of a plain decoder; biases and norms of its own are not counted");
+        assert_string_equal(
+            m->remarks[0], "unknown model_type brandnew: read like llama, since it has the keys of "
+                           "a plain decoder; biases and norms that llama lacks are not counted");
         assert_null(m->remarks[1]);
         assert_string_equal(traits(m), i == 1 ? "qo" : "");
         if (layers[i] != NULL) {
@@ -1094,7 +1104,7 @@ static void test_zero_experts(void **state)
             2, 22, "num_hidden_layers must be twice num_layers");
     /* In other families these keys are not understood. */
     refused("{" LLAMA ",\n\"zero_expert_num\": 64}", 2, 20,
-            "the key zero_expert_num is not understood: some experts compute nothing");
+            "the key zero_expert_num is not supported: some experts compute nothing");
 }
 
 static void test_refused_chunks(void **state)
@@ -1127,7 +1137,7 @@ static void test_refused_chunks(void **state)
     }
     /* In other families these keys are not understood. */
     refused("{" LLAMA ",\n\"attention_chunk_size\": 64}", 2, 25,
-            "the key attention_chunk_size is not understood: some layers attend within chunks");
+            "the key attention_chunk_size is not supported: some layers attend within chunks");
 }
 
 /* All others are refused, with what speaks against a plain decoder, and families of like names. */
@@ -1171,7 +1181,7 @@ static void test_other_models(void **state)
         char text[512];
         char message[256];
         snprintf(text, sizeof text, "{\n\"model_type\": \"%s\", " SIZES "}", types[i]);
-        snprintf(message, sizeof message, "the architecture of model_type %s is not known",
+        snprintf(message, sizeof message, "the architecture of model_type %s is not supported",
                  types[i]);
         refused(text, 2, 15, message);
         snprintf(text, sizeof text, "{\"text_config\": {\n\"model_type\": \"%s\", " SIZES "}}",
@@ -1179,7 +1189,7 @@ static void test_other_models(void **state)
         refused(text, 2, 15, message);
     }
     refused("{" LLAMA ",\n\"is_encoder_decoder\": true}", 2, 23,
-            "only decoders are known, not encoder-decoder models");
+            "only decoders are supported, not encoder-decoder models");
     roof_model_free(llama("\"is_encoder_decoder\": false"));
 }
 
@@ -1238,6 +1248,10 @@ static const struct published {
     {"llama-3.1-8b", 8030261248, 8030261248, 8030261248, 0, 0, "dimensions of Llama-3-8B"},
     {"llama-3.1-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "dimensions of Llama-3-70B"},
     {"llama-3.3-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "dimensions of Llama-3-70B"},
+    {"llama-3.2-11b-vision", 10670220835, 8030294016, 10.6e9, 1e8, 0,
+     "meta-llama/Llama-3.2-11B-Vision page, digits cut off"},
+    {"llama-3.2-90b-vision", 88593355323, 70553772032, 88.8e9, 25e7, 0,
+     "meta-llama/Llama-3.2-90B-Vision page"},
     {"llama-3.1-405b", 405853388800, 405853388800, 405e9, 1e9, 0, "model card"},
     /* The presets count the tied head a second time: 128256 x 2048 and 128256 x 3072. */
     {"llama-3.2-1b", 1235814400, 1235814400, 1498482688, 0, 262668288, KERAS},
@@ -1256,7 +1270,7 @@ static const struct published {
     {"qwen3-235b-a22b", 235093634560, 22190763520, 235093634560, 0, 0, KERAS},
     {"gemma-2-9b", 9241705984, 9241705984, 9241705984, 0, 0, KERAS},
     {"gemma-2-27b", 27227128320, 27227128320, 27227128320, 0, 0, KERAS},
-    /* With the encoder of images (416,866,032) and the projector (6,194,304), which no token of
+    /* With the vision encoder (416,866,032) and the projector (6,194,304), which no token of
      * text uses. */
     {"gemma-3-27b", 27009346304 + 416866032 + 6194304, 27009346304, 27432406640, 0, 0,
      KERAS " of medgemma_27b"},
@@ -1266,13 +1280,13 @@ static const struct published {
     {"deepseek-v4-flash", 284332241238, 13799633238, 284e9, 5e8, 0,
      "openrouter.ai page of deepseek-v4-flash"},
     /* The size of the weights has a factor for each layer, too, and a factor and a summand for each
-     * of the 1152 elements behind the encoder of images. */
+     * of the 1152 elements behind the vision encoder. */
     {"gemma-4-31b", 31273086512, 30697345280, 31273088876, 0, 60 + 2 * 1152,
      "google/gemma-4-31B-it, parameters of its safetensors"},
     {"gemma-4-26b-a4b", 25805933872, 3822530560, 25805936206, 0, 30 + 2 * 1152,
      "google/gemma-4-26B-A4B-it, parameters of its safetensors"},
     /* With a factor for each layer, and K and V of layers that use those of others (16 with heads
-     * of 256, 4 of 512, and their norms). The encoder of sound has 307,183,904. */
+     * of 256, 4 of 512, and their norms). The audio encoder has 307,183,904. */
     /* With K and V of the last 15 and 10 layers, which use those of others: 2 * 2048 * 512 each. */
     {"gemma-3n-e4b", 6835235568, 6835235568, 6.87e9, 5e6, 15 * 2097152.,
      "llama-bench of ggml-org/llama.cpp, gemma3n E4B"},
@@ -1302,7 +1316,7 @@ static const struct published {
     {"internvl3-8b", 7944373760, 7612820992, 7.94e9, 5e6, 0, "OpenGVLab/InternVL3-8B page"},
     {"glm-4.5v", 107710933120, 13424129664, 108e9, 5e8, 0,
      "zai-org/GLM-4.5V page, size of the weights"},
-    /* The encoder of images has 471,143,920, by the shapes of its tensors. */
+    /* The vision encoder has 471,143,920, by the shapes of its tensors. */
     {"kimi-k2.5", 1026408232448. + 471143920, 32861500928, 1e12, 5e10, 0,
      "moonshotai/Kimi-K2.5 page"},
     {"longcat-flash", 560664980480, 27954818048, 560e9, 1e9, 0, "LongCat-Flash, arXiv 2509.01322"},
@@ -1327,7 +1341,7 @@ static const struct published {
     {"minimax-m3", 427040140160, 25962473856, 427040140160, 0, 0,
      "MiniMaxAI/MiniMax-M3, parameters of its safetensors"},
     {"mimo-v2-flash", 308778780864, 15445936320, 309e9, 5e8, 0, "XiaomiMiMo/MiMo-V2-Flash page"},
-    /* With the encoder of images, its adapter and the projector: 34 layers of 23,803,648 and what
+    /* With the vision encoder, its adapter and the projector: 34 layers of 23,803,648 and what
      * stands around them, 62,608,384. */
     {"llama-4-scout", 107769861120 + 871932416, 17172894720, 109e9, 5e8, 0,
      "meta-llama/Llama-4-Scout-17B-16E-Instruct page"},

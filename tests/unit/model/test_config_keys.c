@@ -31,19 +31,18 @@ static void test_refused(void **state)
         const char *message;
     } cases[] = {
         {"\"compress_ratios\": [4, 128]", 20,
-         "the key compress_ratios is not understood: keys and values are compressed by a ratio for "
+         "the key compress_ratios is not supported: keys and values are compressed by a ratio for "
          "each layer"},
         {"\"hybrid_layer_pattern\": [0, 1]", 25,
-         "the key hybrid_layer_pattern is not understood: layers differ in their attention"},
+         "the key hybrid_layer_pattern is not supported: layers differ in their attention"},
         {"\"routed_expert_hidden_size\": 32", 30,
-         "the key routed_expert_hidden_size is not understood: routed experts work on a narrower "
+         "the key routed_expert_hidden_size is not supported: routed experts work on a narrower "
          "latent"},
-        {"\"encoder_layers\": 6", 19,
-         "the key encoder_layers is not understood: it has an encoder"},
+        {"\"encoder_layers\": 6", 19, "the key encoder_layers is not supported: it has an encoder"},
         {"\"use_cla\": true", 12,
-         "the key use_cla is not understood: some layers use the keys and values of others"},
+         "the key use_cla is not supported: some layers use the keys and values of others"},
         {"\"cla_share_factor\": 2", 21,
-         "the key cla_share_factor is not understood: some layers use the keys and values of "
+         "the key cla_share_factor is not supported: some layers use the keys and values of "
          "others"},
         {"\"moe_topk\": [2, 3]", 13,
          "moe_topk must be an integer, or a list with the same one for each of the 6 layers"},
@@ -111,8 +110,7 @@ static void test_noted(void **state)
     struct roof_model *const m =
         with("\"mystery\": 3, \"wonder\": \"x\", \"layer_kind\": \"y\"", &error);
     assert_non_null(m);
-    assert_string_equal(m->remarks[0],
-                        "unknown keys, which are ignored: mystery, wonder, layer_kind");
+    assert_string_equal(m->remarks[0], "ignored unknown keys: mystery, wonder, layer_kind");
     assert_null(m->remarks[1]);
     roof_model_free(m);
 }
@@ -128,7 +126,7 @@ static void test_root(void **state)
                      ROOF_INVALID);
     assert_memory_equal(error.message, "the key wonder_layers", 21);
     struct roof_model *const m = parse("{\"text_config\": {" SIZES "}, \"mystery\": 2}");
-    assert_string_equal(m->remarks[0], "unknown keys, which are ignored: mystery");
+    assert_string_equal(m->remarks[0], "ignored unknown keys: mystery");
     roof_model_free(m);
 }
 
@@ -162,7 +160,7 @@ static void test_every_config(void **state)
                 assert_non_null(strstr(error.message, keys[k].key));
             } else {
                 assert_int_equal(status, ROOF_OK);
-                assert_string_equal(model->remarks[0], "unknown keys, which are ignored: mystery");
+                assert_string_equal(model->remarks[0], "ignored unknown keys: mystery");
                 assert_null(model->remarks[1]);
             }
             roof_model_free(model);

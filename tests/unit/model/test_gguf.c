@@ -455,7 +455,7 @@ static void test_unknown_tensors(void **state)
     struct roof_model *const m = build(&b, state);
     check_llama(m);
     assert_true(m->file_bytes == LLAMA_BYTES + 4);
-    assert_true(has_note(m, "not known and are not counted"));
+    assert_true(has_note(m, "unknown tensors of the file"));
     roof_model_free(m);
 }
 
@@ -845,7 +845,7 @@ static void test_odd_parts(void **state)
     in_block(&b, 0, "ffn_down_exps.weight", F16, 32, 64, 2);
     struct roof_model *const m = build(&b, state);
     assert_true(m->parallel && m->gated && layer(m, 0)->moe && layer(m, 0)->windowed);
-    assert_true(has_note(m, "sliding window is not known"));
+    assert_true(has_note(m, "which layers have the sliding window"));
     assert_int_equal(m->rotary_dim, 0);
     assert_int_equal(m->expert_intermediate, 32);
     assert_int_equal(FORMAT(m, 0, EXPERT_GATE), ROOF_PRECISION_Q8_0);

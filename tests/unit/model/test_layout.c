@@ -733,19 +733,19 @@ static void test_mixed_refused(void **state)
         const char *quantization;
         int column;
         const char *message;
-    } cases[] = {
-        {"\"quant_algo\": \"NVFP4\", \"group_size\": 32", 63,
-         "quantization_config: of group_size only 16 is known with this method; give the formats "
-         "with layout or class"},
-        {"\"quant_algo\": \"MIXED_PRECISION\"", 25,
-         "quantization_config: MIXED_PRECISION needs an object quantized_layers"},
-        {MIXED(MODULE("model.layers.9999.self_attn.o_proj", "FP8")), 79,
-         "quantization_config: quantized_layers name no weight of this model"},
-        {MIXED(MODULE("model.layers.1.self_attn.o_proj",
-                      "FP8_PB_WO") ", " MODULE("model.layers.2.self_attn.o_proj", "FP8")),
-         115, "quantization_config: quantized_layers whose inputs differ in this way"},
-        {MIXED(MODULE("model.layers.1.self_attn.o_proj", "W9")), 115,
-         "quantization_config: method 'modelopt' W9 is not known"}};
+    } cases[] = {{"\"quant_algo\": \"NVFP4\", \"group_size\": 32", 63,
+                  "quantization_config: group_size must be 16 with this method; give the formats "
+                  "with layout or class"},
+                 {"\"quant_algo\": \"MIXED_PRECISION\"", 25,
+                  "quantization_config: MIXED_PRECISION needs an object quantized_layers"},
+                 {MIXED(MODULE("model.layers.9999.self_attn.o_proj", "FP8")), 79,
+                  "quantization_config: quantized_layers name no weight of this model"},
+                 {MIXED(MODULE("model.layers.1.self_attn.o_proj",
+                               "FP8_PB_WO") ", " MODULE("model.layers.2.self_attn.o_proj", "FP8")),
+                  115,
+                  "quantization_config: quantized_layers with such different formats of inputs"},
+                 {MIXED(MODULE("model.layers.1.self_attn.o_proj", "W9")), 115,
+                  "quantization_config: method 'modelopt' W9 is not supported"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[1024];
         snprintf(text, sizeof text, CONFIG("\"quantization_config\": {%s}"), cases[i].quantization);
@@ -759,8 +759,7 @@ static void test_checkpoint_refused(void **state)
 {
     (void)state;
     struct roof_model *m = load("llama-3-8b");
-    not_applied(m, "checkpoint", ROOF_USAGE, 0, 0,
-                "the config of llama-3-8b says nothing of a quantisation");
+    not_applied(m, "checkpoint", ROOF_USAGE, 0, 0, "the config of llama-3-8b has no quantisation");
     not_applied(m, "q4_k", ROOF_USAGE, 0, 0, "unknown layout 'q4_k'; did you mean q4_k_m");
     not_applied(m, "", ROOF_USAGE, 0, 0, "unknown layout ''; known: ");
     not_applied(m, "/none/such.json", ROOF_IO, 0, 0, "");
@@ -769,24 +768,26 @@ static void test_checkpoint_refused(void **state)
         const char *quantization;
         const char *message;
     } cases[] = {
-        {"{\"quant_method\": \"new\"}", "quantization_config: method 'new' is not known; give the "
-                                        "formats with layout or class"},
+        {"{\"quant_method\": \"new\"}",
+         "quantization_config: method 'new' is not supported; give the "
+         "formats with layout or class"},
         {"{\"quant_method\": \"modelopt\", \"quant_algo\": \"W5\"}",
-         "quantization_config: method 'modelopt' W5 is not known; give the formats with layout "
+         "quantization_config: method 'modelopt' W5 is not supported; give the formats with layout "
          "or class"},
-        {"{\"quant_method\": \"modelopt\"}", "quantization_config: method 'modelopt' is not known"},
+        {"{\"quant_method\": \"modelopt\"}",
+         "quantization_config: method 'modelopt' is not supported"},
         {"{\"quant_method\": \"gptq\", \"bits\": 3}",
-         "quantization_config: method 'gptq' is not known"},
+         "quantization_config: method 'gptq' is not supported"},
         {"{\"quant_method\": \"awq\", \"w_bit\": 8}",
-         "quantization_config: method 'awq' is not known"},
-        {"{}", "quantization_config: method '' is not known"},
-        {"3", "quantization_config: method '' is not known"},
+         "quantization_config: method 'awq' is not supported"},
+        {"{}", "quantization_config: method '' is not supported"},
+        {"3", "quantization_config: method '' is not supported"},
         {"{\"quant_method\": \"bitsandbytes\"}",
-         "quantization_config: one of load_in_8bit and load_in_4bit must be true, and not both"},
+         "quantization_config: exactly one of load_in_8bit and load_in_4bit must be true"},
         {"{\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": false, \"load_in_8bit\": false}",
-         "quantization_config: one of load_in_8bit and load_in_4bit"},
+         "quantization_config: exactly one of load_in_8bit and load_in_4bit"},
         {"{\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"load_in_8bit\": true}",
-         "quantization_config: one of load_in_8bit and load_in_4bit"},
+         "quantization_config: exactly one of load_in_8bit and load_in_4bit"},
         {"{\"quant_method\": \"compressed-tensors\"}",
          "quantization_config: method 'compressed-tensors' needs config_groups"},
     };
@@ -814,18 +815,19 @@ static void test_parts_refused(void **state)
     } cases[] = {
         {BITS("\"8\""), "quantization_config: bits must be a number"},
         {BITS("true"), "quantization_config: bits must be a number"},
-        {GROUP("16"), "quantization_config: groups of 128, 64 and 32 are known, not of 16; give "
+        {GROUP("16"), "quantization_config: groups must have 128, 64 or 32 elements, not 16; give "
                       "the formats with layout or class"},
-        {GROUP("-1"), "quantization_config: groups of 128, 64 and 32 are known, not of -1"},
+        {GROUP("-1"), "quantization_config: groups must have 128, 64 or 32 elements, not -1"},
         {GROUP("\"32\""), "quantization_config: group_size must be a number"},
         {FP8("weight_block_size", "[64, 64]"),
-         "quantization_config: of weight_block_size only [128, 128] is known; give the formats "
+         "quantization_config: weight_block_size must be [128, 128]; give the formats "
          "with layout or class"},
-        {FP8("weight_block_size", "[128, 64]"), "quantization_config: of weight_block_size"},
-        {FP8("weight_block_size", "[64, 128]"), "quantization_config: of weight_block_size"},
-        {FP8("weight_block_size", "[128]"), "quantization_config: of weight_block_size"},
-        {FP8("weight_block_size", "[128, 128, 128]"), "quantization_config: of weight_block_size"},
-        {FP8("weight_block_size", "false"), "quantization_config: of weight_block_size"},
+        {FP8("weight_block_size", "[128, 64]"), "quantization_config: weight_block_size must be"},
+        {FP8("weight_block_size", "[64, 128]"), "quantization_config: weight_block_size must be"},
+        {FP8("weight_block_size", "[128]"), "quantization_config: weight_block_size must be"},
+        {FP8("weight_block_size", "[128, 128, 128]"),
+         "quantization_config: weight_block_size must be"},
+        {FP8("weight_block_size", "false"), "quantization_config: weight_block_size must be"},
         {FP8("kv_cache_quant_algo", "\"FP6\""),
          "quantization_config: kv_cache_quant_algo is none of FP8, INT8 and NVFP4; give the "
          "formats with layout or class"},
@@ -837,7 +839,7 @@ static void test_parts_refused(void **state)
         {FP8("kv_cache_scheme", "true"), "quantization_config: kv_cache_scheme is none of"},
         {"\"kv_cache_quant_algo\": \"FP8\", " FP8("kv_cache_scheme",
                                                   "{\"num_bits\": 8, \"type\": \"int\"}"),
-         "quantization_config: kv_cache_scheme is another than kv_cache_quant_algo"},
+         "quantization_config: kv_cache_scheme contradicts kv_cache_quant_algo"},
         {FP8("ignore", "\"lm_head\""),
          "quantization_config: ignore must be an array of names of modules"},
         {FP8("ignored_layers", "{}"), "quantization_config: ignored_layers must be an array"},
@@ -848,37 +850,37 @@ static void test_parts_refused(void **state)
          "quantization_config: load_in_4bit must be true or false"},
         {BNB("load_in_8bit", "1"), "quantization_config: load_in_8bit must be true or false"},
         {"\"load_in_4bit\": true, " BNB("bnb_4bit_quant_type", "\"nf3\""),
-         "quantization_config: of bnb_4bit_quant_type nf4, and fp4 without"},
+         "quantization_config: bnb_4bit_quant_type must be nf4, or fp4 without"},
         {"\"load_in_4bit\": true, \"bnb_4bit_use_double_quant\": true, " BNB("bnb_4bit_quant_type",
                                                                              "\"fp4\""),
-         "quantization_config: of bnb_4bit_quant_type nf4, and fp4 without"},
+         "quantization_config: bnb_4bit_quant_type must be nf4, or fp4 without"},
         {"\"load_in_4bit\": true, " BNB("bnb_4bit_use_double_quant", "\"no\""),
          "quantization_config: bnb_4bit_use_double_quant must be true or false"},
         {TENSORS("\n[]"), "quantization_config: method 'compressed-tensors' needs config_groups"},
         {TENSORS("{\"a\":\n3}"),
-         GROUPS "weights of such num_bits, type and group_size are not known"},
-        {FP8("dynamic", "{\"-:.*mlp.*\": {}}"),
-         "quantization_config: what dynamic says is not known; give the formats with layout"},
-        {FP8("lm_head", "true"), "quantization_config: what lm_head says is not known"},
+         GROUPS "weights with this num_bits, type and group_size are not supported"},
+        {FP8("dynamic", "{\"-:.*mlp.*\": {}}"), "quantization_config: this value of dynamic is not "
+                                                "supported; give the formats with layout"},
+        {FP8("lm_head", "true"), "quantization_config: this value of lm_head is not supported"},
         {FP8("modules_in_block_to_quantize", "[[\"a\"]]"),
-         "quantization_config: what modules_in_block_to_quantize says is not known"},
-        {FP8("fmt", "\"e5m2\""), "quantization_config: what fmt says is not known"},
+         "quantization_config: this value of modules_in_block_to_quantize is not supported"},
+        {FP8("fmt", "\"e5m2\""), "quantization_config: this value of fmt is not supported"},
         {"\"sparsity_config\": {\"format\":\n\"sparse-24-bitmask\"}, " FP8("bits", "8"),
-         "quantization_config: what format says is not known"},
-        {ONE("\n" KIND("3", "int", "128"), "null"), GROUPS "weights of such"},
-        {ONE("\n" KIND("4", "int", "16"), "null"), GROUPS "weights of such"},
-        {ONE("\n" KIND("4", "int", "-1"), "null"), GROUPS "weights of such"},
-        {ONE("\n" KIND("4", "int", "\"128\""), "null"), GROUPS "weights of such"},
-        {ONE("\n" KIND("8", "complex", "null"), "null"), GROUPS "weights of such"},
-        {ONE("\n" KIND("\"8\"", "float", "null"), "null"), GROUPS "weights of such"},
+         "quantization_config: this value of format is not supported"},
+        {ONE("\n" KIND("3", "int", "128"), "null"), GROUPS "weights with this"},
+        {ONE("\n" KIND("4", "int", "16"), "null"), GROUPS "weights with this"},
+        {ONE("\n" KIND("4", "int", "-1"), "null"), GROUPS "weights with this"},
+        {ONE("\n" KIND("4", "int", "\"128\""), "null"), GROUPS "weights with this"},
+        {ONE("\n" KIND("8", "complex", "null"), "null"), GROUPS "weights with this"},
+        {ONE("\n" KIND("\"8\"", "float", "null"), "null"), GROUPS "weights with this"},
         {ONE(BLOCK("\n[64, 64]"), "null"),
-         "quantization_config: of block_structure only [128, 128] is known"},
+         "quantization_config: block_structure must be [128, 128]"},
         {ONE(KIND("8", "int", "null"), "\n" KIND("6", "float", "null")),
-         GROUPS "inputs of such num_bits and type are not known"},
-        {ONE(KIND("8", "int", "null"), "\n" KIND("4", "float", "16")), GROUPS "inputs of such"},
-        {ONE(KIND("8", "int", "null"), "\ntrue"), GROUPS "inputs of such"},
+         GROUPS "inputs with this num_bits and type are not supported"},
+        {ONE(KIND("8", "int", "null"), "\n" KIND("4", "float", "16")), GROUPS "inputs with this"},
+        {ONE(KIND("8", "int", "null"), "\ntrue"), GROUPS "inputs with this"},
         {TENSORS("{\"a\": {\"targets\": [\"Linear\",\n\"Embedding\"], " FP8_WEIGHTS "}}"),
-         GROUPS "of classes only Linear is known"},
+         GROUPS "the only supported class is Linear"},
         {TENSORS("\n{\"a\": {\"targets\": [\"re:.*w9\", \"\"], " FP8_WEIGHTS "}}"),
          GROUPS "the targets name no weight of this model; give the formats with layout"},
         {TENSORS("{\"a\": {\"targets\":\n\"Linear\", " FP8_WEIGHTS "}}"),
@@ -887,7 +889,7 @@ static void test_parts_refused(void **state)
          "quantization_config: a list of modules must be of strings"},
         {TENSORS("{\"a\": {\"targets\": [\"Linear\"], " FP8_WEIGHTS
                  "}, \"b\":\n{\"targets\": [\"Linear\"], " FP8_WEIGHTS ", " FP8_INPUTS "}}"),
-         "quantization_config: config_groups whose input_activations differ are not known"},
+         "quantization_config: config_groups with different input_activations are not supported"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[1024];
@@ -930,9 +932,10 @@ static void test_exclusions_refused(void **state)
         assert_false(text.failed);
         m = parse(text.data);
         roof_text_free(&text);
-        not_applied(m, "checkpoint", ROOF_INVALID, 2, lists[i].column,
-                    "quantization_config: these lists of modules take too long; give the formats "
-                    "with layout or class");
+        not_applied(
+            m, "checkpoint", ROOF_INVALID, 2, lists[i].column,
+            "quantization_config: matching these lists of modules takes too long; give the formats "
+            "with layout or class");
         roof_model_free(m);
     }
 }

@@ -305,7 +305,7 @@ static void test_tied(void **state)
     llama(&b[2]);
     m = build(&b[2], LLAMA "}", state);
     assert_true(m->tied);
-    assert_true(has_remark(m, "taken for the table of the embedding"));
+    assert_true(has_remark(m, "shares the weights of the embedding"));
     roof_model_free(m);
 }
 
@@ -318,7 +318,7 @@ static void test_unknown_tensors(void **state)
     struct roof_model *const m = build(&b, LLAMA "}", state);
     check_llama(m); /* one small vector does not change what norms are stored in */
     assert_true(m->file_bytes == LLAMA_BYTES + 4);
-    assert_true(has_remark(m, "not known and are not counted"));
+    assert_true(has_remark(m, "unknown tensors of the file"));
     roof_model_free(m);
 }
 
@@ -884,7 +884,7 @@ static void test_index(void **state)
     assert_null(m->remarks[0]);
     roof_model_free(m);
     /* one file alone is not the model */
-    expect_bad(quantised, one, ROOF_INVALID, "is read by their index");
+    expect_bad(quantised, one, ROOF_INVALID, "of a model in several files");
     /* named, but not there; there, but not named; there, but elsewhere */
     write_index(index, lines, count + 1);
     expect_bad(quantised, index, ROOF_INVALID, "model.extra is not in m-2.safetensors");

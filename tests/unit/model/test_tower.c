@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "model/audio.h"
 #include "model/graph.h"
 #include "model/tower.h"
 
@@ -66,6 +67,9 @@
     "\"num_hidden_layers\": 27, \"num_attention_heads\": 16, \"num_key_value_heads\": 16, "        \
     "\"head_dim\": 72, \"patch_size\": 16, \"pooling_kernel_size\": 3, "                           \
     "\"position_embedding_size\": 10240, \"standardize\": true}"
+#define MLLAMA_SIZES(sizes)                                                                        \
+    "\"vision_config\": {\"model_type\": \"mllama_vision_model\", \"image_size\": 560" sizes "}"
+#define MLLAMA MLLAMA_SIZES("")
 #define MODEL(type, text, vision) "{\"model_type\": \"" type "\", " TEXT(text) ", " vision "}"
 
 /* Returns the parameters of the encoder alone. */
@@ -116,6 +120,13 @@ static void test_parameters(void **state)
          * InternViT-300M; a norm of 4096, and two products. */
         {MODEL("internvl_chat", "llama", INTERNVIT(DYNAMIC)),
          304012288 + 2 * 4096 + 4096 * 64 + 64 + 64 * 64 + 64},
+        /* 40 layers of 4 * 1280^2 + 2 * 1280 * 5120 + 5120 + 1280 + 4 * 1280 = 19,672,320, 8 of
+         * them with two gates; 588 * 1280 for patches, a class token, 1601 positions, 9 canvases of
+         * 4 squares in tables of 1601, 1 and 1 rows of 1280, three gates, two norms; 7680 * 64 and
+         * 64 behind them. */
+        {MODEL("mllama", "llama", MLLAMA), 40 * 19672320. + 16 + 588 * 1280 + 1602 * 1280 +
+                                               9 * 4 * 1603. * 1280 + 3 + 4 * 1280 + 7680 * 64 +
+                                               64},
         /* 45 layers of 4 * 3200^2 + 2 * 3200 * 12800 + 12800 + 8 * 3200 = 122,918,400. */
         {MODEL("internvl_chat", "llama", INTERNVIT_6B), 45 * 122918400. + 588 * 3200 + 3200 +
                                                             1025 * 3200 + 3200 + 2 * 12800 +
@@ -143,13 +154,14 @@ static void test_inner_sizes(void **state)
     assert_near(active, 6738939904, 0);
     assert_int_equal(m->tower.layers, 23);
     assert_int_equal(m->tower.skipped, 1);
-    assert_string_equal(m->remarks[0], "text_config leaves out sizes: those of its class are used");
+    assert_string_equal(m->remarks[0],
+                        "text_config leaves out sizes, which are those of its class");
     assert_null(m->remarks[1]);
     roof_model_free(m);
 }
 
-#define SOUND(type, audio) "{\"model_type\": \"" type "\", " TEXT("llama") ", " audio "}"
-#define GEMMA4_SOUND                                                                               \
+#define AUDIO(type, audio) "{\"model_type\": \"" type "\", " TEXT("llama") ", " audio "}"
+#define GEMMA4_AUDIO                                                                               \
     "\"audio_config\": {\"hidden_size\": 1024, \"num_hidden_layers\": 12, "                        \
     "\"num_attention_heads\": 8, \"subsampling_conv_channels\": [128, 32], "                       \
     "\"conv_kernel_size\": 5, \"output_proj_dims\": 1536}"
@@ -157,44 +169,93 @@ static void test_inner_sizes(void **state)
     "\"audio_config\": {\"d_model\": 1280, \"encoder_layers\": 32, \"encoder_ffn_dim\": 5120, "    \
     "\"encoder_attention_heads\": 20, \"num_mel_bins\": 128, \"max_source_positions\": 1500}"
 
+#define GEMMA3N_AUDIO                                                                              \
+    "\"audio_config\": {\"hidden_size\": 1536, \"conf_num_hidden_layers\": 12, "                   \
+    "\"conf_num_attention_heads\": 8, \"conf_reduction_factor\": 4, \"vocab_size\": 128}"
+#define NO_SIZES "\"audio_config\": {}"
+
 /*
- * The weights of encoders of sound count. Qwen2-Audio-7B has 8,397,094,912 parameters, of which
- * 7,754,878,976 are those of its language model, which is 4096 wide; its encoder is Whisper's: two
- * convolutions of 492,800 and 4,916,480, 1,920,000 of positions, 32 layers of 19,676,160 and a norm
- * of 2560. Gemma 4 E2B has what test_config.c derives, with 1536.
+ * Qwen2-Audio-7B has 8,397,094,912 parameters, of which 7,754,878,976 are those of its language
+ * model, which is 4096 wide; its encoder is Whisper's: two convolutions of 492,800 and 4,916,480,
+ * 1,920,000 of positions, 32 layers of 19,676,160 and a norm of 2560. Gemma 4 E2B has what
+ * test_config.c derives, with 1536. Gemma 3n has two convolutions of 1152 and 36,864 with norms of
+ * 160, 1024 x 1536 behind them, 12 layers of two MLPs of 8 x 1536^2, 8 x 1536^2 of attention and
+ * convolution, 14 x 1536 of norms and taps, and 192 scales, 129 x 1536 of a table, 1536 of a norm.
  */
-static void test_sound(void **state)
+static void test_audio(void **state)
 {
     (void)state;
     static const double whisper = 492800 + 4916480 + 1920000 + 32 * 19676160. + 2560;
+    static const double gemma3n = 1152 + 36864 + 160 + 1024 * 1536. +
+                                  12 * (24 * 1536. * 1536 + 14 * 1536 + 192) + 130 * 1536.;
     static const struct {
         const char *text;
         double count;
-        const char *note;
+        const char *note; /* NULL: none */
     } rows[] = {
-        {SOUND("qwen2_audio", WHISPER), 8397094912 - 7754878976 - 1281. * (4096 - 64),
-         "the encoder of sound counts in memory alone"},
-        {SOUND("qwen2_audio", WHISPER), whisper + 1281 * 64,
-         "the encoder of sound counts in memory alone"},
-        {SOUND("voxtral", WHISPER), whisper + 5120 * 64 + 64 * 64,
-         "the encoder of sound counts in memory alone"},
-        {SOUND("gemma4", GEMMA4_SOUND), 307183904 - 1536. * (1536 - 64),
-         "the encoder of sound counts in memory alone"},
-        {SOUND("ultravox", WHISPER), 0, "the encoder of sound is not counted"},
-        {SOUND("voxtral", "\"audio_config\": {\"hidden_size\": 4}"), 0,
-         "the encoder of sound is not counted"},
+        {AUDIO("qwen2_audio", WHISPER), 8397094912 - 7754878976 - 1281. * (4096 - 64), NULL},
+        {AUDIO("qwen2_audio", WHISPER), whisper + 1281 * 64, NULL},
+        {AUDIO("voxtral", WHISPER), whisper + 5120 * 64 + 64 * 64, NULL},
+        {AUDIO("gemma4", GEMMA4_AUDIO), 307183904 - 1536. * (1536 - 64), NULL},
+        {AUDIO("gemma3n", GEMMA3N_AUDIO), gemma3n + 1536 * 64, NULL},
+        /* What a config leaves out has the size of its class. */
+        {AUDIO("qwen2_audio", NO_SIZES), whisper + 1281 * 64, NULL},
+        {AUDIO("voxtral", NO_SIZES), whisper + 5120 * 64 + 64 * 64, NULL},
+        {AUDIO("gemma4", NO_SIZES), 307183904 - 1536. * (1536 - 64), NULL},
+        {AUDIO("gemma3n", NO_SIZES), gemma3n + 1536 * 64, NULL},
+        {AUDIO("ultravox", WHISPER), 0, "the audio encoder is not counted"},
+        {AUDIO("voxtral", "\"audio_config\": {\"hidden_size\": 4}"), 0,
+         "the audio encoder is not counted"},
+        {AUDIO("voxtral", "\"audio_config\": {\"hidden_size\": 60, \"num_hidden_layers\": 1, "
+                          "\"num_attention_heads\": 6, \"intermediate_size\": 100}"),
+         0, "the audio encoder is not counted"},
+        {AUDIO("gemma4", "\"audio_config\": {\"num_attention_heads\": 7}"), 0,
+         "the audio encoder is not counted"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *const m = parse(rows[i].text);
         assert_near(encoder_parameters(m), rows[i].count, 0);
-        assert_string_equal(m->remarks[0], rows[i].note);
-        assert_null(m->remarks[1]);
+        assert_string_equal(m->remarks[0] == NULL ? "" : m->remarks[0],
+                            rows[i].note == NULL ? "" : rows[i].note);
         roof_model_free(m);
     }
-    /* Scales of channels: an output of each matrix, the last of which is 64 wide. */
-    struct roof_model *const m = parse(SOUND("qwen2_audio", WHISPER));
-    assert_near(m->sound.channels, 2 * 1280 + 32 * (4 * 1280 + 5120 + 1280) + 64, 0);
-    roof_model_free(m);
+}
+
+/* Derived by hand from the rules in docs/formulas.md ("Audio"). */
+static void test_clips(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t seconds;
+        struct roof_clip clip; /* windows, frames, rows, results, tokens */
+    } rows[] = {
+        {AUDIO("qwen2_audio", WHISPER), 30, {1, 3000, 1500, 750, 750}},
+        {AUDIO("qwen2_audio", WHISPER), 10, {1, 3000, 1500, 750, 250}},
+        {AUDIO("qwen2_audio", WHISPER), 1, {1, 3000, 1500, 750, 25}},
+        {AUDIO("voxtral", WHISPER), 1, {1, 3000, 1500, 375, 375}},
+        {AUDIO("voxtral", WHISPER), 30, {1, 3000, 1500, 375, 375}},
+        {AUDIO("voxtral", WHISPER), 31, {2, 6000, 3000, 750, 750}},
+        {AUDIO("voxtral", WHISPER), 1800, {60, 180000, 90000, 22500, 22500}},
+        /* 479,839 / 160 = 2998.99; 1500, 750. */
+        {AUDIO("gemma4", GEMMA4_AUDIO), 30, {1, 2999, 750, 750, 750}},
+        /* 15,839 / 160 = 98.99; 50, 25. */
+        {AUDIO("gemma4", GEMMA4_AUDIO), 1, {1, 99, 25, 25, 25}},
+        /* 479,487 / 160 = 2996.8; 1499, 750; every fourth of 750. */
+        {AUDIO("gemma3n", GEMMA3N_AUDIO), 30, {1, 2997, 750, 188, 188}},
+        {AUDIO("gemma3n", GEMMA3N_AUDIO), 2, {1, 197, 50, 13, 188}},
+        {AUDIO("gemma3n", NO_SIZES), 2, {1, 197, 50, 13, 188}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct roof_model *const m = parse(rows[i].text);
+        const struct roof_clip clip = roof_audio_clip(&m->audio, rows[i].seconds);
+        assert_int_equal(clip.windows, rows[i].clip.windows);
+        assert_int_equal(clip.frames, rows[i].clip.frames);
+        assert_int_equal(clip.rows, rows[i].clip.rows);
+        assert_int_equal(clip.results, rows[i].clip.results);
+        assert_int_equal(clip.tokens, rows[i].clip.tokens);
+        roof_model_free(m);
+    }
 }
 
 /* Derived by hand from the rules in docs/formulas.md ("Images"). */
@@ -242,6 +303,13 @@ static void test_images(void **state)
          1000, 250, 4, 32, 32, 1024},
         /* The ratio counts, and no thumbnail is made of one square. */
         {MODEL("internvl", "llama", INTERNVIT("")), 300, 200, 7, 32, 32, 1792},
+        /* The encoder has four squares whatever the image fills. 2 x 2 shrink it least; one has
+         * room for it; 3 x 1 enlarge it by 1.12. */
+        {MODEL("mllama", "llama", MLLAMA), 1280, 720, 4, 40, 40, 4 * 1601},
+        {MODEL("mllama", "llama", MLLAMA), 560, 560, 4, 40, 40, 1601},
+        {MODEL("mllama", "llama", MLLAMA), 1500, 500, 4, 40, 40, 3 * 1601},
+        {MODEL("mllama", "llama", MLLAMA_SIZES(", \"max_num_tiles\": 1")), 1280, 720, 1, 40, 40,
+         1601},
         /* As Qwen2.5-VL; at most 6144 tokens: 4000 x 3000 pixels are 1.57837^2 times too many. */
         {MODEL("glm4v_moe", "llama", GLM45V), 1280, 720, 1, 92, 52, 1196},
         {MODEL("glm4v_moe", "llama", GLM45V), 4000, 3000, 1, 180, 134, 6030},
@@ -272,9 +340,12 @@ static void test_images(void **state)
         assert_int_equal(image.columns, rows[i].columns);
         assert_int_equal(image.rows, rows[i].rows);
         assert_int_equal(image.tokens, rows[i].tokens);
+        const int64_t patches = image.squares * image.columns * image.rows;
+        const int64_t embedded = patches + (m->tower.class_token ? image.squares : 0);
+        assert_int_equal(roof_tower_embedded(&m->tower, &image), embedded);
+        /* 1601 rows are filled up to 1608 where there are so many. */
         assert_int_equal(roof_tower_rows(&m->tower, &image),
-                         image.squares *
-                             (image.columns * image.rows + (m->tower.class_token ? 1 : 0)));
+                         embedded + (m->tower.crossed ? 7 * image.squares : 0));
         roof_model_free(m);
     }
 }
@@ -308,17 +379,17 @@ static void test_unknown_keys(void **state)
                        "\"mystery\": null, \"wonder\": [1]}}");
     assert_int_equal(m->tower.layers, 2);
     assert_string_equal(m->remarks[0],
-                        "unknown keys of vision_config, which are ignored: num_experts, wonder");
+                        "ignored unknown keys of vision_config: num_experts, wonder");
     assert_null(m->remarks[1]);
     roof_model_free(m);
 }
 
 #define NOT_TOGETHER                                                                               \
-    "the language model alone: the encoder of images is not counted, because vision_config has "   \
-    "sizes that do not go together"
+    "only the language model is counted, not its vision encoder, because sizes in vision_config "  \
+    "contradict each other"
 #define NOT_KNOWN                                                                                  \
-    "the language model alone: the encoder of images is not counted, because it has a value that " \
-    "is not known: "
+    "only the language model is counted, not its vision encoder, because vision_config has "       \
+    "an unknown value of "
 #define SQUARE(hidden, layers, side)                                                               \
     "\"vision_config\": {\"hidden_size\": " hidden ", \"num_hidden_layers\": " layers              \
     ", \"num_attention_heads\": 4, \"intermediate_size\": 9, \"patch_size\": 14, "                 \
@@ -362,9 +433,9 @@ static void test_left_out(void **state)
         const char *note; /* its begin */
     } rows[] = {
         {MODEL("florence2", "llama", SIGLIP),
-         "the language model alone: the encoder of images is not counted"},
+         "only the language model is counted, not its vision encoder"},
         {MODEL("llava", "llama", "\"vision_config\": {\"model_type\": \"siglip_vision_model\"}"),
-         "the language model alone: the encoder of images is not counted"},
+         "only the language model is counted, not its vision encoder"},
         {MODEL("llava", "llama", "\"vision_feature_layer\": [-2, -5], " CLIP),
          NOT_KNOWN "vision_feature_layer"},
         {MODEL("llava", "llama", "\"vision_feature_layer\": 25, " CLIP),
@@ -376,6 +447,12 @@ static void test_left_out(void **state)
                "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"intermediate_size\": 9, "
                "\"patch_size\": 16, \"image_size\": 1024}"),
          NOT_KNOWN "vision_feature_select_strategy"},
+        /* Five results of 1280 elements stand beside the last one, and 1000 squares are the most.
+         */
+        {MODEL("mllama", "llama", MLLAMA_SIZES(", \"intermediate_layers_indices\": [3, 7]")),
+         NOT_KNOWN "vision_output_dim"},
+        {MODEL("mllama", "llama", MLLAMA_SIZES(", \"max_num_tiles\": 1001")),
+         NOT_KNOWN "max_num_tiles"},
         {MODEL("internvl_chat", "llama", INTERNVIT("\"min_dynamic_patch\": 2, ")),
          NOT_KNOWN "min_dynamic_patch"},
         {MODEL("internvl_chat", "llama", INTERNVIT("\"downsample_ratio\": 0.3, ")), NOT_TOGETHER},
@@ -385,14 +462,14 @@ static void test_left_out(void **state)
                "\"merge_kernel_size\": [2, 3]}"),
          NOT_KNOWN "merge_kernel_size"},
         {MODEL("gemma3", "gemma3_text", "\"vision_config\": {\"hidden_size\": 9}"),
-         "the language model alone: the encoder of images is not counted, because vision_config "
+         "only the language model is counted, not its vision encoder, because vision_config "
          "lacks num_hidden_layers"},
         {MODEL("gemma3", "gemma3_text",
                "\"mm_tokens_per_image\": 200, \"vision_config\": {\"hidden_size\": 64, "
                "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"intermediate_size\": 9, "
                "\"patch_size\": 14, \"image_size\": 896}"),
-         "the language model alone: the encoder of images is not counted, because vision_config "
-         "has sizes that do not go together"},
+         "only the language model is counted, not its vision encoder, because sizes in "
+         "vision_config contradict each other"},
         /* 65 elements in four heads. */
         {MODEL("gemma3", "gemma3_text", SQUARE("65", "2", "896")), NOT_TOGETHER},
         {MODEL("gemma3", "gemma3_text", SQUARE("64", "5000", "896")), NOT_TOGETHER},
@@ -452,11 +529,11 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters),   cmocka_unit_test(test_images),
-        cmocka_unit_test(test_inner_sizes),  cmocka_unit_test(test_sound),
-        cmocka_unit_test(test_windows),      cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_unknown_keys), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_ratio),
+        cmocka_unit_test(test_parameters),  cmocka_unit_test(test_images),
+        cmocka_unit_test(test_inner_sizes), cmocka_unit_test(test_audio),
+        cmocka_unit_test(test_clips),       cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_left_out),    cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_ratio),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static void test_refused(void **unused)
                  {"constant_w=40", "byte_pj"},
                  {"byte_pj=1", "flop_pj.fp16"},
                  {"flop_pj.fp16=1", NULL},
-                 {"power_cap_w=40", "leaves nothing"}};
+                 {"power_cap_w=40", "is not above the constant power"}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         struct roof_error error = {0};
         struct roof_prediction p;

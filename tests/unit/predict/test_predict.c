@@ -213,7 +213,7 @@ static void test_invalid(void **unused)
     struct roof_workload w = workload(ROOF_OPERATOR_GEMM, SHAPE(.m = 1, .n = 1));
     assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_USAGE);
     assert_int_equal(error.status, ROOF_USAGE);
-    assert_non_null(strstr(error.message, "needs k N"));
+    assert_non_null(strstr(error.message, "needs k ("));
     assert_near(p.time_s, 7, EXACT);
     assert_near(p.flops, 8, EXACT);
     assert_int_equal(roof_predict(&p, &w, device, NULL), ROOF_USAGE);

@@ -33,7 +33,7 @@ static void test_causes(void **unused)
         {LIKE ", \"sm_count\": 9, \"boost_clock_mhz\": 9, \"l2_bytes\": 9}", ROOF_PRECISION_FP32,
          "the peak of fp32 on chip is unknown"},
         {LIKE ", \"sm_count\": 9, \"boost_clock_mhz\": 9, \"l2_bytes\": 9}", ROOF_PRECISION_INT4,
-         "no kernel like this was measured"},
+         "no similar kernel was measured"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_hardware *const device = parse_device(cases[i].device);

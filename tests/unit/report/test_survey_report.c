@@ -166,7 +166,7 @@ static void test_text_of_others(void **state)
     /* Neither peaks for the formats nor kernels are known: it says so, and shows dashes. */
     assert_string_equal(cell(text, "<summary>All operators", "lm_head", RIDGE), "-");
     assert_string_equal(cell(text, "## Hardware", "peak fp16, matrix", 1), "-");
-    assert_non_null(strstr(text, "no known peak for what these operators run at"));
+    assert_non_null(strstr(text, "no known peak for the format in which these operators compute"));
     assert_non_null(strstr(text, "Expected times are unknown (\"-\"): no kernels of a device like "
                                  "a\\|b were measured.\n"));
     assert_non_null(strstr(text, "the capacity of the device is unknown"));
