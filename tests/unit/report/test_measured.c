@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* The peak of a matrix unit, in hardware.json and in its reports. */
-#include "support.h"
+/* The peak of a matrix unit, in hardware.json and in its reports; a measured step of a model. */
+#include "models.h"
 
 #include "measure/device.h"
 #include "report/measure_report.h"
+#include "report/step_report.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* The peak of the matrix unit is the fastest product, 2 * 1000^3 FLOPs in 2.5 us, and not the
  * slower one that its probe ran; in four digits it is rounded up, as 800.04 TFLOPS are not 800. */
@@ -35,6 +37,50 @@ static void test_peak_is_the_fastest_product(void **state)
     }
     measured.device.host = true; /* the kernels of a CPU are its probes */
     assert_true(roof_measured_peak(&measured, ROOF_COMPUTE_MATRIX, ROOF_PRECISION_BF16) == 700e12);
+}
+
+/* Times of an operator are those of one run; what a report has are those of all its runs, and their
+ * share of the step. */
+static void test_rows_of_a_step(void **state)
+{
+    static struct roof_model_prediction p;
+    static struct roof_measured_step step;
+    struct roof_hardware *const h100 = load_calibrated("h100-sxm");
+    struct roof_model *const model = load("llama-3-8b");
+    struct roof_text text[2] = {ROOF_TEXT_INIT, ROOF_TEXT_INIT};
+    static const char *const shown[] = {
+        "  many                        32         3.2 ms      80%  "
+        "      3.52 ms   +10.0%       50%\n"
+        "  one                          1         800 us      20%  "
+        "       400 us   -50.0%       25%\n",
+        "| many     |    32 |   3.2 ms | 80.0% |  3.52 ms | +10.0% |    50.0% |\n"
+        "| one      |     1 |   800 us | 20.0% |   400 us | -50.0% |    25.0% |\n"};
+    (void)state;
+    const struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 1000);
+    infer_into(&p, model, &s, h100);
+    p.node[0].node.name = "one";
+    p.node[1].node.name = "many";
+    p.node[0].node.count = 1;
+    p.node[1].node.count = 32;
+    p.node[0].prediction.expected_s = 400e-6;
+    p.node[0].prediction.time_s = 200e-6;
+    p.node[1].prediction.expected_s = 110e-6;
+    p.node[1].prediction.time_s = 50e-6;
+    step = (struct roof_measured_step){.prediction = &p, .count = 2, .time_s = 4e-3};
+    (void)snprintf(step.device.name, sizeof step.device.name, "a device");
+    step.row[0] = (struct roof_measured_node){.node = &p.node[0], .runs = 1, .time_s = 800e-6};
+    step.row[1] = (struct roof_measured_node){.node = &p.node[1], .runs = 32, .time_s = 100e-6};
+    roof_report_step_text(&text[0], &step, false);
+    roof_report_step_markdown(&text[1], &step, false);
+    for (int i = 0; i < 2; i++) {
+        if (strstr(text[i].data, shown[i]) == NULL ||
+            strstr(text[i].data, "measured on a device, expected of h100-sxm") == NULL) {
+            fail_msg("%s", text[i].data);
+        }
+        roof_text_free(&text[i]);
+    }
+    roof_model_free(model);
+    free_calibrated(h100);
 }
 
 /* The matrix unit of a CPU has the peak of its probe; if it is not used, the report says why. */
@@ -68,6 +114,7 @@ static void test_matrix_unit_of_a_cpu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_peak_is_the_fastest_product),
-                                       cmocka_unit_test(test_matrix_unit_of_a_cpu)};
+                                       cmocka_unit_test(test_matrix_unit_of_a_cpu),
+                                       cmocka_unit_test(test_rows_of_a_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
