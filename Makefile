@@ -230,6 +230,8 @@ $(FAKES): tests/fake/fake.h $(BUILD)/command
 	$(filter-out -fsanitize% -fno-sanitize% --coverage,$(COMPILE)) -shared -fPIC $(LACKS) $(LDFLAGS) \
 	    -Wl,-soname,$(@F) -o $@ $(firstword $(filter %.c,$^))
 
+fakes: $(FAKES)
+
 # The data is JSON in data/ and bytes in the library.
 $(BUILD)/gen/data_files.c: src/catalog/embed.sh $(DATA) $(BUILD)/gen/data_list
 	@mkdir -p $(@D)
@@ -616,6 +618,12 @@ mutate:
 mutate-quick:
 	$(PYTHON) -B tests/mutate.py --known --every 3 --jobs '$(JOBS)'
 
+## mutate-folders: a random sample of wrong code in each of FOLDERS, with the tests that see it (build/mutate; hours)
+FOLDERS ?= chart predict model catalog report decide measure
+SAMPLE  ?= 40
+mutate-folders:
+	$(PYTHON) -B tests/mutate_folders.py $(FOLDERS) --sample $(SAMPLE)
+
 ## bless: rewrite the expected output of the command-line tests, and the options of the manual
 ## (then read the diff)
 bless: $(BIN)
@@ -830,6 +838,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all page check-page calibrate errors check-errors serving charts llama-check measure-check cuda-check gpu-check kernels reports bench bench-now bench-before bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-configs check-kernels check-batch check-project \
-        check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
+        check-browser check-serve check-oracle check-ask oracle mutate mutate-quick mutate-folders fakes bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         dist check-dist sbom release check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/bench/bench.d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

@@ -43,13 +43,13 @@ compare() {
 cat << EOF
 # Errors of the expected time
 
-\`make errors MEASURED=DIR\` writes this page, and [accuracy](accuracy.md) explains its words. All errors are per cent of the measured
-time. MAPE is the mean of |expected / measured - 1| over all rows, including small and launch-bound ones; p90 is its 90th percentile.
+This page compares expected times with measured ones. All errors are per cent of the measured
+time. [accuracy](accuracy.md) explains how the estimate works; \`make errors MEASURED=DIR\` writes this page.
 
 ## What you may believe
 
-The mean error of each kind of work on sizes that no fit saw, by device and stack, with its rows; \`from ID\` is a kernel that another device lends. "In band" is the share of all rows of the device and stack that lie
-between expected_low_us and expected_high_us, which should hold 80% of them. \`best\` are kernels without a stack. Decode steps and whole requests are [below](#whole-models), runs under load in [Serving](#serving).
+Each cell is the mean error of a kind of kernel on sizes that no fit saw, with the number of rows in brackets. \`from ID\` means that another device lends the kernel. "In band" is the share of all rows of the device and stack that lie
+between expected_low_us and expected_high_us, which should hold 80% of them. \`best\` stands for kernels that were measured without a stack. [Whole models](#whole-models) has decode steps and whole requests, and [Serving](#serving) has runs under load.
 
 | device | stack | 16-bit products | of fewer bits | experts | prefill attention | decode attention | vectors | collectives | in band |
 |---|---|---|---|---|---|---|---|---|---|
@@ -69,11 +69,13 @@ jq -rs --slurpfile bands "$work/bands.json" "$helpers"'
     | row' "$@"
 cat << EOF
 
-Devices without rows of their own take the calibration of their family, with a wider band ([which devices](accuracy.md#which-devices)); their \`expected_basis\` is \`nearest\`.
+Devices without rows of their own borrow the calibration of their family, with a wider band ([which devices](accuracy.md#which-devices)); their \`expected_basis\` is \`nearest\`.
+
+In the tables below, MAPE is the mean of |expected / measured - 1| over all rows, including small and launch-bound ones, and p90 is the 90th percentile. \`ideal\` is the MAPE of the lower bound. A negative bias means that expected times are too short.
 
 ## Kernels, on sizes that no fit saw
 
-All devices and stacks of a kernel together, and the worst line of the next table.
+The first table has each kernel over all devices and stacks, with its worst fit.
 
 | kernel | formats | fits | rows | unseen MAPE | worst |
 |---|---|---|---|---|---|
@@ -86,7 +88,7 @@ jq -rs "$helpers"'
        (max_by(.mape) | (.mape | pc) + " (" + .device + " " + .stack + ")")] | row' "$@"
 cat << 'EOF'
 
-Each fit, with its band: measured / expected of eight rows of ten. `best` is a kernel without a stack.
+The second table has each fit with its band, which contains measured / expected of 80% of the rows.
 
 | device | kernel | formats | quantisation | stack | rows | unseen MAPE | band |
 |---|---|---|---|---|---|---|---|
@@ -99,8 +101,8 @@ cat << 'EOF'
 
 ## Beside the aims
 
-Errors on sizes that no fit saw, per device, beside what we aim at. The last column names the part of the rows with the largest error, where the aim is missed: a range of one dimension, or one value. Only parts that hold a tenth of the whole error count (tests/residuals.py). Repeated collections of the same kernels differ by 2%,
-those of two stacks that call the same library by 4 to 9%.
+This table compares the error on sizes that no fit saw with an aim. If the aim is missed, the last column names the part of the rows with the largest error: a range of one dimension, or one value. Only parts with at least a tenth of the whole error count (tests/residuals.py). For comparison: repeated measurements of the same kernel differ by 2%,
+and two stacks that call the same library by 4 to 9%.
 
 EOF
 "$bin" compare "$work/rows.csv" -f csv > "$work/compared.csv"
@@ -109,7 +111,7 @@ cat << 'EOF'
 
 ## Kernels, with the parameters of the files
 
-The same rows as `roofline compare` sees them: the parameters saw them too. `ideal` is the error of the roofline bound.
+These are the errors that `roofline compare` prints for the same rows. The fits saw these rows.
 
 <details>
 <summary>All kernels, by source, device, stack and formats</summary>
@@ -122,7 +124,7 @@ cat << 'EOF'
 
 ## The fastest of the stacks
 
-Shapes that two stacks or more were measured on, the fastest of them against `--stack best`.
+For shapes that were measured on two or more stacks, the table compares the fastest stack with `--stack best`.
 
 <details>
 <summary>The fastest kernels, by source, device and formats</summary>
@@ -139,7 +141,7 @@ cat << 'EOF'
 
 ## Experts that share their tokens unevenly
 
-Rows whose tokens follow a power law, which no fit saw, as if they were routed at random (`routing uniform`).
+In these rows the tokens per expert follow a power law. No fit saw them. The estimate assumes random routing (`routing uniform`).
 
 EOF
 sh tests/measured.sh "$dir" skewed > "$work/skewed.csv"
@@ -148,7 +150,7 @@ cat << 'EOF'
 
 ## A device that no fit saw
 
-The bf16 products of a device, predicted by a fit to every fifth row of the other devices together (`roofline-calibrate --from`).
+The bf16 products of a device were predicted by a fit to every fifth row of the other devices together (`roofline-calibrate --from`).
 
 EOF
 awk -F, 'NR == 1 || ($1 == "aic_gemm" && $16 == "bf16" && $17 == "bf16")' "$work/rows.csv" > "$work/bf16.csv"
@@ -164,7 +166,7 @@ for device in $devices; do
 done
 cat << 'EOF'
 
-With the parameters of one other device, as a device of another family would inherit them; the mean error in brackets:
+The next table uses the parameters of one other device, as a device that borrows them does. The bias is in brackets:
 
 EOF
 echo "| rows of | $(echo "$devices" | sed 's/\([^ ]*\)/from \1/g; s/ from/ | from/g') |"
@@ -180,8 +182,8 @@ for device in $devices; do
 done
 cat << 'EOF'
 
-With a few rows of its own, as `roofline measure` fits them ([from rows to expected times](measuring.md#from-rows-to-expected-times)): 20 or 50 rows of each kernel, drawn at random, begin at the kernels of the device's lenders (data/borrowing.json), and all other rows judge the result. `lent` is the error of the lender's kernels as they are, `all` that of
-the full fit on sizes it did not see. The figures are means over kernels, formats and stacks without a quantisation of their own; "worse" counts those where 20 rows do worse than none.
+The last table shows what a few measured rows gain, as with `roofline measure` ([from rows to expected times](measuring.md#from-rows-to-expected-times)). A fit to 20 or 50 random rows of each kernel starts from the kernels of the device's lenders (data/borrowing.json) and is tested on all other rows. `lent` is the error of the lender's kernels without a fit, and `all` is the error of
+the full fit on sizes that it did not see. The figures are means over kernels, formats and stacks whose measured time includes no quantisation; "worse" counts those for which 20 rows give a larger error than none.
 
 | device | kernels | lent | 20 rows | 50 rows | all | worse |
 |---|---|---|---|---|---|---|
@@ -207,7 +209,7 @@ cat << 'EOF'
 
 ## Whole models
 
-Decode steps, and static batches from the prompt to the last token, of dense models at a batch of 1 to 32, by source. No fit saw any of them. The fits of llama.cpp saw its rows on DGX Spark and RTX 4090, so those are not here but under [llama.cpp](#llamacpp).
+The first two tables have decode steps, and static batches from the prompt to the last token, of dense models at a batch of 1 to 32. No fit saw these rows. The fits of llama.cpp saw its rows on DGX Spark and RTX 4090, so those are under [llama.cpp](#llamacpp) instead.
 
 EOF
 awk -F, '$1 != "llama.cpp" && $10 != "rtx-4090"' "$work/models.csv" > "$work/strangers.csv"
@@ -233,8 +235,11 @@ if [ -f "$dir/more/llamacpp_strix_halo.csv" ]; then
 
 ## llama.cpp
 
-The fits of llama.cpp are to whole passes ([accuracy](accuracy.md#llamacpp)). The table has mean errors with the fit of another device, and with the device's own fit without the rows of the same model. RTX 4090 has rows of one model only, so its own fit leaves out the rows of the same weight format, whose share of the bandwidth it then does not know. The Apple GPUs have one fit, which leaves out the rows of the same device. The columns are the mean time of a token in decode, passes of up to 32 tokens, and prompts at several depths, with the number of rows in brackets. The rows of A100 date from May 2024, when decode in 16 bits reached half its bandwidth; the others are from 2025 and later. The fastest of ROCm, Vulkan and several builds counts.
-The aim for decode was 10%. DGX Spark and Strix Halo meet it; R9700 (19%, two models), the Apple GPUs (22%, devices left out) and RTX 4090 (22%, formats left out) miss it. The aim for prompts was 20%. The Apple GPUs meet it, R9700 has 20%, the others have 23 to 40%. On Strix Halo the rest of the error comes from the choice among kernels by size. Its prompts of 64 to 512 tokens take 0.7 to 1.6 times the expected time, and attention at depths above 16k tokens takes half of it.
+The fits of llama.cpp are to whole passes ([accuracy](accuracy.md#llamacpp)). The table has mean errors in decode, in passes of up to 32 tokens, and in prompts at several depths, with the number of rows in brackets. "itself, without them" is the device's own fit, which leaves out the rows of the same model. RTX 4090 has rows of one model only, so its fit leaves out the rows of the same weight format instead, and does not know that format's share of the bandwidth. The fit of the Apple GPUs leaves out the rows of the same device. All other lines use the fit of another device.
+
+- **Decode.** DGX Spark and Strix Halo meet the aim of 10%. R9700 (19%, two models), the Apple GPUs (22%, devices left out) and RTX 4090 (22%, formats left out) miss it.
+- **Prompts.** The Apple GPUs meet the aim of 20%, R9700 has 20%, and the others have 23 to 40%. On Strix Halo the error comes from kernels that llama.cpp chooses by size: prompts of 64 to 512 tokens take 0.7 to 1.6 times the expected time, and attention at depths above 16k tokens takes half of it.
+- **Rows.** Those of A100 date from May 2024, when decode in 16 bits reached half its bandwidth; the others are from 2025 and later. Among ROCm, Vulkan and several builds the fastest counts.
 
 EOF
     python3 -B tests/llamacpp.py "$bin" "$dir"
@@ -244,7 +249,7 @@ if [ -f "$dir/more/inferencemax_agg.csv" ]; then
 
 ## llama.cpp on a CPU
 
-`make llama-check` measures the machine with 1 and 2 threads and times the llama.cpp of an npm package beside it ([measuring](measuring.md#beside-llamacpp)). These are medians of two turns on an idle virtual machine with two processors of an AMD EPYC (Zen 5). On one thread all decode steps are within 17% and all prefills within 30%; those of q4_0, q8_0 and f16 are within 6 and 30%. Two threads of llama.cpp decode f16 20 to 27% slower than predicted, for a reason that is not known, and small models have short steps that scatter.
+`make llama-check` measures the machine with 1 and 2 threads and times the llama.cpp of an npm package beside it ([measuring](measuring.md#beside-llamacpp)). The figures are medians of two runs on an idle virtual machine with two processors of an AMD EPYC (Zen 5). With one thread all decode steps are within 17% (6% for q4_0, q8_0 and f16) and all prefills within 30%. With two threads llama.cpp decodes f16 20 to 27% slower than predicted, for an unknown reason, and the short steps of the small model vary.
 
 | threads | model | format | decode, ms | expected | error | prefill, ms | expected | error |
 |---|---|---|---|---|---|---|---|---|
@@ -269,14 +274,26 @@ if [ -f "$dir/more/inferencemax_agg.csv" ]; then
 | 2 | wide | q4_k | 4.91 | 5.15 | +5% | 168 | 157 | -6% |
 | 2 | wide | q6_k | 7.19 | 6.38 | -11% | 386 | 344 | -11% |
 
+On a virtual machine with two processors of an Intel Xeon (AVX-512 with VNNI, no AMX) the errors are larger, and two threads of llama.cpp are faster than predicted:
+
+| threads | phase | q4_0, narrow and wide | q8_0, narrow and wide | f16, narrow and wide | limit |
+|---|---|---|---|---|---|
+| 1 | decode | +24, -31% | +10, +11% | +6, +11% | 15% |
+| 2 | decode | +26, +8% | +26, +30% | +22, +18% | 15% |
+| 1 | prefill | -24, -17% | -4, +9% | -3, +12% | 25% |
+| 2 | prefill | +4, +19% | +11, +36% | +9, +29% | 25% |
+
+llama.cpp uses AMX. On a Xeon with AMX, before `measure` had kernels for it, the predicted times of q4_0 and q8_0 were 30 to 190% too long in decode and 40 to 210% in prefill.
+
 ## Host time of engines
 
-The host time of engines ([accuracy](accuracy.md#host-time-of-engines)) was fitted to the static batches above and to the closed loops below with at most 128 users. The errors are means: of whole requests and times per token for steps, and of simulated times to first token for requests.
-Each line has the error of one group without host time (`none`), and with the host time fitted to the other groups (`error`). The last two columns are that host time; the time of a request is under `step us`. **all** has the means of these errors and the fit to all groups, which data/engines keeps if the error falls. Groups have ten rows or more.
+The host time of engines ([accuracy](accuracy.md#host-time-of-engines)) was fitted to the static batches above and to the closed loops below with at most 128 users. The result:
 
-The last lines are the overlap of kernels (in us, under `step us`) in all runs of TensorRT-LLM since 1.2 on B200 below, fitted to the simulated times per token.
+- The error falls for requests, for steps of vLLM of 2024, and for the overlap of kernels. It does not fall for steps of TensorRT-LLM and of vLLM since 0.11, so these have no host time.
+- The requests of SGLang (DeepSeek on B200, median error 55%) do not determine a time. With 26 ms, between those of the other engines, their mean error falls from 59 to 53%.
+- Splitwise (vLLM of 2023, Llama-2-70B on A100) tests vLLM of 2024. Its error falls from 12.1 to 10.2% with two devices, from 36.9 to 34.6% with four, and from 61.8 to 59.5% with eight. Each of its devices adds 4 ms to a step, which no other source shows.
 
-The error falls for requests, for steps of vLLM of 2024, and for the overlap. It does not fall for steps of TensorRT-LLM and of vLLM since 0.11, so these have no host time. The requests of SGLang (DeepSeek on B200, median error 55%) do not determine a time; with 26 ms, between those of the others, their mean error falls from 59 to 53%. Splitwise (vLLM of 2023, Llama-2-70B on A100) tests vLLM of 2024. Its error falls from 12.1 to 10.2% with two devices, from 36.9 to 34.6% with four, and from 61.8 to 59.5% with eight. Each of its devices adds 4 ms to a step, which no other source shows.
+Each line of the table has the mean error of one group without host time (`none`), and with the host time fitted to the other groups (`error`). For steps it is the error of whole requests and of times per token, for requests that of simulated times to first token. The last two columns are the fitted host time; the column `step us` also has the time of a request, and in the last lines the overlap of kernels. **all** has the means of these errors and the fit to all groups, which data/engines keeps if the error falls. Groups have at least ten rows. The overlap was fitted to the simulated times per token in all runs of TensorRT-LLM since 1.2 on B200 below.
 
 EOF
     python3 -B tests/host_times.py "$bin" "$dir"
@@ -284,36 +301,36 @@ EOF
 
 ## Serving
 
-`simulate` against closed loops: InferenceMAX and NVIDIA's own runs (ai-dynamo/aiconfigurator@095f58a, aic-core/src/aiconfigurator_core/systems/silicon_sample.csv, Apache-2.0; measured by SemiAnalysis InferenceMAX,
-Apache-2.0, and by NVIDIA). The recipes of InferenceMAX (SemiAnalysisAI/InferenceX@34bc7c4, benchmarks/single_node) give the layouts, the FP8 cache on B200 and the budgets of a step. In the runs of NVIDIA each engine
-has its defaults ([simulation](simulation.md#how-well-it-does)). The schedulers are those of `--engine`. SGLang looks for requests every tenth step, or every thirtieth from 16 users on (`--recv-interval`), as in the recipes. No drafts are assumed. TPOT and TTFT are
+The table compares `simulate` with closed loops: runs of InferenceMAX and NVIDIA's own (ai-dynamo/aiconfigurator@095f58a, aic-core/src/aiconfigurator_core/systems/silicon_sample.csv, Apache-2.0; measured by SemiAnalysis InferenceMAX,
+Apache-2.0, and by NVIDIA). TPOT and TTFT are
 the medians of |simulated / measured - 1| over the rows, and bias is the median with its sign.
 
-The columns "bare" are without host time. The others have the [host time](accuracy.md#host-time-of-engines) that `simulate --engine` adds by default, of the version of the engine: TensorRT-LLM has the overlap of kernels since 1.2, which InferenceMAX had from the middle of December 2025 on. The time of a request was fitted to the mean errors of these runs. "unseen" is therefore an error of TTFT in runs that no fit saw: the time of a request (10, 20, 30 or 40 ms) is fitted to each half of the line's runs, and judged on the other half. The last two columns also fit the time to launch a kernel of a step with prompts (0 to 120 us) in this way, and show the two fits. The overlap is judged [above](#host-time-of-engines) on models that its fit did not see.
+**Columns.** "bare" is without host time. The other columns have the [host time](accuracy.md#host-time-of-engines) that `simulate --engine` adds by default for the version of the engine; TensorRT-LLM has the overlap of kernels since 1.2, which InferenceMAX ran from the middle of December 2025 on. The time of a request was fitted to the mean errors of these runs, so "unseen" has the error of TTFT in runs that no fit saw: the time of a request (10, 20, 30 or 40 ms) is fitted to each half of the line's runs and tested on the other half. The last two columns also fit the time to launch a kernel of a step with prompts (0 to 120 us) in this way, and show the two fits. The overlap is tested [above](#host-time-of-engines) on models that its fit did not see.
 
-**warm** are the runs of InferenceMAX since 17 January 2026, whose client sends two requests per user before it measures (SemiAnalysisAI/InferenceX pull request 480). In earlier runs the first tenth of the requests also waited for kernels to be compiled or tuned. With SGLang on 10 November 2025 the mean TTFT was 5 to 12 s in all runs of DeepSeek-R1 whose first step had its full budget of 16384 tokens, and at most 2.7 s in those of March 2026. So only warm runs tell about an engine's TTFT.
+**Warm runs** are those of InferenceMAX since 17 January 2026, whose client sends two requests per user before it measures (SemiAnalysisAI/InferenceX pull request 480). In earlier runs the first tenth of the requests also waited for kernels to be compiled or tuned: with SGLang on 10 November 2025 the mean TTFT was 5 to 12 s in all runs of DeepSeek-R1 whose first step had its full budget of 16384 tokens, and at most 2.7 s in those of March 2026. So only warm runs show the TTFT of an engine.
 
-All users ask at once in the beginning, as the clients of benchmarks do (`--warm-up 0`), and each asks ten times in the mean. The copy at hand calls the measured times medians; they are compared with simulated means, because
+**Simulated runs.** The recipes of InferenceMAX (SemiAnalysisAI/InferenceX@34bc7c4, benchmarks/single_node) give the layouts, the FP8 cache on B200 and the token budgets of a step. In the runs of NVIDIA each engine
+has its defaults ([simulation](simulation.md#how-well-it-does)). `--engine` sets the scheduler. SGLang looks for requests every tenth step, or every thirtieth from 16 users on (`--recv-interval`), as in the recipes. No drafts are assumed. All users ask at once in the beginning, as the clients of benchmarks do (`--warm-up 0`), and each asks ten times on average. The source calls the measured times medians, but they are compared with simulated means, because
 they behave like means: the tenth of the requests that waits in the beginning adds half the time of all prompts to a mean, which grows with the users, and nothing to a median.
 
 tests/serving_errors.py reads the rows of the file as follows:
 
-- **Formats.** The file says nvfp4 for all weights of gpt-oss, but only its experts have four bits. On B200 they are multiplied with activations of eight bits: TensorRT-LLM chooses these from SM100 on (get_mxfp4_quant_algo in NVIDIA/TensorRT-LLM@93cb651
+- **Formats.** The file has nvfp4 for all weights of gpt-oss, but only its experts have four bits. On B200 they are multiplied with 8-bit activations: TensorRT-LLM chooses these from SM100 on (get_mxfp4_quant_algo in NVIDIA/TensorRT-LLM@93cb651
   tensorrt_llm/_torch/model_config.py), and the recipe of vLLM asks for them.
 - **Devices.** Two of the exports count parallel experts twice: rows with moe_tp = moe_ep = N state N times the devices. Half of these runs are also in a third export, with the same times to the last digit and moe_tp = 1. The devices of all such rows are divided by N.
-- **Drafts.** No column says which runs draft tokens. For DeepSeek, InferenceMAX had TensorRT-LLM 1.2.0rc6.post2 without drafts and 1.2.0rc6.post3 with them; with four users the latter take about half as long per token. Left out are these runs, those of 14 January 2026, and runs of SGLang in FP8
-  that only one export has.
+- **Drafts.** No column marks runs with draft tokens. For DeepSeek, InferenceMAX had TensorRT-LLM 1.2.0rc6.post2 without drafts and 1.2.0rc6.post3 with them; with four users the latter take about half as long per token. The runs with drafts, those of 14 January 2026, and runs of SGLang in FP8
+  that only one export has are left out.
 - **Repeats.** An export may repeat the runs of another, also under another name of the model. Each run counts once.
-- **Experts in NVFP4.** TensorRT-LLM's kernels were measured with its CUTLASS backend, but InferenceMAX runs its TRTLLM backend, which SGLang calls, too. So the rows of SGLang stand for those of CUTLASS.
-- **Users.** Rows of gpt-oss-120b on H100 at 512 users are left out: they are below the lower bound of that many sequences, so fewer ran. One row states no concurrency.
+- **Experts in NVFP4.** TensorRT-LLM's kernels were measured with its CUTLASS backend, but InferenceMAX runs its TRTLLM backend, which SGLang also calls. So the rows of SGLang replace those of CUTLASS.
+- **Users.** Rows of gpt-oss-120b on H100 at 512 users are left out: their times are below the lower bound for 512 sequences, so fewer ran. One row states no concurrency.
 
-Five things are not simulated, or not by default. The second table shows what three of them change.
+Five effects are not simulated, or not by default. The second table shows what three of them change.
 
-- **Prompts without CUDA graphs** ([accuracy](accuracy.md#host-time-of-engines)). With DeepSeek-R1 in FP4, TensorRT-LLM has the first token of 1024 tokens after 156 ms on four devices and after 159 ms on eight, with four users: it waits for the host. The recipe turns on piecewise graphs for one of these splits (TP 8, EP 8), and there it is 137 ms with 64 users. With `--host-time request=27ms,overlap=1us,launch=90us` the error of DeepSeek-R1 falls, but that of gpt-oss-120b rises.
+- **Prompts without CUDA graphs** ([accuracy](accuracy.md#host-time-of-engines)). With DeepSeek-R1 in FP4, prompts of 1024 tokens and four users, the TTFT of TensorRT-LLM is 156 ms on four devices and 159 ms on eight: it waits for the host. The recipe turns on piecewise graphs for one of these splits (TP 8, EP 8), and there it is 137 ms even with 64 users. With `--host-time request=27ms,overlap=1us,launch=90us` the error of DeepSeek-R1 falls, but that of gpt-oss-120b rises.
 - **Attention DP of TensorRT-LLM.** The recipes have `enable_balance`: prompts wait until each rank has one, for 50 to 60 steps at most. The measured TTFT is 2 to 7 times the simulated one. `batch_wait_timeout_iters` of DeepSeek-R1 in FP8 has the same effect from 64 users on.
-- **Marlin.** vLLM on H100 ran the experts of gpt-oss with Marlin kernels (`VLLM_MXFP4_USE_MARLIN`), but its rows in MXFP4 are those of Triton. The rows of Marlin are in INT4: a prompt of 7373 tokens takes 1.5 times as long with `--class experts=int4_g128`. With them the error of TTFT falls, and that of TPOT rises.
+- **Marlin.** vLLM on H100 ran the experts of gpt-oss with Marlin kernels (`VLLM_MXFP4_USE_MARLIN`), but its measured MXFP4 kernels are those of Triton. Marlin was measured in INT4: a prompt of 7373 tokens takes 1.5 times as long with `--class experts=int4_g128`. With this option the error of TTFT falls, and that of TPOT rises.
 - **Shared experts.** Tokens of a batch share experts, but the estimate assumes that each chooses its own.
-- **Users who drift apart.** NVIDIA's client (ai-dynamo/aiconfigurator@5e16187 src/aiconfigurator/eval, genai-perf) has one length of prompts and answers, so that simulated users stay in step and ask together. With the time of a request they even ask while the engine is idle, so host time makes the errors of these runs larger. The measured users do drift apart, for a reason that no source gives: lengths that vary by 10% come nearer to them. Their TTFT scatters, too: with prompts of 1024 and 512 generated tokens it is 226 ms with 32 users on one device and 1981 ms with 128 users on four.
+- **Users who drift apart.** NVIDIA's client (ai-dynamo/aiconfigurator@5e16187 src/aiconfigurator/eval, genai-perf) has one length of prompts and answers, so that simulated users stay in step and ask together. With the time of a request they ask while the engine is idle, so host time makes the errors of these runs larger. The measured users do drift apart; no source gives the reason. A simulation with lengths that vary by 10% is closer to them. The measured TTFT also varies widely: with prompts of 1024 and 512 generated tokens it is 226 ms with 32 users on one device and 1981 ms with 128 users on four.
 
 EOF
     python3 -B tests/serving_errors.py "$bin" "$dir/more/inferencemax_agg.csv"
@@ -323,14 +340,16 @@ if [ -f "$dir/more/mlperf_llm.csv" ]; then
 
 ## Offline throughput
 
-The greatest expected tokens/s of a device against the Offline scenario of MLPerf Inference, closed division (mlcommons/inference_results_v4.1, v5.1 and v6.0, as gbeezybez/inference_results_v6.0@232fbf9 has it; Apache-2.0). No fit saw any of them. The plan is the best of tensor parallel 1 to 8 and of batches up to the memory (`predict model`), with an FP8 cache, and kernels of TensorRT-LLM, or on AMD the best of all that were measured.
-The error is the median of |expected / measured - 1| over the runs, whose software differs within a round.
+The table compares the highest expected tokens/s of a device with the Offline scenario of MLPerf Inference, closed division (mlcommons/inference_results_v4.1, v5.1 and v6.0, as gbeezybez/inference_results_v6.0@232fbf9 has it; Apache-2.0). No fit saw these runs. The plan is the best of tensor parallel 1 to 8 and of all batches that fit in memory (`predict model`), with an FP8 cache and kernels of TensorRT-LLM, or on AMD the fastest that were measured.
+The error is the median of |expected / measured - 1| over the runs of a round, whose software differs.
 
-- **Lengths.** The data sets are fixed, but their documents state only the mean answers: 294.45 tokens for llama2-70b and 684.68 for llama3.1-405b (mlcommons/inference, language/llama2-70b/README.md and language/llama3.1-405b/README.md). The rows have their own mean answers since v5.1. The mean prompt of llama2-70b is 221 tokens, counted with MLPerf's template, and that of llama3.1-405b 9400, as MLCommons says (both by mannysinghx/chipdesignsoftware, C1 Result). All requests have the mean lengths.
+- **Software.** H100 gained 29% from v4.1 to v5.1, and MI300X 16%.
+- **B200** has been a fifth faster than expected since v5.1, for an unknown reason.
+- **H100 PCIe** reaches less than half of the expected rate: none of its kernels were measured, and its power limit of 350 W is not in the estimate.
+- **MI355X.** Its one run in FP8 is as fast as those in FP4.
+- **Lengths.** The documents of the data sets state only the mean answers: 294.45 tokens for llama2-70b and 684.68 for llama3.1-405b (mlcommons/inference, language/llama2-70b/README.md and language/llama3.1-405b/README.md). Runs since v5.1 state their own mean answers. The mean prompt is 221 tokens for llama2-70b, counted with MLPerf's template, and 9400 for llama3.1-405b, according to MLCommons (both by mannysinghx/chipdesignsoftware, C1 Result). All requests have the mean lengths.
 - **Formats.** Runs of v4.1 state none: they count as FP8, and as NVFP4 on B200. FP4 on AMD is MXFP4.
 - **Runs.** llama2-70b-99 and llama2-70b-99.9 are often one run, which then counts once.
-
-Software moves: H100 gained 29% from v4.1 to v5.1, and MI300X 16%. B200 is faster than expected, by a fifth since v5.1; why is not known. H100 PCIe reaches less than half of it: none of its kernels were measured, and its power limit of 350 W is not in the estimate. The one run of MI355X in FP8 is as fast as those in FP4.
 
 EOF
     python3 -B tests/mlperf_errors.py "$bin" "$dir/more/mlperf_llm.csv"
@@ -339,7 +358,7 @@ cat << 'EOF'
 
 ## The largest errors of products
 
-Groups of one m, with the parameters of the files.
+These are the groups of rows with the same m that have the largest errors, with the parameters of the files.
 
 | device | formats | quantisation | stack | m | rows | MAPE | bias |
 |---|---|---|---|---|---|---|---|

@@ -83,6 +83,8 @@ TESTS = {
 }
 MODULES = ["operator", "workload", "predict", "scenario", "stage", "graph", "model_size", "sweep",
            "recommend"]
+# Of these a sample of more kinds of mistakes is tried by tests/mutate_folders.py.
+FOLDERS = ["chart", "predict", "model", "catalog", "report", "decide", "measure"]
 # Command lines that are compared when no unit test notices.
 CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware",
          "simulate", "rate"]
@@ -99,6 +101,13 @@ TOKEN = re.compile("|".join(re.escape(token) for token in SWAPS) + r"|(?<![\w.\"
 # functions like printf, and in an order of things that are not equal whether it is < or <=.
 NOTHING = re.compile(r"\bchar \w+\[\d+\]|\[0\](?= [!=]= '\\0')|ROOF_PRINTF\(.*|"
                      r" < (?=[\w>.-]+ \? -1 : 1)")
+
+# A whole statement on a line of its own that is no declaration, and a condition with its braces.
+STATEMENT = re.compile(r"\s+(?!return\b|else\b|case\b|default\b|static\b|const\b)"
+                       r"((\w+\(.*\)|\(void\)\w+\(.*\)|\*?\w[\w>.\[\]()*+ -]*? [-+*/|&]?= .*|"
+                       r"[\w>.\[\]()*-]+(\+\+|--)|break|continue));$")
+DECLARES = re.compile(r"\s+(const |struct |enum |unsigned )?\w+ \**\w+(\[.*\])? = ")
+CONDITION = re.compile(r"(.*\bif \()(.*)(\) \{|\))$")
 
 # The larger or the smaller of two: where they are equal it does not matter which is taken, so that
 # the comparison is turned round instead.
@@ -134,7 +143,11 @@ def generic(module):
     """(file, line number, line, changed line) for each operator and number of a module."""
     # Questions are answered under the names of what they ask for: src/ask and src/cli stand apart.
     files = [path[len(ROOT) + 1:] for path in glob.glob(os.path.join(ROOT, "src/*/%s.c" % module))]
-    file = next(path for path in files if not re.match("src/(ask|cli)/", path))
+    yield from tokens(next(path for path in files if not re.match("src/(ask|cli)/", path)))
+
+
+def tokens(file):
+    """(file, line number, line, changed line) for each operator and number of a file."""
     with open(os.path.join(ROOT, file), encoding="utf-8") as source:
         text = source.read()
     lines = text.split("\n")
@@ -148,6 +161,42 @@ def generic(module):
             for change in changes:
                 line = lines[number]
                 yield (file, number, line, line[:found.start()] + change + line[found.end():])
+
+
+def statements(file):
+    """(file, line number, line, changed line): statements left out, conditions turned round, and
+    numbers made smaller."""
+    with open(os.path.join(ROOT, file), encoding="utf-8") as source:
+        text = source.read()
+    lines = text.split("\n")
+    for number, shown in code_lines(text):
+        line = lines[number]
+        found = CONDITION.fullmatch(shown.rstrip())
+        if found and balanced(found.group(2)):
+            start, end = found.span(2)
+            yield file, number, line, line[:start] + "!(" + line[start:end] + ")" + line[end:]
+        if (STATEMENT.fullmatch(shown.rstrip()) and balanced(shown) and
+                not DECLARES.match(shown)):
+            yield file, number, line, line[:len(line) - len(line.lstrip())] + ";"
+        for found in re.finditer(r"(?<![\w.\"%\\])[1-9]\d*(?![\w.\"])", shown):
+            yield (file, number, line,
+                   line[:found.start()] + str(int(found.group()) - 1) + line[found.end():])
+
+
+def balanced(text):
+    depth = 0
+    for character in text:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def mistakes(folder):
+    for path in sorted(glob.glob(os.path.join(ROOT, "src", folder, "*.c"))):
+        file = os.path.relpath(path, ROOT)
+        yield from tokens(file)
+        yield from statements(file)
 
 
 def known(lists):
@@ -312,16 +361,24 @@ def stale(lists):
         if text == instead or name in names:
             yield "known.json: %s: changes nothing, or is there twice" % name
         names.add(name)
-    possible = {(line.strip(), changed.strip())
-                for module in MODULES for _, _, line, changed in generic(module)}
+    possible = {(place, line.strip(), changed.strip())
+                for made in [generic(module) for module in MODULES] +
+                [mistakes(folder) for folder in FOLDERS]
+                for file, _, line, changed in made for place in [None, file]}
     for entry in explained(lists):
         if entry not in possible:
-            yield "explained.json: no mistake makes '%s' of '%s'" % entry[::-1]
+            yield "explained.json: no mistake makes '%s' of '%s'" % entry[:0:-1]
 
 
 def explained(lists):
+    """Why a mistake is not noticed, by its file (None: any), its line and what becomes of it."""
     with open(os.path.join(lists, "explained.json"), encoding="utf-8") as source:
-        return {(entry["line"], entry["becomes"]): entry["why"] for entry in json.load(source)}
+        return {(entry.get("file"), entry["line"], entry["becomes"]): entry["why"]
+                for entry in json.load(source)}
+
+
+def is_explained(why, file, line, changed):
+    return any((place, line.strip(), changed.strip()) in why for place in [file, None])
 
 
 class Run:
@@ -363,7 +420,7 @@ class Run:
         counts[0] += 1
         if by is not None:
             counts[1] += 1
-        elif lines in self.why:
+        elif lines is not None and is_explained(self.why, *lines):
             counts[2] += 1
             print("explained %s" % name, flush=True)
         else:
@@ -431,7 +488,7 @@ def main():
     for module, file, number, line, changed in mistakes:
         work.append((module, file, change_line(number, changed),
                      "%s:%d: %s" % (file, number + 1, changed.strip()),
-                     (line.strip(), changed.strip())))
+                     (file, line, changed)))
     work = [item for item in work if options.only in item[3]]
     if options.list:
         print("\n".join(item[3] for item in work))

@@ -304,6 +304,23 @@ bad_calls() {
     calls "$scratch/shell.o" "$scratch/shell.o"
 }
 
+# tiles ARCHIVE: the kernels for AMX are made of the instructions that tests/unit/measure/test_cpu_amx.c
+# emulates, with their operands in this order: weights, inputs, sums.
+tiles() {
+    ar p "$1" cpu_amx.o > "$scratch/amx.o"
+    objdump -d --no-show-raw-insn "$scratch/amx.o" > "$scratch/instructions"
+    for instruction in ldtilecfg 'tileloadd.*,%tmm6' 'tileloadd.*,%tmm7' 'tilezero *%tmm3' \
+        'tdpbf16ps %tmm6,%tmm7,%tmm3' 'tdpbssd %tmm6,%tmm7,%tmm3' 'tilestored %tmm3,' tilerelease; do
+        grep -q "$instruction" "$scratch/instructions" || echo "cpu_amx.o has no $instruction"
+    done
+}
+
+bad_tiles() {
+    echo 'int none(void) { return 0; }' | $CC -w -x c -c -o "$scratch/cpu_amx.o" -
+    ar rc "$scratch/amx.a" "$scratch/cpu_amx.o"
+    tiles "$scratch/amx.a"
+}
+
 # environment PAGE: what looks like a variable in the files of the program that read the environment is in the
 # table of PAGE.
 environment() {
@@ -1004,6 +1021,12 @@ quick() {
         "$BUILD/src/predict/model_prediction.o"
     notices 5 bad_calls
     check 'no shell, and no files or environment in the library' calls "$LIB" "$BUILD"/src/cli/*.o
+    case $($CC -dumpmachine) in
+    x86_64*linux*)
+        notices 8 bad_tiles
+        check 'kernels for AMX are made of the instructions of the manual' tiles "$LIB"
+        ;;
+    esac
     notices 3 bad_environment
     check 'docs/security.md has every variable of the environment' environment docs/security.md
     notices 5 bad_text

@@ -111,6 +111,7 @@ one model-prediction predict model llama-3-8b -H h100 -p fp8 --fuse all --host-g
 one model-prediction predict model llama-3-8b -H h100-sxm --prompt 2k --generate 100 --tp 2 --advise
 one model-prediction predict model gemma-3-4b -H h100-sxm --phase encode --images 2
 one model-prediction predict model gemma-3-4b -H h100-sxm --phase prefill --images 2 --image-size 640x480 --blocks
+one model-prediction predict model gemma-4-e2b -H h100-sxm --phase prefill --images 2 --audio 1
 one model-prediction predict model llama-3-8b -H h100-sxm --host-time 1ms
 one model-prediction predict model llama-3-8b -H h100-sxm --batch 60 --context 8k
 one model-prediction predict model gpt-oss-120b -H rtx-4090 --layout checkpoint
@@ -170,6 +171,7 @@ one plans recommend model llama-3-70b -H h100-sxm --batch 8 --dp 2 --tp 2 --pp 2
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 2 --ep 8
 one plans recommend model gpt-oss-20b -H rtx-4090 --offload experts:2 --host-bandwidth 80 --host-memory 64 --batch 1
 one plans recommend model gemma-3-4b -H h100-sxm --devices 1 --batch 4 --prompt 2000 --generate 100 --images 2
+one plans recommend model gemma-4-e2b -H h100-sxm --devices 1 --batch 4 --prompt 2000 --generate 100 --audio 1 --audio-length 10
 one rates recommend model llama-3-8b -H l40s,m5-max --rate 2,20 --prompt 1k --generate 100 --max-ttft p99:1s --max-e2e 9s \
     --price-per-hour l40s=1
 one rates recommend model llama-3-8b -H l40s --rate 2 --prompt 1k --generate 100 --max-ttft p99:90ms --arrivals gamma:20
@@ -266,6 +268,7 @@ while read -r id; do one engine list engines "$id"; done < "$scratch/engines"
 # --- simulations
 
 one simulation simulate gemma-3-4b -H h100-sxm --rate 2 --requests 100 --prompt 1000 --generate 20 --images 2
+one simulation simulate gemma-4-e2b -H h100-sxm --rate 2 --requests 100 --prompt 1000 --generate 20 --audio 1
 one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 \
     --max-ttft p99:1s --max-tpot mean:1s --arrivals gamma:2
 one simulation simulate llama-3-8b -H m5-max --by ideal --concurrency 4 --prompt 500 --generate 50 --max-ttft p99:1ms

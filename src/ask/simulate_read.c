@@ -100,10 +100,11 @@ static enum roof_status read_prefix_cache(struct simulate_input *in, const struc
                               ROOF_KEY("prefix_hit") " cannot be combined with " ROOF_KEY(
                                   "prefix_cache") ": the trace decides what is cached");
     }
-    if (roof_asking_has(a, ROOF_INPUT_IMAGES)) {
+    if (roof_asking_has(a, ROOF_INPUT_IMAGES) || roof_asking_has(a, ROOF_INPUT_AUDIO)) {
         return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("images") " cannot be combined with " ROOF_KEY(
-                                  "prefix_cache") ": a trace does not tell which images are equal");
+                              ROOF_KEY("%s") " cannot be combined with " ROOF_KEY(
+                                  "prefix_cache") ": a trace does not tell which of them are equal",
+                              roof_asking_has(a, ROOF_INPUT_IMAGES) ? "images" : "audio");
     }
     if (tokens % ROOF_BLOCK_TOKENS != 0) {
         return roof_error_set(

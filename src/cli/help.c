@@ -149,9 +149,9 @@ const char *cli_help_of(const struct cli_command *command, const char *workload,
     }
     const bool model = workload != NULL && strcmp(workload, "model") == 0;
     const enum audience audience =
-        model                                                                            ? MODELS
+        model                                                                    ? MODELS
         : workload != NULL && roof_operator_find(&op, workload, NULL) == ROOF_OK ? OPERATORS
-                                                                                         : ANY;
+                                                                                 : ANY;
     const struct special_help *const special = special_help_of(command, audience, input);
     const bool taken =
         audience == ANY || (special != NULL && special->audience != ANY) ||

@@ -211,7 +211,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                   .value = "NAME",
                   .help =
                       "decode (one step; the default), prefill, mixed (both in one step) or encode "
-                      "(images)",
+                      "(images and audio)",
                   MODEL(phase),
                   .commands = STEPPED(POINT),
                   .group = ROOF_GROUP_MODEL},
@@ -249,7 +249,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(PREFIX_HIT) =
         NUMBER_OF("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
                   "fraction of the prompt found in a prefix cache (0 to 1)", SERVED(WORKLOAD)),
-    ROW(IMAGES) = LENGTH_OF("images", images, "images",
+    ROW(IMAGES) = LENGTH_OF("images", media.images, "images",
                             "images in each prompt; the length of the prompt includes their tokens",
                             SERVED(WORKLOAD)),
     ROW(IMAGE_SIZE) = {.key = "image_size",
@@ -260,9 +260,16 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                        .max = 65536,
                        .value = "WxH",
                        .help = "width and height of these images in pixels (default 1024x1024)",
-                       MODEL(image_size),
+                       MODEL(media.image_size),
                        .commands = SERVED(WORKLOAD),
                        .group = ROOF_GROUP_MODEL},
+    ROW(AUDIO) =
+        LENGTH_OF("audio", media.audio, "audio",
+                  "audio clips in each prompt; the length of the prompt includes their tokens",
+                  SERVED(WORKLOAD)),
+    ROW(AUDIO_LENGTH) =
+        LENGTH_OF("audio-length", media.audio_length_s, "audio_length_s",
+                  "length of each of these clips in seconds (default 30)", SERVED(WORKLOAD)),
     ROW(PREFILL_BATCH) =
         LENGTH("prefill-batch", prefill_batch, "prefill_batch",
                "sequences that prefill in a mixed step, while --batch others decode (default 1)"),

@@ -636,22 +636,22 @@ static enum roof_status set_context(struct roof_plan_problem *problem, struct ro
     roof_split_put(&resolved, &whole);
     if (!request) { /* a decode step has neither */
         resolved.prefix_hit = 0;
-        resolved.images = resolved.image_size = 0;
+        resolved.media = roof_no_media;
     }
     TRY(roof_scenario_resolve(&resolved, problem->model, error));
     problem->base.chunk = resolved.chunk;
     if (request) {
-        problem->base.image_size = resolved.image_size;
+        problem->base.media = resolved.media;
         return ROOF_OK;
     }
-    const bool open = problem->base.images > 0 && problem->base.context == 0;
+    const bool open = roof_has_media(&problem->base) && problem->base.context == 0;
     problem->base.context = resolved.context;
     roof_scenario_phases(&prefill, &decode, &problem->base);
     roof_split_put(&prefill, &whole);
-    prefill.context = open ? 0 : prefill.context; /* the default has room for the images */
+    prefill.context = open ? 0 : prefill.context; /* the default has room for images and audio */
     TRY(roof_scenario_resolve(&prefill, problem->model, error));
     problem->base.context = prefill.context;
-    problem->base.image_size = prefill.image_size;
+    problem->base.media = prefill.media;
     return ROOF_OK;
 }
 

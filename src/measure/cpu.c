@@ -17,6 +17,7 @@
 struct roof_bench {
     struct roof_cpu_topology topology;
     struct roof_cpu_features features;
+    const char *no_amx; /* why it is not used though the processor has it; "": else */
     struct roof_cpu_team *team;
     size_t threads;
     struct roof_cpu_job job;
@@ -55,6 +56,7 @@ static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_o
                               bench->threads, most);
     }
     bench->features = roof_cpu_features();
+    bench->no_amx = roof_cpu_amx_open(&bench->features);
     roof_cpu_energy_open(&bench->energy, "");
     return roof_cpu_team_new(&bench->team, &bench->topology, bench->threads, error);
 }
@@ -98,9 +100,10 @@ static void cpu_describe(struct roof_meter_device *out, const struct roof_bench 
     snprintf(out->name, sizeof out->name, "%.60s, %zu thread%s", *t->name == '\0' ? "CPU" : t->name,
              bench->threads, bench->threads == 1 ? "" : "s");
     snprintf(out->vendor, sizeof out->vendor, "%s", t->vendor);
-    snprintf(out->architecture, sizeof out->architecture, "CPU (%s%s%s)",
+    snprintf(out->architecture, sizeof out->architecture, "CPU (%s%s%s%s)",
              units[bench->features.isa], bench->features.vnni ? ", VNNI" : "",
-             bench->features.bf16 ? ", BF16" : "");
+             bench->features.bf16 ? ", BF16" : "", bench->features.amx ? ", AMX" : "");
+    snprintf(out->no_amx, sizeof out->no_amx, "%s", bench->no_amx);
     for (size_t i = 0; i < t->cache_count; i++) {
         struct roof_meter_level *const level = &out->level[out->level_count++];
         snprintf(level->name, sizeof level->name, "L%d", t->cache[i].level);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "measure/cpu_amx.h"
 #include "measure/cpu_dot_k.h"
 
 #if defined(__x86_64__)
@@ -648,7 +649,7 @@ bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights, bo
             found = true;
         }
     }
-    return found;
+    return roof_amx_find(out, weights, many, features) || found;
 }
 
 void roof_dot_multiply(const struct roof_dot_kernels *kernels, const struct roof_dot *first,
@@ -658,8 +659,10 @@ void roof_dot_multiply(const struct roof_dot_kernels *kernels, const struct roof
         /* With one input, rows in a row are what memory delivers fastest; packed ones are that. */
         const bool full = kernels->packed || (inputs > 1 && rows - row >= kernels->tile_rows);
         for (int64_t input = 0; input < inputs;) {
-            const bool tile = full && inputs - input >= kernels->tile_inputs;
+            const bool tile = kernels->cut || (full && inputs - input >= kernels->tile_inputs);
             struct roof_dot d = *first;
+            d.rows = rows - row < kernels->tile_rows ? rows - row : kernels->tile_rows;
+            d.count = inputs - input < kernels->tile_inputs ? inputs - input : kernels->tile_inputs;
             d.weights += row * d.row_bytes;
             d.inputs += input * d.input_bytes;
             d.out += input * d.stride + row;

@@ -12,9 +12,13 @@
 #include "base/base.h"
 
 #if defined(__x86_64__)
-/* The registers that the system saves (XCR0): XMM, YMM, and with AVX-512 its masks and ZMM. */
+/* The registers that the system saves (XCR0): XMM, YMM, with AVX-512 its masks and ZMM, and
+ * with AMX the tiles and their configuration. */
 #define SAVES_AVX 0x06U
 #define SAVES_AVX512 0xe6U
+#define SAVES_AMX 0x60000U
+/* AMX-BF16, AMX-TILE and AMX-INT8, in EDX of leaf 7; compilers have other names for them. */
+#define BITS_AMX (1U << 22 | 1U << 24 | 1U << 25)
 
 /* Returns the registers that the system saves when it changes threads. */
 static unsigned saved_registers(unsigned leaf_1)
@@ -58,6 +62,7 @@ struct roof_cpu_features roof_cpu_features(void)
     out.isa = avx512 ? ROOF_ISA_AVX512 : avx2 ? ROOF_ISA_AVX2 : ROOF_ISA_BASE;
     out.vnni = avx512 && all(c, bit_AVX512VNNI);
     out.bf16 = avx512 && all(leaf_7_1, bit_AVX512BF16);
+    out.amx = avx512 && all(saved, SAVES_AMX) && all(d, BITS_AMX);
 #endif
     return out;
 }

@@ -13,8 +13,14 @@ struct roof_cpu_features {
     enum roof_cpu_isa isa; /* the widest; AVX2 comes with FMA and F16C, AVX512 with F, BW and VL */
     bool vnni;             /* 8-bit dot products of 512 bits */
     bool bf16;             /* BF16 dot products of 512 bits */
+    bool amx;              /* tiles of bf16 and 8 bits, beside AVX-512 */
 };
 struct roof_cpu_features roof_cpu_features(void);
+
+/* Makes AMX ready, if the processor has it: asks the system, and compares small products with those
+ * of plain loops. Else features->amx becomes false. Returns why it is not used though it is there;
+ * "": it is used, or not there. */
+const char *roof_cpu_amx_open(struct roof_cpu_features *features);
 
 struct roof_cpu_job {
     roof_cpu_share *share;
@@ -91,6 +97,11 @@ static inline void roof_cpu_keep(uint64_t value)
     __attribute__((target("avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
 #define ROOF_TARGET_BF16                                                                           \
     __attribute__((target("avx512bf16,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
+#if defined(__linux__)
+#define ROOF_TARGET_AMX                                                                            \
+    __attribute__((target("amx-tile,amx-bf16,amx-int8,"                                            \
+                          "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
+#endif
 /* The functions of a name for each set of instructions, in the order of enum roof_cpu_isa. */
 #define ROOF_EACH_ISA(name)                                                                        \
     {                                                                                              \

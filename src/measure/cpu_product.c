@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "measure/cpu_dot.h"
+#include "measure/cpu_amx.h"
 #include "measure/cpu_dot_k.h"
 
 /* Weights are given to threads in so many rows at once. */
@@ -64,6 +64,9 @@ static void share_product(void *context, size_t thread, size_t threads, int64_t 
     const int64_t bytes = row_bytes(job->task.workload.formats.weights, s->k);
     const int64_t first = roof_cpu_part(s->n, ROWS, thread, threads);
     const int64_t end = roof_cpu_part(s->n, ROWS, thread + 1, threads);
+    if (kernels.enter != NULL) {
+        kernels.enter();
+    }
     for (int64_t row = first; row < end; row += ROWS) {
         for (int64_t token = 0; token < s->m; token += TOKENS) {
             const struct roof_dot dot = {.weights = weights + row * bytes,
@@ -76,6 +79,9 @@ static void share_product(void *context, size_t thread, size_t threads, int64_t 
             roof_dot_multiply(&kernels, &dot, end - row < ROWS ? end - row : ROWS,
                               s->m - token < TOKENS ? s->m - token : TOKENS);
         }
+    }
+    if (kernels.leave != NULL) {
+        kernels.leave();
     }
 }
 
@@ -136,7 +142,10 @@ enum roof_status roof_cpu_product_begin(struct roof_cpu_job *job, int64_t cache_
     const struct roof_shape *const s = &job->task.workload.shape;
     const enum roof_precision format = job->task.workload.formats.weights;
     const struct roof_dot_kernels kernels = kernels_of(job);
-    const int64_t weights = s->n * row_bytes(format, s->k);
+    const int64_t rows =
+        kernels.packed ? (s->n + kernels.tile_rows - 1) / kernels.tile_rows * kernels.tile_rows
+                       : s->n;
+    const int64_t weights = rows * row_bytes(format, s->k);
     job->phases = 2;
     job->share = share_product;
     job->stride = (weights + 63) / 64 * 64;
@@ -146,8 +155,73 @@ enum roof_status roof_cpu_product_begin(struct roof_cpu_job *job, int64_t cache_
     TRY(roof_cpu_allocate(job, job->copies * job->stride + scratch, error));
     job->scratch = job->data + job->copies * job->stride;
     uint64_t state = 1;
-    fill_weights(job->data, format, weights, kernels.packed ? ROOF_PACKED_ROWS : 1, &state);
+    fill_weights(job->data, format, weights, kernels.packed ? kernels.tile_rows : 1, &state);
     roof_cpu_repeat(job);
     roof_cpu_random((float *)(void *)job->scratch, s->m * s->k, &state);
     return ROOF_OK;
+}
+
+/* --- the check of AMX ---------------------------------------------------------------------- */
+
+#define CHECK_K ((int64_t)3 * ROOF_BLOCK)
+#define CHECK_ROWS (ROOF_AMX_ROWS + ROOF_PACKED_ROWS)
+#define CHECK_INPUTS (ROOF_AMX_INPUTS + ROOF_AMX_ROWS + 3)
+#define CHECK_ERROR 1e-4 /* of sums of up to 96 products in [-1, 1], in another order */
+
+bool roof_cpu_amx_right(const struct roof_dot_kernels *kernels, enum roof_precision weights)
+{
+    static const struct roof_cpu_features base = {.isa = ROOF_ISA_BASE};
+    _Alignas(64) unsigned char rows[CHECK_ROWS * CHECK_K * 2];
+    _Alignas(64) unsigned char packed[CHECK_K * 2 * 2 * ROOF_AMX_ROWS];
+    _Alignas(64) unsigned char inputs[CHECK_INPUTS * CHECK_K * 2];
+    float value[CHECK_K];
+    float out[CHECK_INPUTS * CHECK_ROWS] = {0};
+    float wanted[CHECK_INPUTS * CHECK_ROWS] = {0};
+    uint64_t state = 1;
+    struct roof_dot_kernels plain;
+    struct roof_dot dot = {.weights = rows,
+                           .inputs = inputs,
+                           .out = wanted,
+                           .row_bytes = row_bytes(weights, CHECK_K),
+                           .input_bytes = row_bytes(kernels->inputs, CHECK_K),
+                           .stride = CHECK_ROWS,
+                           .k = CHECK_K};
+    (void)roof_dot_find(&plain, weights, true, &base);
+    fill_weights(rows, weights, CHECK_ROWS * dot.row_bytes, 1, &state);
+    roof_amx_pack(packed, rows, weights, CHECK_ROWS, CHECK_K);
+    for (int i = 0; i < CHECK_INPUTS; i++) {
+        roof_cpu_random(value, CHECK_K, &state);
+        roof_dot_convert(inputs + i * dot.input_bytes, kernels->inputs, value, CHECK_K, &base);
+    }
+    roof_dot_multiply(&plain, &dot, CHECK_ROWS, CHECK_INPUTS);
+    dot.weights = packed;
+    dot.out = out;
+    kernels->enter();
+    roof_dot_multiply(kernels, &dot, CHECK_ROWS, CHECK_INPUTS);
+    kernels->leave();
+    double off = 0;
+    for (size_t i = 0; i < COUNT(out); i++) {
+        off = fmax(off,
+                   isfinite(out[i]) ? fabs((double)out[i] - (double)wanted[i]) : (double)INFINITY);
+    }
+    return off <= CHECK_ERROR;
+}
+
+const char *roof_cpu_amx_open(struct roof_cpu_features *features)
+{
+    static const enum roof_precision formats[] = {ROOF_PRECISION_BF16, ROOF_PRECISION_Q8_0,
+                                                  ROOF_PRECISION_Q4_0};
+    const char *why = "";
+    if (features->amx && !roof_amx_permitted()) {
+        why = "the system refuses its registers (ARCH_REQ_XCOMP_PERM)";
+    }
+    for (size_t i = 0; i < COUNT(formats) && features->amx && *why == '\0'; i++) {
+        struct roof_dot_kernels kernels;
+        if (!roof_amx_find(&kernels, formats[i], true, features) ||
+            !roof_cpu_amx_right(&kernels, formats[i])) {
+            why = "its products differ from those of plain loops";
+        }
+    }
+    features->amx = features->amx && *why == '\0';
+    return why;
 }

@@ -21,6 +21,8 @@ struct roof_dot {
     int64_t input_bytes;
     int64_t stride;
     int64_t k;
+    int64_t rows;  /* of a tile that may be cut */
+    int64_t count; /* of its inputs */
 };
 typedef void roof_dot_tile(const struct roof_dot *dot);
 
@@ -28,11 +30,15 @@ typedef void roof_dot_tile(const struct roof_dot *dot);
 struct roof_dot_kernels {
     enum roof_precision inputs; /* the format that inputs are converted to */
     bool packed;                /* weights are packed: all rows come in whole tiles */
+    bool cut;                   /* tiles may have fewer rows and inputs: there are no others */
     int64_t tile_rows;
     int64_t tile_inputs;
     roof_dot_tile *tile;   /* tile_rows x tile_inputs */
     roof_dot_tile *column; /* tile_rows x 1 input */
     roof_dot_tile *single; /* 1 row x 1 input */
+    /* A thread calls these before its first tile and after its last; NULL: it need not. */
+    void (*enter)(void);
+    void (*leave)(void);
 };
 
 #endif

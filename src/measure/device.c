@@ -116,8 +116,9 @@ static void put_peaks(struct roof_text *out, const struct roof_measured *m,
         any = true;
         put_measured(out, roof_precision_name((enum roof_precision)format),
                      roof_to_unit(peak, ROOF_UNIT_TFLOPS),
-                     unit == ROOF_COMPUTE_MATRIX ? "the fastest product"
-                                                 : "multiplications in registers",
+                     unit == ROOF_COMPUTE_MATRIX && !m->device.host
+                         ? "the fastest product"
+                         : "multiplications in registers",
                      is_noisy(m, &(struct roof_meter_task){.probe = ROOF_PROBE_MULTIPLY,
                                                            .format = (enum roof_precision)format,
                                                            .unit = unit}));

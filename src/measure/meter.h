@@ -113,6 +113,7 @@ struct roof_meter_device {
     char no_sensors[ROOF_METER_LACKS]; /* why clock, power and temperature of a GPU are unknown; "":
                                           they are known */
     char no_prefill[ROOF_METER_LACKS]; /* why a GPU has no attention of a prefill; "": else */
+    char no_amx[ROOF_METER_LACKS]; /* why a CPU's tiles are not used though it has them; "": else */
     struct roof_meter_level level[ROOF_LEVELS_MAX];
     size_t level_count;
     bool host; /* a CPU: kernels convert the inputs of block formats to 8-bit integers */

@@ -125,7 +125,7 @@ static enum roof_status read_config(struct config *c)
     roof_config_rotary_dim(c->model, c, &reading);
     note_omissions(c);
     TRY(roof_config_tower(c));
-    return roof_config_sound(c);
+    return roof_config_audio(c);
 }
 
 /* Names the model: by its id in the registry, else by its source. */

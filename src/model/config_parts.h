@@ -141,11 +141,11 @@ void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
 /* Reads the layers, one by one, and puts all that was read into the model. */
 enum roof_status roof_config_layers(struct reading *r, struct config *c);
 
-/* Reads the encoder of images into the model, or notes that it is not counted. */
+/* Reads the vision encoder into the model, or notes that it is not counted. */
 enum roof_status roof_config_tower(const struct config *c);
 
-/* Reads the weights of the encoder of sound into the model, or notes that it is not counted. */
-enum roof_status roof_config_sound(const struct config *c);
+/* Reads the audio encoder into the model, or notes that it is not counted. */
+enum roof_status roof_config_audio(const struct config *c);
 
 /* Leaves out layers for multi-token prediction that are not like the last layer, with a note. */
 void roof_config_drop_predictors(struct reading *r, struct config *c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The encoder of images of a multimodal config, by its class (config_tower_classes.c); notes say
+/* The vision encoder of a multimodal config, by its class (config_tower_classes.c); notes say
  * what is not counted, and why. */
 #include "model/config_tower.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* How the encoder of images of a config is read: by its class, of which config_tower.c knows which
+/* How the vision encoder of a config is read: by its class, of which config_tower.c knows which
  * one it is. */
 #ifndef ROOF_MODEL_CONFIG_TOWER_H
 #define ROOF_MODEL_CONFIG_TOWER_H

@@ -549,7 +549,7 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     }
     if (stage == 0) {
         roof_graph_encoder(&b);
-        roof_graph_sound(&b);
+        roof_graph_audio(&b);
     }
     if (scenario->phase == ROOF_PHASE_ENCODE) {
         return b.full ? roof_graph_full(model, error) : ROOF_OK;

@@ -31,7 +31,7 @@ struct roof_reads {
 /** The blocks of a model. A fused operator belongs to the block in which it begins. */
 enum roof_block {
     ROOF_BLOCK_ENDS,      /**< embedding, head, and what passes between stages */
-    ROOF_BLOCK_ENCODER,   /**< the encoder of images */
+    ROOF_BLOCK_ENCODER,   /**< the encoders of images and of audio */
     ROOF_BLOCK_ATTENTION, /**< what mixes tokens: attention or a state, with its norm and addition
                            */
     ROOF_BLOCK_MLP,       /**< MLP or experts, with norm and addition */

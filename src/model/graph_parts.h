@@ -132,10 +132,24 @@ void roof_graph_altup_correct(struct builder *b);
 void roof_graph_altup_join(struct builder *b);
 /* Adds the residual of low rank beside attention, from what attention has read. */
 void roof_graph_laurel(struct builder *b, const struct roof_reads *normed);
-/* Adds the encoder of images, or what its weights take where the phase does not run it. */
+/* Adds the vision encoder, or what its weights take where the phase does not run it. */
 void roof_graph_encoder(struct builder *b);
-/* Counts the weights of the encoder of sound. */
-void roof_graph_sound(struct builder *b);
+/* Adds the audio encoder in the same way. */
+void roof_graph_audio(struct builder *b);
+/* Parts of both encoders: norms, sums and products whose weights are those of class vision; what
+ * ends an encoder that was added from a node on: where the pass does not run it, its weights alone
+ * stay. */
+void roof_encoder_norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden,
+                       bool layernorm);
+void roof_encoder_bare_norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden);
+void roof_encoder_add(struct builder *b, const char *name, int64_t tokens, int64_t hidden,
+                      double vectors);
+void roof_encoder_product(struct builder *b, const char *name, int64_t rows, int64_t n, int64_t k,
+                          bool bias);
+void roof_encoder_attend(struct builder *b, const char *name, const struct roof_shape *shape);
+/* Counts the hidden states of an encoder that runs in a pass of its own. */
+void roof_encoder_residual(struct builder *b, int64_t rows, int64_t hidden, bool runs);
+void roof_encoder_end(struct builder *b, size_t first, bool runs);
 /* Latent attention, from the hidden states to the output. */
 void roof_graph_mla(struct builder *b);
 /* A layer with a state, from the hidden states to the output. */

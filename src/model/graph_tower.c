@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The encoder of images: from patches to tokens of the prompt. docs/formulas.md ("Images"). */
+/* The vision encoder: from patches to tokens of the prompt. docs/formulas.md ("Images"). */
+#include <math.h>
+
 #include "model/graph_parts.h"
 #include "model/tower.h"
 #include "operator/operator.h"
@@ -22,28 +24,29 @@ static struct roof_formats vision_formats(struct builder *b)
     return f;
 }
 
-static void norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden,
-                 bool layernorm)
+void roof_encoder_norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden,
+                       bool layernorm)
 {
     roof_graph_vector(b, name, layernorm ? ROOF_OPERATOR_LAYERNORM : ROOF_OPERATOR_RMSNORM,
                       (struct roof_shape){.tokens = tokens, .hidden = hidden, .gain = 1},
                       (double)hidden * (layernorm ? 2 : 1));
 }
 
-static void norm_without_gain(struct builder *b, const char *name, int64_t tokens, int64_t hidden)
+void roof_encoder_bare_norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden)
 {
     roof_graph_vector(b, name, ROOF_OPERATOR_RMSNORM,
                       (struct roof_shape){.tokens = tokens, .hidden = hidden}, 0);
 }
 
-static void add(struct builder *b, const char *name, int64_t tokens, int64_t hidden, double vectors)
+void roof_encoder_add(struct builder *b, const char *name, int64_t tokens, int64_t hidden,
+                      double vectors)
 {
     roof_graph_vector(b, name, ROOF_OPERATOR_ADD,
                       (struct roof_shape){.tokens = tokens, .hidden = hidden}, vectors);
 }
 
-static void product(struct builder *b, const char *name, int64_t rows, int64_t n, int64_t k,
-                    bool bias)
+void roof_encoder_product(struct builder *b, const char *name, int64_t rows, int64_t n, int64_t k,
+                          bool bias)
 {
     struct roof_node node = roof_graph_make_product(b, name, ROOF_WEIGHT_VISION, rows, n, k, bias);
     node.workload.formats = vision_formats(b);
@@ -58,11 +61,8 @@ static void sum_over_devices(struct builder *b, const struct encoder *e, const c
     }
 }
 
-/* Adds attention among so many patches, in so many places at once. */
-static void attend(struct builder *b, const struct encoder *e, const char *name, int64_t places,
-                   int64_t patches)
+void roof_encoder_attend(struct builder *b, const char *name, const struct roof_shape *shape)
 {
-    const struct roof_tower *const t = e->tower;
     struct roof_formats f = b->s->common.formats;
     f.activations = f.kv = f.out; /* K and V are not cached */
     f.compute = ROOF_PRECISION_AUTO;
@@ -71,15 +71,24 @@ static void attend(struct builder *b, const struct encoder *e, const char *name,
                              .workload = {.op = b->s->unfused_attention > 0
                                                     ? ROOF_OPERATOR_ATTENTION
                                                     : ROOF_OPERATOR_FLASH_ATTENTION,
-                                          .shape = {.batch = places,
-                                                    .heads = t->heads / e->tp,
-                                                    .kv_heads = t->heads / e->tp,
-                                                    .head_dim = t->head_dim,
-                                                    .query_len = patches,
-                                                    .kv_len = patches},
+                                          .shape = *shape,
                                           .formats = f},
                              .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
     roof_graph_add(b, &node);
+}
+
+/* Adds attention among so many patches, in so many places at once. */
+static void attend(struct builder *b, const struct encoder *e, const char *name, int64_t places,
+                   int64_t patches)
+{
+    const struct roof_tower *const t = e->tower;
+    const struct roof_shape shape = {.batch = places,
+                                     .heads = t->heads / e->tp,
+                                     .kv_heads = t->heads / e->tp,
+                                     .head_dim = t->head_dim,
+                                     .query_len = patches,
+                                     .kv_len = patches};
+    roof_encoder_attend(b, name, &shape);
 }
 
 /* Adds the attention of all layers: over whole grids in some of them, within windows in others. */
@@ -117,11 +126,11 @@ static void mlp(struct builder *b, const struct encoder *e)
 {
     const struct roof_tower *const t = e->tower;
     const int64_t width = roof_graph_divide_up(t->intermediate, e->tp);
-    product(b, t->gated ? "image_gate_up_proj" : "image_up_proj", e->rows,
-            t->gated ? 2 * width : width, t->hidden, t->bias);
+    roof_encoder_product(b, t->gated ? "image_gate_up_proj" : "image_up_proj", e->rows,
+                         t->gated ? 2 * width : width, t->hidden, t->bias);
     roof_graph_vector(b, "image_mlp_act", t->gated ? ROOF_OPERATOR_SILU_MUL : ROOF_OPERATOR_GELU,
                       (struct roof_shape){.tokens = e->rows, .hidden = width}, 0);
-    product(b, "image_down_proj", e->rows, t->hidden, width, t->bias);
+    roof_encoder_product(b, "image_down_proj", e->rows, t->hidden, width, t->bias);
     sum_over_devices(b, e, "image_mlp_all_reduce");
 }
 
@@ -136,14 +145,14 @@ static void norm_qkv(struct builder *b, const struct encoder *e, int64_t heads)
     if (!t->wide_norm && !t->head_norms) {
         return;
     }
-    norm(b, "image_q_norm", e->rows * rows, width, false);
+    roof_encoder_norm(b, "image_q_norm", e->rows * rows, width, false);
     normed = b->from;
     b->from = made;
-    norm(b, "image_k_norm", e->rows * rows, width, false);
+    roof_encoder_norm(b, "image_k_norm", e->rows * rows, width, false);
     roof_reads_join(&normed, &b->from);
     b->from = made;
     if (t->head_norms) {
-        norm_without_gain(b, "image_v_norm", e->rows * heads, t->head_dim);
+        roof_encoder_bare_norm(b, "image_v_norm", e->rows * heads, t->head_dim);
     }
     roof_reads_join(&normed, &b->from);
     b->from = normed;
@@ -155,10 +164,10 @@ static void end_part(struct builder *b, const struct encoder *e, const char *nam
 {
     const struct roof_tower *const t = e->tower;
     if (t->layer_posts) {
-        norm(b, norm_name, e->rows, t->hidden, t->layernorm);
+        roof_encoder_norm(b, norm_name, e->rows, t->hidden, t->layernorm);
     }
     roof_reads_join(&b->from, stream);
-    add(b, name, e->rows, t->hidden, t->layer_scales ? (double)t->hidden : 0);
+    roof_encoder_add(b, name, e->rows, t->hidden, t->layer_scales ? (double)t->hidden : 0);
     *stream = b->from;
 }
 
@@ -169,8 +178,8 @@ static void encoder_layers(struct builder *b, const struct encoder *e)
     const int64_t width = heads * t->head_dim;
     struct roof_reads stream = b->from;
     b->times = t->layers;
-    norm(b, "image_attn_norm", e->rows, t->hidden, t->layernorm);
-    product(b, "image_qkv_proj", e->rows, 3 * width, t->hidden, t->qkv_bias);
+    roof_encoder_norm(b, "image_attn_norm", e->rows, t->hidden, t->layernorm);
+    roof_encoder_product(b, "image_qkv_proj", e->rows, 3 * width, t->hidden, t->qkv_bias);
     norm_qkv(b, e, heads);
     if (t->rotary) {
         roof_graph_vector(
@@ -180,10 +189,10 @@ static void encoder_layers(struct builder *b, const struct encoder *e)
             0);
     }
     attention(b, e);
-    product(b, "image_o_proj", e->rows, t->hidden, width, t->bias);
+    roof_encoder_product(b, "image_o_proj", e->rows, t->hidden, width, t->bias);
     sum_over_devices(b, e, "image_attn_all_reduce");
     end_part(b, e, "image_attn_add", "image_attn_post_norm", &stream);
-    norm(b, "image_mlp_norm", e->rows, t->hidden, t->layernorm);
+    roof_encoder_norm(b, "image_mlp_norm", e->rows, t->hidden, t->layernorm);
     mlp(b, e);
     end_part(b, e, "image_mlp_add", "image_mlp_post_norm", &stream);
     b->times = 1;
@@ -201,9 +210,9 @@ static void project_norm(struct builder *b, const struct encoder *e)
         return;
     }
     if (t->project_no_gain) {
-        norm_without_gain(b, name, rows, width);
+        roof_encoder_bare_norm(b, name, rows, width);
     } else {
-        norm(b, name, rows, width, t->project_layer);
+        roof_encoder_norm(b, name, rows, width, t->project_layer);
     }
 }
 
@@ -222,7 +231,7 @@ static void project(struct builder *b, const struct encoder *e, bool tap, int64_
     const struct roof_tower *const t = e->tower;
     b->times = times;
     if (tap) {
-        norm(b, "image_tap_norm", e->tokens, t->project[0].in, t->layernorm);
+        roof_encoder_norm(b, "image_tap_norm", e->tokens, t->project[0].in, t->layernorm);
     } else {
         project_norm(b, e);
     }
@@ -230,9 +239,10 @@ static void project(struct builder *b, const struct encoder *e, bool tap, int64_
         const struct roof_projection *const p = &t->project[i];
         const bool gated = p->act == ROOF_PROJECTION_GATED;
         const int64_t rows = p->of_patches ? e->patches : e->tokens;
-        product(b, names[tap][0][i], rows, gated ? 2 * p->out : p->out, p->in, p->bias);
+        roof_encoder_product(b, names[tap][0][i], rows, gated ? 2 * p->out : p->out, p->in,
+                             p->bias);
         if (p->norm) {
-            norm(b, names[tap][2][i], rows, p->out, true);
+            roof_encoder_norm(b, names[tap][2][i], rows, p->out, true);
         }
         if (p->act != ROOF_PROJECTION_PLAIN) {
             roof_graph_vector(b, names[tap][1][i],
@@ -249,12 +259,12 @@ static void embed(struct builder *b, const struct encoder *e)
     const struct roof_tower *const t = e->tower;
     const double table = (double)(t->position_rows + (t->class_token ? 1 : 0)) * (double)t->hidden;
     b->from.count = 0;
-    product(b, "image_patches", e->patches, t->hidden, t->inputs, t->patch_bias);
+    roof_encoder_product(b, "image_patches", e->patches, t->hidden, t->inputs, t->patch_bias);
     if (t->position_rows > 0) {
-        add(b, "image_positions", e->rows, t->hidden, table);
+        roof_encoder_add(b, "image_positions", e->rows, t->hidden, table);
     }
     if (t->pre_norm) {
-        norm(b, "image_norm", e->rows, t->hidden, t->layernorm);
+        roof_encoder_norm(b, "image_norm", e->rows, t->hidden, t->layernorm);
     }
 }
 
@@ -290,23 +300,35 @@ static void encode(struct builder *b, const struct encoder *e)
         b->from = last;
     }
     if (t->post_norm) {
-        norm(b, "image_final_norm", e->rows, t->hidden, t->layernorm);
+        roof_encoder_norm(b, "image_final_norm", e->rows, t->hidden, t->layernorm);
     }
     project(b, e, false, 1);
     roof_graph_flush(b);
     b->block = ROOF_BLOCK_ENDS;
 }
 
-void roof_graph_sound(struct builder *b)
+void roof_encoder_residual(struct builder *b, int64_t rows, int64_t hidden, bool runs)
 {
-    const struct roof_sound *const sound = &b->model->sound;
-    if (sound->elements > 0) {
-        b->graph->idle_bytes +=
-            roof_tensor_bytes(vision_formats(b).weights, sound->elements, 1, sound->channels) +
-            roof_tensor_bytes(roof_graph_formats(b, ROOF_WEIGHT_NORM).weights, sound->vectors, 0,
-                              0);
-        b->graph->idle_parameters += sound->elements + sound->vectors;
+    const double bytes =
+        roof_tensor_bytes(b->s->common.formats.out, (double)rows * (double)hidden, 1, (double)rows);
+    if (b->s->phase == ROOF_PHASE_ENCODE && runs) {
+        b->graph->residual_bytes = fmax(b->graph->residual_bytes, bytes);
     }
+}
+
+void roof_encoder_end(struct builder *b, size_t first, bool runs)
+{
+    roof_graph_flush(b);
+    if (runs) {
+        return;
+    }
+    for (size_t i = first; i < b->graph->count; i++) { /* its weights are there all the same */
+        const struct roof_node *const node = &b->graph->node[i];
+        b->graph->idle_bytes += roof_node_bytes(node);
+        b->graph->idle_parameters += (double)node->count * (node->elements + node->vectors);
+    }
+    b->graph->count = first;
+    b->from.count = 0;
 }
 
 void roof_graph_encoder(struct builder *b)
@@ -314,31 +336,19 @@ void roof_graph_encoder(struct builder *b)
     const struct roof_scenario *const s = b->s;
     const struct roof_tower *const t = &b->model->tower;
     const bool runs =
-        s->images > 0 && (s->phase == ROOF_PHASE_PREFILL || s->phase == ROOF_PHASE_ENCODE);
-    const struct roof_sizes size = roof_sizes_unpack(s->image_size);
+        s->media.images > 0 && (s->phase == ROOF_PHASE_PREFILL || s->phase == ROOF_PHASE_ENCODE);
+    const struct roof_sizes size = roof_sizes_unpack(s->media.image_size);
     struct encoder e = {.tower = t, .tp = t->heads % s->tp == 0 ? s->tp : 1};
     if (t->layers == 0) {
         return;
     }
     e.image = roof_tower_image(t, runs ? size.size[0] : t->patch * t->merge,
                                runs ? size.size[1] : t->patch * t->merge);
-    e.images = runs ? b->group[0].batch * s->images : 1;
+    e.images = runs ? b->group[0].batch * s->media.images : 1;
     e.patches = e.images * e.image.squares * e.image.columns * e.image.rows;
     e.rows = e.images * roof_tower_rows(t, &e.image);
     e.tokens = e.images * e.image.tokens;
     encode(b, &e);
-    if (s->phase == ROOF_PHASE_ENCODE) {
-        b->graph->residual_bytes = roof_tensor_bytes(
-            s->common.formats.out, (double)e.rows * (double)t->hidden, 1, (double)e.rows);
-    }
-    if (runs) {
-        return;
-    }
-    for (size_t i = 0; i < b->graph->count; i++) { /* its weights are there all the same */
-        const struct roof_node *const node = &b->graph->node[i];
-        b->graph->idle_bytes += roof_node_bytes(node);
-        b->graph->idle_parameters += (double)node->count * (node->elements + node->vectors);
-    }
-    b->graph->count = 0;
-    b->from.count = 0;
+    roof_encoder_residual(b, e.rows, t->hidden, runs);
+    roof_encoder_end(b, 0, runs);
 }

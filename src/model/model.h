@@ -41,7 +41,7 @@ enum roof_weight {
     ROOF_WEIGHT_INDEX,     /**< the projections of an indexer that chooses keys */
     ROOF_WEIGHT_MIXER_IN,  /**< layers with a state: the projections of their input */
     ROOF_WEIGHT_MIXER_OUT, /**< layers with a state: the projection of their output */
-    ROOF_WEIGHT_VISION,    /**< all matrices of the encoder of images */
+    ROOF_WEIGHT_VISION,    /**< all matrices of the vision and audio encoders */
     ROOF_WEIGHT_COUNT
 };
 
@@ -154,7 +154,7 @@ enum roof_projection_norm {
 
 #define ROOF_PROJECTIONS_MAX 4
 
-/** The encoder of images, whose results stand in the prompt like tokens. */
+/** The vision encoder, whose results stand in the prompt like tokens. */
 struct roof_tower {
     int64_t layers;  /**< that an image passes; 0: there is none, or none that is counted */
     int64_t skipped; /**< layers behind these, whose weights are there, but not needed */
@@ -198,11 +198,39 @@ struct roof_tower {
     bool project_no_gain; /**< that norm has no gain */
 };
 
-/** The encoder of sound, of which only the weights count. */
-struct roof_sound {
-    double elements; /**< of its matrices; 0: there is none, or none that is counted */
-    double channels; /**< rows of all of them */
-    double vectors;  /**< elements of norms, biases and positions */
+/** Says which norms stand around the last of the products that make tokens of audio. */
+enum roof_audio_norm {
+    ROOF_AUDIO_NO_NORM,
+    ROOF_AUDIO_BARE_NORM, /**< one without gain before it */
+    ROOF_AUDIO_NORM_POST  /**< one with gain before it, and one without behind it */
+};
+
+/** The audio encoder, whose results stand in the prompt like tokens: Whisper's, or a conformer.
+ */
+struct roof_audio {
+    int64_t layers; /**< 0: there is none, or none that is counted */
+    int64_t hidden;
+    int64_t heads;
+    int64_t intermediate;
+    int64_t mels;   /**< bins of a frame of the spectrogram, of which a second has 100 */
+    int64_t most_s; /**< seconds of the longest clip; 0: any */
+    struct roof_projection project[2]; /**< the products that make tokens */
+    enum roof_audio_norm norm;
+    /* Whisper's; 0 in a conformer. */
+    int64_t positions; /**< rows that its layers work on for a window of 30 s */
+    int64_t pooled;    /**< rows of which the mean becomes one */
+    int64_t joined;    /**< rows that stand side by side in a token */
+    bool windows;      /**< a longer clip is cut into windows, and all of each becomes tokens */
+    /* A conformer's; 0 in Whisper's. */
+    int64_t channels[2]; /**< of its convolutions over time and bins */
+    int64_t inputs;      /**< elements that the product behind them reads */
+    int64_t taps;        /**< of the convolution in its layers */
+    int64_t window;      /**< keys that a query sees */
+    int64_t right;       /**< those among them that follow it */
+    int64_t lead;        /**< samples, of which a second has 16,000, up to the end of a frame */
+    int64_t stride;      /**< rows behind the layers, of which one is kept */
+    int64_t tokens;      /**< of a clip, however long it is; 0: its rows */
+    int64_t unused;      /**< elements of a table that audio does not read */
 };
 
 /** A decoder-only transformer. Sizes are elements; a part that is absent has 0. */
@@ -256,7 +284,7 @@ struct roof_model {
     int64_t block_topk;     /**< such blocks for each head of the indexer */
     struct roof_mixer mixer;
     struct roof_tower tower;
-    struct roof_sound sound;
+    struct roof_audio audio;
     int64_t experts;
     int64_t top_k;
     int64_t zero_experts;  /**< experts that compute nothing, beside the others; a token chooses

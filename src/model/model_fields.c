@@ -38,6 +38,7 @@ static const struct roof_field model_fields[] = {
     {.key = "kv_bytes_per_token", ENTRY_COUNT(kv_bytes_per_token)},
     {.key = "confidence", TEXT(confidence)},
     {.key = "vision_layers", SIZE(tower.layers), .width = 6, .label = "vision"},
+    {.key = "audio_layers", SIZE(audio.layers)},
 };
 
 void roof_model_fields(struct roof_fields *out)

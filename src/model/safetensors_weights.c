@@ -279,7 +279,7 @@ static enum roof_status check_layer(struct roof_safetensors *r, int64_t number)
         if ((missing & (1U << w)) != 0) {
             return BAD(r,
                        "layers.%" PRId64 ".%s is missing; of a model in several files, give the "
-                                         "index (model.safetensors.index.json)",
+                       "index (model.safetensors.index.json)",
                        number, roof_weight_module((enum roof_weight)w));
         }
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "model/images.h"
+#include "model/media.h"
 
 #define CONTEXT_DEFAULT 4096
 #define CHUNK_DEFAULT 512
@@ -352,12 +352,12 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
                               s->static_batch > 0 ? ROOF_KEY("static") : ROOF_KEY("chunk") " 0");
     }
     if (s->phase == ROOF_PHASE_ENCODE) {
-        return roof_images_alone(s, error);
+        return roof_media_alone(s, error);
     }
     if (s->context == 0) {
-        const int64_t images = roof_image_tokens(s, m);
+        const int64_t media = roof_media_tokens(s, m);
         const int64_t usual = default_context(s, m);
-        s->context = images > usual ? images : usual;
+        s->context = media > usual ? media : usual;
     }
     if (s->phase != ROOF_PHASE_DECODE && s->draft_tokens > 0) {
         return roof_error_set(error, ROOF_USAGE,
@@ -416,9 +416,7 @@ static enum roof_status check_tokens(const struct roof_scenario *s, const struct
         [ROOF_PHASE_ENCODE] = ROOF_KEY("batch"),
         [ROOF_PHASE_REQUEST] = ROOF_KEY("batch") ", " ROOF_KEY("prompt") " or " ROOF_KEY("chunk"),
     };
-    if (s->images > 0) {
-        TRY(roof_images_fit(s, m, error));
-    }
+    TRY(roof_media_fit(s, m, error));
     const double tokens = most_tokens(s);
     const double widest = fmax((double)m->vocab, (double)m->hidden * (double)at_least_1(m->top_k));
     const double limit = floor(ROOF_DIMENSION_MAX / widest);
@@ -448,7 +446,8 @@ static enum roof_status check_sizes(const struct roof_scenario *s, struct roof_e
                  {"prefill_context", s->prefill_context},
                  {"prompt", s->prompt},
                  {"generate", s->generate},
-                 {"images", s->images},
+                 {"images", s->media.images},
+                 {"audio", s->media.audio},
                  {"tp", s->tp},
                  {"pp", s->pp},
                  {"dp", s->dp},
@@ -634,9 +633,9 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     s.dp = at_least_1(s.dp);
     TRY(check_sizes(&s, error));
     TRY(check_fractions(&s, error));
-    TRY(roof_images_resolve(&s, model, error));
+    TRY(roof_media_resolve(&s, model, error));
     TRY(check_lengths(&s, model, error));
-    TRY(roof_images_check(&s, model, error));
+    TRY(roof_media_check(&s, model, error));
     TRY(check_positions(&s, model, error));
     TRY(check_tokens(&s, model, error));
     if (shape->routing > 0 && model->experts == 0) {
@@ -673,7 +672,7 @@ void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *d
     decode->context = request ? asked->prompt + asked->generate : asked->context;
     decode->prompt = decode->generate = 0;
     decode->chunk = 0;
-    decode->images = decode->image_size = 0;
+    decode->media = roof_no_media;
     decode->prefix_hit = 0;
 }
 

@@ -17,7 +17,7 @@ enum roof_phase {
     ROOF_PHASE_DECODE,  /**< one new token per sequence */
     ROOF_PHASE_PREFILL, /**< a prompt, or a chunk of one on top of what is cached */
     ROOF_PHASE_MIXED,   /**< some sequences in prefill, the others in decode, in one pass */
-    ROOF_PHASE_ENCODE,  /**< the images of prompts, before their prefill */
+    ROOF_PHASE_ENCODE,  /**< images and audio of prompts, before their prefill */
     ROOF_PHASE_REQUEST, /**< a prompt and the tokens generated after it; given by `generate` */
     ROOF_PHASE_COUNT
 };
@@ -74,6 +74,14 @@ struct roof_host_time {
     double overlap_s;  /**< by which a kernel begins before the last one ends, where devices can */
 };
 
+/** The images and the audio of each prompt, whose tokens are among those of the prompt. */
+struct roof_prompt_media {
+    int64_t images;
+    int64_t image_size;     /**< width x height in pixels, packed (default 1024x1024) */
+    int64_t audio;          /**< clips */
+    int64_t audio_length_s; /**< of each clip (default 30) */
+};
+
 /**
  * The question about a model. Start with roof_scenario_init; 0 means not given. A model uses these
  * members of `common`: the formats, sparse, shape.batch (sequences), shape.routing, shape.ep, and
@@ -88,11 +96,10 @@ struct roof_scenario {
     int64_t chunk;   /**< prefill: new tokens of this pass (default: the whole context); mixed: of
                           each sequence in prefill (default 512); request: the most prompt tokens
                           of a step (default 8192; ROOF_CHUNK_WHOLE: those of a whole prompt) */
-    int64_t prefill_batch;   /**< mixed: sequences in prefill (default 1) */
-    int64_t prefill_context; /**< mixed: KV length of those (default: the chunk) */
-    int64_t prompt;          /**< request: tokens of the prompt */
-    int64_t images;          /**< of each prompt, whose tokens are among those of the prompt */
-    int64_t image_size;      /**< width x height in pixels, packed (default 1024x1024) */
+    int64_t prefill_batch;          /**< mixed: sequences in prefill (default 1) */
+    int64_t prefill_context;        /**< mixed: KV length of those (default: the chunk) */
+    int64_t prompt;                 /**< request: tokens of the prompt */
+    struct roof_prompt_media media; /**< what each prompt has beside text */
     int64_t generate;     /**< request: tokens generated, the first one from the prefill included */
     int64_t static_batch; /**< flag, request: all prompts are prefilled together, then all sequences
                                decode together; else requests follow each other without end */
@@ -190,8 +197,14 @@ int64_t roof_microbatches(const struct roof_scenario *scenario);
 /** Returns how many tokens of a prompt are not in the prefix cache: at least one. */
 int64_t roof_uncached(int64_t prompt, double prefix_hit);
 
-/** Returns how many tokens the images of a prompt are in a resolved scenario. */
+/** No images and no audio. */
+extern const struct roof_prompt_media roof_no_media;
+/** Tells whether prompts have images or audio. */
+bool roof_has_media(const struct roof_scenario *scenario);
+/** Each returns how many tokens of a prompt are images, audio, or either in a resolved scenario. */
 int64_t roof_image_tokens(const struct roof_scenario *scenario, const struct roof_model *model);
+int64_t roof_audio_tokens(const struct roof_scenario *scenario, const struct roof_model *model);
+int64_t roof_media_tokens(const struct roof_scenario *scenario, const struct roof_model *model);
 /** Writes the size of the images of a resolved scenario, "1024x768", or "" without images. */
 #define ROOF_IMAGE_SIZE_SIZE 24
 const char *roof_image_size_name(char out[ROOF_IMAGE_SIZE_SIZE],

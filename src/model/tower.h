@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The encoder of images in front of a language model: what it makes of an image. */
+/* The vision encoder in front of a language model: what it makes of an image. */
 #ifndef ROOF_MODEL_TOWER_H
 #define ROOF_MODEL_TOWER_H
 

@@ -344,6 +344,15 @@ static void spread_product(struct roof_product *g, double sms)
     spread_tiles(g, sms);
 }
 
+/* Fills in a convolution, which is a product over its taps: its windows share their inputs. */
+static void convolution(struct roof_product *g, const struct roof_workload *w)
+{
+    const double taps = (double)w->shape.taps;
+    g->k *= taps;
+    g->x *= fmin((double)w->shape.subsample, taps);
+    g->vector_rows = ROOF_UNBOUNDED;
+}
+
 /* Fills in what all kernels of a product share. */
 static void see_product(struct roof_product *g, const struct roof_kernel_task *t)
 {
@@ -365,8 +374,11 @@ static void see_product(struct roof_product *g, const struct roof_kernel_task *t
         attention_product(g, w);
         g->vector_rows = ROOF_UNBOUNDED;
     }
-    g->rows = g->m;
     g->x = g->batch * g->m * g->k * g->x_element;
+    if (w->op == ROOF_OPERATOR_CONV2D || w->op == ROOF_OPERATOR_CONV3D) {
+        convolution(g, w);
+    }
+    g->rows = g->m;
     g->w = g->batch * g->n * g->k * g->w_element;
     g->y = g->batch * g->m * g->n * g->y_element;
     g->working_set = roof_working_set(w, g->x + g->w + g->y);

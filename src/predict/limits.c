@@ -170,7 +170,7 @@ static int64_t shortest_prompt(int64_t least, int64_t uncached, double prefix_hi
  * share them to that of k - 1 the memory grows, so the first k whose shortest prompt fits has the
  * longest one.
  */
-static int64_t least_with_images(struct search *search, int64_t least)
+static int64_t least_with_media(struct search *search, int64_t least)
 {
     const struct roof_scenario *const s = &search->prediction->scenario;
     const bool shares = s->phase == ROOF_PHASE_REQUEST && s->static_batch == 0 &&
@@ -539,10 +539,10 @@ enum roof_status roof_model_limits(struct roof_limits *out,
         if (scenario->phase == ROOF_PHASE_PREFILL && scenario->chunk > 0) {
             search.least = scenario->chunk;
         }
-        const int64_t images = roof_image_tokens(&prediction->scenario, prediction->model);
-        if (images > 0) {
-            search.least = images > search.least ? images : search.least;
-            search.least = least_with_images(&search, search.least);
+        const int64_t media = roof_media_tokens(&prediction->scenario, prediction->model);
+        if (media > 0) {
+            search.least = media > search.least ? media : search.least;
+            search.least = least_with_media(&search, search.least);
         }
         out->max_context = largest_that_fits(&search);
     }

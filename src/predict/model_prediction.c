@@ -52,11 +52,14 @@ double roof_model_least_time(const struct roof_model_prediction *prediction)
     return routed ? least : ROOF_UNKNOWN;
 }
 
-static void put_images(struct roof_model_prediction *out)
+static void put_media(struct roof_model_prediction *out)
 {
     const struct roof_scenario *const s = &out->scenario;
     (void)roof_image_size_name(out->image_size, s);
-    out->image_tokens = s->images > 0 ? (double)roof_image_tokens(s, out->model) : ROOF_UNKNOWN;
+    out->image_tokens =
+        s->media.images > 0 ? (double)roof_image_tokens(s, out->model) : ROOF_UNKNOWN;
+    out->audio_tokens =
+        s->media.audio > 0 ? (double)roof_audio_tokens(s, out->model) : ROOF_UNKNOWN;
 }
 
 enum roof_status roof_predict_model(struct roof_model_prediction *out,
@@ -74,7 +77,7 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
     out->expected_low = out->expected_high = out->expected_near = ROOF_UNKNOWN;
     TRY(roof_scenario_resolve(&out->scenario, model, error));
     TRY(roof_offload_solve(&out->scenario, model, hardware, error));
-    put_images(out);
+    put_media(out);
     out->devices = (double)roof_scenario_devices(&out->scenario);
     out->draft_s = out->offloaded_s = out->joule_per_token = ROOF_UNKNOWN;
     out->power_time_s = out->energy_j = out->power_w = ROOF_UNKNOWN;

@@ -47,6 +47,7 @@ struct roof_model_prediction {
     double kv_bytes_per_token;             /**< of the whole model */
     char image_size[ROOF_IMAGE_SIZE_SIZE]; /**< of each image, "1024x768"; "": there are none */
     double image_tokens;                   /**< of the images of a prompt; NAN: there are none */
+    double audio_tokens;                   /**< of the audio of a prompt; NAN: there is none */
     double devices;                        /**< tp x attention_dp x pp x dp */
     double launches;        /**< waits for the host of a pass, over all stages; NAN: none */
     double host_s;          /**< what these and the serial part of a pass take; NAN: nothing */

@@ -402,7 +402,7 @@ static double add_part(struct roof_pass_expected *pass, const struct part *part,
     return time_s;
 }
 
-/* Adds what is expected of a stage in one stack to a pass: the encoder of images, which requests
+/* Adds what is expected of a stage in one stack to a pass: the vision encoder, which requests
  * have as a pass of its own, and what follows. */
 static void add_expected(struct roof_pass_expected *pass, const struct costed *stage, size_t stack,
                          const struct engine_part *engine)
@@ -566,7 +566,7 @@ enum roof_status roof_pass_resident(struct roof_pass *pass, const struct roof_mo
         return ROOF_OK;
     }
     text.phase = ROOF_PHASE_PREFILL;
-    text.images = text.image_size = 0;
+    text.media = roof_no_media;
     text.context = text.chunk = 1;
     TRY(roof_pass_memory(&whole, model, &text, hardware, error));
     pass->weights_bytes = whole.weights_bytes;

@@ -177,7 +177,7 @@ static struct service service_of(const struct roof_model_prediction *out, double
         /* A chunk on top of an earlier one is not the whole wait for the first token. */
         r.ttft_s = s->chunk == s->context || s->prefix_hit > 0 ? step_s : ROOF_UNKNOWN;
     } else if (s->phase == ROOF_PHASE_ENCODE) {
-        tokens = batch * (double)roof_image_tokens(s, out->model);
+        tokens = batch * (double)roof_media_tokens(s, out->model);
     } else {
         r.tpot_s = step_s / out->tokens_per_step;
     }

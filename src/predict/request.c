@@ -94,13 +94,12 @@ static int64_t chunk_begin(const struct roof_request *r, int64_t chunk)
     return r->uncached * chunk / r->chunks;
 }
 
-/* Makes the pass that encodes the images of some prompts. The host is not waited for once more. */
+/* Makes the pass that encodes the media of some prompts. The host is not waited for once more. */
 static struct roof_scenario make_encoding(const struct roof_request *r, int64_t prompts)
 {
     struct roof_scenario s = r->prefill;
     s.phase = ROOF_PHASE_ENCODE;
-    s.images = r->asked.images;
-    s.image_size = r->asked.image_size;
+    s.media = r->asked.media;
     s.common.shape.batch = prompts;
     s.context = s.chunk = 0;
     s.prefix_hit = 0;
@@ -114,14 +113,14 @@ static struct roof_scenario make_encoding(const struct roof_request *r, int64_t 
     return s;
 }
 
-/* Adds the images of `count` prompts to the mean of the steps with their chunks, one of which
+/* Adds the media of `count` prompts to the mean of the steps with their chunks, one of which
  * encodes them. */
-static enum roof_status add_images(struct roof_step_times out[ROOF_STACK_COUNT],
-                                   struct roof_request *r, int64_t count, struct roof_error *error)
+static enum roof_status add_media(struct roof_step_times out[ROOF_STACK_COUNT],
+                                  struct roof_request *r, int64_t count, struct roof_error *error)
 {
     struct roof_step_times one[ROOF_STACK_COUNT];
     const struct roof_scenario s = make_encoding(r, count);
-    if (r->asked.images == 0) {
+    if (!roof_has_media(&r->asked)) {
         return ROOF_OK;
     }
     TRY(run_step(one, r, &s, 0, error));
@@ -152,7 +151,7 @@ static enum roof_status add_chunks(struct roof_step_times out[ROOF_STACK_COUNT],
             roof_step_add(&out[n], (double)(after - first) / (double)r->chunks, &one[n]);
         }
     }
-    return add_images(out, r, count, error);
+    return add_media(out, r, count, error);
 }
 
 /* Returns the largest of some parts that a number is dealt into. */
@@ -270,7 +269,7 @@ enum roof_status roof_request_open(struct roof_request *out, const struct roof_m
     /* The two kinds of steps, at the mean context of the sequences that decode. */
     roof_scenario_phases(&r->prefill, &r->decode, asked);
     r->decode.context = asked->prompt + asked->generate / 2;
-    r->prefill.images = r->prefill.image_size = 0; /* a pass of its own encodes them */
+    r->prefill.media = roof_no_media; /* a pass of its own encodes them */
     TRY(roof_scenario_resolve(&r->prefill, model, error));
     TRY(roof_scenario_resolve(&r->decode, model, error));
     r->decode.held = asked->prompt + asked->generate;
@@ -399,7 +398,7 @@ static enum roof_status memory_of(struct roof_memory *out, const struct roof_req
     TRY(roof_pass_draft(&draft, &last, r->hardware, error));
     TRY(roof_pass_memory(&widest, r->model, &step, r->hardware, error));
     roof_pass_widen(pass, &widest);
-    if (r->asked.images > 0) {
+    if (roof_has_media(&r->asked)) {
         const struct roof_scenario encoding = make_encoding(r, begun_at_once(r));
         TRY(roof_pass_memory(&widest, r->model, &encoding, r->hardware, error));
         roof_pass_widen(pass, &widest);

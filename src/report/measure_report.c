@@ -203,6 +203,7 @@ void roof_report_measured_text(struct roof_text *out, const struct roof_measure_
                      roof_format_short(took, round(10 * m->took_s) / 10));
     put_left_out(out, "products are", m->device.lacks);
     put_left_out(out, "attention of a prefill is", m->device.no_prefill);
+    put_left_out(out, "matrix units (AMX) are", m->device.no_amx);
     put_left_out(out, "collectives are", m->device.alone);
     put_left_out(out, "clock, power and temperature are", m->device.no_sensors);
     put_levels(out, m);

@@ -75,6 +75,20 @@ static void put_drafter(struct roof_text *out, const struct roof_model_predictio
     }
 }
 
+void roof_model_report_media(struct roof_text *out, const struct roof_scenario *s,
+                             const struct roof_model *model)
+{
+    char size[ROOF_IMAGE_SIZE_SIZE];
+    if (s->media.images > 0) {
+        roof_text_printf(out, ", images %" PRId64 " of %s (%" PRId64 " tokens)", s->media.images,
+                         roof_image_size_name(size, s), roof_image_tokens(s, model));
+    }
+    if (s->media.audio > 0) {
+        roof_text_printf(out, ", audio %" PRId64 " of %" PRId64 " s (%" PRId64 " tokens)",
+                         s->media.audio, s->media.audio_length_s, roof_audio_tokens(s, model));
+    }
+}
+
 void roof_model_report_scenario(struct roof_text *out,
                                 const struct roof_model_prediction *model_prediction)
 {
@@ -104,10 +118,7 @@ void roof_model_report_scenario(struct roof_text *out,
         {"devices", (int64_t)r->devices, r->devices > 1},
     };
     put_sizes(out, sizes, COUNT(sizes));
-    if (s->images > 0) {
-        roof_text_printf(out, ", images %" PRId64 " of %s (%.0f tokens)", s->images, r->image_size,
-                         r->image_tokens);
-    }
+    roof_model_report_media(out, s, r->model);
     put_drafter(out, r);
     put_sizes(out, splits, COUNT(splits));
     if (s->offload != ROOF_OFFLOAD_NONE) {
@@ -315,14 +326,14 @@ static void put_decode(struct roof_text *out, const struct roof_model_prediction
 {
     char value[ROOF_QUANTITY_SIZE];
     char detail[256];
-    const bool images = r->scenario.phase == ROOF_PHASE_ENCODE;
+    const bool encodes = r->scenario.phase == ROOF_PHASE_ENCODE;
     snprintf(detail, sizeof detail, "lower bound; %s-bound%s",
              roof_bottleneck_name(r->total.bottleneck),
              r->scenario.phase == ROOF_PHASE_MIXED ? "; for the sequences in decode" : "");
-    roof_format_quantity(value, images ? r->step_s : r->tpot_s, ROOF_UNIT_MILLISECONDS);
-    put_line(out, images ? "images" : "time per token", value, detail);
+    roof_format_quantity(value, encodes ? r->step_s : r->tpot_s, ROOF_UNIT_MILLISECONDS);
+    put_line(out, encodes ? "encoders" : "time per token", value, detail);
     put_least(out, r);
-    put_expected(out, r, images ? r->expected_step_s : r->expected_tpot_s);
+    put_expected(out, r, encodes ? r->expected_step_s : r->expected_tpot_s);
 }
 
 /* Writes what drafts bring, and what they take of a step. */

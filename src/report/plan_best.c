@@ -185,11 +185,18 @@ void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem
                      ? ""
                      : "               drafting takes no time here; --draft-model MODEL adds it\n");
     }
-    if (s->images > 0) {
+    if (s->media.images > 0) {
         char size[ROOF_IMAGE_SIZE_SIZE];
         roof_text_printf(
             out, "  images:      %" PRId64 " of %s in each prompt: %" PRId64 " of its tokens\n",
-            s->images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
+            s->media.images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
+    }
+    if (s->media.audio > 0) {
+        roof_text_printf(out,
+                         "  audio:       %" PRId64 " of %" PRId64 " s in each prompt: %" PRId64
+                         " of its tokens\n",
+                         s->media.audio, s->media.audio_length_s,
+                         roof_audio_tokens(s, problem->model));
     }
     if (s->prefix_hit > 0 && s->generate > 0) {
         roof_text_printf(out, "  prefix hit:  %s of each prompt is cached\n",
@@ -201,10 +208,16 @@ void roof_plan_put_prompts_json(struct roof_text *out, const struct roof_plan_pr
 {
     const struct roof_scenario *const s = &problem->base;
     char size[ROOF_IMAGE_SIZE_SIZE];
-    if (s->images > 0) {
+    if (s->media.images > 0) {
         roof_text_printf(
             out, ", \"images\": %" PRId64 ", \"image_size\": \"%s\", \"image_tokens\": %" PRId64,
-            s->images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
+            s->media.images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
+    }
+    if (s->media.audio > 0) {
+        roof_text_printf(
+            out,
+            ", \"audio\": %" PRId64 ", \"audio_length_s\": %" PRId64 ", \"audio_tokens\": %" PRId64,
+            s->media.audio, s->media.audio_length_s, roof_audio_tokens(s, problem->model));
     }
     if (s->prefix_hit > 0) {
         roof_text_put(out, ", \"prefix_hit\": ");

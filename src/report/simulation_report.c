@@ -87,10 +87,7 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
         roof_text_put(out, ", generate ");
         roof_text_plain(out, row->generate);
     }
-    if (d->scenario.images > 0) {
-        roof_text_printf(out, ", images %" PRId64 " of %s (%" PRId64 " tokens)", d->scenario.images,
-                         d->image_size, roof_image_tokens(&d->scenario, d->model));
-    }
+    roof_model_report_media(out, &d->scenario, d->model);
     put_split(out, row);
     if (row->engine != NULL) {
         roof_text_put(out, "; engine ");

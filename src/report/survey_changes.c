@@ -210,10 +210,10 @@ static void put_changes(struct roof_text *out, const struct roof_survey_phase *p
 
 void roof_survey_put_changes(struct roof_text *out, const struct roof_survey *s)
 {
-    roof_text_put(out,
-                  "\n## Opportunities\n\nEach row makes one change. The gain is that of tokens/s over "
-                  "all sequences, whether they fit in memory or not: by lower bounds (bound) and "
-                  "by estimates (expected). The largest expected gain comes first.\n");
+    roof_text_put(
+        out, "\n## Opportunities\n\nEach row makes one change. The gain is that of tokens/s over "
+             "all sequences, whether they fit in memory or not: by lower bounds (bound) and "
+             "by estimates (expected). The largest expected gain comes first.\n");
     if (s->decode.base != NULL) {
         put_changes(out, &s->decode);
     }

@@ -71,7 +71,7 @@ static enum roof_status open_table(struct roof_step_table **out, struct roof_req
     /* Requests that are all alike have full chunks, and the rest of each prompt. */
     roof_step_table_pin(*out, least(steps->request->uncached, d->scenario.chunk));
     roof_step_table_pin(*out, steps->request->uncached % d->scenario.chunk);
-    if (d->scenario.images > 0) {
+    if (roof_has_media(&d->scenario)) {
         TRY(roof_step_table_encode(*out, error));
     }
     return !d->bound && d->scenario.common.stack == ROOF_STACK_VLLM &&
@@ -155,7 +155,7 @@ static enum roof_status find_part(double *bytes, const struct roof_deployment *d
     one.context = one.prompt;
     one.prompt = one.generate = one.chunk = 0;
     one.prefix_hit = 0;
-    one.images = one.image_size = 0;
+    one.media = roof_no_media;
     one.draft_tokens = 0; /* the cache of what drafts is not sent */
     one.common.shape.batch = 1;
     TRY(roof_scenario_resolve(&one, d->model, error));
@@ -234,7 +234,7 @@ void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_dep
     const struct roof_prefills *const had = inputs->prefills;
     inputs->prefills = NULL;
     inputs->table = of->copy.table;
-    inputs->least_prompt = roof_image_tokens(&of->copy.scenario, of->copy.model);
+    inputs->least_prompt = roof_media_tokens(&of->copy.scenario, of->copy.model);
     if (of->prefill.parts != NULL) {
         struct roof_prefills *const p = &of->prefills;
         struct roof_scheduler_limits limits = inputs->limits;

@@ -36,6 +36,9 @@ enum simulation_value {
     IMAGES,
     IMAGE_SIZE,
     IMAGE_TOKENS,
+    AUDIO,
+    AUDIO_LENGTH,
+    AUDIO_TOKENS,
     CHUNK,
     DRAFT_TOKENS,
     DRAFT_MODEL,
@@ -86,6 +89,9 @@ static const struct roof_field simulation_fields[] = {
     {.key = "images", COUNT_OF(IMAGES)},
     {.key = "image_size", DERIVED_TEXT(IMAGE_SIZE)},
     {.key = "image_tokens", COUNT_OF(IMAGE_TOKENS)},
+    {.key = "audio", COUNT_OF(AUDIO)},
+    {.key = "audio_length_s", COUNT_OF(AUDIO_LENGTH)},
+    {.key = "audio_tokens", COUNT_OF(AUDIO_TOKENS)},
     {.key = "concurrency", .type = ROOF_TYPE_POSITIVE, AT(concurrency)},
     {.key = "router", .type = ROOF_TYPE_TEXT, AT(router)},
     {.key = "engine", .type = ROOF_TYPE_TEXT, AT(engine)},
@@ -159,7 +165,7 @@ static const char *text_of(int value, const struct roof_simulation_row *row)
     case KV:
         return roof_format(formats->kv)->name;
     case IMAGE_SIZE:
-        return d->scenario.images > 0 ? d->image_size : NULL;
+        return d->scenario.media.images > 0 ? d->image_size : NULL;
     case DRAFT_MODEL:
         return roof_drafter_name(&d->scenario, d->model);
     default:
@@ -191,6 +197,19 @@ static double cache_of(const struct roof_deployment *d)
     return d->blocks > 0 ? (double)d->blocks * ROOF_BLOCK_TOKENS : ROOF_UNKNOWN;
 }
 
+/* Returns what prompts have beside text. */
+static double media_of(enum simulation_value value, const struct roof_deployment *d)
+{
+    const struct roof_prompt_media *const m = &d->scenario.media;
+    const bool images = value == IMAGES || value == IMAGE_TOKENS;
+    const int64_t number = value == IMAGES         ? m->images
+                           : value == IMAGE_TOKENS ? roof_image_tokens(&d->scenario, d->model)
+                           : value == AUDIO        ? m->audio
+                           : value == AUDIO_LENGTH ? m->audio_length_s
+                                                   : roof_audio_tokens(&d->scenario, d->model);
+    return (images ? m->images : m->audio) > 0 ? (double)number : ROOF_UNKNOWN;
+}
+
 static double number_of(int value, const struct roof_simulation_row *row)
 {
     const struct roof_deployment *const d = row->deployment;
@@ -210,10 +229,11 @@ static double number_of(int value, const struct roof_simulation_row *row)
     case PREFILL_KV_TOKENS:
         return row->prefill == NULL ? ROOF_UNKNOWN : cache_of(row->prefill);
     case IMAGES:
-        return d->scenario.images > 0 ? (double)d->scenario.images : ROOF_UNKNOWN;
     case IMAGE_TOKENS:
-        return d->scenario.images > 0 ? (double)roof_image_tokens(&d->scenario, d->model)
-                                      : ROOF_UNKNOWN;
+    case AUDIO:
+    case AUDIO_LENGTH:
+    case AUDIO_TOKENS:
+        return media_of((enum simulation_value)value, d);
     case CHUNK:
         return row->chunk == ROOF_CHUNK_WHOLE ? 0 : (double)row->chunk;
     case DRAFT_TOKENS:

@@ -6,6 +6,7 @@ import json
 import os
 from fractions import Fraction
 
+import audio
 import device as devices
 import formats
 import models
@@ -514,8 +515,8 @@ def scenario(random, model):
         d.pop("context", None)
         d.pop("phase", None)
         d.update(in_flight(random))
-    if model.tower:
-        images(random, d)
+    if model.tower or model.audio:
+        media(random, d, model)
     for key, likely in (("tp", 0.4), ("pp", 0.4), ("ep", 0.4 if model.experts > 1 else 0.02)):
         if chance(random, likely):
             d[key] = random.choice((1, 2, 2, 4, 8, 3))
@@ -530,19 +531,29 @@ def scenario(random, model):
     return d
 
 
-def images(random, d):
-    """Images in a prompt, or alone."""
+def media(random, d, model):
+    """Images and audio in a prompt, or alone."""
     if chance(random, 0.2):
         for key in ("context", "chunk", "prefix_hit", "prompt", "generate", "static", "draft_tokens",
                     "acceptance", "prefill_batch", "prefill_context"):
             if chance(random, 0.98):
                 d.pop(key, None)
         d["phase"] = "encode"
-    if d.get("phase") in ("prefill", "encode") or "prompt" in d or chance(random, 0.03):
+    if not (d.get("phase") in ("prefill", "encode") or "prompt" in d or chance(random, 0.03)):
+        return
+    if chance(random, 0.98 if model.tower else 0.02):
         if chance(random, 0.7):
             d["images"] = random.randint(1, 3)
         if chance(random, 0.7 if "images" in d else 0.05):
             d["image_size"] = f"{size(random, 12)}x{size(random, 12)}"
+    if chance(random, 0.9 if model.audio else 0.02):
+        if chance(random, 0.7):
+            d["audio"] = random.randint(1, 3)
+        if chance(random, 0.8 if "audio" in d else 0.05):
+            longest = 30 if chance(random, 0.9) else 200
+            d["audio_length_s"] = random.randint(1, longest)
+    if chance(random, 0.5) and "audio" in d and "context" in d:
+        d["context"] += 400
 
 
 def in_flight(random):
@@ -583,11 +594,18 @@ def model_file(folder, name, config_of_it):
 
 
 def drawn_models(random, folder):
-    """60 models, by their files."""
+    """80 models, by their files; 20 of them hear, and some of these see."""
     result = {}
-    for number in range(60):
+    for number in range(80):
         drawn = config(random)
-        if chance(random, 0.25):
+        while number >= 75 and drawn["model_type"] != "gemma3n_text":
+            drawn = config(random)
+        if number >= 65:
+            drawn = audio.behind(random, drawn)
+        elif number >= 60:
+            drawn = towers.config(random, drawn, "gemma4")
+            drawn["audio_config"] = audio.config(random, "gemma4")
+        elif chance(random, 0.25):
             drawn = towers.config(random, drawn)
         path = model_file(folder, number, drawn)
         result[path] = models.Model(drawn, path)

@@ -7,6 +7,7 @@ import math
 import os
 from fractions import Fraction
 
+import audio
 import operators
 import towers
 from formats import BROKEN, FORMATS, PRUNED, Refused, STORED, kept, larger, pair, tensor_bytes
@@ -75,6 +76,8 @@ def spread(assignments):
     return result
 
 
+# What is asked of images and audio.
+MEDIA = ("images", "image_size", "audio", "audio_length_s")
 # Lists with a number for each layer, all alike.
 EQUAL = ("moe_intermediate_size", "intermediate_size", "moe_topk", "num_shared_expert")
 
@@ -110,7 +113,7 @@ class Model:
         self.hidden = get("hidden_size", "n_embd")
         seen = "vision_config" in config and config["model_type"] in towers.CLASSES
         self.tower = towers.Tower(config, self.hidden) if seen else None
-        self.sound = towers.sound(config, self.hidden)
+        self.audio = audio.encoder(config, self.hidden)
         count = get("num_hidden_layers", "n_layer") if kind != "longcat_flash" else 2 * get("num_layers")
         self.heads = get("num_attention_heads", "n_head")
         self.kv_heads = get("num_key_value_heads", default=family.get("kv_heads", self.heads))
@@ -460,22 +463,7 @@ class Scenario:
         self.context = get("context", limit)
         self.others = self.others_context = 0
         self.new = 1 + self.drafts
-        width, height = (int(x) for x in get("image_size", "1024x1024").split("x"))
-        self.images, self.size = get("images", int(self.phase == "encode")), (width, height)
-        if "image_size" in asked and not self.images or \
-                self.images and (not model.tower or self.phase not in ("prefill", "encode")):
-            raise Refused("images")
-        self.image_tokens = self.images and self.images * model.tower.tokens(*self.size)
-        if self.phase == "encode":
-            if "context" in asked or "chunk" in asked:
-                raise Refused("text")
-            self.context = 0
-        elif "context" not in asked:
-            self.context = max(self.context, self.image_tokens)
-        if self.images and self.phase == "prefill" and self.image_tokens > self.context:
-            raise Refused("image tokens")
-        if self.images and self.batch * self.images * model.tower.widest(*self.size) > 10 ** 12:
-            raise Refused("images")
+        self.read_media(model, asked)
         for key, phases in (("prefix_hit", "prefill"), ("chunk", "prefill mixed"),
                             ("prefill_batch", "mixed"), ("prefill_context", "mixed"),
                             ("draft_tokens", "decode")):
@@ -503,6 +491,33 @@ class Scenario:
             raise Refused("tokens")
         micro = max(self.batch, self.others)
         self.microbatches = min(self.pp, micro)
+
+    def read_media(self, model, asked):
+        """Images and audio of a prompt, and how many of its tokens they are."""
+        alone, tower, encoder = self.phase == "encode", model.tower, model.audio
+        width, height = (int(x) for x in asked.get("image_size", "1024x1024").split("x"))
+        self.size, self.seconds = (width, height), asked.get("audio_length_s", 30)
+        none = alone and "images" not in asked and "audio" not in asked
+        self.images = asked.get("images", int(none and tower is not None))
+        self.clips = asked.get("audio", int(none and tower is None))
+        ends = self.phase in ("prefill", "encode")
+        for count, part, key in ((self.images, tower, "image_size"), (self.clips, encoder, "audio_length_s")):
+            if key in asked and not count or count and not (part and ends):
+                raise Refused("images or audio")
+        self.image_tokens = self.images and self.images * tower.tokens(*self.size)
+        self.audio_tokens = self.clips and self.clips * encoder.tokens(self.seconds)
+        tokens = self.image_tokens + self.audio_tokens
+        if alone:
+            if "context" in asked or "chunk" in asked:
+                raise Refused("text")
+            self.context = 0
+        elif "context" not in asked:
+            self.context = max(self.context, tokens)
+        if self.phase == "prefill" and tokens > self.context:
+            raise Refused("tokens of images and audio")
+        if self.images and self.batch * self.images * tower.widest(*self.size) > 10 ** 12 or \
+                self.clips and self.batch * self.clips * encoder.widest(self.seconds) > 10 ** 12:
+            raise Refused("images or audio")
 
     def split_experts(self, model, asked):
         """Groups of the attention, devices that cut each expert, parts that they are dealt into."""
@@ -570,20 +585,10 @@ class Graph:
 
     def build(self, layers):
         m, s, f, h = self.m, self.s, self.f, self.m.hidden
-        if self.stage == 0 and m.tower:
-            runs = s.images > 0
-            unit = m.tower.patch * m.tower.merge
-            idle = towers.add(self, m.tower, self.b * s.images if runs else 1,
-                              s.size if runs else (unit, unit))
-            self.join()
-            if not runs:
-                self.idle, self.nodes = self.nodes, {}
-            self.idle.update(idle)
-        if self.stage == 0 and m.sound:
-            elements, rows, vectors = m.sound
-            held = [(f.stored("vision"), elements, 1, rows), (f.stored("norm"), vectors, 0, 0)]
-            self.idle[Node("sound", "add", dict(tokens=1, hidden=1),
-                           self.formats(f.stored("norm"), f.out), held)] = 1
+        if self.stage == 0:
+            unit = (m.tower.patch * m.tower.merge,) * 2 if m.tower else None
+            self.encode(towers, m.tower, s.images, s.size if s.images else unit)
+            self.encode(audio, m.audio, s.clips, s.seconds if s.clips else 1)
         self.last_layer = layers[-1]
         if s.phase == "encode":
             return
@@ -618,6 +623,18 @@ class Graph:
             later = len(m.layers) - layers[-1] - 1
             self.collective("send", "send", self.n * (h * m.residuals(layers[-1] + 1) + later * m.ple), 2, f.out)
         self.join()
+
+    def encode(self, kind, encoder, count, size):
+        """The operators of an encoder; without images or clips its weights alone."""
+        if not encoder:
+            return
+        before, self.nodes = self.nodes, {}
+        idle = kind.add(self, encoder, self.b * count if count else 1, size)
+        self.join()
+        if not count:
+            idle, self.nodes = self.nodes | idle, {}
+        self.idle.update(idle)
+        self.nodes = before | self.nodes
 
     def join(self):
         """Makes one of two operators that follow each other where a kernel does both."""
@@ -1396,8 +1413,13 @@ class Graph:
     def activations_memory(self, predicted):
         residual = tensor_bytes(self.f.out, self.n * self.m.hidden * self.m.residuals(self.last_layer + 1), 1, self.n)
         if self.s.phase == "encode":
-            rows = self.b * self.s.images * self.m.tower.rows(*self.s.size) * (self.stage == 0)
-            residual = tensor_bytes(self.f.out, rows * self.m.tower.hidden, 1, rows) if rows else 0
+            s, sizes = self.s, []
+            if s.images:
+                sizes.append((self.b * s.images * self.m.tower.rows(*s.size), self.m.tower.hidden))
+            if s.clips:
+                sizes.append((self.b * s.clips * self.m.audio.rows(s.seconds), self.m.audio.hidden))
+            residual = max(tensor_bytes(self.f.out, rows * wide, 1, rows) for rows, wide in sizes) \
+                if self.stage == 0 else 0
         return residual + self.most_live([one for one in predicted if not one[1].away])
 
     @staticmethod
@@ -1532,7 +1554,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     weights, cache, active = most
     if s.phase == "encode":  # its passes have the weights of the encoder alone
         text = infer(m, {k: v for k, v in dict(asked, phase="prefill", context=1).items()
-                         if k not in ("images", "image_size")}, device.linked(), classes, layout, sparse)
+                         if k not in MEDIA}, device.linked(), classes, layout, sparse)
         weights, cache, away = text["weights"], Fraction(0), text.get("away_weights", 0)
     if "acceptance" in BROKEN:
         s.acceptance = 1
@@ -1560,7 +1582,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     if draft:
         draft_asked = dict(asked, context=s.context, tp=s.tp * s.groups)
         for key in ("draft_tokens", "acceptance", "routing", "ep", "attention_dp", "moe_tp",
-                    "moe_ep", "images", "image_size"):  # it drafts text
+                    "moe_ep", *MEDIA):  # it drafts text
             draft_asked.pop(key, None)
         if draft.learned and s.context + s.drafts - 1 > draft.positions:
             raise Refused("positions")
@@ -1582,7 +1604,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     fill_memories(row, device)
     row["ttft"] = row["tpot"] = None
     if s.phase == "encode":
-        row["rate"] = s.batch * s.image_tokens / step
+        row["rate"] = s.batch * (s.image_tokens + s.audio_tokens) / step
     elif s.phase == "prefill":
         row["ttft"] = None if "chunk" in asked and s.new < s.context else step
         row["rate"] = s.batch * s.new / step
@@ -1631,13 +1653,12 @@ class InFlight:
         self.m, self.device, self.options = m, device, options
         self.prompt, self.generate = asked["prompt"], asked["generate"]
         self.common = {key: value for key, value in asked.items()
-                       if key not in ("prompt", "generate", "chunk", "prefix_hit", "images",
-                                      "image_size")}
-        self.images = {key: asked[key] for key in ("images", "image_size") if key in asked}
-        if self.images:
-            Scenario(m, dict(self.images, phase="encode", batch=asked.get("batch", 1)))
-        if self.images and encoded(m, self.images) > self.prompt:
-            raise Refused("image tokens")
+                       if key not in ("prompt", "generate", "chunk", "prefix_hit") + MEDIA}
+        self.media = {key: asked[key] for key in MEDIA if key in asked}
+        if self.media:
+            first = Scenario(m, dict(self.media, phase="encode", batch=asked.get("batch", 1)))
+            if first.image_tokens + first.audio_tokens > self.prompt:
+                raise Refused("tokens of images and audio")
         hit = Fraction(str(asked.get("prefix_hit", 0)))
         if not 0 <= hit <= 1:
             raise Refused("prefix hit")
@@ -1678,7 +1699,7 @@ class InFlight:
                         prefill_batch=chunks, chunk=tokens, prefill_context=context)
 
     def encode(self, prompts):
-        return self.run(phase="encode", batch=prompts, **self.images)
+        return self.run(phase="encode", batch=prompts, **self.media)
 
     def whole(self, decoding, chunks):
         """A step of whole numbers of sequences and chunks in all lanes."""
@@ -1691,7 +1712,7 @@ class InFlight:
                       for count, tokens, at in self.parts()]
         else:
             passes = [(1, self.run(batch=decoding, context=self.context))]
-        if chunks and self.images:  # in one of the steps of a prompt
+        if chunks and self.media:  # in one of the steps of a prompt
             passes.append((Fraction(1, self.chunks), self.encode(chunks)))
         # A lane comes round again, whatever the pass does.
         time = sum(share * max(row["time"], row["s"].microbatches * row["slow"])
@@ -1751,14 +1772,8 @@ class InFlight:
         widen(row, [self.beside(self.batch - count, count, tokens, max(self.prompt, tokens)),
                     self.run(context=self.context, held=self.full)])
         begin = min(ceil_div(in_lane, groups), ceil_div(self.budget, self.new)) * count
-        if self.images:
+        if self.media:
             widen(row, [self.encode(min(begin, self.batch))])
-
-
-def encoded(m, images):
-    """The tokens of the images of a prompt."""
-    return Scenario(m, dict(images, phase="encode")).image_tokens if "images" in images else \
-        Scenario(m, images).image_tokens
 
 
 def in_flight(m, asked, device, **options):
@@ -1792,7 +1807,7 @@ def static(m, asked, device, **options):
     if m.learned and prompt + generate + asked.get("draft_tokens", 0) > m.positions:
         raise Refused("positions")
     steps = {key: value for key, value in common.items()
-             if key not in ("prefix_hit", "images", "image_size")}
+             if key not in ("prefix_hit",) + MEDIA}
     before = {key: value for key, value in common.items() if key not in ("draft_tokens",
                                                                          "acceptance")}
     first = infer(m, dict(before, phase="prefill", context=prompt), device, **options)

@@ -330,7 +330,7 @@ def model_row(row):
         tokens_per_step=row["tokens_per_step"], tokens_per_s=scaled(rate, Fraction(1, copies)),
         tokens_per_s_per_user=scaled(rate, s.batch), dp=copies,
         devices=s.tp * s.pp * s.groups * copies,
-        image_tokens=s.image_tokens or None, attention_dp=s.groups, moe_tp=s.cut,
+        image_tokens=s.image_tokens or None, audio_tokens=s.audio_tokens or None, attention_dp=s.groups, moe_tp=s.cut,
         moe_ep=s.parts)
     if "draft" in row:
         row_of["draft_ms"] = row["draft"] * 1000
@@ -537,7 +537,7 @@ def operator_key(got, sizes):
 UNPRINTED = ("compression", "selected")  # where they are 0
 SIZES = ("m n k batch heads kv_heads head_dim query_len kv_len causal window kv_lora_rank "
          "qk_nope_head_dim qk_rope_head_dim v_head_dim tokens hidden gain intermediate experts top_k "
-         "routing ep elements devices within algorithm selected taps state_size scan_chunk compression streams").split()
+         "routing ep elements devices within algorithm selected taps subsample state_size scan_chunk compression streams").split()
 
 
 def check_graphs(comparison, program, every_device, every_model, random, count):
@@ -563,7 +563,8 @@ def check_graphs(comparison, program, every_device, every_model, random, count):
         units = {"host_gap_us": "us", "serial_ms": "ms"}
         for key, value in asked.items():
             unit = units.get(key, "")
-            arguments += ["--" + key.removesuffix("_" + unit).replace("_", "-"), f"{value}{unit}"]
+            key = "audio_length" if key == "audio_length_s" else key.removesuffix("_" + unit)
+            arguments += ["--" + key.replace("_", "-"), f"{value}{unit}"]
         result = program.run(arguments)
         case = " ".join(arguments)
         try:

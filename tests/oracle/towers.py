@@ -3,6 +3,8 @@
 import math
 from fractions import Fraction
 
+import audio
+
 # By the model_type of the whole model: norm, gated, biases of layers, patches and products, rotated
 # heads, and how an image is scaled.
 CLASSES = {
@@ -353,38 +355,10 @@ def leave_idle(t, layer, vectors):
     return idle
 
 
-def sound(config, hidden):
-    """Elements of matrices, their rows, and elements of vectors of an encoder of sound; None where
-    it is not counted."""
-    a, kind = config.get("audio_config"), config.get("model_type")
-    shapes, vectors = [], 0
-    if not a or kind not in ("qwen2_audio", "voxtral", "gemma4"):
-        return None
-    if kind == "gemma4":
-        h, n, heads = (a.get(*x) for x in (("hidden_size", 1024), ("num_hidden_layers", 12),
-                                           ("num_attention_heads", 8)))
-        one, two = a.get("subsampling_conv_channels", (128, 32))
-        out = a.get("output_proj_dims", 1536)
-        shapes = [(1, one, 9), (1, two, 9 * one), (1, h, one // 4 * two), (1, out, h), (1, hidden, out),
-                  (n, 4 * h, h), (n, h, 4 * h), (n, 4 * h, h), (n, h, 4 * h), (5 * n, h, h),
-                  (n, 2 * h, h), (n, h, h)]
-        layer = 2 * 2 * h + 2 * h + 3 * h + a.get("conv_kernel_size", 5) * h + h // heads
-        vectors = one + two + out + n * layer
-    else:
-        h, n, f = (a.get(x, a.get(y)) for x, y in (
-            ("d_model", "hidden_size"), ("encoder_layers", "num_hidden_layers"),
-            ("encoder_ffn_dim", "intermediate_size")))
-        shapes = [(1, h, 3 * a.get("num_mel_bins", 128)), (1, h, 3 * h), (4 * n, h, h), (n, f, h), (n, h, f)]
-        shapes += [(1, hidden, h)] if kind == "qwen2_audio" else [(1, hidden, f), (1, hidden, hidden)]
-        vectors = h * (2 + a.get("max_source_positions", 1500) + 2) + n * (8 * h + f) + \
-            hidden * (kind == "qwen2_audio")
-    return sum(c * x * y for c, x, y in shapes), sum(c * x for c, x, _ in shapes), vectors
-
-
-def config(random, text):
+def config(random, text, kind=None):
     """Puts a drawn config behind an encoder that nobody trained."""
     plain = text["model_type"] in ("llama", "mistral", "qwen3")
-    kind = random.choice([x for x in CLASSES if plain or not x.startswith("minimax")])
+    kind = kind or random.choice([x for x in CLASSES if plain or not x.startswith("minimax")])
     heads, merge = random.choice((2, 4, 6, 8)), random.choice((1, 2, 3))
     v = dict(hidden_size=heads * random.choice((32, 40, 64)), intermediate_size=random.randint(50, 900),
              patch_size=random.choice((8, 14, 16)))
@@ -413,8 +387,7 @@ def config(random, text):
         whole["mm_tokens_per_image"] = across ** 2
     elif kind == "gemma4":
         if random.random() < 0.5:
-            whole["audio_config"] = dict(hidden_size=64 * random.randint(1, 9), num_hidden_layers=layers,
-                                         num_attention_heads=8, output_proj_dims=random.randint(9, 99))
+            whole["audio_config"] = audio.config(random, kind)
         v.update(head_dim=random.choice((32, 64, 72)), num_key_value_heads=heads,
                  pooling_kernel_size=merge, position_embedding_size=random.randint(10, 900))
     elif kind == "llama4":

@@ -123,37 +123,37 @@ const FIELDS = {
     { key: 'static', label: 'Static batch', flag: true, when: REQUEST },
   ],
   formats: [
-    { key: 'precision', label: 'Weights and inputs', choices: () => ['', ...known.precisions] },
+    { key: 'precision', label: 'Weights and activations', choices: () => ['', ...known.precisions] },
     { key: 'kv', label: 'KV cache', choices: () => ['', ...known.precisions] },
-    { key: 'layout', label: 'Layout of all classes', choices: () => ['', 'checkpoint', ...known.layouts], when: MODEL },
+    { key: 'layout', label: 'Checkpoint layout', choices: () => ['', 'checkpoint', ...known.layouts], when: MODEL },
     { key: 'class', label: 'Formats by class', hint: 'lm_head=fp8, experts=mxfp4', when: MODEL },
-    { key: 'weights', label: 'Weights alone', choices: () => ['', ...known.precisions] },
-    { key: 'activations', label: 'Inputs alone', choices: () => ['', ...known.precisions] },
+    { key: 'weights', label: 'Weights only', choices: () => ['', ...known.precisions] },
+    { key: 'activations', label: 'Activations only', choices: () => ['', ...known.precisions] },
     { key: 'out', label: 'Outputs', choices: () => ['', ...known.precisions] },
-    { key: 'compute', label: 'Multiplied in', choices: () => ['', ...known.precisions] },
-    { key: 'stack', label: 'Kernels of', choices: () => ['', 'best', 'trtllm', 'vllm', 'sglang'] },
+    { key: 'compute', label: 'Compute format', choices: () => ['', ...known.precisions] },
+    { key: 'stack', label: 'Serving stack', choices: () => ['', 'best', 'trtllm', 'vllm', 'sglang'] },
     { key: 'sparse', label: '2:4 sparsity', flag: true },
   ],
   split: [
     { key: 'tp', label: 'Tensor parallel' }, { key: 'pp', label: 'Pipeline parallel' }, { key: 'ep', label: 'Expert parallel' }, { key: 'dp', label: 'Copies' },
-    { key: 'attention_dp', label: 'Attention data par.' }, { key: 'moe_tp', label: 'Experts tensor par.' }, { key: 'moe_ep', label: 'Experts expert par.' },
+    { key: 'attention_dp', label: 'Attention DP' }, { key: 'moe_tp', label: 'MoE tensor parallel' }, { key: 'moe_ep', label: 'MoE expert parallel' },
     { key: 'prefix_hit', label: 'Prefix hit (0 to 1)', when: REQUEST }, { key: 'chunk', label: 'Chunk (tokens)', when: REQUEST },
     { key: 'draft_tokens', label: 'Draft tokens' }, { key: 'acceptance', label: 'Acceptance (0 to 1)' },
     { key: 'draft_model', label: 'Draft model', choices: () => ['', 'none', 'mtp', ...known.models] },
   ],
   limits: [
-    { key: 'devices', label: 'Devices at most' }, { key: 'concurrency', label: 'Requests at once' },
+    { key: 'devices', label: 'Device counts', hint: '1,2,4,8' }, { key: 'concurrency', label: 'Concurrent requests' },
     { key: 'max_ttft', label: 'First token within', hint: '1s' }, { key: 'max_tpot', label: 'Each token within', hint: '30ms' },
-    { key: 'max_accuracy_loss', label: 'Accuracy loss', choices: () => ['', 'none', '<1%', '1-2%', '2-5%', 'any'] },
-    { key: 'objective', label: 'Best by', hint: 'throughput' }, { key: 'engine', label: 'Engine', choices: () => ['', ...known.engines] },
-    { key: 'price_per_hour', label: 'Price of a device-hour', hint: 'h100-sxm=3' },
+    { key: 'max_accuracy_loss', label: 'Accuracy loss at most', choices: () => ['', 'none', '<1%', '1-2%', '2-5%', 'any'] },
+    { key: 'objective', label: 'Objective', hint: 'throughput' }, { key: 'engine', label: 'Engine', choices: () => ['', ...known.engines] },
+    { key: 'price_per_hour', label: 'Price per device-hour', hint: 'h100-sxm=3' },
   ],
   load: [
     { key: 'rate', label: 'Requests per second' }, { key: 'arrivals', label: 'Arrivals', hint: 'poisson, gamma:2' },
-    { key: 'prompt_lengths', label: 'Prompts', hint: 'lognormal:1k:1.5' }, { key: 'generate_lengths', label: 'Lengths to generate', hint: 'uniform:50:400' },
-    { key: 'max_e2e', label: 'Whole request within', hint: 'p90:20s' }, { key: 'max_num_seqs', label: 'Sequences at most', hint: '256' },
+    { key: 'prompt_lengths', label: 'Prompt lengths', hint: 'lognormal:1k:1.5' }, { key: 'generate_lengths', label: 'Generated lengths', hint: 'uniform:50:400' },
+    { key: 'max_e2e', label: 'Whole request within', hint: 'p90:20s' }, { key: 'max_num_seqs', label: 'Most sequences', hint: '256' },
     { key: 'requests', label: 'Requests to simulate', hint: '1000' },
-    { key: 'prefill_copies', label: 'Copies that prefill' }, { key: 'prefill_split', label: 'Their split', hint: 'tp=2' },
+    { key: 'prefill_copies', label: 'Prefill copies' }, { key: 'prefill_split', label: 'Prefill split', hint: 'tp=2' },
   ],
 };
 const PASS_ONLY = ['phase', 'context'], REQUEST_ONLY = ['prompt', 'generate', 'static', 'prefix_hit', 'chunk'];
@@ -181,7 +181,7 @@ function group(title, fields, open) {
 async function readDocument(file, take) {
   try {
     const value = JSON.parse((await file.text()).replace(/\b(NaN|-?Infinity)\b/g, 'null'));
-    if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new Error('it is no JSON object');
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new Error('it is not a JSON object');
     take(JSON.stringify({ name: file.name.replace(/\.json$/, ''), ...value }));
   } catch (failure) {
     showError(`${file.name}: ${failure.message}`);
@@ -228,7 +228,7 @@ function buildForm() {
     group('Split, drafts, cache', FIELDS.split),
     group('Limits and engine', FIELDS.limits),
     group('Load', FIELDS.load),
-    make('label', { id: 'f-more' }, 'Any other input of the program', make('input', { id: 'in-more', autocomplete: 'off', placeholder: 'offload=layers:8 step_scale=1.1', onchange: (e) => changeExtra(e.target.value) })));
+    make('label', { id: 'f-more' }, 'Other options', make('input', { id: 'in-more', autocomplete: 'off', placeholder: 'offload=layers:8 step_scale=1.1', onchange: (e) => changeExtra(e.target.value) })));
   byId('form').addEventListener('submit', (e) => e.preventDefault());
 }
 

@@ -77,7 +77,7 @@ function showError(text) {
   const [, offered = ''] = /did you mean (.+?)\?/.exec(text) ?? [];
   const names = offered.split(/, | or /).filter((name) => known.models.includes(name));
   const here = text.replace(/ \((all: [^)]*|roofline list models)\)/, '').replace(/^.*cannot open: [^;]*; n/, 'N').replace('give the path', 'drop it here')
-    .replace(/cannot open: Capabilities insufficient/, 'The page opens no files by their names.');
+    .replace(/cannot open: Capabilities insufficient/, 'This page cannot open files by name.');
   byId('error').replaceChildren(here, ...names.flatMap((name) => [' ', make('button', { type: 'button', onclick: () => change({ model: name }) }, name)]));
   byId('error').hidden = text === '';
 }
@@ -134,7 +134,7 @@ function stepRequest(row) {
 }
 
 const stepNote = () => (answers[0]?.step === answers[0]?.prediction ? ''
-  : ` Operators are those of a decode step with ${short(answers[0].step.context)} tokens in the cache; One pass shows a prefill's.`);
+  : ` These are the operators of a decode step with ${short(answers[0].step.context)} tokens in the KV cache; "One pass" shows those of a prefill.`);
 
 const milliseconds = (us) => (us === undefined ? '' : us >= 1000 ? `${short(us / 1000)} ms` : `${short(us)} µs`);
 const gib = (bytes) => (bytes >= 2 ** 30 / 10 ? `${short(bytes / 2 ** 30)} GiB` : `${short(bytes / 2 ** 20)} MiB`);
@@ -144,7 +144,7 @@ const hasEstimate = (p) => p.expected_time_us !== undefined || p.expected_tpot_m
 // The times of a prediction, each with what it is of, and their bounds.
 function headline(p) {
   const both = (key) => [`${short(p[`expected_${key}`] ?? p[key])} ms`, `${short(p[key])} ms`];
-  const known_ = [['ttft_ms', 'to the first token'], ['tpot_ms', p.prompt === undefined ? 'per token' : 'for each after it']].filter(([key]) => p[`expected_${key}`] !== undefined || p[key] !== undefined);
+  const known_ = [['ttft_ms', 'to first token'], ['tpot_ms', 'per token']].filter(([key]) => p[`expected_${key}`] !== undefined || p[key] !== undefined);
   const times = p.prompt === undefined ? known_.slice(0, 1) : known_;
   if (times.length > 0) return times.map(([key, label]) => [...both(key), label]);
   return [[milliseconds(p.expected_time_us ?? p.time_us), milliseconds(p.time_us), p.operator ?? 'one pass']];
@@ -158,7 +158,7 @@ function memoryBar(p) {
   return make('div', {}, make('div', { className: 'bar', role: 'img', 'aria-label': `Memory: ${text} of ${gib(p.memory_capacity_bytes)}` },
     ...parts.map(([name, v, color]) => make('i', { title: `${name}: ${gib(v)}`, style: `width:${(100 * v) / whole}%;background:${color}` }))),
   make('p', { className: 'soft parts' }, p.fits === false ? make('strong', { className: 'bad' }, 'Does not fit: ') : '',
-    ...parts.flatMap(([name, v, color], i) => [i > 0 ? ', ' : '', make('span', {}, make('span', { className: 'dot', style: `background:${color}` }), `${name} ${gib(v)}`)]), `; ${gib(p.memory_capacity_bytes)} in all`));
+    ...parts.flatMap(([name, v, color], i) => [i > 0 ? ', ' : '', make('span', {}, make('span', { className: 'dot', style: `background:${color}` }), `${name} ${gib(v)}`)]), ` of ${gib(p.memory_capacity_bytes)}`));
 }
 
 function card(answer) {
@@ -170,9 +170,9 @@ function card(answer) {
   return make('article', { className: 'card', style: `--c:${answer.color}` },
     make('h2', {}, deviceName(answer.device)),
     make('p', {}, ...head.flatMap(([value, , label], i) => [i > 0 ? ', ' : '', make('span', { className: 'big' }, value), ` ${label}`])),
-    make('p', { className: 'soft' }, estimated ? `estimated${p.prompt === undefined ? interval : ''}; bound ${head.map(([, bound]) => bound).join(', ')}` : 'the bound: no measured kernels'),
+    make('p', { className: 'soft' }, estimated ? `estimate${p.prompt === undefined ? interval : ''}; lower bound ${head.map(([, bound]) => bound).join(', ')}` : 'lower bound; no measured kernels'),
     make('p', {}, 'limited by ', make('strong', {}, p.expected_bottleneck ?? p.bottleneck), rate === undefined ? '' : `; ${short(rate)} tokens/s`),
-    p.limits?.max_batch > 0 ? make('p', { className: 'soft' }, `room for ${p.limits.max_batch.toLocaleString('en-US')} sequences at once`) : null,
+    p.limits?.max_batch > 0 ? make('p', { className: 'soft' }, `up to ${p.limits.max_batch.toLocaleString('en-US')} sequences fit in memory`) : null,
     memoryBar(p),
     make('p', { className: 'soft', id: `help-${answers.indexOf(answer)}` }));
 }
@@ -187,7 +187,7 @@ const VIEWS = [
   { id: 'load', label: 'Load', show: viewLoad, when: MODEL },
   { id: 'help', label: 'What would help', show: viewHelp, when: MODEL },
   { id: 'formats', label: 'Formats', show: viewFormats, when: (s) => s.about === 'operator' },
-  { id: 'speedup', label: 'A against B', show: viewSpeedup },
+  { id: 'speedup', label: 'A versus B', show: viewSpeedup },
   { id: 'report', label: 'Report', show: viewReport },
 ];
 

@@ -95,7 +95,7 @@ function viewRoofline(view) {
   }
   const title = `Roofline of ${byId('question').textContent}`;
   view.replaceChildren(chartNode('roofline', { title, x: 'arithmetic intensity, FLOP per byte', y: 'TFLOP/s', lines, dots }),
-    make('p', { className: 'soft' }, `A dot is an operator at its estimated rate, with its interval; its size is its share of the time. Hollow: only the bound is known. Operators under 1% of the time are left out. A dot opens its formula; Ctrl and the wheel zoom.${stepNote()}`),
+    make('p', { className: 'soft' }, `A dot is an operator at its estimated rate, with its interval. Its size is its share of the time. A hollow dot has only a lower bound. Operators below 1% of the time are left out. Click a dot for its formula; zoom with Ctrl and the wheel.${stepNote()}`),
     make('div', { id: 'details' }));
   if (chosen) details();
 }
@@ -244,9 +244,9 @@ function viewLayer(view) {
     'stroke-dasharray': next ? '5 4' : 'none', 'marker-end': 'url(#head)', 'data-from': from.name, 'data-to': to.name }));
   const total = operators.reduce((sum, o) => sum + timeOf(o) * o.count, 0);
   svg.append(svgNode('title', {}, title), head, ...arrows, ...boxes.map((box) => boxNode(box, answer, total)));
-  view.replaceChildren(make('p', { className: 'soft' }, `On ${deviceName(answer.device)}: time × how often, and share of the time; the colour says what limits it (`,
+  view.replaceChildren(make('p', { className: 'soft' }, `On ${deviceName(answer.device)}: a box has the time of an operator, how often it runs, and its share of the time; the colour is the bottleneck (`,
     ...['memory', 'compute', 'network', 'overhead'].flatMap((limit, i) => [i > 0 ? ', ' : '', make('span', { className: 'dot', style: `background:var(--${limit})` }), ` ${limit}`]),
-    `). An arrow goes to an operator that reads a result; a dashed one goes to the next layer. Each box opens its formula.${stepNote()}`), make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Graph' }, svg), imageButtons('layer', svg), make('div', { id: 'details' }));
+    `). An arrow leads to an operator that reads the result, a dashed arrow to the next layer. Click a box for its formula.${stepNote()}`), make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Graph' }, svg), imageButtons('layer', svg), make('div', { id: 'details' }));
   if (chosen) details();
 }
 
@@ -275,7 +275,7 @@ function latencyChart({ kind, x, label, by }, rowsOfAnswers, [time, unit]) {
     return { name, legend: name, color: answers[i].color, dash: [undefined, '7 4', '2 3'][c], points: rows.filter((r) => r[by] === value).map((r) => [r[x], r[`expected_${time}`] ?? r[time]]) };
   }));
   const dots = lines.flatMap((l) => l.points.map(([at, y]) => ({ x: at, y, size: 3, color: l.color, name: '', note: `${l.name}, ${x} ${at}: ${short(y)} ms` })));
-  return lines.length === 0 ? make('p', {}, `Nothing fits in memory over the ${x}.`) : chartNode(kind, { title: `Latency over ${x}: ${byId('question').textContent}`, x: label, y: unit, lines, dots });
+  return lines.length === 0 ? make('p', {}, `No ${x} fits in memory.`) : chartNode(kind, { title: `Latency over ${x}: ${byId('question').textContent}`, x: label, y: unit, lines, dots });
 }
 
 function viewBatch(view) {
@@ -285,7 +285,7 @@ function viewBatch(view) {
   ask(CURVES.flatMap((curve) => answers.map((a) => ({ command: 'sweep', format: 'csv', inputs: sweepInputs(a, { ...curve.over(), columns: `batch,context,fits,${time[0]},expected_${time[0]}` }) }))), (i, { status, text, message }) => {
     if (status !== 0) showError(message);
     else found[Math.floor(i / answers.length)][i % answers.length] = rowsOf(text).filter((r) => r.fits !== 0);
-  }, () => view.replaceChildren(...CURVES.map((curve, c) => latencyChart(curve, found[c], time)), make('p', { className: 'soft' }, 'Lines end where memory ends.')));
+  }, () => view.replaceChildren(...CURVES.map((curve, c) => latencyChart(curve, found[c], time)), make('p', { className: 'soft' }, 'A line ends at the last point that fits in memory.')));
 }
 
 // tokens/s of a user against tokens/s of a device, over the batch.
@@ -298,9 +298,9 @@ function viewPareto(view) {
     const rows = rowsOf(text).filter((r) => r.fits !== 0 && (r.expected_tokens_per_s ?? r.tokens_per_s) !== undefined);
     const points = rows.map((r) => ({ x: r.expected_tokens_per_s_per_user ?? r.tokens_per_s_per_user, y: (r.expected_tokens_per_s ?? r.tokens_per_s) / r.devices, batch: r.batch }));
     lines.push({ name: deviceName(answers[i].device), legend: deviceName(answers[i].device), color: answers[i].color, points: points.map((p) => [p.x, p.y]) });
-    dots.push(...points.map((p) => ({ ...p, size: 4, color: answers[i].color, name: String(p.batch), note: `${deviceName(answers[i].device)}, batch ${p.batch}: ${short(p.x)} tokens/s for a user, ${short(p.y)} for a device`, choose: () => change({ batch: String(p.batch) }) })));
-  }, () => view.replaceChildren(dots.length === 0 ? make('p', {}, 'No batch fits.') : chartNode('pareto', { title: `Throughput against speed for a user: ${byId('question').textContent}`, x: 'tokens/s for each user', y: 'tokens/s for each device', lines, dots }),
-    make('p', { className: 'soft' }, 'A dot is a batch, and chooses it.')));
+    dots.push(...points.map((p) => ({ ...p, size: 4, color: answers[i].color, name: String(p.batch), note: `${deviceName(answers[i].device)}, batch ${p.batch}: ${short(p.x)} tokens/s per user, ${short(p.y)} per device`, choose: () => change({ batch: String(p.batch) }) })));
+  }, () => view.replaceChildren(dots.length === 0 ? make('p', {}, 'No batch fits.') : chartNode('pareto', { title: `Throughput over speed per user: ${byId('question').textContent}`, x: 'tokens/s per user', y: 'tokens/s per device', lines, dots }),
+    make('p', { className: 'soft' }, 'Each dot is a batch; click it to choose it.')));
 }
 
 function planInputs() {
@@ -318,12 +318,12 @@ function viewPlans(view) {
     const document_ = JSON.parse(text);
     const plans = document_.candidates.slice(0, 30);
     const fixed = Object.entries(given(state, SPLIT)).map(([key, value]) => `${key.replaceAll('_', ' ')} ${value}`);
-    const held = fixed.length > 0 ? ` All have ${fixed.join(', ')}, as the form says.` : '';
+    const held = fixed.length > 0 ? ` All have ${fixed.join(', ')}, as in the form.` : '';
     const columns = [['hardware', (p) => p.hardware], ['formats', (p) => p.formats], ['KV', (p) => p.kv], ['devices', (p) => p.devices], ['copies', (p) => p.dp], ['tp', (p) => p.tp], ['pp', (p) => p.pp], ['ep', (p) => p.ep], ['batch', (p) => p.batch],
       ['first token, ms', (p) => p.expected_ttft_ms ?? p.ttft_ms], ['per token, ms', (p) => p.expected_tpot_ms ?? p.tpot_ms], ['tokens/s', (p) => p.expected_tokens_per_s ?? p.tokens_per_s],
-      ...(inputs.price_per_hour ? [['cost of a million tokens', (p) => p.cost_per_million_tokens]] : []), ['accuracy loss', (p) => p.accuracy_loss], ['engines', (p) => p.engines ?? 'none known'], ['by', (p) => (p.basis === 'expected' ? 'estimate' : 'bound')]];
+      ...(inputs.price_per_hour ? [['cost per million tokens', (p) => p.cost_per_million_tokens]] : []), ['accuracy loss', (p) => p.accuracy_loss], ['engines', (p) => p.engines ?? 'none known'], ['by', (p) => (p.basis === 'expected' ? 'estimate' : 'bound')]];
     view.replaceChildren(
-      make('p', {}, status === 0 ? `${document_.count} plans hold the limits; the best first.${held}` : 'No plan holds the limits; the program says what comes nearest:'),
+      make('p', {}, status === 0 ? `${document_.count} plans keep the limits; the best is first.${held}` : 'No plan keeps the limits. This is the report of the program:'),
       plans.length === 0 ? '' : make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Plans' }, make('table', { className: 'tight' }, make('thead', {}, make('tr', {}, make('th', {}, 'plan'), ...columns.map(([label, get]) => make('th', { scope: 'col', className: typeof get(plans[0]) === 'string' ? 'left' : '' }, label)))),
         make('tbody', {}, ...plans.map((p) => make('tr', {}, make('td', {}, make('button', { type: 'button', title: 'Ask about this plan', onclick: () => change({ hardware: [state.hardware.find((d) => deviceName(d) === p.hardware) ?? p.hardware], run: 'request', batch: String(p.batch), precision: p.formats, kv: p.kv, stack: p.stack ?? '', view: 'roofline',
           ...Object.fromEntries(['tp', 'pp', 'attention_dp', 'moe_tp', 'moe_ep', 'draft_tokens'].map((key) => [key, p[key] > 1 || (key === 'draft_tokens' && p[key] > 0) ? String(p[key]) : ''])), ep: '' }) }, `Plan ${p.rank ?? ''}`)),
@@ -336,7 +336,7 @@ function viewPlans(view) {
 // --- load -----------------------------------------------------------------------------------------
 
 const LOAD_COLUMNS = ['rate_per_s', 'completed_per_s', 'tokens_per_s', 'ttft_ms_p50', 'ttft_ms_p99', 'tpot_ms_p50', 'tpot_ms_p99', 'e2e_ms_p50', 'e2e_ms_p99', 'running', 'kv_use', 'saturated'];
-const LOAD_HEADS = ['requests/s', 'completed/s', 'tokens/s', 'first token p50, ms', 'p99', 'per token p50, ms', 'p99', 'whole p50, ms', 'p99', 'running', 'KV cache, %', 'load'];
+const LOAD_HEADS = ['requests/s', 'completed/s', 'tokens/s', 'first token p50, ms', 'p99', 'per token p50, ms', 'p99', 'request p50, ms', 'p99', 'running', 'KV cache, %', 'load'];
 // The rates of a curve, as shares of the greatest.
 const SHARES = [0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 0.97, 1.05];
 
@@ -399,10 +399,10 @@ function showLoad(view, found, failure) {
     make('p', {}, ...found.flatMap(({ answer, most, asked }, i) => [i > 0 ? make('br') : null, make('strong', {}, deviceName(answer.device)),
       `: ${asked?.max_rate_per_s === undefined ? '' : `${short(asked.max_rate_per_s)} requests/s keep the limits${(asked.raises ?? []).length === 0 ? ''
         : ` (${asked.raises.map((r) => `${r.key} ${r.value}: ${short(r.factor)}x`).join(', ')})`}, `}`,
-      `about ${short(most)} requests/s at most${hasEstimate(answer.prediction) ? '' : ', by lower bounds: no kernels are measured'}`])),
+      `about ${short(most)} requests/s at most${hasEstimate(answer.prediction) ? '' : ' (lower bounds; no measured kernels)'}`])),
     loadChart(found, ['ttft_ms', 'time to first token']), loadChart(found, ['tpot_ms', 'time per token']),
-    make('p', { className: 'soft' }, `Requests arrive at random and wait for each other: ${state.requests || '1000'} are simulated for each dot, with prompts of ${state.prompt_lengths || state.prompt} and ${state.generate_lengths || state.generate} tokens to generate, without drafts. ` +
-      'Half of them are faster than p50, one of a hundred is slower than p99. A rate, or limits of the first token and of each (1s, p99:1s), under Load and Limits and engine mark a place on the curves.'),
+    make('p', { className: 'soft' }, `Requests arrive at random and wait for each other. Each dot is a simulation of ${state.requests || '1000'} requests, with prompts of ${state.prompt_lengths || state.prompt} tokens and ${state.generate_lengths || state.generate} generated tokens. ` +
+      'Half of the requests are faster than p50, and 1% are slower than p99. A rate (under Load) or limits such as 1s or p99:1s (under Limits and engine) mark a point on the curves.'),
     failure ? make('p', {}, failure) : '',
     make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Load' }, make('table', {}, make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'device'), ...LOAD_HEADS.map((h) => make('th', { scope: 'col' }, h)))),
       make('tbody', {}, ...rows.map((r) => make('tr', { className: r.asked ? 'chosen' : '' }, make('td', {}, `${deviceName(r.device)}${r.asked ? ', as asked' : ''}`), ...LOAD_COLUMNS.map((key) => make('td', {}, cell(r, key)))))))),
@@ -428,10 +428,10 @@ function viewHelp(view) {
   view.replaceChildren(make('p', { className: 'soft' }, 'Asking …'));
   ask(answers.map(helpRequest), (i, { text, message }) => {
     const phases = opportunitiesOf(text);
-    blocks.push(make('h2', {}, deviceName(answers[i].device)), ...(phases.length === 0 ? [make('p', {}, message || 'Nothing is known.')] : phases.flatMap(({ phase, head, rows }) => [make('h3', {}, phase),
+    blocks.push(make('h2', {}, deviceName(answers[i].device)), ...(phases.length === 0 ? [make('p', {}, message || 'No change is known.')] : phases.flatMap(({ phase, head, rows }) => [make('h3', {}, phase),
       make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': `${phase} on ${deviceName(answers[i].device)}` }, make('table', {}, make('thead', {}, make('tr', {}, ...head.map((h, k) => make('th', { scope: 'col', className: k === head.length - 1 ? 'left' : '' }, h)))),
         make('tbody', {}, ...rows.map((cells) => make('tr', {}, ...cells.map((c, k) => make('td', { className: k === 0 || k === cells.length - 1 ? 'left' : '' }, c)))))))])));
-  }, () => view.replaceChildren(make('p', { className: 'soft' }, 'One change at a time, each predicted like the rest; a gain is in tokens/s of all sequences.'), ...blocks));
+  }, () => view.replaceChildren(make('p', { className: 'soft' }, 'Each row is one change, with all else unchanged. The gain is in tokens/s of all sequences.'), ...blocks));
 }
 
 // The line of a card: the changes that gain most, other than a larger batch.
@@ -455,7 +455,7 @@ function viewFormats(view) {
 
 function viewSpeedup(view) {
   if (answers.length < 2) {
-    view.replaceChildren(make('p', {}, 'Add a second device; the difference of the first two is taken apart here.'));
+    view.replaceChildren(make('p', {}, 'Add a second device. This view then explains the difference between the first two.'));
     return;
   }
   const [a, b] = answers;
@@ -474,7 +474,7 @@ function viewSpeedup(view) {
     if (status !== 0) view.replaceChildren(make('p', {}, message));
     else if (i === 0) {
       const d = JSON.parse(text);
-      view.replaceChildren(make('p', {}, make('span', { className: 'big' }, `${short(d.expected_speedup ?? d.speedup)}x`), ` from ${d.from} to ${d.to}${d.expected_speedup ? ` (by the bounds ${short(d.speedup)}x)` : ', by the bounds'}`), bars(d));
+      view.replaceChildren(make('p', {}, make('span', { className: 'big' }, `${short(d.expected_speedup ?? d.speedup)}x`), ` from ${d.from} to ${d.to}${d.expected_speedup ? ` (lower bounds: ${short(d.speedup)}x)` : ', by lower bounds'}`), bars(d));
     } else view.append(make('pre', { tabIndex: 0 }, text), copyButton('Copy the command', () => commandLine('predict', inputs)));
   }, () => {});
 }

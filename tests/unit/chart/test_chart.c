@@ -9,6 +9,7 @@
 #include "chart/note.h"
 #include "chart/pdf.h"
 #include "chart/place.h"
+#include "chart/script.h"
 #include "chart/svg.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -541,6 +542,26 @@ static void test_shared_labels(void **unused)
     roof_hardware_free(h100);
 }
 
+/* Of two devices that do the same, the dots are at one place; the label is not lost. */
+static void test_equal_devices(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const one = parse_device(SYNTHETIC);
+    struct roof_hardware *const two = parse_device("{\"id\": \"two\", \"bandwidth_gb_s\": 100,"
+                                                   " \"peak_tflops\": {\"fp16\": 1}}");
+    add_roof(one);
+    add_roof(two);
+    add_gemm(one, 300, "same", 0);
+    add_gemm(two, 300, "same", 0);
+    struct roof_chart_layout *const l = lay_out(1200, 800);
+    assert_int_equal(l->marks, 2);
+    assert_near(l->mark[0].y, l->mark[1].y, 1e-12);
+    assert_true(l->mark[0].labelled && l->mark[0].shared);
+    roof_chart_layout_free(l);
+    roof_hardware_free(one);
+    roof_hardware_free(two);
+}
+
 /* The charts in the documentation, and harder ones: every label has its place. */
 static void test_labels(void **unused)
 {
@@ -692,6 +713,139 @@ static void test_unfit(void **unused)
     roof_text_free(&text);
     roof_model_free(llama);
     roof_hardware_free(t4);
+}
+
+/* Gives a dot shares of its pass, below the limit of those that are drawn. */
+static void fold(size_t dot, size_t roof, size_t group, double share, double expected_share)
+{
+    chart.dot[dot].folded = true;
+    chart.dot[dot].roof = roof;
+    chart.dot[dot].group = group;
+    chart.dot[dot].share = share;
+    chart.dot[dot].expected_share = expected_share;
+}
+
+static void expect_note(enum roof_chart_note note, const char *expected)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_put(&text, "");
+    roof_chart_note(&text, &chart, note);
+    assert_string_equal(text.length > 0 ? text.data : "", expected);
+    roof_text_free(&text);
+}
+
+/* Shares are added up within one pass on one device, and rounded up. */
+static void test_note_of_folded(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_hardware *const h100 = load_device("h100-sxm");
+    add_roof(device);
+    add_roof(h100);
+    expect_note(ROOF_NOTE_FOLDED, "");
+    for (int i = 0; i < 5; i++) {
+        add_gemm(device, 30, "small", 0);
+    }
+    chart.fold_below = 0.02;
+    chart.dot[4].share = 0.9;
+    fold(0, 0, 0, 0.0111, 0.0131);
+    expect_note(ROOF_NOTE_FOLDED, "1 operator below 2% of the time (together at most 1.2% of the "
+                                  "bound) is not drawn");
+    fold(1, 0, 0, 0.0112, 0.0132);
+    fold(2, 1, 0, 0.015, 0.016);
+    fold(3, 0, 1, 0.017, 0.018);
+    expect_note(ROOF_NOTE_FOLDED, "4 operators below 2% of the time (together at most 2.3% of the "
+                                  "bound) are not drawn");
+    chart.expected = true;
+    expect_note(ROOF_NOTE_FOLDED, "4 operators below 2% of the time (together at most 2.3% of the "
+                                  "bound, 2.7% of the expected time) are not drawn");
+    fold(3, 0, ROOF_CHART_GROUPS_MAX - 1, 0.5, 0.6);
+    expect_note(ROOF_NOTE_FOLDED, "4 operators below 2% of the time (together at most 50.0% of the "
+                                  "bound, 60.0% of the expected time) are not drawn");
+    for (size_t i = 0; i < 4; i++) { /* no expected time is known */
+        chart.dot[i].expected_share = ROOF_UNKNOWN;
+    }
+    expect_note(ROOF_NOTE_FOLDED, "4 operators below 2% of the time (together at most 50.0% of the "
+                                  "bound) are not drawn");
+    roof_hardware_free(device);
+    roof_hardware_free(h100);
+}
+
+static void test_notes(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_hardware *const h100 = load_device("h100-sxm");
+    add_roof(device);
+    add_roof(h100);
+    expect_note(ROOF_NOTE_UNFIT, "");
+    expect_note(ROOF_NOTE_LEFT_OUT, "");
+    expect_note(ROOF_NOTE_UNKNOWN, "");
+    (void)snprintf(chart.unfit, sizeof chart.unfit, "decode does not fit");
+    chart.unfits = 1;
+    expect_note(ROOF_NOTE_UNFIT, "decode does not fit");
+    chart.unfits = 2;
+    expect_note(ROOF_NOTE_UNFIT, "decode does not fit; 1 more does not fit");
+    chart.unfits = 3;
+    expect_note(ROOF_NOTE_UNFIT, "decode does not fit; 2 more do not fit");
+    chart.left_out = 1;
+    expect_note(ROOF_NOTE_LEFT_OUT, "1 operator without FLOPs or a known peak is not drawn");
+    chart.left_out = 2;
+    chart.left_out_share = 0.0123;
+    expect_note(ROOF_NOTE_LEFT_OUT, "2 operators without FLOPs or a known peak, at most 1.3% of "
+                                    "the time, are not drawn");
+    for (int i = 0; i < 4; i++) {
+        add_gemm(device, 30, "dot", i == 0 ? 108e-9 : 0); /* of the first the time is measured */
+    }
+    expect_note(ROOF_NOTE_UNKNOWN, ""); /* expected times were not asked for */
+    chart.expected = true;
+    chart.dot[2].folded = chart.dot[3].folded = true;
+    chart.dot[1].roof = 1;
+    expect_note(ROOF_NOTE_UNKNOWN, "no expected time is known for 1 dot (h100-sxm)");
+    chart.dot[2].folded = chart.dot[3].folded = false;
+    expect_note(ROOF_NOTE_UNKNOWN, "no expected time is known for 3 dots (h100-sxm)");
+    roof_hardware_free(device);
+    roof_hardware_free(h100);
+}
+
+static void expect_formats(const struct roof_chart_ceiling *ceiling, bool all, const char *expected)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_chart_put_formats(&text, &chart, ceiling, all);
+    assert_string_equal(text.data, expected);
+    roof_text_free(&text);
+}
+
+/* A label names two formats, or one and how many more there are; those that dots use, if any. */
+static void test_formats_of_ceilings(void **unused)
+{
+    (void)unused;
+    struct roof_chart_ceiling c = {
+        .unit = ROOF_COMPUTE_MATRIX, .format = {P(FP32), P(BF16), P(FP16)}, .formats = 2};
+    expect_formats(&c, false, "fp32, bf16");
+    c.formats = 3;
+    expect_formats(&c, false, "fp32 +2 more");
+    expect_formats(&c, true, "fp32, bf16, fp16");
+    c.in_use = true;
+    c.used[1] = c.used[2] = true;
+    c.unit = ROOF_COMPUTE_VECTOR;
+    expect_formats(&c, false, "bf16, fp16 vector");
+    c.used[1] = false;
+    expect_formats(&c, false, "fp16 vector");
+    chart.chosen = true;
+    expect_formats(&c, false, "fp32 +2 more vector");
+}
+
+/* The width of ASCII letters and digits in DejaVu Sans at 100 pixels, as its file has them; others
+ * are as wide as a digit. */
+static void test_text_width(void **unused)
+{
+    (void)unused;
+    assert_near(roof_script_text_width("0123456789", 100), 640, 1e-12);
+    assert_near(roof_script_text_width("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 100), 1748, 1e-12);
+    assert_near(roof_script_text_width("abcdefghijklmnopqrstuvwxyz", 50), 730, 1e-12);
+    assert_near(roof_script_text_width(" !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", 100), 1827, 1e-12);
+    assert_near(roof_script_text_width("\u20ac\u00e9", 100), 128, 1e-12);
 }
 
 /* An SVG has the title of the chart, escaped, and none of gnuplot's. */
@@ -983,6 +1137,7 @@ int main(void)
                                        CASE(test_marks_merge),
                                        CASE(test_whiskers_apart),
                                        CASE(test_shared_labels),
+                                       CASE(test_equal_devices),
                                        CASE(test_labels),
                                        CASE(test_text),
                                        CASE(test_colours),
@@ -994,6 +1149,10 @@ int main(void)
                                        CASE(test_whole_rates),
                                        CASE(test_folded),
                                        CASE(test_unfit),
+                                       CASE(test_note_of_folded),
+                                       CASE(test_notes),
+                                       CASE(test_formats_of_ceilings),
+                                       CASE(test_text_width),
                                        CASE(test_svg),
                                        CASE(test_pdf)};
     return cmocka_run_group_tests(tests, NULL, NULL);

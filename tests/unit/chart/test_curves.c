@@ -127,6 +127,18 @@ static void test_linear(void **unused)
     assert_true(curves.x.min == 0 && curves.x.max >= 3);
 }
 
+/* An axis of nothing but zeros ends above 1: 1.2 with steps of 0.2, as 1 / 4 is above 0.2. */
+static void test_zeros(void **unused)
+{
+    (void)unused;
+    curves.dense = true;
+    add("one", 0, 0, "");
+    add("one", 10, 0, "");
+    assert_int_equal(roof_curves_finish(&curves, &error), ROOF_OK);
+    assert_ticks(&curves.y, (const double[]){0, 0.2, 0.4, 0.6, 0.8, 1, 1.2}, 7);
+    assert_true(curves.y.min == 0 && fabs(curves.y.max - 1.2) < 1e-12);
+}
+
 /* A limit is within the axis, and one that is unknown is none. */
 static void test_limits(void **unused)
 {
@@ -258,8 +270,8 @@ int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(test_front),   CASE(test_no_front), CASE(test_logarithmic), CASE(test_linear),
-        CASE(test_limits),  CASE(test_refused),  CASE(test_bounds),      CASE(test_text),
-        CASE(test_gnuplot), CASE(test_summary)};
+        CASE(test_front), CASE(test_no_front), CASE(test_logarithmic), CASE(test_linear),
+        CASE(test_zeros), CASE(test_limits),   CASE(test_refused),     CASE(test_bounds),
+        CASE(test_text),  CASE(test_gnuplot),  CASE(test_summary)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

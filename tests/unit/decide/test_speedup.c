@@ -484,6 +484,9 @@ static void test_refusals(void **unused)
     infer_into(&sides[1], model, &s, a);
     from.model_prediction = &sides[1];
     assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
+    from.model_prediction = &sides[0]; /* the other way round, too */
+    to.model_prediction = &sides[1];
+    assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
     s.tp = 1;
     s.prompt = s.generate = 10; /* a whole request has no operators of one pass */
     infer_into(&sides[0], model, &s, a);

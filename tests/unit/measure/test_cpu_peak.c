@@ -16,11 +16,14 @@ static double amount_of(enum roof_precision format, const struct roof_cpu_featur
                         size_t threads)
 {
     struct roof_cpu_job job = {
-        .task = {.probe = ROOF_PROBE_MULTIPLY, .format = format, .unit = ROOF_COMPUTE_VECTOR},
+        .task = {.probe = ROOF_PROBE_MULTIPLY,
+                 .format = format,
+                 .unit = features->amx ? ROOF_COMPUTE_MATRIX : ROOF_COMPUTE_VECTOR},
         .features = *features};
     assert_true(roof_cpu_peak_able(features, &job.task));
     assert_int_equal(roof_cpu_peak_begin(&job, threads, NULL), ROOF_OK);
-    if (features->isa <= roof_cpu_features().isa && !features->vnni && !features->bf16) {
+    if (features->isa <= roof_cpu_features().isa && !features->vnni && !features->bf16 &&
+        !features->amx) {
         job.share(&job, 0, threads, 0);
     }
     return job.amount;
@@ -43,6 +46,11 @@ static void test_operations_are_those_of_the_registers(void **state)
         {ROOF_PRECISION_INT8, {.isa = ROOF_ISA_AVX512}, 256}, /* without VNNI */
         {ROOF_PRECISION_INT8, {.isa = ROOF_ISA_AVX512, .vnni = true}, 512},
         {ROOF_PRECISION_BF16, {.isa = ROOF_ISA_AVX512, .bf16 = true}, 512},
+#if defined(__linux__)
+        /* 16 sums for each number of a tile of 16 rows of 512 bits */
+        {ROOF_PRECISION_BF16, {.isa = ROOF_ISA_AVX512, .amx = true}, 16 * 16 * 512},
+        {ROOF_PRECISION_INT8, {.isa = ROOF_ISA_AVX512, .amx = true}, 16 * 16 * 512},
+#endif
     };
     const struct roof_cpu_features base = {.isa = ROOF_ISA_BASE};
     const double one =
@@ -64,7 +72,8 @@ static void test_formats_without_a_unit_have_no_peak(void **state)
         {ROOF_PRECISION_INT8, ROOF_COMPUTE_VECTOR, {.isa = ROOF_ISA_BASE}},
         {ROOF_PRECISION_BF16, ROOF_COMPUTE_VECTOR, {.isa = ROOF_ISA_AVX512}},
         {ROOF_PRECISION_FP16, ROOF_COMPUTE_VECTOR, {.isa = ROOF_ISA_AVX512}},
-        {ROOF_PRECISION_FP32, ROOF_COMPUTE_MATRIX, {.isa = ROOF_ISA_AVX512}},
+        {ROOF_PRECISION_FP32, ROOF_COMPUTE_MATRIX, {.isa = ROOF_ISA_AVX512, .amx = true}},
+        {ROOF_PRECISION_BF16, ROOF_COMPUTE_MATRIX, {.isa = ROOF_ISA_AVX512, .bf16 = true}},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -1232,7 +1232,7 @@ static const struct published {
     {"qwen3-235b-a22b", 235093634560, 22190763520, 235093634560, 0, 0, KERAS},
     {"gemma-2-9b", 9241705984, 9241705984, 9241705984, 0, 0, KERAS},
     {"gemma-2-27b", 27227128320, 27227128320, 27227128320, 0, 0, KERAS},
-    /* With the encoder of images (416,866,032) and the projector (6,194,304), which no token of
+    /* With the vision encoder (416,866,032) and the projector (6,194,304), which no token of
      * text uses. */
     {"gemma-3-27b", 27009346304 + 416866032 + 6194304, 27009346304, 27432406640, 0, 0,
      KERAS " of medgemma_27b"},
@@ -1242,13 +1242,13 @@ static const struct published {
     {"deepseek-v4-flash", 284332241238, 13799633238, 284e9, 5e8, 0,
      "openrouter.ai page of deepseek-v4-flash"},
     /* The size of the weights has a factor for each layer, too, and a factor and a summand for each
-     * of the 1152 elements behind the encoder of images. */
+     * of the 1152 elements behind the vision encoder. */
     {"gemma-4-31b", 31273086512, 30697345280, 31273088876, 0, 60 + 2 * 1152,
      "google/gemma-4-31B-it, parameters of its safetensors"},
     {"gemma-4-26b-a4b", 25805933872, 3822530560, 25805936206, 0, 30 + 2 * 1152,
      "google/gemma-4-26B-A4B-it, parameters of its safetensors"},
     /* With a factor for each layer, and K and V of layers that use those of others (16 with heads
-     * of 256, 4 of 512, and their norms). The encoder of sound has 307,183,904. */
+     * of 256, 4 of 512, and their norms). The audio encoder has 307,183,904. */
     /* With K and V of the last 15 and 10 layers, which use those of others: 2 * 2048 * 512 each. */
     {"gemma-3n-e4b", 6835235568, 6835235568, 6.87e9, 5e6, 15 * 2097152.,
      "llama-bench of ggml-org/llama.cpp, gemma3n E4B"},
@@ -1278,7 +1278,7 @@ static const struct published {
     {"internvl3-8b", 7944373760, 7612820992, 7.94e9, 5e6, 0, "OpenGVLab/InternVL3-8B page"},
     {"glm-4.5v", 107710933120, 13424129664, 108e9, 5e8, 0,
      "zai-org/GLM-4.5V page, size of the weights"},
-    /* The encoder of images has 471,143,920, by the shapes of its tensors. */
+    /* The vision encoder has 471,143,920, by the shapes of its tensors. */
     {"kimi-k2.5", 1026408232448. + 471143920, 32861500928, 1e12, 5e10, 0,
      "moonshotai/Kimi-K2.5 page"},
     {"longcat-flash", 560664980480, 27954818048, 560e9, 1e9, 0, "LongCat-Flash, arXiv 2509.01322"},
@@ -1303,7 +1303,7 @@ static const struct published {
     {"minimax-m3", 427040140160, 25962473856, 427040140160, 0, 0,
      "MiniMaxAI/MiniMax-M3, parameters of its safetensors"},
     {"mimo-v2-flash", 308778780864, 15445936320, 309e9, 5e8, 0, "XiaomiMiMo/MiMo-V2-Flash page"},
-    /* With the encoder of images, its adapter and the projector: 34 layers of 23,803,648 and what
+    /* With the vision encoder, its adapter and the projector: 34 layers of 23,803,648 and what
      * stands around them, 62,608,384. */
     {"llama-4-scout", 107769861120 + 871932416, 17172894720, 109e9, 5e8, 0,
      "meta-llama/Llama-4-Scout-17B-16E-Instruct page"},

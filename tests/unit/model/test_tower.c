@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "model/audio.h"
 #include "model/graph.h"
 #include "model/tower.h"
 
@@ -149,8 +150,8 @@ static void test_inner_sizes(void **state)
     roof_model_free(m);
 }
 
-#define SOUND(type, audio) "{\"model_type\": \"" type "\", " TEXT("llama") ", " audio "}"
-#define GEMMA4_SOUND                                                                               \
+#define AUDIO(type, audio) "{\"model_type\": \"" type "\", " TEXT("llama") ", " audio "}"
+#define GEMMA4_AUDIO                                                                               \
     "\"audio_config\": {\"hidden_size\": 1024, \"num_hidden_layers\": 12, "                        \
     "\"num_attention_heads\": 8, \"subsampling_conv_channels\": [128, 32], "                       \
     "\"conv_kernel_size\": 5, \"output_proj_dims\": 1536}"
@@ -158,38 +159,84 @@ static void test_inner_sizes(void **state)
     "\"audio_config\": {\"d_model\": 1280, \"encoder_layers\": 32, \"encoder_ffn_dim\": 5120, "    \
     "\"encoder_attention_heads\": 20, \"num_mel_bins\": 128, \"max_source_positions\": 1500}"
 
+#define GEMMA3N_AUDIO                                                                              \
+    "\"audio_config\": {\"hidden_size\": 1536, \"conf_num_hidden_layers\": 12, "                   \
+    "\"conf_num_attention_heads\": 8, \"conf_reduction_factor\": 4, \"vocab_size\": 128}"
+
 /*
- * The weights of encoders of sound count. Qwen2-Audio-7B has 8,397,094,912 parameters, of which
- * 7,754,878,976 are those of its language model, which is 4096 wide; its encoder is Whisper's: two
- * convolutions of 492,800 and 4,916,480, 1,920,000 of positions, 32 layers of 19,676,160 and a norm
- * of 2560. Gemma 4 E2B has what test_config.c derives, with 1536.
+ * Qwen2-Audio-7B has 8,397,094,912 parameters, of which 7,754,878,976 are those of its language
+ * model, which is 4096 wide; its encoder is Whisper's: two convolutions of 492,800 and 4,916,480,
+ * 1,920,000 of positions, 32 layers of 19,676,160 and a norm of 2560. Gemma 4 E2B has what
+ * test_config.c derives, with 1536. Gemma 3n has two convolutions of 1152 and 36,864 with norms of
+ * 160, 1024 x 1536 behind them, 12 layers of two MLPs of 8 x 1536^2, 8 x 1536^2 of attention and
+ * convolution, 14 x 1536 of norms and taps, and 192 scales, 129 x 1536 of a table, 1536 of a norm.
  */
-static void test_sound(void **state)
+static void test_audio(void **state)
 {
     (void)state;
     static const double whisper = 492800 + 4916480 + 1920000 + 32 * 19676160. + 2560;
+    static const double gemma3n = 1152 + 36864 + 160 + 1024 * 1536. +
+                                  12 * (24 * 1536. * 1536 + 14 * 1536 + 192) + 130 * 1536.;
     static const struct {
         const char *text;
         double count;
-        const char *note;
+        const char *note; /* NULL: none */
     } rows[] = {
-        {SOUND("qwen2_audio", WHISPER), 8397094912 - 7754878976 - 1281. * (4096 - 64),
-         "the audio encoder counts in memory, but not in time"},
-        {SOUND("qwen2_audio", WHISPER), whisper + 1281 * 64,
-         "the audio encoder counts in memory, but not in time"},
-        {SOUND("voxtral", WHISPER), whisper + 5120 * 64 + 64 * 64,
-         "the audio encoder counts in memory, but not in time"},
-        {SOUND("gemma4", GEMMA4_SOUND), 307183904 - 1536. * (1536 - 64),
-         "the audio encoder counts in memory, but not in time"},
-        {SOUND("ultravox", WHISPER), 0, "the audio encoder is not counted"},
-        {SOUND("voxtral", "\"audio_config\": {\"hidden_size\": 4}"), 0,
+        {AUDIO("qwen2_audio", WHISPER), 8397094912 - 7754878976 - 1281. * (4096 - 64), NULL},
+        {AUDIO("qwen2_audio", WHISPER), whisper + 1281 * 64, NULL},
+        {AUDIO("voxtral", WHISPER), whisper + 5120 * 64 + 64 * 64, NULL},
+        {AUDIO("gemma4", GEMMA4_AUDIO), 307183904 - 1536. * (1536 - 64), NULL},
+        {AUDIO("gemma3n", GEMMA3N_AUDIO), gemma3n + 1536 * 64, NULL},
+        {AUDIO("ultravox", WHISPER), 0, "the audio encoder is not counted"},
+        {AUDIO("voxtral", "\"audio_config\": {\"hidden_size\": 4}"), 0,
+         "the audio encoder is not counted"},
+        {AUDIO("voxtral", "\"audio_config\": {\"hidden_size\": 60, \"num_hidden_layers\": 1, "
+                          "\"num_attention_heads\": 6, \"intermediate_size\": 100}"),
+         0, "the audio encoder is not counted"},
+        {AUDIO("gemma4", "\"audio_config\": {\"num_attention_heads\": 7}"), 0,
          "the audio encoder is not counted"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *const m = parse(rows[i].text);
         assert_near(encoder_parameters(m), rows[i].count, 0);
-        assert_string_equal(m->remarks[0], rows[i].note);
-        assert_null(m->remarks[1]);
+        assert_string_equal(m->remarks[0] == NULL ? "" : m->remarks[0],
+                            rows[i].note == NULL ? "" : rows[i].note);
+        roof_model_free(m);
+    }
+}
+
+/* Derived by hand from the rules in docs/formulas.md ("Audio"). */
+static void test_clips(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t seconds;
+        struct roof_clip clip; /* windows, frames, rows, results, tokens */
+    } rows[] = {
+        {AUDIO("qwen2_audio", WHISPER), 30, {1, 3000, 1500, 750, 750}},
+        {AUDIO("qwen2_audio", WHISPER), 10, {1, 3000, 1500, 750, 250}},
+        {AUDIO("qwen2_audio", WHISPER), 1, {1, 3000, 1500, 750, 25}},
+        {AUDIO("voxtral", WHISPER), 1, {1, 3000, 1500, 375, 375}},
+        {AUDIO("voxtral", WHISPER), 30, {1, 3000, 1500, 375, 375}},
+        {AUDIO("voxtral", WHISPER), 31, {2, 6000, 3000, 750, 750}},
+        {AUDIO("voxtral", WHISPER), 1800, {60, 180000, 90000, 22500, 22500}},
+        /* 479,839 / 160 = 2998.99; 1500, 750. */
+        {AUDIO("gemma4", GEMMA4_AUDIO), 30, {1, 2999, 750, 750, 750}},
+        /* 15,839 / 160 = 98.99; 50, 25. */
+        {AUDIO("gemma4", GEMMA4_AUDIO), 1, {1, 99, 25, 25, 25}},
+        /* 479,487 / 160 = 2996.8; 1499, 750; every fourth of 750. */
+        {AUDIO("gemma3n", GEMMA3N_AUDIO), 30, {1, 2997, 750, 188, 188}},
+        {AUDIO("gemma3n", GEMMA3N_AUDIO), 2, {1, 197, 50, 13, 188}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct roof_model *const m = parse(rows[i].text);
+        const struct roof_clip clip = roof_audio_clip(&m->audio, rows[i].seconds);
+        assert_int_equal(clip.windows, rows[i].clip.windows);
+        assert_int_equal(clip.frames, rows[i].clip.frames);
+        assert_int_equal(clip.rows, rows[i].clip.rows);
+        assert_int_equal(clip.results, rows[i].clip.results);
+        assert_int_equal(clip.tokens, rows[i].clip.tokens);
         roof_model_free(m);
     }
 }
@@ -449,11 +496,11 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters),   cmocka_unit_test(test_images),
-        cmocka_unit_test(test_inner_sizes),  cmocka_unit_test(test_sound),
-        cmocka_unit_test(test_windows),      cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_unknown_keys), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_ratio),
+        cmocka_unit_test(test_parameters),  cmocka_unit_test(test_images),
+        cmocka_unit_test(test_inner_sizes), cmocka_unit_test(test_audio),
+        cmocka_unit_test(test_clips),       cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_left_out),    cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_ratio),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -942,8 +942,8 @@ static void test_operators(void **unused)
          ROOF_KERNEL_COUNT},
         {ROOF_OPERATOR_HYPER_COLLAPSE, {ROWS}, ROOF_KERNEL_COUNT},
         {ROOF_OPERATOR_HYPER_EXPAND, {ROWS}, ROOF_KERNEL_COUNT},
-        {ROOF_OPERATOR_CONV2D, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_COUNT},
-        {ROOF_OPERATOR_CONV3D, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_COUNT},
+        {ROOF_OPERATOR_CONV2D, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_GEMM},
+        {ROOF_OPERATOR_CONV3D, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_GEMM},
         {ROOF_OPERATOR_GROUPNORM, {ROWS}, ROOF_KERNEL_COUNT},
     };
 #undef HEADS

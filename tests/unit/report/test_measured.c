@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A peak of a measured GPU, in hardware.json and in its reports. */
+/* The peak of a matrix unit, in hardware.json and in its reports. */
 #include "support.h"
 
 #include "measure/device.h"
@@ -37,8 +37,37 @@ static void test_peak_is_the_fastest_product(void **state)
     assert_true(roof_measured_peak(&measured, ROOF_COMPUTE_MATRIX, ROOF_PRECISION_BF16) == 700e12);
 }
 
+/* The matrix unit of a CPU has the peak of its probe; if it is not used, the report says why. */
+static void test_matrix_unit_of_a_cpu(void **state)
+{
+    struct roof_meter_row row = {.task = {.probe = ROOF_PROBE_MULTIPLY,
+                                          .format = ROOF_PRECISION_INT8,
+                                          .unit = ROOF_COMPUTE_MATRIX},
+                                 .time_s = 1,
+                                 .amount = 3e12};
+    struct roof_measured measured = {
+        .row = &row, .count = 1, .planned = 1, .device = {.host = true}};
+    const struct roof_measure_report report = {.measured = &measured};
+    struct roof_text text[3] = {ROOF_TEXT_INIT, ROOF_TEXT_INIT, ROOF_TEXT_INIT};
+    (void)state;
+    roof_device_write(&text[0], &measured, "measured", NULL);
+    roof_report_measured_text(&text[1], &report);
+    snprintf(measured.device.no_amx, sizeof measured.device.no_amx, "it is wrong");
+    roof_report_measured_text(&text[2], &report);
+    assert_non_null(strstr(text[0].data,
+                           "\"int8\": {\"value\": 3, \"source\": \"measured by roofline "
+                           "measure: multiplications in registers\"}"));
+    assert_non_null(strstr(text[1].data, "3 TFLOPS     matrix unit"));
+    assert_null(strstr(text[1].data, "AMX"));
+    assert_non_null(strstr(text[2].data, "\n  matrix units (AMX) are left out: it is wrong\n"));
+    for (int i = 0; i < 3; i++) {
+        roof_text_free(&text[i]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_peak_is_the_fastest_product)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_peak_is_the_fastest_product),
+                                       cmocka_unit_test(test_matrix_unit_of_a_cpu)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
