@@ -361,24 +361,36 @@ def stale(lists):
         if text == instead or name in names:
             yield "known.json: %s: changes nothing, or is there twice" % name
         names.add(name)
-    possible = {(place, line.strip(), changed.strip())
-                for made in [generic(module) for module in MODULES] +
-                [mistakes(folder) for folder in FOLDERS]
-                for file, _, line, changed in made for place in [None, file]}
-    for entry in explained(lists):
-        if entry not in possible:
-            yield "explained.json: no mistake makes '%s' of '%s'" % entry[:0:-1]
+    missing = explained(lists)
+    lines = {key[2] for key in missing}
+    for made in ([generic(module) for module in MODULES] +
+                 [mistakes(folder) for folder in FOLDERS]):
+        for mistake in made:
+            if mistake[2].strip() in lines:
+                for key in keys(*mistake):
+                    missing.pop(key, None)
+    for key in missing:
+        yield "explained.json: no mistake makes '%s' of '%s'" % key[:1:-1]
 
 
 def explained(lists):
-    """Why a mistake is not noticed, by its file (None: any), its line and what becomes of it."""
+    """Why a mistake is not noticed, by its file (None: any), the line above it (None: any), its line
+    and what becomes of that."""
     with open(os.path.join(lists, "explained.json"), encoding="utf-8") as source:
-        return {(entry.get("file"), entry["line"], entry["becomes"]): entry["why"]
-                for entry in json.load(source)}
+        return {(entry.get("file"), entry.get("above"), entry["line"], entry["becomes"]):
+                entry["why"] for entry in json.load(source)}
 
 
-def is_explained(why, file, line, changed):
-    return any((place, line.strip(), changed.strip()) in why for place in [file, None])
+def keys(file, number, line, changed):
+    """The keys of a mistake in what explained returns."""
+    with open(os.path.join(ROOT, file), encoding="utf-8") as source:
+        above = source.read().split("\n")[number - 1].strip()
+    return [(place, context, line.strip(), changed.strip())
+            for place in [file, None] for context in [above, None]]
+
+
+def is_explained(why, *mistake):
+    return any(key in why for key in keys(*mistake))
 
 
 class Run:
@@ -488,7 +500,7 @@ def main():
     for module, file, number, line, changed in mistakes:
         work.append((module, file, change_line(number, changed),
                      "%s:%d: %s" % (file, number + 1, changed.strip()),
-                     (file, line, changed)))
+                     (file, number, line, changed)))
     work = [item for item in work if options.only in item[3]]
     if options.list:
         print("\n".join(item[3] for item in work))

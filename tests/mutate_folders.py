@@ -10,7 +10,7 @@ turned round; statements that free memory are left to the sanitizers. A random s
 file and the library are built again, and tests run until one fails: first those that noticed
 mistakes of the folder before and its own unit tests, then the others, the quickest first. DIR keeps
 the built copy of the tree (build/mutate), and how long the tests take. --longest leaves out tests that
-take longer; --again tries only the survivors of an earlier run, whose output FILE has.
+take longer and are not of the file; --again tries only the survivors of an earlier run, whose output FILE has.
 
 Prints a line for each survivor, then a row for each folder: mistakes tried, those with the code of
 the original (left out before), noticed ones, survivors. Ends with 1 when one is not explained in
@@ -131,8 +131,8 @@ class FolderWorker(Worker):
             noticed = self.noticed.get((folder, name), 0)
             first = 2 * (name in own) + 0.3 * (self.units.get(name) == folder)
             return -(noticed + first) / (1 + self.limit[name]), self.limit[name], name
-        return sorted((name for name in self.seeing(folder) if self.limit[name] <= self.longest),
-                      key=rank)
+        return sorted((name for name in self.seeing(folder)
+                       if name in own or self.limit[name] <= self.longest), key=rank)
 
     def try_one(self, folder, file, change):
         """"compiler", "identical", the test that notices it, or None."""
@@ -235,7 +235,7 @@ def main():
         for file, number, line, changed, name in chosen(folder, options):
             if tried == options.sample:
                 break
-            if mutate.is_explained(why, file, line, changed):
+            if mutate.is_explained(why, file, number, line, changed):
                 tried += 1
                 explained += 1
                 print("explained %s" % name, flush=True)

@@ -92,7 +92,7 @@ enum roof_precision {
 enum roof_status roof_precision_find(enum roof_precision *out, const char *name,
                                      struct roof_error *error);
 
-/** Names a format as in keys, in lower case: "fp8_e4m3". NULL for a number that is no format. */
+/** Names a format as in keys, in lower case: "fp8_e4m3". NULL for a number that is not a format. */
 const char *roof_precision_name(enum roof_precision precision);
 
 /** Returns the bits per element in memory, with block scales but without tensor and channel scales:
@@ -104,9 +104,9 @@ enum roof_compute_unit { ROOF_COMPUTE_MATRIX, ROOF_COMPUTE_VECTOR };
 
 /* --- devices ------------------------------------------------------------------------------- */
 
-/** A device; its inside is the library's. */
+/** A device; opaque. */
 struct roof_hardware;
-/** A figure with its source; its inside is the library's. */
+/** A figure with its source; opaque. */
 struct roof_figure;
 
 /**
@@ -143,17 +143,17 @@ const char *roof_hardware_id(const struct roof_hardware *hardware);
 const char *roof_hardware_name(const struct roof_hardware *hardware);
 
 /** Returns a figure by its key ("bandwidth_gb_s", "memory_gb", "tdp_w"; docs/formats.md) in the
- * unit of the key; NAN when it is unknown, or the key is. */
+ * unit of the key; NAN if the figure or the key is unknown. */
 double roof_hardware_number(const struct roof_hardware *hardware, const char *key);
 
-/** Returns the dense peak at which products in a format run on the device, by the rules of
- * docs/formulas.md for formats without a unit of their own, in FLOP/s; NAN when there is none. */
+/** Returns the dense peak at which products in a format run on the device, in FLOP/s; NAN if there
+ * is none. docs/formulas.md has the rules for formats without a unit of their own. */
 double roof_hardware_peak(const struct roof_hardware *hardware, enum roof_precision precision);
 
 /** The link over which a group of devices communicates. */
 struct roof_link {
     double bytes_per_s; /**< per device and direction */
-    double latency_s;   /**< per step; 0 if the device file does not have it */
+    double latency_s;   /**< per step; 0 if the device file lacks it */
     const struct roof_figure
         *figure; /**< the figure that bytes_per_s comes from, with its source */
 };

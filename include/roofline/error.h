@@ -38,7 +38,7 @@ enum roof_status {
     ROOF_OK = 0,
     ROOF_UNSATISFIED = 1, /**< a valid question whose answer is no */
     ROOF_USAGE = 2,       /**< an argument is unknown, missing or out of range */
-    ROOF_INVALID = 3,     /**< an input file is not what it should be */
+    ROOF_INVALID = 3,     /**< an input file is not valid */
     ROOF_IO = 4,          /**< reading or writing failed */
     ROOF_MEMORY = 5       /**< out of memory */
 };

@@ -40,8 +40,8 @@ struct roof_model_result;
 
 /**
  * Predicts one pass of the model of a question, or a whole request (keys prompt and generate), with
- * the keys that `predict model` takes and that change its numbers. Keys of documents (why, top,
- * columns) are read by roof_answer alone. The question may be freed before the result; the store
+ * the keys that `predict model` takes and that change its numbers. Only roof_answer reads keys of
+ * documents (why, top, columns). The question may be freed before the result; the store
  * must outlive it. On success the caller owns *out: roof_model_result_free; after a failure it is
  * NULL.
  *
@@ -55,19 +55,19 @@ enum roof_status roof_model_predict(struct roof_model_result **out, struct roof_
 void roof_model_result_free(struct roof_model_result *result);
 
 /** Returns a number by its key ("tokens_per_s", "ttft_ms", "weights_memory_bytes"; docs/formats.md)
- * in the unit of the key, a flag as 0 or 1; NAN when it is unknown or has no meaning, or the key
- * is no number of a model's prediction. */
+ * in the unit of the key, a flag as 0 or 1; NAN if it is unknown or has no meaning, or if the key
+ * is not a number of a model's prediction. */
 double roof_model_number(const struct roof_model_result *result, const char *key);
 
 /** Returns a text by its key ("model", "phase", "bottleneck", "weights"); NULL when there is none.
  */
 const char *roof_model_text(const struct roof_model_result *result, const char *key);
 
-/** Returns the totals over the operators of one pass of a microbatch, of the device with the most
- * work. It has no parts, and its time_s is the sum over all pipeline stages. */
+/** Returns the totals over the operators of one pass of a microbatch, on the device with the most
+ * work. They have no parts, and their time_s is the sum over all pipeline stages. */
 const struct roof_prediction *roof_model_total(const struct roof_model_result *result);
 
-/** Returns how many operators a pass has; 0 for a request. */
+/** Returns the number of operators of a pass; 0 for a request. */
 size_t roof_model_operators(const struct roof_model_result *result);
 
 /** Describe operator number i, 0 <= i < roof_model_operators: its name ("q", "attention"), how

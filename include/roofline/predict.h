@@ -53,9 +53,8 @@ const char *roof_bottleneck_name(enum roof_bottleneck bottleneck);
 
 /**
  * The causes that may take most of the time of a kernel: X(constant, name, bottleneck). A kernel
- * has more causes than the roofline has terms, and the key `why` shows them; where kernels are
- * added up with each other or beside a bound, each cause counts as the bottleneck in the third
- * column.
+ * has more causes than the roofline has terms, and the key `why` shows them. In sums over kernels
+ * and next to a bound, each cause counts as the bottleneck in the third column.
  */
 #define ROOF_KERNEL_LIMITS(X)                                                                      \
     X(LAUNCH, "launch", OVERHEAD)   /* the launch */                                               \
@@ -81,14 +80,14 @@ struct roof_tiling {
     int tile_n;
     int split_k;
     double grid;        /**< thread blocks */
-    double waves;       /**< their time, in waves of a block per SM; of what the last wave leaves
-                             idle, the fitted share that is lost counts */
+    double waves;       /**< their time, in waves of a block per SM; it includes the fitted share of
+                             the idle part of the last wave */
     double utilisation; /**< fraction of the SMs that are busy, on average over the waves */
     double l2_hit;      /**< fraction of the weights that are found in the L2 */
     enum roof_kernel_limit limit;
 };
 
-/** The estimate for a kernel. If nothing supports an estimate, time_s is NAN and the other members
+/** The estimate for a kernel. If no measured kernel applies, time_s is NAN and the other members
  * have no meaning. */
 struct roof_expected {
     double time_s;
@@ -100,7 +99,7 @@ struct roof_expected {
     enum roof_kernel_limit limit;
     const struct roof_kernel_fit *fit;
     bool near;      /**< the fit belongs to another device, stack or format; the band is wider */
-    bool otherwise; /**< it does for another reason than that it is of another device */
+    bool otherwise; /**< near has another reason than a fit of another device */
 };
 
 /** Times of one operator that is not a composite. */
@@ -147,7 +146,7 @@ struct roof_prediction {
     double bandwidth_bytes_per_s;
     struct roof_link link;   /**< the link of a collective; its figure is NULL for others */
     double fraction_of_peak; /**< attainable / peak */
-    double expected_s;       /**< the estimate for a real kernel; NAN: nothing supports one */
+    double expected_s;       /**< the estimate for a real kernel; NAN: no measured kernel applies */
     double expected_low_s;
     double expected_high_s;
     enum roof_bottleneck expected_bottleneck;
@@ -173,7 +172,7 @@ void roof_predict_measured(struct roof_prediction *prediction, double measured_s
 
 /**
  * Attaches the calibration of a device, which must have none before, so that predictions have
- * expected times: from a file when path is not NULL, else the built-in one of the device, of its
+ * expected times: from a file if path is not NULL, else the built-in one of the device, of its
  * product, of the device that the key `like` of its file names, or of its architecture's family.
  * directories (NULL-terminated, may be NULL) are searched first. A device without a calibration
  * stays without one; that is no error. The device owns the calibration: roof_hardware_free releases

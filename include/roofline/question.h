@@ -2,9 +2,9 @@
 /**
  * Questions and answers: everything that the program can do, for any front end.
  *
- * A question is keys and texts, as they stand on a command line, in a check file or in the body of
- * a request: {"model": "llama-3-8b", "hardware": "h100-sxm", "batch": "16"}. A store keeps what was
- * loaded for questions. An answer is a document in an output format.
+ * A question is keys and texts, as on a command line, in a check file or in the body of
+ * a request: {"model": "llama-3-8b", "hardware": "h100-sxm", "batch": "16"}. A store keeps the
+ * devices, models and calibrations that were loaded. An answer is a document in an output format.
  *
  *     struct roof_store *store = NULL;
  *     struct roof_question *question = NULL;
@@ -31,8 +31,8 @@
  *              each record of `from` names its own
  *   graph      in its place, a graph file (predict only; docs/formats.md, "Graph files")
  *   list, id   the kind of entries to list (hardware, models, ...), and one entry of it
- *   file       the file of compare, or a file of check; each file is put by itself. The model of
- *              compare is that of rows that name none
+ *   file       the file of compare, or a file of check; put each file separately. Rows of compare
+ *              that name no model have that of the key model
  *   folder     the folder that `measure` writes: the option -o of that command
  *
  * A value of hardware, layout, model, draft_model or graph that begins with '{' is the JSON
@@ -43,9 +43,9 @@
  *                       "{\"id\": \"mine\", \"memory_gb\": 96, \"bandwidth_gb_s\": 4000, "
  *                       "\"peak_tflops\": {\"bf16\": 1000}}", &error);
  *
- * `format`, `output` and `resume` are no keys: the format is a parameter, and the caller gets the
- * text. Nor are the settings of the service (`listen`, `token`, ...). A question keeps its values:
- * another value is another question, or a list for a sweep.
+ * `format`, `output` and `resume` are not keys: the format is a parameter, and the caller gets the
+ * text. The settings of the service (`listen`, `token`, ...) are not keys either. A value cannot be
+ * replaced: make another question, or give a list to a sweep.
  */
 #ifndef ROOFLINE_QUESTION_H
 #define ROOFLINE_QUESTION_H
@@ -61,8 +61,8 @@
 extern "C" {
 #endif
 
-/** Kinds of questions: the commands of the program. Pinned; bits, so that an input can say which
- * commands take it. */
+/** Kinds of questions: the commands of the program. Pinned; bits, so that an input can name the
+ * set of commands that take it. */
 enum roof_command {
     ROOF_COMMAND_PREDICT = 1,
     ROOF_COMMAND_SWEEP = 2,
@@ -79,7 +79,8 @@ enum roof_command {
     ROOF_COMMAND_PAGE = 2048 /**< the explorer with nothing chosen, in html */
 };
 
-/** Output formats. Pinned. Each command writes some of them: roof_answer_format_find. */
+/** Output formats. Pinned. Each command writes some of them; roof_answer_format_find checks which.
+ */
 enum roof_answer_format {
     ROOF_TEXT,
     ROOF_JSON,
@@ -141,15 +142,15 @@ void roof_store_free(struct roof_store *store);
 
 /* --- answers ------------------------------------------------------------------------------- */
 
-/** The calls that an answer makes to its caller while it is made, all of them in the thread that
- * asks. Every function but write may be NULL. Texts and errors that are passed are borrowed until
- * the function returns. */
+/** The functions that an answer calls while it is made, all of them in the thread that asks. Every
+ * function except write may be NULL. Texts and errors that are passed are borrowed until the
+ * function returns. */
 struct roof_listener {
     /** The first argument of every function below; the library does not look at it. */
     void *context;
-    /** Takes the next bytes of the document, in order, which no zero follows. A piece may be a part
-     * of a row or many rows. A status other than ROOF_OK ends the answer with that status, and
-     * error, which roof_error_set fills, with that message. */
+    /** Takes the next bytes of the document, in order and not terminated. A piece may be a part of
+     * a row or many rows. To end the answer with a status and a message, fill error with
+     * roof_error_set and return its status. */
     enum roof_status (*write)(void *context, const char *bytes, size_t length,
                               struct roof_error *error);
     /** Takes a remark that is not part of the document, such as an assumption about a model. The
@@ -165,17 +166,17 @@ struct roof_listener {
     /** Is called with true before the answer reads more of the file `from`, which may take long,
      * and with false after it. */
     void (*wait)(void *context, bool begins);
-    /** Draws a script of gnuplot: *image is allocated, and freed by the library with free. Without
-     * it the formats svg, png and pdf are refused. */
+    /** Draws a script of gnuplot into *image, which it allocates and the library frees with free.
+     * NULL: the formats svg, png and pdf are errors. */
     enum roof_status (*draw)(void *context, char **image, size_t *length, const char *script,
                              struct roof_error *error);
-    /** Takes the text of a file that is asked for beside the document: a check file (the key
-     * `update`), a file that `measure` writes (`folder`, `save`). Its folders may not exist yet.
-     * NULL: such keys are refused. */
+    /** Takes the text of a file that the question asks for in addition to the document: a check
+     * file (the key `update`), or a file that `measure` writes (`folder`, `save`). Its folders may
+     * not exist yet. NULL: such keys are errors. */
     enum roof_status (*replace)(void *context, const char *name, const char *text, size_t length,
                                 struct roof_error *error);
     /** The output of an earlier answer to the same sweep, which was ended early; NULL: none.
-     * The answer goes on behind its last whole row. */
+     * The answer continues after its last complete row. */
     FILE *part;
     /** The name of part in messages. */
     const char *part_name;
@@ -186,10 +187,10 @@ struct roof_listener {
 /**
  * Answers a question as a document, in pieces.
  *
- * ROOF_OK; ROOF_UNSATISFIED with an empty message: the document says that the answer is no;
- * ROOF_INVALID with an empty message: records were left out, the rest is written; ROOF_IO with an
- * empty message: a device that is monitored was lost, the rest is written. For any other
- * failure the message says what is wrong, and names inputs by their keys (roof_error_spelled).
+ * Returns ROOF_OK; ROOF_UNSATISFIED with an empty message if the document answers no;
+ * ROOF_INVALID with an empty message if records were left out and the rest is written; ROOF_IO with
+ * an empty message if a monitored device was lost and the rest is written. For any other
+ * failure the message explains it, and names inputs by their keys (roof_error_spelled).
  */
 enum roof_status roof_answer_to(struct roof_store *store, const struct roof_question *question,
                                 enum roof_command command, enum roof_answer_format format,

@@ -4,14 +4,14 @@
  * limits them, and what to change.
  *
  *   error.h      status codes and the error object
- *   question.h   questions, stores and answers: all that the program can do
+ *   question.h   questions, stores and answers: everything that the program can do
  *   model.h      the prediction of a model as numbers
  *   device.h     devices and number formats
  *   workload.h   operators with shapes and formats
  *   predict.h    predictions of operators, millions a second
  *   version.h    the version
  *
- * Most programs want a document, and question.h alone:
+ * Most programs want a document, and need only question.h:
  *
  *     struct roof_store *store = NULL;
  *     struct roof_question *question = NULL;
@@ -29,7 +29,7 @@
  *     roof_question_free(question);
  *     roof_store_free(store);
  *
- * Rules that hold for all of them:
+ * These rules hold for all headers:
  *
  * Units      SI base units in double: FLOP, byte, second, FLOP/s, byte/s. A count and a rate never
  *            share a name. NAN is "unknown"; it is never 0 and never guessed. Keys of files and
@@ -37,11 +37,11 @@
  * Errors     A function that can fail returns enum roof_status and fills the struct roof_error at
  *            the end of its parameters, which may be NULL. On failure an out-parameter is empty
  *            or unchanged. Nothing prints, nothing exits. A NULL where none is allowed, or a number
- *            that is no value of its enum, is a mistake of the program: it is not reported, and a
+ *            that is not in its enum, is a mistake of the caller: it is not reported, and a
  *            library that was built without NDEBUG may end the program with a failed assertion.
- * Ownership  What a _new, _load, _parse or _predict function makes belongs to the caller and has a
- *            _free, which accepts NULL. Pointers in results that are called borrowed belong to
- *            what was passed in.
+ * Ownership  The result of a _new, _load, _parse or _predict function belongs to the caller and has
+ *            a _free, which accepts NULL. Borrowed pointers in results belong to the arguments of
+ *            the call.
  * C++        The headers may be included from C++.
  * Threads    There is no mutable global state. Const objects may be shared; an object that is
  *            written belongs to one thread. roof_predict allocates nothing and takes no lock.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The version of the headers, and that of the library that runs: docs/library.md says what a change
- * of each number means.
+ * The version of the headers, and that of the library that runs. docs/library.md explains what a
+ * change of each number means.
  *
  *     printf("made for roofline %d.%d.%d, runs with %s\n", ROOF_VERSION_MAJOR, ROOF_VERSION_MINOR,
  *            ROOF_VERSION_PATCH, roof_version());

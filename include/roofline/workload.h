@@ -15,8 +15,8 @@
  *         puts(error.message);
  *     }
  *
- * Sizes are elements, tokens or devices as docs/formulas.md has them for each operator, from 1 to
- * 10^12; 0 and ROOF_PRECISION_AUTO mean that the default is taken, as for a key that is not given.
+ * Sizes are elements, tokens or devices, as in docs/formulas.md for each operator, from 1 to
+ * 10^12; 0 and ROOF_PRECISION_AUTO mean the default, as for a key that is not given.
  * Workloads are plain data of the caller. All functions may run in any number of threads, and none
  * allocates.
  */
@@ -141,13 +141,13 @@ struct roof_shape {
     int64_t bias; /**< flag: bias vectors are added; set by models, not an input */
 };
 
-/** How tokens meet experts: at random, evenly, or as few experts as there can be, the same ones for
- * all tokens. */
+/** How tokens choose experts: at random, evenly, or the same ones for all tokens, as few as
+ * possible. */
 enum roof_routing { ROOF_ROUTING_UNIFORM, ROOF_ROUTING_BALANCED, ROOF_ROUTING_FEWEST };
 /** How a collective sends. */
 enum roof_algorithm { ROOF_ALGORITHM_RING, ROOF_ALGORITHM_ONE_SHOT };
 
-/** Formats as given; ROOF_PRECISION_AUTO where the default rule is to decide. */
+/** Formats as given; ROOF_PRECISION_AUTO asks for the default rule. */
 struct roof_formats {
     enum roof_precision precision; /**< weights and activations at once */
     enum roof_precision weights;
@@ -169,12 +169,13 @@ enum roof_stack {
     ROOF_STACK_VLLM,
     ROOF_STACK_SGLANG,
     ROOF_STACK_AITER,     /**< AMD's library, as its tuner chooses among its kernels */
-    ROOF_STACK_LLAMA_CPP, /**< counts for BEST only where no other stack has a kernel */
+    ROOF_STACK_LLAMA_CPP, /**< BEST uses it only if no other stack has a kernel */
     ROOF_STACK_COUNT
 };
 /** The state of the cache when a kernel begins: without or with its data. */
 enum roof_cache { ROOF_CACHE_COLD, ROOF_CACHE_WARM };
-/** The way in which the input of a quantised product is quantised inside its expected time. */
+/** The way in which the input of a quantised product is quantised, if its expected time includes
+ * that. */
 enum roof_quantize {
     ROOF_QUANTIZE_NONE,
     ROOF_QUANTIZE_STATIC,
@@ -228,7 +229,7 @@ struct roof_work {
  * message suggests at most three names. */
 enum roof_status roof_operator_find(enum roof_operator *out, const char *name,
                                     struct roof_error *error);
-/** Names an operator as roof_operator_find takes it; NULL for a number that is none. */
+/** Names an operator as roof_operator_find takes it; NULL for a number that is not an operator. */
 const char *roof_operator_name(enum roof_operator op);
 
 /**

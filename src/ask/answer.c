@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers questions: the only place that knows every kind of them. */
+/* Answers questions. This is the only place that knows every kind of question. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +99,7 @@ static enum roof_status check_format(enum roof_command command, enum roof_answer
     return roof_answer_format_find(&found, command, format_names[format], error);
 }
 
-/* Refuses inputs of a chart where the answer is none. */
+/* Refuses inputs of a chart if the answer is not a chart. */
 static enum roof_status check_chart(const struct roof_asking *a, struct roof_error *error)
 {
     static const size_t inputs[] = {ROOF_INPUT_SIZE, ROOF_INPUT_TITLE};
@@ -112,7 +112,7 @@ static enum roof_status check_chart(const struct roof_asking *a, struct roof_err
                      error);
 }
 
-/* Answers the question that names in their places make of what is asked. */
+/* Answers the question after names were moved to the inputs where they belong. */
 static enum roof_status resolve_and_answer(struct roof_asking *a,
                                            enum roof_status (*answer)(struct roof_asking *,
                                                                       struct roof_error *),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `check`: asks what the files ask and reports what deviates. */
+/* Answers `check`: asks the questions of the files and reports deviations. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static enum roof_status ask(struct roof_check_answer *out, const struct roof_ask
         return roof_no_memory(error);
     }
     if (out->status == ROOF_UNSATISFIED && out->text != NULL) {
-        out->status = ROOF_OK; /* a document that says that nothing is left is an answer, too */
+        out->status = ROOF_OK; /* a document without a result is also an answer */
     }
     return ROOF_OK;
 }

@@ -106,7 +106,7 @@ bool roof_check_sides(const struct roof_asking *a)
     return strchr(text, '/') == NULL || access(text, F_OK) != 0;
 }
 
-/* True where the document itself says what was assumed, as that of several devices does not. */
+/* True if the document itself has the assumptions; that of several devices has not. */
 static bool is_report(const struct roof_asking *a)
 {
     return a->command == ROOF_COMMAND_PREDICT &&
@@ -220,7 +220,7 @@ void roof_asking_progress(const struct roof_asking *a, const char *what, const c
 
 /* --- records ------------------------------------------------------------------------------- */
 
-/* More columns that nothing reads than these are only counted. */
+/* The most unread columns that are named; more are only counted. */
 #define CARRIED_SHOWN 10
 
 static void complain(const struct roof_asking *a, const struct roof_error *complaint)
@@ -267,8 +267,7 @@ static void put_name(struct roof_text *out, const char *name)
     }
 }
 
-/* Adds a column that nothing reads to a list, with the one that it may mean: "weigths (weights?)".
- */
+/* Adds an unread column to a list, with the one that it may mean: "weigths (weights?)". */
 static void put_column(struct roof_text *out, const struct roof_records *records, const char *name)
 {
     const char *const meant = roof_records_meant(records, name);
@@ -278,7 +277,7 @@ static void put_column(struct roof_text *out, const struct roof_records *records
     }
 }
 
-/* Names columns that nothing reads. */
+/* Names unread columns. */
 static enum roof_status tell_columns(const struct roof_asking *a, const char *what,
                                      const struct roof_records *records, const char *const *used,
                                      bool misspelt, struct roof_error *error)

@@ -12,12 +12,12 @@
 #include "decide/records.h"
 #include "report/rows.h"
 
-/* The form of an answer says how it is written. */
+/* The form in which an answer is written. */
 struct roof_form {
     enum roof_answer_format format;
     const char *columns;   /* NULL: those that the kind of row has */
     const char *title;     /* of a chart; NULL: it names itself */
-    bool report;           /* a report for people, not a table of columns that are asked for */
+    bool report;           /* a report for people, not a table with requested columns */
     bool document;         /* a whole document, text or JSON, and not rows */
     enum roof_output rows; /* only where the command writes rows in this format */
 };
@@ -28,9 +28,10 @@ struct roof_asking {
     enum roof_command command;
     struct roof_form form;
     const struct roof_listener *listener;
-    const struct roof_watcher *watcher; /* NULL: nobody waits */
-    struct roof_text *collected;        /* what is written goes here; NULL: to the listener */
-    /* Answers a question (roof_answer): check asks by it, and so needs nothing that needs it. */
+    const struct roof_watcher *watcher; /* NULL: no watcher */
+    struct roof_text *collected;        /* receives the output; NULL: the listener does */
+    /* Answers a question (roof_answer). check uses this pointer, so that it does not depend on
+     * answer.c. */
     enum roof_status (*answer)(struct roof_store *store, const struct roof_question *question,
                                enum roof_command command, enum roof_answer_format format,
                                char **text, size_t *length, struct roof_error *error);
@@ -55,8 +56,7 @@ enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_askin
                                         struct roof_error *error);
 enum roof_status roof_ask_predict_graph(struct roof_text *out, struct roof_asking *a,
                                         struct roof_error *error);
-/* Tells whether a question names several devices, and answers `predict` with one answer for each.
- */
+/* Tells whether a question names several devices; and answers `predict` for each of them. */
 bool roof_check_sides(const struct roof_asking *a);
 enum roof_status roof_ask_sides(struct roof_text *out, struct roof_asking *a,
                                 struct roof_error *error);
@@ -66,7 +66,7 @@ enum roof_status roof_ask_tiles(struct roof_text *out, struct roof_asking *a,
 enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_explain(struct roof_text *out, struct roof_asking *a, bool recommended,
                                   struct roof_error *error);
-/* *found becomes ROOF_UNSATISFIED where the document says that nothing is left. */
+/* *found becomes ROOF_UNSATISFIED if the document has no result. */
 enum roof_status roof_ask_plans(struct roof_text *out, struct roof_asking *a,
                                 enum roof_status *found, struct roof_error *error);
 
@@ -95,12 +95,12 @@ enum roof_status roof_asking_draft(const struct roof_model **out, struct roof_sc
 enum roof_status roof_asking_subject(struct roof_subject *out,
                                      const struct roof_hardware **hardware, const char *const *name,
                                      size_t count, struct roof_asking *a, struct roof_error *error);
-/* Tells the listener what was assumed when a model was read, or all of a grid. */
+/* Tells the listener the assumptions about a model, or about all models of a grid. */
 void roof_asking_remark(const struct roof_asking *a, const struct roof_model *model);
 void roof_asking_remark_grid(const struct roof_asking *a, const struct roof_grid *grid);
 
-/* Finds what a name of formats stands for with a model, for records, and remarks once what else the
- * name may mean. */
+/* Finds the meaning of a name of formats for a model, for records, and remarks once that the name
+ * may also mean something else. */
 enum roof_status roof_asking_known_formats(const struct roof_asking *a, struct roof_known *known,
                                            const struct roof_named **out, const char *name,
                                            const char *model, struct roof_error *error);
@@ -127,7 +127,8 @@ enum roof_status roof_asking_put(struct roof_asking *a, struct roof_text *text,
 bool roof_asking_stopped(const struct roof_asking *a);
 /* Returns what lets the caller end work of earlier floors. */
 struct roof_halt roof_asking_halt(const struct roof_asking *a);
-/* Reads how many threads search: as many as the machine has. The answer does not depend on them. */
+/* Reads the number of threads that search, by default one per processor. The answer does not depend
+ * on it. */
 enum roof_status roof_asking_threads(int64_t *out, const struct roof_asking *a,
                                      struct roof_error *error);
 void roof_asking_progress(const struct roof_asking *a, const char *what, const char *unit,
@@ -138,8 +139,8 @@ void roof_asking_progress(const struct roof_asking *a, const char *what, const c
 /* Tells the listener why a record is bad; only the first of many are told. */
 void roof_asking_bad_record(const struct roof_asking *a, const struct roof_records *records,
                             const struct roof_error *error);
-/* Names the columns that nothing reads, which may be inputs with another name; those in `used`,
- * which ends with NULL, are left out. */
+/* Names the unread columns, which may be inputs with another name, except those in `used`, which
+ * ends with NULL. */
 enum roof_status roof_asking_carried(const struct roof_asking *a, const char *what,
                                      const struct roof_records *records, const char *const *used,
                                      struct roof_error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Compares answers with what checks expect, and updates the expected values. */
+/* Compares answers with the expected values of checks, and updates these. */
 #include <math.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static enum roof_status compare(struct roof_expectation *e, struct roof_checks_p
     return ROOF_OK;
 }
 
-/* Compares the message of a refusal with the expected one; refusal is NULL when there was none. */
+/* Compares the message of an error with the expected one; refusal is NULL if there was none. */
 static enum roof_status compare_refusal(struct roof_expectation *e, struct roof_checks_private *p,
                                         const roof_json_value *expected,
                                         const struct roof_error *refusal, struct roof_error *error)
@@ -84,7 +84,7 @@ static enum roof_status refused(const struct roof_checks *checks, size_t i,
     return roof_error_move(error, status, checks->name, line, column);
 }
 
-/* Compares what was expected with the document that answered, or with the refusal. */
+/* Compares the expected values with the document, or with the error. */
 static enum roof_status compare_answer(struct roof_checks *checks, size_t i,
                                        const struct roof_check_answer *answer,
                                        struct roof_error *error)

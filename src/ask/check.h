@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * Check files say which values predictions, recommendations and simulations should have.
- * docs/formats.md ("Check files") has the keys. A check asks one thing, by the texts of options,
- * and expects values in the JSON document that answers it, so what is compared is what is printed.
+ * docs/formats.md ("Check files") has the keys. A check asks one question, by the texts of options,
+ * and expects values in the JSON document of the answer, so it compares printed values.
  */
 #ifndef ROOF_ASK_CHECK_H
 #define ROOF_ASK_CHECK_H
@@ -37,7 +37,7 @@ struct roof_check_answer {
     struct roof_error refusal;
 };
 
-/** A number is as expected when it is within one of the two; each 0 when it is not given. */
+/** A number is as expected if it is within one of the two; each is 0 if it is not given. */
 struct roof_tolerance {
     double relative; /**< of the expected value */
     double absolute;
@@ -86,23 +86,23 @@ struct roof_checks {
 };
 
 /**
- * Reads a check file, or for "-" standard input. ROOF_INVALID with the place for anything that is
- * not as it should be: inputs that no option has, keys that the document cannot have, values of
- * another type. The caller owns *out: roof_checks_free, also after a failure.
+ * Reads a check file, or for "-" standard input. ROOF_INVALID with the place for inputs without an
+ * option, keys that the document cannot have, and values of another type. The caller owns *out:
+ * roof_checks_free, also after a failure.
  */
 enum roof_status roof_checks_read(struct roof_checks *out, const char *path,
                                   struct roof_error *error);
-/** Compares the answer of one request with what is expected. Deviations are no failure;
- * ROOF_INVALID (or ROOF_IO) with the place when a request is refused that expects values,
- * ROOF_MEMORY. */
+/** Compares the answer of one request with what is expected. Deviations are not failures. Returns
+ * ROOF_INVALID (or ROOF_IO) with the place if a question fails that expects values, or ROOF_MEMORY.
+ */
 enum roof_status roof_check_take(struct roof_checks *checks, size_t i,
                                  const struct roof_check_answer *answer, struct roof_error *error);
-/** Tells if the value that was got can be written into the file. It cannot when an expected refusal
- * did not come, of a range, nor when the key names an operator or candidate that is absent: it is
- * rather mistyped. */
+/** Tells if the value of the answer can be written into the file. It cannot for a range, if an
+ * expected error did not occur, or if the key names an operator or candidate that does not exist,
+ * which is probably a typing error. */
 bool roof_expectation_updates(const struct roof_expectation *expectation);
-/** Writes the text of the file with the value that was got in place of each one that deviates, and
- * nothing else changed. Returns how many were replaced. */
+/** Writes the text of the file with each deviating value replaced by that of the answer, and
+ * nothing else changed. Returns the number of replacements. */
 size_t roof_checks_updated(struct roof_text *out, const struct roof_checks *checks);
 void roof_checks_free(struct roof_checks *checks);
 

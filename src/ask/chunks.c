@@ -4,11 +4,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* A chunk has so many points: some tenths of a millisecond of work, beside which a lock costs
- * nothing. */
+/* The number of points in a chunk: some tenths of a millisecond of work, so that the cost of a lock
+ * is negligible. */
 #define OPERATORS 512
 #define MODELS 16
-/* One row of so many is a sample. */
+/* The number of rows per sample. */
 #define SAMPLES 16
 /* Chunks in hand per thread: while one is written, the next is at work. */
 #define SLOTS_EACH 3
@@ -30,7 +30,7 @@ struct pool {
     uint64_t slots;
     pthread_mutex_t lock;
     pthread_cond_t due;   /* the chunk that is taken next is done */
-    pthread_cond_t freed; /* there is a slot again, or nothing more to do */
+    pthread_cond_t freed; /* a slot is free again, or nothing is left to do */
     uint64_t next;        /* the chunk that is begun next */
     uint64_t taken;       /* chunks that the caller has had */
     bool stop;
@@ -137,7 +137,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Hands the chunks over in order, and makes some itself while the one that is due is not done. */
+/* Passes the chunks on in order, and makes some itself while the next one is not done. */
 static enum roof_status take(struct pool *p, roof_chunk_taker taker, void *context,
                              struct roof_error *error)
 {
@@ -168,8 +168,8 @@ static enum roof_status take(struct pool *p, roof_chunk_taker taker, void *conte
     return status;
 }
 
-/* Returns how many threads there is room for in the address space, at most so many and at least
- * one: with their stacks, and the rows that wait for them to be taken. */
+/* Returns the number of threads, at least one, that fit into the address space with their stacks
+ * and their waiting rows, at most the given number. */
 static int64_t threads_that_fit(int64_t threads)
 {
     for (; threads > 1; threads -= threads / 4 + 1) {
@@ -182,7 +182,7 @@ static int64_t threads_that_fit(int64_t threads)
     return threads > 1 ? threads : 1;
 }
 
-/* Starts threads, and returns how many: fewer than asked for do as well. Their stacks are small, so
+/* Starts threads, and returns how many; fewer than asked for are enough. Their stacks are small, so
  * that many of them leave address space for the rest of the program. */
 static int64_t start(struct pool *p, pthread_t *thread, int64_t threads)
 {
@@ -191,7 +191,7 @@ static int64_t start(struct pool *p, pthread_t *thread, int64_t threads)
     if (pthread_attr_init(&attributes) != 0) {
         return 0;
     }
-    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* else it is the usual one */
+    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* else the default size */
     while (started < threads && pthread_create(&thread[started], &attributes, work, p) == 0) {
         started++;
     }

@@ -31,8 +31,8 @@ struct roof_chunk {
 typedef enum roof_status (*roof_chunk_taker)(void *context, struct roof_chunk *chunk,
                                              struct roof_error *error);
 
-/* True for the rows of a chunk that are written where only samples are: all of the first chunk,
- * then one of some, each time others, so that none of the values of an inner axis is left out. */
+/* True for the rows of a chunk that belong to the samples: all of the first chunk, then one of
+ * several at changing places, so that every value of an inner axis occurs. */
 bool roof_chunk_sampled(uint64_t number, uint64_t row);
 
 /* Predicts count points from `first` on in threads (1: in this one) and writes their rows as the

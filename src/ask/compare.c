@@ -153,7 +153,7 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
     return roof_asking_put(c->asking, &c->text, error);
 }
 
-/* Remarks that neither the rows nor the question name a device. */
+/* Remarks that neither rows nor question name a device. */
 static void remark_default(const struct comparing *c, const struct roof_records *records)
 {
     const struct roof_listener *const listener = c->asking->listener;
@@ -178,8 +178,8 @@ static enum roof_status on_end(void *context, const struct roof_records *records
 
 /* --- what is asked ------------------------------------------------------------------------- */
 
-/* Checks that a layout is known. It is applied to the models of rows: with a file of operators
- * nothing would tell that its name is wrong. */
+/* Checks that a layout is known. It applies to the models of rows, so with a file of operators a
+ * wrong name would go unnoticed. */
 static enum roof_status check_layout(const char *name, const struct roof_store *store,
                                      struct roof_error *error)
 {
@@ -245,7 +245,7 @@ static enum roof_status check_groups(const char *names, struct roof_error *error
     return ROOF_OK;
 }
 
-/* Reads the scenario of the question; what it names must be known, whatever the rows are of. */
+/* Reads the scenario of the question; its names must be known for any kind of rows. */
 static enum roof_status read_input(struct comparing *c, struct roof_error *error)
 {
     struct roof_asking *const a = c->asking;

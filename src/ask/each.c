@@ -34,7 +34,7 @@ bool roof_check_each(const struct roof_asking *a)
     return each;
 }
 
-/* Refuses what is about one device, and what can be read only once. */
+/* Refuses inputs for one device only, and files that can be read only once. */
 static enum roof_status check(const struct roof_asking *a, struct roof_error *error)
 {
     const struct roof_question *const q = a->question;

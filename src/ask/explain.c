@@ -56,7 +56,7 @@ static enum roof_status read_sides(struct roof_pair_names *out, const struct roo
     return ROOF_OK;
 }
 
-/* Refuses inputs that a comparison leaves nothing to do for. */
+/* Refuses inputs without an effect in a comparison. */
 static enum roof_status check_inputs(bool named, const struct roof_asking *a,
                                      struct roof_error *error)
 {

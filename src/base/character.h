@@ -5,17 +5,17 @@
 
 #include <stddef.h>
 
-/** Returns how many bytes the control character takes that a text begins with; 0 when it begins
- * with none. Those of two bytes are U+0080 to U+009F in UTF-8, which terminals obey too. */
+/** Returns the length in bytes of the control character at the beginning of a text; 0 if there is
+ * none. Those of two bytes are U+0080 to U+009F in UTF-8, which terminals obey too. */
 size_t roof_control(const char *text);
 
-/** Returns how many bytes the first character of a text takes in UTF-8; 0 when it begins with none
- * (overlong, surrogate, too large, cut off). length is that of the text, 1 or more; 4 will do for a
- * text that ends with a NUL. */
+/** Returns the length in bytes of the first UTF-8 character of a text; 0 if it is not valid
+ * (overlong, surrogate, too large, cut off). length is that of the text, 1 or more; 4 is enough for
+ * a text that ends with a NUL. */
 size_t roof_utf8(const char *text, size_t length);
 
-/** Does what roof_utf8 does for a text that ends with a NUL, but returns 0 also for characters that
- * XML must not have. */
+/** Like roof_utf8 for a text that ends with a NUL, but also returns 0 for characters that XML
+ * forbids. */
 size_t roof_xml(const char *text);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* A simulation takes less than a tenth of it; sanitizers take several times as much. */
+/* A simulation needs less than a tenth of it; sanitizers need several times as much. */
 #define STACK_SIZE ((size_t)2 * 1024 * 1024)
 
 struct crew {
@@ -19,8 +19,8 @@ struct crew {
     struct roof_error error;
 };
 
-/* Begins parts in their order until none is left, or one has failed. So all parts before one that
- * failed are done, and the first of these does not depend on the threads. */
+/* Begins parts in their order until none is left, or one has failed. So all parts before the first
+ * failed one are done, and which part that is does not depend on the threads. */
 static void *work(void *context)
 {
     struct crew *const c = context;
@@ -41,7 +41,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Starts threads, and returns how many: fewer than asked for do as well. */
+/* Starts threads, and returns how many; fewer than asked for are enough. */
 static size_t start(struct crew *c, pthread_t *thread, size_t threads)
 {
     pthread_attr_t attributes;
@@ -49,7 +49,7 @@ static size_t start(struct crew *c, pthread_t *thread, size_t threads)
     if (pthread_attr_init(&attributes) != 0) {
         return 0;
     }
-    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* else it is the usual one */
+    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* else the default size */
     while (started < threads && pthread_create(&thread[started], &attributes, work, c) == 0) {
         started++;
     }

@@ -9,17 +9,17 @@
 
 #include "base/halt.h"
 
-/* Does part `number` of the work; what it writes belongs to this part alone. */
+/* Does part `number` of the work, and writes only to data of this part. */
 typedef enum roof_status roof_crew_task(void *context, size_t number, struct roof_error *error);
 
-/* Does all parts, in at most so many threads, of which this one is the first. Ends with the status
- * of the first part by number that failed; parts behind it may not be done. Without memory for
- * threads this one does all. */
+/* Does all parts, in at most the given number of threads, including this one. Returns the status of
+ * the failed part with the lowest number; later parts may not be done. Without memory for threads
+ * this one does all. */
 enum roof_status roof_crew_run(size_t count, int64_t threads, roof_crew_task *task, void *context,
                                struct roof_error *error);
 
-/* A halt that several threads may ask. Another one is asked, but in the thread that opened the
- * guard only; the others hear of its answer. */
+/* A halt that several threads may ask. Only the thread that opened the guard asks the caller's
+ * halt; the others see the answer. */
 struct roof_halt_guard {
     struct roof_halt halt;
     pthread_t owner;

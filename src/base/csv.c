@@ -16,9 +16,10 @@
 #define CAPACITY (1U << 17)
 /* A row may have this many bytes, quotes included. */
 #define ROW_MAX (ROOF_CSV_ROW_MAX + 1)
-/* A line that is skipped may have this many bytes more: a device such as /dev/zero has no end. */
+/* A skipped line may have this many bytes more. There is a limit because a device such as /dev/zero
+ * has no end. */
 #define SKIP_MAX ((size_t)1 << 26)
-/* byte_at returns this for a byte beyond the longest row, and EOF for one behind the end. */
+/* byte_at returns this for a byte beyond the longest row, and EOF for one after the end. */
 #define TOO_LONG (EOF - 1)
 
 /* --- bytes --------------------------------------------------------------------------------- */
@@ -44,7 +45,7 @@ static int keep(struct roof_csv *csv, const char *bytes, size_t count)
     return 0;
 }
 
-/* Reads at most `size` bytes of the file, or of what was kept of it. Returns 0 or an errno. */
+/* Reads at most `size` bytes of the file, or of its kept bytes. Returns 0 or an errno. */
 static int read_bytes(size_t *out, struct roof_csv *csv, char *buffer, size_t size)
 {
     if (csv->again) {
@@ -67,8 +68,7 @@ static int read_bytes(size_t *out, struct roof_csv *csv, char *buffer, size_t si
     return failure;
 }
 
-/* Moves the bytes from `next` on to the front and reads more behind them; false when there are
- * none.
+/* Moves the bytes from `next` on to the front and reads more after them; false if there are none.
  */
 static bool read_more(struct roof_csv *csv)
 {
@@ -131,7 +131,7 @@ static enum roof_status ended(const struct roof_csv *csv, struct roof_error *err
 }
 
 /* Returns the end of the line, or of the file, as an offset from `next`; the buffer holds all
- * before it. For a line that is too long it is some offset behind ROW_MAX. */
+ * before it. For a line that is too long it is some offset after ROW_MAX. */
 static size_t line_end(struct roof_csv *csv)
 {
     size_t at = 0;
@@ -349,7 +349,7 @@ static const char *plain_cell(struct roof_csv *csv, size_t *at, int *c)
     }
 }
 
-/* Moves *at behind a cell with quotes; *c is the byte there. The text of the cell ends at *end, and
+/* Moves *at after a cell with quotes; *c is the byte there. The text of the cell ends at *end, and
  * *doubled says if it has doubled quotes. Returns what is wrong, or NULL. */
 static const char *quoted_cell(struct roof_csv *csv, size_t *at, int *c, size_t *end, bool *doubled)
 {
@@ -384,8 +384,8 @@ static void undouble(char *cell)
     *out = '\0';
 }
 
-/* Refuses a row and skips the line where it began, but not those that it went on to: a quote too
- * many says nothing about the lines behind it. */
+/* Refuses a row and skips the line where it began, but not the following lines of the row: a stray
+ * quote does not make them invalid. */
 static enum roof_status refuse_row(struct roof_csv *csv, struct roof_error *error,
                                    const char *wrong)
 {
@@ -394,7 +394,7 @@ static enum roof_status refuse_row(struct roof_csv *csv, struct roof_error *erro
     return invalid(csv, error, wrong);
 }
 
-/* Reads the cells of a row. The bytes stay as they are until the whole row is known to be one. */
+/* Reads the cells of a row. The bytes are not changed until the whole row is known to be valid. */
 static enum roof_status read_cells(struct roof_csv *csv, struct roof_error *error)
 {
     size_t at = 0;
@@ -480,7 +480,7 @@ void roof_csv_open_lines(struct roof_csv *out, const char *name)
     *out = (struct roof_csv){.name = name, .file = -1, .ended = true};
 }
 
-/* Makes the buffer at least so large; without memory it stays as it is. */
+/* Makes the buffer at least this large; without memory it is unchanged. */
 static bool grow_buffer(struct roof_csv *csv, size_t capacity)
 {
     if (csv->capacity < capacity) {
@@ -509,7 +509,7 @@ enum roof_status roof_csv_give(struct roof_csv *csv, const char *lines, size_t l
     return ROOF_OK;
 }
 
-/* Returns the bytes of the whole lines in the buffer, at most so many. */
+/* Returns the bytes of the complete lines in the buffer, at most the given number. */
 static size_t whole_lines(const struct roof_csv *csv, size_t most)
 {
     const size_t there = csv->end - csv->next;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Reads CSV by RFC 4180, row by row: quoted cells, LF or CRLF, lines with '#' are comments. It
- * holds one row in a buffer, and its cells are terminated in place. Lines can be read as they are,
- * too, and all of it a second time. */
+ * holds one row in a buffer, and its cells are terminated in place. It can also read whole lines,
+ * and a file twice. */
 #ifndef ROOF_BASE_CSV_H
 #define ROOF_BASE_CSV_H
 
@@ -52,21 +52,21 @@ struct roof_csv {
 /* Opens a file, FIFO or device, or for "-" standard input; a folder is refused. The caller closes
  * it with roof_csv_close, also after a failure. */
 enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct roof_error *error);
-/* Opens what is to be read more than once. The bytes of a FIFO or device are kept in memory. */
+/* Opens a file that is read more than once. The bytes of a FIFO or device are kept in memory. */
 enum roof_status roof_csv_open_twice(struct roof_csv *out, const char *path,
                                      struct roof_error *error);
-/* Reads on from the first byte of what was opened by roof_csv_open_twice. */
+/* Starts again at the first byte of a file that roof_csv_open_twice opened. */
 enum roof_status roof_csv_rewind(struct roof_csv *csv, struct roof_error *error);
-/* Returns the first byte that is no blank, which stays unread; EOF when there is none. */
+/* Returns the first byte that is not a blank, which stays unread; EOF if there is none. */
 int roof_csv_first(struct roof_csv *csv);
-/* Tells if a word is among the next so many bytes, which stay unread; at most a megabyte. */
+/* Tells if the next bytes, at most a megabyte, contain a word; they stay unread. */
 bool roof_csv_ahead(struct roof_csv *csv, const char *word, size_t most);
-/* Adds all bytes that were not read yet to a text, as they are. More than so many: ROOF_INVALID. */
+/* Adds all unread bytes to a text unchanged. ROOF_INVALID if there are more than the limit. */
 enum roof_status roof_csv_rest(struct roof_text *out, struct roof_csv *csv, size_t most,
                                struct roof_error *error);
-/* Reads the next row that is no comment and not empty; *more is false at the end. A row that is not
- * CSV: ROOF_INVALID with its line; the next call goes on behind that line, however many lines
- * the row took. A line that does not end: ROOF_IO, and nothing behind it is read. */
+/* Reads the next row that is not empty and not a comment; *more is false at the end. A row that is
+ * not CSV is ROOF_INVALID with its line; the next call continues after that line, even if the row
+ * had more lines. A line without an end is ROOF_IO, and nothing after it is read. */
 enum roof_status roof_csv_read(struct roof_csv *csv, bool *more, struct roof_error *error);
 /* Reads the next line that is not empty as it is, without its end. It is terminated, and the caller
  * may write to it until the next line is read. A line that is too long: ROOF_INVALID with its
@@ -76,13 +76,14 @@ enum roof_status roof_csv_line(struct roof_csv *csv, char **line, size_t *length
 
 /* Opens a reader without a file, which reads the lines that it is given. */
 void roof_csv_open_lines(struct roof_csv *out, const char *name);
-/* Gives lines to such a reader, which copies them and numbers them from 1. */
+/* Gives lines to a reader without a file, which copies them and numbers them from 1. */
 enum roof_status roof_csv_give(struct roof_csv *csv, const char *lines, size_t length,
                                struct roof_error *error);
-/* Returns whole lines that come next, in at most so many bytes, which stay unread; *length is 0
- * where there is no whole line. It reads at most once, and only if no whole line was read. */
+/* Returns the next complete lines, in at most the given number of bytes, which stay unread; *length
+ * is 0 if there is no complete line. It reads from the file at most once, and only if the buffer
+ * has no complete line. */
 const char *roof_csv_lines(struct roof_csv *csv, size_t *length, size_t most);
-/* Goes on behind bytes that another reader has read, in so many lines. */
+/* Skips bytes that another reader has read, with their number of lines. */
 void roof_csv_go_on(struct roof_csv *csv, size_t bytes, int lines);
 
 void roof_csv_close(struct roof_csv *csv);

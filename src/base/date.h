@@ -9,7 +9,7 @@
  * from 1 to 12, and a day, which may lie beyond the end of its month. */
 double roof_days(int year, int month, int day);
 
-/* Reads "2023-11-16 18:17:03.9799600", perhaps with a zone behind it, which is passed over, as
+/* Reads "2023-11-16 18:17:03.9799600", perhaps followed by a time zone, which is ignored, as
  * seconds since 1970. */
 bool roof_date_read(double *out, const char *text);
 

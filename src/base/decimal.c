@@ -167,7 +167,7 @@ static int read_digits(const char **p, uint64_t *value)
     return (int)(*p - begin);
 }
 
-/* Reads the power of ten behind the digits, if one stands there. */
+/* Reads the power of ten after the digits, if there is one. */
 static int read_exponent(const char **p)
 {
     const bool sign = **p != '\0' && ((*p)[1] == '-' || (*p)[1] == '+');

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Decimal digits of doubles: the shortest that read back, and those that are read without rounding
- * twice. */
+/* Decimal digits of doubles: the shortest that read back, and a reader that rounds only once. */
 #ifndef ROOF_BASE_DECIMAL_H
 #define ROOF_BASE_DECIMAL_H
 
@@ -9,8 +8,8 @@
 
 /*
  * Finds, for a finite value > 0, digits and an exponent such that digits * 10^exponent reads back
- * to exactly value. The digits are as few as can be, nearest to value among those, without trailing
- * zeros.
+ * to exactly value. The digits are the fewest possible, the nearest to value among these, without
+ * trailing zeros.
  */
 void roof_decimal_shortest(uint64_t *digits, int *exponent, double value);
 
@@ -22,8 +21,8 @@ void roof_decimal_digits(char *out, uint64_t value, int count);
 
 /*
  * Reads a number whose digits and whose power of ten are doubles: one operation with them rounds to
- * the nearest, as strtod does. Begins at a digit, a sign or a point before one, and moves *text
- * behind the number; false, and nothing is moved, if the number has other digits or another power.
+ * the nearest, as strtod does. Begins at a digit, or at a sign or point before one, and moves *text
+ * past the number; false, and *text unchanged, if the digits or the power are not such doubles.
  */
 bool roof_decimal_read(double *out, const char **text);
 

@@ -33,8 +33,8 @@ const char *roof_status_text(enum roof_status status)
     return "unknown status";
 }
 
-/* Replaces each byte of a control character, and each that is no UTF-8, by '?': the text is one
- * line that any terminal shows, also where it was cut inside a character. */
+/* Replaces each byte of a control character, and each that is not UTF-8, by '?', so that the text
+ * is one line that any terminal shows, even if it was cut inside a character. */
 static void replace_controls(char *text)
 {
     while (*text != '\0') {
@@ -47,7 +47,7 @@ static void replace_controls(char *text)
     }
 }
 
-/* A word of a message, or a text in quotes, of more bytes than these is cut to its beginning. */
+/* A longer word or quoted text of a message is cut to its beginning. */
 #define WORD_MAX 200
 #define WORD_KEPT 120
 
@@ -97,9 +97,9 @@ static void add_key(struct roof_error *error, size_t at, size_t length)
 }
 
 /*
- * Takes the marks of ROOF_KEY out of the message from an offset on, and notes where the keys are. A
- * mark that is not one of a pair around a key came in through user text: it stays, and is replaced
- * as other control characters are. Where the message was cut, the last key may lack its end.
+ * Removes the marks of ROOF_KEY from the message from an offset on, and notes the places of the
+ * keys. A mark that is not part of a pair around a key came in through user text: it is replaced
+ * like other control characters. If the message was cut, the last key may lack its end.
  */
 static void take_keys(struct roof_error *error, size_t from)
 {
@@ -166,7 +166,7 @@ enum roof_status roof_error_at(struct roof_error *error, enum roof_status status
     return status;
 }
 
-/* Adds the message of an error, with its keys, behind that of another. Keys that are cut off are
+/* Appends the message of an error, with its keys, to that of another. Keys that are cut off are
  * forgotten. */
 static void join(struct roof_error *out, const struct roof_error *error)
 {
@@ -224,7 +224,7 @@ static void put_place(char *out, size_t size, const struct roof_error *error)
     }
 }
 
-/* A place takes at most so many bytes, terminated. */
+/* Room for a place, terminated. */
 #define PLACE_SIZE (ROOF_ERROR_SOURCE_SIZE + 32)
 
 enum roof_status roof_error_move(struct roof_error *error, enum roof_status status,

@@ -24,25 +24,25 @@ static inline enum roof_status roof_no_memory(struct roof_error *error)
     return ROOF_MEMORY;
 }
 
-/** Puts text, which may have keys, before the message of an error that is there and gives the error
- * another status, which it returns. The place and the keys of the error stay. A lack of memory
- * stays what it is: the message is left alone, and ROOF_MEMORY is returned. error may be NULL. */
+/** Puts text, which may have keys, before the message of an error and gives the error another
+ * status, which it returns. The place and the keys of the error stay. ROOF_MEMORY is not changed:
+ * the message stays, and ROOF_MEMORY is returned. error may be NULL. */
 enum roof_status roof_error_prefix(struct roof_error *error, enum roof_status status,
                                    const char *format, ...) ROOF_PRINTF(3, 4);
 
-/** Puts text, which may have keys, behind the message of an error that is there. A lack of memory
- * stays what it is. error may be NULL. */
+/** Appends text, which may have keys, to the message of an error. ROOF_MEMORY is not changed. error
+ * may be NULL. */
 void roof_error_append(struct roof_error *error, const char *format, ...) ROOF_PRINTF(2, 3);
 
-/** Gives an error that is there another place; the place that it had becomes part of its message.
- * Returns status, which becomes the error's. error may be NULL. */
+/** Gives an error another place and status, which it returns; the old place becomes part of the
+ * message. error may be NULL. */
 enum roof_status roof_error_move(struct roof_error *error, enum roof_status status,
                                  const char *source, int line, int column);
 
 /**
  * Reports an unknown name: "unknown KIND 'WANTED'; did you mean A, B or C?" with at most three of
- * the count names, the nearest first (base/nearest.h). Up to eight names are all told instead.
- * Returns status, or ROOF_MEMORY.
+ * the count names, the nearest first (base/nearest.h). If there are at most eight names, it lists
+ * all. Returns status, or ROOF_MEMORY.
  */
 enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status status,
                                    const char *kind, const char *wanted, const char *const *names,

@@ -5,9 +5,8 @@
 
 #include <stddef.h>
 
-/* Makes an array of *capacity elements twice as long, or as long as first if it has none yet. The
- * caller owns what is returned in place of the array; NULL without memory, and the array and
- * *capacity are as they were. */
+/* Doubles an array of *capacity elements, or makes its first ones. The result replaces the array,
+ * and the caller owns it. It is NULL without memory; then the array and *capacity are unchanged. */
 void *roof_grow(void *array, size_t *capacity, size_t first, size_t element_size);
 
 #endif

@@ -32,8 +32,8 @@ struct roof_json {
 
 /* --- places -------------------------------------------------------------------------------- */
 
-/* Finds a node in the tree below another and adds to *index how many values come before it in
- * preorder; without the node, all of them. */
+/* Finds a node in the tree below another and adds the number of values before it in preorder to
+ * *index; without the node, the number of all values. */
 static bool count_to(const cJSON *node, const cJSON *target, size_t *index)
 {
     if (node == target) {
@@ -208,8 +208,8 @@ static int by_key(const void *a, const void *b)
     return strcmp((*(const cJSON *const *)a)->string, (*(const cJSON *const *)b)->string);
 }
 
-/* Refuses a key that stands twice. The keys are sorted, because a hostile object may have a million
- * of them. */
+/* Refuses a duplicate key. The keys are sorted, because a hostile object may have a million of
+ * them. */
 static enum roof_status check_keys(const struct roof_json *json, const cJSON *object,
                                    struct roof_error *error)
 {
@@ -345,7 +345,7 @@ static struct roof_json *new_document(const char *text, char *owned, size_t leng
     return json;
 }
 
-/* Hands out a document that was read, or frees it. */
+/* Returns a document through *out if it was read, else frees it. */
 static enum roof_status hand_out(struct roof_json **out, struct roof_json *json,
                                  enum roof_status status)
 {

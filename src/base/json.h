@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Strict JSON: RFC 8259 and nothing else (but for the numbers of Python, where they are asked for),
- * with the place of every mistake. json.c and json_tree.c alone include cJSON.h; others see values
- * as opaque pointers that belong to their document.
+ * Strict JSON: RFC 8259 and nothing else (except Python's NaN and Infinity, if asked for), with the
+ * place of every mistake. json.c and json_tree.c alone include cJSON.h; others see values as opaque
+ * pointers that belong to their document.
  *
  * cJSON builds the tree; the checks it does not make (numbers such as 01 or 1e400, duplicate keys,
  * \u0000, invalid UTF-8, trailing text, depth) are made on the text before, and the place of a
@@ -27,23 +27,23 @@ typedef struct cJSON roof_json_value;
 /* Parses length bytes; source is the name for messages. The caller owns *out: roof_json_free. */
 enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
                                  const char *source, struct roof_error *error);
-/* Parses a file of data/ or docs/schema, of which a test knows that it is well-formed: that is not
- * checked again (json_tree.h). The terminated text must stay as long as *out. */
+/* Parses a file of data/ or docs/schema. A test checks that these are well-formed, so it is not
+ * checked again (json_tree.h). The terminated text must outlive *out. */
 enum roof_status roof_json_parse_own(struct roof_json **out, const char *text, size_t length,
                                      const char *source, struct roof_error *error);
 
-/* Tells which items of an array of objects are wanted; the others are passed over. */
+/* Selects the items of an array of objects that are wanted; the others are skipped. */
 struct roof_json_filter {
     const char *array;                                /* the key of the array */
     bool (*wants)(const char *item, unsigned wanted); /* sees the text from an item on */
     unsigned wanted;
 };
-/* Same as roof_json_parse_own, but leaves out what a filter does not want. A text that is left to
- * cJSON (json_tree.h) is read whole. */
+/* Like roof_json_parse_own, but leaves out items that a filter does not want. A text that only
+ * cJSON can read (json_tree.h) is read whole. */
 enum roof_status roof_json_parse_some(struct roof_json **out, const char *text, size_t length,
                                       const char *source, const struct roof_json_filter *filter,
                                       struct roof_error *error);
-/* Parses text of length bytes and a terminator, which it owns from then on, also when it fails. */
+/* Parses text of length bytes and a terminator. It takes the text over, even if it fails. */
 enum roof_status roof_json_take(struct roof_json **out, char *text, size_t length,
                                 const char *source, struct roof_error *error);
 /* Reads and parses a regular file of at most ROOF_JSON_SIZE_MAX bytes. */
@@ -67,14 +67,15 @@ struct roof_json_member {
     size_t value; /* its first byte: a quote for a string */
     size_t length;
 };
-/* Finds the members of the object that a text is, without a tree and without allocation; line is
- * that of the text in its source. A key may stand twice: that is not checked. ROOF_INVALID also
- * when there are more than `room`. */
+/* Finds the members of an object in a text, without a tree and without allocation; line is that of
+ * the text in its source. Duplicate keys are not checked. More than `room` members are
+ * ROOF_INVALID. */
 enum roof_status roof_json_members(struct roof_json_member *members, size_t *count, size_t room,
                                    const char *text, size_t length, const char *source, int line,
                                    struct roof_error *error);
 
-/* Notes where all values stand, which makes the two functions below fast. It may be called once. */
+/* Notes the places of all values, which makes the two functions below fast. It may be called once.
+ */
 enum roof_status roof_json_index(struct roof_json *json, struct roof_error *error);
 /* Returns the text of a value as it was written, length bytes that no terminator ends. */
 const char *roof_json_span(const struct roof_json *json, const roof_json_value *node,
@@ -128,13 +129,13 @@ enum roof_status roof_json_error(const struct roof_json *json, const roof_json_v
 enum roof_status roof_json_place_error(const struct roof_json *json, const roof_json_value *node,
                                        const char *prefix, struct roof_error *error,
                                        enum roof_status status);
-/* Refuses an object with a member that is none of the known ones: ROOF_INVALID. */
+/* Refuses an object with an unknown member: ROOF_INVALID. */
 enum roof_status roof_json_only(const struct roof_json *json, const roof_json_value *object,
                                 const char *const *known, size_t count, struct roof_error *error);
 
 /* Writes a JSON string with its quotes. */
 void roof_json_quote(struct roof_text *out, const char *text);
-/* Writes a cell of a table: as it is if it is a number of JSON, else as a string. */
+/* Writes a cell of a table: unchanged if it is a number of JSON, else as a string. */
 void roof_json_cell(struct roof_text *out, const char *text);
 
 #endif

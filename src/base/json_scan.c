@@ -58,7 +58,7 @@ static bool at_digit(const struct roof_json_scan *s)
     return s->p < s->end && *s->p >= '0' && *s->p <= '9';
 }
 
-/* Reads one digit or more; message says what is wrong when there is none. */
+/* Reads one digit or more; message is the error if there is none. */
 static enum roof_status digits(struct roof_json_scan *s, const char *message)
 {
     if (!at_digit(s)) {
@@ -323,8 +323,8 @@ enum roof_status roof_json_scan_value(struct roof_json_scan *s)
     return ROOF_OK;
 }
 
-/* Tells if a text is UTF-16: it has its byte order mark, or every other byte is NUL, as the first
- * characters of JSON are ASCII. */
+/* Tells if a text is UTF-16: it has the byte order mark, or every other byte is NUL, because the
+ * first characters of JSON are ASCII. */
 static bool is_utf16(const struct roof_json_scan *s)
 {
     const char *const t = s->text;

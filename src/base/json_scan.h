@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The scanner of JSON text: it checks what cJSON does not (numbers such as 01 or 1e400, \u0000,
- * invalid UTF-8, text behind the value, depth), finds mistakes with their places, and tells where
- * values stand. It builds no tree and allocates nothing.
+ * invalid UTF-8, text behind the value, depth), finds mistakes with their places, and finds the
+ * places of values. It builds no tree and allocates nothing.
  */
 #ifndef ROOF_BASE_JSON_SCAN_H
 #define ROOF_BASE_JSON_SCAN_H

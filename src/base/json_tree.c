@@ -50,7 +50,7 @@ static cJSON *new_node(struct roof_json_tree *tree)
     return node;
 }
 
-/* Goes behind the string that begins here. ROOF_INVALID: it has an escape. */
+/* Moves past the string that begins here. ROOF_INVALID: it has an escape. */
 static enum roof_status skip_string(struct reader *r)
 {
     const char *const begin = r->p + 1;
@@ -72,7 +72,7 @@ static enum roof_status read_string(struct reader *r, char **out)
     return ROOF_OK;
 }
 
-/* Goes behind the object that begins here. */
+/* Moves past the object that begins here. */
 static enum roof_status skip_object(struct reader *r)
 {
     int depth = 0;
@@ -87,8 +87,8 @@ static enum roof_status skip_object(struct reader *r)
     return ROOF_OK;
 }
 
-/* Reads a child of an array, or a member of an object, which *link shall point to; *link is then
- * where the next one goes. */
+/* Reads a child of an array, or a member of an object, into *link, and moves link to the place of
+ * the next one. */
 static enum roof_status read_child(struct reader *r, cJSON ***link, bool member)
 {
     cJSON *const child = new_node(r->tree);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* The trees of the files of data/ and docs/schema, with which most answers begin. Their texts are
- * known to be well-formed, and few have escapes or long numbers, so that a tree takes a fifth of
- * the instructions of cJSON, and fewer pages of memory. For json.c. */
+/* The trees of the files of data/ and docs/schema, for json.c. Most answers begin with such a file.
+ * The texts are known to be well-formed, and few have escapes or long numbers, so a tree takes a
+ * fifth of the instructions of cJSON, and fewer pages of memory. */
 #ifndef ROOF_BASE_JSON_TREE_H
 #define ROOF_BASE_JSON_TREE_H
 
 #include "base/json.h"
 
 struct roof_json_tree {
-    struct cJSON *root; /* as cJSON has it, but that no node has a `prev` */
+    struct cJSON *root; /* as cJSON has it, but without `prev` */
     char *strings;
     struct roof_json_nodes *nodes;
 };

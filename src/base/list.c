@@ -10,8 +10,8 @@
 /* Room for an item "name=value". */
 #define PAIR_SIZE 64
 
-/* Returns the length of a JSON object at the beginning of a text, whose braces match: those in its
- * strings do not count. An object without an end is all of the text. */
+/* Returns the length of the JSON object at the beginning of a text, by its braces outside strings.
+ * An object without an end takes the whole text. */
 static size_t object_length(const char *text)
 {
     size_t depth = 0;
@@ -68,7 +68,7 @@ static size_t find_name(const char *pair, size_t length, const char *const *name
     return i;
 }
 
-/* Refuses an item, and says how those look that are allowed. */
+/* Refuses an item; the message has the form that is allowed. */
 static enum roof_status refuse_pair(const struct roof_list_item *item, const char *key,
                                     const char *const *names, size_t count,
                                     struct roof_error *error)

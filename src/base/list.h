@@ -15,8 +15,8 @@ struct roof_list_item {
 };
 
 /*
- * Cuts the next item off a list and moves *rest behind it; false when none is left. Start with the
- * list itself, which NULL makes one without items:
+ * Cuts the next item off a list and moves *rest past it; false if none is left. Start with the list
+ * itself, which NULL makes one without items:
  *
  *     for (const char *rest = list; roof_list_next(&item, &rest);) { ... }
  *
@@ -29,8 +29,8 @@ bool roof_list_next(struct roof_list_item *item, const char **rest);
 typedef enum roof_status roof_list_take(void *context, size_t name, const char *value,
                                         struct roof_error *error);
 
-/* Reads a list of name=value, such as "tp=4,pp=2", with at most 64 names. ROOF_USAGE for other
- * names, and for one that stands twice; messages begin with the marked key of the list. */
+/* Reads a list of name=value, such as "tp=4,pp=2", with at most 64 names. Other names and
+ * duplicates are ROOF_USAGE; messages begin with the marked key of the list. */
 enum roof_status roof_list_pairs(const char *list, const char *key, const char *const *names,
                                  size_t count, roof_list_take *take, void *context,
                                  struct roof_error *error);

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-/* The nearness of each kind of likeness; what is added tells names of one kind apart. */
+/* The base distance of each kind of similarity; smaller additions order the names of one kind. */
 enum {
     SAME = 0, /* but for case and marks */
     BEGINS = 10,
@@ -24,13 +24,13 @@ enum {
     LETTER = 15
 };
 
-/* Few enough wrong letters for a word that may well be right as it is. */
+/* The most wrong letters for a word that may be right as it is. */
 enum { SURE_MOST = 2 };
 
-/* Shorter texts are in too many names by chance. */
+/* Shorter texts occur in too many names by chance. */
 enum { CONTAINED_LEAST = 3, WORD_LEAST = 4 };
 
-/* As many names are suggested, and as many are told whole. */
+/* The most names that are suggested, and the most for which all are listed. */
 enum { SUGGESTED = 3, TOLD_WHOLE = 8 };
 
 static bool same_letter(char a, char b)
@@ -122,7 +122,7 @@ static bool has_word(const char *text, const char *word, size_t length)
     return false;
 }
 
-/* Counts the words of `wanted`, those that the name has too, and the long ones among these. */
+/* Counts the words of `wanted`, those that the name also has, and the long ones among these. */
 static void count_words(const char *wanted, const char *name, unsigned *words, unsigned *shared,
                         unsigned *long_shared)
 {
@@ -210,8 +210,8 @@ static void put_names(struct roof_text *out, const char *const *names, size_t co
     }
 }
 
-/* Chooses the nearest names, in the order of their nearness and then of the list. Where one is the
- * same but for case and marks, no other is meant. */
+/* Chooses the nearest names, in the order of their distance and then of the list. If one differs
+ * only in case and marks, it is the only one. */
 static size_t choose(const char **out, const char *const *names, const unsigned *nearness,
                      size_t count)
 {

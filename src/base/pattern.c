@@ -7,9 +7,9 @@
 
 #define DEPTH_MAX 32
 
-/* An expression becomes a program, of which all the steps where a match may stand are followed at
- * once, byte by byte (K. Thompson, Regular expression search algorithm, CACM 11(6), 1968). A FORK
- * to one place alone is a jump. */
+/* An expression becomes a program. All steps at which a match may be are followed at once, byte by
+ * byte (K. Thompson, Regular expression search algorithm, CACM 11(6), 1968). A FORK with one target
+ * is a jump. */
 enum kind { TAKE, FORK, BEGIN, END, DONE };
 
 struct reader {
@@ -27,8 +27,8 @@ static void fail(struct reader *r, const char *problem)
     }
 }
 
-/* Inserts a step before the one at `place`. Those behind it move, and their ways with them, because
- * these are relative. */
+/* Inserts a step before the one at `place`. Later steps move with their targets, because these are
+ * relative. */
 static struct roof_pattern_step *insert(struct reader *r, size_t place, enum kind kind)
 {
     struct roof_pattern *const out = r->out;
@@ -76,7 +76,8 @@ static bool is_punctuation(char c)
            (c < 'a' || c > 'z');
 }
 
-/* Reads what follows a backslash. Returns the byte that it stands for, or -1 when it is several. */
+/* Reads an escape after its backslash. Returns the byte that it stands for, or -1 if it stands for
+ * several. */
 static int read_escape(struct reader *r, struct roof_pattern_step *step)
 {
     static const struct {
@@ -212,7 +213,7 @@ static void read_one(struct reader *r)
     }
 }
 
-/* Sets the two ways from a step, counted from it. */
+/* Sets the two targets of a step, relative to it. */
 static void set_ways(struct roof_pattern_step *step, ptrdiff_t one, ptrdiff_t other)
 {
     step->to[0] = (int16_t)one;
@@ -282,15 +283,15 @@ const char *roof_pattern_read(struct roof_pattern *out, const char *text)
 
 /* --- matching ------------------------------------------------------------------------------ */
 
-/* The steps where a match may stand. */
+/* The steps at which a match may be. */
 struct places {
     size_t count;
     uint16_t place[ROOF_PATTERN_STEPS_MAX];
     bool there[ROOF_PATTERN_STEPS_MAX];
 };
 
-/* Empties a set of places. Only those of the program are looked at: to clear all would take longer
- * than most matches. */
+/* Empties a set of places. It clears only those of the program, because to clear all would take
+ * longer than most matches. */
 static void clear_places(struct places *places, const struct roof_pattern *pattern)
 {
     places->count = 0;
@@ -314,7 +315,8 @@ bool roof_pattern_matches(const struct roof_pattern *pattern, const char *name, 
         struct places *const now = &places[i % 2];
         struct places *const next = &places[1 - i % 2];
         clear_places(next, pattern);
-        /* The steps that one leads to without a byte are added behind it, and so looked at, too. */
+        /* Steps that are reached without a byte are appended, so that this loop visits them as
+         * well. */
         for (size_t k = 0; k < now->count; k++) {
             const ptrdiff_t place = now->place[k];
             const struct roof_pattern_step *const step = &pattern->step[place];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Regular expressions for names, as Python's re.match has them: a match begins at the first byte
- * and may end at any. They come from files of strangers, so none may take long: the steps are
- * bounded by the length of the expression times that of the name, while regexec of the C library
- * may need minutes and gigabytes for forty bytes.
+ * and may end at any. They come from untrusted files, so the number of steps is bounded by the
+ * length of the expression times that of the name; regexec of the C library may need minutes and
+ * gigabytes for forty bytes.
  */
 #ifndef ROOF_BASE_PATTERN_H
 #define ROOF_BASE_PATTERN_H
@@ -26,12 +26,12 @@ struct roof_pattern {
 };
 
 /* Reads an expression of bytes, '.', classes, \d \w \s \D \W \S, escaped punctuation, groups, '|',
- * '*', '+', '?', '^' and '$'. Returns NULL, or says what it cannot read: other escapes, counts in
- * braces, groups with a '?' but (?:, groups in more than 32 others, more steps than there is room
- * for. */
+ * '*', '+', '?', '^' and '$'. Returns NULL, or the name of the part that it cannot read: other
+ * escapes, counts in braces, groups with a '?' except (?:, groups in more than 32 others, more
+ * steps than there is room for. */
 const char *roof_pattern_read(struct roof_pattern *out, const char *text);
 
-/* Says if a name begins with a match; adds to *steps how many steps were looked at. */
+/* Tells if a name begins with a match; adds the number of visited steps to *steps. */
 bool roof_pattern_matches(const struct roof_pattern *pattern, const char *name, int64_t *steps);
 
 #endif

@@ -79,7 +79,7 @@ static const struct {
              {"FLOP/s", ROOF_UNIT_TFLOPS},
              {"OPS", ROOF_UNIT_TFLOPS},
              {"B/s", ROOF_UNIT_GB_PER_S}};
-/* Times and rates that can be drawn and computed with; those of devices are far from these limits.
+/* Limits of times and rates that can be drawn and computed with; real devices are far from them.
  */
 #define TIME_MIN 1e-12
 #define TIME_MAX 1e9
@@ -410,7 +410,7 @@ enum roof_status roof_parse_integer(int64_t *out, const char *text, const char *
     return ROOF_OK;
 }
 
-/* Reads a number that may have its unit behind it: "300W", "89.6 GB/s". */
+/* Reads a number that may be followed by its unit: "300W", "89.6 GB/s". */
 static bool number_text(double *out, const char *text, const char *unit)
 {
     const char *end = text;
@@ -420,7 +420,7 @@ static bool number_text(double *out, const char *text, const char *unit)
     return *end == '\0' || (*unit != '\0' && strcmp(end + (*end == ' '), unit) == 0);
 }
 
-/* Reads a size that may have a multiple behind it, with a B or without: "48M", "1.5 GiB". */
+/* Reads a size that may have a unit prefix, with a B or without: "48M", "1.5 GiB". */
 static bool bytes_text(double *out, const char *text)
 {
     const char *end = text;
@@ -545,7 +545,7 @@ enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *
 enum roof_status roof_values_append(struct roof_values *values, struct roof_run run,
                                     struct roof_error *error)
 {
-    /* The room doubles at powers of two, so the count itself says when it is used up. */
+    /* The room doubles at powers of two, so the count shows when it is used up. */
     if ((values->run_count & (values->run_count - 1)) == 0) {
         const size_t room = values->run_count == 0 ? 1 : 2 * values->run_count;
         struct roof_run *const grown = realloc(values->run, room * sizeof *grown);
@@ -638,7 +638,7 @@ static enum roof_status arithmetic(struct roof_values *out, const struct range *
                                     error);
 }
 
-/* Adds the value of an element that is no range. */
+/* Adds the value of an element that is not a range. */
 static enum roof_status single(struct roof_values *out, const struct range *range,
                                struct roof_error *error)
 {

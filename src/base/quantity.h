@@ -42,8 +42,8 @@ enum roof_unit {
  * power. */
 double roof_to_unit(double si, enum roof_unit unit);
 double roof_from_unit(double value, enum roof_unit unit);
-/** Converts a given figure back to the unit of its key: it chooses, among the numbers
- * that come to si, the one with the fewest digits, so that a number of up to 15 comes back. */
+/** Converts a given figure back to the unit of its key. Of all numbers that convert to si it
+ * chooses the one with the fewest digits, so that a number with up to 15 digits is unchanged. */
 double roof_given(double si, enum roof_unit unit);
 /** Returns the unit's name as people read it ("GB/s"); "" for a plain number. */
 const char *roof_unit_name(enum roof_unit unit);
@@ -88,20 +88,20 @@ enum roof_status roof_parse_integer(int64_t *out, const char *text, const char *
  * to 1, may be a percentage: "0.7" or "70%". */
 enum roof_status roof_parse_number(double *out, const char *text, const char *what, double min,
                                    double max, struct roof_error *error);
-/** Reads such a number of a unit, which may stand behind it: "300" or "300W" for watts. */
+/** Reads such a number, which may be followed by its unit: "300" or "300W" for watts. */
 enum roof_status roof_parse_quantity(double *out, const char *text, const char *what,
                                      enum roof_unit unit, double min, double max,
                                      struct roof_error *error);
 /** Reads a share above 0 and up to 1, or a percentage: "0.7" or "70%". */
 enum roof_status roof_parse_share(double *out, const char *text, const char *what,
                                   struct roof_error *error);
-/** Tells whether a text is a unit of times alone: "ms". */
+/** Tells whether a text is only a unit of time: "ms". */
 bool roof_is_time_unit(const char *text);
 /** Reads a time with its unit (ns, us, ms, s), 1e-12 to 1e9 s; the result is in seconds. */
 enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
                                  struct roof_error *error);
 /** Reads a rate from 1 to 1e24 with its unit: FLOPS, FLOP/s, OPS or B/s with a prefix k to P; the
- * result is in FLOP/s or byte/s, and *unit says which: ROOF_UNIT_TFLOPS or ROOF_UNIT_GB_PER_S. */
+ * result is in FLOP/s or byte/s, and *unit is ROOF_UNIT_TFLOPS or ROOF_UNIT_GB_PER_S. */
 enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *text,
                                  const char *what, struct roof_error *error);
 

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* Writes text as one word: as it is where every character is harmless, else in single quotes. */
+/* Writes text as one word: unchanged if every character is harmless, else in single quotes. */
 void roof_text_shell_word(struct roof_text *out, const char *text);
 
 #endif

@@ -105,12 +105,12 @@ void roof_text_fill(struct roof_text *text, char byte, size_t count)
     }
 }
 
-/* Items of a list that are shorter stay in one piece where a line is folded. */
+/* Shorter items of a list are not split when a line is folded. */
 #define ITEM_WIDTH 14
 
-/* Finds the blank at which a line that begins at from is folded: within most columns, behind its
- * indent, the last one after a semicolon, or after a comma near the end, or else the last one; if
- * there is none, the first one beyond. Returns NULL if the line fits or has no blank. */
+/* Finds the blank at which a line that begins at from is folded. Within most columns and after the
+ * indent it is the last one after a semicolon, else after a comma near the end, else the last one.
+ * If there is none, it is the first blank beyond. Returns NULL if the line fits or has no blank. */
 static char *fold_at(char *from, size_t indent, size_t most)
 {
     char *blank = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * A growing byte buffer. Everything the library "writes" it writes here; the caller decides where
- * the bytes go. Out of memory is remembered in the buffer and asked for once, at the end.
+ * A growing byte buffer. The library writes all output here, and the caller decides where the bytes
+ * go. The buffer remembers that memory ran out, so that callers check once, at the end.
  */
 #ifndef ROOF_BASE_TEXT_H
 #define ROOF_BASE_TEXT_H
@@ -24,7 +24,7 @@ struct roof_text {
         0                                                                                          \
     }
 
-/** Text for people has lines of at most so many columns, unless all is asked for. */
+/** Text for people has lines of at most this many columns, unless the user asks for all columns. */
 #define ROOF_PAGE_WIDTH 100
 
 /** Adds length bytes. */
@@ -40,13 +40,13 @@ void roof_text_markdown(struct roof_text *text, const char *string);
 void roof_text_printf(struct roof_text *text, const char *format, ...) ROOF_PRINTF(2, 3);
 /** Adds count copies of a byte. */
 void roof_text_fill(struct roof_text *text, char byte, size_t count);
-/** Folds the line that begins at byte from, which is the last, at blanks, after a semicolon where
- * there is one: no more than ROOF_PAGE_WIDTH columns in a line, where no word is longer. The other
- * lines begin with indent blanks. */
+/** Folds the last line, which begins at byte from, at blanks (after a semicolon if there is one),
+ * so that no line has more than ROOF_PAGE_WIDTH columns unless a word is longer. The other lines
+ * begin with indent blanks. */
 void roof_text_fold(struct roof_text *text, size_t from, size_t indent);
 /** Folds such a line to another number of columns. */
 void roof_text_fold_at(struct roof_text *text, size_t from, size_t indent, size_t columns);
-/** Makes room for so many bytes after the text and returns it; NULL when memory is out. The caller
+/** Makes room for more bytes after the text and returns it; NULL if memory runs out. The caller
  * writes there and adds to length; the next addition terminates the text. */
 char *roof_text_room(struct roof_text *text, size_t bytes);
 /** Adds the shortest decimal text that reads back to the same double (roof_format_number). */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reads what each format costs in accuracy from data/accuracy.json. */
+/* Reads the accuracy loss of each format from data/accuracy.json. */
 #include <string.h>
 #include <strings.h>
 
@@ -22,7 +22,7 @@ enum roof_status roof_accuracy_find(enum roof_accuracy_class *out, const char *n
                                     struct roof_error *error)
 {
     for (int i = 0; i < ROOF_ACCURACY_CLASS_COUNT; i++) {
-        /* A class may be called by its worst loss, for a shell takes < for a redirection. */
+        /* A class may be named by its largest loss, because a shell takes < as a redirection. */
         const char *const worst = strpbrk(accuracy_names[i], "<-");
         if (strcasecmp(name, accuracy_names[i]) == 0 ||
             (worst != NULL && strcmp(name, worst + 1) == 0)) {

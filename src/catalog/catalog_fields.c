@@ -7,11 +7,12 @@
 
 /* --- devices ------------------------------------------------------------------------------- */
 
-/* The values of a device that do not lie in its struct under their own name. */
+/* The values of a device that are not fields of its struct with the same name. */
 enum hardware_value {
     HARDWARE_BASIS = 1,
-    HARDWARE_FIGURE, /* this and the following numbers: the figure of that number */
-    HARDWARE_PEAK = HARDWARE_FIGURE + ROOF_FIGURE_COUNT /* likewise the peak of a format */
+    HARDWARE_FIGURE, /* this and the following numbers: the figure with that index */
+    HARDWARE_PEAK = HARDWARE_FIGURE + ROOF_FIGURE_COUNT /* this and the following numbers: the peak
+                                                           of a format */
 };
 
 #define AT(member) .offset = offsetof(struct roof_hardware, member)
@@ -79,7 +80,7 @@ void roof_hardware_values(struct roof_value *out, const struct roof_fields *fiel
 
 /* --- formats ------------------------------------------------------------------------------- */
 
-/* The values of a format that are computed, or that the table of accuracies has. */
+/* The values of a format that are computed or come from the table of accuracies. */
 enum precision_value {
     PRECISION_FAMILY = 1,
     PRECISION_BITS,
@@ -129,7 +130,7 @@ void roof_precision_fields(struct roof_fields *out)
     roof_fields_add(out, precision_fields, COUNT(precision_fields), 0);
 }
 
-/* Writes the names of the formats that take over where a device has no unit. */
+/* Writes the names of the fallback formats for devices without a unit. */
 static const char *put_fallbacks(struct roof_precision_lists *lists,
                                  const struct roof_format *format)
 {

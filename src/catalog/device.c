@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers what callers ask a device; those of the library do not see its struct. */
+/* Accessors of a device, for callers of the library, to whom its struct is opaque. */
 #include "roofline/device.h"
 
 #include <math.h>
@@ -70,7 +70,7 @@ enum roof_status roof_hardware_each(void (*each)(void *context, const char *id),
     return status;
 }
 
-/* A figure that only one device has is a difference; one that both lack is none. */
+/* A figure that only one device has is a difference; a figure that both lack is not. */
 static bool figure_differs(const struct roof_figure *a, const struct roof_figure *b)
 {
     return isnan(a->value) != isnan(b->value) || (!isnan(a->value) && a->value != b->value);
@@ -98,7 +98,7 @@ enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_har
 {
     const struct roof_figure *const link = &hardware->figure[ROOF_FIGURE_LINK];
     const struct roof_figure *const network = &hardware->figure[ROOF_FIGURE_NETWORK];
-    /* If the size of a node is unknown (NAN), the group is taken to stay inside one. */
+    /* If the size of a node is unknown (NAN), the group is assumed to fit in one. */
     const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
     const bool crosses = within > node;
     enum roof_figure_id missing = ROOF_FIGURE_COUNT;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * Fields: which value of a result stands under which key, in which unit and of which type. Each
- * kind of result has its rows of fields beside the code that fills in the result, and one function
- * that reads their values; tables (table.h) write the values and know no results.
+ * Fields: the keys of a result, each with the place, unit and type of its value. Each kind of
+ * result has its rows of fields next to the code that fills in the result, and one function that
+ * reads their values; tables (table.h) write the values and know no results.
  */
 #ifndef ROOF_CATALOG_FIELD_H
 #define ROOF_CATALOG_FIELD_H
@@ -14,15 +14,14 @@
 #include "base/quantity.h"
 #include "catalog/precision.h"
 
-/** How a value lies in a result, and how it is written. */
+/** How a value is stored in a result, and how it is written. */
 enum roof_type {
-    ROOF_TYPE_NUMBER, /**< double in SI base units; absent when it is not finite */
-    ROOF_TYPE_GIVEN,  /**< a number of the input, which is printed with the digits it was given with
-                       */
-    ROOF_TYPE_INTEGER,   /**< int64_t */
-    ROOF_TYPE_POSITIVE,  /**< int64_t; absent when it is 0 */
-    ROOF_TYPE_INT,       /**< int */
-    ROOF_TYPE_FLAG,      /**< bool */
+    ROOF_TYPE_NUMBER,   /**< double in SI base units; absent when it is not finite */
+    ROOF_TYPE_GIVEN,    /**< a number of the input, which is printed with the digits of the input */
+    ROOF_TYPE_INTEGER,  /**< int64_t */
+    ROOF_TYPE_POSITIVE, /**< int64_t; absent when it is 0 */
+    ROOF_TYPE_INT,      /**< int */
+    ROOF_TYPE_FLAG,     /**< bool */
     ROOF_TYPE_PRECISION, /**< enum roof_precision, written as its name; also a number */
     ROOF_TYPE_TEXT,      /**< const char *; absent when it is NULL or empty */
     ROOF_TYPE_CHARS,     /**< char[], like a text */
@@ -36,14 +35,15 @@ struct roof_field {
     enum roof_type type;
     enum roof_unit unit; /**< in which a number is printed */
     size_t offset;       /**< of the value in its result, when it is not derived */
-    int derived;         /**< not 0: the module computes the value, and this number says which */
+    int derived;         /**< not 0: the number by which the module that computes the value knows it
+                          */
     int part;    /**< of a result made of several structs: the one that has the value, from 0 */
     int width;   /**< in text tables; negative: left-aligned; 0: not in tables for people */
     bool hidden; /**< left out of tables for people although it has a width */
     const char *label; /**< heading in text tables; NULL: the key */
 };
 
-/** More than any kind of result has. */
+/** At least the number of fields of any kind of result. */
 #define ROOF_FIELDS_MAX 112
 
 /** The fields of one kind of result, in the order in which they are printed. */
@@ -124,12 +124,13 @@ static inline void roof_field_read(struct roof_value *out, const struct roof_fie
 void roof_fields_read(struct roof_value *out, const struct roof_fields *fields, int part,
                       const char *result);
 
-/** A column of a table that comes from elsewhere and stands before the table's own columns. Its
- * owner sets the texts before each row. */
+/** A column from another source, which comes before the table's own columns. Its owner sets the
+ * texts before each row. */
 struct roof_carried {
     const char *name;
-    const char *text; /**< of the row at hand; "": none */
-    const char *json; /**< how it stood in JSON, without quotes; NULL: only the text is known */
+    const char *text; /**< of the current row; "": none */
+    const char *json; /**< its text in the JSON source, without quotes; NULL: only the text is known
+                       */
     bool quoted;      /**< json is a string */
 };
 

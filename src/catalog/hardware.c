@@ -12,8 +12,8 @@
 #include "catalog/hardware_parts.h"
 #include "catalog/registry.h"
 
-/* The document that the strings of a device point into, and the memory of those that were made
- * while loading it. */
+/* The document that the strings of a device point into, and the strings that were allocated while
+ * loading it. */
 struct owned {
     struct roof_json *json;
     void **memory;
@@ -76,7 +76,7 @@ static const struct {
     [ROOF_FLOP_ENERGY] = {"flop_pj", "energy per FLOP", ROOF_UNIT_PICOJOULES},
 };
 
-/* A figure and a file may have this many citations: each look-up walks those of the file. */
+/* The most citations of a figure and of a file, because each look-up searches those of the file. */
 #define CITATIONS_MAX 16
 #define SOURCES_MAX 256
 
@@ -435,10 +435,10 @@ static enum roof_status check_sources(struct reader *r, const roof_json_value *v
                                  "sources must be an object of at most %d citations", SOURCES_MAX);
 }
 
-/* Keys of words about a device. */
+/* Keys whose values are texts. */
 static const char *const word_keys[] = {"id", "name", "vendor", "architecture", "product", "like"};
 
-/* Returns where the word of a key goes; key is an index of word_keys. */
+/* Returns the field of a text key; key is an index of word_keys. */
 static const char **word_of(struct roof_hardware *hardware, size_t key)
 {
     const char **const words[] = {&hardware->id,           &hardware->name,    &hardware->vendor,
@@ -447,7 +447,7 @@ static const char **word_of(struct roof_hardware *hardware, size_t key)
     return words[key];
 }
 
-/* Keys that are neither figures, peak tables nor words. */
+/* Keys that are not figures, peak tables or texts. */
 static const struct {
     const char *key;
     enum roof_status (*read)(struct reader *r, const roof_json_value *value);
@@ -585,7 +585,7 @@ static void clear_peaks(struct roof_hardware *hardware)
     }
 }
 
-/* Sets all that a file need not say. */
+/* Sets the fields that a file may leave out. */
 static void set_defaults(struct roof_hardware *hardware)
 {
     hardware->basis = ROOF_BASIS_USER;
@@ -636,7 +636,7 @@ static enum roof_status name_by_file(struct roof_hardware *hardware, const struc
     return ROOF_OK;
 }
 
-/* Reads a device from its document, and refuses one that nothing can be computed for. */
+/* Reads a device from its document, and refuses one for which nothing can be computed. */
 static enum roof_status read_device(struct roof_hardware *hardware, const struct roof_json *json,
                                     struct roof_error *error)
 {
@@ -693,7 +693,7 @@ enum roof_status roof_hardware_blank(struct roof_hardware **out, const char *id,
     return ROOF_OK;
 }
 
-/* Makes a device of a document, which belongs to it from then on, also when it fails. */
+/* Makes a device of a document, which it takes over, even if it fails. */
 static enum roof_status from_json(struct roof_hardware **out, struct roof_json *json,
                                   struct roof_error *error)
 {
@@ -746,11 +746,12 @@ static const struct roof_registry registry = {
     .noun = "hardware",
     .own = "or a file with memory_gb, bandwidth_gb_s and peak_tflops"};
 
-/* Checks a device of the user, and notes by which name it was loaded. */
+/* Checks a device of the user, and notes the name by which it was loaded. */
 static enum roof_status take_user(struct roof_hardware *hardware, const char *name,
                                   struct roof_error *error)
 {
-    /* The name of a folder becomes a path, so that it means no id where it is read again. */
+    /* The name of a folder becomes a path, so that it is not taken for an id when it is loaded
+     * again. */
     const bool folder = !roof_registry_path(name) && roof_registry_folder(&registry, name);
     struct roof_text reference = ROOF_TEXT_INIT;
     roof_text_printf(&reference, "%s%s", name, folder ? "/" : "");

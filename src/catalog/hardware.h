@@ -56,12 +56,13 @@ enum roof_figure_id {
     ROOF_FIGURE_SM_REGISTERS,   /**< of 32 bits */
     ROOF_FIGURE_SM_THREADS,     /**< threads that an SM holds */
     ROOF_FIGURE_SM_BLOCKS,      /**< thread blocks that an SM holds */
-    ROOF_FIGURE_CLUSTER,        /**< thread blocks of a cluster that share loads; 1: no clusters */
+    ROOF_FIGURE_CLUSTER,        /**< thread blocks of a cluster, which share loads; 1: no clusters
+                                 */
     ROOF_FIGURE_TENSOR_MEMORY,  /**< bytes per SM for accumulators; NAN: they lie in registers */
     ROOF_FIGURE_LLC,            /**< bytes of a cache behind the L2 */
     ROOF_FIGURE_TDP,            /**< W */
     ROOF_FIGURE_POWER_CAP,      /**< W that the device may draw; NAN: no cap */
-    ROOF_FIGURE_CONSTANT_POWER, /**< W that it draws whatever it does */
+    ROOF_FIGURE_CONSTANT_POWER, /**< W that it always draws */
     ROOF_FIGURE_BYTE_ENERGY,    /**< J per byte of device memory, beyond that */
     ROOF_FIGURE_DEVICES_PER_NODE,
     ROOF_FIGURE_LINK,            /**< byte/s per device and direction inside a node */
@@ -73,7 +74,7 @@ enum roof_figure_id {
     ROOF_FIGURE_COUNT
 };
 
-/** The tables of a device, each indexed by format: peaks in FLOP/s, and energies. */
+/** The tables of a device, each indexed by format: peaks in FLOP/s, and energies in J. */
 enum roof_peak_table {
     ROOF_PEAK_MATRIX, /**< key peak_tflops: matrix units (tensor cores), dense */
     ROOF_PEAK_SPARSE, /**< key sparse_tflops: matrix units, 2:4 structured sparsity */
@@ -100,33 +101,33 @@ struct roof_calibration;
 /** A device. Read the fields; change figures with roof_hardware_set only. */
 struct roof_hardware {
     const char *id;
-    const char *reference; /**< what loads it again: its id, or the user's name or file */
+    const char *reference; /**< the name that loads it again: its id, or the user's name or file */
     const char *name;
     const char *vendor; /**< "" when unknown, like architecture */
     const char *architecture;
     const char *product; /**< the id with the published figures, or NULL */
-    const char *like;    /**< the device whose calibration stands in for an own one, or NULL */
-    /** The format that kernels of the device convert both operands to where the weights have a
-     * format for weights only; AUTO: they compute at the activations'. */
+    const char *like;    /**< the device whose calibration is used instead of an own one, or NULL */
+    /** The format to which kernels convert both operands if the weights have a weight-only format;
+     * AUTO: they compute at the activations'. */
     enum roof_precision weight_only_compute;
     enum roof_basis basis;
-    bool by_default;  /**< no device was asked for, and this one is taken */
+    bool by_default;  /**< no device was asked for, and this is the default */
     bool by_path;     /**< the user's own file was asked for by its path */
     bool bounds_only; /**< no expected time was asked for: no calibration was loaded */
-    /** The operator of the model that is asked about for which no kernels were measured, so that
-     * its plans have bounds alone; NULL: there is none, or no plans are asked for. */
+    /** An operator of the model of the question without measured kernels, so that its plans have
+     * only bounds; NULL: there is none, or no plans are asked for. */
     const char *unmeasured;
     struct roof_figure figure[ROOF_FIGURE_COUNT];
     struct roof_figure peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];
     struct roof_compute compute[ROOF_PRECISION_COUNT]; /**< derived: by format asked for */
-    /** Under a power cap: the built-in devices with energy figures, each with the formats of its
-     * flop_pj, for messages; NULL: no cap was given as roof_hardware_cap takes it. */
+    /** For messages, the built-in devices with energy figures, each with the formats of its
+     * flop_pj; NULL: roof_hardware_cap set no power cap. */
     const char *energy_known;
     double vector_flops_per_s;  /**< derived: what vector operators run at (fp32); NAN: unknown */
     const char *const *aliases; /**< NULL-terminated */
     const char *const *notes;   /**< NULL-terminated */
-    /** For expected times (calibration.h); NULL: none. A calibration that is set by hand stays its
-     * setter's. */
+    /** For expected times (calibration.h); NULL: none. A calibration that is set by hand belongs to
+     * its setter. */
     struct roof_calibration *calibration;
     /** Releases the calibration with the device, which owns what roof_hardware_calibrate attached;
      * NULL: the device owns none. */
@@ -150,12 +151,12 @@ enum roof_unit roof_peak_table_unit(enum roof_peak_table table);
 
 /** The id of a host that is known by its memory only. */
 #define ROOF_HOST_ID "host"
-/** Makes a device of which nothing but the id (which stays its caller's) is known:
- * roof_hardware_set gives it figures. On success the caller owns *out: roof_hardware_free. */
+/** Makes a device of which only the id (borrowed from the caller) is known; roof_hardware_set gives
+ * it figures. On success the caller owns *out: roof_hardware_free. */
 enum roof_status roof_hardware_blank(struct roof_hardware **out, const char *id,
                                      struct roof_error *error);
 
-/** Forgets the peaks of a device: only its memory counts from then on. */
+/** Removes the peaks of a device, so that only its memory counts. */
 void roof_hardware_forget_peaks(struct roof_hardware *hardware);
 
 /** Ids of all devices: those in directories, then the embedded ones, each once, sorted. Adds
@@ -164,22 +165,23 @@ enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
                                    const char *const *directories, struct roof_error *error);
 
 /**
- * The link of `members` that lie within so many devices: that inside a node, the slower of link and
- * network when they cross a node. Without a switch each member has a link to each of the others.
- * ROOF_USAGE naming the missing figure when its bandwidth is unknown.
+ * Finds the link of a group of `members` that lie within a number of consecutive devices: the link
+ * inside a node, or the slower of link and network if they cross nodes. Without a switch each
+ * member has a link to each of the others. If the bandwidth is unknown, the error is ROOF_USAGE and
+ * names the missing figure.
  */
 enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
                                     double within, double members, struct roof_error *error);
 
-/** The groups of figures that a device may have more of. */
+/** The groups of figures that can be scaled. */
 enum roof_raised { ROOF_RAISED_BANDWIDTH, ROOF_RAISED_PEAKS, ROOF_RAISED_LINKS, ROOF_RAISED_COUNT };
-/** Makes *out the same device with all figures of a group multiplied. It borrows all else from
- * `hardware`, which must outlive it, and is not freed. */
+/** Makes *out a copy of the device with all figures of a group multiplied. It borrows everything
+ * else from `hardware`, which must outlive it, and is not freed. */
 void roof_hardware_raise(struct roof_hardware *out, const struct roof_hardware *hardware,
                          enum roof_raised raised, double factor);
 
-/** Sets the power cap from a number of watts as a text; NULL leaves it as it is. A device with a
- * cap then knows which devices have energy figures. */
+/** Sets the power cap from a text with a number of watts; NULL changes nothing. A device with a cap
+ * then lists the devices with energy figures. */
 enum roof_status roof_hardware_cap(struct roof_hardware *hardware, const char *watts,
                                    struct roof_error *error);
 

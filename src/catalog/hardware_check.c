@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* Refuses devices whose figures cannot go together, which are mistakes in a unit or a key. */
+/* Refuses devices whose figures contradict each other by more than real devices do, which reveals
+ * mistakes in a unit or a key. */
 #include "catalog/hardware_check.h"
 
 #include <math.h>
 
-/* A peak of a narrower format is at least this part of that of a wider one. The least of a
- * published device is that of int8 beside mxfp8 on a GB300, 1/30. */
+/* The peak of a narrower format is at least this part of that of a wider one. The smallest ratio of
+ * a published device is 1/30, int8 to mxfp8 on a GB300. */
 #define NARROW_PART (1. / 256)
 
-/* A unit multiplies at most so much in a clock: some twenty times the most of a published device.
- */
+/* The most FLOPs of a unit per clock: some twenty times the largest of a published device. */
 #define FLOP_PER_CLOCK_MAX 262144.
 
 static double peak(const struct roof_hardware *hardware, enum roof_peak_table table, int format)
@@ -17,7 +17,7 @@ static double peak(const struct roof_hardware *hardware, enum roof_peak_table ta
     return hardware->peak[table][format].value;
 }
 
-/* With 2:4 sparsity half of the products are left out: no peak falls by that. */
+/* With 2:4 sparsity half of the products are left out, so no peak is lower. */
 static enum roof_status check_sparse(const struct roof_hardware *hardware, const char *source,
                                      struct roof_error *error)
 {
@@ -56,7 +56,7 @@ static enum roof_status check_narrow(const struct roof_hardware *hardware, const
     return ROOF_OK;
 }
 
-/* A peak follows from units and clock; too few of either are another unit's number. */
+/* A peak follows from units and clock; if these are too low for it, a figure has another unit. */
 static enum roof_status check_clock(const struct roof_hardware *hardware, const char *source,
                                     struct roof_error *error)
 {

@@ -10,7 +10,7 @@
 
 static const char set_source[] = "given with --set";
 
-/* Sets a figure, which messages call what. */
+/* Sets a figure; what is its name in messages. */
 static enum roof_status set_figure(struct roof_hardware *hardware, enum roof_figure_id id,
                                    const char *text, const char *what, struct roof_error *error)
 {
@@ -25,7 +25,7 @@ static enum roof_status set_figure(struct roof_hardware *hardware, enum roof_fig
         value = roof_from_unit(value, row->unit);
     }
     hardware->figure[id] = (struct roof_figure){.value = value, .source = set_source};
-    if (id == ROOF_FIGURE_MEMORY_NOMINAL) { /* what could be used of another size does not hold */
+    if (id == ROOF_FIGURE_MEMORY_NOMINAL) { /* the usable part of another size is not known */
         hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY] =
             (struct roof_figure){.value = ROOF_UNKNOWN, .source = set_source};
     }

@@ -75,7 +75,7 @@
     static_assert((bits) == 8 * (bytes), #id ": the fields of a block must fill its bytes");
 BLOCKS(CHECK_BLOCK)
 
-/* A format without a layout, or a layout without a format, does not compile. */
+/* This does not compile if a format lacks a layout or a layout lacks a format. */
 #define ONE(id, elements, bits, bytes) +1
 static_assert((0 BLOCKS(ONE)) == ROOF_PRECISION_COUNT, "one layout per format");
 
@@ -106,7 +106,7 @@ static const double nf4[] = {-1.0,
                              0.7229568362236023,
                              1.0};
 
-/* The macros below fill in fields that several rows share; a row says the rest. */
+/* The macros below fill in fields that several rows share; a row has the rest. */
 #define END ROOF_PRECISION_AUTO
 #define P(id) ROOF_PRECISION_##id
 #define BLOCK(id) .block_elements = id##_ELEMENTS, .block_bytes = id##_BYTES
@@ -484,7 +484,7 @@ bool roof_precision_prunable(enum roof_precision precision)
 {
     const struct roof_format *const f = roof_format(precision);
     const bool plain = f->family == ROOF_FAMILY_FLOAT || f->family == ROOF_FAMILY_INTEGER;
-    /* Formats that are converted before they are multiplied are for other kernels. */
+    /* Formats that are converted before the multiplication run in other kernels. */
     return plain && (f->element_bits == 16 || f->element_bits == 8) &&
            roof_format(f->unit)->element_bits == f->element_bits;
 }

@@ -43,13 +43,13 @@ struct roof_format {
     double highest;          /**< largest finite value of an element */
     const double *code_book; /**< the values an element can take (E2M1: magnitudes), or NULL */
     int code_count;
-    enum roof_precision activations; /**< what -p pairs the weights with; itself unless the format
-                                          stores weights only */
+    enum roof_precision activations; /**< the activations that -p chooses for such weights; itself
+                                          unless the format stores weights only */
     enum roof_precision unit;        /**< the format whose hardware peak its multiplications use */
-    const char *native_method;       /**< the name that recommend gives it where the unit exists */
-    const char *weight_method; /**< the name where only weights are stored in it; NULL: never */
-    const char *use;           /**< usual use, a few words */
-    const char *remark;        /**< how figures in circulation differ, or NULL */
+    const char *native_method;       /**< the name of its method in recommend, if the unit exists */
+    const char *weight_method;       /**< the name if only weights are stored in it; NULL: never */
+    const char *use;                 /**< usual use, a few words */
+    const char *remark;              /**< how other published figures differ, or NULL */
     enum roof_precision fallback[ROOF_FALLBACKS_MAX]; /**< tried in order on a device without the
                                                            unit; ends with ROOF_PRECISION_AUTO */
 };
@@ -67,12 +67,12 @@ bool roof_precision_weight_only(enum roof_precision precision);
 double roof_tensor_bytes(enum roof_precision precision, double elements, double tensors,
                          double channels);
 
-/** Tells whether weights in a format are stored compressed where two of four are pruned: those of
- * 16 and 8 bits that a unit multiplies as they are; not the MX formats. */
+/** Tells whether pruned weights (2:4) in a format are stored compressed: formats of 16 and 8 bits
+ * that a unit multiplies directly, but not the MX formats. */
 bool roof_precision_prunable(enum roof_precision precision);
 
-/** Returns bits per element of such weights, scales included: half the values, and 2 bits for the
- * place of each in its four. */
+/** Returns the bits per element of such weights, including scales: half the values, and 2 bits for
+ * the place of each in its group of four. */
 double roof_pruned_bits(enum roof_precision precision);
 
 /** Returns the bytes of tensors as roof_tensor_bytes does, pruned and compressed. */
@@ -87,12 +87,14 @@ double roof_pruned_bytes(enum roof_precision precision, double elements, double 
 enum roof_precision roof_precision_product(enum roof_precision weights,
                                            enum roof_precision activations);
 
-/** Tells whether a format is one of GGUF files alone, which only llama.cpp and its kin run. */
+/** Tells whether a format exists only in GGUF files, which only llama.cpp and related programs run.
+ */
 bool roof_precision_gguf(enum roof_precision precision);
 
 const char *roof_family_name(enum roof_family family);
 
-/** Classes of the typical loss against the 16-bit original, least first (data/accuracy.json). */
+/** Classes of the typical loss compared with the 16-bit original, smallest first
+ * (data/accuracy.json). */
 enum roof_accuracy_class {
     ROOF_ACCURACY_NONE,
     ROOF_ACCURACY_MINIMAL,
@@ -123,7 +125,7 @@ struct roof_accuracy {
 enum roof_status roof_accuracy_load(struct roof_accuracy *out, struct roof_error *error);
 void roof_accuracy_free(struct roof_accuracy *accuracy);
 
-/** A format and where its accuracy is looked up: a row of the table of formats. */
+/** A format with the table of accuracies: a row of the table of formats. */
 struct roof_precision_entry {
     enum roof_precision precision;
     const struct roof_accuracy *accuracy;

@@ -41,7 +41,7 @@ bool roof_registry_document(const char *name)
     return *name == '{';
 }
 
-/* Returns the id in "FOLDER/ID.json", of *length bytes; NULL when the path is in another folder. */
+/* Returns the id in "FOLDER/ID.json", of *length bytes; NULL if the path is in another folder. */
 static const char *id_in_folder(const char *path, const char *folder, size_t *length)
 {
     const size_t skip = strlen(folder);
@@ -62,7 +62,7 @@ const char *roof_registry_id(const char *source, size_t *length)
     return slash + 1;
 }
 
-/* Finds an embedded document by its id, which is in lower case; that of `id` does not matter. */
+/* Finds an embedded document by its id. Ids are in lower case; the case of `id` does not matter. */
 static const struct roof_data_file *embedded(const char *folder, const char *id)
 {
     for (size_t i = 0; i < roof_data_file_count; i++) {
@@ -155,8 +155,8 @@ static bool is_hub_name(const char *name)
            name[0] != '.' && name[0] != '~';
 }
 
-/* Tells if a document is that of "owner/name": its hf_id is that, or has the owner, and its id or
- * an alias is the name. Case does not matter. */
+/* Tells if a document is that of "owner/name": either its hf_id equals it, or its hf_id has the
+ * owner and its id or an alias is the name. Case does not matter. */
 static bool has_hub_name(const struct roof_json *json, const char *id, size_t id_length,
                          const char *name)
 {
@@ -224,7 +224,7 @@ static enum roof_status read_file(struct roof_json **out, const struct roof_regi
                             : roof_json_read(out, path, error);
 }
 
-/* Opens the document of a folder that has one, else the file of the name. */
+/* Opens the document of a folder if it has one, else the file with that name. */
 static enum roof_status open_file(struct roof_json **out, const struct roof_registry *registry,
                                   const char *name, struct roof_error *error)
 {
@@ -237,7 +237,7 @@ static enum roof_status open_file(struct roof_json **out, const struct roof_regi
     return status;
 }
 
-/* Opens a path, or where nothing is there the document that Hugging Face has under this name. */
+/* Opens a path; if there is no such file, the document with this name at Hugging Face. */
 static enum roof_status open_path(struct roof_json **out, bool *user,
                                   const struct roof_registry *registry, const char *name,
                                   bool sealed, struct roof_error *error)
@@ -268,15 +268,16 @@ static enum roof_status open_path(struct roof_json **out, bool *user,
 
 /* --- names that no document has ------------------------------------------------------------- */
 
-/* Returns the nearer one of what is known and a name that a document has; NULL: it has none. */
+/* Returns the smaller of a known distance and that of a name of a document; NULL: it has no such
+ * name. */
 static unsigned nearer(unsigned known, const char *wanted, const char *name)
 {
     const unsigned nearness = name == NULL ? ROOF_FAR : roof_nearness(wanted, name);
     return nearness < known ? nearness : known;
 }
 
-/* Finds how far a document is from the wanted name: an alias is a name, too, and so is what people
- * call the thing, "NVIDIA H100 SXM5 80GB". */
+/* Finds the distance of a document from the wanted name, by its id, its aliases and its full name,
+ * "NVIDIA H100 SXM5 80GB". */
 static enum roof_status document_nearness(unsigned *out, const struct roof_registry *registry,
                                           const char *wanted, const char *id,
                                           struct roof_error *error)
@@ -297,7 +298,7 @@ static enum roof_status document_nearness(unsigned *out, const struct roof_regis
     return ROOF_OK;
 }
 
-/* Reports a name that no document has; ids are count terminated strings. */
+/* Reports an unknown name; ids are count terminated strings. */
 static enum roof_status unknown_id(const struct roof_registry *registry, const char *name,
                                    const char *ids, size_t count, struct roof_error *error)
 {
@@ -350,8 +351,8 @@ static enum roof_status open_in_directory(struct roof_json **out,
     return status;
 }
 
-/* Opens an embedded document by its id or an alias, which are in lower case; *out stays NULL when
- * there is none. */
+/* Opens an embedded document by its id or an alias, in lower case; *out stays NULL if there is
+ * none. */
 static enum roof_status open_embedded(struct roof_json **out, const struct roof_registry *registry,
                                       const char *name, struct roof_error *error)
 {
@@ -426,7 +427,7 @@ static void add_name(struct names *names, const char *start, size_t length)
     names->count += names->name[names->count] != NULL;
 }
 
-/* Tells if a folder does not exist, or not for this user. */
+/* Tells if a folder does not exist, or is not readable for this user. */
 static bool is_absent(int reason)
 {
     return reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == EPERM ||

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Finds named JSON documents. A document is data/FOLDER/ID.json, which is embedded, or a user's
- * file, which is named by its path or lies in FOLDER of a search directory and wins. A document may
- * have aliases: an array "aliases" at its top, or in its member "roofline". "owner/name" is a path
- * where one is there; else it finds the document with this hf_id, or with this owner and the name
- * as id or alias.
+ * Finds named JSON documents. A document is the embedded data/FOLDER/ID.json, or a user's file,
+ * which is named by its path or lies in FOLDER of a search directory and overrides the embedded
+ * one. A document may have aliases: an array "aliases" at its top, or in its member "roofline".
+ * "owner/name" is a path if such a file exists; else it finds the document with this hf_id, or with
+ * this owner and the name as id or alias.
  */
 #ifndef ROOF_CATALOG_REGISTRY_H
 #define ROOF_CATALOG_REGISTRY_H
@@ -20,15 +20,15 @@
 struct roof_registry {
     const char *folder; /* "hardware" */
     const char *noun;   /* for messages: "hardware", "model" */
-    const char *own;    /* for messages: what else is a document, told where no name is near; NULL:
-                         nothing is */
+    const char *own;    /* for messages: other kinds of documents, named if no name is close; NULL:
+                           there are none */
     bool hub;           /* documents have names at Hugging Face, too: "owner/name" */
     bool python;        /* files may have NaN and Infinity, as Python writes them */
     const struct roof_json_filter *filter; /* for documents of data/; NULL: they are read whole */
 };
 
-/* Finds and parses a document by its name, or the document that the name is; *user says that it is
- * a user's file. An unknown name is ROOF_USAGE, and the message suggests at most three ids. The
+/* Finds and parses a document by its name, or parses the name if it is a document; *user is true
+ * for a user's file. An unknown name is ROOF_USAGE, and the message suggests at most three ids. The
  * caller owns *out: roof_json_free. */
 enum roof_status roof_registry_open(struct roof_json **out, bool *user,
                                     const struct roof_registry *registry, const char *name,
@@ -51,9 +51,9 @@ bool roof_registry_folder(const struct roof_registry *registry, const char *name
 /* Tells if a name is itself a document: a JSON object. */
 bool roof_registry_document(const char *name);
 
-/* A list of directories that begins with this text is sealed: no name means a path then, as of
- * names that others send. "owner/name" still finds a document, and the directories behind the seal
- * are searched. */
+/* A list of directories that begins with this text is sealed: then no name is a path, because
+ * others may send the names. "owner/name" still finds a document, and the directories after the
+ * seal are searched. */
 #define ROOF_REGISTRY_SEAL ""
 /* Tells if a list of directories is sealed. */
 bool roof_registry_sealed(const char *const *directories);

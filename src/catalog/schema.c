@@ -20,7 +20,7 @@ struct roof_schema {
 
 static const struct roof_schema_node none = {0, NULL};
 
-/* Returns the number of a file among those that are open; count when it is none of them. */
+/* Returns the index of a file among the open ones; count if it is not open. */
 static size_t find_file(const struct roof_schema *schema, const char *name, size_t length)
 {
     size_t i = 0;
@@ -121,7 +121,7 @@ struct roof_schema_node roof_schema_root(const struct roof_schema *schema)
     return (struct roof_schema_node){0, roof_json_root(schema->file[0])};
 }
 
-/* A node may describe itself in part and leave the rest to the node that it refers to. */
+/* A node may have some members itself and take the rest from the node that it refers to. */
 struct roof_schema_node roof_schema_member(const struct roof_schema *schema,
                                            struct roof_schema_node of, const char *key)
 {

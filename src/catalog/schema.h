@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reads the embedded JSON Schemas of docs/schema: which keys a document can have, and of which
- * type. This is no validator. It follows "properties", "items" and "$ref", which is how these
- * schemas are written; tests/schema.sh holds them against what the program prints.
+ * Reads the embedded JSON Schemas of docs/schema: the keys that a document can have, and their
+ * types. This is not a validator: it follows only "properties", "items" and "$ref", as these
+ * schemas are written. tests/schema.sh compares them with the output of the program.
  */
 #ifndef ROOF_CATALOG_SCHEMA_H
 #define ROOF_CATALOG_SCHEMA_H
@@ -34,7 +34,7 @@ struct roof_schema_node roof_schema_member(const struct roof_schema *schema,
                                            struct roof_schema_node of, const char *key);
 struct roof_schema_node roof_schema_items(const struct roof_schema *schema,
                                           struct roof_schema_node of);
-/* Writes the keys that an object can have, at most `room`, and returns how many they are. */
+/* Writes the keys that an object can have, at most `room`, and returns their number. */
 size_t roof_schema_keys(const struct roof_schema *schema, struct roof_schema_node of,
                         const char **out, size_t room);
 /* Returns "object", "array", "string", "number", "integer", "boolean"; "" when the schema

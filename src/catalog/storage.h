@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* The bytes of tensors in a format, ready for arithmetic on many tensors, and words that messages
- * say about formats. */
+/* The bytes of tensors in a format, prepared for many tensors, and phrases of messages about
+ * formats. */
 #ifndef ROOF_CATALOG_STORAGE_H
 #define ROOF_CATALOG_STORAGE_H
 
 #include "catalog/precision.h"
 
-/* Names, in messages, all formats that activations can have. A test holds it against the catalog.
- */
+/* The list, in messages, of all formats that activations can have. A test compares it with the
+ * catalog. */
 #define ROOF_TENSOR_FORMATS "fp64, fp32, tf32, bf16, fp16, the fp8, int and mx formats, and nvfp4"
 
 struct roof_storage {
@@ -23,8 +23,8 @@ static inline struct roof_storage roof_storage_of(const struct roof_format *form
                                  format->tensor_bytes, format->channel_bytes};
 }
 
-/* Returns that of weights of which two of four are pruned: half of the values are kept, each with 2
- * bits for its place; scales stay. docs/formulas.md derives it. */
+/* Returns the storage of weights that are pruned 2:4: half of the values are kept, each with 2 bits
+ * for its place; scales stay. docs/formulas.md derives it. */
 static inline struct roof_storage roof_storage_pruned(const struct roof_format *format)
 {
     struct roof_storage s = roof_storage_of(format);

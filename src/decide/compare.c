@@ -17,7 +17,7 @@
 
 /* --- groups -------------------------------------------------------------------------------- */
 
-/* A group while it is summed. The key is its values, each terminated, one behind the other. */
+/* A group while it is summed. The key has its values one after another, each terminated. */
 struct tally {
     char *key;
     size_t key_length;
@@ -72,7 +72,7 @@ static void free_tally(struct tally *tally)
     free(tally->error);
 }
 
-/* Puts the values that name a row's group together. */
+/* Joins the values that name the group of a row. */
 static void make_key(struct run *r, const char *metric)
 {
     roof_text_clear(&r->key);
@@ -280,7 +280,7 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
             TRY(add_group(r, owned, name, error));
         }
     }
-    if (r->out->metrics) { /* errors of different metrics are not averaged unseen */
+    if (r->out->metrics) { /* errors of different metrics must not be averaged silently */
         r->group_column[r->out->columns] = METRIC_COLUMN;
         owned->column[r->out->columns++] = "metric";
     }
@@ -395,7 +395,7 @@ static enum roof_status compare_row(struct run *r, struct roof_compared *row,
     return ROOF_OK;
 }
 
-/* Reads how often a row ran, where the file has a column for that. */
+/* Reads the number of runs of a row, if the file has a column for it. */
 static enum roof_status read_count(int64_t *out, const struct run *r, struct roof_error *error)
 {
     *out = 1;

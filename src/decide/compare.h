@@ -18,21 +18,21 @@ struct roof_compared {
     const char *const *cell;   /**< as in the file; borrowed until the callback returns */
     size_t cells;
     int line;
-    int64_t count; /**< how often it ran: the column `count` where that is read, or 1 */
+    int64_t count; /**< number of runs: the column `count` if that is read, else 1 */
     const struct roof_hardware *hardware;
     const struct roof_prediction *prediction;             /**< of a model: its total */
     const struct roof_model_prediction *model_prediction; /**< NULL: an operator */
-    bool metrics;           /**< the file measures more than measured_us */
+    bool metrics;           /**< the file has measured values other than measured_us */
     enum roof_metric which; /**< was measured */
     const char *metric;     /**< its key: "ttft_ms" */
-    double measured_s;      /**< of a rate the time of a token, as the times below */
+    double measured_s;      /**< for a rate the time of a token, like the times below */
     double time_s;          /**< the roofline bound */
-    double expected_s;      /**< NAN: nothing to expect, like the band */
+    double expected_s;      /**< NAN: no estimate; so is the band */
     double low_s;
     double high_s;
 };
 
-/** The calls that a comparison makes to its caller. */
+/** The functions that a comparison calls. */
 struct roof_compare_calls {
     void *context;
     bool counts; /**< the column `count` is read; else it is like any that nothing reads */
@@ -53,10 +53,10 @@ struct roof_compare_calls {
     /** Takes a measured value of a row that was predicted. May be NULL. */
     enum roof_status (*row)(void *context, const struct roof_compared *row,
                             struct roof_error *error);
-    /** Is told of the columns when all rows are read. May be NULL. */
+    /** Receives the columns when all rows are read. May be NULL. */
     enum roof_status (*end)(void *context, const struct roof_records *records,
                             struct roof_error *error);
-    /** Is told of a row that is not what it should be; it is counted and left out. */
+    /** Receives an invalid row, which is counted and left out. */
     void (*bad)(void *context, const struct roof_error *error);
 };
 
@@ -64,8 +64,8 @@ struct roof_compare_calls {
 double roof_compared_expected(const struct roof_model_prediction *model_prediction,
                               enum roof_metric metric);
 
-/** Statistics of a group of rows. Errors are fractions of the measured time; NAN where no row has
- * what they need. */
+/** Statistics of a group of rows. Errors are fractions of the measured time; NAN if no row has the
+ * values that they need. */
 struct roof_compare_group {
     const char *const *value; /**< of the columns that form the group; owned by the comparison */
     size_t rows;
@@ -92,9 +92,9 @@ struct roof_comparison {
 
 /**
  * Reads path row by row ("-": standard input). The keys of the first record are the columns of
- * NDJSON. base, hardware and model (which may be NULL) hold what the columns do not say; group_by
- * is "column,column" or NULL. ROOF_INVALID when the header has no operator and no model, or no
- * measured value; bad rows only count. On success the caller owns *out: roof_comparison_free.
+ * NDJSON. base, hardware and model (which may be NULL) supply values that the columns lack;
+ * group_by is "column,column" or NULL. ROOF_INVALID when the header has no operator and no model,
+ * or no measured value; bad rows only count. On success the caller owns *out: roof_comparison_free.
  */
 enum roof_status roof_compare(struct roof_comparison *out, const char *path,
                               const struct roof_scenario *base, const char *hardware,

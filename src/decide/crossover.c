@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-/* A question that is asked of one number of rows after the other. */
+/* A question that is asked for several numbers of rows. */
 struct scan {
     struct roof_workload workload;
     const struct roof_hardware *hardware;
@@ -56,8 +56,7 @@ static bool holds(const struct scan *s, enum question question, enum roof_precis
     return (expected ? c->expected_speedup : c->speedup) <= 1 + ROOF_CROSSOVER_GAIN;
 }
 
-/* Finds the fewest rows in (no, yes] for which the answer is yes, as it is at `yes`; at `no` it is
- * no. */
+/* Finds the fewest rows in (no, yes] with the answer yes; it is yes at `yes` and no at `no`. */
 static enum roof_status bisect(int64_t *out, struct scan *s, enum question question,
                                enum roof_precision format, int64_t no, int64_t yes)
 {
@@ -100,7 +99,7 @@ static enum roof_status add_winners(struct roof_crossovers *out, struct scan *s,
     return ROOF_OK;
 }
 
-/* Two points between which the answer turns to yes for good. */
+/* Two points between which the answer becomes yes and stays so. */
 struct edge {
     int64_t no;  /* the last point whose answer is no */
     int64_t yes; /* the first point after that; 0: there is none */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * Finds where a recommendation changes as an operator gets more rows (sequences in flight, tokens
- * of a prompt): which format is best from where on, where a format turns compute-bound, and where
- * it stops being faster than fp16.
+ * of a prompt): from which number of rows each format is best, a format is compute-bound, and it is
+ * no longer faster than fp16.
  */
 #ifndef ROOF_DECIDE_CROSSOVER_H
 #define ROOF_DECIDE_CROSSOVER_H
@@ -19,7 +19,8 @@
 /** A format that is faster by less than this fraction gains nothing. */
 #define ROOF_CROSSOVER_GAIN 0.01
 
-/** A candidate, which the constraints may reject. 0 stands for "nowhere up to the last". */
+/** A candidate, which the constraints may reject. 0 means that there is no such number up to the
+ * last. */
 struct roof_crossover {
     enum roof_precision format;
     int64_t compute_bound; /**< the fewest rows from which on its roofline bound is compute */
@@ -42,9 +43,8 @@ struct roof_crossovers {
 
 /**
  * Finds the crossovers of a workload along m, the queries or the tokens, whichever it has; a gemv
- * is taken as the gemm that it is. They are exact between points that lie an eighth of an octave
- * apart: shorter interludes are not seen. The times that rank decide about best and gain. It takes
- * some milliseconds.
+ * counts as a gemm. They are exact between points an eighth of an octave apart; shorter intervals
+ * are missed. The ranking times decide about best and gain. It takes some milliseconds.
  */
 enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_workload *workload,
                                  const struct roof_hardware *hardware,

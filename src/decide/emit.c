@@ -14,7 +14,7 @@
 /* Engines take at least this many tokens of a pass by default. */
 #define PASS_TOKENS 8192
 
-/* The place where a line goes decides how names are written. */
+/* The destination of a line decides how names are quoted. */
 enum place { COMMAND, IN_FILE, COMMENT };
 
 /* A manifest of Kubernetes that starts an engine in a runtime of its own. */
@@ -63,9 +63,9 @@ struct emitter {
     int64_t chunk;                   /* most tokens of prompts in a step */
     struct roof_text model;          /* a repository, a folder or a file */
     struct roof_text name;           /* its last part, for file names */
-    struct roof_text checkpoint;     /* the engine reads this one */
+    struct roof_text checkpoint;     /* the checkpoint that the engine reads */
     const struct manifest *manifest; /* NULL: a script */
-    struct roof_text *remark;        /* a line that is told to the reader, see end_remark */
+    struct roof_text *remark;        /* a remark for the reader, see end_remark */
     struct roof_error *error;
 };
 
@@ -254,8 +254,8 @@ static enum roof_status put_step(const struct emitter *e, const struct roof_engi
 
 /* --- remarks ------------------------------------------------------------------------------- */
 
-/* Ends a line for the reader. It is a command that does nothing, with one quoted word: what is
- * pasted into an interactive zsh has no comments. */
+/* Ends a remark for the reader. It is a command that does nothing, with one quoted word, because an
+ * interactive zsh has no comments. */
 static void end_remark(const struct emitter *e)
 {
     struct roof_text *const out = e->out;
@@ -285,7 +285,7 @@ static void put_described(const struct emitter *e, const struct roof_plan *plan)
     roof_text_free(&text);
 }
 
-/* Tells, if the best plan of all is not what a script of this engine starts, what it is and why. */
+/* Writes the best plan of all and the reason, if a script of this engine does not start it. */
 static void put_better(const struct emitter *e, const struct roof_plan *best)
 {
     const bool apart = best->prefill.copies > 0;
@@ -314,8 +314,8 @@ static void put_better(const struct emitter *e, const struct roof_plan *best)
     end_remark(e);
 }
 
-/* Predicts a scenario of the plan; *rate becomes the tokens/s of one copy, those expected where
- * they are known. */
+/* Predicts a scenario of the plan; *rate becomes the tokens/s of one copy, expected ones if they
+ * are known. */
 static enum roof_status find_rate(double *rate, const struct emitter *e,
                                   const struct roof_model *model,
                                   const struct roof_scenario *scenario)
@@ -333,9 +333,8 @@ static enum roof_status find_rate(double *rate, const struct emitter *e,
     return status;
 }
 
-/* Tells what quantising a checkpoint brings, where the script does that and does not only convert a
- * quantised one: the rate of the plan with
- * its model in bf16, and with the formats of the plan. */
+/* If the script quantises a checkpoint, and does not only convert a quantised one, writes the gain:
+ * the rate of the plan with its model in bf16, and with the formats of the plan. */
 static enum roof_status put_before(const struct emitter *e, const struct roof_plans *plans)
 {
     const struct roof_plan *const p = e->plan;
@@ -407,7 +406,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
     put_better(e, rank > 1 || e->others == NULL ? &plans->plan[0] : &e->others->plan[0]);
 }
 
-/* Says that a name which only stands for a model of the registry may mean another checkpoint. */
+/* Warns that a name which only resembles a model of the registry may mean another checkpoint. */
 static void put_alias(const struct emitter *e, const char *given)
 {
     const struct roof_model *const m = e->problem->model;
@@ -455,7 +454,7 @@ static enum roof_status set_checkpoint(struct emitter *e)
     return ROOF_OK;
 }
 
-/* Tells what serves the plan beside the command: notes on splits, and several nodes. */
+/* Writes notes on the split and on several nodes. */
 static enum roof_status put_notes(const struct emitter *e)
 {
     const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];

@@ -248,7 +248,7 @@ static enum roof_status read_each(const struct reader *r, const char *key,
     return ROOF_OK;
 }
 
-/* Finds the stack of an engine's own kernels; an engine without one says to beware of its times,
+/* Finds the stack of an engine's own kernels. An engine without one has a warning about its times,
  * and so does one whose kernels were measured on few devices. */
 static enum roof_status read_stack(const struct reader *r)
 {
@@ -302,7 +302,7 @@ static enum roof_status read_defaults(const struct reader *r, const roof_json_va
     return ROOF_OK;
 }
 
-/* Reads what the scheduler of an engine does; without it that is unknown. */
+/* Reads the scheduler of an engine; without it the scheduler is unknown. */
 static enum roof_status read_scheduler(const struct reader *r)
 {
     const roof_json_value *const value = roof_json_get(roof_json_root(r->json), "scheduler");
@@ -350,7 +350,7 @@ static enum roof_status read_time(double *out_s, const struct reader *r, const r
     return ROOF_OK;
 }
 
-/* Reads what the versions of an engine do on the host; without any that is unknown. */
+/* Reads the host times of the versions of an engine; without any they are unknown. */
 static enum roof_status read_hosts(const struct reader *r)
 {
     const roof_json_value *const rows = roof_json_get(roof_json_root(r->json), "host");
@@ -500,7 +500,7 @@ static bool is_serving(const struct roof_engine_format *f, const struct roof_ser
            same_text(f->quantization, serving->quantization);
 }
 
-/* Tells whether an engine calls a combination of formats so. */
+/* Tells whether an engine has this name for a combination of formats. */
 static bool has_word(const struct roof_engine *engine, const struct roof_serving *s,
                      const char *name)
 {
@@ -512,7 +512,7 @@ static bool has_word(const struct roof_engine *engine, const struct roof_serving
     return i < engine->formats;
 }
 
-/* Tells whether some engine calls a combination of formats so. */
+/* Tells whether any engine has this name for a combination of formats. */
 static bool is_word(const struct roof_engines *engines, const struct roof_serving *serving,
                     const char *name)
 {
@@ -578,8 +578,8 @@ static bool has_units(const struct roof_engine_format *f, const struct roof_hard
     return weights->native && activations->native;
 }
 
-/* Tells whether an engine runs a format of its own on the architecture of a device. A device that
- * tells no architecture may run what it has units for. */
+/* Tells whether an engine runs a format of its own on the architecture of a device. A device
+ * without an architecture may run formats for which it has units. */
 static bool runs_on(const struct roof_engine_format *f, const struct roof_hardware *hardware)
 {
     bool on = *hardware->architecture == '\0' && has_units(f, hardware);
@@ -684,7 +684,7 @@ unsigned roof_engines_units(const struct roof_engines *engines, size_t serving,
     return set;
 }
 
-/* Tells whether two formats differ in their scales at most: int4 and int4_g128. */
+/* Tells whether two formats differ at most in their scales: int4 and int4_g128. */
 static bool same_kind(enum roof_precision a, enum roof_precision b)
 {
     return a == b || (roof_format(a)->weight_method != NULL &&
@@ -743,7 +743,7 @@ enum roof_engine_use roof_engines_use(const struct roof_engines *engines,
     return widest;
 }
 
-/* Tells whether two formats differ in their scales at most, or both have 16 bits. */
+/* Tells whether two formats differ at most in their scales, or both have 16 bits. */
 static bool alike(enum roof_precision a, enum roof_precision b)
 {
     return same_kind(a, b) || (roof_precision_bits(a) == 16 && roof_precision_bits(b) == 16);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Serving engines (data/engines, with their sources): which formats each of them runs on which
- * architecture, over which splits, and with which words. Formats that no engine runs are never
- * recommended.
+ * Serving engines (data/engines, with their sources): the formats of each by architecture, the
+ * splits that it runs, and its options for them. Formats that no engine runs are never recommended.
  *
  * A loaded table is read only: any number of threads may use it.
  */
@@ -25,8 +24,8 @@
 struct roof_serving {
     const char *id;                  /**< "fp8" */
     const char *layout;              /**< layout of the weights; NULL: all are as in `weights` */
-    const char *quantization;        /**< only for models that are published so ("fp8", or
-                                          "modelopt/NVFP4" with the algorithm); NULL: for all */
+    const char *quantization;        /**< only for models that are published in this method ("fp8",
+                                          or "modelopt/NVFP4" with the algorithm); NULL: for all */
     enum roof_precision weights;     /**< with a layout, the format of most weights */
     enum roof_precision activations; /**< with a layout, that of most activations */
     enum roof_precision kv;
@@ -70,9 +69,9 @@ struct roof_split {
 };
 /** Returns the devices of one copy. */
 int64_t roof_split_devices(const struct roof_split *split);
-/** Returns E where "ep" E says all of the split of the experts, else 1. */
+/** Returns E if "ep" E describes the whole split of the experts, else 1. */
 int64_t roof_split_ep(const struct roof_split *split);
-/** Tells whether "tp" and "ep" do not say all of the split of the experts. */
+/** Tells whether "tp" and "ep" do not describe the whole split of the experts. */
 bool roof_split_apart(const struct roof_split *split);
 
 /** The sizes that limit a split; roof_split_limits has their names. */
@@ -108,7 +107,7 @@ struct roof_engine_defaults {
     int64_t max_num_seqs;
 };
 
-/** Says what the scheduler of an engine does unless it is told otherwise. */
+/** The default behaviour of the scheduler of an engine. */
 struct roof_engine_scheduler {
     bool known;
     bool counts_decode; /**< the budget of a step has the tokens that decode, too */
@@ -120,7 +119,7 @@ struct roof_engine_scheduler {
     size_t count;
 };
 
-/** Holds what a version of an engine does on the host, as measured runs have it. */
+/** The host times of a version of an engine, from measured runs. */
 struct roof_engine_host {
     const char *version;
     const char *source;
@@ -130,11 +129,12 @@ struct roof_engine_host {
 struct roof_engine {
     const char *id;        /**< "vllm" */
     const char *name;      /**< "vLLM" */
-    const char *beware;    /**< kernels that were not measured: the times are of others; or NULL */
-    enum roof_stack stack; /**< whose kernels it runs, where these were measured; else BEST */
-    const char *disaggregated; /**< says how some copies prefill and others decode; NULL: none do
-                                */
-    const char *nodes; /**< says what several nodes need beside; NULL: it runs on one only */
+    const char *beware;    /**< a warning that its kernels were not measured and the times are from
+                                others; or NULL */
+    enum roof_stack stack; /**< the stack of its kernels, if these were measured; else BEST */
+    const char *disaggregated;  /**< how some copies prefill and others decode; NULL: this is not
+                                     possible */
+    const char *nodes;          /**< what several nodes also need; NULL: it runs on one node only */
     const char *const *sources; /**< lists end with NULL */
     const char *const *notes;
     const struct roof_engine_format *format;
@@ -174,17 +174,18 @@ enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engine
 const struct roof_engine_defaults *roof_engine_defaults(const struct roof_engine *engine,
                                                         const struct roof_hardware *hardware);
 
-/** Finds what a version of an engine does on the host; a version of NULL, or one that it does not
- * have, is the newest. NULL: nothing is known. */
+/** Finds the host times of a version of an engine; NULL, or an unknown version, means the newest.
+ * Returns NULL if nothing is known. */
 const struct roof_engine_host *roof_engine_host(const struct roof_engine *engine,
                                                 const char *version);
 
 /** Tells whether the weights are those of the published checkpoint. */
 bool roof_serving_published(const struct roof_serving *serving);
-/** Finds a combination of formats by its name, or else by what one of the engines calls it; NULL:
- * no engine has it. */
+/** Finds a combination of formats by its name, or else by an engine's name for it; NULL: no engine
+ * has it. */
 const struct roof_serving *roof_serving_find(const struct roof_engines *engines, const char *name);
-/** Tells whether a combination is for a model: those of published checkpoints are for some only. */
+/** Tells whether a combination applies to a model; those of published checkpoints apply only to
+ * some. */
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model);
 /** Tells whether a name is that of a combination (its number): its own name or, for a name that is
  * none of these, the format of its weights, or else what one of the engines calls it. */
@@ -227,7 +228,7 @@ const struct roof_engine_format *roof_engine_stores(const struct roof_engine *en
 unsigned roof_engines_split(const struct roof_engines *engines,
                             const struct roof_hardware *hardware, const struct roof_split *split,
                             int64_t batch);
-/** Tells whether so many devices are more than one node has; an unknown size is large enough. */
+/** Tells whether a number of devices exceeds one node; an unknown node size is large enough. */
 bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices);
 
 /** These return the words of an engine for a combination on a device, for a format of the KV cache
@@ -244,7 +245,7 @@ const struct roof_engine_split *roof_engine_split(const struct roof_engine *engi
 struct roof_engine_entry {
     const char *id;
     const char *name;
-    char formats[256]; /**< as the engine calls them, with blanks between them */
+    char formats[256]; /**< the engine's names, separated by blanks */
     const struct roof_engine *engine;
 };
 

@@ -65,8 +65,8 @@ static double left_out(const struct roof_scale_row *row, size_t count, const str
     return error / (double)count;
 }
 
-/* Expected times grow evenly with the host time of a pass: the passes are what a second more adds.
- */
+/* Expected times grow linearly with the host time of a pass, so the number of passes is the growth
+ * per second. */
 enum roof_status roof_scale_row_of(struct roof_scale_row *out, const struct roof_compared *row,
                                    struct roof_model_prediction *room, struct roof_error *error)
 {
@@ -83,7 +83,7 @@ enum roof_status roof_scale_row_of(struct roof_scale_row *out, const struct roof
     }
     s.serial_s = 1;
     if (s.phase == ROOF_PHASE_REQUEST) {
-        s.context = 0; /* its lengths say it again */
+        s.context = 0; /* its lengths imply it */
     }
     TRY(roof_predict_model(room, row->model_prediction->model, &s,
                            row->model_prediction->total.hardware, error));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * Fits the two numbers that bring expected times in line with measured ones: a factor, and a host
- * time of each pass. A number is taken only if it brings down the error of rows that it was not
- * fitted to. docs/accuracy.md ("One number for your engine") has the derivation.
+ * Fits two numbers that adapt expected times to measured ones: a factor, and a host time of each
+ * pass. A number is kept only if it lowers the error of rows to which it was not fitted.
+ * docs/accuracy.md ("One number for your engine") has the derivation.
  */
 #ifndef ROOF_DECIDE_FIT_SCALE_H
 #define ROOF_DECIDE_FIT_SCALE_H
@@ -13,7 +13,7 @@
 struct roof_scale_row {
     double expected_s; /**< as predicted, without a factor and a host time */
     double measured_s;
-    double passes; /**< by how much it grows with the host time of a pass; 0: of an operator */
+    double passes; /**< its growth with the host time of a pass; 0 for an operator */
 };
 
 /** The fit of at least ROOF_SCALE_ROWS values. Errors are means of |predicted / measured - 1|. */
@@ -24,7 +24,7 @@ struct roof_scale_fit {
     double mape;        /**< without the fit */
     double fitted_mape; /**< of each value by the fit of all others */
 };
-/** Fewer values say nothing of a fit: none is left to judge it by. */
+/** With fewer values none is left to test a fit. */
 #define ROOF_SCALE_ROWS 3
 
 /** Makes the row of a measured value, which has an expected time. A model is predicted again, in

@@ -154,8 +154,8 @@ static enum roof_status add_axes(struct roof_sweep *sweep, const size_t *numbers
     return ROOF_OK;
 }
 
-/* Keeps the names of formats in the list of precisions, for each model to look them up; the values
- * of the axis are their numbers. */
+/* Keeps the names of formats in the list of precisions, so that each model looks them up; the
+ * values of the axis are their numbers. */
 static enum roof_status add_names(struct roof_grid *grid, const char *list,
                                   struct roof_error *error)
 {
@@ -198,7 +198,7 @@ static enum roof_status check_taken(enum roof_operator op, const struct roof_que
     return ROOF_OK;
 }
 
-/* Reads the inputs that are no columns: a list of them would give rows that look alike. */
+/* Reads the inputs without columns; a list of them would give rows that look alike. */
 static enum roof_status add_single(struct roof_sweep *sweep, const struct roof_question *question,
                                    struct roof_error *error)
 {
@@ -294,7 +294,7 @@ enum roof_status roof_grid_devices(struct roof_grid *out, struct roof_loans *loa
                      ROOF_KEY("hardware"), load_device, error);
 }
 
-/* Loads everything that the question names. */
+/* Loads all devices and models of the question. */
 static enum roof_status load(struct roof_grid *out, struct roof_loans *loans,
                              const struct roof_question *question, bool bounds_only,
                              struct roof_error *error)

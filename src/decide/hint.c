@@ -4,8 +4,8 @@
 #include "decide/engine.h"
 #include "model/layout.h"
 
-/* Says how to give the formats of an engine (NULL: the name is of none) where a precision is read.
- * Where that is the value of `precision`, its weights and activations are named. */
+/* Writes how to give the formats of an engine (NULL: the name belongs to no engine) in place of a
+ * precision. For the value of `precision` it names the weights and activations. */
 static void hint_serving(struct roof_error *error, const char *name,
                          const struct roof_serving *serving, bool precision_given)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Tells which input takes a name that was given to another one. */
+/* Finds the input to which a misplaced name belongs. */
 #ifndef ROOF_DECIDE_HINT_H
 #define ROOF_DECIDE_HINT_H
 
@@ -7,10 +7,9 @@
 
 #include "base/error.h"
 
-/* Replaces the message of an error about an unknown precision or layout, where the name is one of
- * the other or an engine's format, by one that says which input takes it. precision_given: the name
- * was the value of `precision`. Layouts are looked for in the folders (NULL: among the built-in
- * ones). */
+/* Replaces the message of an error about an unknown precision or layout, if the name is one of the
+ * other or an engine's format, by one with the right input. precision_given: the name was the value
+ * of `precision`. Layouts are searched in the folders (NULL: only the built-in ones). */
 void roof_hint_format(struct roof_error *error, const char *name, bool precision_given,
                       const char *const *folders);
 

@@ -28,7 +28,7 @@ void roof_read_known(struct roof_known *known, struct roof_loans *loans, struct 
     known->own = NULL;
 }
 
-/* Finds the entry of a name; *fresh says that it is new and must be loaded. */
+/* Finds the entry of a name; *fresh is true if it is new and must be loaded. */
 static enum roof_status look_up(struct roof_known_name **out, bool *fresh,
                                 struct roof_known_names *names, const char *name,
                                 struct roof_error *error)
@@ -63,8 +63,8 @@ static void forget_unknown(struct roof_known_names *names)
     }
 }
 
-/* Loads a device. Only a name that nothing knows is unknown: without `set` and `calibration` it
- * fails too. */
+/* Loads a device. A name counts as unknown only if it also fails without `set` and `calibration`.
+ */
 static enum roof_status load_hardware(struct roof_known *known, const struct roof_hardware **out,
                                       const char *name, struct roof_error *error)
 {

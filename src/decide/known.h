@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The devices and models that the records of a file name. Each name is looked up once; names that
- * nothing knows are remembered too, so that a file of them costs one search. */
+/* The devices and models that the records of a file name. Each name is looked up once. Unknown
+ * names are also remembered, so that a file of them costs one search. */
 #ifndef ROOF_DECIDE_KNOWN_H
 #define ROOF_DECIDE_KNOWN_H
 
@@ -22,7 +22,7 @@ struct roof_known_names {
 /* Start with roof_read_known. It is large. */
 struct roof_known {
     struct roof_loans *loans;
-    struct roof_device_wish device; /* the question's own device, and what it changes of all */
+    struct roof_device_wish device; /* the question's own device, and its changes to all devices */
     struct roof_model_wish model;   /* the layout and the formats of all models */
     size_t weights;                 /* the input that gives the formats of the weights */
     struct roof_known_names devices;
@@ -52,13 +52,13 @@ enum roof_status roof_known_hardware(struct roof_known *known, const struct roof
  * number of threads may ask while no device is looked for. */
 const struct roof_hardware *roof_known_before(const struct roof_known *known, const char *name);
 
-/* Borrows a model in a layout ("": that of the question); *fresh says that it was not borrowed
+/* Borrows a model in a layout ("": that of the question); *fresh is true if it was not borrowed
  * before. */
 enum roof_status roof_known_model(struct roof_known *known, const struct roof_model **out,
                                   bool *fresh, const char *name, const char *layout,
                                   struct roof_error *error);
 
-/* Finds what a name of formats stands for with a model; *out holds until the next call. *note has
+/* Finds the meaning of a name of formats for a model; *out is valid until the next call. *note has
  * no message if the call before had the same name and model. */
 enum roof_status roof_known_formats(struct roof_known *known, const struct roof_named **out,
                                     struct roof_error *note, const char *name, const char *model,

@@ -204,8 +204,8 @@ static void try_flash(struct adviser *a)
     }
 }
 
-/* Adds the best other number of parts of K. The estimate takes the fastest where none was asked
- * for, so if that splits K, what splitting saves is told. */
+/* Adds the best other number of parts of K. By default the estimate uses the fastest, so if that
+ * splits K, the lever shows the saving of the split. */
 static void try_split_k(struct adviser *a)
 {
     static const int64_t splits[] = {1, 2, 4, 8, 16, 32};
@@ -234,8 +234,8 @@ static void try_split_k(struct adviser *a)
     }
 }
 
-/* Returns the time that a product takes at least with a tile of these sizes, or what is expected if
- * that is longer. */
+/* Returns the longer of the expected time of a product and its least time with a tile of these
+ * sizes. */
 static double tiled_s(const struct roof_prediction *p, const struct roof_tile *tile)
 {
     const struct roof_sizes sizes = {{tile->m, tile->n, tile->k}};
@@ -246,8 +246,8 @@ static double tiled_s(const struct roof_prediction *p, const struct roof_tile *t
                : p->expected_s;
 }
 
-/* Pads K and N so that all rows begin at multiples of 16 bytes. The estimate does not count what
- * misaligned rows cost, so both products take at least what the same tile takes. */
+/* Pads K and N so that all rows begin at multiples of 16 bytes. The estimate does not include the
+ * cost of misaligned rows, so both products take at least the time of the same tile. */
 static void try_padded(struct adviser *a)
 {
     const struct roof_prediction *const base = a->base;
@@ -277,7 +277,7 @@ static void try_padded(struct adviser *a)
     }
 }
 
-/* Adds what better kernels would bring, where real ones are known. */
+/* Adds the gain of better kernels, if real ones were measured. */
 static void try_kernels(struct adviser *a)
 {
     const struct roof_prediction *const base = a->base;

@@ -29,8 +29,8 @@ enum roof_lever_kind {
     ROOF_LEVER_KIND_COUNT
 };
 
-/** One change. A gain is work over time, in terms of the same before the change: of the operators
- * that a fused one replaces, where it fuses them. */
+/** One change. A gain is work over time, relative to that before the change; for a fused operator,
+ * relative to the operators that it replaces. */
 struct roof_lever {
     enum roof_lever_kind kind;
     enum roof_operator op;         /**< the operator with the change, which FUSE replaces */

@@ -6,8 +6,8 @@
 #include "base/base.h"
 #include "decide/survey.h"
 
-/* Takes the largest gain of a change to the kernels alone; what it brings of the expected time it
- * brings of the measured one. */
+/* Uses the largest gain of a change to the kernels, and assumes the same relative gain for the
+ * measured time as for the expected one. */
 static enum roof_status find_lever(struct roof_loss *out, const struct roof_compared *row,
                                    struct roof_error *error)
 {
@@ -29,8 +29,8 @@ static enum roof_status find_lever(struct roof_loss *out, const struct roof_comp
     return ROOF_OK;
 }
 
-/* Takes aligned rows of a product that is slower than expected: what is expected does not count
- * what misaligned ones cost. */
+/* Suggests aligned rows for a product that is slower than expected, because the expected time does
+ * not include the cost of misaligned rows. */
 static enum roof_status find_padding(struct roof_loss *out, const struct roof_compared *row,
                                      struct roof_error *error)
 {

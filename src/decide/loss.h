@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * The time that measured kernels lose above their bound, and what would get it back.
+ * The time that measured kernels take above their bound, and a change that would save it.
  */
 #ifndef ROOF_DECIDE_LOSS_H
 #define ROOF_DECIDE_LOSS_H
@@ -15,11 +15,12 @@ enum roof_loss_cure {
     ROOF_CURE_NODE      /**< an operator of the model at its bound */
 };
 
-/** A measured time that is less than a share of what the bound allows. */
+/** A measured kernel that reaches less than a given share of its bound. */
 struct roof_loss {
     double share;                /**< of the bound that it reaches: bound / measured */
     double lost_s;               /**< measured - bound, of all runs */
-    enum roof_bottleneck regime; /**< what the time is expected to go to; else what bounds it */
+    enum roof_bottleneck regime; /**< the bottleneck of the expected time; without one that of the
+                                      bound */
     enum roof_loss_cure cure;
     struct roof_lever lever; /**< ROOF_CURE_LEVER */
     const char *node;        /**< ROOF_CURE_NODE: the name of the operator, borrowed */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What one name of formats stands for in a question about a model: the value of `precision`. */
+/* The meaning of one name of formats in a question about a model: the value of `precision`. */
 #ifndef ROOF_DECIDE_NAMED_H
 #define ROOF_DECIDE_NAMED_H
 
@@ -8,7 +8,7 @@
 /* Longer names are paths of layouts. */
 #define ROOF_NAMED_SIZE 4100
 
-/* Formats are ROOF_PRECISION_AUTO, and the layout NULL, where the name does not say them. */
+/* Formats are ROOF_PRECISION_AUTO, and the layout NULL, if the name does not determine them. */
 struct roof_named {
     const char *layout; /* the name itself, or "checkpoint" */
     enum roof_precision precision;

@@ -25,7 +25,7 @@ struct search {
     const struct roof_plan_problem *problem;
     struct roof_plans *out;
     size_t capacity;
-    size_t room; /* plans that the first memory is for */
+    size_t room; /* number of plans in the first allocation */
     bool beyond; /* only plans that lose more accuracy than is allowed are searched */
     enum roof_plan_basis first; /* beyond: the basis of the plans that rank first */
     double to_beat;             /* beyond: the least score of these, which the best one has */
@@ -51,7 +51,7 @@ enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_
 {
     const struct roof_serving *const s = &q->engines->serving[serving];
     const enum roof_precision formats[] = {s->kv, s->weights, s->activations};
-    /* A checkpoint of another model, which was made of this one, has lost what its formats do. */
+    /* A checkpoint of another model, made from this one, has the accuracy loss of its formats. */
     const bool own = roof_serving_published(s) && roof_serving_suits(s, q->model);
     const size_t count = own ? 1 : COUNT(formats);
     enum roof_accuracy_class loss = roof_plan_class_loss(q);
@@ -82,8 +82,8 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     const double generate = (double)q->base.generate;
     const double most_w = roof_power_most(q->hardware[p->hardware]);
     const double copies = (double)p->dp;
-    /* This rate is that of one copy: what a device, a token or a joule gets by it is to the last
-     * bit what all copies get. */
+    /* This rate is that of one copy, so that values per device, token or joule are equal to the
+     * last bit for any number of copies. */
     const double rate = generate > 0 ? batch * generate / p->e2e_s
                                      : batch * roof_tokens_per_step(&q->base) / p->step_s;
     const double group = devices / copies;
@@ -116,8 +116,8 @@ static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
     return ROOF_OK;
 }
 
-/* Tells whether a plan with this verdict comes before one that exceeds a limit by so much. A bound
- * is never nearer than what is expected. */
+/* Tells whether a plan with this verdict comes before one with the given excess over a limit. A
+ * plan by bounds is never preferred to one with expected times. */
 static bool comes_before(const struct roof_verdict *v, enum roof_plan_basis basis, double most)
 {
     return v->basis == basis ? v->most < most : v->basis < basis;
@@ -233,8 +233,8 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
     return true;
 }
 
-/* Makes the plan that no plan of a larger batch beats in any time: no time is less with more
- * sequences, nor does a cold kernel take less than its bound. */
+/* Makes a plan whose times are lower limits for all larger batches: no time is shorter with more
+ * sequences, and a cold kernel takes at least its bound. */
 static struct roof_plan least_of(const struct roof_plan *plan, const struct roof_plan_problem *q)
 {
     struct roof_plan least = *plan;
@@ -245,8 +245,8 @@ static struct roof_plan least_of(const struct roof_plan *plan, const struct roof
     return least;
 }
 
-/* Tells whether a batch of plans beyond the allowed loss is sure not to be the best of all plans,
- * by a plan with a smaller batch: only the best of them is kept. */
+/* Tells by a plan with a smaller batch whether a batch of plans beyond the allowed loss cannot be
+ * the best of all plans; only the best of these is kept. */
 static bool is_hopeless(const struct search *s, const struct roof_plan *plan, int64_t batch)
 {
     const struct roof_plan_problem *const q = s->problem;
@@ -263,8 +263,8 @@ static bool is_hopeless(const struct search *s, const struct roof_plan *plan, in
 }
 
 /*
- * Prunes the batches of a range by the ideal bounds of a smaller one. Where that puts all of them
- * out, only how many fit in memory is left to find, by halves and without expected times.
+ * Prunes the batches of a range by the ideal bounds of a smaller one. If all are out, only the
+ * number that fits in memory is found, by bisection and without expected times.
  */
 static enum roof_status prune(struct search *s, const struct roof_plan *plan, size_t from,
                               size_t *to)
@@ -354,7 +354,8 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
         if (q->largest != ROOF_BATCHES_LARGEST) {
             TRY(judge_copies(s));
         }
-        if (q->largest < ROOF_BATCHES_BEYOND) { /* it tells nothing of larger ones than given */
+        if (q->largest < ROOF_BATCHES_BEYOND) { /* it implies nothing about batches larger than the
+                                                   given ones */
             TRY(prune(s, &known, b + 1, &batches));
         }
     }
@@ -389,7 +390,7 @@ static enum roof_status search_disaggregated(struct search *s, const struct roof
     for (size_t i = 0; i < found.count && status == ROOF_OK; i++) {
         status = judge(s, &found.plan[i]);
     }
-    /* Beside the aggregated plans, which have the same reasons, these would count them twice. */
+    /* Aggregated plans have the same reasons, so these would be counted twice. */
     for (size_t i = 0; i < ROOF_REJECTED_COUNT && s->problem->kind == ROOF_PLAN_DISAGGREGATED;
          i++) {
         s->out->rejected[i] += found.rejected[i];
@@ -424,9 +425,9 @@ static bool asked_for(const struct roof_plan_problem *q, size_t number)
     return found && usable && (kv == ROOF_PRECISION_AUTO || kv == serving->kv);
 }
 
-/* A model that is published in few bits gains nothing by more bits, where the published ones run:
- * the wider weights would have to be made from quantised ones. It does not matter which engine runs
- * the published ones, since asking for one engine must not bring more plans. */
+/* A model that is published in few bits gains nothing by more bits if the published ones run,
+ * because the wider weights would have to be made from quantised ones. Any engine that runs the
+ * published ones counts, because naming one engine must not add plans. */
 static bool is_wider(const struct search *s, size_t serving, size_t hardware)
 {
     const struct roof_plan_problem *const q = s->problem;
@@ -482,8 +483,8 @@ static enum roof_status search_device(struct search *s, size_t h)
 
 /* --- devices, each by itself ----------------------------------------------------------------- */
 
-/* The plans of a device that the first memory is for. Memory that is not used costs nothing, but
- * moving it stops the other threads. */
+/* The number of plans per device in the first allocation. Unused memory costs nothing, but moving
+ * it stops the other threads. */
 #define ROOM_EACH 8192
 
 /* Fewer batches over splits are searched before other threads have begun. */
@@ -618,7 +619,7 @@ static void open_parts(struct parts *all, const struct search *s,
     all->memo[all->memos++] = s->predictor.memo.entry;
 }
 
-/* Frees what the search has but the first memo, which is that of the whole search. */
+/* Frees the memory of the search, except the first memo, which belongs to the whole search. */
 static void close_parts(struct parts *all, const struct search *s)
 {
     for (size_t h = 0; h < s->problem->hardware_count; h++) {
@@ -632,8 +633,8 @@ static void close_parts(struct parts *all, const struct search *s)
     (void)pthread_mutex_destroy(&all->lock);
 }
 
-/* Searches each device by itself, in several threads, and puts what they find together in their
- * order. So neither threads nor other devices change what is found on one. */
+/* Searches each device separately, in several threads, and joins the results in the order of the
+ * devices. So neither threads nor other devices change the result for one. */
 static enum roof_status search_apart(struct search *s)
 {
     const size_t count = s->problem->hardware_count;

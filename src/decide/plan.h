@@ -38,7 +38,7 @@ const char *roof_plan_limit_name(enum roof_plan_limit limit);
 /** Reasons why candidates are no plans. */
 enum roof_plan_rejection {
     ROOF_REJECTED_ENGINE,  /**< no engine runs the formats on the device, or the split */
-    ROOF_REJECTED_WIDER,   /**< no narrower than what the model is published in, which runs there */
+    ROOF_REJECTED_WIDER,   /**< not smaller than the published checkpoint, which runs there */
     ROOF_REJECTED_LOSS,    /**< typical loss above what is allowed */
     ROOF_REJECTED_DENSE,   /**< pruned weights are not stored in the format */
     ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
@@ -52,7 +52,7 @@ const char *roof_plan_rejection_name(enum roof_plan_rejection rejection);
 
 /** The times that a plan is judged and ranked by. */
 enum roof_plan_basis {
-    ROOF_PLAN_EXPECTED, /**< those that are expected of real kernels */
+    ROOF_PLAN_EXPECTED, /**< expected times of real kernels */
     ROOF_PLAN_BOUND     /**< the lower bounds, of a device without calibration */
 };
 
@@ -95,7 +95,8 @@ struct roof_plan {
     size_t hardware;  /**< number in the problem */
     size_t serving;   /**< number in the engines */
     unsigned engines; /**< those that run it with the kernels of the stack, as bits by number */
-    enum roof_stack stack; /**< whose kernels the expected times are of; BEST: the fastest of all */
+    enum roof_stack stack; /**< stack of the kernels of the expected times; BEST: the fastest of all
+                            */
     struct roof_split split; /**< of each copy; of those that decode in a disaggregated plan, as are
                                   dp, batch, step_s and tpot_s */
     struct roof_plan_prefill prefill;
@@ -113,7 +114,7 @@ struct roof_plan {
     double bound_step_s;
     double bound_tpot_s;
     double bound_e2e_s;
-    double ttft_low_s; /**< the ends of the bands, if all kernels err alike */
+    double ttft_low_s; /**< the ends of the bands, if all kernels have the same error */
     double ttft_high_s;
     double step_low_s;
     double step_high_s;
@@ -123,16 +124,16 @@ struct roof_plan {
     double bound_tokens_per_s; /**< the rates at the bounds: no kernels reach more */
     double bound_tokens_per_s_per_user;
     double bound_tokens_per_s_per_device;
-    double memory_bytes; /**< need of the device that needs most */
-    double near;      /**< fraction of step_s that other devices, stacks or formats stand in for; 1
-                           where the kernels of none of the engines were measured */
-    double ttft_near; /**< that fraction of ttft_s */
-    double cost;      /**< per million tokens; NAN without a price */
-    double joule;     /**< per token, every device at its TDP or power cap; NAN without one */
-    double watt;      /**< that of all devices */
+    double memory_bytes; /**< bytes on the device that needs the most */
+    double near;         /**< fraction of step_s that is estimated from other devices, stacks or
+                              formats; 1 if no kernels of the engines were measured */
+    double ttft_near;    /**< that fraction of ttft_s */
+    double cost;         /**< per million tokens; NAN without a price */
+    double joule;        /**< per token, every device at its TDP or power cap; NAN without one */
+    double watt;         /**< that of all devices */
     enum roof_accuracy_class loss;
-    bool pareto; /**< nothing of its basis has more tokens/s per user and is worth more: more
-                      tokens/s per device, or for money where all plans have a price */
+    bool pareto; /**< no plan of its basis has more tokens/s per user and also more tokens/s per
+                      device (or, if all plans have a price, a lower cost) */
     double value[ROOF_PLAN_LIMIT_COUNT]; /**< the values that the limits are compared with */
 };
 
@@ -152,7 +153,7 @@ struct roof_plan_problem {
     size_t hardware_count;
     const double *price; /**< per hour and device, of each hardware; NAN: unknown. May be NULL */
     const struct roof_engines *engines;
-    const char *const *directories; /**< where layouts are looked for first; NULL: nowhere */
+    const char *const *directories; /**< folders that are searched for layouts first; NULL: none */
     const struct roof_accuracy *accuracy;
     /** The scenario that all plans share: context, or prompt and generate; reserve, stack and so
      * on. A format of the KV cache that it gives is the only one, and so is each size of the split
@@ -180,8 +181,8 @@ struct roof_plan_problem {
     enum roof_accuracy_class beyond; /**< up to this loss, if it is more, `beyond` is looked for */
     struct roof_halt halt;           /**< asked between predictions */
     int64_t threads;  /**< each searches other devices; the plans do not depend on them. 0: one */
-    bool native_only; /**< each product runs on a unit for the format of its weights or KV cache:
-                           nothing is stored narrower than it is multiplied */
+    bool native_only; /**< each product runs on a unit for the format of its weights or KV cache: no
+                           format is stored in fewer bits than it is multiplied in */
 };
 
 struct roof_plans {

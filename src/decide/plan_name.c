@@ -45,7 +45,7 @@ void roof_plan_halves(struct roof_plan_problem *prefill, struct roof_plan_proble
     decode->base.context = base->prompt + base->generate / 2;
     decode->base.prompt = decode->base.generate = decode->base.chunk = 0;
     decode->base.prefix_hit = 0;
-    decode->base.media = roof_no_media;
+    roof_media_encoded(&decode->base.media);
 }
 
 /* Tells whether an engine multiplies the weights of a published checkpoint by activations of fewer

@@ -33,7 +33,7 @@ enum {
     AMDSMI_TEMP_CURRENT = 0,
     AMDSMI_MEM_TYPE_VRAM = 0
 };
-/* A member of a struct that the device lacks has all bits of 16, 32 or 64. */
+/* A member of a struct that the device lacks has all of its 16, 32 or 64 bits set. */
 #define ABSENT_FROM UINT16_MAX
 
 struct amdsmi_device; /* opaque: amdsmi_processor_handle points to it */
@@ -120,7 +120,7 @@ struct amd_gpus {
     struct amdsmi_device *device[ROOF_GPUS_MAX];
 };
 
-/* Fails with what the library says about a call; ROOF_OK where the call succeeded. */
+/* Fails with the library's message about a call; ROOF_OK if the call succeeded. */
 static enum roof_status check(const struct amd_gpus *gpus, int status, const char *call,
                               struct roof_error *error)
 {
@@ -135,8 +135,8 @@ static enum roof_status check(const struct amd_gpus *gpus, int status, const cha
     return roof_error_set(error, ROOF_IO, "%s: %s", call, text);
 }
 
-/* Tells if a value is there. A device without it, or one that closes it to this user, is no
- * failure: *status is ROOF_OK then. */
+/* Tells if a value is available. A device without it, or one that hides it from this user, is not a
+ * failure: *status is then ROOF_OK. */
 static bool got(enum roof_status *status, const struct amd_gpus *gpus, int result, const char *call,
                 struct roof_error *error)
 {
@@ -311,7 +311,7 @@ static enum roof_status open_gpus(struct roof_gpus *base, const char *bus, struc
     return bus == NULL ? ROOF_OK : find_bus(gpus, bus, error);
 }
 
-/* Some versions list the processes of all GPUs with each: then a free GPU is refused, too. */
+/* Some versions list the processes of all GPUs for each, so that a free GPU is also refused. */
 static enum roof_status count_others(struct roof_gpus *base, unsigned *out,
                                      struct roof_error *error)
 {

@@ -21,7 +21,7 @@ struct roof_bench {
     struct roof_cpu_team *team;
     size_t threads;
     struct roof_cpu_job job;
-    int64_t calls;              /* of a sample; 0: unknown yet */
+    int64_t calls;              /* of a sample; 0: not known yet */
     bool ran;                   /* they are timed by the clocks of the threads */
     double waited;              /* share of the last sample */
     int64_t next;               /* number of the next call */
@@ -174,7 +174,7 @@ static enum roof_status cpu_sample(double *seconds, struct roof_bench *bench,
     bench->waited = bench->ran && wall > took ? 1 - took / wall : 0;
     bench->next += calls;
     *seconds = took / (double)calls;
-    /* Samples become as long as they should be while a task warms up. */
+    /* Samples reach their length while a task warms up. */
     const double wanted = SAMPLE_S / (*seconds > 1e-8 ? *seconds : 1e-8);
     bench->calls = wanted < 1 ? 1 : (int64_t)wanted;
     bench->ran = *seconds > ROOF_CPU_RAN_S * (double)phases;
@@ -186,7 +186,7 @@ static double cpu_waited(const struct roof_bench *bench)
     return bench->waited;
 }
 
-/* The memory stays for the next task: the system takes long to make it. */
+/* The memory stays for the next task, because allocating it takes long. */
 static void cpu_end(struct roof_bench *bench)
 {
     (void)bench;
@@ -221,7 +221,7 @@ static enum roof_status cpu_step_sample(double *seconds, double *each, struct ro
     return ROOF_OK;
 }
 
-/* Returns the clock of the processor: additions that wait for one another take a cycle each. */
+/* Returns the clock of the processor, measured by dependent additions, which take a cycle each. */
 static double clock_hz(void)
 {
     const int64_t rounds = 200000;

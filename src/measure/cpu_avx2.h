@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the kernels of products for AVX2 share (x86 only). */
+/* Functions that the kernels of products for AVX2 share (x86 only). */
 #ifndef ROOF_MEASURE_CPU_AVX2_H
 #define ROOF_MEASURE_CPU_AVX2_H
 

@@ -19,9 +19,9 @@
 /* --- tiles --------------------------------------------------------------------------------- */
 
 /*
- * A tile is a loop over blocks of K. `load_w` and `load_x` read what a row has there, and `add`
- * adds their product to the sum of a row and an input. R and T are constants, so that the compiler
- * keeps sums and operands in registers.
+ * A tile is a loop over blocks of K. `load_w` and `load_x` read the block of a row, and `add` adds
+ * their product to the sum of a row and an input. R and T are constants, so that the compiler keeps
+ * sums and operands in registers.
  */
 #define TILE(name, target, R, T, step, sum_t, w_t, x_t, zero, load_w, load_x, add, total)          \
     target static void name(const struct roof_dot *d)                                              \
@@ -64,9 +64,9 @@
     TILE(name##_column, target, ROOF_TILE, 1, __VA_ARGS__)                                         \
     TILE(name##_single, target, 1, 1, __VA_ARGS__)
 
-/* Tiles of floats for many inputs, so many at a time. The binaries of llama.cpp keep their sums in
+/* Tiles of floats for a number of inputs at a time. The binaries of llama.cpp keep their sums in
  * registers, but also store all of them in each step (tinyBLAS::gemm_bloc as gcc compiles it),
- * which takes as long as the rest of the step. So do these: their sums are volatile. */
+ * which takes as long as the rest of the step. These do the same, so their sums are volatile. */
 #define FLOATS(name, target, inputs, step, sum_t, ...)                                             \
     TILE(name##_whole, target, ROOF_TILE, inputs, step, volatile sum_t, __VA_ARGS__)               \
     TILE(name##_column, target, ROOF_TILE, 1, step, sum_t, __VA_ARGS__)
@@ -503,9 +503,9 @@ ROOF_TARGET_VNNI INLINE __m256i both_halves(const unsigned char *x)
     return _mm256_permute2x128_si256(in, in, 0);
 }
 
-/* Eight rows with one input. Engines look elements up in a table of 16 bytes here, which serves
- * other formats of 4 bits, too, and multiply them with their signs. They take the input in vectors
- * and shuffle it, which costs more than reading four bytes of it into all lanes. */
+/* Eight rows with one input. Engines look elements up here in a table of 16 bytes, which also
+ * serves other formats of 4 bits, and multiply them with their signs. They load the input as
+ * vectors and shuffle it, which costs more than broadcasting four bytes of it to all lanes. */
 ROOF_TARGET_VNNI static void q4_packed_one(const struct roof_dot *d)
 {
     const __m256i values = _mm256_broadcastsi128_si256(
@@ -539,8 +539,8 @@ ROOF_TARGET_VNNI static void q4_packed_one(const struct roof_dot *d)
 /* Inputs that eight rows are multiplied with at once. */
 #define PACKED_INPUTS 4
 
-/* Eight rows of weights with several inputs. Elements are 0 to 15 here, so that eight times the sum
- * of the input's block, which stands beside it, is too much. */
+/* Eight rows of weights with several inputs. Elements are 0 to 15 here, so the result is too large
+ * by eight times the sum of the input's block, which is stored with it. */
 ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
 {
     __m256 sum[PACKED_INPUTS] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
@@ -656,7 +656,7 @@ void roof_dot_multiply(const struct roof_dot_kernels *kernels, const struct roof
                        int64_t rows, int64_t inputs)
 {
     for (int64_t row = 0; row < rows;) {
-        /* With one input, rows in a row are what memory delivers fastest; packed ones are that. */
+        /* With one input memory is fastest for consecutive rows, as packed ones are. */
         const bool full = kernels->packed || (inputs > 1 && rows - row >= kernels->tile_rows);
         for (int64_t input = 0; input < inputs;) {
             const bool tile = kernels->cut || (full && inputs - input >= kernels->tile_inputs);
@@ -728,7 +728,7 @@ ROOF_TARGET_AVX2 static void narrow_avx2(uint16_t *out, const float *in, int64_t
 }
 #endif
 
-/* Makes blocks with sums of blocks without them. */
+/* Converts blocks without sums to blocks with sums. */
 static void add_sums(struct roof_block_q8_1 *out, const float *in, int64_t k,
                      void (*quantize)(struct roof_block_q8 *, const float *, int64_t))
 {

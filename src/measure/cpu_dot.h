@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Dot products of rows of weights with rows of inputs: the inside of GEMV and GEMM. */
+/* Dot products of rows of weights with rows of inputs: the inner loops of GEMV and GEMM. */
 #ifndef ROOF_MEASURE_CPU_DOT_H
 #define ROOF_MEASURE_CPU_DOT_H
 
@@ -29,7 +29,7 @@ struct roof_block_q8_1 {
  * then twice eight bytes of each row in turn; elements i and i + 16 of a block share a byte. */
 #define ROOF_PACKED_BYTES (ROOF_PACKED_ROWS * (int64_t)sizeof(struct roof_block_q4))
 
-/* A tile has so many rows of weights and of inputs. */
+/* The rows of weights and of inputs of a tile. */
 #define ROOF_TILE 4
 
 /* Finds the kernels of the widest unit for a format, for one input or many; false if there are
@@ -38,8 +38,7 @@ struct roof_block_q8_1 {
 bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights, bool many,
                    const struct roof_cpu_features *features);
 
-/* Multiplies so many rows of weights and of inputs, in whole tiles and single results at the ends.
- */
+/* Multiplies rows of weights and of inputs, in whole tiles and single results at the ends. */
 void roof_dot_multiply(const struct roof_dot_kernels *kernels, const struct roof_dot *first,
                        int64_t rows, int64_t inputs);
 

@@ -14,7 +14,7 @@
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 8")
 
-/* Inputs that a row is multiplied with at once, so that its elements are unpacked once for them. */
+/* The number of inputs for which the elements of a row are unpacked once. */
 #define INPUTS 4
 /* Elements that share a scale: 32 in q4_k and q5_k, 16 in q6_k. */
 #define PART 32
@@ -214,7 +214,7 @@ INLINE const struct roof_block_q8_k *input_of(const struct roof_dot *d, int t, i
     return (const struct roof_block_q8_k *)(const void *)row + b;
 }
 
-/* The elements of two parts that share bytes, with a fifth bit of q5_k. */
+/* The elements of two parts that share bytes, with the fifth bit of q5_k. */
 ROOF_TARGET_AVX2 INLINE void unpack_pairs(__m256i part[2], const uint8_t *pair, const uint8_t *high,
                                           int two)
 {
@@ -231,7 +231,7 @@ ROOF_TARGET_AVX2 INLINE void unpack_pairs(__m256i part[2], const uint8_t *pair, 
     }
 }
 
-/* q4_k and q5_k differ in the fifth bit alone. */
+/* q4_k and q5_k differ only in the fifth bit. */
 #define AVX2(name, block_t, high_bits)                                                             \
     ROOF_TARGET_AVX2 INLINE void name(const struct roof_dot *d, int inputs)                        \
     {                                                                                              \
@@ -429,7 +429,7 @@ ROOF_TARGET_VNNI INLINE void q4_packed(const struct roof_dot *d, int inputs)
     }
 }
 
-/* Engines take fewer inputs at once here than where rows are not packed. */
+/* Engines use fewer inputs at once here than with rows that are not packed. */
 #define PACKED_INPUTS 2
 ROOF_TARGET_VNNI static void q4_packed_one(const struct roof_dot *d)
 {

@@ -10,7 +10,7 @@
 #include "measure/cpu_topology.h"
 
 #define FOLDER "/sys/class/powercap/intel-rapl:"
-/* The system counts no packages, and no parts of one, beyond these. */
+/* The largest numbers of packages and of their parts in the system's names. */
 #define PACKAGES_MAX 16
 #define PARTS_MAX 8
 
@@ -52,7 +52,7 @@ void roof_cpu_energy_open(struct roof_cpu_energy *out, const char *root)
     for (int package = 0; package < PACKAGES_MAX; package++) {
         (void)snprintf(folder, sizeof folder, FOLDER "%d", package);
         add(out, folder, "package");
-        /* Other parts are counted by the package. */
+        /* The counter of the package includes the other parts. */
         for (int part = 0; part < PARTS_MAX; part++) {
             (void)snprintf(folder, sizeof folder, FOLDER "%d:%d", package, part);
             add(out, folder, "dram");
@@ -68,7 +68,8 @@ double roof_cpu_energy_read(struct roof_cpu_energy *energy)
         if (!read_number(&now, energy->root, counter->path)) {
             return ROOF_UNKNOWN;
         }
-        /* A counter that began again without a known range has counted since then at least. */
+        /* If a counter restarted and its range is unknown, at least its new value has been counted.
+         */
         energy->joules +=
             (double)(now >= counter->last              ? now - counter->last
                      : counter->range >= counter->last ? counter->range - counter->last + now

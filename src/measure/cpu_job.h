@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* A task that the CPU backend has prepared: what its threads run, and on which data. */
+/* A task that the CPU backend has prepared: the kernel of its threads, and their data. */
 #ifndef ROOF_MEASURE_CPU_JOB_H
 #define ROOF_MEASURE_CPU_JOB_H
 
 #include "measure/cpu_team.h"
 
-/* The vector units that kernels are compiled for. Other processors than x86 have those of the
- * compiler's baseline alone: NEON on ARM. */
+/* The vector units that kernels are compiled for. Processors other than x86 have only those of the
+ * compiler's baseline: NEON on ARM. */
 enum roof_cpu_isa { ROOF_ISA_BASE, ROOF_ISA_AVX2, ROOF_ISA_AVX512, ROOF_ISA_COUNT };
 
 struct roof_cpu_features {
@@ -33,7 +33,7 @@ struct roof_cpu_job {
     int64_t repeats; /* of a stream in one call */
     int64_t phases;  /* calls of the team that make a call of the task, one after another */
     int64_t copies;  /* of the data that calls rotate through */
-    int64_t runs;    /* of a step, each on weights or a cache of its own; 0: this is no step */
+    int64_t runs;    /* runs of a step, each with its own weights or cache; 0: this is not a step */
     int64_t stride;  /* bytes from one copy to the next */
     unsigned char
         *scratch; /* a part of data that all calls share: inputs, quantised inputs, output */
@@ -50,7 +50,7 @@ enum roof_status roof_cpu_product_begin(struct roof_cpu_job *job, int64_t cache_
 enum roof_status roof_cpu_vector_begin(struct roof_cpu_job *job, size_t threads,
                                        int64_t cache_bytes, struct roof_error *error);
 
-/* Tell which tasks can be prepared. */
+/* Tell whether a task can be prepared. */
 bool roof_cpu_peak_able(const struct roof_cpu_features *features,
                         const struct roof_meter_task *task);
 
@@ -59,11 +59,12 @@ bool roof_cpu_product_able(const struct roof_cpu_features *features,
 
 bool roof_cpu_vector_able(const struct roof_meter_task *task);
 
-/* Returns how many copies of data a job rotates through: those of a step, or so many that a cold
- * task finds nothing of a copy in caches of cache_bytes when it comes to it again. */
+/* Returns the number of copies of the data that a job rotates through: those of a step, or enough
+ * that a cold task finds no part of a copy in caches of cache_bytes when it uses it again. */
 int64_t roof_cpu_copies(const struct roof_cpu_job *job, int64_t bytes, int64_t cache_bytes);
 
-/* Gives a job so many bytes in large pages where the system has them, or those that it has. */
+/* Gives a job memory, in large pages if the system has them; it reuses memory that is large enough.
+ */
 enum roof_status roof_cpu_allocate(struct roof_cpu_job *job, int64_t bytes,
                                    struct roof_error *error);
 /* Copies the first copy of the data to the others. */
@@ -74,8 +75,8 @@ void roof_cpu_random(float *out, int64_t count, uint64_t *state);
 void roof_cpu_halves(uint16_t *out, int64_t count, uint64_t *state);
 void roof_cpu_noise(unsigned char *out, int64_t bytes, uint64_t *state);
 
-/* Returns the first of the items that a thread works on; the next thread's is the end. Parts are
- * equal but for `step` items. */
+/* Returns the first item of a thread; the first of the next thread is the end. Parts differ by at
+ * most `step` items. */
 static inline int64_t roof_cpu_part(int64_t items, int64_t step, size_t thread, size_t threads)
 {
     const int64_t steps = (items + step - 1) / step;

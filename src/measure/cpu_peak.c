@@ -9,11 +9,11 @@
 #include <arm_neon.h>
 #endif
 
-/* Each kernel goes round a loop so often per call. */
+/* Iterations of the loop of each kernel per call. */
 #define ROUNDS 20000
 
-/* So many accumulators hide the latency of four cycles at two multiplications a cycle, and fit the
- * sixteen registers of AVX2. */
+/* This number of accumulators hides a latency of four cycles at two multiplications per cycle, and
+ * fits the sixteen registers of AVX2. */
 #define ACCUMULATORS 12
 
 /* A loop over ACCUMULATORS results of a register type: `step` changes result[i]. */

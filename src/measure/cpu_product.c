@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Products of inputs and weights, as engines on CPUs run them: each call converts its inputs to the
- * format that the weights are multiplied with, then multiplies tile by tile. */
+ * format in which the weights are multiplied, then multiplies tile by tile. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "measure/cpu_amx.h"
 #include "measure/cpu_dot_k.h"
 
-/* Weights are given to threads in so many rows at once. */
+/* The rows of weights that a thread gets at a time. */
 #define ROWS 16
 
 /* The inputs of a block of tokens stay in the nearest caches while rows of weights go by. */
@@ -94,8 +94,8 @@ static void fill_upper_halves(uint16_t *out, int64_t count, uint64_t *state)
     }
 }
 
-/* Fills weights with random values: floats as they are, blocks with small scales, of which so many
- * stand together. */
+/* Fills weights with random values: floats unchanged, blocks with small scales, of which a given
+ * number is stored together. */
 static void fill_weights(unsigned char *out, enum roof_precision format, int64_t bytes,
                          int64_t scales, uint64_t *state)
 {

@@ -9,7 +9,7 @@
 /* One call of the team: a phase of a run of a part. */
 struct call {
     size_t part;
-    int64_t number; /* as the kernel of the part counts */
+    int64_t number; /* number of the call within the part */
 };
 
 struct roof_cpu_step {
@@ -18,7 +18,7 @@ struct roof_cpu_step {
     struct call *call;
     struct roof_cpu_call *timed; /* of each call */
     int64_t calls;
-    double clock_s; /* what looking at the clock of a thread takes */
+    double clock_s; /* the time of reading the clock of a thread */
 };
 
 enum roof_status roof_cpu_operator_begin(struct roof_cpu_job *job, size_t threads,
@@ -87,7 +87,7 @@ static enum roof_status fill(struct roof_cpu_step *out, const struct roof_cpu_fe
     return list_calls(out, error);
 }
 
-/* Returns the shortest time between two looks at the clock of a thread. */
+/* Returns the shortest time between two readings of the clock of a thread. */
 static double clock_cost(void)
 {
     double least = 1;
@@ -130,7 +130,7 @@ double roof_cpu_step_run(double *each, double *waited, struct roof_cpu_step *ste
                          struct roof_cpu_team *team)
 {
     double seconds = 0;
-    double took_s = 0; /* of calls so long that their barriers do not matter */
+    double took_s = 0; /* of calls that are long compared with their barriers */
     double wall_s = 0;
     roof_cpu_team_time(team, share_step, step, step->timed, step->calls);
     for (size_t i = 0; i < step->step->count; i++) {

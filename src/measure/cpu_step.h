@@ -5,8 +5,8 @@
 
 #include "measure/cpu_job.h"
 
-/* Calls from this length on are timed by the clocks of the threads. Shorter ones by that on the
- * wall: other processes disturb few of their samples, and medians leave those out. */
+/* Calls from this length on are timed by the clocks of the threads. Shorter ones are timed by the
+ * wall clock: other processes disturb few of their samples, which medians ignore. */
 #define ROOF_CPU_RAN_S 5e-5
 
 /* Prepares the operator of a job, whose caller owns its data. */
@@ -21,8 +21,8 @@ enum roof_status roof_cpu_step_new(struct roof_cpu_step **out, const struct roof
                                    int64_t cache_bytes, struct roof_error *error);
 void roof_cpu_step_free(struct roof_cpu_step *step);
 
-/* Runs the step once. Returns its seconds; each[i] become those of one run of part i, and *waited
- * the share of them in which threads waited for processors. */
+/* Runs the step once. Returns its seconds; each[i] becomes the seconds of one run of part i, and
+ * *waited the share of the time in which threads waited for processors. */
 double roof_cpu_step_run(double *each, double *waited, struct roof_cpu_step *step,
                          struct roof_cpu_team *team);
 

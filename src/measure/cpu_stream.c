@@ -9,7 +9,8 @@
 typedef uint64_t block __attribute__((vector_size(64)));
 typedef float floats __attribute__((vector_size(64)));
 
-/* A call goes over small arrays until it has moved about so much: barriers cost nothing then. */
+/* A call repeats small arrays until it has moved about this many bytes, so that barriers are
+ * negligible. */
 #define CALL_BYTES ((int64_t)64 << 20)
 
 /* A thread moves multiples of this at once. */
@@ -69,7 +70,7 @@ static void (*const copies[ROOF_ISA_COUNT])(unsigned char *, const unsigned char
 static void (*const triads[ROOF_ISA_COUNT])(unsigned char *, const unsigned char *,
                                             const unsigned char *, int64_t) = ROOF_EACH_ISA(triad);
 
-/* The arrays of a call lie behind one another, and each thread has a slice of each. */
+/* The arrays of a call are stored one after another, and each thread has a slice of each. */
 static void share_stream(void *context, size_t thread, size_t threads, int64_t call)
 {
     const struct roof_cpu_job *const job = context;
@@ -94,7 +95,7 @@ static void share_stream(void *context, size_t thread, size_t threads, int64_t c
     }
 }
 
-/* Random numbers are made for so many bytes, and copied from there on. */
+/* The bytes of random numbers that are generated; the rest are copies. */
 #define PIECE_BYTES ((int64_t)1 << 20)
 
 static void fill(unsigned char *out, int64_t bytes)

@@ -10,8 +10,8 @@
 #include "base/base.h"
 #include "measure/timing.h"
 
-/* So many looks at a barrier come before a thread sleeps: where others take the processors, the
- * thread that it waits for may run then. */
+/* The number of times that a thread checks a barrier before it sleeps. If other processes use the
+ * processors, the thread that it waits for may then run. */
 #define SPINS 20000
 
 struct member {
@@ -47,8 +47,8 @@ struct roof_cpu_team {
     pthread_cond_t over_now; /* with the lock */
 };
 
-/* Sleeps until the phase is over. The last thread to come ends the phase, then looks for sleepers;
- * a sleeper says that it is one, then looks at the phase: one of the two sees the other. */
+/* Sleeps until the phase is over. The last thread to arrive ends the phase, then checks for
+ * sleepers; a sleeper registers, then checks the phase. So one of the two sees the other. */
 static void sleep_until_over(struct roof_cpu_team *team, uint_fast64_t phase)
 {
     (void)pthread_mutex_lock(&team->lock);
@@ -105,7 +105,7 @@ static double run_calls(struct roof_cpu_team *team, size_t index)
 }
 
 /* Runs the calls by the clocks of the threads. No thread begins the call after the next before all
- * have come to the barrier between the two, so two places for times are enough. */
+ * have reached the barrier between the two, so two places for times are enough. */
 static double run_calls_ran(struct roof_cpu_team *team, size_t index)
 {
     double seconds = 0;
@@ -207,7 +207,7 @@ double roof_cpu_team_wall(const struct roof_cpu_team *team)
     return team->wall_s;
 }
 
-/* Starts the threads of a team; those that were started are counted also where one fails. */
+/* Starts the threads of a team, and counts those that were started even if one fails. */
 static enum roof_status start(struct roof_cpu_team *team, const struct roof_cpu_topology *topology,
                               size_t threads, struct roof_error *error)
 {

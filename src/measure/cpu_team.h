@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A team of threads, each on a processor of its own, that run the calls of a kernel together. */
+/* A team of threads, each on its own processor, that run the calls of a kernel together. */
 #ifndef ROOF_MEASURE_CPU_TEAM_H
 #define ROOF_MEASURE_CPU_TEAM_H
 
@@ -18,8 +18,8 @@ enum roof_status roof_cpu_team_new(struct roof_cpu_team **out,
 void roof_cpu_team_free(struct roof_cpu_team *team);
 
 /* Runs `calls` calls, each of which begins when all threads have finished the one before it, and
- * returns the seconds that they took together. With `ran` they are the sum of the longest times
- * that a thread ran in each call: what other processes take does not count, and neither do the
+ * returns the seconds that they took together. With `ran` they are the sum over the calls of the
+ * longest time that a thread ran: the time of other processes does not count, and neither do the
  * barriers. That costs some 0.5 us per call. */
 double roof_cpu_team_run(struct roof_cpu_team *team, roof_cpu_share *share, void *context,
                          int64_t first, int64_t calls, bool ran);

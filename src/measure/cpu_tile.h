@@ -8,7 +8,7 @@
 
 #include "catalog/precision.h"
 
-/* Engines pack so many rows together. */
+/* The number of rows that engines pack together. */
 #define ROOF_PACKED_ROWS 8
 
 /* The results of a tile: out[token * stride + row] = weights[row] . inputs[token], over k elements.

@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "base/quantity.h"
 
-/* The system counts no processor beyond this. */
+/* The largest number of a processor in the system's names. */
 #define CPU_MAX 4096
 
 /* Reads the beginning of the file root/path as a terminated text; false if there is none. */
@@ -165,12 +165,12 @@ double roof_cpu_memory_free(const char *root)
     return memory_figure(root, "MemAvailable");
 }
 
-/* Leaves the numbers of processors that this process may use. */
+/* Keeps the numbers of processors that this process may use. */
 static size_t keep_allowed(int *number, size_t count)
 {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-        return count; /* more processors than the set has room for: all stay */
+        return count; /* more processors than the set has room for: all are kept */
     }
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {

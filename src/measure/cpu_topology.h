@@ -30,14 +30,14 @@ struct roof_cpu_topology {
     size_t core_count;
 };
 
-/* Reads the topology from the files of Linux below root, which is "" but in tests. Only processors
- * that this process may run on count. What the system does not tell is unknown; ROOF_IO if it tells
- * no processors at all. The caller owns the content: roof_cpu_topology_free. */
+/* Reads the topology from the files of Linux below root, which is "" except in tests. Only
+ * processors on which this process may run count. Values that the system lacks are unknown; ROOF_IO
+ * if it lists no processors at all. The caller owns the content: roof_cpu_topology_free. */
 enum roof_status roof_cpu_topology_read(struct roof_cpu_topology *out, const char *root,
                                         struct roof_error *error);
 void roof_cpu_topology_free(struct roof_cpu_topology *topology);
 
-/* Returns the bytes of memory that are free now; NAN if the system does not tell. */
+/* Returns the bytes of free memory; NAN if the system does not report them. */
 double roof_cpu_memory_free(const char *root);
 
 /* Returns the bytes of all caches of an index that the first `threads` processors have. */
@@ -48,7 +48,8 @@ int64_t roof_cpu_cache_total(const struct roof_cpu_topology *topology, size_t in
  * empty. */
 bool roof_cpu_read_line(char *out, size_t size, const char *root, const char *path);
 
-/* Reads a list such as "0-3,8" of at most max numbers; returns how many, 0 if it is none. */
+/* Reads a list such as "0-3,8" of at most max numbers; returns their number, 0 if it is not a list.
+ */
 size_t roof_cpu_list(int *out, size_t max, const char *text);
 
 #endif

@@ -68,7 +68,7 @@ typedef int32_t whole __attribute__((vector_size(4 * LANES)));
             out[i + half] = a[i] * b[i + half] + a[i + half] * b[i];                               \
         }                                                                                          \
     }                                                                                              \
-    /* Makes scores weights: e^(score - most); returns their sum. */                               \
+    /* Turns scores into weights, e^(score - most); returns their sum. */                          \
     target static float soften_##isa(float *score, int64_t count)                                  \
     {                                                                                              \
         float most = score[0];                                                                     \
@@ -156,7 +156,7 @@ static enum roof_status begin_rows(struct roof_cpu_job *job, int64_t cache_bytes
     uint64_t state = 1;
     job->share = share_rows;
     job->stride = 3 * w->shape.tokens * row_length(w) * (int64_t)sizeof(float);
-    /* In a step the activations are those that the operator before has just written. */
+    /* In a step the operator before has just written the activations. */
     job->copies = job->runs > 0 ? 1 : roof_cpu_copies(job, job->stride, cache_bytes);
     TRY(roof_cpu_allocate(job, job->copies * job->stride, error));
     roof_cpu_random((float *)(void *)job->data, job->stride / (int64_t)sizeof(float), &state);
@@ -166,7 +166,7 @@ static enum roof_status begin_rows(struct roof_cpu_job *job, int64_t cache_bytes
 
 /* --- attention ----------------------------------------------------------------------------- */
 
-/* Queries of a head that are worked on together. */
+/* Queries of a head that are processed together. */
 #define QUERIES 64
 
 static float (*const softens[ROOF_ISA_COUNT])(float *, int64_t) = ROOF_EACH_ISA(soften);

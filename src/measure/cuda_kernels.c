@@ -5,7 +5,7 @@
 
 /*
  * The text follows the PTX ISA reference (docs.nvidia.com/cuda/parallel-thread-execution). Its
- * target is the oldest GPU that the calibration knows, sm_70; drivers compile it for newer ones.
+ * target is sm_70, the oldest GPU with a calibration; drivers compile it for newer ones.
  *
  * read, copy and triad: thread t of T handles the vectors t, t + T, t + 2T, ... of 16 bytes, four
  * at a time while there are four, so that each SM has enough loads under way.
@@ -17,8 +17,8 @@
     " mov.u32 %r4, %nctaid.x;\n mad.lo.u32 %r5, %r1, %r2, %r3;\n mul.lo.u32 %r6, %r4, %r2;\n"      \
     " cvt.u64.u32 %d1, %r5;\n cvt.u64.u32 %d2, %r6;\n"
 /* d3: vectors, d4.. arrays; d1: the vector at hand, d2: how many threads there are; d10: 16 d2. The
- * arrays are gone over r40 times. Loads pass by the L1 cache (.cg), in which an SM would find what
- * it read in the pass before. */
+ * arrays are read r40 times. Loads bypass the L1 cache (.cg), in which an SM would find the data of
+ * the pass before. */
 #define ARRAY(number, name)                                                                        \
     " ld.param.u64 %d" number ", [" name "];\n cvta.to.global.u64 %d" number ", %d" number ";\n"
 #define WALK(kernel, four, one)                                                                    \
@@ -67,8 +67,8 @@
         AFTER(add, type, "3", "2", one) AFTER(add, type, "4", "3", one)                            \
             AFTER(add, type, "5", "4", one) AFTER(add, type, "6", "5", one)                        \
                 AFTER(add, type, "7", "6", one) AFTER(add, type, "8", "7", one)
-/* Runs 64 operations in each of so many rounds. The results are stored where they are not finite,
- * which they never are: x = x / 2 + 1 goes to 2. */
+/* Runs 64 operations in each of so many rounds. The results are stored only if they are not finite,
+ * which never happens, because x = x / 2 + 1 converges to 2. */
 #define MULTIPLY(name, registers, begin, operation, type, test)                                    \
     ".visible .entry " name "(.param .u64 buffer, .param .u32 rounds)\n{\n"                        \
     " .reg .pred %p;\n .reg .b32 %r<24>;\n .reg .b64 %d<24>;\n" registers                          \
@@ -76,7 +76,7 @@
         FOUR(CHAINS(operation, type)) " sub.u32 %r20, %r20, 1;\n setp.ne.u32 %p, %r20, 0;\n"       \
                                       " @%p bra ROUND_" name ";\n" test " ret;\n}\n"
 
-/* One text for each kernel: C11 promises no longer strings. */
+/* There is one text for each kernel, because C11 limits the length of strings. */
 static const char *const texts[] = {
     ".version 6.0\n.target sm_70\n.address_size 64\n",
     ".visible .entry roof_read(.param .u64 from, .param .u64 vectors, .param .u32 passes)\n{\n" HEAD
@@ -88,7 +88,7 @@ static const char *const texts[] = {
                     XOR4("8", "9", "10", "11") XOR4("12", "13", "14", "15")
                         XOR4("16", "17", "18", "19") XOR4("20", "21", "22", "23"),
         " add.u64 %d14, %d4, %d13;\n" LOAD("8", "9", "10", "11", "14") XOR4("8", "9", "10", "11"))
-    /* The sum is used, so that no load can be left out; it is hardly ever this one. */
+    /* The sum is used, so that no load can be removed; it practically never has this value. */
     " setp.ne.u32 %p, %r7, 2596069104;\n @%p bra LEAVE_read;\n st.global.u32 [%d4], %r7;\n"
     "LEAVE_read:\n ret;\n}\n",
     ".visible .entry roof_copy(.param .u64 from, .param .u64 vectors, .param .u32 passes,"
@@ -123,8 +123,8 @@ static const char *const texts[] = {
              " cvta.to.global.u64 %d1, %d1;\n setp.lt.f32 %p, %f1, 0f60000000;\n"
              " @%p bra LEAVE_fp32;\n st.global.f32 [%d1], %f1;\nLEAVE_fp32:\n"),
     MULTIPLY("roof_multiply_fp16", " .reg .b32 %h<16>;\n",
-             /* The constants come from a parameter: instructions that hold one run on half of the
-                units. */
+             /* The constants come from a parameter, because instructions with an immediate constant
+              * run on half of the units. */
              EACH("mov.b32", "add.u32", "h",
                   "1") " shr.u32 %h9, %r20, 31;\n add.u32 %h10, %h9, 0x3C003C00;\n"
                        " add.u32 %h9, %h9, 0x38003800;\n",

@@ -11,8 +11,8 @@
 #include "base/json.h"
 #include "base/quantity.h"
 
-/* Writes a number of four digits: no measured rate has more. It is rounded up, so that nothing that
- * was measured is faster than a bound by it. */
+/* Writes a number with four digits, the precision of measured rates. It is rounded up, so that no
+ * measured row is faster than its bound. */
 static void put_rounded(struct roof_text *out, double value)
 {
     char digits[32];
@@ -52,7 +52,7 @@ static void put_measured(struct roof_text *out, const char *key, double value, c
                      noisy ? " (noisy)" : "");
 }
 
-/* Tells if a probe of a kind, over so many bytes or of a format and unit, is not sure. */
+/* Tells if a probe of a kind (with its bytes, or its format and unit) is noisy. */
 static bool is_noisy(const struct roof_measured *m, const struct roof_meter_task *task)
 {
     bool noisy = false;
@@ -64,8 +64,8 @@ static bool is_noisy(const struct roof_measured *m, const struct roof_meter_task
     return noisy;
 }
 
-/* Returns the FLOPs that a row shows of a format on one of the units; 0 if it shows nothing of
- * them. The matrix unit of a GPU runs its products: no bound may be above what they reach. */
+/* Returns the FLOP/s that a row shows for a format on one of the units; 0 if it shows none. For the
+ * matrix unit of a GPU these are its products, because no bound may exceed the fastest of them. */
 static double shown_flops(const struct roof_measured *m, const struct roof_meter_row *row,
                           enum roof_compute_unit unit, enum roof_precision format)
 {
@@ -126,7 +126,7 @@ static void put_peaks(struct roof_text *out, const struct roof_measured *m,
     roof_text_put(out, any ? "\n  }" : "");
 }
 
-/* Writes what work costs in energy, as far as it is known. */
+/* Writes the energies of work, as far as they are known. */
 static void put_power(struct roof_text *out, const struct roof_power_term *power)
 {
     char how[64];
@@ -194,7 +194,7 @@ static double link_of(const struct roof_measured *m)
     return highest;
 }
 
-/* Writes a remark on the link to the host: no command counts what crosses it. */
+/* Writes a remark on the link to the host, whose traffic no command counts. */
 static void put_host_link(struct roof_text *out, const struct roof_measured *m)
 {
     char to[ROOF_QUANTITY_SIZE];

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "measure/suite.h"
 
-/* Writes the document. like is the device whose kernels stand in for those that were not measured;
+/* Writes the document. like is the device whose kernels are used for those that were not measured;
  * NULL: none. */
 void roof_device_write(struct roof_text *out, const struct roof_measured *measured, const char *id,
                        const char *like);

@@ -49,7 +49,7 @@ void roof_energy_add(struct roof_energy *energy, const struct roof_sample *sampl
 void roof_energy_sum(struct roof_energy_sum *out, const struct roof_energy *energy)
 {
     const double counted_j = energy->counter_until_j - energy->counter_from_j;
-    /* A counter that runs backwards began anew, when the driver did. */
+    /* A counter that decreases was reset with the driver. */
     const bool counter = counted_j >= 0;
     *out = (struct roof_energy_sum){.samples = energy->samples, .peak_w = energy->peak_w};
     out->duration_s = counter ? energy->counter_until_s - energy->counter_from_s
@@ -64,7 +64,7 @@ void roof_energy_sum(struct roof_energy_sum *out, const struct roof_energy *ener
 void roof_energy_total(struct roof_energy_sum *out, const struct roof_energy_sum *sums,
                        size_t count)
 {
-    double together_w = 0; /* where no time passed */
+    double together_w = 0; /* if no time passed */
     *out = (struct roof_energy_sum){.device = -1, .peak_w = ROOF_UNKNOWN};
     for (size_t i = 0; i < count; i++) {
         const struct roof_energy_sum *const one = &sums[i];

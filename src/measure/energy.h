@@ -38,10 +38,11 @@ struct roof_energy_sum {
 void roof_energy_begin(struct roof_energy *out);
 /* Adds a sample; its time must not be before that of the sample before. */
 void roof_energy_add(struct roof_energy *energy, const struct roof_sample *sample);
-/* Takes the counter of the device where it has one, else the trapezoids. The device and its name
- * are left to the caller. */
+/* Uses the counter of the device if it has one, else the trapezoids. The caller sets the device and
+ * its name. */
 void roof_energy_sum(struct roof_energy_sum *out, const struct roof_energy *energy);
-/* Adds up devices that ran at the same time; what is unknown of one is unknown of all. */
+/* Adds up devices that ran at the same time; a value that is unknown for one is unknown for the
+ * sum. */
 void roof_energy_total(struct roof_energy_sum *out, const struct roof_energy_sum *sums,
                        size_t count);
 

@@ -11,15 +11,15 @@
 #include "predict/kernel.h"
 #include "roofline/predict.h"
 
-/* Rows are left out in so many turns, each row in one of them. */
+/* The number of folds; each row is left out in one of them. */
 #define FOLDS 5
-/* A kernel with fewer rows keeps the parameters that it begins with. */
+/* A kernel with fewer rows keeps its initial parameters. */
 #define ROWS_MIN 4
 /* A parameter is accepted if the error falls by this share at least. */
 #define GAIN 0.02
-/* The plain formula counts as this much worse than that of a lender. */
+/* The factor by which the error of the plain formula counts more than that of a lender. */
 #define PLAIN_HANDICAP 1.1
-/* Parameters that few rows can tell, in any formula that has them. */
+/* Parameters that few rows can determine, in any formula that has them. */
 static const char *const telling[] = {
     "dram", "peak", "narrow_rows", "launch_clocks", "overlap", "quantize_launch_clocks", "link"};
 
@@ -36,7 +36,7 @@ struct group {
 
 /* --- errors -------------------------------------------------------------------------------- */
 
-/* Returns expected over measured time of a row; NAN where nothing is expected. */
+/* Returns the ratio of expected and measured time of a row; NAN without an expected time. */
 static double ratio(struct group *g, const struct roof_meter_row *row)
 {
     struct roof_prediction prediction;
@@ -48,13 +48,13 @@ static double ratio(struct group *g, const struct roof_meter_row *row)
     return status == ROOF_OK ? prediction.expected_s / row->time_s : ROOF_UNKNOWN;
 }
 
-/* Tells if a row belongs to a turn; all rows belong to turn FOLDS. */
+/* Tells if a row belongs to a fold; all rows belong to fold FOLDS. */
 static bool in_turn(size_t row, size_t turn)
 {
     return turn == FOLDS || row % FOLDS == turn;
 }
 
-/* Returns the mean of |log ratio| over the rows of a turn, or over all others. */
+/* Returns the mean of |log ratio| over the rows of a fold, or over all others. */
 static double error_of(struct group *g, size_t turn, bool others)
 {
     double sum = 0;
@@ -74,8 +74,8 @@ static double error_of(struct group *g, size_t turn, bool others)
 /* The last step of a search is 0.5%. */
 #define HALVINGS 9
 
-/* Moves the chosen parameters (bits) step by step, each step half of that before, while the error
- * of the rows outside of a turn falls. */
+/* Moves the chosen parameters (bits) step by step, halving the steps, while the error of the rows
+ * outside a fold falls. */
 static void search(struct group *g, unsigned chosen, size_t turn)
 {
     double best = error_of(g, turn, true);
@@ -125,8 +125,8 @@ static unsigned bit_of(const struct group *g, const char *key)
     return 0;
 }
 
-/* Chooses parameters one by one, each time that which lowers the error most; *left_out becomes that
- * on rows that are left out. */
+/* Chooses parameters one by one, always the one that lowers the error the most; *left_out becomes
+ * the error on rows that are left out. */
 static unsigned choose(double *left_out, struct group *g)
 {
     unsigned chosen = 0;
@@ -150,7 +150,7 @@ static unsigned choose(double *left_out, struct group *g)
     return chosen;
 }
 
-/* Fills in the band and the error of the fit from the rows that are left out in turn. */
+/* Fills in the band and the error of the fit by cross-validation. */
 static enum roof_status judge(struct group *g, unsigned chosen, struct roof_error *error)
 {
     const struct roof_kernel_fit start = g->fit;
@@ -267,7 +267,7 @@ static void collect(struct group *g, const struct roof_measured *m, enum roof_ke
     }
 }
 
-/* Says what a fit is of, which the search needs to find it. */
+/* Sets the kernel, stack and formats of a fit, by which the search finds it. */
 static void name_fit(struct group *g, enum roof_kernel kernel, enum roof_numerics numerics)
 {
     g->fit.kernel = kernel;
@@ -278,9 +278,10 @@ static void name_fit(struct group *g, enum roof_kernel kernel, enum roof_numeric
     g->fit.rows = (int64_t)g->count;
 }
 
-/* Begins the fit of a group and chooses its parameters: of the stacks of the lender, the one whose
- * formula is nearest to rows that are left out, unless the plain one is nearer by a tenth: few rows
- * do not tell the two apart by less, and the lender's knows what the rows do not show. */
+/* Begins the fit of a group and chooses its parameters: of the stacks of the lender, the one with
+ * the smallest error on rows that are left out, unless the plain formula is better by a tenth. Few
+ * rows cannot show smaller differences, and the lender's formula also covers sizes that were not
+ * measured. */
 static unsigned choose_form(struct group *g, enum roof_kernel kernel, enum roof_numerics numerics,
                             const struct roof_measured *m, const struct roof_calibration *lender)
 {

@@ -6,7 +6,7 @@
 #include "measure/suite.h"
 #include "predict/calibration.h"
 
-/* A device has at most so many fits of its own. */
+/* The most fits that a measured device has. */
 #define ROOF_FITS_MAX 64
 
 struct roof_fits {
@@ -16,10 +16,10 @@ struct roof_fits {
 
 /*
  * Fits each kernel and pair of formats that was measured. A fit begins with that of the lender, or
- * with the plain formula at the device's own rates where there is none or where that is nearer, and
- * a parameter leaves its beginning only if that lowers the error on rows that are left out. Kernels
- * that were not measured are those of the lender. hardware is the measured device without a
- * calibration; lender may be NULL. Strings of the lender are borrowed.
+ * with the plain formula at the device's own rates if there is no lender or if that is closer. A
+ * parameter changes only if that lowers the error on rows that are left out. Kernels that were not
+ * measured are borrowed from the lender. hardware is the measured device without a calibration;
+ * lender may be NULL. Strings of the lender are borrowed.
  */
 enum roof_status roof_fit_measured(struct roof_fits *out, const struct roof_measured *measured,
                                    struct roof_hardware *hardware,

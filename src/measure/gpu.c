@@ -51,12 +51,12 @@ struct roof_bench {
     int64_t l3_bytes; /* of the cache behind the L2; 0: there is none */
     struct roof_gpu_kernels kernels;
     struct roof_gpu_vectors vectors;
-    struct roof_gpu_products products; /* its handle is NULL where the library is missing */
+    struct roof_gpu_products products; /* its handle is NULL if the library is missing */
     struct roof_error lacks;           /* says why */
     struct roof_cudnn cudnn;           /* in the same way */
     struct roof_error no_prefill;
     struct roof_gpu_group group;
-    struct roof_error alone;   /* says why several GPUs have no collectives; "": they do */
+    struct roof_error alone;   /* why several GPUs have no collectives; "": they do */
     struct roof_gpus *sensors; /* NULL where their library is missing */
     struct roof_error blind;   /* says why */
     enum roof_status free;     /* ROOF_OK: no other process computes on the device */
@@ -117,7 +117,7 @@ static void gpu_close(struct roof_bench *bench)
     }
 }
 
-/* Passes over a library that is missing, but not over a lack of memory. */
+/* Ignores a missing library, but not a lack of memory. */
 static enum roof_status unless_memory(enum roof_status status, struct roof_error *error)
 {
     return status == ROOF_MEMORY ? roof_no_memory(error) : ROOF_OK;
@@ -195,7 +195,7 @@ static enum roof_status fill(struct roof_bench *bench, const struct roof_meter_o
     bench->l3_bytes = backend->l3_bytes(&bench->gpu);
     /* Bandwidths need no sensors and no products. */
     TRY(unless_memory(backend->sensors(&bench->sensors, bench->gpu.bus, &bench->blind), error));
-    /* The driver counts this process, too, once it has a context. */
+    /* The driver also counts this process, once it has a context. */
     bench->free = bench->sensors == NULL || options->shared
                       ? ROOF_OK
                       : roof_gpus_check_free(bench->sensors, &bench->others);
@@ -334,7 +334,7 @@ static bool product_of(struct roof_gpu_shape *out, const struct roof_meter_task 
 {
     const struct roof_workload *const w = &task->workload;
     if (task->probe == ROOF_PROBE_MULTIPLY) {
-        /* Formats of 4 bits are so fast that a launch would show. */
+        /* Formats of 4 bits are so fast that the launch would matter. */
         const int64_t side = roof_precision_bits(task->format) < 8 ? 2 * PEAK_SIDE : PEAK_SIDE;
         *out = (struct roof_gpu_shape){task->format, 1, side, side, side};
         /* A product of fp32 runs on the vector unit. */
@@ -411,8 +411,8 @@ static void fill_piece(unsigned char *out, enum roof_precision format)
     }
 }
 
-/* Allocates the copies of a task and fills them: the first piece from the host, and then twice as
- * much each time from what is there. */
+/* Allocates the copies of a task and fills them: the first piece from the host, and then repeatedly
+ * as much again from the filled part. */
 static enum roof_status make_data(struct job *job, struct roof_bench *bench,
                                   enum roof_precision format, struct roof_error *error)
 {
@@ -434,8 +434,7 @@ static enum roof_status make_data(struct job *job, struct roof_bench *bench,
                                  (size_t)more);
         done += more;
     }
-    /* Copies on the device go on behind the host's back, in a stream that ours does not wait for.
-     */
+    /* Copies on the device are asynchronous, in a stream for which ours does not wait. */
     return status == ROOF_OK ? ROOF_GPU_STATUS(&bench->gpu, stream_synchronize, NULL) : status;
 }
 
@@ -453,9 +452,9 @@ static enum roof_status fill_scales(const struct roof_bench *bench, uint64_t ope
     return ROOF_OK;
 }
 
-/* Returns how many copies a task needs, so that a cold call touches no bytes of the cache, and each
- * of so many runs of a step (0: it is none) has its own. In a step the activations, and the keys
- * and values of a whole prompt, are those that operators before have just written. */
+/* Returns the number of copies that a task needs so that a cold call finds nothing in the cache,
+ * and so that each run of a step (0: not a step) has its own. In a step the operators before have
+ * just written the activations, and the keys and values of a whole prompt. */
 static int64_t copies_of(const struct roof_bench *bench, const struct roof_meter_task *task,
                          int64_t bytes, int64_t runs)
 {
@@ -476,7 +475,7 @@ static void gpu_end(struct roof_bench *bench)
     release(&bench->job, bench);
 }
 
-/* Returns where the data of a call is. */
+/* Returns the address of the data of a call. */
 static uint64_t data_of(const struct job *job, int64_t call)
 {
     return job->data + (uint64_t)(call % job->copies * job->stride);
@@ -571,7 +570,7 @@ static enum roof_status begin_kernel(struct job *job, double *amount, struct roo
     return make_data(job, bench, ROOF_PRECISION_FP32, error);
 }
 
-/* Prepares a task, or one that a step runs so often; runs is 0 where it is none of a step. */
+/* Prepares a task; runs is the number of times that a step runs it, or 0 outside a step. */
 static enum roof_status begin(struct job *job, double *amount, struct roof_bench *bench,
                               const struct roof_meter_task *task, int64_t runs,
                               struct roof_error *error)
@@ -636,7 +635,7 @@ static enum roof_gpu_start start_of(const struct job *job)
     return job->kind == JOB_ATTENTION ? ROOF_GPU_TWICE : ROOF_GPU_GATED;
 }
 
-/* Finds about how long the calls that are queued take. */
+/* Estimates the time of the queued calls. */
 static enum roof_status time_calls(double *seconds, struct roof_bench *bench,
                                    struct roof_error *error)
 {
@@ -650,7 +649,7 @@ static enum roof_status time_calls(double *seconds, struct roof_bench *bench,
     return status;
 }
 
-/* Makes the graph of as many calls as a sample needs, each copy the same number of times. */
+/* Makes the graph with the calls of a sample, in which each copy has the same number of calls. */
 static enum roof_status make_graph(struct job *job, struct roof_bench *bench,
                                    struct roof_error *error)
 {
@@ -689,7 +688,7 @@ static enum roof_status gpu_sample(double *seconds, struct roof_bench *bench,
 
 /* --- steps --------------------------------------------------------------------------------- */
 
-/* Returns the memory that is free, of the whole where the driver does not say. */
+/* Returns the free memory, or if the driver does not report it, the whole memory. */
 static double gpu_room(const struct roof_bench *bench)
 {
     size_t available = 0;
@@ -739,8 +738,8 @@ static enum roof_status gpu_step_begin(struct roof_bench *bench, const struct ro
     return status;
 }
 
-/* The step is one graph. Each part has a graph of its own, too: events within one would take as
- * long as short kernels. */
+/* The step is one graph. Each part also has its own graph, because events within a graph would take
+ * as long as short kernels. */
 static enum roof_status gpu_step_sample(double *seconds, double *each, struct roof_bench *bench,
                                         struct roof_error *error)
 {
@@ -754,7 +753,7 @@ static enum roof_status gpu_step_sample(double *seconds, double *each, struct ro
 
 /* --- sensors ------------------------------------------------------------------------------- */
 
-/* Reads the sensors; nothing is known where they are missing or fail. */
+/* Reads the sensors; the values are unknown if they are missing or fail. */
 static void read_sensors(struct roof_sample *out, const struct roof_bench *bench)
 {
     if (bench->sensors == NULL || roof_gpus_read(bench->sensors, out, 0, NULL) != ROOF_OK) {

@@ -151,7 +151,7 @@ void roof_cudnn_close(struct roof_cudnn *library)
 enum { RANK = 4 };
 
 /* The shapes of tensors. Queries, keys, values and results are stored token by token, with all
- * heads of a token together, as the product before them writes them. */
+ * heads of a token together, as written by the product before them. */
 enum form {
     FORM_QUERIES, /* rows of queries, columns of a head */
     FORM_KEYS,    /* of the transpose: rows of a head, columns of keys */
@@ -191,8 +191,8 @@ enum tensor {
     NONE = TENSORS
 };
 
-/* When a tensor and a step are part of the graph. Where a step is not, its result is its first
- * operand. */
+/* The condition under which a tensor and a step are part of the graph. If a step is not, its result
+ * is its first operand. */
 enum when { ALWAYS, CAUSAL, LONGER /* causal, with more keys than queries */ };
 
 static const struct {
@@ -455,7 +455,8 @@ static enum roof_status make_graph(struct cudnn_descriptor **out, struct roof_gp
 
 /* --- an attention -------------------------------------------------------------------------- */
 
-/* Kernels that cuDNN is asked to propose; the first that it can build is taken, as engines do. */
+/* The number of kernels that cuDNN is asked to propose; the first that it can build is used, as in
+ * engines. */
 #define PROPOSED 8
 
 #define CAPABILITY_MIN 80
@@ -525,7 +526,7 @@ static enum roof_status choose(struct roof_gpu_attention *a, struct cudnn_descri
     }
     CUDNN(a->library, cudnnBackendGetAttribute, heuristics, ENGINEHEUR_RESULTS, TYPE_DESCRIPTOR,
           PROPOSED, &found, proposed);
-    struct roof_error refusal; /* a kernel that is passed over is no failure of the caller's */
+    struct roof_error refusal; /* a kernel that cannot be built is not a failure of the call */
     enum roof_status status =
         roof_error_set(&refusal, ROOF_IO, "cuDNN has no kernel for this attention");
     for (int64_t i = 0; i < found && i < PROPOSED && status != ROOF_OK; i++) {

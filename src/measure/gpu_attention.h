@@ -39,8 +39,8 @@ struct roof_cudnn {
     struct cudnn_handle *handle;
 };
 
-/* Opens cuDNN for the stream of a started GPU. ROOF_IO says what is missing; the caller closes
- * *out, also then. */
+/* Opens cuDNN for the stream of a started GPU. The message of ROOF_IO names what is missing; the
+ * caller closes *out, even then. */
 enum roof_status roof_cudnn_open(struct roof_cudnn *out, const struct roof_gpu *gpu,
                                  struct roof_error *error);
 void roof_cudnn_close(struct roof_cudnn *library);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* How the backends for GPUs of NVIDIA and AMD differ; measure/gpu.c has what they share. */
+/* The differences between the backends for GPUs of NVIDIA and AMD; measure/gpu.c has the common
+ * part. */
 #ifndef ROOF_MEASURE_GPU_BACKEND_H
 #define ROOF_MEASURE_GPU_BACKEND_H
 
@@ -17,7 +18,7 @@ struct roof_gpu_backend {
      * out. The caller closes both, also after a failure. */
     enum roof_status (*load)(struct roof_gpu_kernels *kernels, struct roof_gpu_vectors *vectors,
                              const struct roof_gpu *gpu, struct roof_error *error);
-    /* Names the architecture as data/hardware does, by which calibrations are found. */
+    /* Names the architecture as in data/hardware; it determines the calibration. */
     void (*architecture)(char out[ROOF_METER_TEXT], const struct roof_gpu *gpu);
     /* Returns the bytes of the cache behind the L2; 0: there is none. */
     int64_t (*l3_bytes)(const struct roof_gpu *gpu);

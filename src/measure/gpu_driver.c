@@ -109,7 +109,7 @@ static enum roof_status find_device(struct roof_gpu *gpu, int64_t index, struct 
     return read_figures(gpu, error);
 }
 
-/* Makes the gate where the driver has it; without it the first kernel waits for the others to be
+/* Makes the gate if the driver has one; without it the first kernel waits until the others are
  * queued, which a graph of many hides. */
 static enum roof_status make_gate(struct roof_gpu *gpu, struct roof_error *error)
 {
@@ -121,7 +121,7 @@ static enum roof_status make_gate(struct roof_gpu *gpu, struct roof_error *error
     gpu->gate = memory;
     *gpu->gate = 0;
     ROOF_GPU_CALL(gpu, host_address, &gpu->gate_address, memory, 0);
-    /* Some systems have the function and no such waits. */
+    /* Some systems have the function but do not support such waits. */
     if (gpu->call.stream_wait(gpu->stream, gpu->gate_address, gpu->gates, WAIT_GREATER_EQUAL) !=
         0) {
         gpu->gate = NULL;
@@ -228,8 +228,8 @@ enum roof_status roof_gpu_time(double *seconds, struct roof_gpu *gpu, struct gpu
 {
     float milliseconds = 0;
     const enum roof_status status = queue(gpu, graph, start, error);
-    if (has_gate(gpu,
-                 start)) { /* it opens also after a failure: the stream must not wait for ever */
+    if (has_gate(gpu, start)) { /* it also opens after a failure, so that the stream does not wait
+                                   forever */
         gpu->gates++;
         atomic_thread_fence(memory_order_seq_cst);
         *(volatile uint32_t *)gpu->gate = gpu->gates;

@@ -112,7 +112,7 @@ struct roof_gpu {
     struct gpu_stream *stream;
     struct gpu_event *from; /* both sides of what is timed */
     struct gpu_event *until;
-    uint32_t *gate; /* memory of the host that the stream waits for; NULL: there are no waits */
+    uint32_t *gate; /* host memory on which the stream waits; NULL: waits are not supported */
     uint64_t gate_address; /* the device sees it here */
     uint32_t gates;        /* that were opened so far */
     char name[ROOF_GPU_NAME_MAX];
@@ -126,16 +126,16 @@ struct roof_gpu {
     double memory_bytes;
 };
 
-/* Finds a GPU by its number and reads its figures. ROOF_IO names what is missing or fails; the
- * caller closes *out with roof_gpu_close, also then. */
+/* Finds a GPU by its number and reads its figures. The message of ROOF_IO names what is missing or
+ * fails; the caller closes *out with roof_gpu_close, even then. */
 enum roof_status roof_gpu_find(struct roof_gpu *out, const struct roof_gpu_api *api, int64_t index,
                                struct roof_error *error);
 /* Makes the context and the stream of a found GPU, which is then the current one. */
 enum roof_status roof_gpu_enter(struct roof_gpu *gpu, struct roof_error *error);
-/* Makes the context of a found GPU and all that timing needs. From then on this process is one of
- * those that compute on the GPU. */
+/* Makes the context of a found GPU and everything for timing. From then on this process counts as
+ * one that computes on the GPU. */
 enum roof_status roof_gpu_start(struct roof_gpu *gpu, struct roof_error *error);
-/* Makes the context of a started GPU the one that calls of this thread are about. */
+/* Makes the context of a started GPU the current one of this thread. */
 enum roof_status roof_gpu_use(const struct roof_gpu *gpu, struct roof_error *error);
 void roof_gpu_close(struct roof_gpu *gpu);
 
@@ -175,8 +175,8 @@ static inline int64_t roof_gpu_aligned(int64_t bytes)
 /* Adds work to the stream. */
 typedef enum roof_status roof_gpu_work(void *context, struct roof_error *error);
 
-/* Runs work on the device. What is to become a graph runs by this first: the driver loads kernels
- * when they are used first, and may wait for the device to be idle then. */
+/* Runs work on the device. Work runs by this function before it becomes a graph, because the driver
+ * loads kernels at their first use, and may then wait until the device is idle. */
 enum roof_status roof_gpu_run(struct roof_gpu *gpu, roof_gpu_work *work, void *context,
                               struct roof_error *error);
 /* Captures work as a graph and runs it once. The caller releases *out (roof_gpu_release), also
@@ -185,18 +185,18 @@ enum roof_status roof_gpu_capture(struct gpu_graph_run **out, const struct roof_
                                   roof_gpu_work *work, void *context, struct roof_error *error);
 /* How a graph starts that is timed. */
 enum roof_gpu_start {
-    /* Behind a gate, which opens when all of it is queued. Nothing but a graph that has run is ever
-     * behind the gate, since a kernel that is loaded then would wait for it, and the gate for the
-     * kernel. */
+    /* It waits at a gate, which opens when everything is queued. Only a graph that has run may wait
+     * at the gate, because a kernel that is loaded then would wait for the gate, and the gate for
+     * the kernel. */
     ROOF_GPU_GATED,
-    /* Behind a first run of itself, during which the host queues it. Drivers that have no gate
-     * start all graphs so. */
+    /* It follows a first run of itself, during which the host queues it. Drivers without a gate
+     * start all graphs in this way. */
     ROOF_GPU_TWICE
 };
 /* Times a graph. */
 enum roof_status roof_gpu_time(double *seconds, struct roof_gpu *gpu, struct gpu_graph_run *graph,
                                enum roof_gpu_start start, struct roof_error *error);
-/* Returns how often roof_gpu_time runs a graph. */
+/* Returns the number of times that roof_gpu_time runs a graph. */
 int roof_gpu_runs(const struct roof_gpu *gpu, enum roof_gpu_start start);
 /* Releases a graph, which becomes NULL; there may be none. */
 void roof_gpu_release(const struct roof_gpu *gpu, struct gpu_graph_run **graph);

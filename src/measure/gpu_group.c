@@ -6,7 +6,7 @@
 /* ncclDataType_t and ncclRedOp_t of nccl.h 2.28.9 */
 enum { TYPE_FLOAT16 = 6, TYPE_BFLOAT16 = 9, OPERATION_SUM = 0 };
 
-/* A sample takes about as long as this, in seconds, and has so many collectives at most. */
+/* The approximate seconds of a sample, and its largest number of collectives. */
 #define SAMPLE_S 5e-3
 #define CALLS_MAX 200
 #define HALF 2 /* bytes */
@@ -150,7 +150,7 @@ void roof_gpu_group_end(struct roof_gpu_group *group, struct roof_gpu *gpu)
 {
     for (int i = 0; i < group->count; i++) {
         if (group->data[i] != 0) {
-            /* The address tells its device also where this fails. */
+            /* The address implies its device if this fails. */
             (void)roof_gpu_use(&group->member[i], NULL);
             (void)gpu->call.release(group->data[i]);
         }
@@ -194,7 +194,7 @@ static enum roof_status wait_for_all(const struct roof_gpu_group *group, struct 
     return ROOF_OK;
 }
 
-/* Times so many collectives, with one before them: the host queues them while that one runs. */
+/* Times a number of collectives after a first one, during which the host queues them. */
 static enum roof_status time_calls(double *seconds, struct roof_gpu_group *group,
                                    struct roof_gpu *gpu, int64_t calls, struct roof_error *error)
 {

@@ -31,11 +31,11 @@ struct roof_gpu_group {
     struct roof_library library;
     struct roof_nccl_calls call;
     int devices; /* that the driver has */
-    int present; /* of them that can take part; less than 2: there are no collectives */
+    int present; /* number of GPUs that can take part; less than 2: no collectives */
     int count;   /* of the group that is there; 0: none is */
     struct roof_gpu member[ROOF_GROUP_MAX]; /* the first is a copy of the one that is measured */
     struct nccl_comm *comm[ROOF_GROUP_MAX];
-    uint64_t data[ROOF_GROUP_MAX]; /* what is sent, and behind it what is received */
+    uint64_t data[ROOF_GROUP_MAX]; /* the data to send, followed by the received data */
     struct roof_workload workload;
     int64_t bytes; /* of the tensor */
     int64_t calls; /* of a sample; 0: unknown yet */
@@ -49,8 +49,8 @@ enum roof_status roof_gpu_group_open(struct roof_gpu_group *out, const struct ro
 /* Releases all; the GPU that is measured is the current one again. */
 void roof_gpu_group_close(struct roof_gpu_group *group, const struct roof_gpu *gpu);
 
-/* Finds the GPU at a place in a group: the one that is measured is at 0, and those behind it follow
- * in turn. */
+/* Finds the GPU at a place in a group: the measured one is at 0, and the following numbers come
+ * next, cyclically. */
 enum roof_status roof_gpu_group_device(int *out, const struct roof_gpu_group *group,
                                        const struct roof_gpu *gpu, int place,
                                        struct roof_error *error);

@@ -44,7 +44,7 @@ void roof_gpu_kernels_close(struct roof_gpu_kernels *kernels, const struct roof_
     *kernels = (struct roof_gpu_kernels){.module = NULL};
 }
 
-/* A launch moves so many bytes at least, so that its own time is a small part of it. */
+/* The least bytes of a launch, so that the launch itself is a small part of the time. */
 #define MOVED_BYTES ((int64_t)1 << 30)
 
 static int64_t vectors_of(enum roof_gpu_kernel kernel, int64_t bytes)

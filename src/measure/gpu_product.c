@@ -14,7 +14,7 @@
 /* The best of so many runs of each. */
 #define TRIES 3
 
-/* Scales stand in tiles of 128 rows and 4 blocks ("1D block scaling" in the documentation of
+/* Scales are stored in tiles of 128 rows and 4 blocks ("1D block scaling" in the documentation of
  * cuBLAS). */
 #define TILE_ROWS 128
 #define TILE_BLOCKS 4
@@ -160,7 +160,7 @@ static enum roof_status describe_scales(const struct roof_gpu_product *product,
 }
 
 /* Describes the product. out = inputs x weights^T by rows is out^T = weights x inputs^T by columns;
- * the weights, whose columns run along k, are transposed, which is what fp8 asks for. */
+ * the weights, whose columns run along k, are transposed, as fp8 requires. */
 static enum roof_status describe(struct roof_gpu_product *product, struct roof_error *error)
 {
     const struct roof_gpu_products *const library = product->library;
@@ -214,7 +214,7 @@ static enum roof_status run(void *context, struct roof_error *error)
     return roof_gpu_product_run(context, error);
 }
 
-/* Asks for candidates; a preference is needed for the question alone. */
+/* Asks for candidates; the preference is only needed here. */
 static enum roof_status propose(struct gpu_candidate *out, int *found,
                                 const struct roof_gpu_product *product,
                                 struct gpu_preference *preference, struct roof_error *error)
@@ -240,7 +240,7 @@ static enum roof_status propose(struct gpu_candidate *out, int *found,
                                 product->shape.m, product->shape.n, product->shape.k);
 }
 
-/* Finds the best time of a product with the candidate that it has, which is queued once. */
+/* Finds the best time of a product with its current candidate, which has been queued once. */
 static enum roof_status time_candidate(double *least_s, struct roof_gpu_product *product,
                                        struct roof_error *error)
 {
@@ -256,8 +256,8 @@ static enum roof_status time_candidate(double *least_s, struct roof_gpu_product 
     return status;
 }
 
-/* Keeps the candidate whose best run is the fastest; one that the library does not queue is passed
- * over. */
+/* Keeps the candidate whose best run is the fastest, and skips those that the library cannot queue.
+ */
 static enum roof_status choose(struct roof_gpu_product *product,
                                const struct gpu_candidate *candidates, int count,
                                struct roof_error *error)

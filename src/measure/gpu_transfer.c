@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "measure/cpu_job.h"
 
-/* So many floats are random, and the rest repeats them: no link compresses what it moves. */
+/* The number of random floats; the rest repeats them, because links do not compress data. */
 #define RANDOM_FLOATS ((size_t)1 << 18)
 
 bool roof_gpu_is_transfer(const struct roof_meter_task *task)

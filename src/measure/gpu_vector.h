@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Our own kernels for operators that are no products, in 16 bits: rows of activations, and the
+/* Our own kernels for operators other than products, in 16 bits: rows of activations, and the
  * attention of a decode step. */
 #ifndef ROOF_MEASURE_GPU_VECTOR_H
 #define ROOF_MEASURE_GPU_VECTOR_H

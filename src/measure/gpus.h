@@ -27,8 +27,8 @@ struct roof_gpus_driver {
     /* Both of the one GPU that is opened by its bus. Tells if it is divided; NULL: the driver does
      * not divide GPUs. */
     bool (*divided)(struct roof_gpus *gpus);
-    /* Counts the processes that compute on it, but for this one where the driver numbers them; 0
-     * where it does not tell. */
+    /* Counts the processes that compute on it, without this one if the driver has process numbers;
+     * 0 if it does not list them. */
     enum roof_status (*others)(struct roof_gpus *gpus, unsigned *out, struct roof_error *error);
 };
 extern const struct roof_gpus_driver roof_nvml;
@@ -61,9 +61,9 @@ enum roof_status roof_gpus_read(struct roof_gpus *gpus, struct roof_sample *out,
  * it cannot be read. */
 double roof_gpus_energy(struct roof_gpus *gpus);
 
-/* Refuses, with ROOF_IO, a GPU that is divided or that another process computes on, of the one that
- * was opened by its bus. Drivers list a process for a moment after its end: it is looked for again,
- * for up to 3 s. */
+/* Refuses, with ROOF_IO, the GPU that was opened by its bus if it is divided or if another process
+ * computes on it. Drivers list a process for a moment after its end, so the check is repeated for
+ * up to 3 s. */
 enum roof_status roof_gpus_check_free(struct roof_gpus *gpus, struct roof_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Measured rows beside predictions for them, by kernel. */
+/* Compares measured rows with predictions, by kernel. */
 #ifndef ROOF_MEASURE_JUDGE_H
 #define ROOF_MEASURE_JUDGE_H
 
@@ -12,7 +12,7 @@ struct roof_judged {
     enum roof_kernel kernel;
     enum roof_numerics numerics;
     int64_t rows;
-    int64_t noisy;   /* rows whose medians are not sure */
+    int64_t noisy;   /* rows with noisy medians */
     double error;    /* mean of |expected / measured - 1| */
     double of_bound; /* median of the bound over the measured time: 1 is at the roofline */
 };

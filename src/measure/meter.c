@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "base/quantity.h"
 
-/* The order is that in which a device is looked for when none is named. */
+/* This is the order in which a device is searched if none is named. */
 static const struct roof_meter *const meters[] = {&roof_meter_cuda, &roof_meter_hip,
                                                   &roof_meter_cpu};
 

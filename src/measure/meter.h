@@ -136,8 +136,8 @@ struct roof_meter {
      * missing. On success the caller closes *out. */
     enum roof_status (*open)(struct roof_bench **out, const struct roof_meter_options *options,
                              struct roof_error *error);
-    /* Refuses, with ROOF_IO, an opened device that others compute on or that is a part of one: its
-     * times would be theirs, too. NULL: the backend times what it runs itself. */
+    /* Refuses, with ROOF_IO, an opened device on which others compute or that is a part of one,
+     * because they would change its times. NULL: the backend times only its own work. */
     enum roof_status (*check)(const struct roof_bench *bench, struct roof_error *error);
     /* Describes the device; never fails, because open has found it. */
     void (*describe)(struct roof_meter_device *out, const struct roof_bench *bench);
@@ -151,8 +151,8 @@ struct roof_meter {
     /* Runs the task for 1 ms to 20 ms, or once if that takes longer; *seconds becomes the time of
      * one call. */
     enum roof_status (*sample)(double *seconds, struct roof_bench *bench, struct roof_error *error);
-    /* Returns the share of the last sample in which it waited, because others had the processors; 0
-     * where the time of the sample tells nothing of that. NULL: no others run there. */
+    /* Returns the share of the last sample in which it waited, because others used the processors;
+     * 0 if the time of the sample does not include that. NULL: no others run there. */
     double (*waited)(const struct roof_bench *bench);
     /* Releases what begin made. */
     void (*end)(struct roof_bench *bench);
@@ -171,7 +171,8 @@ struct roof_meter {
     /* Returns the seconds that the device worked for the last sample. NULL: energy is never known.
      */
     double (*busy)(const struct roof_bench *bench);
-    /* Returns the joules that the device has used since some moment; NAN if it does not count. */
+    /* Returns the joules that the device has used since a fixed moment; NAN if it has no counter.
+     */
     double (*energy)(struct roof_bench *bench);
     /* Releases all. Accepts NULL. */
     void (*close)(struct roof_bench *bench);
@@ -181,7 +182,7 @@ extern const struct roof_meter roof_meter_cuda;
 extern const struct roof_meter roof_meter_hip;
 extern const struct roof_meter roof_meter_cpu;
 
-/* Returns the backends, those tried first at the front: GPUs before the CPU. */
+/* Returns the backends in the order in which they are tried: GPUs before the CPU. */
 const struct roof_meter *const *roof_meters(size_t *count);
 
 /* Finds the backend of "cpu", "cuda" or "cuda:1", and the index behind the colon; ROOF_USAGE names

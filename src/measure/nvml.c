@@ -102,7 +102,7 @@ struct nvml_gpus {
     struct nvml_device *device[ROOF_GPUS_MAX];
 };
 
-/* Fails with what NVML says about a call; ROOF_OK where the call succeeded. */
+/* Fails with NVML's message about a call; ROOF_OK if the call succeeded. */
 static enum roof_status check(const struct nvml_gpus *gpus, int status, const char *call,
                               struct roof_error *error)
 {
@@ -113,8 +113,8 @@ static enum roof_status check(const struct nvml_gpus *gpus, int status, const ch
 
 /* --- values -------------------------------------------------------------------------------- */
 
-/* Tells if a value is there. A device that does not have it, or does not show it to this user, is
- * no failure: *status is ROOF_OK then. */
+/* Tells if a value is available. A device without it, or one that hides it from this user, is not a
+ * failure: *status is then ROOF_OK. */
 static bool got(enum roof_status *status, const struct nvml_gpus *gpus, int result,
                 const char *call, struct roof_error *error)
 {
@@ -294,7 +294,7 @@ static enum roof_status count_others(struct roof_gpus *gpus, unsigned *out,
     const struct nvml_gpus *const nvml = (const struct nvml_gpus *)gpus;
     (void)error;
     *out = 0;
-    /* Without room for the processes it says how many there are. */
+    /* Without room for the processes it returns their number. */
     if (nvml->call.nvmlDeviceGetComputeRunningProcesses_v3 != NULL &&
         nvml->call.nvmlDeviceGetComputeRunningProcesses_v3(nvml->device[0], out, NULL) !=
             NVML_ERROR_INSUFFICIENT_SIZE) {

@@ -44,7 +44,7 @@ static void add_row(struct equations *e, const struct roof_power_row *row)
     }
 }
 
-/* A pivot that shrinks to this share of what it was before the elimination tells nothing. */
+/* A pivot below this share of its value before the elimination is treated as zero. */
 #define PIVOT_MIN 1e-9
 
 /* Solves the equations by Gauss and Jordan. They are those of a sum of squares, so that the pivots
@@ -73,7 +73,7 @@ static bool solve(double out[UNKNOWNS_MAX], struct equations *e)
     return true;
 }
 
-/* Makes the constant power a number: what it explains of each equation goes to the right side. */
+/* Fixes the constant power: its part of each equation moves to the right side. */
 static void fix_constant(struct equations *e, double constant_w)
 {
     const int n = e->count;
@@ -127,8 +127,8 @@ static bool are_figures(const double *found, int count)
 }
 
 /* Finds the figures. Near its power limit a device lowers its clock, and with it the energy of all
- * work, so that a free fit can end in no figures: then the constant is what the idle device draws.
- */
+ * work, so that a free fit may have invalid figures; then the constant is the power of the idle
+ * device. */
 static bool find_figures(double out[UNKNOWNS_MAX], const struct equations *e, double idle_w)
 {
     struct equations work = *e;
@@ -182,7 +182,7 @@ void roof_power_fit(struct roof_power_term *out, const struct roof_power_row *ro
 #define RUN_MAX_S 4.0
 /* A run gets so much of its time; the rest warms up, and waits for the counter. */
 #define RUN_SHARE 0.7
-/* A run that a counter does not show within so many times its length is given up. */
+/* A run is given up if the counter does not move within this multiple of its length. */
 #define PATIENCE 3
 static const int64_t tokens[] = {256, 4096, 1};
 #define ROWS_MIN (2 + COUNT(tokens)) /* reading, fp32 and one format */
@@ -204,8 +204,8 @@ struct spell {
 };
 
 /* Samples the begun task until it was busy for so long, and then until the counter moves; returns
- * that reading. NAN: the counter stands still. While the counter is read the device waits, so that
- * it is read at the end alone. */
+ * that reading. NAN: the counter stands still. Reading the counter makes the device wait, so it is
+ * only read at the end. */
 static enum roof_status sample_until(double *joules, struct spell *spell, const struct power *p,
                                      double busy_s, struct roof_error *error)
 {

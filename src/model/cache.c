@@ -60,7 +60,9 @@ double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof
         for (int64_t i = 0; i < model->layers; i++) {
             layers += model->layer_class[i] == c;
         }
-        bytes += (double)layers * roof_kv_bytes(model, layer, scenario->common.formats.kv, 1, 1);
+        const double tokens = layer->crossed ? 0 : 1; /* keys of images do not grow with the text */
+        bytes +=
+            (double)layers * roof_kv_bytes(model, layer, scenario->common.formats.kv, 1, tokens);
         bytes +=
             layer->ratio == 0
                 ? 0
@@ -87,7 +89,8 @@ double roof_state_bytes(const struct roof_model *model, enum roof_precision inpu
     const struct roof_mixer *const x = &model->mixer;
     const int64_t share = x->heads / tp; /* heads of a device */
     const double heads = (double)share;
-    const double before = x->taps > 0 ? (double)(x->taps - 1) : 0; /* tokens that are kept */
+    const double before = x->taps > 0 ? (double)(x->taps - 1) : 0; /* number of tokens that are kept
+                                                                    */
     const double conv = before * (double)roof_mixer_channels(x, tp);
     return roof_tensor_bytes(x->state, heads * (double)x->key_dim * (double)x->value_dim, 0,
                              heads) +

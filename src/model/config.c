@@ -11,8 +11,8 @@
 
 /* --- the document -------------------------------------------------------------------------- */
 
-/* Checks that the models which are this one in other formats are named by their ids: a document
- * does not make its reader open files. */
+/* Checks that this model in other formats is named by ids, because a document must not make its
+ * reader open files. */
 static enum roof_status check_ids(const struct config *c, const roof_json_value *value)
 {
     static const char *const files[] = {".json", ".gguf", ".safetensors"};
@@ -30,7 +30,7 @@ static enum roof_status check_ids(const struct config *c, const roof_json_value 
     return ROOF_OK;
 }
 
-/* Reads what the registry says of a model. */
+/* Reads the registry's data of a model. */
 static enum roof_status read_about(struct config *c)
 {
     struct roof_model *const m = c->model;
@@ -80,15 +80,14 @@ static const roof_json_value *find_language_model(const roof_json_value *root)
 static void note_omissions(const struct config *c)
 {
     if (*c->model->notes != NULL) {
-        return; /* the registry says it in its own words */
+        return; /* the registry has its own notes */
     }
     if (c->model->predict_layers > 0) {
         roof_model_note_predictors(c->model);
     }
 }
 
-/* Refuses members that no prediction depends on, where their values show that the file is broken.
- */
+/* Refuses members that change no prediction if their values show that the file is broken. */
 static enum roof_status check_others(const struct config *c)
 {
     const roof_json_value *const activation = roof_config_member(c, "hidden_act");

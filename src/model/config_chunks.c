@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Llama 4: layers that rotate their heads attend within chunks of the sequence, every fourth layer
- * does neither; layers with experts stand between others whose MLP has a width of its own.
- * Source: huggingface/transformers, configuration_llama4.py and modeling_llama4.py.
+ * Llama 4: layers that rotate their heads attend within chunks of the sequence, and every fourth
+ * layer does neither. Dense layers, whose MLP has another width, may stand between layers with
+ * experts. Source: huggingface/transformers, configuration_llama4.py and modeling_llama4.py.
  */
 #include <inttypes.h>
 
@@ -10,7 +10,7 @@
 #include "model/config_parts.h"
 #include "model/model_make.h"
 
-/* The class sets these where a config leaves them out. */
+/* The class sets these if a config leaves them out. */
 enum { CHUNK = 8192, INTERVAL = 4, DENSE = 16384 };
 
 static enum roof_status read_size(int64_t *out, const struct config *c, const char *key,

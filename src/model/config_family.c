@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Families of models: what their class does and their config.json leaves out. */
+/* Families of models: details of their class that their config.json leaves out. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -107,6 +107,8 @@ static const struct family families[] = {
     {.type = "hunyuan"},
     {.type = "hunyuan_v1_dense", .flags = QK_NORM},
     {.type = "hunyuan_v1_moe", .flags = QK_NORM},
+    {.type = "mllama", .crossed = true},
+    {.type = "mllama_text_model", .crossed = true},
     {.type = "llama4", .flags = QK_NORM | CHUNKS},
     {.type = "llama4_text", .flags = QK_NORM | CHUNKS},
     {.type = "falcon_h1", .flags = BESIDE, .mixer = ROOF_MIXER_SSD},
@@ -165,8 +167,8 @@ enum roof_status roof_config_stranger(const struct config *c, const roof_json_va
     return roof_json_place_error(c->json, at, "", c->error, status);
 }
 
-/* Models of these types have layers, projections or shared parts that differ in ways that their
- * config does not say, or that no operator is made for. */
+/* Models of these types have layers, projections or shared parts that their config does not
+ * describe, or for which there is no operator. */
 static const struct {
     const char *type;
     const char *what; /* NULL: several details */
@@ -266,7 +268,7 @@ enum roof_status roof_config_check(const struct reading *r, const struct config 
 static void put_biases(struct roof_model *m, struct config *c)
 {
     const unsigned flags = c->family->flags;
-    /* attention_bias speaks of all four projections; classes differ in what is the default. */
+    /* attention_bias covers all four projections; classes have different defaults. */
     m->qkv_bias = roof_config_flag(c, "attention_bias", (flags & QKV_BIAS) != 0);
     m->o_bias =
         roof_config_flag(c, "attention_bias", (flags & O_BIAS) != 0) && (flags & NO_O_BIAS) == 0;
@@ -309,7 +311,7 @@ void roof_config_drop_predictors(struct reading *r, struct config *c)
     if (r->model.predict_layers > 0) {
         r->model.predict_layers = 0;
         if (*c->model->notes != NULL) {
-            return; /* the registry says it in its own words */
+            return; /* the registry has its own notes */
         }
         roof_model_note(c->model, "the layers for multi-token prediction (MTP) differ from the "
                                   "others and are not counted");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Keys of a config.json that no part reads. A key that is known to change the architecture is
- * refused with what it does; one that is known to change no shape is passed over. A key that is not
- * known is refused if its name speaks of layers or sizes and its value is more than a word, because
- * an answer without it may be wrong by a large factor; otherwise a note names it.
+ * Keys of a config.json that no part reads. A key that is known to change the architecture is an
+ * error, which describes its effect; one that is known to change no shape is ignored. An unknown
+ * key is an error if its name contains a word for layers or sizes and its value is more than a
+ * word, because an answer without it may be wrong by a large factor; otherwise a note names it.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "model/config_parts.h"
 #include "model/model_make.h"
 
-/* Keys that other parts read beside the sizes. */
+/* Keys that other parts read, in addition to the sizes. */
 static const char *const read_keys[] = {"attention_bias",
                                         "attn_output_gate",
                                         "enable_bias",
@@ -42,8 +42,8 @@ static const char *const read_keys[] = {"attention_bias",
                                         "use_sliding_window",
                                         "vision_config"};
 
-/* Keys that change no operator's shape: training, sampling, numerics, names, positions and the
- * towers that are not counted. A star stands for any characters. */
+/* Keys that change no operator's shape: training, sampling, numerics, names, positions and towers
+ * that are not counted. A star stands for any characters. */
 static const char *const harmless[] = {
     /* tokens and text */
     "*_token", "*_token_id", "*_token_ids", "*_token_index", "*_token_indices", "*tokenizer*",
@@ -98,7 +98,7 @@ static const char *const harmless[] = {
     "ps_version", "select_layer", "template", "system_message", "use_*_lora", "use_thumbnail",
     "projection_*", "ignore_index", "use_unified_vision_chunk"};
 
-/* Keys that are read where a family has layers with a state. */
+/* Keys that are read for families with layers that keep a state. */
 static const char *const state_keys[] = {"chunk_size",
                                          "conv_kernel",
                                          "expand",
@@ -123,7 +123,7 @@ static const char *const state_keys[] = {"chunk_size",
                                          "attn_layer_indices",
                                          "mlp_expansion_factor"};
 
-/* Keys that are read where a family has states of one kind alone. */
+/* Keys that are read for families with only one kind of state. */
 static const struct {
     enum roof_mixer_kind mixer;
     const char *key;
@@ -144,8 +144,8 @@ static const struct {
                   {ROOF_MIXER_KIMI_DELTA, "mla_use_output_gate"},
                   {ROOF_MIXER_SSD, "moe_latent_size"}};
 
-/* Keys that are read where a family has KV heads of its own in layers with a window, or that change
- * no shape there. */
+/* Keys that are read for families whose windowed layers have their own number of KV heads, or that
+ * change no shape in them. */
 static const char *const window_keys[] = {"hybrid_layer_pattern",
                                           "swa_num_key_value_heads",
                                           "swa_num_attention_heads",
@@ -157,16 +157,17 @@ static const char *const window_keys[] = {"hybrid_layer_pattern",
                                           "attention_chunk_size",
                                           "attention_projection_layout"};
 
-/* Keys that are read where a family has layers that attend within chunks. */
+/* Keys that are read for families with layers that attend within chunks. */
 static const char *const chunk_keys[] = {"attention_chunk_size", "intermediate_size_mlp",
                                          "moe_layers", "no_rope_layers", "no_rope_layer_interval"};
 
-/* Keys that are read where a layer of the config is two, or that change no shape there. */
+/* Keys that are read for families in which a layer of the config is two, or that change no shape in
+ * them. */
 static const char *const doubled_keys[] = {"zero_expert_num", "zero_expert_type", "mla_scale_*",
                                            "attention_method", "qk_head_dim"};
 
-/* Keys that are read where the residual has streams that layers predict, or that change no shape
- * there: which activations of an MLP become 0 does not make its product smaller. */
+/* Keys that are read for families whose residual has streams that layers predict, or that change no
+ * shape in them: zero activations of an MLP do not make its product smaller. */
 static const char *const altup_keys[] = {"altup_*",
                                          "laurel_rank",
                                          "activation_sparsity_pattern",
@@ -174,7 +175,7 @@ static const char *const altup_keys[] = {"altup_*",
                                          "hidden_size_per_layer_input",
                                          "vocab_size_per_layer_input"};
 
-/* Keys that change the architecture, with what they do. */
+/* Keys that change the architecture, with their effect. */
 static const struct architecture {
     const char *key;
     const char *what;
@@ -216,18 +217,18 @@ static const struct architecture {
                     {"encoder_layers", "it has an encoder"},
                     {"num_encoder_layers", "it has an encoder"}};
 
-/* Parts of names that speak of layers and sizes. */
+/* Words in the names of keys for layers and sizes. */
 static const char *const words[] = {
     "attention", "attn",   "block", "compress", "conv",   "dim",     "expert", "head",
     "hidden",    "hybrid", "index", "interval", "kernel", "latent",  "layer",  "linear",
     "lora",      "mamba",  "moe",   "num_",     "n_",     "pattern", "rank",   "recurrent",
     "share",     "size",   "span",  "sparse",   "ssm",    "state",   "topk",   "window"};
 
-/* Tells whether a name is that of a pattern in which a star stands for any characters. */
+/* Tells whether a name matches a pattern in which a star stands for any characters. */
 static bool matches(const char *pattern, const char *name)
 {
     const char *star = NULL;  /* the last one seen */
-    const char *after = NULL; /* the name behind what it stands for */
+    const char *after = NULL; /* the rest of the name after the text that the star matches */
     while (*name != '\0') {
         if (*pattern == '*') {
             star = pattern++;
@@ -271,6 +272,7 @@ static bool passes(const struct config *c, const char *key)
     if (roof_config_is_size(key) || roof_config_own_key(c, key) ||
         ((c->family->flags & OWN_WINDOWS) != 0 &&
          roof_config_key_in(key, window_keys, COUNT(window_keys))) ||
+        (c->family->crossed && strcmp(key, "cross_attention_layers") == 0) ||
         (c->family->altup && roof_config_key_in(key, altup_keys, COUNT(altup_keys))) ||
         (c->family->doubled && roof_config_key_in(key, doubled_keys, COUNT(doubled_keys))) ||
         ((c->family->flags & CHUNKS) != 0 &&
@@ -302,7 +304,7 @@ bool roof_config_says_nothing(const roof_json_value *value)
     return text == NULL && roof_json_count(value) == 0;
 }
 
-/* Tells whether a key speaks of something that another key of the config turns off. */
+/* Tells whether a key belongs to a feature that another key of the config turns off. */
 static bool turned_off(const struct config *c, const char *key)
 {
     bool flag = true;
@@ -310,7 +312,7 @@ static bool turned_off(const struct config *c, const char *key)
            roof_json_boolean(&flag, roof_config_member(c, "use_cla")) && !flag;
 }
 
-/* Tells whether a list of kinds of attention says that all layers have the usual one. */
+/* Tells whether a list of kinds of attention has the usual one for all layers. */
 static bool all_ones(const char *key, const roof_json_value *value)
 {
     const roof_json_value *item = roof_json_first(value);
@@ -331,7 +333,7 @@ static bool speaks_of_layers(const char *key)
     return false;
 }
 
-/* Refuses a member, notes it in *unknown, or passes over it. */
+/* Refuses a member, notes it in *unknown, or ignores it. */
 static enum roof_status check_member(struct roof_text *unknown, const struct config *c,
                                      const roof_json_value *member)
 {

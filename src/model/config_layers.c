@@ -46,7 +46,7 @@ static enum roof_status read_layer_types(struct roof_layer *layer, const struct 
 
 /* --- windows with KV heads of their own (MiMo-V2) ------------------------------------------ */
 
-/* Refuses sizes of layers with a window that are other than those of all layers. */
+/* Refuses sizes of windowed layers that differ from those of other layers. */
 static enum roof_status check_window_sizes(const struct roof_model *m, const struct config *c)
 {
     const struct {
@@ -69,7 +69,7 @@ static enum roof_status check_window_sizes(const struct roof_model *m, const str
     return ROOF_OK;
 }
 
-/* Reads which layers have a window, a 1 for each of them, and what else is different there. */
+/* Reads the layers with a window, a 1 for each, and the other sizes that differ in them. */
 static enum roof_status read_own_windows(struct roof_layer *layer, struct reading *r,
                                          struct config *c)
 {
@@ -208,7 +208,7 @@ static enum roof_status read_experts(struct roof_layer *layer, struct reading *r
     const int64_t group = m->expert_groups > 0 ? m->experts / m->expert_groups : 0;
     if (m->expert_groups < 2 || m->group_topk == 0 || m->experts % m->expert_groups != 0 ||
         m->group_topk >= m->expert_groups || m->group_topk * group < m->top_k) {
-        m->expert_groups = m->group_topk = 0; /* a choice that does not limit anything */
+        m->expert_groups = m->group_topk = 0; /* a choice that excludes nothing */
     }
     if (m->expert_intermediate == 0) {
         m->expert_intermediate = m->intermediate;
@@ -227,7 +227,7 @@ static enum roof_status read_experts(struct roof_layer *layer, struct reading *r
     return read_dense_layers(layer, m, c);
 }
 
-/* Reads the layers, one by one, and puts all that was read into the model. */
+/* Reads the layers, one by one, and puts the results into the model. */
 static enum roof_status put_layers(struct roof_layer *layer, struct reading *r, struct config *c)
 {
     roof_layers_clear(layer, r->model.layers);
@@ -241,6 +241,8 @@ static enum roof_status put_layers(struct roof_layer *layer, struct reading *r, 
         TRY(roof_config_gemma4(layer, r, c));
     } else if (c->family->altup) {
         TRY(roof_config_gemma3n(layer, r, c));
+    } else if (c->family->crossed) {
+        TRY(roof_config_crossed(layer, r, c));
     } else if ((c->family->flags & HEAD_LISTS) != 0) {
         TRY(roof_config_head_lists(layer, r, c));
     }

@@ -8,7 +8,7 @@
 #include "model/config_parts.h"
 #include "model/model_make.h"
 
-/* Gives a layer what a word of the lists of layers says; false for another word. */
+/* Sets the kind of a layer by a word of the lists of layers; false for an unknown word. */
 bool roof_config_layer_word(struct roof_layer *layer, const struct config *c, const char *word)
 {
     static const struct {
@@ -19,7 +19,7 @@ bool roof_config_layer_word(struct roof_layer *layer, const struct config *c, co
                  {"deepseek_sparse_attention", false, true, true, true},
                  {"linear_attention", true, false, true, true},
                  {"mamba", true, false, true, true}};
-    /* In a layer of Nemotron-H there is one part alone. */
+    /* A layer of Nemotron-H has only one part. */
     static const struct {
         const char *word;
         bool stateful, attention, mlp, moe;
@@ -58,9 +58,9 @@ static enum roof_status read_kimi_layers(struct roof_layer *layer, const struct 
     return ROOF_OK;
 }
 
-/* Reads what Kimi-K3 adds: gates, a norm of what experts work on, and blocks of layers whose sums
- * the later ones mix. A layer mixes before attention, and after that keeps the sum if it begins a
- * block. Source: NVIDIA/TensorRT-LLM, _torch/models/modeling_kimi_linear.py. */
+/* Reads the additions of Kimi-K3: gates, a norm of the latent of the experts, and blocks of layers
+ * whose sums later ones mix. A layer mixes before attention, and after that keeps the sum if it
+ * begins a block. Source: NVIDIA/TensorRT-LLM, _torch/models/modeling_kimi_linear.py. */
 static enum roof_status read_kimi_k3(struct roof_layer *layer, struct roof_model *m,
                                      struct config *c)
 {
@@ -198,7 +198,7 @@ enum roof_status roof_config_mixer(struct roof_layer *layer, struct reading *r, 
 
 /* --- sizes --------------------------------------------------------------------------------- */
 
-/* Reads the format of the state, which is fp32 unless the config says otherwise. */
+/* Reads the format of the state, which is fp32 unless the config has another. */
 static enum roof_status read_state_format(struct roof_mixer *x, const struct config *c)
 {
     static const char *const keys[] = {"mamba_ssm_dtype", "mamba_ssm_cache_dtype"};
@@ -225,8 +225,8 @@ static enum roof_status read_state_format(struct roof_mixer *x, const struct con
 }
 
 /*
- * Fills in what follows for states of two kinds from the other sizes. Engines keep these states in
- * the model's format: huggingface/transformers, modeling_minimax.py and modeling_jamba.py; vLLM,
+ * Fills in the sizes of two kinds of states that follow from other sizes. Engines keep these states
+ * in the model's format: huggingface/transformers, modeling_minimax.py and modeling_jamba.py; vLLM,
  * model_executor/layers/mamba/mamba_utils.py (MambaStateDtypeCalculator).
  */
 static void put_kind(struct roof_model *m, const struct reading *r)

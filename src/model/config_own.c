@@ -13,7 +13,7 @@
 
 #define SIZE_MAX_VALUE 1000000000
 
-/* Keys that a family with layers of their own sizes reads, or that change no shape there. */
+/* Keys that are read for families whose layers differ in size, or that change no shape in them. */
 static const struct {
     unsigned flag;
     const char *key;
@@ -65,7 +65,7 @@ static enum roof_status read_size(int64_t *out, const struct config *c, const ch
     return value == NULL ? ROOF_OK : roof_config_integer(out, c, value, key, min, SIZE_MAX_VALUE);
 }
 
-/* Returns a list with an item for each layer; NULL where it is another value. */
+/* Returns a list with an item for each layer; NULL for any other value. */
 static const roof_json_value *list_of_layers(const struct config *c, const char *key,
                                              int64_t layers)
 {
@@ -253,8 +253,8 @@ enum roof_status roof_config_blocks(struct roof_layer *layer, struct reading *r,
 
 /* --- DeepSeek-V4 --------------------------------------------------------------------------- */
 
-/* Reads how many tokens become a compressed key in each layer; layers for multi-token prediction
- * may have numbers, too. */
+/* Reads the number of tokens of a compressed key in each layer; layers for multi-token prediction
+ * may also have numbers. */
 static enum roof_status read_ratios(struct roof_layer *layer, const struct roof_model *m,
                                     const struct config *c)
 {
@@ -299,8 +299,9 @@ enum roof_status roof_config_compressed(struct roof_layer *layer, struct reading
 
 /* --- LongCat-Flash ------------------------------------------------------------------------- */
 
-/* Reads the experts that compute nothing: a token chooses among all, and computes with as many of
- * the others as their share says. Source: huggingface/transformers, modular_longcat_flash.py. */
+/* Reads the number of experts that compute nothing: a token chooses among all experts, and the
+ * share of the others determines how many compute. Source: huggingface/transformers,
+ * modular_longcat_flash.py. */
 static enum roof_status read_zero_experts(struct roof_model *m, const struct config *c)
 {
     const roof_json_value *const type = roof_config_member(c, "zero_expert_type");
@@ -331,7 +332,7 @@ enum roof_status roof_config_doubled(struct roof_layer *layer, struct reading *r
     for (int64_t i = 1; i < m->layers; i += 2) {
         layer[i].moe = false;
     }
-    m->shared_intermediate = m->intermediate; /* the dense MLP beside the experts */
+    m->shared_intermediate = m->intermediate; /* the dense MLP parallel to the experts */
     return read_zero_experts(m, c);
 }
 
@@ -379,6 +380,34 @@ static enum roof_status read_mlp_types(struct roof_layer *layer, const struct ro
     }
     return ROOF_OK;
 }
+
+/* --- layers that attend to images (Llama 3.2 Vision) --------------------------------------- */
+
+/* The embedding of its class has so many rows more than the vocabulary, one of which is that of an
+ * image: huggingface/transformers, modeling_mllama.py (MllamaTextModel). */
+#define CROSSED_ROWS 8
+
+enum roof_status roof_config_crossed(struct roof_layer *layer, struct reading *r,
+                                     const struct config *c)
+{
+    static const char key[] = "cross_attention_layers";
+    struct roof_model *const m = &r->model;
+    const roof_json_value *const list = roof_config_member(c, key);
+    if (!roof_json_is_array(list) || roof_json_count(list) == 0) {
+        return roof_json_error(c->json, list == NULL ? c->text : list, c->error,
+                               "%s must be an array with the numbers of layers", key);
+    }
+    for (const roof_json_value *item = roof_json_first(list); item != NULL;
+         item = roof_json_next(item)) {
+        int64_t i = 0;
+        TRY(roof_config_integer(&i, c, item, key, 0, m->layers - 1));
+        layer[i].crossed = layer[i].no_rope = true;
+    }
+    m->extra_rows = CROSSED_ROWS;
+    return ROOF_OK;
+}
+
+/* --- heads and MLPs by lists (Laguna) ------------------------------------------------------ */
 
 /* Tells whether a value says that there is a gate for each head. */
 static bool gates_heads(const roof_json_value *value)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How a config.json is read, in parts: its values, sizes, family, layers, and keys that no part
- * knows. config.h is the reader.
+ * The parts of the reader of config.json (config.h): its values, sizes, family, layers, and unknown
+ * keys.
  */
 #ifndef ROOF_MODEL_CONFIG_PARTS_H
 #define ROOF_MODEL_CONFIG_PARTS_H
@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "model/model.h"
 
-/* Model classes of the transformers library do these things without saying so in their config. */
+/* Features of model classes of the transformers library that their config does not have. */
 enum {
     QKV_BIAS = 1 << 0,
     O_BIAS = 1 << 1,
@@ -36,16 +36,17 @@ enum {
     QUARTER_ROPE = 1 << 18, /* a quarter of each head is rotated */
     NO_ROPE = 1 << 19,
     ONE_PART = 1 << 20,     /* a layer is attention, or a state, or an MLP */
-    BESIDE = 1 << 21,       /* a state beside attention in each layer */
+    BESIDE = 1 << 21,       /* a state parallel to attention in each layer */
     WIDE_QK_NORM = 1 << 22, /* one norm over all heads of Q, and of K */
-    POST_ONLY = 1 << 23,    /* norms behind attention and MLP alone */
-    OWN_WINDOWS = 1 << 24, /* layers with a window have KV heads of their own, and V its own size */
-    CHUNKS = 1 << 25,      /* layers attend within chunks, and MLPs have two widths (Llama 4) */
-    GEMMA4 = 1 << 26,      /* layers without a window have heads of another size (Gemma 4) */
-    HEAD_LISTS = 1 << 27,  /* layers differ in their heads, each with a gate (Laguna) */
-    BLOCKS = 1 << 29,      /* a query sees chosen blocks of keys (MiniMax-M3) */
-    NO_O_BIAS = 1 << 30,   /* attention_bias speaks of Q, K and V alone */
-    COMPRESSED = 1 << 28,  /* keys are compressed, and the residual has streams (DeepSeek-V4) */
+    POST_ONLY = 1 << 23,    /* norms only after attention and MLP */
+    OWN_WINDOWS = 1 << 24,  /* layers with a window have another number of KV heads, and V another
+                               size than K */
+    CHUNKS = 1 << 25,       /* layers attend within chunks, and MLPs have two widths (Llama 4) */
+    GEMMA4 = 1 << 26,       /* layers without a window have heads of another size (Gemma 4) */
+    HEAD_LISTS = 1 << 27,   /* layers differ in their heads, each with a gate (Laguna) */
+    BLOCKS = 1 << 29,       /* a query sees chosen blocks of keys (MiniMax-M3) */
+    NO_O_BIAS = 1 << 30,    /* attention_bias covers only Q, K and V */
+    COMPRESSED = 1 << 28,   /* keys are compressed, and the residual has streams (DeepSeek-V4) */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
 
@@ -56,6 +57,7 @@ struct family {
     int position_offset; /* rows of the table beyond max_position_embeddings */
     enum roof_mixer_kind mixer;
     bool altup;   /* the residual has streams that layers predict (Gemma 3n) */
+    bool crossed; /* some layers attend to images (Llama 3.2 Vision) */
     bool doubled; /* a layer of the config is two, of which the first has experts, too (LongCat) */
 };
 
@@ -71,7 +73,7 @@ struct extra {
     int64_t interval;         /* every n-th layer has attention, the others a state */
     int64_t last_moe;         /* the last layer that may have experts; -1 or 0: the last of all */
     int64_t rotary_dim;       /* elements of a head that are rotated; 0: by their fraction */
-    int64_t attention_period; /* layers with attention: the offset, and every period behind it */
+    int64_t attention_period; /* layers with attention: the offset, and every period after it */
     int64_t attention_offset;
     int64_t expert_period; /* layers with experts */
     int64_t expert_offset;
@@ -96,7 +98,7 @@ struct config {
     struct roof_error *error;
     const struct family *family;
     const roof_json_value *stranger; /* a model_type that no family has; NULL: one has it */
-    const roof_json_value *no_flag;  /* the first value that should be true or false */
+    const roof_json_value *no_flag;  /* the first value that is not a boolean but should be */
 };
 
 /* --- values -------------------------------------------------------------------------------- */
@@ -108,8 +110,8 @@ bool roof_config_has(const struct config *c, const char *key);
 enum roof_status roof_config_integer(int64_t *out, const struct config *c,
                                      const roof_json_value *value, const char *name, int64_t min,
                                      int64_t max);
-/* Reads a flag of the config; a class does otherwise when its config says nothing. The first value
- * that is no flag is remembered, and refused later. */
+/* Reads a flag of the config; without the key the default of the class holds. The first value that
+ * is not a flag is remembered, and refused later. */
 bool roof_config_flag(struct config *c, const char *key, bool otherwise);
 
 /* --- parts --------------------------------------------------------------------------------- */
@@ -122,23 +124,23 @@ bool roof_config_has_size(const struct config *c, size_t offset);
 bool roof_config_is_size(const char *key);
 
 enum roof_status roof_config_family(struct config *c);
-/* Refuses a config of an unknown model_type for what a key does, and names families like it. */
+/* Refuses a config of an unknown model_type because of a key, and names similar families. */
 enum roof_status roof_config_stranger(const struct config *c, const roof_json_value *at,
                                       const char *key, const char *what);
-/* Takes a config of an unknown model_type for a decoder like Llama, with a note, if its keys are
+/* Reads a config of an unknown model_type as a decoder like Llama, with a note, if its keys are
  * those of a plain decoder; refuses any other. */
 enum roof_status roof_config_plain(const struct reading *r, const struct config *c);
 /* Refuses models that are not decoders of attention and MLP layers. */
 enum roof_status roof_config_refuse(struct config *c);
 enum roof_status roof_config_check(const struct reading *r, const struct config *c);
-/* Puts in what follows from the family, and the flags of the config that say otherwise. */
+/* Sets the details that follow from the family, and the flags of the config that override them. */
 void roof_config_architecture(struct roof_model *m, struct config *c);
 enum roof_status roof_config_positions(struct roof_model *m, const struct config *c);
 enum roof_status roof_config_rotary(double *out, const struct config *c);
 void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
                             const struct reading *reading);
 
-/* Reads the layers, one by one, and puts all that was read into the model. */
+/* Reads the layers, one by one, and puts the results into the model. */
 enum roof_status roof_config_layers(struct reading *r, struct config *c);
 
 /* Reads the vision encoder into the model, or notes that it is not counted. */
@@ -153,13 +155,13 @@ void roof_config_drop_predictors(struct reading *r, struct config *c);
 /* Reads which layers attend within chunks, and the widths of MLPs and experts. */
 enum roof_status roof_config_chunks(struct roof_layer *layer, struct reading *r,
                                     const struct config *c);
-/* Puts experts into the layers that moe_layers names, where a config has it. */
+/* Puts experts into the layers that moe_layers names, if a config has it. */
 enum roof_status roof_config_chunk_experts(struct roof_layer *layer, const struct roof_model *m,
                                            const struct config *c);
 
-/* Tells whether a key is read where layers have sizes of their own, in the family of a config. */
+/* Tells whether a key is read for the family of a config, if its layers differ in size. */
 bool roof_config_own_key(const struct config *c, const char *key);
-/* Each reads the sizes that layers have of their own in a family: DeepSeek-V4, Gemma 4, Laguna. */
+/* Each reads the sizes that differ between layers in a family: DeepSeek-V4, Gemma 4, Laguna. */
 enum roof_status roof_config_compressed(struct roof_layer *layer, struct reading *r,
                                         struct config *c);
 enum roof_status roof_config_blocks(struct roof_layer *layer, struct reading *r, struct config *c);
@@ -168,16 +170,19 @@ enum roof_status roof_config_gemma3n(struct roof_layer *layer, struct reading *r
                                      const struct config *c);
 enum roof_status roof_config_head_lists(struct roof_layer *layer, struct reading *r,
                                         const struct config *c);
+/* Reads which layers attend to images. */
+enum roof_status roof_config_crossed(struct roof_layer *layer, struct reading *r,
+                                     const struct config *c);
 /* Reads the experts of a family whose layers are two each. */
 enum roof_status roof_config_doubled(struct roof_layer *layer, struct reading *r,
                                      const struct config *c);
-/* Takes experts away from layers that such a family says to be dense. */
+/* Takes experts away from the dense layers of such a family. */
 enum roof_status roof_config_own_experts(struct roof_layer *layer, const struct roof_model *m,
                                          const struct config *c);
 
-/* Tells which layers have a state, where no list of types does. */
+/* Finds the layers with a state, if no list of types has them. */
 enum roof_status roof_config_mixer(struct roof_layer *layer, struct reading *r, struct config *c);
-/* Gives a layer what a word of a list of layers says; false for a word that is not known. */
+/* Sets the kind of a layer by a word of a list of layers; false for an unknown word. */
 bool roof_config_layer_word(struct roof_layer *layer, const struct config *c, const char *word);
 /* Fills in and checks the sizes of the state. */
 enum roof_status roof_config_mixer_sizes(struct roof_model *m, const struct reading *r,
@@ -185,7 +190,7 @@ enum roof_status roof_config_mixer_sizes(struct roof_model *m, const struct read
 
 /* Tells whether a key is one of count patterns, in which a star stands for any characters. */
 bool roof_config_key_in(const char *key, const char *const *patterns, size_t count);
-/* Tells whether a value says that there is nothing: null, false, 0, or an empty text or list. */
+/* Tells whether a value means nothing: null, false, 0, or an empty text or list. */
 bool roof_config_says_nothing(const roof_json_value *value);
 /* Refuses a key that changes the architecture and that no part reads; notes a key whose meaning is
  * unknown. */

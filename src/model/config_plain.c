@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Configs of a model_type that no family has. Such a config is read as that of a decoder like Llama
- * if nothing in it speaks of more: all its keys are those that such decoders have, the activation
- * is one of gated MLPs, and the norm is RMSNorm. What its class may still do in silence is biases
- * and norms, which are a small part of the weights. Any other config is refused, because an answer
- * may be wrong by a large factor.
+ * Configs of a model_type that no family has. Such a config is read as a decoder like Llama if it
+ * has no sign of another architecture: such decoders have all of its keys, the activation is one of
+ * gated MLPs, and the norm is RMSNorm. Its class may still have other biases and norms, which are a
+ * small part of the weights. Any other config is refused, because an answer may be wrong by a large
+ * factor.
  */
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static enum roof_status check_keys(const struct config *c)
     return ROOF_OK;
 }
 
-/* Reasons to doubt that the layers are like Llama's, and where the first one stands. */
+/* Reasons to doubt that the layers are like Llama's, and the place of the first one. */
 struct doubts {
     char text[192];
     const roof_json_value *at;
@@ -88,7 +88,7 @@ static void add_doubt(struct doubts *d, const roof_json_value *at, const char *r
     d->at = d->at == NULL ? at : d->at;
 }
 
-/* Checks what tells that the layers are like Llama's. */
+/* Checks the signs that the layers are like Llama's. */
 static enum roof_status check_layers(const struct reading *r, const struct config *c)
 {
     const roof_json_value *const activation = roof_config_member(c, "hidden_act");
@@ -108,7 +108,7 @@ static enum roof_status check_layers(const struct reading *r, const struct confi
         add_doubt(&doubts, c->text, "rms_norm_eps is missing");
     }
     if (asked != NULL && !roof_json_boolean(&windows, asked)) {
-        windows = true; /* what it is instead is refused by the reader of layers */
+        windows = true; /* the reader of layers refuses other values */
     }
     if (windows && r->model.window > 0 && roof_config_member(c, "layer_types") == NULL) {
         add_doubt(

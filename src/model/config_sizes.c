@@ -15,7 +15,7 @@
 #define SIZE_MAX_VALUE 1000000000
 
 static const struct key {
-    size_t offset; /* into the model, or behind it into struct extra */
+    size_t offset; /* into the model, or if beyond it into struct extra */
     bool required;
     int64_t min;
     int64_t max;
@@ -250,7 +250,7 @@ static const roof_json_value *find_contradiction(const struct config *c, const s
     return NULL;
 }
 
-/* Returns the number that all layers have, where a list has one for each; NULL if it has not. */
+/* Returns the number that all layers have, if a list has the same for each; else NULL. */
 static const roof_json_value *of_all_layers(const roof_json_value *list, int64_t layers)
 {
     const roof_json_value *const first = roof_json_first(list);
@@ -298,7 +298,8 @@ static enum roof_status read_key(int64_t *out, const struct config *c, const str
                                            roof_json_key(other), name, *out);
 }
 
-/* Reads the layers of a family whose num_layers are two each; num_hidden_layers counts them all. */
+/* Reads the number of layers of a family whose num_layers counts pairs; num_hidden_layers counts
+ * all. */
 static enum roof_status read_doubled(int64_t *out, const struct config *c)
 {
     const roof_json_value *const halves = roof_config_member(c, "num_layers");
@@ -319,8 +320,8 @@ static enum roof_status read_doubled(int64_t *out, const struct config *c)
     return ROOF_OK;
 }
 
-/* Returns how many layers a config lists, where the class counts them by its list (Nemotron-H); 0
- * otherwise. */
+/* Returns the number of layers that a config lists, if the class counts them by its list
+ * (Nemotron-H); else 0. */
 static int64_t listed_layers(const struct config *c)
 {
     const char *const letters = roof_json_string(roof_config_member(c, "hybrid_override_pattern"));

@@ -15,6 +15,7 @@ static const char *const known_keys[] = {"*_act",
                                          "*drop*",
                                          "*dtype",
                                          "attention_bias",
+                                         "attention_heads",
                                          "attn_implementation",
                                          "deepstack_visual_indexes",
                                          "default_output_length", /* tokens of an image, at most */
@@ -24,12 +25,18 @@ static const char *const known_keys[] = {"*_act",
                                          "global_head_dim",
                                          "head_dim",
                                          "hidden_size",
+                                         "id2label",
                                          "image_size",
                                          "img_token_compression_config",
                                          "init_pos_emb_*",
+                                         "intermediate_layers_indices",
                                          "intermediate_size",
                                          "interpolation_*",
+                                         "label2id",
                                          "layer_scale_init_value",
+                                         "length_penalty", /* what a class writes for all models */
+                                         "max_length",
+                                         "max_num_tiles",
                                          "max_position_embeddings",
                                          "merge_kernel_size",
                                          "merge_type",
@@ -48,6 +55,7 @@ static const char *const known_keys[] = {"*_act",
                                          "qkv_bias",
                                          "spatial_merge_size",
                                          "spatial_patch_size",
+                                         "supported_aspect_ratios",
                                          "standardize", /* a factor and a summand of each element */
                                          "temporal_patch_size",
                                          "text_hidden_size",
@@ -66,14 +74,24 @@ static const char *const known_keys[] = {"*_act",
                                          "model_type",
                                          "multi_modal_projector_bias",
                                          "num_attention_heads",
+                                         "num_beam*",
                                          "num_channels",
+                                         "num_global_layers",
                                          "num_heads",
                                          "num_hidden_layers",
                                          "num_position_embeddings",
+                                         "num_return_sequences",
                                          "projector_*",
+                                         "repetition_penalty",
+                                         "return_dict",
                                          "rope_*",
+                                         "temperature",
+                                         "tie_word_embeddings",
                                          "tokens_per_second",
+                                         "top_k",
+                                         "top_p",
                                          "transformers_version",
+                                         "typical_p",
                                          "vision_feature_*",
                                          "vision_output_dim",
                                          "vision_use_head"};
@@ -95,7 +113,7 @@ static enum roof_status note_unknown(const struct config *c, const roof_json_val
     return roof_model_note_text(c->model, &unknown, c->error);
 }
 
-/* Tells whether the sizes of an encoder go together. */
+/* Tells whether the sizes of an encoder are consistent. */
 static bool fits_together(const struct roof_tower *t)
 {
     const bool squares = t->fit == ROOF_FIT_SQUARES || t->fit == ROOF_FIT_ASPECT;
@@ -106,7 +124,7 @@ static bool fits_together(const struct roof_tower *t)
            t->side < 1 << 20 && t->squares <= 1000 && t->hidden * t->merge * t->merge <= 1000000000;
 }
 
-/* Says why the encoder is not counted. */
+/* Notes why the encoder is not counted. */
 static enum roof_status leave_out(const struct config *c, const char *why, const char *key)
 {
     struct roof_text remark = ROOF_TEXT_INIT;

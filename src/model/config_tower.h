@@ -12,10 +12,11 @@ struct tower_reading {
     const struct config *config;
     const roof_json_value *vision; /* vision_config */
     const char *missing;           /* the first size that the config lacks; NULL: none */
-    const char *unknown;           /* what the class does with such a value is not known; NULL */
+    const char *unknown;           /* a value whose effect in the class is not known; NULL: there is
+                                      none */
 };
 
-/* A class of encoders: what all of it have, and how the rest is read. */
+/* A class of encoders: its fixed properties, and the function that reads the rest. */
 struct tower_class {
     struct roof_tower tower;
     enum roof_status (*read)(struct tower_reading *r);

@@ -4,9 +4,10 @@
  * config leaves out comes from the class: huggingface/transformers, modeling_qwen2_vl.py,
  * _qwen2_5_vl.py, _qwen3_vl.py, _gemma3.py with _siglip.py, _gemma4.py, _llama4.py, _mistral3.py
  * with _pixtral.py, _llava.py with _clip.py, _internvl.py, _glm4v.py, _kimi_k25.py,
- * _minimax_m3_vl.py; OpenGVLab/InternVL, modeling_intern_vit.py and modeling_internvl_chat.py;
- * vllm-project/vllm, kimi_vl.py with moonvit.py. The limits of pixels and patches are those of the
- * published preprocessor_config.json, or of the class of the processor.
+ * _minimax_m3_vl.py, _mllama.py; OpenGVLab/InternVL, modeling_intern_vit.py and
+ * modeling_internvl_chat.py; vllm-project/vllm, kimi_vl.py with moonvit.py. The limits of pixels
+ * and patches are those of the published preprocessor_config.json, or of the class of the
+ * processor.
  */
 #include <string.h>
 
@@ -20,7 +21,7 @@
 struct size {
     const char *names[KEYS_MAX];
     int64_t *out;
-    int64_t otherwise; /* what the class has where the config says nothing; 0: it must */
+    int64_t otherwise; /* the default of the class; 0: the config must have it */
 };
 
 /* Returns the number that all items of a list are, NULL if they differ; any other value itself. */
@@ -40,7 +41,8 @@ static const roof_json_value *same_item(const roof_json_value *value)
     return first;
 }
 
-/* Reads a size of an object; what is missing, or differs between two sides, is remembered. */
+/* Reads a size of an object; a missing size, or one that differs between two sides, is remembered.
+ */
 static enum roof_status read_size(struct tower_reading *r, const roof_json_value *object,
                                   const struct size *size)
 {
@@ -72,7 +74,7 @@ static enum roof_status read_sizes(struct tower_reading *r, const struct size *s
     return ROOF_OK;
 }
 
-/* Reads a flag of an object, which the class sets where the config does not. */
+/* Reads a flag of an object, with the default of the class. */
 static enum roof_status read_flag(bool *out, const struct tower_reading *r,
                                   const roof_json_value *object, const char *key, bool otherwise)
 {
@@ -85,7 +87,7 @@ static enum roof_status read_flag(bool *out, const struct tower_reading *r,
     return ROOF_OK;
 }
 
-/* Reads a number of an object, which the class sets where the config does not. */
+/* Reads a number of an object, with the default of the class. */
 static enum roof_status read_number(double *out, const struct tower_reading *r,
                                     const roof_json_value *object, const char *key,
                                     double otherwise)
@@ -99,7 +101,8 @@ static enum roof_status read_number(double *out, const struct tower_reading *r,
     return ROOF_OK;
 }
 
-/* Returns how many patches of a side a ratio joins: 2 of 0.5. 0: it is no whole number. */
+/* Returns the number of patches per side that a ratio joins: 2 for 0.5. 0: it is not a whole
+ * number. */
 static int64_t whole_inverse(double ratio)
 {
     return ratio > 0.001 && 1 / ratio == (double)(int64_t)(1 / ratio) ? (int64_t)(1 / ratio) : 0;
@@ -112,7 +115,7 @@ static int64_t elements(int64_t channels, int64_t frames, int64_t patch)
     return count <= 1e9 ? (int64_t)count : 0;
 }
 
-/* Puts in the next product, from one width to another. */
+/* Adds the next product, from one width to another. */
 static struct roof_projection *put_product(struct roof_tower *t, int64_t in, int64_t out,
                                            enum roof_projection_act act, bool bias)
 {
@@ -126,7 +129,7 @@ static struct roof_projection *put_product(struct roof_tower *t, int64_t in, int
 
 /* --- Qwen-VL ------------------------------------------------------------------------------- */
 
-/* Puts in the MLP of two products that makes a token of m x m patches. */
+/* Adds the MLP of two products that makes a token of m x m patches. */
 static void put_qwen_products(struct roof_tower *t, int64_t out)
 {
     const int64_t wide = t->hidden * t->merge * t->merge;
@@ -134,7 +137,7 @@ static void put_qwen_products(struct roof_tower *t, int64_t out)
     put_product(t, wide, out, ROOF_PROJECTION_PLAIN, true);
 }
 
-/* Reads what all have: a patch spans two frames, which an image gives twice. */
+/* Reads the common part: a patch spans two frames, so an image is used twice. */
 static enum roof_status read_frames(struct tower_reading *r, int64_t patch)
 {
     struct roof_tower *const t = &r->tower;
@@ -171,7 +174,7 @@ static enum roof_status read_qwen2(struct tower_reading *r)
     return ROOF_OK;
 }
 
-/* Reads the sizes that Qwen2.5-VL, Qwen3-VL and GLM-4V name alike. */
+/* Reads the sizes that have the same names in Qwen2.5-VL, Qwen3-VL and GLM-4V. */
 static enum roof_status read_depth(struct tower_reading *r, int64_t *out)
 {
     struct roof_tower *const t = &r->tower;
@@ -198,7 +201,7 @@ static enum roof_status read_qwen25(struct tower_reading *r)
     return ROOF_OK;
 }
 
-/* Qwen3-VL has such an MLP behind some earlier layers, too. */
+/* Qwen3-VL also has such an MLP after some earlier layers. */
 static enum roof_status read_qwen3(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
@@ -214,8 +217,8 @@ static enum roof_status read_qwen3(struct tower_reading *r)
 
 /* --- GLM-4V -------------------------------------------------------------------------------- */
 
-/* Reads GLM-4V: the MLP of a layer is as wide as a token, and intermediate_size is that of the MLP
- * behind the product that joins m x m patches. */
+/* Reads GLM-4V: the MLP of a layer is as wide as a token, and intermediate_size belongs to the MLP
+ * after the product that joins m x m patches. */
 static enum roof_status read_glm4v(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
@@ -334,7 +337,7 @@ static enum roof_status read_llama4(struct tower_reading *r)
     return ROOF_OK;
 }
 
-/* Reads Pixtral behind Mistral Small: four patches are joined by a product, and two more follow. */
+/* Reads Pixtral in Mistral Small: a product joins four patches, and two more products follow. */
 static enum roof_status read_mistral3(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
@@ -352,7 +355,7 @@ static enum roof_status read_mistral3(struct tower_reading *r)
 
 /* --- LLaVA --------------------------------------------------------------------------------- */
 
-/* Reads which layer gives the results: the others behind it are there, but not needed. */
+/* Reads the layer whose output is used; the layers after it exist, but are not needed. */
 static enum roof_status read_feature_layer(struct tower_reading *r, const char *key,
                                            int64_t otherwise)
 {
@@ -407,7 +410,7 @@ static enum roof_status read_llava(struct tower_reading *r)
 
 /* --- InternVL ------------------------------------------------------------------------------ */
 
-/* Reads what InternVL does before and behind its encoder. */
+/* Reads the parts before and after the encoder of InternVL. */
 static enum roof_status read_shuffle(struct tower_reading *r)
 {
     struct roof_tower *const t = &r->tower;
@@ -522,6 +525,62 @@ static enum roof_status read_minimax(struct tower_reading *r)
     return ROOF_OK;
 }
 
+/* --- Llama 3.2 Vision ---------------------------------------------------------------------- */
+
+/* Reads how many ratios of sides a canvas may have: each has rows of its own in tables of squares.
+ */
+static int64_t count_ratios(const struct roof_tower *t, const roof_json_value *listed)
+{
+    int64_t ratios = 0;
+    for (int64_t width = 1; width <= t->squares; width++) {
+        ratios += t->squares / width;
+    }
+    return listed == NULL ? ratios : (int64_t)roof_json_count(listed);
+}
+
+/* Reads an encoder whose last layers have gates. The results of some layers before them stand
+ * beside those of the last one, and all are projected at once. */
+static enum roof_status read_mllama(struct tower_reading *r)
+{
+    static const char taps[] = "intermediate_layers_indices";
+    static const char heads[] = "num_attention_heads";
+    struct roof_tower *const t = &r->tower;
+    const roof_json_value *const listed = roof_json_get(r->vision, taps);
+    int64_t late = 0;
+    int64_t out = 0;
+    int64_t channels = 0;
+    const struct size sizes[] = {{{"num_hidden_layers", NULL}, &t->layers, 32},
+                                 {{"num_global_layers", NULL}, &late, 8},
+                                 {{"hidden_size", NULL}, &t->hidden, 1280},
+                                 {{heads, "attention_heads"}, &t->heads, 16},
+                                 {{"intermediate_size", NULL}, &t->intermediate, 5120},
+                                 {{"image_size", NULL}, &t->side, 448},
+                                 {{"patch_size", NULL}, &t->patch, 14},
+                                 {{"num_channels", NULL}, &channels, 3},
+                                 {{"max_num_tiles", NULL}, &t->squares, 4},
+                                 {{"vision_output_dim", NULL}, &out, 7680}};
+    TRY(read_sizes(r, sizes, COUNT(sizes)));
+    const int64_t results = 1 + (listed == NULL ? 5 : (int64_t)roof_json_count(listed));
+    if (t->squares > 1000 || t->side > 1 << 20) {
+        r->unknown = "max_num_tiles";
+        return ROOF_OK;
+    }
+    if (out != results * t->hidden) {
+        r->unknown = "vision_output_dim"; /* of results that stand side by side */
+    }
+    const int64_t each =
+        t->squares * (1 + count_ratios(t, roof_json_get(r->vision, "supported_aspect_ratios")));
+    t->inputs = elements(channels, 1, t->patch);
+    t->merge = 1;
+    t->position_rows = square_patches(t) + 1;
+    t->tile_rows = each * (t->position_rows + 1);
+    t->late_rows = each;
+    t->scalars = 3 + 2 * late;
+    t->layers += late;
+    put_product(t, out, r->config->model->hidden, ROOF_PROJECTION_PLAIN, true);
+    return ROOF_OK;
+}
+
 /* --- the classes --------------------------------------------------------------------------- */
 
 #define QWEN_PIXELS .fit = ROOF_FIT_PIXELS, .least_pixels = 3136, .most_pixels = 12845056
@@ -620,6 +679,19 @@ static const struct tower_class minimax = {{.fit = ROOF_FIT_PIXELS,
                                             .pre_norm = true},
                                            read_minimax};
 
+static const struct tower_class mllama = {{.fit = ROOF_FIT_SQUARES,
+                                           .no_overview = true,
+                                           .crossed = true,
+                                           .row_unit = 8,
+                                           .class_results = 1,
+                                           .layernorm = true,
+                                           .bias = true,
+                                           .plain_out = true,
+                                           .class_token = true,
+                                           .pre_norm = true,
+                                           .post_norm = true},
+                                          read_mllama};
+
 /* The model_type of the whole model says which class encodes its images, for some together with
  * that of vision_config. */
 static const struct {
@@ -635,6 +707,7 @@ static const struct {
              {"gemma3", NULL, &gemma3},
              {"gemma4", NULL, &gemma4},
              {"llama4", NULL, &llama4},
+             {"mllama", NULL, &mllama},
              {"mistral3", NULL, &mistral3},
              {"llava", "clip_vision_model", &llava_clip},
              {"llava", "pixtral", &llava_pixtral},
@@ -649,7 +722,7 @@ static const struct {
 
 const struct tower_class *roof_config_tower_class(const char *whole, const char *vision)
 {
-    /* LlavaConfig takes CLIP where vision_config does not say what it is. */
+    /* LlavaConfig uses CLIP if vision_config has no model_type. */
     const char *const inner = vision == NULL ? "clip_vision_model" : vision;
     for (size_t i = 0; i < COUNT(types) && whole != NULL; i++) {
         if (strcmp(types[i].whole, whole) == 0 &&

@@ -58,7 +58,7 @@ static enum roof_status take_counts(struct roof_gguf_stream *in, uint64_t *tenso
     return ROOF_OK;
 }
 
-/* Takes what stands before the tensors; *metadata must be all 0. */
+/* Reads everything before the tensors; *metadata must be all 0. */
 static enum roof_status take_head(struct roof_gguf_stream *in, uint64_t *tensors,
                                   struct roof_gguf_metadata *metadata)
 {
@@ -68,7 +68,7 @@ static enum roof_status take_head(struct roof_gguf_stream *in, uint64_t *tensors
     return roof_gguf_take_metadata(in, metadata, entries);
 }
 
-/* Takes the file that has the metadata: the first, in a model of several files. */
+/* Reads the file that has the metadata: the first, in a model of several files. */
 static enum roof_status take_first(struct roof_gguf *g)
 {
     TRY(take_head(&g->stream, &g->tensors, &g->metadata));
@@ -127,7 +127,7 @@ static enum roof_status read_sibling(struct roof_gguf *g, const char *path, int6
     return status;
 }
 
-/* Finds how many bytes of path stand before "-00001-of-0000N.gguf". */
+/* Returns the number of bytes of path before "-00001-of-0000N.gguf". */
 static enum roof_status find_stem(size_t *out, const char *path, int64_t parts,
                                   struct roof_error *error)
 {
@@ -170,8 +170,7 @@ static enum roof_status read_siblings(struct roof_gguf *g, const char *path, siz
     return status;
 }
 
-/* Reads NAME-00002-of-0000N.gguf and all that follow, where the first file says that there are
- * such. */
+/* Reads NAME-00002-of-0000N.gguf and all that follow, if the first file has their number. */
 static enum roof_status read_others(struct roof_gguf *g, const char *path, struct roof_error *error)
 {
     const struct roof_gguf_metadata *const m = &g->metadata;

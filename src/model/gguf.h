@@ -5,8 +5,8 @@
 
 #include "model/model.h"
 
-/* Fills an empty model. path names the file, or the first of several. A file that is not what it
- * should be is refused with ROOF_INVALID, one that cannot be read with ROOF_IO. */
+/* Fills an empty model. path names the file, or the first of several. An invalid file is
+ * ROOF_INVALID, one that cannot be read ROOF_IO. */
 enum roof_status roof_gguf_read(struct roof_model *out, const char *path, struct roof_error *error);
 
 #endif

@@ -82,7 +82,7 @@ enum form {
     EQUAL,   /* an integer, or a list of one for each layer, which are all equal */
     SPARSE,  /* an integer, or a list of one for each layer; all that are not 0 are equal */
     PATTERN, /* an integer, or a list of a truth value for each layer */
-    GIVEN    /* any value: only that it is there counts */
+    GIVEN    /* any value: only its presence counts */
 };
 
 #define M(field) offsetof(struct roof_gguf_metadata, field)
@@ -201,7 +201,7 @@ static const struct key *find_key(const struct roof_gguf_metadata *m, const char
 
 /* --- entries ------------------------------------------------------------------------------- */
 
-/* Takes the key of an entry and the type of its value. */
+/* Reads the key of an entry and the type of its value. */
 static enum roof_status take_key(struct roof_gguf_stream *in, char key[ROOF_GGUF_NAME_MAX],
                                  uint64_t *type)
 {

@@ -47,7 +47,7 @@ struct roof_gguf_metadata {
     int64_t layer_norm;
 };
 
-/* Takes so many entries. *out must be all 0. */
+/* Reads the given number of entries. *out must be all 0. */
 enum roof_status roof_gguf_take_metadata(struct roof_gguf_stream *in,
                                          struct roof_gguf_metadata *out, uint64_t entries);
 

@@ -198,13 +198,13 @@ static void put_norms(struct roof_gguf *g)
     m->own_norms = m->parallel && before_mlp;
 }
 
-/* Leaves out the last layers where they are for multi-token prediction. */
+/* Leaves out the last layers if they are for multi-token prediction. */
 static void drop_extra_layers(struct roof_gguf *g)
 {
     struct roof_model *const m = g->model;
     m->layers -= g->metadata.extra_layers;
     while (m->layers > 1 && g->block[m->layers - 1].predicts) {
-        m->layers--; /* the metadata need not say so */
+        m->layers--; /* the metadata may lack it */
     }
     m->predict_layers = g->metadata.layers - m->layers;
     if (m->predict_layers > 0) {

@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 
-/* This is far above what real headers have; one that claims more is refused. */
+/* This is far above real headers; one that claims more is refused. */
 #define HEADER_MAX (UINT64_C(256) * 1024 * 1024)
 
 #define BAD ROOF_GGUF_BAD

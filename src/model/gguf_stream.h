@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The bytes of a GGUF header, read once from front to back through one small buffer. What is not
- * needed, such as the vocabulary, is passed over. */
+/* The bytes of a GGUF header, read once from front to back through one small buffer. Parts that are
+ * not needed, such as the vocabulary, are skipped. */
 #ifndef ROOF_MODEL_GGUF_STREAM_H
 #define ROOF_MODEL_GGUF_STREAM_H
 
@@ -17,7 +17,8 @@ struct roof_gguf_stream {
     const char *path;
     struct roof_error *error;
     uint64_t size;
-    uint64_t limit; /* where the header must end: the size, or less where that is absurd */
+    uint64_t limit; /* where the header must end: the size of the file, or the limit if that is less
+                     */
     uint64_t at;
     uint64_t base; /* where in the file the buffer begins */
     size_t held;
@@ -36,10 +37,10 @@ void roof_gguf_close(struct roof_gguf_stream *in);
 
 enum roof_status roof_gguf_take(struct roof_gguf_stream *in, void *out, size_t count);
 enum roof_status roof_gguf_skip(struct roof_gguf_stream *in, uint64_t count);
-/* Takes a little-endian number of 1 to 8 bytes. */
+/* Reads a little-endian number of 1 to 8 bytes. */
 enum roof_status roof_gguf_take_number(struct roof_gguf_stream *in, uint64_t *out, size_t bytes);
-/* Takes a string of at most size - 1 bytes; a longer one is passed over and leaves "". NUL bytes
- * and control characters do not occur in names: a string with them leaves "" as well. */
+/* Reads a string of at most size - 1 bytes; a longer one is skipped and leaves "". NUL bytes and
+ * control characters do not occur in names: a string with them leaves "" as well. */
 enum roof_status roof_gguf_take_string(struct roof_gguf_stream *in, char *out, size_t size,
                                        uint64_t *length);
 

@@ -125,17 +125,17 @@ static const struct slot model_slots[] = {
     {"position_embd.weight", BIT(EMBEDDING), POSITIONS, 0},
 };
 
-/* Tensors whose names begin so are no weights of the language model; the first two are tables of
+/* Tensors with these prefixes are not weights of the language model; the first two are tables of
  * angles. */
 static const char *const ignored[] = {"rope_freqs", "rope_factors_", "attn_rot_embd", "v.", "mm.",
                                       "a.",         "mtp.",          "nextn."};
-/* Tensors whose names begin so belong to models that are not made of attention and MLP alone. */
+/* Tensors with these prefixes belong to models that have more than attention and MLP. */
 static const char *const refused[] = {"ssm_",        "time_mix_", "channel_mix_", "shortconv.",
                                       "cross_attn_", "enc.",      "dec."};
 
 /* --- shapes -------------------------------------------------------------------------------- */
 
-/* Learns sizes that the metadata need not have. */
+/* Finds sizes that the metadata may lack. */
 static void learn_sizes(struct roof_model *m, unsigned weights, const struct tensor *t)
 {
     const struct {
@@ -281,7 +281,7 @@ static enum roof_status add_without_slot(struct roof_gguf *g, struct roof_gguf_b
     return ROOF_OK;
 }
 
-/* Marks a tensor as seen, and refuses one that was. */
+/* Marks a tensor as seen, and refuses a duplicate. */
 static enum roof_status mark_seen(struct roof_gguf *g, uint64_t *seen, size_t slot,
                                   const struct tensor *t)
 {

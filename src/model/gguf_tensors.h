@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The tensors of a GGUF file: their names, shapes, types and places, and what they say of the
- * model. */
+/* The tensors of a GGUF file: their names, shapes, types and places, and the properties of the
+ * model that follow from them. */
 #ifndef ROOF_MODEL_GGUF_TENSORS_H
 #define ROOF_MODEL_GGUF_TENSORS_H
 
@@ -39,7 +39,7 @@ struct roof_gguf {
     struct roof_layer layer[ROOF_LAYERS_MAX];
 };
 
-/* Takes the descriptions of `count` tensors of a file and adds them to the model. */
+/* Reads the descriptions of `count` tensors of a file and adds them to the model. */
 enum roof_status roof_gguf_take_tensors(struct roof_gguf *g, uint64_t count, int64_t alignment);
 
 bool roof_gguf_has(const struct roof_gguf_block *block, enum roof_gguf_tensor tensor);

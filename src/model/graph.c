@@ -30,11 +30,11 @@ int64_t roof_block_layers(const struct roof_model *model, enum roof_block block)
     return layers;
 }
 
-/* Names the sum that ends a layer which has an embedding of its own. */
+/* Names the sum at the end of a layer that has its own embedding. */
 #define LAYER_ADD "embedding_out_add"
 
-/* Adds the quantisation of what mixes the tokens of a layer reads; where the MLP reads the same
- * norm, for both. */
+/* Adds the quantisation of the input of the operators that mix the tokens of a layer; if the MLP
+ * reads the same norm, for both. */
 static void quantize_mixed(struct builder *b)
 {
     const struct roof_model *const m = b->model;
@@ -54,7 +54,7 @@ static void quantize_mixed(struct builder *b)
         }
     } else if (!b->layer->no_attention) {
         readers[count++] = ROOF_WEIGHT_Q;
-        if (!b->layer->keyless) {
+        if (!b->layer->keyless && !b->layer->crossed) {
             readers[count++] = ROOF_WEIGHT_K;
             readers[count++] = ROOF_WEIGHT_V;
         }
@@ -74,8 +74,8 @@ static void quantize_mixed(struct builder *b)
     roof_graph_quantize(b, "attn_quantize", b->tokens, m->hidden, readers, count);
 }
 
-/* Adds what mixes the tokens of a layer: attention, a state, or both side by side. Returns what
- * these read. */
+/* Adds the operators that mix the tokens of a layer: attention, a state, or both in parallel.
+ * Returns their input. */
 static struct roof_reads mix(struct builder *b)
 {
     const struct roof_model *const m = b->model;
@@ -94,6 +94,8 @@ static struct roof_reads mix(struct builder *b)
             roof_graph_compressed(b);
         } else if (m->kv_lora_rank > 0) {
             roof_graph_mla(b);
+        } else if (b->layer->crossed) {
+            roof_graph_crossed(b);
         } else {
             roof_graph_gqa(b);
         }
@@ -122,7 +124,7 @@ static struct roof_reads mix(struct builder *b)
     return input;
 }
 
-/* Adds the dense MLP of a layer; quantizes: what it reads may have to be quantised first. */
+/* Adds the dense MLP of a layer; quantizes: its input may have to be quantised first. */
 static void dense_mlp(struct builder *b, bool quantizes)
 {
     static const struct mlp_names dense = {
@@ -137,9 +139,10 @@ static void dense_mlp(struct builder *b, bool quantizes)
 }
 
 /*
- * Adds the dense MLP beside the experts, both of the hidden states `mixed`, each with a norm before
- * and behind it (Gemma 4): huggingface/transformers, modeling_gemma4.py (Gemma4TextDecoderLayer).
- * The norm before the MLP is there already. The router has a norm of its own, with a gain.
+ * Adds the dense MLP in parallel to the experts, both with the hidden states `mixed` as input, each
+ * with a norm before and after it (Gemma 4): huggingface/transformers, modeling_gemma4.py
+ * (Gemma4TextDecoderLayer). The norm before the MLP is in the graph already. The router has a norm
+ * of its own, with a gain.
  */
 static void mlp_beside_experts(struct builder *b, const struct roof_reads *mixed)
 {
@@ -161,9 +164,9 @@ static void mlp_beside_experts(struct builder *b, const struct roof_reads *mixed
 }
 
 /*
- * Adds what a layer does with the embedding that it has of its own: a gate from the hidden states,
- * the product with the embedding, and the way back, with a norm. Every device has the two narrow
- * matrices whole, as engines do.
+ * Adds the operators for a layer's own embedding: a gate from the hidden states, the product with
+ * the embedding, and the projection back, with a norm. Every device has the two narrow matrices
+ * whole, as in engines.
  */
 static void layer_embedding(struct builder *b)
 {
@@ -212,7 +215,7 @@ static void layers(struct builder *b)
     }
     const struct roof_reads mixed = b->from;
     b->block = ROOF_BLOCK_MLP;
-    if (m->parallel) { /* the MLP does not read what attention has added */
+    if (m->parallel) { /* the MLP does not read the result of attention */
         roof_graph_flush(b);
         b->from = m->own_norms ? stream : input;
     }
@@ -263,8 +266,8 @@ static void embedding_node(struct builder *b, const char *name, int64_t table_ro
 
 static void token_embedding(struct builder *b)
 {
-    embedding_node(b, "embedding", roof_graph_divide_up(b->model->vocab, b->s->tp),
-                   b->model->hidden);
+    const int64_t rows = b->model->vocab + b->model->extra_rows;
+    embedding_node(b, "embedding", roof_graph_divide_up(rows, b->s->tp), b->model->hidden);
     roof_graph_tp_sum(b, "embedding_all_reduce");
 }
 
@@ -275,9 +278,9 @@ static int64_t embedded(const struct builder *b, int64_t layers)
 }
 
 /*
- * Adds the embeddings that the layers have of their own: rows of a second table, and a projection
- * of the usual embedding with a norm for each layer, added up. As engines do, the table is cut by
- * rows and the projection by columns: vLLM, model_executor/models/gemma4.py.
+ * Adds the layers' own embeddings: rows of a second table, plus a projection of the usual embedding
+ * with a norm for each layer. As in engines, the table is cut by rows and the projection by
+ * columns: vLLM, model_executor/models/gemma4.py.
  */
 static void layer_embeddings(struct builder *b)
 {
@@ -386,32 +389,6 @@ static void set_groups(struct builder *b)
               (mixed ? b->group[1].batch : 0);
 }
 
-/* Returns the bytes of the cache of a layer for all sequences, not only those of one pass. */
-static double cache_bytes(const struct builder *b, const struct roof_layer *layer)
-{
-    const struct roof_scenario *const s = b->s;
-    double tokens = 0;
-    double all = 0;
-    double compressed = 0;
-    for (int i = 0; i < b->groups; i++) {
-        const int64_t sequences = i == 0 ? s->common.shape.batch : s->prefill_batch;
-        const int64_t held = s->held > b->group[i].kv_len ? s->held : b->group[i].kv_len;
-        const int64_t kept = layer->windowed && b->model->window < held ? b->model->window : held;
-        const double here = (double)roof_graph_divide_up(sequences, s->attention_dp);
-        tokens += here * (double)kept;
-        all += here;
-        compressed += layer->ratio > 0 ? here * floor((double)held / (double)layer->ratio) : 0;
-    }
-    const double cache = roof_kv_bytes(b->model, layer, s->common.formats.kv, s->tp, tokens);
-    const double states =
-        layer->stateful ? all * roof_state_bytes(b->model, s->common.formats.out, s->tp) : 0;
-    return cache + states +
-           (layer->ratio == 0
-                ? 0
-                : roof_compressed_bytes(b->model, layer, s->common.formats.kv, compressed) +
-                      all * roof_compressor_bytes(b->model, layer, s->common.formats.out));
-}
-
 /* Returns how many vectors the residual of a token has behind the first `layers` layers. */
 static int64_t stream_count(const struct roof_model *model, int64_t layers)
 {
@@ -420,8 +397,7 @@ static int64_t stream_count(const struct roof_model *model, int64_t layers)
                                       : roof_graph_sums(model, layers);
 }
 
-/* Adds the send of the hidden states, and of the embeddings of the layers there, to the next stage.
- */
+/* Adds the send of the hidden states, and of the embeddings of later layers, to the next stage. */
 static void send_node(struct builder *b)
 {
     roof_graph_collective(b, "send", ROOF_OPERATOR_SEND, b->s->common.formats.out,
@@ -443,7 +419,8 @@ static struct builder begin(struct roof_graph *out, const struct roof_model *mod
 {
     struct builder b = {.graph = out, .model = model, .s = scenario};
     out->count = 0;
-    out->kv_bytes = out->host_kv_bytes = out->idle_bytes = out->idle_parameters = 0;
+    out->kv_bytes = out->host_kv_bytes = 0;
+    out->idle_bytes = out->idle_host_bytes = out->idle_parameters = 0;
     set_groups(&b);
     b.stage = roof_stage_of(scenario, model->layers, stage, node_size);
     out->residual_bytes = roof_tensor_bytes(scenario->common.formats.out,
@@ -469,17 +446,17 @@ static enum roof_status check_sparse(const struct roof_graph *graph, const struc
                                   b->model->id);
 }
 
-/* The kinds of operators that a layer of a class stands behind, as bits. */
+/* The kinds of ends of the layers before those of a class, as bits. */
 enum { BEHIND_START = 1, BEHIND_MIXER = 2, BEHIND_MLP = 4 };
 
-/* Returns the bit of what a layer ends with. */
+/* Returns the bit for the end of a layer. */
 static unsigned end_of(const struct roof_model *model, int64_t layer)
 {
     return model->layer[model->layer_class[layer]].no_mlp ? BEHIND_MIXER : BEHIND_MLP;
 }
 
-/* Returns what is read behind operators of these kinds; start is what the stage begins with. Those
- * that end a layer are, for a layer, of the one before. */
+/* Returns the operators that are read after ends of these kinds; start is the input of the stage.
+ * For a layer, the ends are those of the layer before. */
 static struct roof_reads behind(const struct builder *b, unsigned kinds,
                                 const struct roof_reads *start, bool before)
 {
@@ -507,34 +484,60 @@ static bool is_offloaded(const struct builder *b, int64_t layer)
     return layer < roof_offload_layers(b->s->offload);
 }
 
+/* Tells whether a layer runs: one that attends to images needs some. */
+static bool runs(const struct builder *b, int64_t layer)
+{
+    return !b->model->layer[b->model->layer_class[layer]].crossed ||
+           roof_image_keys(b->s, b->model) > 0;
+}
+
+/* Returns the last layer of the stage before another that runs; one before the stage: none does. */
+static int64_t last_before(const struct builder *b, int64_t layer)
+{
+    int64_t last = layer - 1;
+    while (last >= b->stage.begin && !runs(b, last)) {
+        last--;
+    }
+    return last;
+}
+
+/* Returns what the layers of the stage end with; start is what it begins with. */
+static struct roof_reads behind_layers(const struct builder *b, const struct roof_reads *start)
+{
+    const int64_t last = last_before(b, b->stage.end);
+    return last < b->stage.begin ? *start : behind(b, end_of(b->model, last), start, false);
+}
+
 /* Adds the layers of a class that are in the stage, and offloaded or not. */
 static void layers_of_class(struct builder *b, int64_t number, bool offloaded,
                             const struct roof_reads *start)
 {
     const struct roof_model *const m = b->model;
-    const bool cached_there = offloaded && roof_offload_part(b->s->offload) == ROOF_OFFLOAD_LAYERS;
+    const int64_t last = last_before(b, b->stage.end);
     unsigned before = 0;
+    bool begins = false;
+    bool ends = false;
     roof_graph_enter(b, &m->layer[number]);
     b->count = 0;
     b->offloaded = offloaded;
     for (int64_t i = b->stage.begin; i < b->stage.end; i++) {
         if (m->layer_class[i] == number && is_offloaded(b, i) == offloaded) {
+            const int64_t previous = last_before(b, i);
+            const bool first = previous < b->stage.begin;
             b->count++;
-            before |= i == b->stage.begin ? BEHIND_START : end_of(m, i - 1);
+            before |= first ? BEHIND_START : end_of(m, previous);
+            begins = begins || first;
+            ends = ends || i == last;
         }
     }
-    if (b->count > 0) {
+    if (b->count > 0 && b->layer->crossed && roof_image_keys(b->s, m) == 0) {
+        roof_graph_skip_crossed(b);
+    } else if (b->count > 0) {
         b->from = behind(b, before, start, true);
-        const int64_t last = b->stage.end - 1;
-        roof_graph_open_layers(b,
-                               m->layer_class[b->stage.begin] == number &&
-                                   is_offloaded(b, b->stage.begin) == offloaded,
-                               m->layer_class[last] == number &&
-                                   is_offloaded(b, last) == offloaded);
+        roof_graph_open_layers(b, begins, ends);
         layers(b);
         roof_graph_flush(b);
-        double *const cached = cached_there ? &b->graph->host_kv_bytes : &b->graph->kv_bytes;
-        *cached += (double)b->count * cache_bytes(b, b->layer);
+        roof_graph_cache(b);
     }
     b->offloaded = false;
 }
@@ -551,6 +554,7 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
         roof_graph_encoder(&b);
         roof_graph_audio(&b);
     }
+    roof_graph_image_keys(&b);
     if (scenario->phase == ROOF_PHASE_ENCODE) {
         return b.full ? roof_graph_full(model, error) : ROOF_OK;
     }
@@ -567,7 +571,7 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
         }
     }
     roof_graph_enter(&b, NULL);
-    b.from = behind(&b, end_of(model, b.stage.end - 1), &start, false);
+    b.from = behind_layers(&b, &start);
     roof_graph_close_layers(&b);
     if (stage + 1 == scenario->pp) {
         last_stage(&b);
@@ -579,9 +583,9 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
 }
 
 /*
- * A module joins the embedding of the token that was chosen last to the hidden states that it was
- * chosen from, each with a norm of its own, by a product of 2 hidden x hidden, and has one layer
- * behind that: DeepSeek-V3, arXiv 2412.19437, section 2.2. Embedding and head are the model's.
+ * A module joins the embedding of the last token and the hidden states from which that token was
+ * chosen, each with its own norm, by a product of 2 hidden x hidden, and has one layer after that:
+ * DeepSeek-V3, arXiv 2412.19437, section 2.2. Embedding and head are the model's.
  */
 enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_model *model,
                                       const struct roof_scenario *scenario, int64_t node_size,
@@ -605,7 +609,7 @@ enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_
     roof_graph_open_layers(&b, true, true);
     layers(&b);
     roof_graph_flush(&b);
-    out->kv_bytes = cache_bytes(&b, b.layer);
+    roof_graph_cache(&b);
     roof_graph_enter(&b, NULL);
     roof_graph_close_layers(&b);
     last_stage(&b);

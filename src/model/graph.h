@@ -25,10 +25,10 @@
 struct roof_reads {
     size_t count;
     const char *name[ROOF_READS_MAX];
-    bool before[ROOF_READS_MAX]; /**< that of the layer before */
+    bool before[ROOF_READS_MAX]; /**< the operator of the layer before */
 };
 
-/** The blocks of a model. A fused operator belongs to the block in which it begins. */
+/** The blocks of a model. A fused operator counts in the block where it begins. */
 enum roof_block {
     ROOF_BLOCK_ENDS,      /**< embedding, head, and what passes between stages */
     ROOF_BLOCK_ENCODER,   /**< the encoders of images and of audio */
@@ -39,15 +39,15 @@ enum roof_block {
 };
 /** Names a block as in keys: "mlp". */
 const char *roof_block_name(enum roof_block block);
-/** Returns how many layers have a block; the ends count as one. */
+/** Returns the number of layers that have a block; the ends count as one. */
 int64_t roof_block_layers(const struct roof_model *model, enum roof_block block);
 
 /** An operator of the model. */
 struct roof_node {
     const char *name; /**< "qkv_proj" */
     enum roof_block block;
-    enum roof_weight weight; /**< whose format its weights have; COUNT: it has none */
-    int64_t count;           /**< how often one pass runs it */
+    enum roof_weight weight; /**< the class of its weights; COUNT: it has none */
+    int64_t count;           /**< number of times that a pass runs it */
     struct roof_workload workload;
     /** Weights that are resident for one instance, on one device: elements in the format of
      * workload.formats.weights (tensors and channels say how many scales), and elements of vectors
@@ -58,11 +58,12 @@ struct roof_node {
     double vectors;
     enum roof_precision vector_format;
     bool borrowed; /**< the elements are another node's (tied embeddings); vectors are its own */
-    const struct roof_hardware *host; /**< computes it, from its memory; NULL: the device */
-    /** Attention of sequences that decode, in a step that has new tokens of prompts, too. */
+    const struct roof_hardware *host; /**< the host that computes it, from its memory; NULL: the
+                                           device */
+    /** Attention of sequences that decode, in a step that also has new tokens of prompts. */
     bool beside_prompts;
     bool routed; /**< experts: a token uses top_k / experts of the resident weights */
-    /** The operators whose results it reads, in any of the layers that have it. */
+    /** The operators whose results it reads, from all layers that have it. */
     struct roof_reads reads;
 };
 
@@ -70,26 +71,28 @@ struct roof_node {
 struct roof_graph {
     struct roof_node node[ROOF_GRAPH_MAX];
     size_t count;
-    double kv_bytes;      /**< the cache of all sequences, on one device */
-    double host_kv_bytes; /**< that of the layers on the host */
-    double idle_bytes;    /**< resident weights that this phase does not run: an encoder */
+    double kv_bytes;        /**< the cache of all sequences, on one device */
+    double host_kv_bytes;   /**< that of the layers on the host */
+    double idle_bytes;      /**< resident weights that this phase does not run: an encoder, layers
+                                 that attend to images */
+    double idle_host_bytes; /**< those of layers on the host */
     double idle_parameters;
     double residual_bytes; /**< the hidden states of all tokens of a pass */
 };
 
 /**
- * Builds what a device of pipeline stage `stage` (from 0) runs in one pass. scenario must be
- * resolved, and its phase not a request. node_size is how many devices a node has (0: unknown,
- * taken as large enough). ROOF_USAGE when the layers differ in too many formats.
+ * Builds the operators that a device of pipeline stage `stage` (from 0) runs in one pass. scenario
+ * must be resolved, and its phase not a request. node_size is how many devices a node has (0:
+ * unknown, taken as large enough). ROOF_USAGE when the layers differ in too many formats.
  */
 enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_model *model,
                                   const struct roof_scenario *scenario, int64_t stage,
                                   int64_t node_size, struct roof_error *error);
 
 /**
- * Builds what a device of the last stage runs when one module for multi-token prediction proposes a
- * token of each sequence. scenario is that of the decode step which checks the tokens, but without
- * drafts. What the module shares with the model is borrowed.
+ * Builds the operators that a device of the last stage runs when one module for multi-token
+ * prediction proposes a token for each sequence. scenario is the decode step that verifies the
+ * tokens, but without drafts. Weights that the module shares with the model are not counted again.
  */
 enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_model *model,
                                       const struct roof_scenario *scenario, int64_t node_size,
@@ -103,7 +106,7 @@ enum roof_status roof_model_parameters(double *total, double *active,
 /** Adds those that are not there yet. */
 void roof_reads_join(struct roof_reads *reads, const struct roof_reads *more);
 
-/** Returns true if two workloads are equal in all that matters to a prediction. */
+/** Returns true if two workloads have the same prediction. */
 bool roof_same_workload(const struct roof_workload *a, const struct roof_workload *b);
 /** Returns ROOF_USAGE: the layers of a model differ in too many ways for ROOF_GRAPH_MAX operators.
  */
@@ -112,27 +115,28 @@ enum roof_status roof_graph_full(const struct roof_model *model, struct roof_err
 /** Returns the bytes of the resident weights of all instances of a node. */
 double roof_node_bytes(const struct roof_node *node);
 
-/** Returns the bytes of the resident weights of the whole model in the formats it is stored in
- * (fp16 where it gives none), by the formats alone: without padding and the odd scales that a file
- * may have. NAN when the model has too many different layers. */
+/** Returns the bytes of the resident weights of the whole model in its stored formats (else fp16),
+ * computed from the formats: without padding and other scales that a file may have. NAN if the
+ * model has too many different layers. */
 double roof_model_bytes(const struct roof_model *model);
 
 /** Returns the bytes that tokens take in the cache of a layer on one of tp devices. */
 double roof_kv_bytes(const struct roof_model *model, const struct roof_layer *layer,
                      enum roof_precision format, int64_t tp, double tokens);
 
-/** Tokens for each compressed key where an indexer chooses among them; others attend to all. */
+/** The number of tokens per compressed key at which an indexer chooses among the keys; with other
+ * numbers all are attended to. */
 #define ROOF_RATIO_CHOSEN 4
 bool roof_chooses_compressed(const struct roof_layer *layer);
 /** Returns the bytes of compressed keys in a layer, with their index keys. */
 double roof_compressed_bytes(const struct roof_model *model, const struct roof_layer *layer,
                              enum roof_precision format, double keys);
-/** Returns the bytes that a sequence keeps of tokens that are not compressed yet. */
+/** Returns the bytes that a sequence keeps for tokens that are not compressed yet. */
 double roof_compressor_bytes(const struct roof_model *model, const struct roof_layer *layer,
                              enum roof_precision format);
 
-/** Returns the heads of keys of a mixer on one of `tp` devices; where there are fewer, they are
- * repeated. */
+/** Returns the heads of keys of a mixer on one of `tp` devices; if there are fewer than devices,
+ * they are repeated. */
 int64_t roof_mixer_key_heads(const struct roof_mixer *mixer, int64_t tp);
 /** Returns the channels of the convolution before a mixer on one of `tp` devices. */
 int64_t roof_mixer_channels(const struct roof_mixer *mixer, int64_t tp);

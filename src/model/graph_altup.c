@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Layers of Gemma 3n: alternating updates of several streams of the residual, of which
- * attention and the MLP work on one, and a residual of low rank. Source:
- * huggingface/transformers@00aa0f5, modeling_gemma3n.py. Every device has these matrices whole.
+ * Layers of Gemma 3n: alternating updates of several streams of the residual (attention and the MLP
+ * work on one of them), and a residual of low rank. Source: huggingface/transformers@00aa0f5,
+ * modeling_gemma3n.py. Every device has these matrices whole.
  */
 #include "model/graph_parts.h"
 
-/* Adds the product of a normed stream that the coefficients of all streams are made of. The second
- * time a layer runs it, norm and product are those of the first. */
+/* Adds the product of a normed stream from which the coefficients of all streams follow. A layer
+ * runs it twice with the same norm and product. */
 static void coefficients(struct builder *b, const char *norm, const char *router, bool again)
 {
     const struct roof_model *const m = b->model;

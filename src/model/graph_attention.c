@@ -7,14 +7,14 @@
 
 #include "base/base.h"
 
-/* The parts of attention, and which operators made them last. */
+/* The parts of attention, and the operators that made them last. */
 struct made {
     struct roof_reads q;
     struct roof_reads k; /* of latent attention: the rotated part */
     struct roof_reads v; /* of latent attention: the latent */
 };
 
-/* Returns what is in either. */
+/* Returns the union of both. */
 static struct roof_reads both(struct roof_reads one, const struct roof_reads *other)
 {
     roof_reads_join(&one, other);
@@ -71,12 +71,11 @@ static const char *windowed_name(const struct group *g, bool chunked, int part)
 }
 
 /*
- * Cuts the attention of a group at the ends of chunks, so that each part is plain causal attention:
- * whole chunks, what is left of the chunk that the pass begins in, and the chunk that it ends in;
- * a part that is not there has no sequences. Sequences stand at any place of their chunk. So a pass
- * that is shorter than a chunk, at a context beyond the first one, counts the mean over all places:
- * a token sees (chunk + 1) / 2 keys, which makes query_len tokens at the end of
- * (chunk + query_len) / 2 keys.
+ * Cuts the attention of a group at the ends of chunks, so that each part is causal attention: whole
+ * chunks, the rest of the chunk in which the pass begins, and the chunk in which it ends; a missing
+ * part has no sequences. Sequences may be at any place of their chunk. So a pass that is shorter
+ * than a chunk, at a context beyond the first one, counts the mean over all places: a token sees
+ * (chunk + 1) / 2 keys, which equals query_len tokens at the end of (chunk + query_len) / 2 keys.
  */
 static void cut_chunks(struct group part[PARTS_MAX], const struct group *g, int64_t chunk)
 {
@@ -116,7 +115,7 @@ static void norm_qkv(struct builder *b, struct made *made)
 {
     const struct roof_model *const m = b->model;
     const int64_t head_dim = roof_head_dim(m, b->layer);
-    const int64_t rows = m->wide_norm ? 1 : b->heads; /* of Q that are normed apart */
+    const int64_t rows = m->wide_norm ? 1 : b->heads; /* parts of Q with separate norms */
     const int64_t kv_rows = m->wide_norm ? 1 : b->kv_heads;
     if (m->qk_norm && !b->layer->no_rope) {
         b->from = made->q;
@@ -147,7 +146,7 @@ void roof_graph_rotate(struct builder *b, const char *name, int64_t heads, int64
         0);
 }
 
-/* Adds what is done to Q and K before they are used: norms, rotation. */
+/* Adds the norms and the rotation of Q and K. */
 static void prepare_qk(struct builder *b, struct made *made)
 {
     const struct roof_layer *const layer = b->layer;
@@ -171,8 +170,8 @@ static void prepare_qk(struct builder *b, struct made *made)
     made->q = made->k = b->from;
 }
 
-/* Returns the mean of the sizes of K and V. FLOPs and elements are linear in both, so that
- * operators with one size count both by it. */
+/* Returns the mean of the sizes of K and V. FLOPs and elements are linear in both, so operators
+ * with one size use it for both. */
 static int64_t mean_head_dim(const struct builder *b)
 {
     return (roof_head_dim(b->model, b->layer) + roof_value_dim(b->model, b->layer)) / 2;
@@ -201,8 +200,8 @@ static void add_attention(struct builder *b, const struct group *g, int group, i
     roof_graph_add(b, &node);
 }
 
-/* Adds the attention of all kinds of sequences to what is in the cache and *inputs; *index is what
- * chooses blocks of keys, where the layer has them chosen. */
+/* Adds the attention of all kinds of sequences; it reads the cache and *inputs, and *index if an
+ * indexer chooses blocks of keys. */
 static void attend(struct builder *b, const struct roof_reads *inputs,
                    const struct roof_reads *index)
 {
@@ -231,8 +230,8 @@ static void attend(struct builder *b, const struct roof_reads *inputs,
     b->from = attended;
 }
 
-/* Adds the gate on the output of attention, which a half of the product of Q has made, or a product
- * of its own makes for each head from the input of the layer. */
+/* Adds the gate on the output of attention. Half of the product of Q has made it, or a separate
+ * product makes a gate per head from the input of the layer. */
 static void gate_output(struct builder *b, const struct roof_reads *input,
                         const struct roof_reads *made)
 {
@@ -288,9 +287,10 @@ void roof_graph_gqa(struct builder *b)
 #define INDEX_SCORES ROOF_PRECISION_FP32
 
 /*
- * Adds what makes the index queries and keys of the new tokens, from the hidden states and the
- * latent of Q. Every device of a tensor-parallel group has the whole indexer, since all its heads
- * make one score. Returns what the scores read: queries, keys, and the weights of the heads.
+ * Adds the operators that make the index queries and keys of the new tokens, from the hidden states
+ * and the latent of Q. Every device of a tensor-parallel group has the whole indexer, because all
+ * heads contribute to one score. Returns the inputs of the scores: queries, keys, and the weights
+ * of the heads.
  */
 static struct roof_reads index_inputs(struct builder *b, const struct roof_reads *hidden,
                                       const struct roof_reads *latent)
@@ -316,7 +316,7 @@ static struct roof_reads index_inputs(struct builder *b, const struct roof_reads
             .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = m->qk_rope_head_dim},
         0);
     const struct roof_reads roped = both(b->from, &weights);
-    /* The operator appends K and V, here the two halves of a key. */
+    /* The operator appends K and V, which are here the two halves of a key. */
     struct roof_node append = {
         .name = "index_append",
         .weight = ROOF_WEIGHT_COUNT,
@@ -353,7 +353,7 @@ void roof_graph_index(struct builder *b, const struct group *g, int64_t keys, in
     roof_graph_add(b, &top);
 }
 
-/* Returns how many pairs of query and key there are when a query sees at most span keys. */
+/* Returns the number of pairs of query and key if a query sees at most span keys. */
 static double pairs_within(const struct group *g, double span)
 {
     const double first = (double)(g->kv_len - g->query_len + 1); /* keys of the first query */
@@ -363,10 +363,10 @@ static double pairs_within(const struct group *g, double span)
 }
 
 /*
- * Tells how a prefill attends: with K and V expanded for every head, over all keys with the others
- * masked, or on the latent, over the chosen keys alone. It takes what needs fewer FLOPs, as
- * DeepSeek's prefill does (arXiv 2512.02556, section 2.1). kv_b multiplies each key in the first
- * case, and each query in the second: behind a long prefix, few new tokens attend on the latent.
+ * Decides how a prefill attends: with K and V expanded for every head, over all keys (the others
+ * masked), or on the latent, over the chosen keys only. The one with fewer FLOPs is used, as in
+ * DeepSeek's prefill (arXiv 2512.02556, section 2.1). kv_b multiplies each key in the first case,
+ * and each query in the second, so few new tokens after a long prefix attend on the latent.
  */
 static bool expands(const struct builder *b, const struct group *g)
 {
@@ -402,12 +402,12 @@ static void absorbed_node(struct builder *b, const struct group *g, const char *
         .elements = (double)heads * (double)n * (double)k,
         .tensors = 0.5, /* the two are halves of one tensor, kv_b */
         .channels = (double)heads * (double)outputs,
-        .borrowed = g != &b->group[0]}; /* the first kind of sequences holds the same */
+        .borrowed = g != &b->group[0]}; /* the first kind of sequences has the same weights */
     roof_graph_add(b, &node);
 }
 
 /* Adds the products that make Q and the latent of the new tokens, and the norm of each latent.
- * *latent is what has the latent of Q, where it has one. */
+ * *latent is the operator with the latent of Q, if there is one. */
 static struct made mla_inputs(struct builder *b, struct roof_reads *latent_q)
 {
     const struct roof_model *const m = b->model;
@@ -491,12 +491,12 @@ static void mla_attention(struct builder *b, const struct group *g, const struct
         shape->v_head_dim = m->v_head_dim;
     }
     if (expanded) {
-        /* K and V just made are not the cache. */
+        /* these K and V are not in the cache */
         node.workload.formats.kv = node.workload.formats.out;
         struct roof_node expand = roof_graph_make_product(
             b, "kv_b_proj", ROOF_WEIGHT_KV_B, g->batch * g->kv_len,
             heads * (m->qk_nope_head_dim + m->v_head_dim), m->kv_lora_rank, false);
-        expand.borrowed = b->groups > 1; /* beside a decode group, which holds the same */
+        expand.borrowed = b->groups > 1; /* next to a decode group, which has the same weights */
         b->from = from->cache;
         roof_graph_quantize(b, "kv_b_quantize", g->batch * g->kv_len, m->kv_lora_rank, readers, 1);
         roof_graph_add(b, &expand);
@@ -554,7 +554,8 @@ void roof_graph_mla(struct builder *b)
     }
     from.roped = b->from;
     b->from = both(made.v, &from.roped);
-    /* One latent per token: the operator appends K and V of head_dim each, here its two halves. */
+    /* There is one latent per token. The operator appends K and V of head_dim each, which are here
+     * its two halves. */
     roof_graph_vector(
         b, "kv_append", ROOF_OPERATOR_KV_APPEND,
         (struct roof_shape){

@@ -36,7 +36,7 @@ struct roof_reads roof_graph_block_index(struct builder *b, const struct roof_re
             .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = m->rotary_dim},
         0);
     struct roof_reads roped = b->from;
-    /* The operator appends K and V, here the two halves of a key. */
+    /* The operator appends K and V, which are here the two halves of a key. */
     roof_graph_vector(
         b, "index_append", ROOF_OPERATOR_KV_APPEND,
         (struct roof_shape){.tokens = b->tokens, .heads = 1, .kv_heads = 1, .head_dim = dim / 2},

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* These operators have made the parts of attention. */
+/* The operators that made the parts of attention. */
 struct parts {
     struct roof_reads q;
     struct roof_reads latent; /* of Q */
@@ -16,7 +16,7 @@ struct parts {
     struct roof_reads index;  /* of the scores by which compressed keys are chosen */
 };
 
-/* Adds what makes the latent of Q, Q, and the key of each token. */
+/* Adds the operators that make the latent of Q, Q, and the key of each token. */
 static struct parts inputs(struct builder *b)
 {
     static const enum roof_weight readers[] = {ROOF_WEIGHT_Q_B, ROOF_WEIGHT_INDEX};
@@ -54,7 +54,7 @@ static struct parts inputs(struct builder *b)
 /*
  * Adds a compressor: a product makes a vector and a gate of each token, two of each where windows
  * overlap, and these become a vector for each `ratio` tokens, with a norm. A kernel reads and
- * writes at least the vectors; the operator has no FLOPs to speak of.
+ * writes at least the vectors; its FLOPs are negligible.
  */
 static void compress(struct builder *b, const char *const name[2], int64_t dim)
 {
@@ -66,7 +66,8 @@ static void compress(struct builder *b, const char *const name[2], int64_t dim)
                       (double)(b->layer->ratio * series * dim + dim)); /* positions, norm */
 }
 
-/* Adds the compressors, and what makes the index queries where compressed keys are chosen. */
+/* Adds the compressors, and if compressed keys are chosen, the operators that make the index
+ * queries. */
 static void compressors(struct builder *b, struct parts *made, const struct roof_reads *hidden)
 {
     static const char *const keys[] = {"compress_proj", "compress"};
@@ -97,7 +98,7 @@ static void compressors(struct builder *b, struct parts *made, const struct roof
 
 /*
  * Adds the choice of compressed keys for one kind of sequences. Neighbouring queries, as many as
- * become one key, see the same keys but for one: they count as heads of one query.
+ * become one key, see the same keys except for one, so they count as heads of one query.
  */
 static void choose(struct builder *b, const struct group *g, int64_t keys)
 {
@@ -130,7 +131,7 @@ static void attend(struct builder *b, const struct group *g, const struct parts 
     roof_graph_add(b, &node);
 }
 
-/* Adds the output: groups of heads are mapped apart, and then together. */
+/* Adds the output projection: first for each group of heads, then for all. */
 static void output(struct builder *b)
 {
     static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
@@ -161,7 +162,7 @@ void roof_graph_compressed(struct builder *b)
         roof_reads_join(&attended, &b->from);
     }
     b->from = attended;
-    /* Keys that are values have been rotated: back. */
+    /* The keys are also the values, so their rotation is reverted here. */
     roof_graph_rotate(b, "o_rope", b->heads, b->model->qk_rope_head_dim);
     output(b);
 }

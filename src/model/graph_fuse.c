@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Nodes on their way into a graph: equal ones become one, and where operators are fused, each waits
- * until it is known whether the next one joins it. */
+/* Adds nodes to a graph: equal ones become one, and if operators are fused, each waits until it is
+ * known whether the next one joins it. */
 #include "model/graph_parts.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static enum roof_operator joined(enum roof_operator first, enum roof_operator se
     return ROOF_OPERATOR_COUNT;
 }
 
-/* The norms of the sum that the next layer, or the other half of a layer, begins with. */
+/* The norms with which the next layer, or the second half of a layer, begins. */
 static const char *const summed[][2] = {
     {"attn_norm", "add_attn_norm"}, {"mlp_norm", "add_mlp_norm"}, {"final_norm", "add_final_norm"}};
 
@@ -52,8 +52,8 @@ static bool is_norm(enum roof_operator op)
     return joined(OP(ADD), op) != ROOF_OPERATOR_COUNT;
 }
 
-/* Tells whether the second of two nodes, for which there is a fused operator, goes on with all that
- * the first has made. */
+/* Tells whether the second of two nodes, for which there is a fused operator, works on the whole
+ * result of the first. */
 static bool goes_on(const struct builder *b, const struct roof_node *first,
                     const struct roof_node *second)
 {
@@ -126,8 +126,8 @@ bool roof_same_workload(const struct roof_workload *a, const struct roof_workloa
            memcmp(&a->formats, &b->formats, sizeof a->formats) == 0;
 }
 
-/* Adds a node that is run so often, as it is. Nodes are one where their vectors are, too: the count
- * multiplies these, and a second kind of sequences brings none. */
+/* Adds a node with its count, unchanged. Equal nodes become one only if their vectors are also
+ * equal, because the count multiplies these, and a second kind of sequences has none. */
 static void append(struct builder *b, const struct roof_node *node, int64_t count)
 {
     struct roof_graph *const g = b->graph;
@@ -176,7 +176,7 @@ static void hold(struct builder *b, const struct roof_node *node, int64_t count)
     }
 }
 
-/* Begins a layer: its norm is joined to the last addition of the layer before, if there is one. */
+/* Begins a layer: its norm is fused with the last addition of the layer before, if there is one. */
 static void open_layer(struct builder *b, const struct roof_node *norm, int64_t count)
 {
     const int64_t first = b->begins ? 1 : 0;
@@ -189,7 +189,7 @@ static void open_layer(struct builder *b, const struct roof_node *norm, int64_t 
     b->opens = false;
 }
 
-/* Joins a node to the last one where a fused operator does both. */
+/* Joins a node to the last one if there is a fused operator for both. */
 static void fuse(struct builder *b, const struct roof_node *node, int64_t count)
 {
     bool all = b->holds > 0;
@@ -211,14 +211,19 @@ static void fuse(struct builder *b, const struct roof_node *node, int64_t count)
     }
 }
 
+bool roof_graph_on_host(const struct builder *b)
+{
+    return b->offloaded && roof_offload_part(b->s->offload) == ROOF_OFFLOAD_LAYERS;
+}
+
 /* Tells whether a node of the layers that are being built is on the host. */
 static bool on_host(const struct builder *b, const struct roof_node *node)
 {
-    return b->offloaded &&
-           (node->routed || roof_offload_part(b->s->offload) == ROOF_OFFLOAD_LAYERS);
+    return roof_graph_on_host(b) || (b->offloaded && node->routed);
 }
 
-/* The operators that a fused one reads are not known: those that it joins have other names. */
+/* The operators that a fused one reads are unknown, because those that it joins have other names.
+ */
 void roof_graph_add(struct builder *b, struct roof_node *node)
 {
     const int64_t outside = b->times > 0 ? b->times : 1;
@@ -235,8 +240,8 @@ void roof_graph_add(struct builder *b, struct roof_node *node)
     }
 }
 
-/* Tells whether each layer begins with a norm of the residual, and so has an addition at its end,
- * too. */
+/* Tells whether each layer begins with a norm of the residual, and so also has an addition at its
+ * end. */
 static bool chained(const struct roof_model *m)
 {
     bool all = !m->no_pre_norms && m->streams == 0 && m->block_layers == 0 && m->altup_streams == 0;
@@ -251,7 +256,7 @@ static bool chained(const struct roof_model *m)
 void roof_graph_open_layers(struct builder *b, bool begins, bool ends)
 {
     roof_graph_flush(b);
-    /* The results of parallel halves are summed over the devices behind the last addition. */
+    /* The results of parallel halves are summed over the devices after the last addition. */
     const bool last = b->model->parallel && b->s->tp > 1;
     b->chained = b->s->fuse == ROOF_FUSE_ALL && chained(b->model) && !last;
     b->opens = b->chained;

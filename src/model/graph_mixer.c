@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Layers that keep a state in place of a cache, from the hidden states to their output. */
+/* Layers that keep a state instead of a cache, from the hidden states to their output. */
 #include "model/graph_parts.h"
 
-/* Returns the outputs of the projection of the input on this device, all of one token: what goes
- * through the convolution, the gates of the state, and the gate of the output unless it has a
- * product of its own. */
+/* Returns the number of outputs of the projection of the input on this device for one token: the
+ * inputs of the convolution, the gates of the state, and the gate of the output unless it has a
+ * separate product. */
 static int64_t input_width(const struct builder *b)
 {
     const struct roof_mixer *const x = &b->model->mixer;
@@ -29,7 +29,7 @@ static int64_t input_width(const struct builder *b)
     return 0;
 }
 
-/* Returns how many scalars the state itself has as weights, per device: decays, biases of steps. */
+/* Returns the number of scalar weights of the state itself, per device: decays, biases of steps. */
 static double state_vectors(const struct builder *b)
 {
     const struct roof_mixer *const x = &b->model->mixer;
@@ -52,7 +52,7 @@ static double state_vectors(const struct builder *b)
     return 0;
 }
 
-/* Adds the convolution of one kind of sequences, where the mixer has one. */
+/* Adds the convolution of one kind of sequences, if the mixer has one. */
 static void conv_node(struct builder *b, const struct group *g)
 {
     const struct roof_mixer *const x = &b->model->mixer;
@@ -118,9 +118,10 @@ static void state_node(struct builder *b, const struct group *g)
 }
 
 /*
- * Adds what makes the steps, B and C of Mamba-1 from the output of the convolution: a narrow
- * product, which sums over the channels of all devices, a norm of each of its parts, and the
- * product that spreads the steps over the channels. Returns what the scan reads of it.
+ * Adds the operators that make the steps, B and C of Mamba-1 from the output of the convolution: a
+ * narrow product, which is summed over the channels of all devices, a norm of each of its parts,
+ * and the product that expands the steps to the channels. Returns the inputs of the scan among
+ * them.
  */
 static struct roof_reads selective_inputs(struct builder *b)
 {
@@ -144,8 +145,8 @@ static struct roof_reads selective_inputs(struct builder *b)
     return made;
 }
 
-/* Adds convolutions and states of all kinds of sequences. The states read decays and rates beside
- * what comes out of the convolution. */
+/* Adds convolutions and states of all kinds of sequences. The states read decays and rates, and the
+ * output of the convolution. */
 static void state_nodes(struct builder *b, struct roof_reads decay)
 {
     const struct roof_reads input = b->from;
@@ -174,7 +175,7 @@ static void state_nodes(struct builder *b, struct roof_reads decay)
     b->from = states;
 }
 
-/* Adds the norm behind the state: the delta rules have a gain for all heads, the others one for
+/* Adds the norm after the state: the delta rules have one gain for all heads, the others one for
  * each element. */
 static void mixer_norm(struct builder *b)
 {

@@ -65,7 +65,7 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
     roof_graph_add(b, &node);
 }
 
-/* Gate and up share a kernel; where their formats differ, the kernel has the wider one. */
+/* Gate and up share a kernel; if their formats differ, the kernel has the wider one. */
 static enum roof_weight gate_up_weight(struct builder *b)
 {
     if (!b->model->gated) {
@@ -76,7 +76,7 @@ static enum roof_weight gate_up_weight(struct builder *b)
     return roof_graph_wider(gate, up) == gate ? ROOF_WEIGHT_EXPERT_GATE : ROOF_WEIGHT_EXPERT_UP;
 }
 
-/* Adds all matrices as one operator where their formats allow it. */
+/* Adds all matrices as one operator if their formats are equal enough. */
 static void experts(struct builder *b)
 {
     const bool gated = b->model->gated;
@@ -98,9 +98,9 @@ static void experts(struct builder *b)
 }
 
 /*
- * Returns how likely k experts, which are drawn from `from` of them without repetition, have one of
- * `here` among them. They have none with probability C(from - here, k) / C(from, k); one minus that
- * is the sum over the draws that may be the first to meet it, in which nothing cancels.
+ * Returns the probability that k experts, which are drawn from `from` without repetition, include
+ * one of `here`. They include none with probability C(from - here, k) / C(from, k). To avoid
+ * cancellation, one minus that is computed as the sum over the draws that may be the first to hit.
  */
 static double meets(int64_t from, int64_t here, int64_t k)
 {
@@ -124,18 +124,18 @@ static double choose(int64_t n, int64_t k)
     return ways;
 }
 
-/* Returns the experts that a token chooses, among them those that compute nothing. */
+/* Returns the number of experts that a token chooses, including those that compute nothing. */
 static int64_t chosen_experts(const struct roof_model *m)
 {
     return m->top_k * (m->experts + m->zero_experts) / m->experts;
 }
 
 /*
- * Returns how likely a token has work for a device, which has one of `ep` parts of the experts: at
- * least one of its top_k experts. Where a token chooses `few` of the groups of experts first, a
- * part that lies in a group has work if this is one of them and an expert of the part is chosen; a
- * part of several groups has j of those that are chosen with hypergeometric probability. Parts that
- * cut groups in other ways count as without groups.
+ * Returns the probability that a token has work for a device with one of `ep` parts of the experts:
+ * at least one of its top_k experts. If a token first chooses `few` of the groups of experts, a
+ * part inside a group has work if the group and an expert of the part are chosen; a part of several
+ * groups has j chosen groups with hypergeometric probability. Parts that cut groups in other ways
+ * count as without groups.
  */
 static double met(const struct roof_model *m, int64_t ep)
 {
@@ -159,9 +159,10 @@ static double met(const struct roof_model *m, int64_t ep)
 }
 
 /*
- * Adds what carries tokens between the groups of the attention and the experts. The tp devices of a
- * group have its tokens and share the sends: (attention_dp - 1) x `met` copies each, as many back.
- * An all-to-all sends (ep - 1) / ep of what it is given, rounded up but for noise.
+ * Adds the collectives that carry tokens between the groups of the attention and the experts. The
+ * tp devices of a group have its tokens and share the sends: (attention_dp - 1) x `met` copies
+ * each, and as many back. An all-to-all sends (ep - 1) / ep of its size, so its size is larger; it
+ * is rounded up, except for floating-point noise.
  */
 static void exchange(struct builder *b, bool before)
 {
@@ -171,7 +172,7 @@ static void exchange(struct builder *b, bool before)
     const enum roof_precision sent =
         before ? roof_graph_formats(b, gate_up_weight(b)).activations : b->s->common.formats.out;
     const int64_t held = b->tokens * roof_expert_hidden(b->model);
-    if (groups == 1) { /* each device has all tokens, and the sum over tp adds what it makes */
+    if (groups == 1) { /* each device has all tokens, and the sum over tp adds its results */
         return;
     }
     if (ep == 1) {
@@ -188,14 +189,14 @@ static void exchange(struct builder *b, bool before)
 
 /*
  * Adds a projection into the latent that routed experts work on, or out of it. Every device has it
- * whole, as engines do; behind the experts it multiplies the part of the sum that the device has,
- * or all of it where that has a norm.
+ * whole, as in engines. After the experts it multiplies the device's part of the sum, or the whole
+ * sum if that has a norm.
  */
 static void latent_product(struct builder *b, bool in)
 {
     static const enum roof_weight weight[] = {ROOF_WEIGHT_SHARED_DOWN, ROOF_WEIGHT_SHARED_UP};
     const struct roof_model *const m = b->model;
-    if (m->latent_norm && !in) { /* it needs the whole sum of what the devices have */
+    if (m->latent_norm && !in) { /* it needs the sum over all devices */
         if (b->s->tp > 1) {
             roof_graph_collective(b, "latent_all_reduce", ROOF_OPERATOR_ALL_REDUCE,
                                   b->s->common.formats.out, b->tokens * m->expert_latent, b->s->tp,

@@ -17,7 +17,8 @@ enum roof_precision roof_graph_wider(enum roof_precision a, enum roof_precision 
     return roof_precision_bits(a) >= roof_precision_bits(b) ? a : b;
 }
 
-/* Returns the format of a class of weights that neither request, layout nor file gives. */
+/* Returns the default format of a class of weights, which neither question, layout nor file gives.
+ */
 static enum roof_precision default_format(const struct builder *b, enum roof_weight weight)
 {
     const enum roof_precision w = b->s->common.formats.weights;
@@ -25,9 +26,9 @@ static enum roof_precision default_format(const struct builder *b, enum roof_wei
 }
 
 /*
- * Returns the formats of an operator whose weights are of a class. A class whose format is given
- * apart from `weights` takes inputs in the wider of `activations` and what `precision` would pair
- * that format with: a bf16 head takes bf16 inputs beside FP8 layers.
+ * Returns the formats of an operator with weights of a class. If the format of the class is given
+ * apart from `weights`, its inputs have the wider of `activations` and the activations that
+ * `precision` would choose for that format: a bf16 head has bf16 inputs in a model with FP8 layers.
  */
 static struct roof_formats find_formats(const struct builder *b, enum roof_weight weight)
 {
@@ -43,7 +44,7 @@ static struct roof_formats find_formats(const struct builder *b, enum roof_weigh
         f.activations = roof_graph_wider(f.activations, roof_format(f.weights)->activations);
     }
     if (!roof_weight_linear(weight)) {
-        f.compute = ROOF_PRECISION_AUTO; /* `compute` is for the products that `weights` is for */
+        f.compute = ROOF_PRECISION_AUTO; /* `compute` applies to the same products as `weights` */
     }
     return f;
 }
@@ -239,6 +240,39 @@ bool roof_graph_fuses(struct builder *b, enum roof_weight first, enum roof_weigh
     const struct roof_formats x = roof_graph_formats(b, first);
     const struct roof_formats y = roof_graph_formats(b, second);
     return b->s->split_projections == 0 && memcmp(&x, &y, sizeof x) == 0;
+}
+
+/* Returns the bytes of the cache of a layer for all sequences, not only those of one pass. */
+static double cache_bytes(const struct builder *b, const struct roof_layer *layer)
+{
+    const struct roof_scenario *const s = b->s;
+    double tokens = 0;
+    double all = 0;
+    double compressed = 0;
+    for (int i = 0; i < b->groups; i++) {
+        const int64_t sequences = i == 0 ? s->common.shape.batch : s->prefill_batch;
+        const int64_t held = s->held > b->group[i].kv_len ? s->held : b->group[i].kv_len;
+        const int64_t seen = layer->crossed ? roof_image_keys(s, b->model) : held;
+        const int64_t kept = layer->windowed && b->model->window < seen ? b->model->window : seen;
+        const double here = (double)roof_graph_divide_up(sequences, s->attention_dp);
+        tokens += here * (double)kept;
+        all += here;
+        compressed += layer->ratio > 0 ? here * floor((double)held / (double)layer->ratio) : 0;
+    }
+    const double cache = roof_kv_bytes(b->model, layer, s->common.formats.kv, s->tp, tokens);
+    const double states =
+        layer->stateful ? all * roof_state_bytes(b->model, s->common.formats.out, s->tp) : 0;
+    return cache + states +
+           (layer->ratio == 0
+                ? 0
+                : roof_compressed_bytes(b->model, layer, s->common.formats.kv, compressed) +
+                      all * roof_compressor_bytes(b->model, layer, s->common.formats.out));
+}
+
+void roof_graph_cache(struct builder *b)
+{
+    *(roof_graph_on_host(b) ? &b->graph->host_kv_bytes : &b->graph->kv_bytes) +=
+        (double)b->count * cache_bytes(b, b->layer);
 }
 
 double roof_node_bytes(const struct roof_node *node)

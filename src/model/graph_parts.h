@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The making of a graph, in parts: nodes, attention and MLP. graph.h is the result. */
+/* The parts of the construction of a graph (graph.h): nodes, attention and MLP. */
 #ifndef ROOF_MODEL_GRAPH_PARTS_H
 #define ROOF_MODEL_GRAPH_PARTS_H
 
 #include "model/graph.h"
 #include "model/stage.h"
 
-/* The sequences of a pass that are of one kind. */
+/* The sequences of one kind in a pass. */
 struct group {
     const char *attention; /* name of the node */
     int64_t batch;         /* on this device */
@@ -21,9 +21,9 @@ struct builder {
     const struct roof_scenario *s;
     const struct roof_layer *layer; /* the class that is being built; NULL outside layers */
     int64_t count;                  /* of the layers of that class and place in the stage */
-    int64_t times;                  /* nodes outside layers run so often; 0: once */
-    bool offloaded;                 /* they are among the first layers, which offload is about */
-    enum roof_block block;          /* that of the next node */
+    int64_t times;                  /* number of times that nodes outside layers run; 0: once */
+    bool offloaded;                 /* they are among the first layers, to which offload applies */
+    enum roof_block block;          /* the block of the next node */
     struct group group[2];
     int groups;
     int64_t tokens;     /* of a pass, on this device */
@@ -32,12 +32,12 @@ struct builder {
     int64_t heads;      /* of the layer, on this device */
     int64_t kv_heads;
     struct roof_stage stage;
-    struct roof_reads from; /* what the next node reads: by itself, the node before it */
+    struct roof_reads from; /* the inputs of the next node; by default the node before it */
     struct roof_formats formats[ROOF_WEIGHT_COUNT]; /* of the classes that are known */
     bool known[ROOF_WEIGHT_COUNT];
     bool full;
-    /* The last node waits for the next one, which may join it, where operators are fused. It is two
-     * where the first layer of the stage has another form of it. */
+    /* If operators are fused, the last node waits for the next one, which may join it. It is two
+     * nodes if it has another form in the first layer of the stage. */
     struct roof_node held[2];
     int64_t held_count[2];
     int holds;
@@ -47,7 +47,7 @@ struct builder {
     bool ends;    /* it has the last one */
     struct roof_node tail; /* the sum that ends the last layer */
     bool tailed;
-    bool sole; /* all that reads what is quantised reads it in that format */
+    bool sole; /* all readers of the quantised tensor read it in this format */
 };
 
 struct mlp_names {
@@ -57,31 +57,32 @@ struct mlp_names {
 
 int64_t roof_graph_divide_up(int64_t value, int64_t parts);
 enum roof_precision roof_graph_wider(enum roof_precision a, enum roof_precision b);
-/* Returns the formats of an operator whose weights are of a class, which are found once. */
+/* Returns the formats of an operator with weights of a class, which are computed once. */
 struct roof_formats roof_graph_formats(struct builder *b, enum roof_weight weight);
 
-/* Returns the flag `sparse` of operators whose weights are of a class: those of linear layers and
- * experts are pruned where their format is stored so. */
+/* Returns the flag `sparse` of operators with weights of a class: linear layers and experts are
+ * pruned if their format has a pruned form. */
 int64_t roof_graph_sparse(struct builder *b, enum roof_weight weight);
-/* Enters a class of layers; NULL: leaves all. */
+/* Begins a class of layers; NULL ends the layers. */
 void roof_graph_enter(struct builder *b, const struct roof_layer *layer);
 /* Vector operators read and write the residual's format. */
 struct roof_formats roof_graph_vector_formats(struct builder *b);
 /* Adds a node that each layer of the class runs once; equal ones of several classes become one. */
 void roof_graph_add(struct builder *b, struct roof_node *node);
-/* Adds what still waits for a node to join it. */
+/* Adds the node that still waits for the next one. */
 void roof_graph_flush(struct builder *b);
-/* Each tells that a class of layers, or the model behind its layers, begins; that a layer ends. */
+/* These mark the beginning of a class of layers, the beginning of the model after its layers, and
+ * the end of a layer. */
 void roof_graph_open_layers(struct builder *b, bool begins, bool ends);
 void roof_graph_close_layers(struct builder *b);
 void roof_graph_end_layer(struct builder *b);
-/* Adds the quantisation of a tensor for the classes of weights that it is multiplied by, where
- * their inputs have fewer bits than the residual: once for each of their formats. Nothing by
- * default. */
+/* Adds the quantisation of a tensor for the classes of weights by which it is multiplied, if their
+ * inputs have fewer bits than the residual: once for each of their formats. By default it adds
+ * nothing. */
 void roof_graph_quantize(struct builder *b, const char *name, int64_t tokens, int64_t width,
                          const enum roof_weight *readers, int count);
-/* Adds the rotation of some heads of each token, of which `rotated` elements are rotated. The
- * operator counts heads of Q and of K: here the two halves of the pairs that a rotation is of. */
+/* Adds the rotation of `rotated` elements of some heads of each token. The operator counts heads of
+ * Q and of K, which are here the two halves of the rotated pairs. */
 void roof_graph_rotate(struct builder *b, const char *name, int64_t heads, int64_t rotated);
 void roof_graph_vector(struct builder *b, const char *name, enum roof_operator op,
                        struct roof_shape shape, double vectors);
@@ -103,35 +104,47 @@ bool roof_graph_fuses(struct builder *b, enum roof_weight first, enum roof_weigh
 /* Attention reads Q in the residual's format and K, V as they are cached. */
 struct roof_node roof_graph_attention_node(struct builder *b, const struct group *g,
                                            enum roof_operator op);
-/* Adds the choice among so many keys by an indexer, for one kind of sequences, of which as many
- * neighbouring queries are scored together as heads of one. */
+/* Adds the choice among a number of keys by an indexer, for one kind of sequences; neighbouring
+ * queries that are scored together count as heads of one. */
 void roof_graph_index(struct builder *b, const struct group *g, int64_t keys, int64_t together);
 void roof_graph_gqa(struct builder *b);
-/* Adds what makes the index queries and keys by which blocks of keys are chosen, from the hidden
- * states. Returns what the scores read. */
+/* Adds the operators that make the index queries and keys for the choice of blocks, from the hidden
+ * states. Returns the inputs of the scores. */
 struct roof_reads roof_graph_block_index(struct builder *b, const struct roof_reads *hidden);
-/* Adds the choice of blocks for one kind of sequences, which have more keys than are chosen. */
+/* Adds the choice of blocks for one kind of sequences that have more keys than are chosen. */
 void roof_graph_choose_blocks(struct builder *b, const struct group *g);
 /* Tells whether a group has more keys than the chosen blocks of its layer. */
 bool roof_graph_has_choice(const struct builder *b, const struct group *g);
 /* Attention over compressed keys, from the hidden states to the output. */
 void roof_graph_compressed(struct builder *b);
-/* Adds what makes one of the streams of the residual, where it has several. */
+/* Adds the operators that combine the streams of the residual into one, if it has several. */
 void roof_graph_collapse(struct builder *b, const char *name);
-/* Adds the mix of the present sum of some tokens with that of earlier blocks of layers. */
+/* Adds the mix of the current sum of some tokens with the sums of earlier blocks of layers. */
 void roof_graph_mix_sums(struct builder *b, const char *name, int64_t tokens, int64_t sums);
-/* Returns how many sums the residual of a token has behind the first `layers` layers, all that are
- * kept and the present one. */
+/* Returns the number of sums in the residual of a token after the first `layers` layers: all that
+ * are kept and the current one. */
 int64_t roof_graph_sums(const struct roof_model *model, int64_t layers);
-/* Each adds a part of the alternating updates of Gemma 3n, where a model has them: what makes the
- * streams of the residual, what predicts them before a layer and corrects them behind it, and what
- * joins them in the end. */
+/* Each adds a part of the alternating updates of Gemma 3n, if a model has them: the operators that
+ * make the streams of the residual, predict them before a layer, correct them after it, and join
+ * them at the end. */
 void roof_graph_altup_streams(struct builder *b);
 void roof_graph_altup_predict(struct builder *b);
 void roof_graph_altup_correct(struct builder *b);
 void roof_graph_altup_join(struct builder *b);
-/* Adds the residual of low rank beside attention, from what attention has read. */
+/* Adds the low-rank residual in parallel to attention, from the input of attention. */
 void roof_graph_laurel(struct builder *b, const struct roof_reads *normed);
+/* Tells whether the layers that are being built are on the host. */
+bool roof_graph_on_host(const struct builder *b);
+/* Adds the cache of these layers to that of the graph. */
+void roof_graph_cache(struct builder *b);
+/* Adds what makes keys and values of images for the layers of the stage that attend to them, where
+ * the pass encodes images; else counts its weights as idle. */
+void roof_graph_image_keys(struct builder *b);
+/* Adds attention to images, from the hidden states to its output. */
+void roof_graph_crossed(struct builder *b);
+/* Counts the weights of layers that attend to images where there are none: but for those that make
+ * keys and values. */
+void roof_graph_skip_crossed(struct builder *b);
 /* Adds the vision encoder, or what its weights take where the phase does not run it. */
 void roof_graph_encoder(struct builder *b);
 /* Adds the audio encoder in the same way. */
@@ -154,9 +167,9 @@ void roof_encoder_end(struct builder *b, size_t first, bool runs);
 void roof_graph_mla(struct builder *b);
 /* A layer with a state, from the hidden states to the output. */
 void roof_graph_mixer(struct builder *b);
-/* An MLP; its operators read b->from, and its result is b->from then, as of all parts above. */
+/* An MLP. Like all parts above, its operators read b->from, and its result becomes b->from. */
 void roof_graph_mlp(struct builder *b, const struct mlp_names *names, int64_t intermediate);
-/* Experts; the router reads *router, or with NULL what they read. */
+/* Experts; the router reads *router, or if that is NULL, the input of the experts. */
 void roof_graph_moe(struct builder *b, const struct roof_reads *router);
 
 #endif

@@ -10,11 +10,12 @@
 struct encoder {
     const struct roof_tower *tower;
     struct roof_image image;
-    int64_t images;  /* on this device */
-    int64_t patches; /* of all images */
-    int64_t rows;    /* of all images, in the layers: patches and class tokens */
-    int64_t tokens;  /* of all images */
-    int64_t tp;      /* devices that share heads and widths; 1: each has the encoder whole */
+    int64_t images;   /* on this device */
+    int64_t patches;  /* of all images */
+    int64_t embedded; /* of all images: patches and class tokens */
+    int64_t rows;     /* these in the layers, where squares may be filled up */
+    int64_t tokens;   /* of all images */
+    int64_t tp;       /* devices that share heads and widths; 1: each has the encoder whole */
 };
 
 static struct roof_formats vision_formats(struct builder *b)
@@ -103,7 +104,7 @@ static void attention(struct builder *b, const struct encoder *e)
     struct roof_windows windows[ROOF_WINDOW_KINDS];
     b->times = t->window > 0 ? t->full : t->layers;
     if (b->times > 0) {
-        const int64_t grids = e->images * e->image.squares;
+        const int64_t grids = t->crossed ? e->images : e->images * e->image.squares;
         attend(b, e, "image_attention", grids, e->rows / grids);
         attended = b->from;
     }
@@ -138,7 +139,7 @@ static void mlp(struct builder *b, const struct encoder *e)
 static void norm_qkv(struct builder *b, const struct encoder *e, int64_t heads)
 {
     const struct roof_tower *const t = e->tower;
-    const int64_t rows = t->wide_norm ? 1 : heads; /* that are normed apart */
+    const int64_t rows = t->wide_norm ? 1 : heads; /* parts with separate norms */
     const int64_t width = heads / rows * t->head_dim;
     const struct roof_reads made = b->from;
     struct roof_reads normed;
@@ -158,7 +159,7 @@ static void norm_qkv(struct builder *b, const struct encoder *e, int64_t heads)
     b->from = normed;
 }
 
-/* Adds what ends attention or an MLP: a norm in some classes, and the sum with the stream. */
+/* Adds the end of attention or an MLP: a norm in some classes, and the sum with the stream. */
 static void end_part(struct builder *b, const struct encoder *e, const char *name,
                      const char *norm_name, struct roof_reads *stream)
 {
@@ -189,7 +190,7 @@ static void encoder_layers(struct builder *b, const struct encoder *e)
             0);
     }
     attention(b, e);
-    roof_encoder_product(b, "image_o_proj", e->rows, t->hidden, width, t->bias);
+    roof_encoder_product(b, "image_o_proj", e->rows, t->hidden, width, t->bias && !t->plain_out);
     sum_over_devices(b, e, "image_attn_all_reduce");
     end_part(b, e, "image_attn_add", "image_attn_post_norm", &stream);
     roof_encoder_norm(b, "image_mlp_norm", e->rows, t->hidden, t->layernorm);
@@ -216,7 +217,7 @@ static void project_norm(struct builder *b, const struct encoder *e)
     }
 }
 
-/* Adds the products that make tokens of what a layer gives, in `times` places. */
+/* Adds the products that make tokens of the output of a layer, in `times` places. */
 static void project(struct builder *b, const struct encoder *e, bool tap, int64_t times)
 {
     static const char *const names[2][3][ROOF_PROJECTIONS_MAX] = {
@@ -253,7 +254,8 @@ static void project(struct builder *b, const struct encoder *e, bool tap, int64_
     b->times = 1;
 }
 
-/* Adds what makes the hidden states of the first layer: each patch is a row of its elements. */
+/* Adds the operators that make the hidden states of the first layer: each patch is a row of its
+ * elements. */
 static void embed(struct builder *b, const struct encoder *e)
 {
     const struct roof_tower *const t = e->tower;
@@ -261,10 +263,14 @@ static void embed(struct builder *b, const struct encoder *e)
     b->from.count = 0;
     roof_encoder_product(b, "image_patches", e->patches, t->hidden, t->inputs, t->patch_bias);
     if (t->position_rows > 0) {
-        roof_encoder_add(b, "image_positions", e->rows, t->hidden, table);
+        roof_encoder_add(b, "image_positions", e->embedded, t->hidden, table);
+    }
+    if (t->tile_rows > 0) {
+        roof_encoder_add(b, "image_tiles", e->embedded, t->hidden,
+                         (double)t->tile_rows * (double)t->hidden + (double)t->scalars);
     }
     if (t->pre_norm) {
-        roof_encoder_norm(b, "image_norm", e->rows, t->hidden, t->layernorm);
+        roof_encoder_norm(b, "image_norm", e->embedded, t->hidden, t->layernorm);
     }
 }
 
@@ -302,6 +308,10 @@ static void encode(struct builder *b, const struct encoder *e)
     if (t->post_norm) {
         roof_encoder_norm(b, "image_final_norm", e->rows, t->hidden, t->layernorm);
     }
+    if (t->late_rows > 0) {
+        roof_encoder_add(b, "image_late_tiles", e->rows, t->hidden,
+                         (double)t->late_rows * (double)t->hidden);
+    }
     project(b, e, false, 1);
     roof_graph_flush(b);
     b->block = ROOF_BLOCK_ENDS;
@@ -335,8 +345,7 @@ void roof_graph_encoder(struct builder *b)
 {
     const struct roof_scenario *const s = b->s;
     const struct roof_tower *const t = &b->model->tower;
-    const bool runs =
-        s->media.images > 0 && (s->phase == ROOF_PHASE_PREFILL || s->phase == ROOF_PHASE_ENCODE);
+    const bool runs = roof_encodes_images(s);
     const struct roof_sizes size = roof_sizes_unpack(s->media.image_size);
     struct encoder e = {.tower = t, .tp = t->heads % s->tp == 0 ? s->tp : 1};
     if (t->layers == 0) {
@@ -346,6 +355,7 @@ void roof_graph_encoder(struct builder *b)
                                runs ? size.size[1] : t->patch * t->merge);
     e.images = runs ? b->group[0].batch * s->media.images : 1;
     e.patches = e.images * e.image.squares * e.image.columns * e.image.rows;
+    e.embedded = e.images * roof_tower_embedded(t, &e.image);
     e.rows = e.images * roof_tower_rows(t, &e.image);
     e.tokens = e.images * e.image.tokens;
     encode(b, &e);

@@ -35,9 +35,9 @@ struct layout_reader {
 
 /*
  * Tells whether a rule of a layout is for layer i. "else" is for all of them, "first 4" for the
- * first 4, and "first 1/8" for the first eighth (rounded down). "more_bits" is for those that
- * llama.cpp favours: the first and the last eighth, and every third between (use_more_bits in
- * src/llama-quant.cpp). *known is false for other words.
+ * first 4, and "first 1/8" for the first eighth (rounded down). "more_bits" is for those to which
+ * llama.cpp gives more bits: the first and the last eighth, and every third between (use_more_bits
+ * in src/llama-quant.cpp). *known is false for other words.
  */
 static bool rule_holds(bool *known, const char *rule, int64_t i, int64_t layers)
 {
@@ -70,7 +70,7 @@ static enum roof_status read_format(enum roof_precision *out, const struct layou
                              : roof_json_place_error(r->json, value, key, r->error, status);
 }
 
-/* Checks all rules of a class, also those that no layer of this model needs. */
+/* Checks all rules of a class, including those that no layer of this model needs. */
 static enum roof_status check_class(const struct layout_reader *r, const roof_json_value *value,
                                     unsigned bits)
 {
@@ -100,9 +100,8 @@ static enum roof_status check_class(const struct layout_reader *r, const roof_js
                : roof_json_error(r->json, value, r->error, "%s needs an \"else\"", name);
 }
 
-/* Returns the value of a class for layer i: that of its first rule that holds, or outside the
- * layers
- * (-1) that of "else". */
+/* Returns the value of a class for layer i: that of its first rule that applies, or outside the
+ * layers (-1) that of "else". */
 static const roof_json_value *find_value(const struct layout_reader *r,
                                          const roof_json_value *value, int64_t i)
 {
@@ -158,7 +157,7 @@ static enum roof_status check_classes(const struct layout_reader *r, const roof_
     return ROOF_OK;
 }
 
-/* Applies the widest names first, so that a narrower one wins wherever it stands. */
+/* Applies the widest names first, so that a narrower one wins at any place. */
 static enum roof_status apply_classes(const struct layout_reader *r, const roof_json_value *classes)
 {
     for (int width = ROOF_WEIGHT_COUNT; width > 0; width--) {
@@ -176,7 +175,7 @@ static enum roof_status apply_classes(const struct layout_reader *r, const roof_
 
 /* --- special cases ------------------------------------------------------------------------- */
 
-/* Finds out whether the model meets the condition of a special case. */
+/* Tells whether the model meets the condition of a special case. */
 static enum roof_status case_holds(bool *out, const struct layout_reader *r,
                                    const roof_json_value *condition)
 {
@@ -217,7 +216,7 @@ static enum roof_status case_holds(bool *out, const struct layout_reader *r,
     return ROOF_OK;
 }
 
-/* Reads a special case. It is checked also when its condition does not hold. */
+/* Reads a special case. It is also checked if its condition does not hold. */
 static enum roof_status read_case(const struct layout_reader *r, const roof_json_value *item)
 {
     static const char *const keys[] = {"if", "classes"};

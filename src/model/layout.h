@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Layouts: the weights that each kind of quantised checkpoint really quantises, and in which
- * format. All of data/layouts is embedded in the library; docs/formats.md has the file format.
+ * Layouts: the weights that each kind of quantised checkpoint quantises, and their formats. All of
+ * data/layouts is embedded in the library; docs/formats.md has the file format.
  */
 #ifndef ROOF_MODEL_LAYOUT_H
 #define ROOF_MODEL_LAYOUT_H
@@ -14,7 +14,7 @@
  * Writes a layout's formats into the model: those of each class of weights, of the inputs of
  * quantised products, and of the KV cache. name is that of a file in data/layouts (or in layouts/
  * of directories, or a path); "checkpoint" means the quantization_config of the model's own
- * config.json. The status is ROOF_USAGE when the layout is unknown, or the config says nothing of a
+ * config.json. The status is ROOF_USAGE if the layout is unknown, or if the config has no
  * quantisation.
  */
 enum roof_status roof_layout_apply(struct roof_model *model, const char *name,

@@ -20,9 +20,9 @@
 static const struct roof_registry models = {
     .folder = "models", .noun = "model", .hub = true, .python = true};
 
-/* The layout of a model whose formats are those of its file. */
+/* The layout of a model with the formats of its file. */
 #define STORED "file"
-/* The layout of a model whose formats its config says. */
+/* The layout of a model with the formats of its config. */
 #define CHECKPOINT "checkpoint"
 #define CONFIG "config.json"
 #define QUANTIZATION "hf_quant_config.json"
@@ -53,7 +53,7 @@ static char *join(const char *folder, size_t length, const char *file)
     return path;
 }
 
-/* Finds out whether a name means a folder: one exists, and the name has a '/' or the folder a
+/* Tells whether a name means a folder: one exists, and the name has a '/' or the folder a
  * config.json. */
 static enum roof_status find_folder(bool *found, const char *name, struct roof_error *error)
 {
@@ -91,8 +91,7 @@ static enum roof_status load_gguf(struct roof_model **out, const char *path,
     return status;
 }
 
-/* Reads the formats of a model from the headers of its weights. A model that cannot have them is
- * freed. */
+/* Reads the formats of a model from the headers of its weights. On failure the model is freed. */
 static enum roof_status add_weights(struct roof_model **model, const char *path,
                                     struct roof_error *error)
 {
@@ -108,7 +107,7 @@ static enum roof_status add_weights(struct roof_model **model, const char *path,
     return status;
 }
 
-/* Reads what stands beside the config.json of a model. */
+/* Reads the other files in the folder of a config.json. */
 static enum roof_status read_beside(struct roof_model *model, const char *path,
                                     struct roof_error *error)
 {
@@ -117,7 +116,7 @@ static enum roof_status read_beside(struct roof_model *model, const char *path,
     return roof_config_read_beside(model, json, error);
 }
 
-/* Adds it to the model, where it is there. A model that cannot have it is freed. */
+/* Adds it to the model, if it exists. On failure the model is freed. */
 static enum roof_status add_beside(struct roof_model **model, const char *path,
                                    struct roof_error *error)
 {
@@ -132,7 +131,7 @@ static enum roof_status add_beside(struct roof_model **model, const char *path,
 /* The files that a folder may have. */
 struct paths {
     char *config;
-    char *quantization; /* NVIDIA ModelOpt writes it beside config.json */
+    char *quantization; /* NVIDIA ModelOpt writes it next to config.json */
     char *index;
     char *single;
 };
@@ -144,18 +143,19 @@ static bool has_own_sizes(const struct roof_model *m)
     for (int64_t c = 0; c < m->layer_classes && !own; c++) {
         const struct roof_layer *const layer = &m->layer[c];
         own = layer->heads > 0 || layer->kv_heads > 0 || layer->head_dim > 0 ||
-              layer->intermediate > 0 || layer->keyless || layer->value_is_key || layer->blocks;
+              layer->intermediate > 0 || layer->keyless || layer->value_is_key || layer->blocks ||
+              layer->crossed;
     }
     return own;
 }
 
-/* Tells whether the headers of weights have names that are not known. */
+/* Tells whether the headers of weights have unknown names. */
 static bool has_other_names(const struct roof_model *m)
 {
     return m->index_topk > 0 || m->mixer.kind != ROOF_MIXER_NONE || has_own_sizes(m) || m->chunked;
 }
 
-/* Gives a model whose headers are not read the formats that its config says, or else none. */
+/* Gives a model whose headers are not read the formats of its config, or none. */
 static enum roof_status take_config(struct roof_model *model, struct roof_error *error)
 {
     struct roof_error problem;
@@ -199,8 +199,8 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
 
 #define FIRST_PART "-00001-of-"
 
-/* Tells whether a file begins a model in GGUF: it is no later part of one, and no projector of
- * images, which llama.cpp keeps in a file of its own. */
+/* Tells whether a file is the first of a model in GGUF: not a later part, and not an image
+ * projector, which llama.cpp keeps in a separate file. */
 static bool begins_gguf(const char *name)
 {
     static const char pattern[] = "-DDDDD-of-DDDDD.gguf";
@@ -222,7 +222,7 @@ static bool begins_gguf(const char *name)
     return strncmp(part, FIRST_PART, strlen(FIRST_PART)) == 0;
 }
 
-/* Finds the models in GGUF in a folder; *first gets the path of the first one by name, which the
+/* Finds the models in GGUF in a folder; *first is the path of the first one by name, which the
  * caller frees, or NULL. */
 static enum roof_status find_gguf(char **first, size_t *count, const char *folder, size_t length,
                                   struct roof_error *error)
@@ -253,8 +253,7 @@ static enum roof_status find_gguf(char **first, size_t *count, const char *folde
     return failed ? roof_no_memory(error) : ROOF_OK;
 }
 
-/* Loads the model in GGUF of a folder without a config.json; *out stays NULL where there is none.
- */
+/* Loads the model in GGUF of a folder without a config.json; *out stays NULL if there is none. */
 static enum roof_status load_gguf_folder(struct roof_model **out, const char *folder, size_t length,
                                          struct roof_error *error)
 {
@@ -275,8 +274,8 @@ static enum roof_status load_gguf_folder(struct roof_model **out, const char *fo
 
 /* --- folders and safetensors ---------------------------------------------------------------- */
 
-/* Reads config.json in the folder, then the headers of weights when there are any: those that are
- * named, or those in the folder. */
+/* Reads config.json in the folder, then the headers of weights, if there are any: the named ones,
+ * or those in the folder. */
 static enum roof_status load_folder(struct roof_model **out, const char *folder, size_t length,
                                     const char *weights, struct roof_error *error)
 {
@@ -312,7 +311,7 @@ static enum roof_status load_safetensors(struct roof_model **out, const char *pa
 
 /* --- models -------------------------------------------------------------------------------- */
 
-/* Reads a document of the registry or of a path, and what stands beside a config.json. */
+/* Reads a document of the registry or of a path, and the other files next to a config.json. */
 static enum roof_status load_document(struct roof_model **out, struct roof_json *json,
                                       const char *name, struct roof_error *error)
 {
@@ -333,7 +332,7 @@ static enum roof_status load_document(struct roof_model **out, struct roof_json 
     return status;
 }
 
-/* Loads a model by its name; *user says whether it is in no file of the program. */
+/* Loads a model by its name; *user is true if it is not built in. */
 static enum roof_status load_any(struct roof_model **out, bool *user, const char *name,
                                  const char *const *directories, struct roof_error *error)
 {
@@ -351,7 +350,7 @@ static enum roof_status load_any(struct roof_model **out, bool *user, const char
     }
     bool folder = false;
     TRY(find_folder(&folder, name, error));
-    const bool plain = strchr(name, '/') == NULL; /* a known name is the same wherever one works */
+    const bool plain = strchr(name, '/') == NULL; /* a known name means the same in every folder */
     if (!folder || plain) {
         struct roof_json *json = NULL;
         const enum roof_status status =
@@ -377,7 +376,7 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
     if (*out == NULL || !user) {
         return ROOF_OK;
     }
-    /* A folder with GGUF is one of its files, for other programs, too. */
+    /* A folder with GGUF files stands for one of them, as in other programs. */
     (*out)->reference = roof_model_own(*out, strdup((*out)->gguf ? (*out)->id : name));
     if ((*out)->reference == NULL) {
         roof_model_free(*out);

@@ -5,7 +5,7 @@
  * read, never the weights.
  *
  * All of data/models is embedded in the library. A user's file, which is named by its path or lies
- * in a search directory, wins.
+ * in a search directory, overrides it.
  */
 #ifndef ROOF_MODEL_LOAD_H
 #define ROOF_MODEL_LOAD_H
@@ -25,7 +25,7 @@
  */
 enum roof_status roof_model_load(struct roof_model **out, const char *name,
                                  const char *const *directories, struct roof_error *error);
-/** Finds out whether a name is that of a model, or a path that may be one. */
+/** Tells whether a name is that of a model, or a path that may be one. */
 enum roof_status roof_model_known(bool *known, const char *name, const char *const *directories,
                                   struct roof_error *error);
 /** Reads a model from the text of a config.json; source names it in messages. */

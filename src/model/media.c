@@ -50,9 +50,37 @@ const char *roof_image_size_name(char out[ROOF_IMAGE_SIZE_SIZE], const struct ro
     return out;
 }
 
+int64_t roof_media_places(const struct roof_scenario *s, const struct roof_model *m)
+{
+    return (m->tower.crossed ? s->media.images : roof_image_tokens(s, m)) + roof_audio_tokens(s, m);
+}
+
+int64_t roof_image_keys(const struct roof_scenario *s, const struct roof_model *m)
+{
+    const struct roof_sizes size = roof_sizes_unpack(s->media.seen_size);
+    return m->tower.crossed && s->media.seen_images > 0
+               ? s->media.seen_images *
+                     roof_tower_image(&m->tower, size.size[0], size.size[1]).tokens
+               : 0;
+}
+
+bool roof_encodes_images(const struct roof_scenario *s)
+{
+    return s->media.images > 0 && (s->phase == ROOF_PHASE_PREFILL || s->phase == ROOF_PHASE_ENCODE);
+}
+
+void roof_media_encoded(struct roof_prompt_media *media)
+{
+    const struct roof_prompt_media seen = *media;
+    const bool encodes = seen.images > 0;
+    *media = (struct roof_prompt_media){.seen_images = encodes ? seen.images : seen.seen_images,
+                                        .seen_size = encodes ? seen.image_size : seen.seen_size};
+}
+
 static enum roof_status resolve_images(struct roof_prompt_media *media, const struct roof_model *m,
                                        struct roof_error *error)
 {
+    const struct roof_sizes usual = {{IMAGE_SIDE_DEFAULT, IMAGE_SIDE_DEFAULT}};
     if (media->images == 0 && media->image_size > 0) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("image_size") " needs " ROOF_KEY("images"));
@@ -60,9 +88,12 @@ static enum roof_status resolve_images(struct roof_prompt_media *media, const st
     if (media->images > 0 && m->tower.layers == 0) {
         return roof_error_set(error, ROOF_USAGE, "%s has no known vision encoder", m->id);
     }
-    if (media->images > 0 && media->image_size == 0) {
-        const struct roof_sizes usual = {{IMAGE_SIDE_DEFAULT, IMAGE_SIDE_DEFAULT}};
-        media->image_size = roof_sizes_pack(&usual);
+    if (media->images > 0) {
+        media->image_size = media->image_size == 0 ? roof_sizes_pack(&usual) : media->image_size;
+        media->seen_images = media->images;
+        media->seen_size = media->image_size;
+    } else if (media->seen_images > 0 && media->seen_size == 0) {
+        media->seen_size = roof_sizes_pack(&usual);
     }
     return ROOF_OK;
 }
@@ -99,7 +130,7 @@ enum roof_status roof_media_resolve(struct roof_scenario *s, const struct roof_m
     }
     TRY(resolve_images(&s->media, m, error));
     TRY(resolve_audio(&s->media, m, error));
-    if (roof_has_media(s) && !prompts) {
+    if (roof_has_media(s) && !prompts && !m->tower.crossed) { /* these see images in all phases */
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("%s") " needs " ROOF_KEY("phase") " prefill or encode, or " ROOF_KEY("prompt"),
@@ -131,7 +162,7 @@ enum roof_status roof_media_alone(const struct roof_scenario *s, struct roof_err
 enum roof_status roof_media_check(const struct roof_scenario *s, const struct roof_model *m,
                                   struct roof_error *error)
 {
-    const int64_t tokens = roof_media_tokens(s, m);
+    const int64_t tokens = roof_media_places(s, m);
     const bool request = s->phase == ROOF_PHASE_REQUEST;
     const int64_t prompt = request ? s->prompt : s->context;
     if (s->phase == ROOF_PHASE_ENCODE || tokens <= prompt) {

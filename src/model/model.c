@@ -238,7 +238,7 @@ static bool equal_layers(const struct roof_layer *a, const struct roof_layer *b)
     return a->windowed == b->windowed && a->moe == b->moe && a->stateful == b->stateful &&
            a->no_attention == b->no_attention && a->no_mlp == b->no_mlp &&
            a->no_rope == b->no_rope && a->keyless == b->keyless && a->blocks == b->blocks &&
-           a->value_is_key == b->value_is_key && a->heads == b->heads &&
+           a->value_is_key == b->value_is_key && a->crossed == b->crossed && a->heads == b->heads &&
            a->kv_heads == b->kv_heads && a->head_dim == b->head_dim &&
            a->rotary_dim == b->rotary_dim && a->intermediate == b->intermediate &&
            a->ratio == b->ratio && a->attention_sums == b->attention_sums &&
@@ -301,7 +301,7 @@ static enum roof_status put_heads(struct roof_model *m, struct roof_error *error
     return ROOF_OK;
 }
 
-/* Checks the layers whose heads are other than the model's. */
+/* Checks the layers whose heads differ from the model's. */
 static enum roof_status check_layer_heads(const struct roof_model *m, struct roof_error *error)
 {
     for (int64_t c = 0; c < m->layer_classes; c++) {

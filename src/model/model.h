@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "catalog/precision.h"
 
-/** Kinds of weights. A checkpoint stores each in a format of its own. New ones go to the end. */
+/** Kinds of weights. A checkpoint may store each in another format. New ones go to the end. */
 enum roof_weight {
     ROOF_WEIGHT_EMBEDDING, /**< tables of tokens and of learned positions */
     ROOF_WEIGHT_NORM,      /**< norms, biases and other vectors */
@@ -58,13 +58,13 @@ const char *roof_weight_module(enum roof_weight weight);
 enum roof_status roof_weight_find(unsigned *out_bits, const char *name, struct roof_error *error);
 /** Counts the weights that a name stands for. */
 int roof_weight_width(unsigned bits);
-/** Tells whether the format of weights that a request gives is for this weight: not for embedding,
- * norm, router and lm_head. */
+/** Tells whether the weight format of a question applies to this weight: not to embedding, norm,
+ * router and lm_head. */
 bool roof_weight_linear(enum roof_weight weight);
 
 #define ROOF_LAYERS_MAX 512
 
-/** The kinds of layers that keep a state in place of a cache. */
+/** The kinds of layers that keep a state instead of a cache. */
 enum roof_mixer_kind {
     ROOF_MIXER_NONE,
     ROOF_MIXER_GATED_DELTA, /**< gated delta rule (Qwen3-Next) */
@@ -75,7 +75,7 @@ enum roof_mixer_kind {
     ROOF_MIXER_COUNT
 };
 
-/** The parts that keep a state, which are alike in all layers that have one. */
+/** The parts that keep a state, which are equal in all layers that have one. */
 struct roof_mixer {
     int64_t kind;      /**< enum roof_mixer_kind */
     int64_t heads;     /**< each has a state of key_dim x value_dim elements; Mamba-1: channels */
@@ -84,7 +84,7 @@ struct roof_mixer {
     int64_t value_dim;
     int64_t taps;   /**< tokens that the convolution before it spans; 0: there is none */
     int64_t rank;   /**< Mamba-1: elements from which the steps of all channels are made */
-    int64_t chunk;  /**< tokens that a prefill takes through the state at once; 0: by default */
+    int64_t chunk;  /**< tokens that a prefill passes through the state at once; 0: the default */
     bool plain;     /**< no norm behind it */
     bool full_gate; /**< Kimi: one product makes the gate of the output, else two of low rank */
     bool conv_bias;
@@ -92,17 +92,20 @@ struct roof_mixer {
     enum roof_precision state; /**< the format of the state */
 };
 
-/** One layer. Layers that are equal in all of this share a class (struct roof_model.layer). */
+/** One layer. Layers with equal members share a class (struct roof_model.layer). */
 struct roof_layer {
-    bool windowed; /**< attention sees the last `window` keys only, or those of its chunk */
+    bool windowed; /**< attention sees only the last `window` keys, or those of its chunk */
     bool no_rope;  /**< heads are not rotated, in a model whose other layers rotate them */
-    bool moe;      /**< it has routed experts in place of the dense MLP */
-    bool stateful; /**< it has the model's mixer, in place of attention or beside it */
+    bool moe;      /**< it has routed experts instead of the dense MLP */
+    bool stateful; /**< it has the model's mixer, instead of attention or parallel to it */
     bool no_attention;
     bool no_mlp;
     bool keyless; /**< attention reads what an earlier layer has cached: no K and V of its own */
     bool blocks;  /**< attention sees blocks of keys that an indexer chooses */
     bool value_is_key; /**< V is what the projection of K makes, before norm and rotation */
+    /** Attention reads keys and values of images, which its weights make once for each prompt. A
+     * prompt without images skips the layer. */
+    bool crossed;
     /** Sizes that are other than the model's; 0: the model's. */
     int32_t heads;
     int32_t kv_heads;
@@ -110,11 +113,11 @@ struct roof_layer {
     int32_t rotary_dim;
     int32_t intermediate; /**< width of the dense MLP */
     int32_t ratio;        /**< tokens for each compressed key; 0: there are none */
-    /** Sums of earlier blocks of layers that are mixed with the present one before attention, and
-     * before the MLP; 0: the present one is read as it is. */
+    /** Sums of earlier blocks of layers that are mixed with the current one before attention, and
+     * before the MLP; 0: the current one is read unchanged. */
     int32_t attention_sums;
     int32_t mlp_sums;
-    /** The format of each weight; ROOF_PRECISION_AUTO leaves it to the request. */
+    /** The format of each weight; ROOF_PRECISION_AUTO leaves it to the question. */
     int8_t format[ROOF_WEIGHT_COUNT];
 };
 
@@ -123,19 +126,19 @@ enum roof_image_fit {
     ROOF_FIT_PIXELS,  /**< sides are rounded to whole tokens, and the pixels are within limits */
     ROOF_FIT_LONGEST, /**< the longest side has a limit */
     ROOF_FIT_SQUARES, /**< it is scaled to a square, or cut into several and one of all of it */
-    ROOF_FIT_ASPECT,  /**< it is cut so, too, but by the ratio of its sides alone */
+    ROOF_FIT_ASPECT,  /**< it is cut in the same way, but only by the ratio of its sides */
     ROOF_FIT_PATCHES, /**< the whole patches have a limit; sides are filled up to whole tokens */
     ROOF_FIT_BUDGET   /**< it is scaled, also up, to as many whole tokens as a limit allows */
 };
 
-/** Says what follows a product that makes tokens of what the encoder gives. */
+/** The activation after a product that makes tokens of the output of the encoder. */
 enum roof_projection_act {
     ROOF_PROJECTION_PLAIN,
     ROOF_PROJECTION_GELU,
     ROOF_PROJECTION_GATED /**< its second half times the activation of its first half */
 };
 
-/** A product that makes tokens of what the encoder gives. */
+/** A product that makes tokens of the output of the encoder. */
 struct roof_projection {
     int64_t in; /**< 0: there is none */
     int64_t out;
@@ -145,11 +148,11 @@ struct roof_projection {
     bool norm;       /**< a layer norm stands between it and its activation */
 };
 
-/** Says which norm stands before these products. */
+/** The norm before these products. */
 enum roof_projection_norm {
     ROOF_PROJECTION_NO_NORM,
     ROOF_PROJECTION_PATCH_NORM, /**< of each patch */
-    ROOF_PROJECTION_TOKEN_NORM  /**< of each token, as wide as what the first product reads */
+    ROOF_PROJECTION_TOKEN_NORM  /**< of each token, as wide as the input of the first product */
 };
 
 #define ROOF_PROJECTIONS_MAX 4
@@ -157,7 +160,7 @@ enum roof_projection_norm {
 /** The vision encoder, whose results stand in the prompt like tokens. */
 struct roof_tower {
     int64_t layers;  /**< that an image passes; 0: there is none, or none that is counted */
-    int64_t skipped; /**< layers behind these, whose weights are there, but not needed */
+    int64_t skipped; /**< layers after these, whose weights exist but are not needed */
     int64_t hidden;
     int64_t heads;
     int64_t head_dim;
@@ -166,8 +169,12 @@ struct roof_tower {
     int64_t inputs; /**< elements of a patch: of its pixels, channels and frames */
     int64_t merge;  /**< patches of the side of the square that becomes a token */
     int64_t window; /**< patches of the side of a window; 0: attention is over a whole grid */
-    int64_t full;   /**< layers whose attention is over a whole grid in spite of a window */
+    int64_t full;   /**< layers with attention over a whole grid although there is a window */
     int64_t position_rows; /**< rows of a learned table of positions */
+    int64_t tile_rows;     /**< rows of tables that say which square of how many it is */
+    int64_t late_rows;     /**< those that are added before the last layers */
+    int64_t scalars;       /**< gates of one element */
+    int64_t row_unit; /**< rows of a square are filled up to a multiple of it; 0: they are not */
     enum roof_image_fit fit;
     int64_t least_pixels;
     int64_t most_pixels;
@@ -178,9 +185,13 @@ struct roof_tower {
     struct roof_projection project[ROOF_PROJECTIONS_MAX];
     enum roof_projection_norm project_norm;
     int64_t unused;   /**< elements of norms that no token passes */
-    int64_t taps;     /**< layers whose results are projected like that of the last one */
+    int64_t taps;     /**< layers whose results are also projected, like that of the last one */
     bool grows;       /**< an image that is narrower than a token is scaled up to it first */
     bool no_overview; /**< an image that is cut has no square of all of it */
+    /** Layers of the text attend to the results, which are no tokens of the prompt. The encoder has
+     * as many squares of each image as there may be, and these attend to each other. */
+    bool crossed;
+    bool plain_out; /**< the product behind attention has no bias, in spite of `bias` */
     bool gated;
     bool layernorm;
     bool qkv_bias;
@@ -236,23 +247,24 @@ struct roof_audio {
 /** A decoder-only transformer. Sizes are elements; a part that is absent has 0. */
 struct roof_model {
     const char *id;
-    const char *reference; /**< what loads it again, where its id does not; NULL: its id does */
+    const char *reference; /**< the name that loads it again; NULL: its id */
     const char *name;
     const char *const *remarks; /**< assumptions that its reader made; NULL-terminated */
     const char *quantization;   /**< the method that the config names, or "gguf"; NULL: none */
     const char *algorithm;      /**< of a method that has several ("NVFP4"); NULL: none is named */
-    const char *const *checkpoints; /**< ids of models that are this one, published in other
-                                         formats; NULL-terminated, or NULL: none */
+    const char *const *checkpoints; /**< ids of this model in other published formats;
+                                         NULL-terminated, or NULL: none */
     const char *repository;         /**< on Hugging Face, from the registry; NULL: unknown */
-    const char *layout; /**< the layout that formats come from, or "file"; NULL: the request */
+    const char *layout; /**< the layout of the formats, or "file"; NULL: the question decides */
     const char *const *notes; /**< remarks of the registry; NULL-terminated, like sources */
     const char *const *sources;
     const char *confidence; /**< "" when unknown */
     int64_t hidden;
     int64_t vocab;
+    int64_t extra_rows; /**< of the embedding, beyond the vocabulary */
     int64_t layers;
-    int64_t predict_layers; /**< modules for multi-token prediction behind the layers, not among
-                                 them; each is like the last layer */
+    int64_t predict_layers; /**< modules for multi-token prediction, in addition to the layers; each
+                                 is like the last layer */
     int64_t heads;
     int64_t kv_heads;
     int64_t head_dim;
@@ -263,17 +275,17 @@ struct roof_model {
     int64_t streams;       /**< of the residual; 0: it is one */
     int64_t altup_streams; /**< streams of the residual of which layers work on one, and predict and
                                 correct the others (Gemma 3n); 0: it is one */
-    int64_t laurel_rank;   /**< of a residual of low rank beside attention; 0: there is none */
-    int64_t block_layers; /**< layers behind which the residual begins again; its sum before is kept
-                               for mixes with the later ones; 0: it is one sum */
-    int64_t out_groups;   /**< groups of heads that O maps apart first; 0: there are none */
-    int64_t out_rank;     /**< elements that it maps each group to */
-    int64_t
-        layer_embedding;  /**< elements of an embedding that each layer has of its own; 0: none */
-    int64_t layer_vocab;  /**< rows of the table of these embeddings */
-    int64_t window;       /**< keys that windowed layers see, at most */
-    int64_t q_lora_rank;  /**< MLA; 0 also when Q is projected directly */
-    int64_t kv_lora_rank; /**< above 0: the attention is MLA */
+    int64_t laurel_rank;   /**< rank of the low-rank residual parallel to attention; 0: there is
+                                none */
+    int64_t block_layers;  /**< number of layers after which the residual begins again; the sum so
+                                far is kept and mixed with later ones; 0: there is one sum */
+    int64_t out_groups;    /**< groups of heads that O maps apart first; 0: there are none */
+    int64_t out_rank;      /**< elements that it maps each group to */
+    int64_t layer_embedding; /**< elements of each layer's own embedding; 0: none */
+    int64_t layer_vocab;     /**< rows of the table of these embeddings */
+    int64_t window;          /**< keys that windowed layers see, at most */
+    int64_t q_lora_rank;     /**< MLA; 0 also when Q is projected directly */
+    int64_t kv_lora_rank;    /**< above 0: the attention is MLA */
     int64_t qk_nope_head_dim;
     int64_t qk_rope_head_dim;
     int64_t v_head_dim;     /**< elements of a head of V; without MLA, 0: as many as of K */
@@ -287,13 +299,13 @@ struct roof_model {
     struct roof_audio audio;
     int64_t experts;
     int64_t top_k;
-    int64_t zero_experts;  /**< experts that compute nothing, beside the others; a token chooses
-                                among all, and top_k others on average */
+    int64_t zero_experts;  /**< additional experts that compute nothing; a token chooses among all,
+                                on average top_k of the others */
     int64_t expert_groups; /**< a token chooses some groups of experts first; 0: it does not */
     int64_t group_topk;    /**< groups that a token chooses, and its experts among theirs */
     int64_t expert_intermediate;
     int64_t expert_latent;       /**< elements of a token that routed experts work on; 0: hidden */
-    bool latent_norm;            /**< a norm of that, behind the experts */
+    bool latent_norm;            /**< a norm of that, after the experts */
     int64_t shared_intermediate; /**< width of all shared experts together */
     bool tied;                   /**< lm_head is the table of the embedding */
     bool gated;                  /**< the MLP has a gate (SwiGLU, GeGLU) */
@@ -306,17 +318,18 @@ struct roof_model {
     bool expert_bias;
     bool router_bias;
     bool qk_norm;      /**< a norm over each head of Q and K */
-    bool bare_qk_norm; /**< that norm has no gain, and is in layers that rotate heads alone */
+    bool bare_qk_norm; /**< that norm has no gain, and only layers that rotate heads have it */
     bool wide_norm;    /**< that norm is over all heads at once */
-    bool mlp_beside; /**< layers with experts have the dense MLP beside them, with norms of its own
-                      */
+    bool mlp_beside;   /**< layers with experts also have the dense MLP in parallel, with its own
+                            norms */
     bool no_pre_norms; /**< no norms before attention and MLP */
     bool key_is_value; /**< one head of K, which is V, too (DeepSeek-V4) */
     bool value_norm;   /**< a norm without gain over each head of V */
     bool latent_nope;  /**< MLA: nothing is rotated */
     bool latent_gate;  /**< MLA: a gate of each element, from the hidden states, on the output */
     bool head_gate;    /**< a gate per head, from the hidden states, on the output of attention */
-    bool query_gate;   /**< Q has as many gates, which multiply the output of the attention */
+    bool query_gate;   /**< the product of Q also makes as many gates, which multiply the output of
+                            the attention */
     bool post_norms;   /**< norms after the attention and the MLP too */
     /** Attention and MLP have the same input, and their results are added at once. */
     bool parallel;
@@ -325,7 +338,7 @@ struct roof_model {
      * tokens. */
     bool chunked;
     bool sinks;        /**< a learned scalar per head in the softmax */
-    bool window_sinks; /**< such scalars, in layers with a window alone */
+    bool window_sinks; /**< such scalars, only in layers with a window */
     bool shared_gate;  /**< a gate vector on the shared expert */
     /** The formats of weights outside the layers (embedding, norm, lm_head); AUTO leaves them to
      * the request. */
@@ -333,8 +346,8 @@ struct roof_model {
     struct roof_layer layer[ROOF_LAYERS_MAX]; /**< the classes, in order of first use */
     int64_t layer_classes;
     int16_t layer_class[ROOF_LAYERS_MAX]; /**< the class of each layer */
-    enum roof_precision activations; /**< their format in a layout; AUTO: the request decides */
-    enum roof_precision kv; /**< the cache's format in a layout; AUTO: the request decides */
+    enum roof_precision activations; /**< their format in a layout; AUTO: the question decides */
+    enum roof_precision kv; /**< the cache's format in a layout; AUTO: the question decides */
     bool stored;            /**< formats and bytes come from a file of weights */
     bool gguf;              /**< that file is a GGUF file */
     double file_bytes; /**< bytes of all tensors that belong to the graph; NAN: no file was read */
@@ -356,7 +369,7 @@ void roof_model_free(struct roof_model *model);
 /** Copies a model, so that formats can be changed. The copy borrows strings of the model, which
  * must outlive it. Returns NULL when out of memory. */
 struct roof_model *roof_model_copy(const struct roof_model *model);
-/** Lets the request decide the formats again, whatever file or layout said. */
+/** Resets the formats of file or layout, so that the question decides again. */
 void roof_model_forget_formats(struct roof_model *model);
 /** Returns "MLA", "MHA", "GQA" or "MQA". */
 const char *roof_attention_name(const struct roof_model *model);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reads and names the part of a model that lies in the memory of the host. */
+/* Reads and names the part of a model that is in the memory of the host. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,10 +35,11 @@ int64_t roof_offload_layers(int64_t offload)
     return offload / ROOF_OFFLOAD_PARTS;
 }
 
-/* Reads the number of layers behind a part. */
+/* Reads the number of layers after the name of a part. */
 static bool read_layers(int64_t *out, enum roof_offload_part part, const char *text)
 {
-    if (*text == '\0') { /* all experts; layers have a number, since all of them are no offload */
+    if (*text == '\0') { /* all experts; layers need a number, because a model cannot be offloaded
+                            as a whole */
         *out = ROOF_LAYERS_MAX;
         return part == ROOF_OFFLOAD_EXPERTS;
     }

@@ -16,8 +16,8 @@
 /* --- names of modules ---------------------------------------------------------------------- */
 
 #define MODULE_SIZE 128 /* for "model.layers.61.mlp.experts.down_proj" and the like */
-/* Reading lists of modules may take so many bytes and steps, which are some seconds. Each name that
- * an entry is compared with counts as EXCLUSION_WORK_EACH of them, however short the entry is. */
+/* Limits of bytes and steps for reading lists of modules, which take some seconds. Each comparison
+ * of a name with an entry counts as at least EXCLUSION_WORK_EACH steps. */
 #define EXCLUSION_WORK_MAX INT64_C(1000000000)
 #define EXCLUSION_WORK_EACH 64
 #define LINEAR_CLASS "Linear"
@@ -26,8 +26,8 @@
 static const char *const layer_prefixes[] = {"model.layers.", "language_model.model.layers.",
                                              "model.language_model.layers."};
 
-/* Weights have other names in some classes of models. An entry means a name that several weights
- * share only if it has their word: an entry for one of them is not for all. */
+/* Weights have other names in some classes of models. If several weights share a name, an entry
+ * means it only if it contains their word, because an entry for one of them is not for all. */
 static const struct {
     enum roof_weight weight;
     const char *module;
@@ -57,15 +57,15 @@ static const struct {
                    {ROOF_WEIGHT_MIXER_IN, "self_attn.q_proj", NULL},
                    {ROOF_WEIGHT_MIXER_OUT, "self_attn.o_proj", NULL}};
 
-/* Tells whether a model has the other names of a weight: of layers with a state only those with
- * Kimi delta attention name their projections like attention. */
+/* Tells whether a model has the other names of a weight: among layers with a state only those with
+ * Kimi delta attention name their projections as in attention. */
 static bool has_other_names(const struct roof_model *model, enum roof_weight weight)
 {
     return (weight != ROOF_WEIGHT_MIXER_IN && weight != ROOF_WEIGHT_MIXER_OUT) ||
            model->mixer.kind == ROOF_MIXER_KIMI_DELTA;
 }
 
-/* Tells whether name stands in module as whole components: "lm_head", "layers.61", "mlp.gate". */
+/* Tells whether module contains name as whole components: "lm_head", "layers.61", "mlp.gate". */
 static bool has_components(const char *module, const char *name)
 {
     const size_t length = strlen(name);
@@ -98,8 +98,8 @@ static bool matches_pattern(const char *pattern, const char *module)
 struct entry {
     const char *text;
     size_t length;
-    bool literal;                          /* it has no characters of patterns, as most have not */
-    const struct roof_pattern *expression; /* NULL: it is no regular expression */
+    bool literal;                          /* it has no pattern characters, like most entries */
+    const struct roof_pattern *expression; /* NULL: it is not a regular expression */
 };
 
 static bool matches_module(const struct entry *entry, const char *module, int64_t *work)
@@ -134,8 +134,7 @@ static bool names_weight(struct quantization *r, const struct entry *entry, enum
     return found;
 }
 
-/* Returns the number of the layer that an entry names, if it names one without patterns; else -1.
- */
+/* Returns the number of the layer in an entry without patterns; else -1. */
 static int64_t layer_of(const struct entry *entry)
 {
     static const char word[] = "layers.";
@@ -152,9 +151,9 @@ static int64_t layer_of(const struct entry *entry)
     return at > digits && (*at == '.' || *at == '\0') ? layer : -1;
 }
 
-/* Gives the weights that an entry names a format. In a list of exclusions claimed is NULL. For the
- * targets of a group it has the weights of each layer that have their format, as bits, and
- * "Linear" names all. */
+/* Sets the format of the weights that an entry names. In a list of exclusions claimed is NULL. For
+ * the targets of a group it has, as bits, the weights of each layer that already have their format,
+ * and "Linear" names all. */
 static enum roof_status put_entry(struct quantization *r, const roof_json_value *item,
                                   const struct entry *entry, enum roof_precision to,
                                   unsigned *claimed)
@@ -189,7 +188,7 @@ static enum roof_status put_entry(struct quantization *r, const roof_json_value 
     return ROOF_OK;
 }
 
-/* Reads an entry, whose text stands in item, and gives what it names a format. */
+/* Reads an entry with its text in item, and sets the format of the weights that it names. */
 static enum roof_status put_named(struct quantization *r, const roof_json_value *item,
                                   const char *text, enum roof_precision to, unsigned *claimed)
 {
@@ -259,8 +258,9 @@ static enum roof_status read_quantized(struct quantization *r, const roof_json_v
     return put_named(r, item, roof_json_key(item), method.weights, claimed);
 }
 
-/* Refuses a module whose inputs would have another format than its method says, since a model has
- * one format of inputs: weights are met in the wider of that and of the one that goes with them. */
+/* Refuses a module whose inputs would have another format than that of its method, because a model
+ * has one input format: the inputs of weights have the wider of that and of the one that belongs to
+ * their format. */
 static enum roof_status check_inputs(struct quantization *r, const roof_json_value *item,
                                      enum roof_precision inputs)
 {
@@ -278,7 +278,7 @@ static enum roof_status check_inputs(struct quantization *r, const roof_json_val
                                  "supported" GIVE_FORMATS);
 }
 
-/* Reads the formats of modules that are named one by one; others keep 16 bits. */
+/* Reads the formats of individually named modules; others keep 16 bits. */
 static enum roof_status read_mixed(struct quantization *r, const roof_json_value *q)
 {
     const roof_json_value *const modules = roof_json_get(q, "quantized_layers");
@@ -404,8 +404,8 @@ static enum roof_status read_inputs(enum roof_precision *out, struct quantizatio
         "config_groups: inputs with this num_bits and type are not supported" GIVE_FORMATS);
 }
 
-/* Gives the targets of a group its format: those that are classes of modules, or those that are
- * names. */
+/* Gives the targets of a group its format: either those that are classes of modules, or those that
+ * are names. */
 static enum roof_status put_targets(struct quantization *r, const roof_json_value *group,
                                     enum roof_precision format, bool classes, unsigned *claimed)
 {
@@ -430,7 +430,7 @@ static enum roof_status put_targets(struct quantization *r, const roof_json_valu
     return ROOF_OK;
 }
 
-/* Reads a group that has weights. *stored: another one came before. */
+/* Reads a group with weights. *stored is true if another one came before. */
 static enum roof_status read_group_of_weights(struct quantization *r, const roof_json_value *group,
                                               bool classes, unsigned *claimed, bool *stored)
 {
@@ -449,8 +449,8 @@ static enum roof_status read_group_of_weights(struct quantization *r, const roof
     return put_targets(r, group, format, classes, claimed);
 }
 
-/* Reads the groups. A weight that one of them names belongs to it before it belongs to one that has
- * its class, and of two groups the first counts. Weights in no group keep their format. */
+/* Reads the groups. A group that names a weight takes precedence over one that has its class, and
+ * the first of two groups over the second. Weights in no group keep their format. */
 static enum roof_status read_groups(struct quantization *r, const roof_json_value *q)
 {
     const roof_json_value *const groups = roof_json_get(q, "config_groups");
@@ -465,7 +465,7 @@ static enum roof_status read_groups(struct quantization *r, const roof_json_valu
     for (int classes = 0; classes < 2; classes++) {
         for (const roof_json_value *group = roof_json_first(groups); group != NULL;
              group = roof_json_next(group)) {
-            /* A group without weights is one of attention: it has inputs alone. */
+            /* A group without weights is for attention: it has only inputs. */
             if (!roof_json_is_object(group) || roof_quantization_member(group, "weights") != NULL) {
                 TRY(read_group_of_weights(r, group, classes != 0, claimed, &stored));
             }
@@ -498,8 +498,8 @@ static enum roof_status read_exclusions(struct quantization *r, const roof_json_
     return ROOF_OK;
 }
 
-/* Finds the format of a KV cache, which is the name of an algorithm, or numbers like those of
- * weights; AUTO when it is neither. */
+/* Finds the format of a KV cache, which is the name of an algorithm, or numbers as for weights;
+ * AUTO for anything else. */
 static enum roof_precision find_cache(const roof_json_value *value)
 {
     static const struct {
@@ -554,8 +554,7 @@ static bool says_nothing(const roof_json_value *value)
            (roof_json_boolean(&truth, value) && !truth);
 }
 
-/* Refuses members that change the formats of some weights, or their bytes, in ways that are not
- * known. */
+/* Refuses members that change the formats of some weights, or their bytes, in unknown ways. */
 static enum roof_status refuse_unknown(struct quantization *r, const roof_json_value *q)
 {
     static const char *const gptq_keys[] = {"dynamic", "lm_head", "modules_in_block_to_quantize"};

@@ -7,13 +7,13 @@
 #include "model/model.h"
 
 /* Writes the formats that the model's own config gives into its layers, and into the model those of
- * activations and the KV cache. ROOF_USAGE when the config says nothing of a quantisation. */
+ * activations and the KV cache. ROOF_USAGE if the config has no quantisation. */
 enum roof_status roof_quantization_apply(struct roof_model *model, struct roof_layer *layer,
                                          struct roof_error *error);
 
-/* Gives a model whose weights have the formats of their file what its config says of activations
- * and the KV cache, if it says anything: engines take both from there. What is not understood is a
- * remark. */
+/* Gives a model with the weight formats of its file the activations and KV cache format of its
+ * config, if it has them, because engines take both from there. Parts that are not understood
+ * become a remark. */
 enum roof_status roof_quantization_inputs(struct roof_model *model, struct roof_error *error);
 
 #endif

@@ -154,7 +154,7 @@ static bool find_method(struct method *out, const char *name, const char *algori
     return false;
 }
 
-/* Refuses values that share a scale where they are not as many as in the format. */
+/* Refuses groups of another size than those of the format. */
 static enum roof_status check_group(struct quantization *r, const roof_json_value *value,
                                     double wanted)
 {
@@ -166,7 +166,7 @@ static enum roof_status check_group(struct quantization *r, const roof_json_valu
                                  "group_size must be %.0f with this method" GIVE_FORMATS, wanted);
 }
 
-/* Reads what a method leaves open of the format of the weights. */
+/* Reads the details of the weight format that the method leaves open. */
 static enum roof_status read_details(struct method *out, struct quantization *r,
                                      const roof_json_value *q)
 {

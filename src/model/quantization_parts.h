@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* How a quantization_config is read, in parts: its methods, and the modules that they are for. */
+/* The parts of the reader of quantization_config: its methods, and their modules. */
 #ifndef ROOF_MODEL_QUANTIZATION_PARTS_H
 #define ROOF_MODEL_QUANTIZATION_PARTS_H
 
@@ -13,7 +13,7 @@ struct quantization {
     struct roof_layer *layer; /* the layers one by one */
     const struct roof_json *json;
     struct roof_error *error;
-    int64_t work; /* steps that lists of modules took */
+    int64_t work; /* steps taken so far by lists of modules */
 };
 
 /* The formats of a method. */

@@ -355,7 +355,7 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
         return roof_media_alone(s, error);
     }
     if (s->context == 0) {
-        const int64_t media = roof_media_tokens(s, m);
+        const int64_t media = roof_media_places(s, m);
         const int64_t usual = default_context(s, m);
         s->context = media > usual ? media : usual;
     }
@@ -672,7 +672,7 @@ void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *d
     decode->context = request ? asked->prompt + asked->generate : asked->context;
     decode->prompt = decode->generate = 0;
     decode->chunk = 0;
-    decode->media = roof_no_media;
+    roof_media_encoded(&decode->media);
     decode->prefix_hit = 0;
 }
 

@@ -77,8 +77,10 @@ struct roof_host_time {
 /** The images and the audio of each prompt, whose tokens are among those of the prompt. */
 struct roof_prompt_media {
     int64_t images;
-    int64_t image_size;     /**< width x height in pixels, packed (default 1024x1024) */
-    int64_t audio;          /**< clips */
+    int64_t image_size;  /**< width x height in pixels, packed (default 1024x1024) */
+    int64_t seen_images; /**< which another pass has encoded, and their size; set by requests and */
+    int64_t seen_size;   /**< by images, not inputs */
+    int64_t audio;       /**< clips */
     int64_t audio_length_s; /**< of each clip (default 30) */
 };
 
@@ -201,10 +203,20 @@ int64_t roof_uncached(int64_t prompt, double prefix_hit);
 extern const struct roof_prompt_media roof_no_media;
 /** Tells whether prompts have images or audio. */
 bool roof_has_media(const struct roof_scenario *scenario);
-/** Each returns how many tokens of a prompt are images, audio, or either in a resolved scenario. */
+/** Each returns how many tokens the encoders make of the images, the audio, or both of a prompt in
+ * a resolved scenario. */
 int64_t roof_image_tokens(const struct roof_scenario *scenario, const struct roof_model *model);
 int64_t roof_audio_tokens(const struct roof_scenario *scenario, const struct roof_model *model);
 int64_t roof_media_tokens(const struct roof_scenario *scenario, const struct roof_model *model);
+/** Returns how many of the prompt's tokens stand for images and audio: those of the encoders, or
+ * one for each image where layers of the text attend to what the encoder makes. */
+int64_t roof_media_places(const struct roof_scenario *scenario, const struct roof_model *model);
+/** Returns how many keys of images the tokens of a sequence attend to in such layers; 0: none. */
+int64_t roof_image_keys(const struct roof_scenario *scenario, const struct roof_model *model);
+/** Tells whether a pass of a resolved scenario encodes images. */
+bool roof_encodes_images(const struct roof_scenario *scenario);
+/** Makes images those that another pass has encoded, and leaves out audio. */
+void roof_media_encoded(struct roof_prompt_media *media);
 /** Writes the size of the images of a resolved scenario, "1024x768", or "" without images. */
 #define ROOF_IMAGE_SIZE_SIZE 24
 const char *roof_image_size_name(char out[ROOF_IMAGE_SIZE_SIZE],

@@ -4,7 +4,8 @@
  * huggingface/transformers: image_processing_qwen2_vl.py and _glm4v.py (smart_resize),
  * image_processing_pixtral.py (get_resize_output_image_size), image_processing_llama4_fast.py
  * (get_best_fit), image_processing_kimi_k25.py (navit_resize), image_processing_gemma4.py
- * (get_aspect_ratio_preserving_size); of OpenGVLab/InternVL, internvl_chat, dynamic_preprocess.
+ * (get_aspect_ratio_preserving_size), image_processing_mllama.py (get_optimal_tiled_canvas); of
+ * OpenGVLab/InternVL, internvl_chat, dynamic_preprocess.
  */
 #include "model/tower.h"
 
@@ -64,7 +65,7 @@ static void fit_longest(struct roof_image *out, const struct roof_tower *t, doub
 /*
  * Cuts an image into squares: of all canvases of at most `squares` of them it takes the one that
  * enlarges the image least, else the one that shrinks it least, and of equal ones the smallest.
- * Where there are several squares, the whole image is one more.
+ * Where there are several squares, the whole image is one more in most classes.
  */
 static int64_t cut(const struct roof_tower *t, double width, double height)
 {
@@ -82,7 +83,7 @@ static int64_t cut(const struct roof_tower *t, double width, double height)
             }
         }
     }
-    return area > 1 ? area + 1 : 1;
+    return area > 1 && !t->no_overview ? area + 1 : area;
 }
 
 /*
@@ -179,12 +180,20 @@ struct roof_image roof_tower_image(const struct roof_tower *t, int64_t width, in
     }
     out.tokens =
         out.squares * ((out.columns / t->merge) * (out.rows / t->merge) + t->class_results);
+    out.squares = t->crossed ? t->squares : out.squares;
     return out;
+}
+
+int64_t roof_tower_embedded(const struct roof_tower *t, const struct roof_image *image)
+{
+    return image->squares * (image->columns * image->rows + (t->class_token ? 1 : 0));
 }
 
 int64_t roof_tower_rows(const struct roof_tower *t, const struct roof_image *image)
 {
-    return image->squares * (image->columns * image->rows + (t->class_token ? 1 : 0));
+    const int64_t unit = at_least(t->row_unit, 1);
+    const int64_t each = roof_tower_embedded(t, image) / image->squares;
+    return image->squares * ((each + unit - 1) / unit * unit);
 }
 
 void roof_tower_windows(struct roof_windows out[ROOF_WINDOW_KINDS], const struct roof_tower *t,

@@ -7,16 +7,19 @@
 
 /* An image as the encoder works on it. */
 struct roof_image {
-    int64_t squares; /* grids of patches, which do not attend to each other; 1 unless it is cut */
+    int64_t squares; /* grids of patches, which do not attend to each other; 1 unless it is cut, or
+                        as many as there may be where these do (struct roof_tower.crossed) */
     int64_t columns; /* patches of a grid */
     int64_t rows;
-    int64_t tokens; /* of the prompt, for all grids */
+    int64_t tokens; /* that the language model reads, of all grids of the image */
 };
 
 /* Scales an image of width x height pixels as the processors of the families do, and counts its
  * patches and tokens. */
 struct roof_image roof_tower_image(const struct roof_tower *tower, int64_t width, int64_t height);
 
+/* Returns the patches and class tokens of an image. */
+int64_t roof_tower_embedded(const struct roof_tower *tower, const struct roof_image *image);
 /* Returns the rows that the layers of an encoder work on for an image. */
 int64_t roof_tower_rows(const struct roof_tower *tower, const struct roof_image *image);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The rows of the dimensions as input keys, and how any input is spelled, read and written. */
+/* The dimensions as rows of input keys, and functions that spell, read and write any input. */
 #include "operator/operator.h"
 
 #include <assert.h>

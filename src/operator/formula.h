@@ -10,17 +10,16 @@
 #include "catalog/storage.h"
 #include "operator/operator.h"
 
-/* Formulas show these names, and have the same bits with every C library. */
+/* Formulas show these names; the functions have the same bits with every C library. */
 #define expm1(x) roof_expm1(x)
 #define log1p(x) roof_log1p(x)
 
 /*
  * Derivations, sources and assumptions: docs/formulas.md, under the names used here.
  *
- * Each formula is an expression over the dimensions, written once: it is computed, and its text is
- * what the key `why` shows and what docs/formulas.md derives. One FLOP is one multiplication or
- * addition. A tensor is given by its role and its elements; its bytes follow from the format of the
- * role.
+ * Each formula is an expression over the dimensions, written once: it is computed, the key `why`
+ * shows its text, and docs/formulas.md derives it. One FLOP is one multiplication or addition. A
+ * tensor is given by its role and its elements; its bytes follow from the format of the role.
  */
 struct roof_formula {
     const double *dimension;            /* by enum roof_dimension */
@@ -65,20 +64,20 @@ enum {
  * has. */
 #define TENSOR(role, elements, tensors, channels)                                                  \
     tensor(c, ROOF_ROLE_##role, #elements, elements, tensors, channels)
-/* States how many elements each device sends in one direction, in the activations' format. */
+/* Sets the number of elements that each device sends in one direction, in the activations' format.
+ */
 #define NETWORK(elements)                                                                          \
     c->work->network_bytes =                                                                       \
         roof_storage_bytes(&c->storage[ROOF_ROLE_ACTIVATIONS], elements, 0, 0);                    \
     trace_step(c, "network_bytes", #elements, elements, ROOF_ROLE_ACTIVATIONS,                     \
                c->work->network_bytes)
-/* States how many messages wait for each other. */
+/* Sets the number of messages that wait for each other. */
 #define STEPS(expression)                                                                          \
     c->work->network_steps = (expression);                                                         \
     trace_step(c, "network_steps", #expression, c->work->network_steps, ROOF_ROLE_COUNT,           \
                ROOF_UNKNOWN)
 
-/* Bias vectors are weights in the format of the output; the additions happen on the way out and are
- * not counted. */
+/* Bias vectors are weights in the format of the output; the additions are fused and not counted. */
 static inline void bias_vectors(const struct roof_formula *c, const char *text, double elements)
 {
     if (c->bias) {
@@ -96,8 +95,8 @@ static inline void bias_vectors(const struct roof_formula *c, const char *text, 
  * Counts pairs of query and key. Query i of T = query_len sees the keys up to its own position
  * (causal), of them at most the last window. Without a window the causal count is T*S - T(T-1)/2:
  * the last query sees all S keys, each one before it one fewer. With a window the queries whose
- * position is below the window ("ramp" of them) see fewer than "span". keys is how many different
- * keys are read: the union of T windows.
+ * position is below the window ("ramp" of them) see fewer than "span". keys is the number of
+ * different keys that are read: the union of T windows.
  */
 #define ATTENTION_PAIRS                                                                            \
     DIM(batch);                                                                                    \

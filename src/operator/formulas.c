@@ -40,8 +40,8 @@ FORMULA(gemv)
 
 /*
  * A convolution is a product over k channels at `taps` positions around each of m positions of the
- * output. It reads each input position once that it touches: `subsample` for each output, but no
- * more than its taps. Positions beyond the edge are zeros, which are multiplied, too.
+ * output. It reads each input position that it touches once: `subsample` for each output, but at
+ * most its taps. Positions beyond the edge are zeros, which are also multiplied.
  */
 FORMULA(conv)
 {
@@ -236,7 +236,7 @@ FORMULA(kv_append)
     TENSOR(KV, 2 * tokens * kv_heads * head_dim, 2, 2 * tokens * kv_heads);
 }
 
-/* A look-up reads one row of the table per token; it is no GEMM over the vocabulary. */
+/* A look-up reads one row of the table per token; it is not a GEMM over the vocabulary. */
 FORMULA(embedding)
 {
     DIM(tokens);
@@ -355,8 +355,8 @@ FORMULA(all_reduce)
     STEPS(algorithm > 0 ? fmin(1, devices - 1) : 2 * (devices - 1));
 }
 
-/* Each device ends with all elements and begins with its share; either way it sends as much as
- * p-1 shares, one to each or one onward per step. */
+/* Each device begins with its share and ends with all elements. It sends p-1 shares, either its own
+ * to each of the others or one to the next per step. */
 FORMULA(all_gather)
 {
     DIM(elements);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The formulas of fused operators: what one passes to the next stays on the chip. FLOPs are those
- * of the operators that are fused. */
+/* The formulas of fused operators: intermediate results stay on the chip. FLOPs are the sum over
+ * the operators that are fused. */
 #include "operator/formula.h"
 
 /* Two tensors are read, and their sum is written for the next addition, all in the format of the
@@ -73,8 +73,8 @@ FORMULA(gemm_silu_mul)
     TENSOR(OUT, m * n, 1, m);
 }
 
-/* Q is rotated in place; K is rotated on its way into the cache, beside V. Elements of Q without a
- * rotation stay where they are. */
+/* Q is rotated in place. K is rotated and written into the cache with V. Elements of Q that are not
+ * rotated are not touched. */
 FORMULA(rope_append)
 {
     DIM(tokens);

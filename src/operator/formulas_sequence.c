@@ -5,8 +5,8 @@
 
 /* --- chosen keys --------------------------------------------------------------------------- */
 
-/* Multiplies the index queries of all heads with the one index key of each token; the heads of a
- * pair are weighted and summed on the way out, so a pair of query and key has one score. */
+/* Multiplies the index queries of all heads with the one index key of each token. The weighted sum
+ * over the heads is fused, so a pair of query and key has one score. */
 FORMULA(index_scores)
 {
     ATTENTION_PAIRS;
@@ -47,8 +47,8 @@ FORMULA(index_top_k)
     trace_step(c, "indices", "chosen", chosen, ROOF_ROLE_OUT, 4 * chosen);
 }
 
-/* A query attends to at most `selected` of its keys, as with a window; neighbours can share all but
- * the newest, so the keys that are read are at least those of a window. */
+/* A query attends to at most `selected` of its keys, as with a window. Neighbours can share all
+ * keys except the newest, so at least the keys of a window are read. */
 FORMULA(sparse_mla)
 {
     DIM(batch);
@@ -73,9 +73,9 @@ FORMULA(sparse_mla)
 /* --- compressed keys ----------------------------------------------------------------------- */
 
 /*
- * A query attends to the last `window` tokens, and to what stands for every `compression` tokens
- * before it: to all of these or, where `selected` is given, at most to so many. A key is its value,
- * too. The queries, which are the last tokens (more than there are tokens see nothing), up to
+ * A query attends to the last `window` tokens, and to compressed keys, each of which stands for
+ * `compression` tokens before it: to all of these, or at most to `selected`. A key is also its
+ * value. The queries are the last tokens (queries beyond the tokens see nothing). Those up to
  * position `reach` see floor(p / compression) compressed keys, those beyond it `chosen`; the sum of
  * the former over p = 1 to n is compression q (q - 1) / 2 + q (n - q compression + 1), with q =
  * floor(n / compression).
@@ -111,8 +111,8 @@ FORMULA(compressed_attention)
     TENSOR(OUT, batch * query_len * heads * head_dim, 1, batch * query_len);
 }
 
-/* All streams of a token make the weights by which they become one, are mixed, and take a result
- * in: one, one and `streams` for each stream. */
+/* All streams of a token determine the weights that combine them into one, that mix them, and that
+ * add a result: one, one and `streams` for each stream. */
 FORMULA(hyper_collapse)
 {
     DIM(tokens);
@@ -166,20 +166,20 @@ FORMULA(short_conv)
 }
 
 /*
- * Counts pairs of tokens within chunks, a token and itself included: the tokens of a sequence go
- * through the state in chunks, and only those of one chunk meet each other. A chunk is never longer
- * than the sequence, whose last chunk counts as a part of a whole one.
+ * Counts pairs of tokens within chunks, including a token with itself: the tokens of a sequence
+ * pass through the state in chunks, and only tokens of the same chunk are paired. A chunk is never
+ * longer than the sequence, whose last chunk counts as a part of a whole one.
  */
 #define CHUNK_PAIRS                                                                                \
     LET(length, fmin(scan_chunk, query_len));                                                      \
     LET(pairs, (length + 1) * query_len / 2)
 
 /*
- * The delta rule: of the value of a token, what the state already has under its key is taken away,
- * and the rest is written. With states, three products per token (keys and queries into the state,
- * keys and new values into it) of head_dim x v_head_dim; within a chunk five products per pair
- * (keys with keys, the triangular system for keys and for values, queries with keys, scores with
- * values). The decay is not counted, as the softmax of attention is not.
+ * The delta rule subtracts the value that the state already holds for the key of a token, and
+ * writes the rest. With states, three products per token (keys and queries into the state, keys and
+ * new values into it) of head_dim x v_head_dim; within a chunk five products per pair (keys with
+ * keys, the triangular system for keys and for values, queries with keys, scores with values). The
+ * decay is not counted, as the softmax of attention is not.
  */
 #define DELTA_RULE                                                                                 \
     DIM(batch);                                                                                    \

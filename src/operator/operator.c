@@ -28,7 +28,7 @@ enum roof_precision roof_role_format(const struct roof_formats *formats, enum ro
 #define D(name) ROOF_DIM_##name
 static_assert(ROOF_DIM_COUNT < 64, "required is a set of 64 bits");
 #define BIT(name) (UINT64_C(1) << ROOF_DIM_##name)
-/* The bits of up to nine dimensions; that of a place that is left has none. */
+/* The bits of up to nine dimensions; an unused place has none. */
 #define ONE(dimension) ((dimension) < ROOF_DIM_COUNT ? UINT64_C(1) << (dimension) : 0)
 #define NONE ROOF_DIM_COUNT
 #define BITS(a, b, c, d, e, f, g, h, i, ...)                                                       \
@@ -450,7 +450,7 @@ void roof_operator_work(struct roof_work *out, const struct roof_workload *workl
     const struct roof_operator_row *const row = roof_operator_row(workload->op);
     const int64_t *const size = roof_sizes(&workload->shape);
     struct roof_storage storage[ROOF_ROLE_COUNT];
-    /* Formulas may look at dimensions that their operator does not have. */
+    /* Formulas may read dimensions that their operator does not have. */
     double dimension[ROOF_DIM_COUNT] = {0};
     fill_storage(storage, workload);
     for (int i = 0; i < row->dim_count; i++) {

@@ -32,20 +32,20 @@ enum roof_input_kind {
 };
 
 #define ROOF_SIZES_MAX 3
-/** Sizes with x between them, as of a tile; those that are not there are 0. */
+/** Sizes with x between them, as in a tile; missing ones are 0. */
 struct roof_sizes {
     int64_t size[ROOF_SIZES_MAX];
 };
 /** Packs sizes below 2^20 into one number, so that a sweep can go over them, and unpacks it. */
 int64_t roof_sizes_pack(const struct roof_sizes *sizes);
 struct roof_sizes roof_sizes_unpack(int64_t packed);
-/** The value of a ROOF_INPUT_SIZES that stands for every candidate: "all". */
+/** The value of a ROOF_INPUT_SIZES for every candidate: "all". */
 #define ROOF_SIZES_ALL (-1)
 
 /** The tile of a product that is asked for: docs/formulas.md, "Tiles". */
 struct roof_tile_choice {
     int64_t tile;    /**< m x n x k, packed; 0: none; ROOF_SIZES_ALL: every usual one */
-    int64_t stages;  /**< k steps in shared memory; 0: as many as fit, but no more than 4 */
+    int64_t stages;  /**< k steps in shared memory; 0: as many as fit, at most 4 */
     int64_t cluster; /**< m x n thread blocks that share loads, packed; 0: 1 x 1 */
 };
 
@@ -74,18 +74,18 @@ struct roof_input {
     enum roof_input_kind kind;
     int64_t min;
     int64_t max;
-    int64_t zero; /**< what the field holds where 0 is given, since its own 0 means not given */
-    int sizes;    /**< how many ROOF_INPUT_SIZES has: "2x1" has two */
-    double unit;  /**< of a ROOF_INPUT_NUMBER that is a time: the seconds that its key counts */
+    int64_t zero; /**< value of the field for a given 0, because its own 0 means not given */
+    int sizes;    /**< number of sizes of a ROOF_INPUT_SIZES: "2x1" has two */
+    double unit;  /**< for a ROOF_INPUT_NUMBER that is a time: the seconds in a unit of its key */
     const char *const *choices; /**< NULL-terminated, for ROOF_INPUT_CHOICE and fixed texts */
     const char *value;          /**< placeholder in help ("N") */
     const char *help;
     size_t offset;      /**< into struct roof_scenario, which begins with struct roof_workload */
-    bool field;         /**< the value is a field of what is asked, at offset */
+    bool field;         /**< the value is a field of the scenario, at offset */
     enum roof_taker of; /**< the workloads that take it */
     unsigned commands;  /**< the commands that take it (input.h); 0 for dimensions */
     bool many;          /**< may be given several times */
-    bool own;           /**< of the program that asks, and no key of questions: how an answer is
+    bool own;           /**< an option of the program and not a key of questions: how an answer is
                              written, or what the service does */
     enum roof_group group;
 };
@@ -108,9 +108,9 @@ const char *roof_input_name(char out[ROOF_INPUT_NAME_SIZE], const struct roof_in
 
 /** Writes the key of an input: its own, or its option with "_" for "-". Returns out. */
 const char *roof_input_key(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
-/** Tells if a key is that of an option: the option with "_" for "-". */
+/** Tells if a key belongs to an option: the option with "_" for "-". */
 bool roof_key_is(const char *key, const char *option);
-/** Tells if a key is that of an input. */
+/** Tells if a key belongs to an input. */
 bool roof_input_has_key(const struct roof_input *input, const char *key);
 /** Writes the key with the marks of ROOF_KEY, for a message. Returns out. */
 const char *roof_input_marked(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
@@ -120,7 +120,7 @@ const char *roof_role_name(enum roof_role role);
 /** Returns the format of a role. */
 enum roof_precision roof_role_format(const struct roof_formats *formats, enum roof_role role);
 
-/** The kinds of operators, by what limits them or what they are made of. */
+/** The kinds of operators, by their limits or their parts. */
 enum roof_operator_kind {
     ROOF_KIND_MATRIX,     /**< products: matrix unit where there is one for the format */
     ROOF_KIND_VECTOR,     /**< runs at the fp32 vector peak */
@@ -141,12 +141,13 @@ struct roof_operator_row {
     enum roof_dimension dims[ROOF_OPERATOR_DIMS_MAX]; /**< in the order of sweep axes and columns */
     int dim_count;
     uint64_t takes;       /**< bits (1 << dimension) of dims */
-    uint64_t required;    /**< of those that have no default */
+    uint64_t required;    /**< bits of the dimensions without a default */
     enum roof_role other; /**< role that meets the activations in the product */
     bool stateful;        /**< the KV role is a state that is read and written */
     enum roof_operator parts[ROOF_OPERATOR_PARTS_MAX]; /**< of a composite */
     int part_count;
-    enum roof_operator fuses[ROOF_OPERATOR_PARTS_MAX]; /**< what does the same without fusion */
+    enum roof_operator fuses[ROOF_OPERATOR_PARTS_MAX]; /**< the operators that do the same without
+                                                            fusion */
     int fuse_count;
     bool quantizes; /**< the output is quantised: to fp8_e4m3 where no format is given */
     void (*formula)(const struct roof_formula *formula); /**< NULL: a composite */
@@ -167,8 +168,7 @@ static inline bool roof_operator_has(enum roof_operator op, enum roof_dimension 
 
 /** Returns true if an operator multiplies matrices, alone or in its parts. */
 bool roof_is_product(enum roof_operator op);
-/** Returns true if an operator multiplies with weights that do not change: of these, two of four
- * can be pruned. */
+/** Returns true if an operator multiplies with static weights, which can be pruned 2:4. */
 bool roof_has_weights(enum roof_operator op);
 /** Refuses dimensions that an operator does not have: ROOF_USAGE, "OPERATOR does not take KEY". */
 enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension dimension,
@@ -176,8 +176,8 @@ enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension 
 
 /** Receives each step of a formula when a prediction is taken apart. */
 struct roof_steps {
-    /** Is told that name = expression = value: a helper quantity, the FLOPs, or the elements of a
-     * tensor. For a tensor, role is its role and bytes what it moves, else role is
+    /** Receives name = expression = value: a helper quantity, the FLOPs, or the elements of a
+     * tensor. For a tensor, role is its role and bytes the bytes that it moves, else role is
      * ROOF_ROLE_COUNT. */
     void (*step)(void *context, const char *name, const char *expression, double value,
                  enum roof_role role, double bytes);
@@ -188,13 +188,13 @@ struct roof_steps {
 void roof_operator_work(struct roof_work *out, const struct roof_workload *workload,
                         const struct roof_steps *trace);
 
-/** Makes the parts of a workload in order: itself unless it is a composite. Returns how many. */
+/** Makes the parts of a workload in order: itself unless it is a composite. Returns their number.
+ */
 int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
                         const struct roof_workload *workload);
 
-/** Makes the operators that do the work of a fused one when each is a kernel of its own, in order;
- * the workload is resolved, and so are they. Returns how many: 0 for an operator that is not
- * fused. */
+/** Makes the operators that do the work of a fused one as separate kernels, in order; the workload
+ * is resolved, and so are they. Returns their number: 0 for an operator that is not fused. */
 int roof_workload_apart(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
                         const struct roof_workload *workload);
 

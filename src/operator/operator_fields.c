@@ -75,7 +75,7 @@ struct roof_value roof_own_dimension_value(const struct roof_workload *workload,
     const int64_t size = roof_input_get(workload, input);
     if (input->kind == ROOF_INPUT_CHOICE) {
         value.text = input->choices[size];
-    } else if (size != 0 || input->min <= 0) { /* a 0 out of the range means: not given */
+    } else if (size != 0 || input->min <= 0) { /* a 0 outside the range means not given */
         value.number = (double)size;
     }
     return value;

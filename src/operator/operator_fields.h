@@ -19,8 +19,8 @@ struct roof_field roof_dimension_field(enum roof_dimension dimension, int derive
 /* The value of a dimension that the operator has. */
 struct roof_value roof_own_dimension_value(const struct roof_workload *workload,
                                            enum roof_dimension dimension);
-/* The value of a dimension; absent where the operator does not have it, as most of the columns of
- * any operator. */
+/* The value of a dimension; absent if the operator does not have it, like most dimensions of any
+ * operator. */
 static inline struct roof_value roof_dimension_value(const struct roof_workload *workload,
                                                      enum roof_dimension dimension)
 {

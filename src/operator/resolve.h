@@ -7,7 +7,7 @@
 
 /* Resolves a workload as roof_workload_resolve does, but may leave it half resolved on failure. */
 enum roof_status roof_resolve(struct roof_workload *workload, struct roof_error *error);
-/* Does the part of roof_resolve that depends on sizes: enough where only sizes have changed. */
+/* Does the part of roof_resolve that depends on sizes; enough if only sizes have changed. */
 enum roof_status roof_sizes_resolve(struct roof_workload *workload, struct roof_error *error);
 
 /* Returns the dimensions of a shape as an array by enum roof_dimension: both are made from one

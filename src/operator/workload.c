@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Workloads: the defaults of what was not given, the checks of what was, and the parts of composite
- * operators. */
+/* Workloads: defaults, checks, and the parts of composite operators. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +31,7 @@ static int64_t dimension_default(enum roof_dimension dimension, enum roof_operat
         return 128;
     case ROOF_DIM_QK_ROPE_HEAD_DIM: /* of rope-append every element of a head */
         return shape->head_dim > 0 ? shape->head_dim : 64;
-    case ROOF_DIM_SCAN_CHUNK: /* what kernels of flash-linear-attention take */
+    case ROOF_DIM_SCAN_CHUNK: /* as in kernels of flash-linear-attention */
         return 64;
     case ROOF_DIM_SELECTED: /* as in DeepSeek-V3.2 */
         return op == ROOF_OPERATOR_COMPRESSED_ATTENTION ? 0 : 2048;
@@ -97,7 +96,7 @@ static enum roof_status check_dimensions(const struct roof_workload *w, struct r
     return ROOF_OK;
 }
 
-/* Checks sizes against each other; those that the operator does not have are 0. */
+/* Checks that sizes are consistent; those that the operator does not have are 0. */
 static enum roof_status check_pairs(const struct roof_workload *w, struct roof_error *error)
 {
     const struct roof_shape *const shape = &w->shape;
@@ -185,7 +184,7 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
     struct roof_formats *const f = &w->formats;
     const enum roof_precision both = given_or(f->precision, ROOF_PRECISION_FP16);
     const bool quantizes = roof_operator_row(w->op)->quantizes;
-    if (quantizes) { /* reads what the layer before wrote, and writes FP8 */
+    if (quantizes) { /* reads the result of the layer before, and writes FP8 */
         f->activations = f->precision == ROOF_PRECISION_AUTO
                              ? given_or(f->activations, ROOF_PRECISION_BF16)
                              : f->activations;
@@ -224,7 +223,8 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
     return ROOF_OK;
 }
 
-/* Refuses to prune what has no static weights, or has them in a format that is not stored so. */
+/* Refuses to prune an operator without static weights, or with weights in a format without a pruned
+ * form. */
 static enum roof_status check_sparse(const struct roof_workload *w, struct roof_error *error)
 {
     if (w->sparse == 0) {
@@ -287,7 +287,8 @@ int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
         parts[i] = *workload;
         parts[i].op = row->parts[i];
         if (roof_operator_row(parts[i].op)->kind == ROOF_KIND_VECTOR) {
-            /* The softmax reads what the first product wrote and writes what the second reads. */
+            /* The softmax reads the result of the first product and writes the input of the second.
+             */
             parts[i].formats.activations = workload->formats.out;
             parts[i].formats.out = workload->formats.activations;
         }
@@ -295,8 +296,8 @@ int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
     return row->part_count;
 }
 
-/* Gives one of the operators that are fused its sizes: those of the fused one where it has the
- * same. */
+/* Gives one of the operators that are fused its sizes: those of the fused one if it has the same.
+ */
 static void size_apart(struct roof_shape *part, enum roof_operator op,
                        const struct roof_workload *fused)
 {
@@ -313,9 +314,9 @@ static void size_apart(struct roof_shape *part, enum roof_operator op,
 }
 
 /*
- * Gives them their formats: the last one writes the output, and what the others write for it has
- * the format of the residual, which norms and activations read; a product writes no less than 16
- * bits, and RoPE what is then appended.
+ * Gives the operators that are fused their formats. The last one writes the output. The others
+ * write the format of the residual, which norms and activations read; a product writes at least 16
+ * bits, and RoPE the format that is then appended.
  */
 static void format_apart(struct roof_formats *part, enum roof_operator op, bool last,
                          const struct roof_workload *fused)

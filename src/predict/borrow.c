@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Chooses the calibration of a device: its own, that of its product, of the device that it is like,
- * or of its family. data/borrowing.json says who lends to whom, and why. */
+ * or of its family. data/borrowing.json has the lenders of each device, with the reasons. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -16,8 +16,8 @@ struct borrowing {
     struct roof_calibration_source source;
 };
 
-/* Returns the first row of a list that begins an architecture and has a calibration, which may be
- * any (NULL); NULL: there is none. */
+/* Returns the first row of a list whose name begins an architecture and that has the calibration
+ * (NULL: any); NULL if there is none. */
 static const roof_json_value *find_row(const struct borrowing *b, const char *list,
                                        const char *architecture, const char *calibration)
 {
@@ -68,8 +68,7 @@ double roof_matrix_rows(const char *architecture)
                                                                      : 16;
 }
 
-/* Gives all fits of MLA decode the tile of the device itself, also where they are of another
- * device. */
+/* Gives all fits of MLA decode the tile of the device itself, even if they are borrowed. */
 static void set_matrix_rows(struct roof_calibration *c, const char *architecture)
 {
     size_t count = 0;
@@ -86,7 +85,7 @@ static void set_matrix_rows(struct roof_calibration *c, const char *architecture
     }
 }
 
-/* Loads the calibration of a path, which may be that of another device. */
+/* Loads the calibration at a path, which may be for another device. */
 static enum roof_status load_path(struct roof_calibration **out,
                                   const struct roof_hardware *hardware, const char *path,
                                   const struct borrowing *b, struct roof_error *error)
@@ -129,8 +128,8 @@ static enum roof_status load_listed(struct roof_calibration **out, const struct 
     return *out == NULL || reason == NULL ? ROOF_OK : roof_calibration_explain(*out, reason, error);
 }
 
-/* Loads the calibration that the device named by `like` has itself or by its family. That device's
- * own `like` is not followed, so that two devices may name each other. */
+/* Loads the calibration of the device in `like`, or of that device's family. That device's own
+ * `like` is not followed, so that two devices may name each other. */
 static enum roof_status load_like(struct roof_calibration **out,
                                   const struct roof_hardware *hardware, const struct borrowing *b,
                                   struct roof_error *error)
@@ -152,8 +151,9 @@ static enum roof_status load_like(struct roof_calibration **out,
     return status;
 }
 
-/* Adds the kernels of llama.cpp to the calibration of a device, which may be none. Their parameters
- * are shares of a device's own figures, so that one that was measured lends to many. */
+/* Adds the kernels of llama.cpp to the calibration of a device, which may have none yet. Their
+ * parameters are shares of a device's own figures, so that many devices can borrow from a measured
+ * one. */
 static enum roof_status add_local(struct roof_calibration **out,
                                   const struct roof_hardware *hardware, const struct borrowing *b,
                                   struct roof_error *error)
@@ -179,7 +179,8 @@ static bool contradicts(double said, double measured)
     return fabs(said / measured - 1) > 0.01; /* false where one is unknown */
 }
 
-/* Tells if a device says another bandwidth or peak than the product that was measured. */
+/* Tells if the bandwidth or a peak of a device differs from that of the product that was measured.
+ */
 static bool contradicts_product(const struct roof_hardware *hardware,
                                 const struct roof_hardware *product)
 {
@@ -192,8 +193,8 @@ static bool contradicts_product(const struct roof_hardware *hardware,
     return differs;
 }
 
-/* Marks the calibration of the product of a device as another device's, where that device has other
- * figures: the bound of its kernels is then not the one that was measured against. */
+/* Marks the calibration of the product of a device as another device's if the device has other
+ * figures, because its bounds are then not those of the measured product. */
 static enum roof_status check_product(struct roof_calibration *out,
                                       const struct roof_hardware *hardware,
                                       const struct borrowing *b, struct roof_error *error)

@@ -162,12 +162,12 @@ enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_preci
 /* --- reading ------------------------------------------------------------------------------- */
 
 struct owned {
-    struct roof_calibration *joined; /* whose fits are among these; or NULL */
+    struct roof_calibration *joined; /* the calibration that owns these fits, or NULL */
     struct roof_json *json;
     struct roof_kernel_fit *fit; /* grouped by kernel and numerics */
     /* where the fits of each kernel for each numerics begin */
     size_t first[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT + 1];
-    /* The stacks that find them, each fit by one stack. A bit for each. */
+    /* The stacks with which all fits are found, a bit for each. */
     unsigned stacks[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT];
     const char **attributions;
     char *id;
@@ -190,7 +190,7 @@ static enum roof_status read_name(int *out, const struct roof_json *json,
                            "%s is missing, or not a name that is known", key);
 }
 
-/* Reads the number that stands under a key; value is what stands there, NULL: nothing. */
+/* Reads the number of a key; value is the node, or NULL if there is none. */
 static enum roof_status read_value(double *out, const struct roof_json *json,
                                    const roof_json_value *object, const roof_json_value *value,
                                    const char *key, double min, double max,
@@ -213,7 +213,7 @@ static enum roof_status read_number(double *out, const struct roof_json *json,
     return read_value(out, json, object, roof_json_get(object, key), key, min, max, error);
 }
 
-/* Reads which formula the parameters are for: that of the kernel unless the fit says otherwise. */
+/* Reads the formula of the parameters: that of the kernel unless the fit names another. */
 static enum roof_status read_form(struct roof_kernel_fit *out, const struct roof_json *json,
                                   const roof_json_value *object, struct roof_error *error)
 {
@@ -225,7 +225,7 @@ static enum roof_status read_form(struct roof_kernel_fit *out, const struct roof
                : roof_json_error(json, value, error, "form must be \"plain\", or be left out");
 }
 
-/* Reads the one format of weights that was measured, where there is only one. */
+/* Reads the format of weights of a fit for a single format. */
 static enum roof_status read_weights(struct roof_kernel_fit *out, const struct roof_json *json,
                                      const roof_json_value *object, struct roof_error *error)
 {
@@ -338,7 +338,8 @@ static size_t group_of(enum roof_kernel kernel, enum roof_numerics numerics)
     return (size_t)kernel * ROOF_NUMERICS_COUNT + numerics;
 }
 
-/* Returns the first stack, as a bit, that is none of these: it finds the fits of all stacks. */
+/* Returns the first stack, as a bit, that is not among these; with it the fits common to all stacks
+ * are found. */
 static unsigned first_without(unsigned stacks)
 {
     unsigned stack = 1U << (ROOF_STACK_BEST + 1);
@@ -348,8 +349,8 @@ static unsigned first_without(unsigned stacks)
     return stack;
 }
 
-/* Puts the fits of a kernel for a pair of formats together, because each operator of a sweep looks
- * for one. */
+/* Groups the fits of a kernel for a pair of formats, because each operator of a sweep looks for
+ * one. */
 static enum roof_status group_fits(struct owned *owned, size_t count, struct roof_error *error)
 {
     struct roof_kernel_fit *const grouped = calloc(count + 1, sizeof *grouped);
@@ -403,7 +404,7 @@ static enum roof_status read_fits(struct roof_calibration *c, const struct roof_
     return group_fits(owned, c->count, error);
 }
 
-/* Fills in a calibration whose json is there already. */
+/* Fills in a calibration that has its json already. */
 static enum roof_status read_calibration(struct roof_calibration *c, struct roof_error *error)
 {
     static const char *const none[] = {NULL};
@@ -458,8 +459,8 @@ static enum roof_status from_json(struct roof_calibration **out, struct roof_jso
 const struct roof_registry roof_calibration_registry = {.folder = "calibration",
                                                         .noun = "calibration"};
 
-/* Tells whether the kernel of a fit is among those that are asked for. Its name is the first string
- * behind the first colon, as roof_calibration_write has it. */
+/* Tells whether the kernel of a fit is wanted. Its name is the first string after the first colon,
+ * as roof_calibration_write writes it. */
 static bool wants_fit(const char *item, unsigned wanted)
 {
     const char *const colon = strchr(item, ':');
@@ -528,14 +529,14 @@ struct roof_kernel_fit *roof_calibration_fits(const struct roof_calibration *cal
     return owned->fit;
 }
 
-/* Returns how near the weights of a fit are to a format: 2 for that format, 1 for all. */
+/* Ranks the weights of a fit for a format: 2 for that format, 1 for all. */
 static int nearness(const struct roof_kernel_fit *fit, enum roof_precision weights)
 {
     return !fit->one_format ? 1 : fit->weights == weights ? 2 : 0;
 }
 
-/* Returns true if a serves better than b: for the stack itself, else for the format of the weights,
- * else with the simplest quantisation. */
+/* Returns true if a is preferred to b: a fit for the stack itself, else for the format of the
+ * weights, else with the simplest quantisation. */
 static bool better(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b,
                    enum roof_stack stack, enum roof_precision weights)
 {
@@ -576,7 +577,7 @@ roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_
     for (size_t i = owned == NULL ? 0 : owned->first[group]; i < end; i++) {
         const struct roof_kernel_fit *const fit = &calibration->fit[i];
         const bool same = fit->stack == stack || fit->stack == ROOF_STACK_BEST;
-        /* The kernel without the quantisation before it is the same in all fits. */
+        /* The kernel without its quantisation is the same in all fits. */
         const bool able = quantize == ROOF_QUANTIZE_NONE || fit->quantize == quantize;
         if (fit->kernel == kernel && same && fit->numerics == numerics && able &&
             better(fit, found, stack, weights)) {

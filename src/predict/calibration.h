@@ -39,14 +39,14 @@ enum roof_kernel {
     ROOF_KERNEL_COUNT
 };
 
-/** The formats that meet in a product; kernels of different ones have different parameters. */
+/** The pairs of formats in a product, whose kernels have different parameters. */
 enum roof_numerics {
     ROOF_NUMERICS_16BIT,  /**< bf16 or fp16, both operands */
     ROOF_NUMERICS_FP8,    /**< W8A8, FP8 */
     ROOF_NUMERICS_INT8,   /**< W8A8, INT8 */
     ROOF_NUMERICS_FP4,    /**< W4A4, nvfp4 or mxfp4 */
     ROOF_NUMERICS_W8A16,  /**< 8-bit weights, 16-bit activations */
-    ROOF_NUMERICS_W4A16,  /**< weights below 8 bits but mxfp4, 16-bit activations */
+    ROOF_NUMERICS_W4A16,  /**< weights below 8 bits except mxfp4, 16-bit activations */
     ROOF_NUMERICS_W4A8,   /**< weights below 8 bits, 8-bit activations */
     ROOF_NUMERICS_32BIT,  /**< an operand above 16 bits */
     ROOF_NUMERICS_MX4A16, /**< mxfp4 weights, 16-bit activations */
@@ -68,15 +68,15 @@ struct roof_parameter {
     const char *key; /**< in files, with its unit: "launch_us" */
     double min;
     double max;     /**< equal to min: the value is common to all fits */
-    double start;   /**< where a fit begins, and what it is held near */
-    double neutral; /**< where it does nothing, so that calibrations may leave it out; NAN: they
-                         must have it */
+    double start;   /**< where a fit begins, and the value towards which it is pulled */
+    double neutral; /**< the value without an effect, at which calibrations may leave it out; NAN:
+                         they must have it */
     const char *meaning;
 };
 /** Returns the parameters of the formula of a kernel, *count of them, in the order of struct
  * roof_kernel_fit. */
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count);
-/** Returns those of the plain formula, which any kernel can have instead. */
+/** Returns the parameters of the plain formula, which any kernel can have instead. */
 const struct roof_parameter *roof_plain_parameters(size_t *count);
 const char *roof_kernel_name(enum roof_kernel kernel);
 
@@ -86,7 +86,7 @@ struct roof_kernel_fit {
     enum roof_stack stack; /**< BEST: the same in all */
     enum roof_numerics numerics;
     enum roof_quantize quantize; /**< what the measured times include */
-    bool one_format;             /**< only the format `weights` was measured of the numerics */
+    bool one_format;             /**< only the format `weights` of the numerics was measured */
     enum roof_precision weights;
     bool plain; /**< the formula is that of kernel_plain.c, not that of the kernel */
     double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< in the units of their keys */
@@ -96,7 +96,7 @@ struct roof_kernel_fit {
     double mape;      /**< on rows no fit saw */
     const char *lent; /**< the device that was measured; NULL: the calibration's own */
     bool own;         /**< measured on the device itself, whose calibration may be another's */
-    bool same_sm;     /**< what was measured has the same SM as the device, if it is another */
+    bool same_sm;     /**< the measured device, if it is another, has the same SM */
 };
 /** Returns the parameters of the formula of a fit. */
 const struct roof_parameter *roof_fit_parameters(const struct roof_kernel_fit *fit, size_t *count);
@@ -105,12 +105,12 @@ struct roof_calibration {
     const char *id;     /**< the device that was measured */
     bool inherited;     /**< the device is another of its architecture */
     bool local;         /**< it has kernels of llama.cpp alone */
-    const char *reason; /**< why a device of this family takes it; NULL: it did not choose
-                             it for its family */
+    const char *reason; /**< the reason why a device of this family borrows it; NULL: it is not
+                             borrowed by family */
     const char *const *attributions; /**< NULL-terminated: what the licences of the data ask for */
     const struct roof_kernel_fit *fit; /**< grouped by kernel in a loaded one: not to be changed */
     size_t count;
-    void *private_data; /**< NULL in one that a caller makes of fits of its own */
+    void *private_data; /**< NULL if a caller makes it of its own fits */
 };
 
 /**
@@ -123,10 +123,10 @@ enum roof_status roof_calibration_load(struct roof_calibration **out,
                                        const struct roof_hardware *hardware, const char *path,
                                        const char *const *directories, struct roof_error *error);
 
-/** All kernels, where a bit for each is meant. */
+/** All kernels, as a bit for each. */
 #define ROOF_KERNELS_ALL ((1U << ROOF_KERNEL_COUNT) - 1)
-/** Same, but what is embedded is read for the wanted kernels alone, a bit for each: one answer
- * needs few of them, and reading them takes most of its time. */
+/** Like roof_calibration_load, but reads only the wanted kernels (a bit for each) of embedded
+ * files, because an answer needs few of them and reading all takes most of its time. */
 enum roof_status roof_calibration_load_some(struct roof_calibration **out,
                                             const struct roof_hardware *hardware, const char *path,
                                             const char *const *directories, unsigned wanted,
@@ -140,15 +140,14 @@ void roof_calibration_free(struct roof_calibration *calibration);
 void roof_calibration_write(struct roof_text *out, const struct roof_calibration *calibration);
 
 /** Returns the rows of the matrix instruction of an architecture, which query heads of MLA fill:
- * the parameter tile_rows of a loaded calibration, wherever its fit comes from. */
+ * the parameter tile_rows of any loaded calibration, also a borrowed one. */
 double roof_matrix_rows(const char *architecture);
 
-/** Tells whether kernels of a stack are among the fits, its own or those of another device. */
+/** Tells whether the fits include kernels of a stack, measured on this device or another. */
 bool roof_calibration_has(const struct roof_calibration *calibration, enum roof_stack stack);
 
 /** Returns the stacks, a bit for each, with which roof_calibration_find finds all fits for a
- * kernel: those with fits of their own, and the first of the others where a fit is common to all.
- */
+ * kernel: those with own fits, and if a fit is common to all, the first of the others. */
 unsigned roof_calibration_stacks(const struct roof_calibration *calibration,
                                  enum roof_kernel kernel, enum roof_numerics numerics);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What calibration.c, which reads calibrations, has for borrow.c, which chooses one for a device.
- */
+/* Functions of calibration.c, which reads calibrations, for borrow.c, which chooses one for a
+ * device. */
 #ifndef ROOF_PREDICT_CALIBRATION_PARTS_H
 #define ROOF_PREDICT_CALIBRATION_PARTS_H
 
@@ -29,7 +29,7 @@ enum roof_status roof_calibration_join(struct roof_calibration *c, struct roof_c
 enum roof_status roof_calibration_explain(struct roof_calibration *c, const char *reason,
                                           struct roof_error *error);
 
-/* The fits of a calibration that was read, while it is not shared yet. */
+/* The fits of a calibration, writable as long as it is not shared. */
 struct roof_kernel_fit *roof_calibration_fits(const struct roof_calibration *calibration);
 
 #endif

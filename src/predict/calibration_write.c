@@ -8,7 +8,8 @@
 #include "base/json.h"
 #include "predict/calibration.h"
 
-/* Writes a number of six digits, so that a file does not change with the last bit of a library. */
+/* Writes a number with six digits, so that a file does not depend on the last bit of a C library.
+ */
 static void put_rounded(struct roof_text *out, double value)
 {
     char digits[32];

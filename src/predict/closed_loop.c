@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* Tells whether a value is expected, or of the band about it, and not of the bound. */
+/* Tells whether a value belongs to the expected time or its band, not to the bound. */
 static bool is_expected(int value)
 {
     return value != ROOF_STEP_BOUND && value != ROOF_STEP_PATH && value != ROOF_STEP_TURN &&
@@ -33,10 +33,10 @@ static enum roof_status add(struct roof_step_times *sum, double weight, roof_ste
 
 /*
  * Adds the steps in which a lane waits for another. Stages of a pipeline serve the lanes in turn,
- * so a round of L steps lasts as long as its longest step lasts alone: a step without a chunk takes
- * the time of one with a chunk where any of the other L - 1 lanes has one. Each has one in x of its
- * steps, and the lanes know nothing of each other. A better schedule may avoid this, so bounds have
- * none of it.
+ * so each step of a round of L steps takes as long as the longest of them: a step without a chunk
+ * takes the time of one with a chunk if any of the other L - 1 lanes has one. Each has one in x of
+ * its steps, and the lanes are assumed to be independent. A better schedule may avoid this, so
+ * bounds do not include it.
  */
 static void add_waiting(struct roof_step_times *sum, double without, double chunks, int64_t lanes,
                         const struct roof_step_times *light, const struct roof_step_times *heavy)
@@ -56,10 +56,9 @@ static void add_waiting(struct roof_step_times *sum, double without, double chun
 }
 
 /*
- * Works out the time of the K chunks of a prompt, one in a step. In a pipeline the first one takes
- * as long as its way through the stages, and the next one begins when the slowest stage is free, in
- * the microbatch of whichever lane comes next. Where nobody decodes, all lanes have chunks of their
- * own, which take turns.
+ * Computes the time of the K chunks of a prompt, one per step. In a pipeline the first one takes
+ * the time of all stages, and the next one begins when the slowest stage is free, in the microbatch
+ * of the next lane. If no sequence decodes, all lanes have chunks, which take turns.
  */
 static void add_chunks(struct roof_step_times *sum, const struct roof_loop *loop,
                        const struct roof_step_times *heavy)
@@ -78,8 +77,8 @@ static void add_chunks(struct roof_step_times *sum, const struct roof_loop *loop
 
 /*
  * A request passes through K steps with a chunk of its prompt and S steps in which it decodes: a
- * cycle of n = S + K steps, in which all b users bring b K chunks and b S decoded tokens. So a step
- * has x = b K / n chunks and D = b S / n decoding sequences in the mean.
+ * cycle of n = S + K steps, in which all b users bring b K chunks and b S decoded tokens. So on
+ * average a step has x = b K / n chunks and D = b S / n decoding sequences.
  *
  * - x <= 1: a user's own K steps apart, (b - 1) K of its S decode steps have a chunk of another.
  * - x > 1: every step has x chunks.

@@ -67,7 +67,7 @@ static void (*const formulas[ROOF_KERNEL_COUNT])(struct roof_expected *out,
     [ROOF_KERNEL_ALL_TO_ALL] = roof_expect_collective,
 };
 
-/* The kernel of each operator; one more than it, so that 0 means none. */
+/* The kernel of each operator, plus one, so that 0 means none. */
 static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
     [ROOF_OPERATOR_GEMM] = ROOF_KERNEL_GEMM + 1,
     [ROOF_OPERATOR_GEMV] = ROOF_KERNEL_GEMM + 1,
@@ -127,8 +127,8 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
     if (found == 0) {
         return ROOF_KERNEL_COUNT;
     }
-    /* One token streams the state, as vectors are streamed. The kernels that take a prompt through
-     * it in chunks are several times slower than their bytes, and like none of these. */
+    /* One token streams the state like a vector. The kernels that process a prompt in chunks are
+     * several times slower than their bytes, and similar to none of these. */
     if (roof_operator_row(workload->op)->stateful && s->query_len > 1) {
         return ROOF_KERNEL_COUNT;
     }
@@ -172,8 +172,8 @@ enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
     return roof_numerics_of(f->weights, f->activations);
 }
 
-/* The formats whose kernels replace those of formats without measurements, in this order; COUNT
- * ends a list. */
+/* The formats whose kernels are used for formats without measurements, in this order; COUNT ends a
+ * list. */
 #define LIST(...)                                                                                  \
     {                                                                                              \
         __VA_ARGS__, ROOF_NUMERICS_16BIT, ROOF_NUMERICS_COUNT                                      \
@@ -192,8 +192,8 @@ static const enum roof_numerics stand_ins[ROOF_NUMERICS_COUNT][6] = {
 };
 #undef LIST
 
-/* Bands are this much wider on either side, so that eight of ten rows of what was left out lie in
- * them: docs/accuracy.md ("The band"). A kernel of another stack, or of an operator that was not
+/* Factors by which bands are wider on either side, so that 80% of the rows that were left out lie
+ * in them: docs/accuracy.md ("The band"). A kernel of another stack, or of an operator that was not
  * measured; of other formats; of another device with the same SM; between nodes, of which nothing
  * was measured. */
 #define NEAR_BAND 1.25
@@ -214,13 +214,12 @@ static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
     [ROOF_KERNEL_ALL_TO_ALL] = {1.9, 1.9},
 };
 
-/* Collectives of more devices than these have no expected time: eight of one node were measured,
- * and what so many add to it would be all of the estimate. */
+/* Collectives of more devices have no expected time: eight devices of one node were measured, and
+ * with this many the extrapolation would be the whole estimate. */
 #define COLLECTIVE_DEVICES_MAX 4096.
 
-/* Seconds that waiting for another node takes on devices that do not give it: NCCL's constant for a
- * step of a tree over the network with short messages (NVIDIA/nccl@b647562 src/graph/tuning.cc,
- * hwLat). */
+/* Default latency between nodes in seconds: NCCL's constant for a step of a tree over the network
+ * with short messages (NVIDIA/nccl@b647562 src/graph/tuning.cc, hwLat). */
 #define HOP_S 5e-6
 
 /* Returns true for operators without measured kernels, which use those of others. */
@@ -274,8 +273,8 @@ static bool is_lent(const struct roof_kernel_task *task, const struct roof_kerne
     return (task->calibration->inherited && !fit->own) || fit->lent != NULL;
 }
 
-/* Works out the time of a kernel with one fit, without its band; `near` tells whether it is less
- * sure for any stack. */
+/* Computes the time of a kernel with one fit, without its band; `near` is true if it is less
+ * certain for every stack. */
 static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_task *task,
                           enum roof_kernel kernel, const struct roof_kernel_fit *fit)
 {
@@ -290,7 +289,8 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
         out->time_s *= w->step_scale;
         out->launch_s *= w->step_scale;
     }
-    /* No cold kernel beats the bound, nor any a link; the launch comes before it. */
+    /* A cold kernel takes at least the bound, and any kernel at least the time of its link; the
+     * launch is added. */
     if (task->cold && out->time_s < task->bound) {
         out->time_s = task->bound;
         out->limit = collective                                      ? ROOF_KERNEL_LIMIT_NETWORK
@@ -326,8 +326,8 @@ static double wider_band(const struct roof_expected *e, const struct roof_kernel
     return task->nodes > 1 ? roof_larger(wider, NODES_BAND) : wider;
 }
 
-/* Fills in the band of a kernel for the stack that was asked for: a kernel of another stack is less
- * sure. */
+/* Fills in the band of a kernel for the requested stack; a kernel of another stack is less certain.
+ */
 static void set_band(struct roof_expected *out, const struct roof_kernel_task *task,
                      enum roof_stack asked)
 {
@@ -344,14 +344,14 @@ static void set_band(struct roof_expected *out, const struct roof_kernel_task *t
     }
 }
 
-/* The kernels that were tried for a pair of formats, by their fits. A stack tries two at most, and
- * llama.cpp those of the formats that stand in. */
+/* The kernels that were tried for a pair of formats, by their fits. A stack tries at most two, and
+ * llama.cpp also those of substitute formats. */
 struct tries {
     size_t count;
     struct roof_expected kernel[2 * (size_t)ROOF_STACK_COUNT + COUNT(*stand_ins)];
 };
 
-/* Works out the time of a kernel with a fit, once. */
+/* Computes the time of a kernel with a fit, once. */
 static const struct roof_expected *try_fit(struct tries *tries, const struct roof_kernel_task *task,
                                            enum roof_kernel kernel,
                                            const struct roof_kernel_fit *fit)
@@ -366,9 +366,9 @@ static const struct roof_expected *try_fit(struct tries *tries, const struct roo
     return out;
 }
 
-/* Works out the time of a kernel of one stack for a pair of formats; NULL where the stack has none.
- * If the wanted way to quantise the input was not measured, the kernel without quantisation is
- * taken. */
+/* Computes the time of a kernel of one stack for a pair of formats; NULL if the stack has none. If
+ * the wanted way to quantise the input was not measured, the kernel without quantisation is used.
+ */
 static const struct roof_expected *try_stack(struct tries *tries,
                                              const struct roof_kernel_task *task,
                                              enum roof_kernel kernel, enum roof_stack stack,
@@ -388,7 +388,7 @@ static const struct roof_expected *try_stack(struct tries *tries,
     return NULL;
 }
 
-/* Works out the time of a kernel of llama.cpp, whose own kernels of other formats stand in before
+/* Computes the time of a kernel of llama.cpp, whose kernels for other formats are preferred to
  * those of other stacks. */
 static const struct roof_expected *
 try_local(struct tries *tries, const struct roof_kernel_task *task, enum roof_kernel kernel)
@@ -401,8 +401,8 @@ try_local(struct tries *tries, const struct roof_kernel_task *task, enum roof_ke
     return one;
 }
 
-/* Takes the fastest of all stacks for a pair of formats; llama.cpp, whose kernels have formats of
- * their own, only where no other stack has one. */
+/* Chooses the fastest of all stacks for a pair of formats; llama.cpp, whose kernels are for other
+ * formats, only if no other stack has a kernel. */
 static const struct roof_expected *try_all(struct tries *tries, const struct roof_kernel_task *task,
                                            enum roof_kernel kernel, enum roof_numerics numerics)
 {
@@ -423,10 +423,10 @@ static const struct roof_expected *try_all(struct tries *tries, const struct roo
 }
 
 /*
- * Takes each stack that is asked for, where its kernel was measured for these formats; else the
- * fastest of the other stacks' kernels for them; and only then goes on to the formats that stand in
- * for these. So the fastest of all stacks is never slower than one that is named: either the latter
- * has a kernel among which the former is the fastest, or both take the same one.
+ * For each requested stack it uses the stack's kernel for these formats, else the fastest kernel of
+ * other stacks for them, and only then tries the substitute formats. So `best` is never slower than
+ * a named stack: either the named stack has a kernel, of which `best` is the minimum, or both use
+ * the same one.
  */
 static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
                          const struct roof_kernel_task *task, enum roof_kernel kernel,
@@ -469,7 +469,7 @@ static double last_cache(const struct roof_hardware *hardware)
     return !isnan(llc) ? llc : isnan(l2) ? 0 : l2;
 }
 
-/* Attention of a prefill takes no less than one query over the same cache. */
+/* Attention of a prefill takes at least as long as one query over the same cache. */
 static void raise_to_decode(struct roof_expected out[ROOF_STACK_COUNT],
                             const struct roof_kernel_task *task, const struct roof_stacks *asked)
 {
@@ -514,7 +514,8 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
     product.known = false; /* the rest is not cleared: that would take its time */
     const struct roof_kernel_task task = {
         .product = &product,
-        /* There are no more nodes than members; an unknown size counts as inside. */
+        /* There are at most as many nodes as members; with an unknown node size the group counts as
+         * inside one. */
         .nodes = within > node ? fmin(ceil(within / node), members) : 1,
         .hop = isnan(latency) ? HOP_S : latency,
         .mesh = !isnan(hardware->figure[ROOF_FIGURE_PEER_LINK].value),
@@ -550,7 +551,7 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
 
 /* --- attention of vLLM beside prompts -------------------------------------------------------- */
 
-/* vLLM takes FlashAttention 2 on all CUDA devices but Hopper and the Blackwell of data centers
+/* vLLM uses FlashAttention 2 on all CUDA devices except Hopper and datacenter Blackwell
  * (vllm-project/vllm, vllm/platforms/cuda.py and vllm/v1/attention/backends/fa_utils.py,
  * get_flash_attn_version). It has one call for all sequences of a step. */
 bool roof_attends_in_one_kernel(const struct roof_hardware *hardware)
@@ -586,8 +587,8 @@ static const struct roof_kernel_fit *fit_of_vllm(const struct roof_calibration *
     return fit == NULL || fit->plain ? NULL : fit;
 }
 
-/* With more than one query in any sequence of a call, that kernel neither joins the heads of a KV
- * head in a tile nor cuts a cache into parts (vllm-project/flash-attention,
+/* If any sequence of a call has more than one query, that kernel neither puts the heads of a KV
+ * head into one tile nor cuts a cache into parts (vllm-project/flash-attention,
  * csrc/flash_attn/flash_api.cpp, mha_varlen_fwd). */
 double roof_raise_beside_prompts(enum roof_kernel_limit *limit,
                                  const struct roof_workload *workload,

@@ -15,43 +15,43 @@ enum roof_bottleneck roof_kernel_limit_bottleneck(enum roof_kernel_limit limit);
 /** Returns the kernel of a workload; COUNT: there is none. */
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload);
 
-/** Returns the kernels that an operator may need, a bit for each: also those of what it
- * fuses. */
+/** Returns the kernels that an operator may need, a bit for each, including those of the operators
+ * that it fuses. */
 unsigned roof_operator_kernels(enum roof_operator op);
 /** Returns the formats that meet in a resolved workload; COUNT when no kernel is known for them. */
 enum roof_numerics roof_workload_numerics(const struct roof_workload *workload);
 
 /**
- * Works out the expected time of a workload that is resolved and no composite. work is what it
- * does; rate is its peak in FLOP/s, or for a collective the bytes/s of a link inside the node (NAN:
- * unknown); bound_s is the roofline bound, below which no cold kernel is expected.
- * hardware->calibration may be NULL.
+ * Computes the expected time of a resolved workload that is not a composite. work is its work; rate
+ * is its peak in FLOP/s, or for a collective the bytes/s of a link inside the node (NAN: unknown);
+ * bound_s is the lower bound for a cold kernel. hardware->calibration may be NULL.
  */
 void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
                         const struct roof_hardware *hardware, const struct roof_work *work,
                         double rate, double bound_s);
 
-/** Tells whether vLLM attends on a device to all sequences of a step in one kernel, that for
- * prompts. */
+/** Tells whether vLLM on a device uses one kernel, that for prompts, for all sequences of a step.
+ */
 bool roof_attends_in_one_kernel(const struct roof_hardware *hardware);
 
 /** Tells whether a kernel can begin on a device before the last one has ended (programmatic
  * dependent launch: CUDA C++ Programming Guide, compute capability 9.0). */
 bool roof_overlaps_kernels(const struct roof_hardware *hardware);
-/** Raises the expected time of vLLM's attention of sequences that decode to that of the kernel for
- * prompts, with which they run in a step that has tokens of prompts, too. `rate` is the peak of the
- * workload, which is resolved. Returns the factor; *limit is changed if it is more than 1. */
+/** Raises the expected time of vLLM's attention of decoding sequences to that of the kernel for
+ * prompts, which runs them in a step that also has prompts. `rate` is the peak of the workload,
+ * which is resolved. Returns the factor; *limit is changed if it is more than 1. */
 double roof_raise_beside_prompts(enum roof_kernel_limit *limit,
                                  const struct roof_workload *workload,
                                  const struct roof_hardware *hardware, double rate,
                                  double expected_s);
 
-/** Stacks that are asked for at once, each by itself. */
+/** Stacks that are requested together, each with its own result. */
 struct roof_stacks {
     size_t count;
     enum roof_stack stack[ROOF_STACK_COUNT];
 };
-/** Does the same with the kernels of each of some stacks, in place of that of the workload. */
+/** Like roof_kernel_expect, with the kernels of each of some stacks instead of that of the
+ * workload. */
 void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
                            const struct roof_stacks *asked, const struct roof_workload *workload,
                            const struct roof_hardware *hardware, const struct roof_work *work,

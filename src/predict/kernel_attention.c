@@ -11,13 +11,13 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* Returns how many keys of the cache a window leaves. */
+/* Returns the number of keys in the window. */
 static double window_span(const struct roof_shape *s)
 {
     return (double)(s->window > 0 && s->window < s->kv_len ? s->window : s->kv_len);
 }
 
-/* Reading the cache, the products and what a lone sequence can draw overlap; the ends do not. */
+/* Reading the cache, the products and the limit of a lone sequence overlap; the ends do not. */
 static void finish_decode(struct roof_expected *out, double memory, double compute, double lone,
                           double shown, double ends)
 {
@@ -29,9 +29,9 @@ static void finish_decode(struct roof_expected *out, double memory, double compu
 }
 
 /*
- * Decode has one query per sequence: the cache is read once, by splits of its length whose results
+ * Decode has one query per sequence. The cache is read once, in splits of its length whose results
  * are joined (the logarithm). The heads of a KV head fill rows of one matrix tile, and a sequence's
- * KV head can draw no more than some SMs' share of the bandwidth.
+ * KV head reaches at most the bandwidth of a few SMs.
  */
 void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task *t,
                         const double *p)
@@ -64,14 +64,14 @@ void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task
     finish_decode(out, memory, compute, lone, p[D_OVERLAP], ends);
 }
 
-/* Returns how long a score takes all SMs: its products and its exponential. */
+/* Returns the time of a score on all SMs: its products and its exponential. */
 static double score_time(const struct roof_kernel_task *t, const double *p, double dim)
 {
     return 4 * dim / (p[F_PEAK] * t->peak) + p[F_EXP] / (t->clock * t->sms);
 }
 
-/* Returns the same for the kernels of a head dimension. Most are built for 128; the others have
- * rates of their own, at which wider heads still take no less time. */
+/* Returns that time for a head dimension. Kernels are built for 128; other sizes have their own
+ * rates, but wider heads never take less time. */
 static double scaled_score(const struct roof_kernel_task *t, const double *p, double dim)
 {
     const double own = score_time(t, p, dim);
@@ -124,7 +124,7 @@ void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_tas
 /*
  * FlashAttention 2 has one tile of 64 rows for each query head of a sequence that decodes beside
  * prompts, with one row in use, and each of them reads the keys and values by itself. The heads of
- * a KV head find these in the L2, or share them where they run at the same time.
+ * a KV head find these in the L2, or share them if they run at the same time.
  */
 void roof_expect_decode_in_tiles(struct roof_expected *out, const struct roof_kernel_task *t,
                                  const double *decode, const double *prefill)
@@ -163,8 +163,8 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* Returns the rows or columns of a matrix instruction that heads take. An instruction of 128 rows
- * has tokens there instead if the heads are few, and those are its columns, 16 of them. */
+/* Returns the rows or columns of a matrix instruction that heads take. With few heads an
+ * instruction of 128 rows has tokens in its rows, and the heads are its 16 columns. */
 static double matrix_rows(double heads, double rows)
 {
     return rows > 127 && heads <= 16 ? 16 : rows;
@@ -180,7 +180,7 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
 {
     const struct roof_workload *const w = t->workload;
     const struct roof_shape *const s = &w->shape;
-    /* Each query has chosen keys of its own, as if it were a sequence. */
+    /* Each query has its own chosen keys, as if it were a sequence. */
     const bool sparse = w->op == ROOF_OPERATOR_SPARSE_MLA;
     const double queries_of_one = sparse ? 1 : (double)s->query_len;
     const double batch = (double)s->batch * (sparse ? (double)s->query_len : 1);
@@ -208,8 +208,8 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
     finish_decode(out, memory, compute, lone, p[L_OVERLAP], ends);
 }
 
-/* MLA prefills in tiles of 128 queries; one of them goes through all its keys in turn, however many
- * SMs wait. */
+/* MLA prefills in tiles of 128 queries; each goes through all its keys in turn, even if other SMs
+ * wait. */
 void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel_task *t,
                              const double *p)
 {

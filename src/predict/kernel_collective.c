@@ -10,10 +10,10 @@ enum {
 #define RING 0.75 /* from two to eight devices: 2 (n - 1) / n */
 
 /*
- * Between two devices all-reduce sends its buffer, the others half of theirs; more devices take
- * more time per byte as their links are laid out. Short messages go at once with a flag in every
- * word, long ones in chunks through a pipeline, of the size that makes its fill the geometric mean
- * of a chunk's time and the whole; steps wait for another device.
+ * Between two devices all-reduce sends its buffer, the others half of theirs. With more devices the
+ * time per byte grows, depending on the layout of the links. Short messages have a flag in every
+ * word; long ones go in chunks through a pipeline, with the chunk size that makes its fill the
+ * geometric mean of the time of a chunk and of the whole. Steps wait for another device.
  */
 void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_task *t,
                             const double *p)
@@ -28,7 +28,7 @@ void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_
     const double more = (1 - 2 / devices) / RING; /* 0 for two devices, 1 for eight */
     const double wire = sent / (p[C_LINK] * t->peak);
     const double brief = wire * (1 + p[C_SHORT_GROWTH] * more) / p[C_SHORT];
-    /* No switch adds up what passes: the time grows as in a ring, at least. */
+    /* Without a switch nothing reduces in flight, so the time grows at least as in a ring. */
     const double growth = t->mesh && p[C_GROWTH] < RING ? RING : p[C_GROWTH];
     const double bulk = wire * (1 + growth * more);
     const double chunked = p[C_LONG] / t->clock + bulk + sqrt(p[C_PIPE] / t->clock * bulk);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * The parameters of the formulas of kernels, each list in the order of struct roof_kernel_fit: key,
- * least, most, where a fit begins, the value at which it does nothing and may be left out (NEEDED:
- * it may not), meaning. An includer defines the macro of the list that it wants. Latencies are in
- * clocks and rates in shares of the device's own figures, so that they carry over to other devices.
- * Where least and most are equal, the value is common to all.
+ * minimum, maximum, start of a fit, the value without an effect at which it may be left out
+ * (NEEDED: it may not), meaning. An includer defines the macro of the list that it wants. Latencies
+ * are in clocks and rates in shares of the device's own figures, so that other devices can use
+ * them. If minimum and maximum are equal, all fits have this value.
  */
 #ifndef ROOF_GEMM_PARAMETER
 #define ROOF_GEMM_PARAMETER(id, key, least, most, start, neutral, meaning)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The formula for kernels of which few rows were measured, and of devices without tiles. */
+/* The formula for kernels with few measured rows, and for devices without tiles. */
 #include "predict/kernel_task.h"
 
 enum {
@@ -15,9 +15,9 @@ static double rows_of(const struct roof_workload *w)
 }
 
 /*
- * A plain kernel reads and writes its bytes at a share of the bandwidth, or at that of the last
- * cache, and multiplies at a share of the peak; a share of the shorter of the two shows. Weights
- * that are converted on the way take as long as some further rows would.
+ * A plain kernel reads and writes its bytes at a share of the bandwidth, or at the rate of the last
+ * cache, and multiplies at a share of the peak; a share of the shorter time is added. The
+ * conversion of weights takes as long as some further rows.
  */
 void roof_expect_plain(struct roof_expected *out, const struct roof_kernel_task *t, const double *p)
 {

@@ -17,9 +17,9 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* The rows and columns of the tiles that kernel libraries are built for, with likely winners first,
- * and inverses, which are exact: sizes are powers of two. What is worked out for all of them is in
- * arrays, which a processor takes several at a time. */
+/* The rows and columns of the tiles of kernel libraries, with likely winners first, and their
+ * inverses, which are exact because sizes are powers of two. Values for all tiles are in arrays, of
+ * which a processor computes several at a time. */
 static const double tile_m[ROOF_TILES] = {128, 128, 256, 256, 64, 128, 64, 64, 32, 32, 16, 16};
 static const double tile_n[ROOF_TILES] = {128, 256, 128, 256, 128, 64, 256, 64, 128, 64, 128, 64};
 static const double per_m[ROOF_TILES] = {1. / 128, 1. / 128, 1. / 256, 1. / 256, 1. / 64, 1. / 128,
@@ -36,7 +36,7 @@ struct gemm {
     double flop;   /* s per FLOP of one SM */
     double feed;   /* s per byte of operands into one SM */
     double step;   /* s per element of K, at least */
-    double lone_w; /* s per element of K and column: what a lone thread block draws from DRAM */
+    double lone_w; /* s per element of K and column: the DRAM limit of a lone thread block */
     double lone_x; /* s per element of K and row, as well */
     double split;  /* s of split-K, fixed */
     double reduce; /* s of adding up the results of one more split */
@@ -72,8 +72,8 @@ static struct gemm gemm_costs(const struct roof_product *g, const struct roof_ke
                          .weights_hit = weights_hit};
 }
 
-/* Returns the time of a kernel without tiles, which takes one row, or a few in libraries that have
- * one for them; infinite where there is none. */
+/* Returns the time of a kernel without tiles, for one row, or for a few in some libraries; infinite
+ * if there is none. */
 static double vector_time(struct roof_tiling *out, const struct roof_kernel_task *task,
                           const struct gemm *c, const double *p)
 {
@@ -101,13 +101,14 @@ struct tile_costs {
     double operands[ROOF_TILES]; /* fetching operands */
     double inner[ROOF_TILES];    /* the longest of these and of the latency of a step */
     double ends[ROOF_TILES];     /* fill and drain of a block */
-    double lone[ROOF_TILES];     /* what a block alone draws from DRAM for an element of K */
-    double time[ROOF_TILES];     /* with K in one part, or in the parts that were asked for */
-    double parts[ROOF_TILES];    /* the least with more parts, but for the sum of their results */
+    double lone[ROOF_TILES];     /* the DRAM limit of a lone block for an element of K */
+    double time[ROOF_TILES];     /* with K in one part, or in the requested number of parts */
+    double parts[ROOF_TILES];    /* a lower limit with more parts, without the sum of their results
+                                  */
 };
 
-/* A tile with K in some parts, whose blocks go through the SMs in waves; a share of the idle part
- * of the last one is lost. */
+/* A tile with K in some parts. Its blocks run in waves over the SMs; a share of the idle part of
+ * the last wave is lost. */
 struct cut {
     double full; /* blocks for each SM */
     double waves;
@@ -149,9 +150,9 @@ static void cost_tiles(struct tile_costs *out, const struct roof_product *g, con
         out->lone[t] = n * c->lone_w + m * c->lone_x;
         const struct cut cut = cut_of(out, t, g->load[t] * split, depth, c->bytes, p[P_WAVE]);
         out->time[t] = roof_overlap(cut.sm, cut.memory, p[P_OVERLAP]) + reduce;
-        /* Parts take as many steps as the whole, and each has at least its share of them. What
-         * rounding may add to a bound is far less than this. No tile with more than one block for
-         * each SM is cut. */
+        /* All parts together take at least the steps of the whole. Rounding errors of a limit are
+         * far smaller than the margin here. K is not cut for a tile with more than one block per
+         * SM. */
         const double steps = roof_larger(g->load[t], shallow) * g->k * out->inner[t];
         const double least =
             (1 - 1e-9) * roof_overlap(out->ends[t] + steps, c->bytes, p[P_OVERLAP]);
@@ -174,21 +175,21 @@ static double least_time(const double *time)
     return least;
 }
 
-/* A tiling, as far as it is chosen by its time. */
+/* A tiling with the values by which it is chosen. */
 struct choice {
     double time;
     int place; /* of the tile; -1: none, but a matrix-vector kernel */
     int cut;
 };
 
-/* Returns the tile that is tried at a place: small ones come first where a product has few rows. */
+/* Returns the tile at a place of the search order: for few rows small tiles come first. */
 static inline int tile_at(const struct roof_product *g, int place)
 {
     return g->m < 64 ? ROOF_TILES - 1 - place : place;
 }
 
-/* Cuts K for a tile in two parts or more, and takes the fastest if it is faster than what was
- * chosen, or as fast and before it. */
+/* Tries two or more parts of K for a tile, and chooses the fastest if it is faster than the choice
+ * so far, or equal and earlier in the order. */
 static void cut_k(struct choice *best, int place, const struct roof_product *g,
                   const struct gemm *c, const struct tile_costs *costs, const double *p)
 {
@@ -260,8 +261,8 @@ static void spread_tiles(struct roof_product *g, double sms)
 }
 
 /* Returns the product with the rows that a kernel computes. The thread blocks of a cluster share
- * columns of W, so that rows are a multiple of those of all its tiles; a product of fewer rows has
- * a kernel for the next power of two. */
+ * columns of W, so rows are rounded up to a multiple of those of all its tiles; for few rows the
+ * multiple is a smaller power of two. */
 static const struct roof_product *pad_product(struct roof_product *out,
                                               const struct roof_kernel_task *t, double granule)
 {
@@ -302,8 +303,8 @@ static double gemm_time(struct roof_expected *out, const struct roof_kernel_task
     return best.time;
 }
 
-/* Returns the time of the quantisation of the input, before the product: it reads 16 bits, twice
- * where the scale is of the whole tensor and must be found first, and writes the input's format. */
+/* Returns the time of the quantisation of the input, before the product: it reads 16 bits (twice if
+ * it must first find the scale of the whole tensor) and writes the input's format. */
 static double quantize_time(const struct roof_kernel_task *t, const double *p)
 {
     const struct roof_product *const g = t->product;
@@ -421,7 +422,7 @@ static void expect_experts(struct roof_expected *out, const struct roof_kernel_t
     const struct roof_workload *const w = t->workload;
     const double hidden = (double)w->shape.hidden;
     const double inner = (double)w->shape.intermediate;
-    /* Gate, up and down, or some of them where their formats differ or there is no gate. */
+    /* Gate, up and down, or some of them if their formats differ or there is no gate. */
     const bool in = w->op != ROOF_OPERATOR_MOE_DOWN;
     const bool down = w->op != ROOF_OPERATOR_MOE_GATE_UP && w->op != ROOF_OPERATOR_MOE_UP;
     const double matrices = roof_expert_matrices(w->op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The shared pieces of the formulas of kernels: what they take, and the arithmetic of caches and of
- * times that overlap. Each family of kernels has a file of its own. */
+/* The shared pieces of the formulas of kernels: their input, and the arithmetic of caches and of
+ * overlapping times. Each family of kernels has its own file. */
 #ifndef ROOF_PREDICT_KERNEL_TASK_H
 #define ROOF_PREDICT_KERNEL_TASK_H
 
@@ -17,13 +17,14 @@
 /* The tiles that kernels of products have, and the numbers of parts into which they cut K. */
 enum { ROOF_TILES = 12, ROOF_CUTS = 10 };
 
-/* A product as its kernels see it, whatever their parameters are: sizes, bytes of the whole batch,
- * and what follows from them and from figures of the device. */
+/* The data of a product that do not depend on parameters: sizes, bytes of the whole batch, and
+ * values that follow from these and from figures of the device. */
 struct roof_product {
     bool known; /* all of it is filled in */
     double m, n, k, batch;
-    double rows;        /* m with those that a kernel adds to it */
-    double vector_rows; /* m, or infinite for products that no kernel without tiles is taken for */
+    double rows;        /* m with the rows that a kernel adds */
+    double vector_rows; /* m, or infinite for products for which a kernel without tiles is not
+                           considered */
     double x, w, y;
     double x_element, w_element, y_element;
     double working_set;      /* bytes; infinite when the data is cold */
@@ -61,15 +62,14 @@ static inline double roof_larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Adds two times that overlap: the longer, and the share of the shorter that is not hidden. */
+/* Adds two overlapping times: the longer, and the share of the shorter that is not hidden. */
 static inline double roof_overlap(double a, double b, double shown)
 {
     return a > b ? a + shown * b : b + shown * a;
 }
 
-/* Returns the share of a set, read over and over, that a cache of some room still holds. The eighth
- * power is as steep as the cliff of a 96 MiB L2 was measured; set x (1 - hit) grows with the set.
- */
+/* Returns the share of a repeatedly read set that a cache of a given size holds. The eighth power
+ * is as steep as the measured cliff of a 96 MiB L2; set x (1 - hit) grows with the set. */
 static inline double roof_l2_hit(double set, double room)
 {
     const double x = set / room;
@@ -94,8 +94,8 @@ static inline double roof_held(struct roof_expected *out, const struct roof_work
     return out->tiling.l2_hit;
 }
 
-/* Returns how long all bytes of a kernel stream, from a cache of some room or from memory; both
- * rates are shares of the bandwidth. */
+/* Returns the time to stream all bytes of a kernel, from a cache of a given size or from memory;
+ * both rates are shares of the bandwidth. */
 static inline double roof_stream_s(struct roof_expected *out, const struct roof_kernel_task *t,
                                    double room, double memory_rate, double cache_rate)
 {
@@ -117,7 +117,7 @@ void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task
                         const double *parameter);
 void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_task *task,
                          const double *parameter);
-/* Does the same for sequences that decode in the kernel for prompts. */
+/* Does this for sequences that decode in the kernel for prompts. */
 void roof_expect_decode_in_tiles(struct roof_expected *out, const struct roof_kernel_task *task,
                                  const double *decode, const double *prefill);
 void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_task *task,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Limits: the largest batch and context that fit, and the sizes at which what bounds changes. */
+/* Limits: the largest batch and context that fit, and the sizes at which the bottleneck changes. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ struct search {
     int64_t least; /* the smallest valid value of that field */
 };
 
-/* Returns the device without its calibration: what bounds a step does not need expected times. */
+/* Returns the device without its calibration, because the bottleneck of a bound needs no expected
+ * times. */
 static struct roof_hardware unmeasured(const struct roof_model_prediction *prediction)
 {
     struct roof_hardware hardware = *prediction->total.hardware;
@@ -22,8 +23,8 @@ static struct roof_hardware unmeasured(const struct roof_model_prediction *predi
     return hardware;
 }
 
-/* Tells whether the device can run the scenario at all, which memory does not say: it may have no
- * link for a split. */
+/* Tells whether the device can run the scenario at all, apart from memory: it may have no link for
+ * a split. */
 static bool runs_at(struct search *search, int64_t size)
 {
     const struct roof_model *const model = search->prediction->model;
@@ -47,14 +48,14 @@ static bool runs_at(struct search *search, int64_t size)
 
 /* --- where a quantity turns positive --------------------------------------------------------- */
 
-/* Tells whether something holds at a size; *excess says by how much, negative where it does not. */
+/* Tells whether a condition holds at a size; *excess is the margin, negative if it does not. */
 typedef bool (*holds_at)(void *context, int64_t size, double *excess);
 
-/* Lines are tried so many times. */
+/* The most guesses by a line. */
 #define CROSSING_TRIES 3
 
-/* Checks that what holds at a size does not at the one before, or holds at the next one. Sets *out
- * to the first that holds, and *last and *excess to the other size that was looked at. */
+/* Checks whether the first size at which the condition holds is this one or the next. Sets *out to
+ * it, and *last and *excess to the other size that was tested. */
 static bool first_near(int64_t *out, int64_t *last, double *excess, holds_at holds, void *context,
                        int64_t size)
 {
@@ -66,9 +67,9 @@ static bool first_near(int64_t *out, int64_t *last, double *excess, holds_at hol
 }
 
 /*
- * Finds the smallest size above `least` at which something holds that holds from there on. Most
- * quantities are nearly lines over the size, so the line through two of them says where; it is
- * checked that nothing holds at the size before. False: a search has to find it.
+ * Finds the smallest size above `least` from which a condition holds. Most quantities are nearly
+ * linear in the size, so the line through two of them gives a guess; the size before it is checked.
+ * False: a search has to find it.
  */
 static bool find_crossing(int64_t *out, holds_at holds, void *context, int64_t least, int64_t most)
 {
@@ -118,7 +119,7 @@ static bool fits_at(struct search *search, int64_t size)
     return !exceeds_at(search, size, &excess);
 }
 
-/* Returns the largest size that fits, NAN where none is too large; memory grows with the size. */
+/* Returns the largest size that fits, NAN if none is too large; memory grows with the size. */
 static double largest_that_fits(struct search *search)
 {
     int64_t fits = 0;
@@ -145,8 +146,8 @@ static double largest_that_fits(struct search *search)
     return fits == ROOF_LIMIT_MAX ? ROOF_UNKNOWN : (double)fits;
 }
 
-/* Returns the shortest prompt, of `least` tokens or more, that brings so many that are not cached;
- * no more than ROOF_LIMIT_MAX. */
+/* Returns the shortest prompt, of at least `least` tokens, with a given number of tokens that are
+ * not cached; at most ROOF_LIMIT_MAX. */
 static int64_t shortest_prompt(int64_t least, int64_t uncached, double prefix_hit)
 {
     int64_t most = ROOF_LIMIT_MAX;
@@ -161,14 +162,14 @@ static int64_t shortest_prompt(int64_t least, int64_t uncached, double prefix_hi
     return least;
 }
 
-/* Steps of more prompts than this are not told apart by how many images they encode. */
+/* The largest number of prompts in a step for which images are counted exactly. */
 #define PROMPTS_TOLD_APART 256
 
 /*
- * Returns the size from which the longest prompt that fits is searched. Images make the only memory
- * that falls as prompts grow: fewer of them share the tokens of a step. From the length at which k
- * share them to that of k - 1 the memory grows, so the first k whose shortest prompt fits has the
- * longest one.
+ * Returns the size from which the longest prompt that fits is searched. Only the memory of images
+ * falls as prompts grow, because fewer prompts share the tokens of a step. Between the lengths at
+ * which k and k - 1 prompts share them the memory grows, so the first k whose shortest prompt fits
+ * has the longest one.
  */
 static int64_t least_with_media(struct search *search, int64_t least)
 {
@@ -187,8 +188,8 @@ static int64_t least_with_media(struct search *search, int64_t least)
     return least;
 }
 
-/* Finds the KV bytes that a step reads at a context, by how much one more token makes them grow,
- * and the bytes of weights that it reads. Returns false where they are unknown. */
+/* Finds the KV bytes that a step reads at a context, their growth by one more token, and the bytes
+ * of weights that it reads. Returns false if they are unknown. */
 static bool kv_reads(double *bytes, double *slope, double *weights, struct roof_scenario *s,
                      const struct roof_model_prediction *prediction, int64_t context)
 {
@@ -208,9 +209,9 @@ static bool kv_reads(double *bytes, double *slope, double *weights, struct roof_
 }
 
 /*
- * KV bytes that a decode step reads grow with the context by a constant per token, a smaller one
- * where windows or chunks are full or keys are chosen: from the bytes and the slope before and
- * beyond, solve for the context at which they are as many as those of the weights.
+ * The KV bytes that a decode step reads grow by a constant per token, and by a smaller one once
+ * windows or chunks are full or keys are chosen. From the bytes and the slope on both sides this
+ * solves for the context at which they equal the bytes of the weights.
  */
 static double kv_crossover(const struct roof_model_prediction *prediction)
 {
@@ -236,10 +237,10 @@ static double kv_crossover(const struct roof_model_prediction *prediction)
 
 /* --- what bounds ----------------------------------------------------------------------------- */
 
-/* The batches up to which operators are looked at. */
+/* The largest batch for the search. */
 #define BATCH_MAX (1 << 20)
 
-/* Stands for all operators where the number of one is asked for. */
+/* Stands for all operators, in place of the number of one. */
 #define WHOLE ROOF_GRAPH_MAX
 
 /* A search for the batch from which an operator, or a step, is compute-bound. */
@@ -281,8 +282,8 @@ static bool compute_bound(void *context, int64_t batch, double *excess)
     return false;
 }
 
-/* Returns true if computing has the largest share of a decode step of a batch. *excess is unknown
- * where the step is, else nothing. */
+/* Returns true if compute has the largest share of a decode step of a batch. *excess is unknown if
+ * the step is, else 0. */
 static bool step_compute_bound(const struct roof_model_prediction *prediction,
                                const struct roof_scenario *decode, int64_t batch, double *excess)
 {
@@ -339,7 +340,8 @@ void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],
                                const struct roof_model_prediction *prediction,
                                const struct roof_scenario *scenario)
 {
-    /* One stage is enough to see what grows with the batch, of which it has a part at a time. */
+    /* One stage is enough to see the growth with the batch, of which it processes a part at a time.
+     */
     const int64_t stages = prediction->scenario.pp;
     const double parts = (double)stages;
     struct roof_scenario at = *scenario;
@@ -398,12 +400,12 @@ static double most_sequences(const struct roof_model_prediction *prediction,
     return largest_that_fits(&search);
 }
 
-/* The next tensor parallelism is looked for up to so many times that of the scenario. */
+/* The next tensor parallelism is searched up to this multiple of that of the scenario. */
 #define TP_FACTOR 8
 
 /* Finds the split over the fewest devices that lets more sequences fit, if it needs fewer devices
- * than next_tp. Of splits over as many devices, it finds the one that fits the most sequences. If
- * the attention or the experts have a split of their own, it finds none. */
+ * than next_tp; among splits over as many devices, the one that fits the most sequences. If the
+ * attention or the experts have their own split, it finds none. */
 static void find_nearest(struct roof_limits *out, const struct roof_model_prediction *prediction,
                          const struct roof_scenario *scenario)
 {
@@ -430,8 +432,8 @@ static void find_nearest(struct roof_limits *out, const struct roof_model_predic
     }
 }
 
-/* Finds which changes let more sequences fit: fewer bits in the cache, more devices, or fewer bits
- * in the weights of what does not fit as it is. */
+/* Finds changes that let more sequences fit: fewer bits in the cache, more devices, or, if the
+ * model does not fit, fewer bits in the weights. */
 static void find_levers(struct roof_limits *out, const struct roof_model_prediction *prediction,
                         const struct roof_scenario *scenario)
 {
@@ -464,8 +466,8 @@ static void find_levers(struct roof_limits *out, const struct roof_model_predict
     find_nearest(out, prediction, scenario);
 }
 
-/* Offloads as few layers as make room on the device; false: that does not help. The host is any,
- * so the answer says how much of its memory that takes. */
+/* Offloads the fewest layers that make room on the device; false if that does not help. The host is
+ * not known, so the answer has the memory that it needs. */
 static bool offload_that_fits(struct roof_limits *out,
                               const struct roof_model_prediction *prediction,
                               const struct roof_scenario *scenario, enum roof_offload_part part)
@@ -488,7 +490,7 @@ static bool offload_that_fits(struct roof_limits *out,
     return true;
 }
 
-/* Finds what would make room for a scenario that does not fit: a smaller reserve, or a host. */
+/* Finds changes that make room for a scenario that does not fit: a smaller reserve, or a host. */
 static void find_room(struct roof_limits *out, const struct roof_model_prediction *prediction,
                       const struct roof_scenario *scenario)
 {
@@ -499,7 +501,7 @@ static void find_room(struct roof_limits *out, const struct roof_model_predictio
     const bool host_fits = !(prediction->host_memory_bytes > prediction->host_capacity_bytes);
     const bool helps = host_fits && spare > 0 && spare < prediction->scenario.reserve;
     out->fit_reserve = helps ? spare : ROOF_UNKNOWN;
-    /* An offload after which the device has no room is too little. */
+    /* An offload that leaves the device without room is too small. */
     const bool none = scenario->offload == ROOF_OFFLOAD_NONE;
     const enum roof_offload_part first =
         none ? ROOF_OFFLOAD_EXPERTS : roof_offload_part(scenario->offload);
@@ -539,7 +541,7 @@ enum roof_status roof_model_limits(struct roof_limits *out,
         if (scenario->phase == ROOF_PHASE_PREFILL && scenario->chunk > 0) {
             search.least = scenario->chunk;
         }
-        const int64_t media = roof_media_tokens(&prediction->scenario, prediction->model);
+        const int64_t media = roof_media_places(&prediction->scenario, prediction->model);
         if (media > 0) {
             search.least = media > search.least ? media : search.least;
             search.least = least_with_media(&search, search.least);

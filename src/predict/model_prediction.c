@@ -8,7 +8,7 @@
 #include "predict/pass.h"
 #include "predict/predict_sizes.h"
 
-/* Clears the totals: sums begin at 0, what a model does not have is unknown. */
+/* Clears the totals: sums begin at 0, and values that a model lacks are unknown. */
 static void clear_total(struct roof_prediction *total, const struct roof_scenario *s,
                         const struct roof_hardware *hardware)
 {

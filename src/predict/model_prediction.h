@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * Operators of a model meet a device: the time of a phase, tokens per second, memory, and limits.
+ * Predicts a model on a device: the time of a phase, tokens per second, memory, and limits.
  *
  * Sums run over the operators in order, so that totals equal them to the last bit. Nothing here
  * allocates or locks; all functions may run in any number of threads. docs/formulas.md ("Models")
@@ -19,17 +19,17 @@ struct roof_node_prediction {
     int64_t device_count;  /**< how often the device with the most work does */
 };
 
-/** The answer to whether the model fits the memory of the device. */
+/** Tells whether the model fits the memory of the device. */
 enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
 
 /**
- * A model on a device. FLOPs, bytes and memory are per device: of the pipeline stage that takes
- * longest, memory of the one that needs most; times are those of one copy, tokens/s those of all.
- * NAN where a value is unknown or has no meaning.
+ * A model on a device. FLOPs and bytes are per device of the pipeline stage that takes longest,
+ * memory is per device of the stage that needs the most; times are those of one copy, tokens/s
+ * those of all. NAN where a value is unknown or has no meaning.
  */
 struct roof_model_prediction {
     /** The totals over the operators of one pass of a microbatch. They come first, so that the
-     * prediction of a model is a prediction, too; its workload has the formats, and its time_s is
+     * prediction of a model is also a prediction; its workload has the formats, and its time_s is
      * the sum over all stages. */
     struct roof_prediction total;
     struct roof_scenario scenario; /**< resolved */
@@ -37,11 +37,11 @@ struct roof_model_prediction {
     const char *phase;
     double weights_memory_bytes;
     double kv_cache_bytes;          /**< of all sequences */
-    double activation_memory_bytes; /**< the hidden states and the largest operator beside them */
+    double activation_memory_bytes; /**< the hidden states plus the largest operator */
     double memory_capacity_bytes;
     double memory_reserve_bytes;          /**< kept free */
     char offload[ROOF_OFFLOAD_NAME_SIZE]; /**< "experts:25"; "": nothing */
-    double host_memory_bytes;             /**< what lies in the memory of the host; NAN: nothing */
+    double host_memory_bytes;             /**< bytes in the memory of the host; NAN: none */
     double host_capacity_bytes;
     enum roof_fit fits;                    /**< in both memories */
     double kv_bytes_per_token;             /**< of the whole model */
@@ -50,8 +50,9 @@ struct roof_model_prediction {
     double audio_tokens;                   /**< of the audio of a prompt; NAN: there is none */
     double devices;                        /**< tp x attention_dp x pp x dp */
     double launches;        /**< waits for the host of a pass, over all stages; NAN: none */
-    double host_s;          /**< what these and the serial part of a pass take; NAN: nothing */
-    double offloaded_s;     /**< of a pass, what the host computes; NAN: nothing, or a request */
+    double host_s;          /**< time of these waits and of the serial part of a pass; NAN: none */
+    double offloaded_s;     /**< of a pass, time of the part that the host computes; NAN: none, or a
+                                 request */
     double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
     double slowest_stage_s; /**< one pass of the slowest pipeline stage */
     double step_s;          /**< one step of the whole: all stages, all microbatches, drafts */
@@ -62,15 +63,16 @@ struct roof_model_prediction {
     double e2e_s;           /**< request: from the prompt to the last token */
     double tokens_per_s;    /**< all sequences of all copies; NAN where it does not fit */
     double tokens_per_s_per_user;
-    double power_time_s;    /**< what a power cap demands of the operators; NAN: no cap */
+    double power_time_s;    /**< time of the operators under a power cap; NAN: no cap */
     double energy_j;        /**< of a device in a step at the bound */
     double power_w;         /**< of a device on average at the bound */
     double joule_per_token; /**< of all devices at the bound; NAN: unknown */
-    /** The times that real kernels are expected to take; NAN where one operator has none. */
+    /** The expected times of real kernels; NAN if one operator has none. */
     bool fallback;       /**< a product runs at another format than its own, for lack of a unit */
     double expected_low; /**< the band, as fractions of the expected time of a step or request */
     double expected_high;
-    double expected_near; /**< fraction of it that other devices, stacks or formats stand in for */
+    double expected_near; /**< fraction of it that is estimated from other devices, stacks or
+                               formats */
     double expected_step_s;
     double expected_ttft_s;
     double expected_tpot_s;
@@ -91,9 +93,9 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
                                     const struct roof_scenario *scenario,
                                     const struct roof_hardware *hardware, struct roof_error *error);
 
-/** Replaces ROOF_OFFLOAD_FIT in a resolved scenario by the fewest layers with which the memory of
- * the device has room for the rest, or by all layers where none leave it enough. ROOF_USAGE when
- * its capacity is unknown. */
+/** Replaces ROOF_OFFLOAD_FIT in a resolved scenario by the fewest layers whose offload lets the
+ * rest fit on the device, or by all layers if that is not enough. ROOF_USAGE when its capacity is
+ * unknown. */
 enum roof_status roof_offload_solve(struct roof_scenario *scenario, const struct roof_model *model,
                                     const struct roof_hardware *hardware, struct roof_error *error);
 
@@ -104,8 +106,8 @@ double roof_model_time(const struct roof_node_prediction *node);
  * operator has experts, or that is what was predicted. */
 double roof_model_least_time(const struct roof_model_prediction *prediction);
 
-/** The work and times of a block of the model, over all its layers: what one device of each stage
- * does in a pass. */
+/** The work and times of a block of the model over all its layers, on one device of each stage in a
+ * pass. */
 struct roof_block_total {
     int64_t layers; /**< layers that have it */
     double flops;
@@ -124,8 +126,8 @@ void roof_model_blocks(struct roof_blocks *out, const struct roof_model_predicti
 
 /** Returns the share of the time of a pass that all instances of operator number `node` take. */
 double roof_model_share(const struct roof_model_prediction *prediction, size_t node);
-/** Returns the band around an expected time of a model (of a step, a token, a request), were all
- * kernels off in the same direction. */
+/** Returns the band around an expected time of a model (of a step, a token, a request), if the
+ * errors of all kernels have the same sign. */
 void roof_model_band(double *low_s, double *high_s, const struct roof_model_prediction *prediction,
                      double expected_s);
 
@@ -145,9 +147,9 @@ struct roof_limits {
     double parameters;
     double active_parameters;
     double max_batch;     /**< the most sequences that fit; 0: not even one */
-    double max_batch_fp8; /**< max_batch with precision fp8, where the prediction does not fit and
-                               has weights of 16 bits or more; NAN: it does, or that is no more */
-    double max_batch_kv_fp8;  /**< max_batch with a KV cache in fp8; NAN where that is no more */
+    double max_batch_fp8; /**< max_batch with precision fp8, if the prediction does not fit and has
+                               weights of 16 bits or more; NAN: it fits, or that is not larger */
+    double max_batch_kv_fp8;  /**< max_batch with a KV cache in fp8; NAN if that is not larger */
     double max_batch_next_tp; /**< max_batch with the next larger tp that the model and the links of
                                    the device allow and that fits more; NAN: none */
     double next_tp;           /**< that tp */
@@ -155,12 +157,12 @@ struct roof_limits {
                                    next_tp and fits more than the question's; NAN: none */
     double nearest_tp;
     double nearest_pp;
-    double fit_reserve;    /**< the largest reserve, in hundredths, with which fits what does not
-                                as it is; NAN: none of 1% or more */
+    double fit_reserve;    /**< the largest reserve, in hundredths, with which the model fits if it
+                                does not now; NAN: none of 1% or more */
     int64_t fit_offload;   /**< the fewest layers whose offload lets it fit, as offload is packed;
                                 0: it fits, or that does not help */
-    bool fit_offload_more; /**< something is offloaded already, and it is too little */
-    double fit_offload_host_bytes; /**< what that leaves in the memory of the host; NAN: no such */
+    bool fit_offload_more; /**< an offload was given, and it is too small */
+    double fit_offload_host_bytes; /**< the host memory that it needs; NAN: none */
     double max_context;            /**< the longest context that fits; 0: none */
     /** Decode: context at which reading the KV cache takes as many bytes as reading weights. */
     double kv_crossover_context;
@@ -173,9 +175,10 @@ struct roof_limits {
 /** Batches and contexts are searched up to this. */
 #define ROOF_LIMIT_MAX 1000000000
 
-/** Returns the smallest batch from which a decode step as a whole is compute-bound: its operators
- * that are have the largest share of its time. A request is asked for its last step. INFINITY: none
- * up to 2^20; NAN: another phase, or the device lacks a peak that a product needs. */
+/** Returns the smallest batch from which a decode step as a whole is compute-bound: its
+ * compute-bound operators have the largest share of its time. For a request the last step counts.
+ * INFINITY: none up to 2^20; NAN: another phase, or the device lacks a peak that a product needs.
+ */
 double roof_decode_compute_bound(const struct roof_model_prediction *prediction);
 
 /** Finds compute_bound_batch of the limits alone. */

@@ -22,7 +22,7 @@ static void take_expected(struct roof_prediction *out, const struct roof_predict
     out->part[0].expected = other->part[0].expected;
 }
 
-/* Raises what is expected of attention of sequences that decode beside prompts, with kernels of
+/* Raises the expected time of attention of sequences that decode beside prompts, with kernels of
  * vLLM. */
 static void raise_expected(struct roof_prediction *out)
 {
@@ -40,7 +40,7 @@ static void raise_expected(struct roof_prediction *out)
     }
 }
 
-/* Does the same for the sum of one of several stacks. */
+/* Does this for the sum of one of several stacks. */
 static void raise_sum(struct roof_expected_sum *sum, const struct roof_prediction *bound)
 {
     enum roof_kernel_limit limit = ROOF_KERNEL_LIMIT_MEMORY;

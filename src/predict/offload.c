@@ -6,7 +6,7 @@
 #include "predict/pass.h"
 #include "predict/request.h"
 
-/* Tells whether the device has room for what is left there. */
+/* Tells whether the device has room for the rest of the model. */
 static enum roof_status has_room(bool *out, int64_t layers, const struct roof_scenario *scenario,
                                  const struct roof_model *model,
                                  const struct roof_hardware *hardware, struct roof_error *error)
@@ -25,7 +25,7 @@ static enum roof_status has_room(bool *out, int64_t layers, const struct roof_sc
                              : ROOF_OK;
 }
 
-/* Each layer more leaves no less room, so halves find the fewest. */
+/* A further layer never leaves less room, so a bisection finds the fewest. */
 enum roof_status roof_offload_solve(struct roof_scenario *scenario, const struct roof_model *model,
                                     const struct roof_hardware *hardware, struct roof_error *error)
 {

@@ -15,7 +15,7 @@ static int64_t node_size(const struct roof_hardware *hardware)
     return isnan(devices) ? 0 : (int64_t)devices;
 }
 
-/* Returns what a part of an operator holds beside the weights and the cache. */
+/* Returns the bytes of a part of an operator, without weights and cache. */
 static double part_live_bytes(enum roof_operator op, const struct roof_work *work)
 {
     const bool expanded = op == ROOF_OPERATOR_MLA_PREFILL; /* K and V are temporary */
@@ -23,7 +23,7 @@ static double part_live_bytes(enum roof_operator op, const struct roof_work *wor
            (expanded ? work->bytes[ROOF_ROLE_KV] : 0);
 }
 
-/* Returns what an operator, or the largest part of one, holds beside the weights and the cache. */
+/* Returns the bytes of an operator, or of its largest part, without weights and cache. */
 static double live_bytes(const struct roof_prediction *p)
 {
     double live = 0;
@@ -55,8 +55,8 @@ static enum roof_status find_live_bytes(double *out, const struct roof_node *nod
     return ROOF_OK;
 }
 
-/* Tells whether a product multiplies what is stored, on a unit for that format; true for operators
- * that are no products. */
+/* Tells whether a product multiplies in its stored format, on a unit for it; true for operators
+ * that are not products. */
 static bool runs_as_stored(const struct roof_prediction *p)
 {
     const enum roof_role other = roof_operator_row(p->workload.op)->other;
@@ -110,6 +110,13 @@ static void add_weights(struct stage *stage, const struct roof_node *node, doubl
     *live = fmax(*live, live_bytes);
 }
 
+/* Adds the weights that are resident, and that the pass does not run. */
+static void add_idle(struct stage *stage, const struct roof_graph *graph)
+{
+    stage->weights_bytes += graph->idle_bytes;
+    stage->host_weights_bytes += graph->idle_host_bytes;
+}
+
 static void add_to_stage(struct stage *stage, struct roof_pass *pass, const struct roof_node *node,
                          const struct roof_node_cost *c)
 {
@@ -119,7 +126,7 @@ static void add_to_stage(struct stage *stage, struct roof_pass *pass, const stru
     pass->share_s[c->bottleneck] += count * c->time_s;
     pass->weights_read_bytes += count * c->weights_bytes;
     pass->kv_read_bytes += count * c->kv_bytes;
-    if (node->host != NULL) { /* which units the device has does not matter to it */
+    if (node->host != NULL) { /* it does not depend on the units of the device */
         pass->offloaded_s += count * c->time_s;
         return;
     }
@@ -180,7 +187,7 @@ static enum roof_status find_node(size_t *found, struct roof_model_prediction *o
     return roof_predict_node(&added->prediction, node, hardware, error);
 }
 
-/* Counts how often the device of a stage runs each operator: the stage is the slowest so far. */
+/* Counts the runs of each operator on the device of a stage, which is the slowest so far. */
 static void count_for_device(struct roof_model_prediction *kept, const struct roof_graph *graph,
                              const size_t *index)
 {
@@ -194,8 +201,8 @@ static void count_for_device(struct roof_model_prediction *kept, const struct ro
 
 /* --- costs that are remembered --------------------------------------------------------------- */
 
-/* Returns the formats by which costs are told apart: the format of the cache does not matter to a
- * product with weights, nor that of the weights to attention. */
+/* Returns the formats on which costs depend: a product with weights does not depend on the format
+ * of the cache, and attention not on that of the weights. */
 static struct roof_formats plain_formats(const struct roof_workload *w,
                                          const struct roof_operator_row *row)
 {
@@ -224,7 +231,7 @@ static uint64_t hash_of(const struct roof_workload *w, const struct roof_operato
     return hash >> 32;
 }
 
-/* Tells whether a remembered cost is that of an operator. */
+/* Tells whether a cost in the memo belongs to an operator. */
 static bool is_cost_of(const struct roof_remembered *at, const struct roof_node *node,
                        const struct roof_formats *formats)
 {
@@ -235,7 +242,7 @@ static bool is_cost_of(const struct roof_remembered *at, const struct roof_node 
            memcmp(&known->formats, formats, sizeof *formats) == 0;
 }
 
-/* Fills in what is missing of a remembered cost: the stacks of some bits. */
+/* Fills in the missing stacks of a cost in the memo, given as bits. */
 static enum roof_status remember(struct roof_remembered *at, const struct roof_node *node,
                                  unsigned missing, struct roof_error *error)
 {
@@ -291,7 +298,8 @@ struct source {
     const struct roof_hardware *hardware;
     struct roof_model_prediction *kept; /* receives the operators; NULL: no operators are kept */
     struct roof_pass_memo *memo;        /* NULL: none */
-    const struct roof_stacks *stacks;   /* with a memo; without one, the nodes say the only one */
+    const struct roof_stacks *stacks;   /* with a memo; without one, the nodes have the only stack
+                                         */
 };
 
 /* A stage with the costs of its operators. */
@@ -300,10 +308,10 @@ struct costed {
     struct roof_node_cost cost[ROOF_GRAPH_MAX];
     size_t stacks;
     struct roof_expected_sum expected[ROOF_STACK_COUNT][ROOF_GRAPH_MAX];
-    size_t index[ROOF_GRAPH_MAX]; /* where each operator stands among those that are kept */
+    size_t index[ROOF_GRAPH_MAX]; /* index of each operator among those that are kept */
 };
 
-/* Predicts operator number i of a stage, and keeps it where operators are kept. */
+/* Predicts operator number i of a stage, and keeps it if operators are kept. */
 static enum roof_status predict_costs(struct costed *stage, size_t i, const struct source *from,
                                       struct roof_error *error)
 {
@@ -354,10 +362,10 @@ static enum roof_status find_costs(struct costed *stage, const struct source *fr
 
 /* Holds how an engine changes the expected time of a stage. */
 struct engine_part {
-    double alone_s;   /* of the host, while no kernel runs */
-    double launches;  /* of the host, while kernels run: the stage takes no less; 0: none */
+    double alone_s;   /* time of the host while no kernel runs */
+    double launches;  /* time of the host while kernels run, the minimum of the stage; 0: none */
     double launch_s;  /* each of them */
-    double overlap_s; /* by which each kernel begins before the last one ends */
+    double overlap_s; /* time by which each kernel begins before the previous one ends */
 };
 
 /* Returns how many kernels one instance of an operator launches. */
@@ -367,8 +375,8 @@ static double kernels_of(const struct roof_node *node)
     return parts > 0 ? parts : 1;
 }
 
-/* Returns the part of an operator's expected time that is left when its kernels begin before the
- * last ones end; no operator takes less than its bound. */
+/* Returns the expected time of an operator whose kernels begin before the previous ones end; it is
+ * at least its bound. */
 static double rest_of(const struct costed *stage, size_t stack, size_t i, double overlap_s)
 {
     const double time_s = stage->expected[stack][i].time_s;
@@ -377,13 +385,13 @@ static double rest_of(const struct costed *stage, size_t stack, size_t i, double
     return overlap_s > 0 && time_s > 0 ? fmax(rest_s, least_s) / time_s : 1;
 }
 
-/* Returns the longer of two times, or the first one where that is unknown. */
+/* Returns the longer of two times, or the first one if that is unknown. */
 static double longer(double time_s, double other_s)
 {
     return other_s > time_s ? other_s : time_s;
 }
 
-/* A part of a stage, behind whose kernels the host launches those of the next part. */
+/* A part of a stage; after its kernels the host launches those of the next part. */
 struct part {
     double kernels;
     double time_s;
@@ -391,7 +399,7 @@ struct part {
     double high_s;
 };
 
-/* Adds a part that takes no less than its launches to a pass; returns its time. */
+/* Adds a part, which takes at least the time of its launches, to a pass; returns its time. */
 static double add_part(struct roof_pass_expected *pass, const struct part *part, double alone_s,
                        double launches_s)
 {
@@ -443,8 +451,8 @@ static double launches_of(const struct costed *stage, const struct roof_scenario
     return launches;
 }
 
-/* Adds what a stage takes beside its operators: its device waits for the host before each kernel,
- * and stages share the rest evenly. Nothing overlaps with it. */
+/* Adds the host time of a stage: its device waits for the host before each kernel, and stages share
+ * the rest evenly. Nothing overlaps with it. */
 static double add_host(struct roof_pass *pass, double launches, const struct roof_scenario *s)
 {
     const double host_s = launches * s->host_gap_s + s->serial_s / (double)s->pp;
@@ -454,7 +462,7 @@ static double add_host(struct roof_pass *pass, double launches, const struct roo
     return host_s;
 }
 
-/* Returns what the engine of a stack changes of a stage. */
+/* Returns the effect of the engine of a stack on a stage. */
 static struct engine_part engine_of(const struct roof_scenario *s, int64_t stack, double host_s,
                                     double launches, bool overlaps)
 {
@@ -467,8 +475,8 @@ static struct engine_part engine_of(const struct roof_scenario *s, int64_t stack
         .overlap_s = overlaps ? host->overlap_s : 0};
 }
 
-/* Adds a stage to a pass of each stack, all of which are one but for what is expected; returns its
- * bound. Without a memo there is that of the scenario. */
+/* Adds a stage to a pass of each stack, which differ only in expected times; returns its bound.
+ * Without a memo there is only the stack of the scenario. */
 static double add_costed(struct roof_pass *pass, const struct costed *stage,
                          const struct roof_scenario *s, const struct source *from)
 {
@@ -479,7 +487,7 @@ static double add_costed(struct roof_pass *pass, const struct costed *stage,
     for (size_t i = 0; i < stage->graph.count; i++) {
         add_to_stage(&sum, pass, &stage->graph.node[i], &stage->cost[i]);
     }
-    sum.weights_bytes += stage->graph.idle_bytes;
+    add_idle(&sum, &stage->graph);
     end_stage(pass, &sum, &stage->graph);
     for (size_t n = 0; n < stage->stacks; n++) {
         const int64_t stack =
@@ -490,7 +498,7 @@ static double add_costed(struct roof_pass *pass, const struct costed *stage,
     return sum.time_s;
 }
 
-/* Gives the passes of all stacks what the first has beside what is expected. */
+/* Copies everything except expected times from the pass of the first stack to the others. */
 static void share_bounds(struct roof_pass *pass, size_t count)
 {
     for (size_t n = 1; n < count; n++) {
@@ -544,7 +552,7 @@ enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model
             TRY(find_live_bytes(&live, &graph.node[i], error));
             add_weights(&sum, &graph.node[i], live);
         }
-        sum.weights_bytes += graph.idle_bytes;
+        add_idle(&sum, &graph);
         end_stage(out, &sum, &graph);
     }
     return ROOF_OK;
@@ -571,12 +579,11 @@ enum roof_status roof_pass_resident(struct roof_pass *pass, const struct roof_mo
     TRY(roof_pass_memory(&whole, model, &text, hardware, error));
     pass->weights_bytes = whole.weights_bytes;
     pass->host_weights_bytes = whole.host_weights_bytes;
-    pass->kv_bytes = 0;
     return ROOF_OK;
 }
 
-/* Adds the microbatches of a prefill that follow the first: the batch is dealt out evenly, so that
- * they are as large, or smaller by one sequence. */
+/* Adds the later microbatches of a prefill: the batch is distributed evenly, so they have the same
+ * size as the first or one sequence less. */
 static enum roof_status add_behind(struct roof_pass *pass, const struct roof_model *model,
                                    const struct roof_scenario *s,
                                    const struct roof_hardware *hardware, struct roof_error *error)
@@ -620,9 +627,9 @@ enum roof_status roof_pass_recall(struct roof_pass out[ROOF_STACK_COUNT],
 }
 
 /*
- * A batch runs in m parts, one per stage at a time. In decode a part comes round again when it has
- * passed all stages, and not before the slowest stage has served all parts; in prefill the slowest
- * stage serves the other parts when the first one has passed all stages.
+ * A batch runs in m parts, one per stage at a time. In decode a part starts its next step when it
+ * has passed all stages and the slowest stage has served all parts; in prefill the slowest stage
+ * serves the other parts after the first one has passed all stages.
  */
 double roof_pass_step_s(const struct roof_pass_times *pass, const struct roof_scenario *s)
 {
@@ -658,7 +665,7 @@ double roof_tokens_per_step(const struct roof_scenario *s)
     return sum;
 }
 
-/* Returns the scenario of a decode step of what proposes, which has no drafts itself. */
+/* Returns the scenario of a decode step of the draft model, which has no drafts itself. */
 static struct roof_scenario without_drafts(const struct roof_scenario *s)
 {
     struct roof_scenario d = *s;
@@ -672,7 +679,7 @@ static struct roof_scenario without_drafts(const struct roof_scenario *s)
     return d;
 }
 
-/* Makes a pass of as many steps as there are drafts. */
+/* Multiplies a pass by the number of drafts. */
 static void repeat(struct roof_pass *pass, const struct roof_scenario *step, int64_t drafts)
 {
     static const struct roof_pass none = {0};
@@ -721,6 +728,7 @@ enum roof_status roof_pass_draft(struct roof_pass *out, const struct roof_scenar
         return run_predictor(out, s, hardware, error);
     }
     struct roof_scenario d = without_drafts(s);
+    d.media = roof_no_media; /* it drafts text */
     d.common.shape.ep = 1;
     d.common.shape.routing = 0;
     d.tp = roof_stage_devices(s);

@@ -10,7 +10,7 @@
 struct roof_pass_times {
     double path_s;    /* the sum of all stages */
     double slowest_s; /* the longest stage */
-    double behind_s;  /* of a prefill: the longest stage with the microbatches behind the first */
+    double behind_s;  /* of a prefill: the longest stage with the microbatches after the first */
 };
 
 /* The expected times of a pass. */
@@ -18,8 +18,8 @@ struct roof_pass_expected {
     struct roof_pass_times times;
     double low_s; /* the band of the path */
     double high_s;
-    double near_s;                         /* the part of the path where other kernels stand in */
-    double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */
+    double near_s;                         /* the part of the path from other kernels */
+    double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by bottleneck */
 };
 
 /* One pass of a microbatch through all stages. */
@@ -34,19 +34,19 @@ struct roof_pass {
     double host_live_bytes;
     double offloaded_s;   /* of the path, on the host */
     double launches;      /* waits for the host, of all stages */
-    double host_s;        /* what they and the serial part take */
+    double host_s;        /* time of these and of the serial part */
     double kv_read_bytes; /* over all stages */
     double weights_read_bytes;
-    double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */
+    double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by bottleneck */
     bool native;
     bool fallback;  /* a product runs at another format than a device with every unit has */
-    bool as_stored; /* each product multiplies what is stored, on a unit for that format */
+    bool as_stored; /* each product multiplies in its stored format, on a unit for it */
 };
 
 /* One instance of an operator adds these values to a pass. */
 struct roof_node_cost {
     double time_s;
-    double live_bytes;    /* beside the weights and the cache */
+    double live_bytes;    /* without weights and cache */
     double weights_bytes; /* read */
     double kv_bytes;      /* read */
     enum roof_bottleneck bottleneck;
@@ -55,34 +55,34 @@ struct roof_node_cost {
     bool as_stored;
 };
 
-/* A cost that is remembered. */
+/* A cost in the memo. */
 struct roof_remembered {
     const struct roof_hardware *hardware; /* NULL: none */
     struct roof_workload workload;
     bool beside_prompts;
     struct roof_node_cost cost;
-    unsigned stacks; /* bits of those that are expected here */
+    unsigned stacks; /* bits of the stacks with an expected time here */
     struct roof_expected_sum expected[ROOF_STACK_COUNT];
 };
 
-/* The costs of operators that passes share; a new cost takes the place of an old one. All passes
- * that share it run kernels in the same way (cache and so on), but for the stack. It begins with
+/* The memo of costs of operators, which passes share; a new cost replaces an old one. All passes
+ * that share it run kernels in the same way (cache and so on), except for the stack. It begins with
  * hardware NULL in all entries. */
 struct roof_pass_memo {
     struct roof_remembered *entry; /* borrowed */
     size_t size;
 };
 
-/* A step as it is expected: a pass or several, and the drafts before. */
+/* The expected time of a step: a pass or several, and the drafts before. */
 struct roof_expected_step {
     double time_s; /* NAN: unknown */
     double low_s;  /* the band of it */
     double high_s;
-    double near_s; /* the part of it where other kernels stand in */
+    double near_s; /* the part of it from other kernels */
 };
 
-/* Makes a step of which the passes are expected to take passes_s: their kernels, and what the host
- * does beside them, are those of one pass. */
+/* Makes a step with the expected time passes_s of its passes; the shares of kernels and host are
+ * those of one pass. */
 struct roof_expected_step roof_expected_step(const struct roof_pass *pass,
                                              const struct roof_pass *draft, double passes_s);
 
@@ -99,41 +99,39 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
  * without a peak have nothing to fall back from. */
 bool roof_falls_back(const struct roof_prediction *prediction);
 
-/* Predicts the bound of one instance of an operator, and what is expected of it in each of some
- * stacks: roof_predict_node gives the same values for each stack. The graph has resolved formats.
- */
+/* Predicts the bound of one instance of an operator, and its expected time in each of some stacks,
+ * with the same values as roof_predict_node for each stack. The graph has resolved formats. */
 enum roof_status roof_predict_node_in(struct roof_prediction *out,
                                       struct roof_expected_sum expected[ROOF_STACK_COUNT],
                                       const struct roof_node *node,
                                       const struct roof_hardware *hardware,
                                       const struct roof_stacks *stacks, struct roof_error *error);
 
-/* Runs all stages of a resolved scenario, with the microbatches behind the first of a prefill; kept
- * receives the operators; it may be NULL. */
+/* Runs all stages of a resolved scenario, with the later microbatches of a prefill; kept receives
+ * the operators; it may be NULL. */
 enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *model,
                                const struct roof_scenario *scenario,
                                const struct roof_hardware *hardware,
                                struct roof_model_prediction *kept, struct roof_error *error);
 
 /* Runs all stages as roof_pass_run does, with the costs in a memo, and with the kernels of each of
- * some stacks: one pass for each, in their order. Nothing is behind its first microbatch. */
+ * some stacks: one pass for each, in their order. There is only one microbatch. */
 enum roof_status roof_pass_recall(struct roof_pass out[ROOF_STACK_COUNT],
                                   const struct roof_model *model,
                                   const struct roof_scenario *scenario,
                                   const struct roof_hardware *hardware, struct roof_pass_memo *memo,
                                   const struct roof_stacks *stacks, struct roof_error *error);
 
-/* Works out the memory of a pass, and nothing else of it. */
+/* Computes only the memory of a pass. */
 enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model *model,
                                   const struct roof_scenario *scenario,
                                   const struct roof_hardware *hardware, struct roof_error *error);
 
-/* Raises what a pass holds beside weights and cache, on the device and the host, to what another
- * pass holds. */
+/* Raises the activations of a pass, on the device and the host, to those of another pass. */
 void roof_pass_widen(struct roof_pass *pass, const struct roof_pass *other);
 
-/* Gives a pass that encodes images the weights that are resident beside those of the encoder; other
- * passes have them already. */
+/* Adds the resident weights outside the encoder to a pass that encodes images; other passes have
+ * them already. */
 enum roof_status roof_pass_resident(struct roof_pass *pass, const struct roof_model *model,
                                     const struct roof_scenario *scenario,
                                     const struct roof_hardware *hardware, struct roof_error *error);
@@ -146,8 +144,8 @@ enum roof_status roof_pass_draft(struct roof_pass *out, const struct roof_scenar
 /* Returns the time of a step: all microbatches through all stages. */
 double roof_pass_step_s(const struct roof_pass_times *pass, const struct roof_scenario *scenario);
 
-/* Returns how many tokens a step is expected to yield per sequence: drafts up to the first that is
- * refused, and one more. */
+/* Returns the mean number of tokens that a step yields per sequence: the drafts before the first
+ * rejected one, and one more. */
 double roof_tokens_per_step(const struct roof_scenario *scenario);
 
 /* The memory of the device that needs most, in bytes. */
@@ -163,15 +161,15 @@ struct roof_memory {
     double host_capacity;
     enum roof_fit fits; /* both memories */
 };
-/* Returns the bytes that a need leaves free, in the memory that has the least room: below 0 it does
- * not fit, NAN where that is unknown. */
+/* Returns the free bytes, in the memory with the least room: below 0 it does not fit, NAN if that
+ * is unknown. */
 double roof_memory_room(const struct roof_memory *memory);
 
 struct roof_memory roof_memory_of(const struct roof_pass *pass, const struct roof_pass *draft,
                                   const struct roof_model *model,
                                   const struct roof_scenario *scenario,
                                   const struct roof_hardware *hardware);
-/* Fills in the band of what is expected, and how much of it others stand in for. */
+/* Fills in the band of the expected time, and the part of it that is estimated from others. */
 void roof_expected_put(struct roof_model_prediction *out, const struct roof_expected_step *whole);
 void roof_memory_put(struct roof_model_prediction *out, const struct roof_memory *memory);
 

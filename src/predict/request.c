@@ -269,7 +269,7 @@ enum roof_status roof_request_open(struct roof_request *out, const struct roof_m
     /* The two kinds of steps, at the mean context of the sequences that decode. */
     roof_scenario_phases(&r->prefill, &r->decode, asked);
     r->decode.context = asked->prompt + asked->generate / 2;
-    r->prefill.media = roof_no_media; /* a pass of its own encodes them */
+    roof_media_encoded(&r->prefill.media); /* by a pass of its own */
     TRY(roof_scenario_resolve(&r->prefill, model, error));
     TRY(roof_scenario_resolve(&r->decode, model, error));
     r->decode.held = asked->prompt + asked->generate;

@@ -476,9 +476,12 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
     char token[ROOF_QUANTITY_SIZE];
     char detail[256];
     int64_t windowed = 0;
+    int64_t crossed = 0;
+    const int64_t keys = roof_image_keys(&r->scenario, model);
     for (int64_t i = 0; i < model->layers; i++) {
         const struct roof_layer *const layer = &model->layer[model->layer_class[i]];
         windowed += layer->windowed && !layer->no_attention && !layer->keyless && layer->ratio == 0;
+        crossed += layer->crossed;
     }
     const int length =
         snprintf(detail, sizeof detail, "KV cache of the whole model: %s per token",
@@ -487,6 +490,15 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
         snprintf(detail + length, sizeof detail - (size_t)length,
                  "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " tokens", windowed,
                  model->layers, model->window);
+    }
+    if (crossed > 0 && keys > 0) {
+        snprintf(detail + length, sizeof detail - (size_t)length,
+                 "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " of images instead", crossed,
+                 model->layers, keys);
+    } else if (crossed > 0) {
+        snprintf(detail + length, sizeof detail - (size_t)length,
+                 "; %" PRId64 " of %" PRId64 " layers do not run without images", crossed,
+                 model->layers);
     }
     put_line(out, "", detail, "");
 }

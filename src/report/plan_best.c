@@ -188,8 +188,9 @@ void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem
     if (s->media.images > 0) {
         char size[ROOF_IMAGE_SIZE_SIZE];
         roof_text_printf(
-            out, "  images:      %" PRId64 " of %s in each prompt: %" PRId64 " of its tokens\n",
-            s->media.images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
+            out, "  images:      %" PRId64 " of %s in each prompt: %" PRId64 " %s its tokens\n",
+            s->media.images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model),
+            problem->model->tower.crossed ? "beside" : "of");
     }
     if (s->media.audio > 0) {
         roof_text_printf(out,

@@ -155,7 +155,7 @@ static enum roof_status find_part(double *bytes, const struct roof_deployment *d
     one.context = one.prompt;
     one.prompt = one.generate = one.chunk = 0;
     one.prefix_hit = 0;
-    one.media = roof_no_media;
+    roof_media_encoded(&one.media);
     one.draft_tokens = 0; /* the cache of what drafts is not sent */
     one.common.shape.batch = 1;
     TRY(roof_scenario_resolve(&one, d->model, error));
@@ -234,7 +234,7 @@ void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_dep
     const struct roof_prefills *const had = inputs->prefills;
     inputs->prefills = NULL;
     inputs->table = of->copy.table;
-    inputs->least_prompt = roof_media_tokens(&of->copy.scenario, of->copy.model);
+    inputs->least_prompt = roof_media_places(&of->copy.scenario, of->copy.model);
     if (of->prefill.parts != NULL) {
         struct roof_prefills *const p = &of->prefills;
         struct roof_scheduler_limits limits = inputs->limits;

@@ -303,6 +303,8 @@ def config(random):
         stateful(random, c)
     elif kind == "gemma3_text" and chance(random, 0.3):
         predicted(random, c)
+    elif kind == "llama" and chance(random, 0.4):
+        return crossed(random, c)
     elif kind in ("qwen3_moe", "gemma3_text") and chance(random, 0.4):
         uneven(random, c)
     if chance(random, 0.5):
@@ -385,6 +387,16 @@ def compressed(random, c, heads):
              o_lora_rank=8 * random.randint(1, 40), n_routed_experts=experts, n_shared_experts=1,
              num_experts_per_tok=random.randint(1, 4), moe_intermediate_size=16 * size(random, 6),
              compress_ratios=[random.choice((0, 4, 4, 128)) for _ in range(c["num_hidden_layers"] + 1)])
+    return c
+
+
+def crossed(random, c):
+    """Turns a drawn config into one whose text attends to images."""
+    for key in ("attention_bias", "num_nextn_predict_layers", "tie_word_embeddings", "head_dim"):
+        c.pop(key, None)
+    layers = range(c["num_hidden_layers"])
+    c.update(model_type="mllama_text_model", cross_attention_layers=random.sample(
+        layers, random.randint(1, len(layers))))
     return c
 
 
@@ -539,7 +551,8 @@ def media(random, d, model):
             if chance(random, 0.98):
                 d.pop(key, None)
         d["phase"] = "encode"
-    if not (d.get("phase") in ("prefill", "encode") or "prompt" in d or chance(random, 0.03)):
+    often = 0.5 if model.tower and model.tower.crossed else 0.03
+    if not (d.get("phase") in ("prefill", "encode") or "prompt" in d or chance(random, often)):
         return
     if chance(random, 0.98 if model.tower else 0.02):
         if chance(random, 0.7):
@@ -598,14 +611,15 @@ def drawn_models(random, folder):
     result = {}
     for number in range(80):
         drawn = config(random)
-        while number >= 75 and drawn["model_type"] != "gemma3n_text":
+        while number >= 75 and drawn["model_type"] != "gemma3n_text" or \
+                number >= 60 and drawn["model_type"] == "mllama_text_model":
             drawn = config(random)
         if number >= 65:
             drawn = audio.behind(random, drawn)
         elif number >= 60:
             drawn = towers.config(random, drawn, "gemma4")
             drawn["audio_config"] = audio.config(random, "gemma4")
-        elif chance(random, 0.25):
+        elif chance(random, 0.8 if drawn["model_type"] == "mllama_text_model" else 0.25):
             drawn = towers.config(random, drawn)
         path = model_file(folder, number, drawn)
         result[path] = models.Model(drawn, path)

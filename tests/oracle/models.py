@@ -50,6 +50,7 @@ FAMILIES = {
     "kimi_linear": dict(router_bias=1, state="kimi-delta"),
     "kimi_k3": dict(router_bias=1, state="kimi-delta"),
     "nemotron_h": dict(ungated=1, router_bias=1, state="ssd", no_rope=1),
+    "mllama_text_model": {},
     "llama4": dict(qk_norm=1, chunked=1), "llama4_text": dict(qk_norm=1, chunked=1),
     "granitemoehybrid": dict(state="ssd", no_rope=1), "falcon_h1": dict(state="ssd", beside=1),
     "minimax": dict(state="lightning"), "minimax_m1": dict(state="lightning"),
@@ -233,6 +234,9 @@ class Model:
         self.layers = [(windowed[i], routed[i]) + self.parts(i, get, family) for i in range(count)]
         self.own = [dict(self.sizes_of(i, windowed[i], count, get), blocks=bool(chosen[i]))
                     for i in range(count)]
+        self.crossed = [kind == "mllama_text_model" and i in get("cross_attention_layers")
+                        for i in range(count)]
+        self.rows_more = 8 if kind == "mllama_text_model" else 0
         self.gqa = self.heads // self.kv_heads
 
     def residuals(self, passed):
@@ -451,6 +455,8 @@ class Scenario:
         if self.away > len(model.layers) or part == "experts" and self.away and model.experts <= 1:
             raise Refused("offload")
         self.drafts, self.acceptance = get("draft_tokens", 0), Fraction(str(get("acceptance", 0.7)))
+        if "acceptance" in asked and "draft_tokens" not in asked:
+            raise Refused("acceptance of nothing")
         self.reserve = Fraction(str(get("reserve", 0.1)))
         if self.reserve > Fraction(99, 100):
             raise Refused("reserve")
@@ -500,20 +506,26 @@ class Scenario:
         none = alone and "images" not in asked and "audio" not in asked
         self.images = asked.get("images", int(none and tower is not None))
         self.clips = asked.get("audio", int(none and tower is None))
+        crossed = tower is not None and tower.crossed  # layers of the text attend to images
         ends = self.phase in ("prefill", "encode")
         for count, part, key in ((self.images, tower, "image_size"), (self.clips, encoder, "audio_length_s")):
-            if key in asked and not count or count and not (part and ends):
+            if key in asked and not count or count and not (part and (ends or crossed)):
                 raise Refused("images or audio")
+        self.encodes = self.images > 0 and ends
         self.image_tokens = self.images and self.images * tower.tokens(*self.size)
         self.audio_tokens = self.clips and self.clips * encoder.tokens(self.seconds)
-        tokens = self.image_tokens + self.audio_tokens
+        self.places = tokens = (self.images if crossed else self.image_tokens) + self.audio_tokens
+        # Such layers see the images that another pass has encoded, too.
+        seen = asked if self.images else asked.get("seen", {})
+        size = (int(x) for x in seen.get("image_size", "1024x1024").split("x"))
+        self.keys = (self.images or seen.get("images", 0)) * tower.tokens(*size) if crossed else 0
         if alone:
             if "context" in asked or "chunk" in asked:
                 raise Refused("text")
             self.context = 0
         elif "context" not in asked:
             self.context = max(self.context, tokens)
-        if self.phase == "prefill" and tokens > self.context:
+        if not alone and tokens > self.context:
             raise Refused("tokens of images and audio")
         if self.images and self.batch * self.images * tower.widest(*self.size) > 10 ** 12 or \
                 self.clips and self.batch * self.clips * encoder.widest(self.seconds) > 10 ** 12:
@@ -587,9 +599,10 @@ class Graph:
         m, s, f, h = self.m, self.s, self.f, self.m.hidden
         if self.stage == 0:
             unit = (m.tower.patch * m.tower.merge,) * 2 if m.tower else None
-            self.encode(towers, m.tower, s.images, s.size if s.images else unit)
+            self.encode(towers, m.tower, s.images if s.encodes else 0, s.size if s.encodes else unit)
             self.encode(audio, m.audio, s.clips, s.seconds if s.clips else 1)
         self.last_layer = layers[-1]
+        self.image_keys(layers)
         if s.phase == "encode":
             return
         if self.stage == 0:
@@ -604,17 +617,17 @@ class Graph:
         if s.fuse == "all":  # layer by layer, since the ends of layers join
             for i in layers:
                 self.away = i < s.away
-                self.layer(i)
+                self.layer_or_idle(i)
         seen = {}
         for i in layers if s.fuse != "all" else []:
-            key = m.layers[i] + (m.still[i], i < s.away, m.kept(i), m.kept(i + 1)) + tuple(m.own[i].values()) + f.signature(i)
+            key = m.layers[i] + (m.still[i], m.crossed[i], i < s.away, m.kept(i), m.kept(i + 1)) + tuple(m.own[i].values()) + f.signature(i)
             if key not in seen:
                 seen[key] = [i, 0]
             seen[key][1] += 1
         for i, count in seen.values():
             self.count = count
             self.away = i < s.away
-            self.layer(i)
+            self.layer_or_idle(i)
         self.count, self.away = 1, False
         if self.stage == s.pp - 1:
             # A tied head in another format, or on another device, is a copy.
@@ -635,6 +648,45 @@ class Graph:
             idle, self.nodes = self.nodes | idle, {}
         self.idle.update(idle)
         self.nodes = before | self.nodes
+
+    def layer_or_idle(self, i):
+        """A layer that attends to images does not run without them."""
+        before = self.nodes
+        if self.m.crossed[i] and not self.s.keys:
+            self.nodes = {}
+            self.layer(i)
+            self.idle.update(self.nodes)
+            self.nodes = before
+        else:
+            self.layer(i)
+
+    def image_keys(self, layers):
+        """Keys and values of images, made by the layers that attend to them."""
+        m, s, f, before = self.m, self.s, self.f, self.nodes
+        rows = self.b * s.keys if s.encodes else 1
+        if not s.encodes:
+            self.nodes = {}
+        for i in layers:
+            if not m.crossed[i]:
+                continue
+            groups, self.away = max(1, m.kv_heads // s.tp), i < s.away
+            wide = groups * m.head_dim
+            self.quantised("image_kv_quantize", rows, m.hidden, i, "k", "v")
+            if f.stored("k", i) == f.stored("v", i) and f.read_in("k", i) == f.read_in("v", i) \
+                    and not s.split:
+                self.product("image_kv_proj", "k", i, rows, 2 * wide, m.hidden)
+            else:
+                self.product("image_k_proj", "k", i, rows, wide, m.hidden)
+                self.product("image_v_proj", "v", i, rows, wide, m.hidden)
+            self.normed("image_k_norm", rows * groups, m.head_dim)
+            self.vector("image_kv_append", "kv-append", dict(
+                tokens=rows, heads=m.heads // s.tp, kv_heads=groups, head_dim=m.head_dim))
+        self.away = False
+        if not s.encodes:
+            self.idle.update(self.nodes)
+            self.nodes = before
+        elif s.keys and self.stage < s.pp - 1:
+            self.collective("image_send", "send", rows * m.hidden, 2, f.out)
 
     def join(self):
         """Makes one of two operators that follow each other where a kernel does both."""
@@ -691,7 +743,7 @@ class Graph:
             node.alone = set(read) == {one}
 
     def embed(self):
-        rows = ceil_div(self.m.vocab, self.s.tp)
+        rows = ceil_div(self.m.vocab + self.m.rows_more, self.s.tp)
         self.vector("embedding", "embedding", dict(tokens=self.n, hidden=self.m.hidden),
                     weights="embedding",
                     resident=[(self.f.stored("embedding"), rows * self.m.hidden, 1, rows)])
@@ -808,7 +860,7 @@ class Graph:
             blocks = ["index"] * m.own[i]["blocks"]
             readers = (["q_a" if m.q_latent else "q", "kv_a"] + ["index"] * bool(m.chosen) if m.latent
                        else ["q_a", "kv_a"] + ["index"] * bool(m.own[i]["ratio"]) if m.compressed
-                       else ["q"] if m.own[i]["late"] else ["q", "k", "v"] + blocks) * bool(attention) + \
+                       else ["q"] if m.own[i]["late"] or m.crossed[i] else ["q", "k", "v"] + blocks) * bool(attention) + \
                 ["mixer_in"] * bool(state)
             if m.norms == 1 and mlp:  # the MLP reads the same norm
                 readers += ["router"] if routed else ["up"] + ["gate"] * bool(m.gated)
@@ -817,6 +869,8 @@ class Graph:
                 self.compressed_attention(i, m.own[i]["ratio"])
             elif attention and m.latent:
                 self.latent_attention(i)
+            elif m.crossed[i]:
+                self.cross_attention(i)
             elif attention:
                 self.plain_attention(i, windowed, m.own[i])
             if state:
@@ -1143,6 +1197,25 @@ class Graph:
         self.quantised("o_quantize", n, heads * wide, i, "o")
         self.product("o_proj", "o", i, n, m.hidden, heads * wide, m.o_bias)
 
+    def cross_attention(self, i):
+        """Queries of the text, and the keys and values that images have left; two gates."""
+        m, s, f, n = self.m, self.s, self.f, self.n
+        heads, groups = m.heads // s.tp, max(1, m.kv_heads // s.tp)
+        self.product("q_proj", "q", i, n, heads * m.head_dim, m.hidden)
+        self.normed("q_norm", n * heads, m.head_dim)
+        op, gates = "attention" if s.unfused else "flash-attention", [(f.stored("norm"), 2, 0, 0)]
+        kinds = [(self.b, s.new, "_decode" if self.others else "")]
+        if self.others:
+            kinds.append((self.others, s.chunk, "_prefill"))
+        for batch, new, phase in kinds:
+            self.add(Node("attention" + phase + "_cross", op,
+                          dict(batch=batch, heads=heads, kv_heads=groups, head_dim=m.head_dim,
+                               query_len=new, kv_len=max(1, s.keys)),
+                          self.formats(f.weights, f.out, f.kv), gates))
+            gates = []
+        self.quantised("o_quantize", n, heads * m.head_dim, i, "o")
+        self.product("o_proj", "o", i, n, m.hidden, heads * m.head_dim, m.o_bias)
+
     def latent_attention(self, i):
         m, s, f, n = self.m, self.s, self.f, self.n
         heads, width = m.heads // s.tp, m.latent + m.rope
@@ -1380,10 +1453,13 @@ class Graph:
         if s.others:
             sequences.append((ceil_div(s.others, s.groups), s.others_context))
         total = Fraction(0)
+        if s.phase == "encode":  # layers that attend to images have their keys made
+            layers = [i for i in layers if m.crossed[i]]
         for i in layers:
             for count, seen in sequences:
                 seen = seen if context else max(seen, s.held)
                 tokens = min(seen, m.window) if m.layers[i][0] else seen
+                tokens = s.keys if m.crossed[i] else tokens
                 if m.layers[i][3]:
                     total += cache_bytes(m, s.tp, self.f.kv, count * tokens,
                                          m.own[i])
@@ -1494,7 +1570,8 @@ def cache_per_token(m, kv):
     """Of the whole model."""
     more = sum(compressed_bytes(m, kv, own["ratio"], Fraction(1, own["ratio"]))
                for own in m.own if own["ratio"])
-    return more + sum(cache_bytes(m, 1, kv, 1, own) for layer, own in zip(m.layers, m.own) if layer[3])
+    return more + sum(cache_bytes(m, 1, kv, 1, own) for layer, own, crossed in zip(m.layers, m.own, m.crossed)
+                      if layer[3] and not crossed)
 
 
 def stages(count, pp):
@@ -1555,7 +1632,8 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     if s.phase == "encode":  # its passes have the weights of the encoder alone
         text = infer(m, {k: v for k, v in dict(asked, phase="prefill", context=1).items()
                          if k not in MEDIA}, device.linked(), classes, layout, sparse)
-        weights, cache, away = text["weights"], Fraction(0), text.get("away_weights", 0)
+        weights, away = text["weights"], text.get("away_weights", 0) + graphs[0].cache(
+            [i for i in parts[0] if i < s.away and s.offload == "layers"])
     if "acceptance" in BROKEN:
         s.acceptance = 1
     tokens_per_step = sum(s.acceptance ** j for j in range(s.drafts + 1))
@@ -1582,7 +1660,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     if draft:
         draft_asked = dict(asked, context=s.context, tp=s.tp * s.groups)
         for key in ("draft_tokens", "acceptance", "routing", "ep", "attention_dp", "moe_tp",
-                    "moe_ep", *MEDIA):  # it drafts text
+                    "moe_ep", *MEDIA, "seen"):  # it drafts text
             draft_asked.pop(key, None)
         if draft.learned and s.context + s.drafts - 1 > draft.positions:
             raise Refused("positions")
@@ -1657,8 +1735,10 @@ class InFlight:
         self.media = {key: asked[key] for key in MEDIA if key in asked}
         if self.media:
             first = Scenario(m, dict(self.media, phase="encode", batch=asked.get("batch", 1)))
-            if first.image_tokens + first.audio_tokens > self.prompt:
+            if first.places > self.prompt:
                 raise Refused("tokens of images and audio")
+            if "images" in self.media:  # each pass attends to them where layers do
+                self.common["seen"] = {key: self.media[key] for key in ("images", "image_size") if key in self.media}
         hit = Fraction(str(asked.get("prefix_hit", 0)))
         if not 0 <= hit <= 1:
             raise Refused("prefix hit")
@@ -1808,6 +1888,8 @@ def static(m, asked, device, **options):
         raise Refused("positions")
     steps = {key: value for key, value in common.items()
              if key not in ("prefix_hit",) + MEDIA}
+    if "images" in common:  # layers may attend to them
+        steps["seen"] = {key: common[key] for key in ("images", "image_size") if key in common}
     before = {key: value for key, value in common.items() if key not in ("draft_tokens",
                                                                          "acceptance")}
     first = infer(m, dict(before, phase="prefill", context=prompt), device, **options)
@@ -1841,17 +1923,18 @@ def crossover(m, row):
     """The context from which a decode step reads more bytes of the cache than of weights."""
     s, f = row["s"], row["f"]
     # K and V of a layer have a scale each where the format has one per tensor, at any context.
-    scales = FORMATS[f.kv].get("tensor", 0) * len(m.layers) * (1 if m.latent else 2)
+    own = len(m.layers) - sum(m.crossed)
+    scales = FORMATS[f.kv].get("tensor", 0) * own * (1 if m.latent else 2)
     read = row["by_role"]["weights"] - scales
     # What later layers use again is read again.
     full, narrow = (row["predicted"][0][0][1].dims["tokens"] * sum(
         cache_bytes(m, s.tp, f.kv, 1, dict(own, late=False))
-        for layer, own in zip(m.layers, m.own) if layer[3] and bool(layer[0]) == x)
-        for x in (False, True))
-    attending = sum(1 for layer in m.layers if layer[3])
-    # States are read and written at any context.
+        for layer, own, crossed in zip(m.layers, m.own, m.crossed)
+        if layer[3] and bool(layer[0]) == x and not crossed) for x in (False, True))
+    attending = sum(1 for i, layer in enumerate(m.layers) if layer[3] and not m.crossed[i])
+    # States are read and written at any context, and keys of images are read.
     read -= sum(count * p["by_role"]["kv"] for count, node, p in row["predicted"][0]
-                if node.op in operators.STATES)
+                if node.op in operators.STATES or node.name == "attention_cross")
     if not attending or m.compressed or m.choice.get("use_sparse_attention"):
         return None
     if m.chosen:

@@ -13,6 +13,7 @@ CLASSES = {
     "qwen3_vl": dict(norm="layernorm", bias=3, patch_bias=1, rotated=1, pixels=(65536, 16777216)),
     "gemma3": dict(norm="layernorm", bias=3, patch_bias=1, after=1, squares=1),
     "gemma4": dict(norm="rmsnorm", gated=1, rotated=1, budget=280, posts=1, heads_normed=1),
+    "mllama": dict(norm="layernorm", bias=2, first=1, after=1, marker=1, squares=4),
     "llama4": dict(norm="layernorm", bias=3, rotated=1, first=1, after=1, marker=1, squares=16),
     "mistral3": dict(norm="rmsnorm", gated=1, rotated=1, first=1),
     "llava": dict(norm="layernorm", bias=3, first=1, marker=1, squares=1),
@@ -48,6 +49,10 @@ class Tower:
 
         def size(name, default=None):
             return v.get(name, v.get("vt_" + name, default))
+        if kind == "mllama":  # what its class has where a config says nothing
+            v = {**dict(num_hidden_layers=32, num_global_layers=8, hidden_size=1280, image_size=448,
+                        num_attention_heads=v.get("attention_heads", 16), intermediate_size=5120,
+                        max_num_tiles=4, vision_output_dim=7680), **v}
         self.layers = v["depth"] if depth else size("num_hidden_layers")
         self.hidden = v["embed_dim"] if second else size("hidden_size")
         self.heads = v["num_heads"] if depth else size("num_attention_heads")
@@ -62,6 +67,7 @@ class Tower:
         self.norm, self.wide_norm = c.get("norm"), False
         self.side, self.window, self.whole, self.table, self.taps = v.get("image_size"), 0, 0, 0, 0
         self.skipped = self.unused = self.kept = 0
+        self.crossed, self.tiled, self.late, self.scalars = kind == "mllama", 0, 0, 0
         self.overview = True
         # Products: in, out, what follows, bias, of patches, norm between.
         self.products, self.normed = [], None
@@ -99,6 +105,17 @@ class Tower:
         one, two = v.get("projector_input_dim", 4096), v.get("projector_output_dim", 4096)
         self.products = [(self.hidden * self.merge ** 2, one, GELU, False, False, False),
                          (one, two, GELU, False, False, False), (two, hidden, PLAIN, False, False, False)]
+
+    def read_mllama(self, _, v, hidden):
+        self.layers += v["num_global_layers"]
+        self.squares, self.merge, self.kept = v["max_num_tiles"], 1, 1
+        one, table = self.squares, (self.side // self.patch) ** 2 + 1
+        canvases = sum(a * b <= one for a in range(1, one + 1) for b in range(1, one + 1))
+        canvases = len(v.get("supported_aspect_ratios", range(canvases)))
+        self.table, self.late = table, (canvases + 1) * one
+        self.tiled, self.scalars = self.late * (table + 1), 3 + 2 * v["num_global_layers"]
+        self.products = [(v["vision_output_dim"], hidden, PLAIN, True, False, False)]
+        self.overview = False
 
     def read_mistral3(self, config, _, hidden):
         bias = bool(config.get("multimodal_projector_bias", False))
@@ -219,7 +236,7 @@ class Tower:
                 scale = min(Fraction(columns * self.side, width), Fraction(rows * self.side, height))
                 canvases.append((scale < 1, scale if scale >= 1 else -scale, rows * columns))
         area = min(canvases)[2]
-        return area + (area > 1)
+        return area + (area > 1 and self.overview)
 
     def tokens(self, width, height):
         squares, columns, rows = self.grid(width, height)
@@ -231,9 +248,15 @@ class Tower:
             3 * self.hidden, 2 * self.inner, self.inputs, 3 * self.heads * self.head,
             *(x[0] for x in self.products), *(x[1] * (2 if x[2] == GATED else 1) for x in self.products))
 
-    def rows(self, width, height):
+    def placed(self, width, height):
+        """Patches and class tokens of all squares that the encoder works on, full or not."""
         squares, columns, rows = self.grid(width, height)
-        return squares * (columns * rows + self.marker)
+        return (self.squares if self.crossed else squares) * (columns * rows + self.marker)
+
+    def rows(self, width, height):
+        """The same in the layers, where the squares of some are filled up."""
+        one = self.placed(width, height)
+        return self.squares * 8 * -(-one // self.squares // 8) if self.crossed else one
 
 
 def windows(tower, columns, rows):
@@ -251,7 +274,9 @@ def add(graph, tower, images, size):
     t, f = tower, graph.f
     tp = graph.s.tp if t.heads % graph.s.tp == 0 else 1
     squares, columns, rows = t.grid(*size)
+    squares = t.squares if t.crossed else squares
     patches, tokens = images * squares * columns * rows, images * t.tokens(*size)
+    placed = images * t.placed(*size)
     n, h = images * t.rows(*size), t.hidden
     heads, inner, head = t.heads // tp, -(-t.inner // tp), t.head
     from models import Node  # which reads this file
@@ -279,10 +304,13 @@ def add(graph, tower, images, size):
 
     product("image_patches", patches, h, t.inputs, t.patch_bias)
     if t.table:
-        graph.vector("image_positions", "add", dict(tokens=n, hidden=h),
+        graph.vector("image_positions", "add", dict(tokens=placed, hidden=h),
                      resident=[(f.stored("norm"), (t.table + t.marker) * h, 0, 0)])
+    if t.tiled:
+        graph.vector("image_tiles", "add", dict(tokens=placed, hidden=h),
+                     resident=[(f.stored("norm"), t.tiled * h + t.scalars, 0, 0)])
     if t.first:
-        norm("image_norm", n, h, t.norm)
+        norm("image_norm", placed, h, t.norm)
     before = set(graph.nodes)
     graph.count = t.layers
     norm("image_attn_norm", n, h, t.norm)
@@ -296,7 +324,9 @@ def add(graph, tower, images, size):
     if t.rotated:
         graph.vector("image_rope", "rope", dict(tokens=n, heads=heads, kv_heads=heads, head_dim=head))
     graph.count = t.whole if t.window else t.layers
-    if graph.count:
+    if graph.count and t.crossed:
+        attend("image_attention", images, n // images)
+    elif graph.count:
         attend("image_attention", images * squares, columns * rows + t.marker)
     graph.count = t.layers - t.whole
     if t.window and graph.count:
@@ -305,7 +335,7 @@ def add(graph, tower, images, size):
                 if down == t.window else "low" if across == t.window else "corner"
             attend("image_attention_" + name, images * count, across * down)
     graph.count = t.layers
-    product("image_o_proj", n, h, heads * head, t.bias & 2)
+    product("image_o_proj", n, h, heads * head, t.bias & 2 and not t.crossed)
     if tp > 1:
         graph.collective("image_attn_all_reduce", "all-reduce", n * h, tp, f.out)
     end("image_attn_add", "image_attn_post_norm")
@@ -327,6 +357,9 @@ def add(graph, tower, images, size):
         else:
             if t.after:
                 norm("image_final_norm", n, h, t.norm)
+            if t.late:
+                graph.vector("image_late_tiles", "add", dict(tokens=n, hidden=h),
+                             resident=[(f.stored("norm"), t.late * h, 0, 0)])
             if t.normed:
                 of, width, op = t.normed
                 norm("image_project_norm", tokens if of == "tokens" else patches, width, op)
@@ -358,7 +391,9 @@ def leave_idle(t, layer, vectors):
 def config(random, text, kind=None):
     """Puts a drawn config behind an encoder that nobody trained."""
     plain = text["model_type"] in ("llama", "mistral", "qwen3")
-    kind = kind or random.choice([x for x in CLASSES if plain or not x.startswith("minimax")])
+    crossed = text["model_type"] == "mllama_text_model"
+    kind = "mllama" if crossed else kind or random.choice(
+        [x for x in CLASSES if x != "mllama" and (plain or not x.startswith("minimax"))])
     heads, merge = random.choice((2, 4, 6, 8)), random.choice((1, 2, 3))
     v = dict(hidden_size=heads * random.choice((32, 40, 64)), intermediate_size=random.randint(50, 900),
              patch_size=random.choice((8, 14, 16)))
@@ -383,7 +418,15 @@ def config(random, text, kind=None):
     merge = 2 if kind in ("llama4", "internvl", "internvl_chat") else merge
     across = random.randint(2, 12)
     v["image_size"] = v["patch_size"] * merge * across
-    if kind == "gemma3":
+    if kind == "mllama":
+        v.update(num_global_layers=random.randint(1, 4), max_num_tiles=random.choice((1, 2, 4, 6)),
+                 intermediate_layers_indices=list(range(random.randint(0, layers))))
+        v["vision_output_dim"] = v["hidden_size"] * (1 + len(v["intermediate_layers_indices"]))
+        if random.random() < 0.5:
+            v["attention_heads"] = v.pop("num_attention_heads")
+        if random.random() < 0.3:
+            v["supported_aspect_ratios"] = [[1, 1]] * random.randint(1, 9)
+    elif kind == "gemma3":
         whole["mm_tokens_per_image"] = across ** 2
     elif kind == "gemma4":
         if random.random() < 0.5:

@@ -542,7 +542,7 @@ static void test_shared_labels(void **unused)
     roof_hardware_free(h100);
 }
 
-/* Of two devices that do the same, the dots are at one place; the label is not lost. */
+/* Two devices that do the same have their dots at one place; the label is not lost. */
 static void test_equal_devices(void **unused)
 {
     (void)unused;

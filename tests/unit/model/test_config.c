@@ -620,6 +620,14 @@ static void test_states(void **state)
             "intermediate_size above 0");
     refused("{\"model_type\": \"gemma3n_text\", " SIZES ",\n\"altup_num_inputs\": 1}", 2, 21,
             "altup_num_inputs must be an integer from 2 to 1000000000");
+    refused("{\"model_type\": \"mllama\", " SIZES "}", 1, 1,
+            "cross_attention_layers must be an array with the numbers of layers");
+    refused("{\"model_type\": \"mllama\", " SIZES ",\n\"cross_attention_layers\": []}", 2, 27,
+            "cross_attention_layers must be an array with the numbers of layers");
+    refused("{\"model_type\": \"mllama\", " SIZES ",\n\"cross_attention_layers\": [1, 6]}", 2, 31,
+            "cross_attention_layers must be an integer from 0 to 5");
+    refused("{" LLAMA ",\n\"cross_attention_layers\": [1]}", 2, 27,
+            "the key cross_attention_layers is not supported: some layers attend to images");
     refused("{\"model_type\": \"kimi_linear\", " SIZES ",\n\"linear_attn_config\": 4}", 2, 23,
             "linear_attn_config must be an object");
     refused("{\"model_type\": \"kimi_k3\", " SIZES ", " KDA("1") ",\n\"attn_res_block_size\": 0}",
@@ -671,9 +679,16 @@ static void test_lightning_and_scans(void **state)
     roof_model_free(m);
     m = family("jamba", "\"mamba_expand\": 3, \"mamba_dt_rank\": \"auto\"");
     assert_int_equal(m->mixer.heads, 3 * 64);
+    assert_int_equal(m->experts, 16);
+    assert_int_equal(m->top_k, 2);
+    assert_int_equal(m->kv_heads, 8);
+    assert_int_equal(m->mixer.taps, 4);
     assert_int_equal(m->mixer.rank, 4);
     assert_int_equal(m->mixer.key_dim, 16);
     assert_int_equal(m->rotary_dim, 0);
+    roof_model_free(m);
+    m = family("jamba", "");
+    assert_int_equal(m->mixer.heads, 2 * 64);
     roof_model_free(m);
     refused("{\"model_type\": \"minimax_m1\", " SIZES "}", 1, 1,
             "attn_type_list must be an array with a number for each of the 6 layers");
@@ -886,6 +901,25 @@ static void test_families_in_detail(void **state)
     roof_model_free(m);
     m = family("gpt_neox", "\"head_dim\": 96, \"rotary_pct\": 0.25");
     assert_int_equal(m->rotary_dim, 24);
+    roof_model_free(m);
+}
+
+/* What a model is in other formats is named by ids, which open no files. */
+static void test_checkpoints(void **state)
+{
+    (void)state;
+    static const char *const files[] = {".json",  "a.json",        ".gguf",
+                                        "a.gguf", "a.safetensors", "folder/a"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        char config[512];
+        (void)snprintf(config, sizeof config,
+                       "{" LLAMA ",\n\"roofline\": {\"checkpoints\": [\"b\", \"%s\"]}}", files[i]);
+        refused(config, 2, 29, "checkpoints are ids of models");
+    }
+    struct roof_model *const m =
+        llama("\"roofline\": {\"checkpoints\": [\"json\", \"gguf-a\", \"a.json-b\"]}");
+    assert_string_equal(m->checkpoints[1], "gguf-a");
+    assert_null(m->checkpoints[3]);
     roof_model_free(m);
 }
 
@@ -1214,6 +1248,10 @@ static const struct published {
     {"llama-3.1-8b", 8030261248, 8030261248, 8030261248, 0, 0, "dimensions of Llama-3-8B"},
     {"llama-3.1-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "dimensions of Llama-3-70B"},
     {"llama-3.3-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "dimensions of Llama-3-70B"},
+    {"llama-3.2-11b-vision", 10670220835, 8030294016, 10.6e9, 1e8, 0,
+     "meta-llama/Llama-3.2-11B-Vision page, digits cut off"},
+    {"llama-3.2-90b-vision", 88593355323, 70553772032, 88.8e9, 25e7, 0,
+     "meta-llama/Llama-3.2-90B-Vision page"},
     {"llama-3.1-405b", 405853388800, 405853388800, 405e9, 1e9, 0, "model card"},
     /* The presets count the tied head a second time: 128256 x 2048 and 128256 x 3072. */
     {"llama-3.2-1b", 1235814400, 1235814400, 1498482688, 0, 262668288, KERAS},
@@ -1960,6 +1998,7 @@ int main(void)
         cmocka_unit_test(test_lightning_and_scans),
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_families_in_detail),
+        cmocka_unit_test(test_checkpoints),
         cmocka_unit_test(test_gemma3_defaults),
         cmocka_unit_test(test_remarks),
         cmocka_unit_test(test_strangers),

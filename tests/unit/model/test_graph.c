@@ -226,6 +226,35 @@ static void test_dense(void **state)
     roof_model_free(m);
 }
 
+/* DeepSeek-V4 keeps, for each sequence, keys of 512 elements in bf16: of the last 128 tokens in
+ * each of 43 layers, one for 4 tokens in 21 and one for 128 in 20. The former have index keys of
+ * 128 bytes with a scale of 4, and wait with three vectors and gates of both kinds for a window;
+ * the latter with one. */
+static void test_compressed_cache(void **state)
+{
+    (void)state;
+    struct roof_model *const m = load("deepseek-v4-flash");
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 1000);
+    s.common.formats.precision = ROOF_PRECISION_BF16;
+    roof_model_forget_formats(m);
+    const struct roof_graph *const g = build(m, s, 0, 0);
+    const double kept = 43 * 128 * 1024 + 21 * 250 * (1024 + 132) + 20 * 7 * 1024;
+    const double waiting = 21 * 4 * 2 * (512 + 128) * 3 * 2 + 20 * 128 * 2 * 512 * 2;
+    assert_near(g->kv_bytes, 3 * (kept + waiting), 0);
+    assert_false(has(g, "index_scores")); /* all 250 are among the 512 that are chosen */
+    /* Of 4000 tokens there are 1000. In prefill four queries see the same ones. */
+    const struct roof_node *scores =
+        find(build(m, asked(ROOF_PHASE_DECODE, 3, 4000), 0, 0), "index_scores");
+    assert_int_equal(scores->count, 21);
+    assert_int_equal(scores->workload.shape.kv_len, 1000);
+    assert_int_equal(scores->workload.shape.heads, 64);
+    scores = find(build(m, asked(ROOF_PHASE_PREFILL, 2, 4000), 0, 0), "index_scores");
+    assert_int_equal(scores->workload.shape.kv_len, 1000);
+    assert_int_equal(scores->workload.shape.heads, 4 * 64);
+    assert_int_equal(scores->workload.shape.query_len, 1000);
+    roof_model_free(m);
+}
+
 /* --- fused operators ----------------------------------------------------------------------- */
 
 #define ADD_NORM(name_, count_, op_, tokens_)                                                      \
@@ -1234,6 +1263,145 @@ static void test_default_splits(void **state)
 
 /* One token of 5 sequences over 50 keys: the token and its hidden states are joined, go through one
  * layer like the last, and to the head. */
+/* --- layers that attend to images ---------------------------------------------------------- */
+
+/* Layers 1 and 2 of 4 attend to images, each of up to 2 squares of 4 x 4 patches. An image of 100 x
+ * 30 fills both: 2 * (16 + 1) keys. */
+#define CROSSED                                                                                    \
+    "{\"model_type\": \"mllama\", \"text_config\": {\"model_type\": \"mllama_text_model\", "       \
+    "\"cross_attention_layers\": [1, 2], " DENSE_SIZES                                             \
+    "}, \"vision_config\": {\"hidden_size\": 32, \"num_hidden_layers\": 2, "                       \
+    "\"num_global_layers\": 1, \"num_attention_heads\": 2, \"intermediate_size\": 48, "            \
+    "\"image_size\": 40, \"patch_size\": 10, \"max_num_tiles\": 2, "                               \
+    "\"intermediate_layers_indices\": [0], \"vision_output_dim\": 64}}"
+#define CROSSED_KEYS 34
+
+static struct roof_scenario with_images(enum roof_phase phase, int64_t images)
+{
+    struct roof_scenario s = asked(phase, 3, phase == ROOF_PHASE_ENCODE ? 0 : 50);
+    const struct roof_sizes size = {{100, 30}};
+    s.media.images = images;
+    s.media.image_size = images > 0 ? roof_sizes_pack(&size) : 0;
+    return s;
+}
+
+/* Returns the bytes of all weights of a graph. */
+static double resident(const struct roof_graph *g)
+{
+    double bytes = g->idle_bytes + g->idle_host_bytes;
+    for (size_t i = 0; i < g->count; i++) {
+        bytes += roof_node_bytes(&g->node[i]);
+    }
+    return bytes;
+}
+
+static void test_crossed(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(CROSSED);
+    const struct roof_graph *g = build(m, with_images(ROOF_PHASE_DECODE, 2), 0, 0);
+    const struct expected decode[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
+                                      NORM("attn_norm", 4, 3, 64),
+                                      GEMM("qkv_proj", 2, 3, 128 + 2 * 32, 64),
+                                      ROPE(2, 3, 8, 2, 16),
+                                      APPEND(2, 3, 8, 2, 16),
+                                      FLASH("attention", 2, 3, 8, 2, 1, 50, 0),
+                                      GEMM("o_proj", 4, 3, 64, 128),
+                                      VECTOR("attn_add", 4, ADD, 3, 64),
+                                      NORM("mlp_norm", 4, 3, 64),
+                                      GEMM("gate_up_proj", 4, 3, 2 * 80, 64),
+                                      VECTOR("mlp_act", 4, SILU_MUL, 3, 80),
+                                      GEMM("down_proj", 4, 3, 64, 80),
+                                      VECTOR("mlp_add", 4, ADD, 3, 64),
+                                      GEMM("q_proj", 2, 3, 128, 64),
+                                      NORM("q_norm", 2, 3 * 8, 16),
+                                      {"attention_cross",
+                                       2,
+                                       OP(FLASH_ATTENTION),
+                                       {.batch = 3,
+                                        .heads = 8,
+                                        .kv_heads = 2,
+                                        .head_dim = 16,
+                                        .query_len = 1,
+                                        .kv_len = 2 * CROSSED_KEYS}},
+                                      HEAD(3)};
+    HAS(g, decode);
+    /* Two layers keep 50 tokens, the others the keys of the images, for 3 sequences: K and V of 2 x
+     * 16 elements of 2 bytes each. */
+    assert_true(g->kv_bytes == 3 * 128. * (2 * 50 + 2 * 2 * CROSSED_KEYS));
+    const double weights = resident(g);
+    g = build(m, with_images(ROOF_PHASE_DECODE, 0), 0, 0);
+    assert_int_equal(find(g, "o_proj")->count, 2);
+    assert_false(has(g, "attention_cross"));
+    assert_true(g->kv_bytes == 3 * 128. * 2 * 50);
+    assert_true(resident(g) == weights);
+    /* A prefill makes the keys; a step with prompts has those that were made. */
+    g = build(m, with_images(ROOF_PHASE_PREFILL, 2), 0, 0);
+    assert_int_equal(find(g, "image_kv_proj")->workload.shape.m, 3 * 2 * CROSSED_KEYS);
+    assert_int_equal(find(g, "image_kv_proj")->workload.shape.n, 2 * 32);
+    assert_int_equal(find(g, "image_kv_proj")->count, 2);
+    assert_int_equal(find(g, "image_attention")->workload.shape.query_len, 2 * 24);
+    assert_int_equal(find(g, "attention_cross")->workload.shape.query_len, 50);
+    assert_true(resident(g) == weights);
+    g = build(m, with_images(ROOF_PHASE_MIXED, 1), 0, 0);
+    assert_int_equal(find(g, "attention_prefill_cross")->workload.shape.kv_len, CROSSED_KEYS);
+    assert_int_equal(find(g, "attention_decode_cross")->workload.shape.query_len, 1);
+    assert_false(has(g, "image_kv_proj"));
+    /* Alone, images leave their keys in the cache. */
+    g = build(m, with_images(ROOF_PHASE_ENCODE, 1), 0, 0);
+    assert_true(g->kv_bytes == 3 * 128. * 2 * CROSSED_KEYS);
+    roof_model_free(m);
+}
+
+/* Weights are the same with and without images on each device and on the host, in any format. */
+static void test_crossed_weights(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(CROSSED);
+    struct roof_hardware *const host = load_device("gb10");
+    for (int kind = 0; kind < 16; kind++) {
+        double bytes[2];
+        double there[2];
+        for (int images = 0; images < 2; images++) {
+            struct roof_scenario s = with_images(ROOF_PHASE_DECODE, images);
+            s.tp = (kind & 1) != 0 ? 2 : 1;
+            s.split_projections = (kind & 2) != 0;
+            s.common.formats.weights = (kind & 4) != 0 ? P(FP8_E4M3) : P(AUTO);
+            s.offload =
+                (kind & 9) == 8 ? roof_offload_pack(ROOF_OFFLOAD_LAYERS, 2) : ROOF_OFFLOAD_NONE;
+            s.host = host;
+            const struct roof_graph *const g = build(m, s, 0, 0);
+            bytes[images] = resident(g);
+            there[images] = g->idle_host_bytes;
+            for (size_t i = 0; i < g->count; i++) {
+                there[images] += g->node[i].host != NULL ? roof_node_bytes(&g->node[i]) : 0;
+            }
+        }
+        assert_true(fabs(bytes[0] - bytes[1]) < 1e-6);
+        assert_true(fabs(there[0] - there[1]) < 1e-6);
+        assert_true((there[0] > 0) == ((kind & 9) == 8));
+    }
+    roof_hardware_free(host);
+    roof_model_free(m);
+}
+
+/* Stages hand on what the encoder gives, and the last one keeps it. */
+static void test_crossed_stages(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(CROSSED);
+    struct roof_scenario s = with_images(ROOF_PHASE_ENCODE, 1);
+    s.pp = 2;
+    const struct roof_graph *g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "image_send")->workload.shape.elements, 2 * CROSSED_KEYS * 64);
+    assert_int_equal(find(g, "image_kv_proj")->count, 1);
+    g = build(m, s, 1, 0);
+    assert_false(has(g, "image_send"));
+    assert_int_equal(find(g, "image_kv_proj")->count, 1);
+    assert_int_equal(g->count, 3);
+    roof_model_free(m);
+}
+
 static void test_predictor(void **state)
 {
     (void)state;
@@ -2747,6 +2915,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_crossed),
+        cmocka_unit_test(test_crossed_weights),
+        cmocka_unit_test(test_crossed_stages),
         cmocka_unit_test(test_dense),
         cmocka_unit_test(test_fuse_all),
         cmocka_unit_test(test_fuse_quantised),
@@ -2773,6 +2944,7 @@ int main(void)
         cmocka_unit_test(test_lightning),
         cmocka_unit_test(test_selective_scan),
         cmocka_unit_test(test_latent_experts),
+        cmocka_unit_test(test_compressed_cache),
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_tensor_parallel_halves),
         cmocka_unit_test(test_pipeline),

@@ -247,6 +247,41 @@ static void test_latent(void **state)
     roof_model_free(m);
 }
 
+/* Layers that attend to images read what the encoder has made; without images others follow those
+ * before them. */
+static void test_crossed(void **state)
+{
+    (void)state;
+    struct roof_model *m = load("llama-3.2-11b-vision");
+    struct roof_scenario s = asked(ROOF_PHASE_PREFILL, 1, 512);
+    s.media.images = 1;
+    const struct row images[] = {{"image_kv_proj", "image_project_0"},
+                                 {"image_k_norm", "image_kv_proj"},
+                                 {"image_kv_append", "image_k_norm image_kv_proj"},
+                                 {"q_proj", "attn_norm"},
+                                 {"attention_cross", "q_norm image_kv_append"},
+                                 {"o_proj", "attention attention_cross"}};
+    READS(build(m, s, 0), images);
+    s.split_projections = 1;
+    s.pp = 4; /* layers 10 to 19 */
+    const struct row second[] = {{"image_k_proj", "image_send<"},
+                                 {"image_v_proj", "image_send<"},
+                                 {"image_kv_append", "image_k_norm image_v_proj"},
+                                 {"image_send", "image_send<"},
+                                 {"attn_norm", "send< mlp_add<"}};
+    READS(build(m, s, 1), second);
+    s = asked(ROOF_PHASE_DECODE, 1, 512);
+    s.media.images = 1;
+    const struct row decode[] = {{"attention_cross", "q_norm"}};
+    READS(build(m, s, 0), decode);
+    s = asked(ROOF_PHASE_DECODE, 1, 512);
+    s.pp = 40; /* layer 3 is all of a stage */
+    const struct row skipped[] = {{"send", "send<"}};
+    READS(build(m, s, 3), skipped);
+    assert_int_equal(build(m, s, 3)->count, 1);
+    roof_model_free(m);
+}
+
 static void test_states(void **state)
 {
     (void)state;
@@ -419,7 +454,7 @@ int main(void)
         cmocka_unit_test(test_dense),       cmocka_unit_test(test_stages),
         cmocka_unit_test(test_families),    cmocka_unit_test(test_experts),
         cmocka_unit_test(test_latent),      cmocka_unit_test(test_states),
-        cmocka_unit_test(test_every_model),
+        cmocka_unit_test(test_every_model), cmocka_unit_test(test_crossed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,21 +244,24 @@ static void test_layers_behind(void **state)
         int layers; /* of the file */
         bool remark;
         const char *bad;
+        int predictors; /* that the model has then */
     } cases[] = {
-        {LLAMA "}", 3, false, "model.layers.2.input_layernorm.weight: config.json says 2 layers"},
-        {LLAMA NEXTN("1"), 3, true, NULL},
-        {LLAMA NEXTN("2"), 4, true, NULL},
+        {LLAMA "}", 3, false, "model.layers.2.input_layernorm.weight: config.json says 2 layers",
+         0},
+        {LLAMA NEXTN("1"), 3, true, NULL, 1},
+        {LLAMA NEXTN("2"), 4, true, NULL, 2},
         {LLAMA NEXTN("1"), 4, true,
          "layers.3.input_layernorm.weight: config.json says 2 layers, and 1 for multi-token "
-         "prediction"},
-        {LLAMA NEXTN("0"), 3, false, "config.json says 2 layers"},
-        {LLAMA NEXTN("null"), 3, false, "config.json says 2 layers"},
-        {"{\"text_config\": " LLAMA NEXTN("1") "}", 3, true, NULL},
-        {GLM "}", 2, false, NULL},
-        {GLM "}", 3, true, NULL},
-        {GLM "}", 4, true, "config.json says 2 layers, and 1 for multi-token prediction"},
-        {GLM NEXTN("0"), 3, true, "config.json says 2 layers"},
-        {GLM NEXTN("null"), 3, true, NULL},
+         "prediction",
+         0},
+        {LLAMA NEXTN("0"), 3, false, "config.json says 2 layers", 0},
+        {LLAMA NEXTN("null"), 3, false, "config.json says 2 layers", 0},
+        {"{\"text_config\": " LLAMA NEXTN("1") "}", 3, true, NULL, 1},
+        {GLM "}", 2, false, NULL, 0},
+        {GLM "}", 3, true, NULL, 1},
+        {GLM "}", 4, true, "config.json says 2 layers, and 1 for multi-token prediction", 0},
+        {GLM NEXTN("0"), 3, true, "config.json says 2 layers", 0},
+        {GLM NEXTN("null"), 3, true, NULL, 1},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct builder b = {.prefix = "model."};
@@ -273,6 +276,7 @@ static void test_layers_behind(void **state)
         struct roof_model *const m = build(&b, cases[i].config, state);
         check_llama(m);
         assert_true(m->file_bytes == LLAMA_BYTES);
+        assert_int_equal(m->predict_layers, cases[i].predictors);
         assert_int_equal(has_remark(m, "multi-token prediction"), cases[i].remark);
         roof_model_free(m);
     }

@@ -67,6 +67,9 @@
     "\"num_hidden_layers\": 27, \"num_attention_heads\": 16, \"num_key_value_heads\": 16, "        \
     "\"head_dim\": 72, \"patch_size\": 16, \"pooling_kernel_size\": 3, "                           \
     "\"position_embedding_size\": 10240, \"standardize\": true}"
+#define MLLAMA_SIZES(sizes)                                                                        \
+    "\"vision_config\": {\"model_type\": \"mllama_vision_model\", \"image_size\": 560" sizes "}"
+#define MLLAMA MLLAMA_SIZES("")
 #define MODEL(type, text, vision) "{\"model_type\": \"" type "\", " TEXT(text) ", " vision "}"
 
 /* Returns the parameters of the encoder alone. */
@@ -117,6 +120,13 @@ static void test_parameters(void **state)
          * InternViT-300M; a norm of 4096, and two products. */
         {MODEL("internvl_chat", "llama", INTERNVIT(DYNAMIC)),
          304012288 + 2 * 4096 + 4096 * 64 + 64 + 64 * 64 + 64},
+        /* 40 layers of 4 * 1280^2 + 2 * 1280 * 5120 + 5120 + 1280 + 4 * 1280 = 19,672,320, 8 of
+         * them with two gates; 588 * 1280 for patches, a class token, 1601 positions, 9 canvases of
+         * 4 squares in tables of 1601, 1 and 1 rows of 1280, three gates, two norms; 7680 * 64 and
+         * 64 behind them. */
+        {MODEL("mllama", "llama", MLLAMA), 40 * 19672320. + 16 + 588 * 1280 + 1602 * 1280 +
+                                               9 * 4 * 1603. * 1280 + 3 + 4 * 1280 + 7680 * 64 +
+                                               64},
         /* 45 layers of 4 * 3200^2 + 2 * 3200 * 12800 + 12800 + 8 * 3200 = 122,918,400. */
         {MODEL("internvl_chat", "llama", INTERNVIT_6B), 45 * 122918400. + 588 * 3200 + 3200 +
                                                             1025 * 3200 + 3200 + 2 * 12800 +
@@ -239,6 +249,10 @@ static void test_clips(void **state)
         assert_int_equal(clip.tokens, rows[i].clip.tokens);
         roof_model_free(m);
     }
+    /* Scales of channels: an output of each matrix, the last of which is 64 wide. */
+    struct roof_model *const m = parse(SOUND("qwen2_audio", WHISPER));
+    assert_near(m->sound.channels, 2 * 1280 + 32 * (4 * 1280 + 5120 + 1280) + 64, 0);
+    roof_model_free(m);
 }
 
 /* Derived by hand from the rules in docs/formulas.md ("Images"). */
@@ -286,6 +300,13 @@ static void test_images(void **state)
          1000, 250, 4, 32, 32, 1024},
         /* The ratio counts, and no thumbnail is made of one square. */
         {MODEL("internvl", "llama", INTERNVIT("")), 300, 200, 7, 32, 32, 1792},
+        /* The encoder has four squares whatever the image fills. 2 x 2 shrink it least; one has
+         * room for it; 3 x 1 enlarge it by 1.12. */
+        {MODEL("mllama", "llama", MLLAMA), 1280, 720, 4, 40, 40, 4 * 1601},
+        {MODEL("mllama", "llama", MLLAMA), 560, 560, 4, 40, 40, 1601},
+        {MODEL("mllama", "llama", MLLAMA), 1500, 500, 4, 40, 40, 3 * 1601},
+        {MODEL("mllama", "llama", MLLAMA_SIZES(", \"max_num_tiles\": 1")), 1280, 720, 1, 40, 40,
+         1601},
         /* As Qwen2.5-VL; at most 6144 tokens: 4000 x 3000 pixels are 1.57837^2 times too many. */
         {MODEL("glm4v_moe", "llama", GLM45V), 1280, 720, 1, 92, 52, 1196},
         {MODEL("glm4v_moe", "llama", GLM45V), 4000, 3000, 1, 180, 134, 6030},
@@ -316,9 +337,12 @@ static void test_images(void **state)
         assert_int_equal(image.columns, rows[i].columns);
         assert_int_equal(image.rows, rows[i].rows);
         assert_int_equal(image.tokens, rows[i].tokens);
+        const int64_t patches = image.squares * image.columns * image.rows;
+        const int64_t embedded = patches + (m->tower.class_token ? image.squares : 0);
+        assert_int_equal(roof_tower_embedded(&m->tower, &image), embedded);
+        /* 1601 rows are filled up to 1608 where there are so many. */
         assert_int_equal(roof_tower_rows(&m->tower, &image),
-                         image.squares *
-                             (image.columns * image.rows + (m->tower.class_token ? 1 : 0)));
+                         embedded + (m->tower.crossed ? 7 * image.squares : 0));
         roof_model_free(m);
     }
 }
@@ -420,6 +444,12 @@ static void test_left_out(void **state)
                "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"intermediate_size\": 9, "
                "\"patch_size\": 16, \"image_size\": 1024}"),
          NOT_KNOWN "vision_feature_select_strategy"},
+        /* Five results of 1280 elements stand beside the last one, and 1000 squares are the most.
+         */
+        {MODEL("mllama", "llama", MLLAMA_SIZES(", \"intermediate_layers_indices\": [3, 7]")),
+         NOT_KNOWN "vision_output_dim"},
+        {MODEL("mllama", "llama", MLLAMA_SIZES(", \"max_num_tiles\": 1001")),
+         NOT_KNOWN "max_num_tiles"},
         {MODEL("internvl_chat", "llama", INTERNVIT("\"min_dynamic_patch\": 2, ")),
          NOT_KNOWN "min_dynamic_patch"},
         {MODEL("internvl_chat", "llama", INTERNVIT("\"downsample_ratio\": 0.3, ")), NOT_TOGETHER},
