@@ -30,7 +30,7 @@ void roof_question_borrow(struct roof_question *out, const struct roof_question 
     out->kept = NULL;
 }
 
-/* Copies a text that the question keeps; NULL when memory is out. */
+/* Copies a text for the question; NULL without memory. */
 static const char *keep(struct roof_question *question, const char *text)
 {
     const size_t size = strlen(text) + 1;
@@ -44,7 +44,7 @@ static const char *keep(struct roof_question *question, const char *text)
     return kept->text;
 }
 
-/* --- keys that are no rows of the input table ---------------------------------------------- */
+/* --- keys outside the input table ---------------------------------------------------------- */
 
 static enum roof_status put_once(const char **slot, struct roof_question *question, const char *key,
                                  const char *value, struct roof_error *error)
@@ -99,7 +99,7 @@ static enum roof_status put_graph(struct roof_question *question, const char *va
 
 /* --- rows of the input table --------------------------------------------------------------- */
 
-/* Returns the list for the values of a key that may be given several times; NULL for other keys. */
+/* Returns the list of values for a key that may be repeated; NULL for other keys. */
 static struct roof_texts *texts_of(struct roof_question *question, size_t input)
 {
     return input == ROOF_INPUT_SET     ? &question->set
@@ -109,8 +109,8 @@ static struct roof_texts *texts_of(struct roof_question *question, size_t input)
                                        : NULL;
 }
 
-/* Refuses a KEY=VALUE whose key is given already: the last of two would win without a word. A wider
- * key beside a narrower one is fine (linear, then q). */
+/* Refuses a KEY=VALUE whose key is already given, because one of the two would silently win. A
+ * wider key beside a narrower one is fine (linear, then q). */
 static enum roof_status check_assignment(const struct roof_texts *texts, size_t input,
                                          const char *text, struct roof_error *error)
 {
@@ -183,7 +183,8 @@ static enum roof_status put_input(struct roof_question *question, size_t input, 
         text = "";
     }
     if (!given && !roof_asked(question, input)) {
-        return ROOF_OK; /* "false" beside "true" is refused: one of the two would win silently */
+        return ROOF_OK; /* "false" beside "true" is refused, because one of the two would silently
+                           win */
     }
     return put_once(&question->value[input], question, roof_input_key(name, roof_input(input)),
                     text, error);
@@ -192,7 +193,7 @@ static enum roof_status put_input(struct roof_question *question, size_t input, 
 static enum roof_status unknown_key(const char *key, struct roof_error *error)
 {
     char names[ROOF_INPUT_COUNT][ROOF_INPUT_NAME_SIZE];
-    /* Keys of what is asked about are no rows of the table. */
+    /* The keys of the subject are not in the table. */
     const char *known[ROOF_INPUT_COUNT + 6] = {"operator", "model", "graph", "list", "id", "file"};
     size_t count = 6;
     const size_t own = roof_input_number(key);
@@ -263,7 +264,7 @@ enum roof_status roof_question_check(const struct roof_question *question,
     if (question->graph != NULL && command != ROOF_COMMAND_PREDICT) {
         return roof_error_set(error, ROOF_USAGE, "a graph file works with predict only");
     }
-    /* Some records may be requests, others passes. */
+    /* Records may mix requests and passes. */
     if (roof_asked(question, ROOF_INPUT_PHASE) && !roof_asked(question, ROOF_INPUT_FROM) &&
         (roof_asked(question, ROOF_INPUT_PROMPT) || roof_asked(question, ROOF_INPUT_GENERATE))) {
         return roof_error_set(

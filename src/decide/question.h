@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The inside of a question, for the functions that read typed inputs from it. */
+/* The internals of a question, for the functions that read typed inputs from it. */
 #ifndef ROOF_DECIDE_QUESTION_H
 #define ROOF_DECIDE_QUESTION_H
 
@@ -9,7 +9,7 @@
 #define ROOF_TEXTS_MAX 32
 #define ROOF_FILES_MAX 64
 
-/* The values of a key that may be given several times, in order. */
+/* The values of a key that may be repeated, in order. */
 struct roof_texts {
     const char *value[ROOF_TEXTS_MAX];
     int count;
@@ -22,15 +22,16 @@ struct roof_kept_text {
 };
 
 struct roof_question {
-    const char *op; /* NULL: none is named */
-    bool model;     /* a model is asked about */
+    const char *op; /* NULL: no operator is named */
+    bool model;     /* the question is about a model */
     const char *model_name;
-    const char *graph; /* a graph file is asked about; a path, "-" or the document */
+    const char *graph; /* the question is about a graph file: a path, "-" or the document; NULL: it
+                          is not */
     const char *list;
     const char *id;
     const char *file[ROOF_FILES_MAX];
     int files;
-    const char *value[ROOF_INPUT_COUNT]; /* NULL: not given; "" for a flag that was */
+    const char *value[ROOF_INPUT_COUNT]; /* NULL: not given; "" for a given flag */
     struct roof_texts set;
     struct roof_texts classes;
     struct roof_texts prices;
@@ -38,17 +39,17 @@ struct roof_question {
     struct roof_kept_text *kept;
 };
 
-/* True where an input is given. */
+/* Returns true if an input is given. */
 static inline bool roof_asked(const struct roof_question *question, size_t input)
 {
     return question->value[input] != NULL;
 }
 
-/* Copies what a question says into an empty one that borrows the texts; so that one value can be
- * changed. The copy is not freed, and must not outlive the question. */
+/* Copies a question into an empty one that borrows its texts, so that single values can be changed.
+ * The copy is not freed, and must not outlive the question. */
 void roof_question_borrow(struct roof_question *out, const struct roof_question *question);
 
-/* Refuses inputs that the command does not take, and a phase beside a whole request. */
+/* Refuses inputs that the command does not accept, and a phase beside a whole request. */
 enum roof_status roof_question_check(const struct roof_question *question,
                                      enum roof_command command, struct roof_error *error);
 

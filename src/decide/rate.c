@@ -10,31 +10,32 @@
 #include "decide/plan_split.h"
 #include "simulate/deployment.h"
 
-/* Each device has so many of its ways tried, with copies of one kind and of two. */
+/* The number of candidates per device, for copies of one kind and of two kinds. */
 #define WAYS_OF_DEVICE 4
 #define WAYS_APART 2
-/* Simulations that look for copies of two kinds which keep the limits, at most. */
+/* The most simulations in a search for copies of two kinds that keep the limits. */
 #define TRIES_MAX 24
-/* Budgets of a step that are tried, and how many of the best ways try them. */
+/* The token budgets to try, and the number of best plans that try them. */
 static const int64_t chunks[] = {2048, 512};
 #define WAYS_CHUNKED 2
-/* Requests that wait for memory or sequences for so much of the time wait for copies that decode.
- */
+/* The time fraction of a full limit of memory or sequences above which requests are considered to
+ * wait for decode copies. */
 #define FULL 0.25
-/* A way that needs so many times the copies of the closed form is given up. */
+/* A plan is given up if it needs this many times the copies of the closed form. */
 #define GIVE_UP 16
-/* Requests that are simulated for each one that is in flight: fewer than LEAST end before the
- * engine is as full as it gets. */
+/* The simulated requests per request in flight. With fewer than LEAST the engine does not fill up.
+ */
 #define PER_FLIGHT_LEAST 5
 #define PER_FLIGHT 10
-/* The most that are chosen; more take longer than anyone waits unasked. */
+/* The most requests that are chosen, because more take too long without a request for them. */
 #define REQUESTS_MAX 200000
-/* How often requests are chosen: longer simulations find more of them in flight. */
+/* The most rounds of choosing the number of requests, because longer simulations find more of them
+ * in flight. */
 #define ROUNDS 4
 
-/* --- the ways to serve --------------------------------------------------------------------- */
+/* --- candidates ---------------------------------------------------------------------------- */
 
-/* Returns what ranks a plan with so many devices: lower is better. */
+/* Returns the score of a plan with a number of devices: lower is better. */
 static double score_of(const struct roof_plan *plan, const struct roof_plan_problem *problem,
                        double devices)
 {
@@ -57,13 +58,13 @@ static bool same_way(const struct roof_plan *a, const struct roof_plan *b)
            (!is_apart(a) || memcmp(&a->prefill.split, &b->prefill.split, sizeof a->split) == 0);
 }
 
-/* Returns the requests/s of one copy that prefills, by the closed form. */
+/* Returns the requests/s of one prefill copy in the closed form. */
 static double prefilled_by_one(const struct roof_plan *plan)
 {
     return plan->prefill.requests / (double)plan->prefill.copies;
 }
 
-/* Returns the devices that a rate needs by the closed form, of each kind one copy or more. */
+/* Returns the devices that a rate needs in the closed form, with at least one copy of each kind. */
 static double devices_for(const struct roof_rate_plan *way, double rate)
 {
     const struct roof_plan *const p = &way->plan;
@@ -74,7 +75,7 @@ static double devices_for(const struct roof_rate_plan *way, double rate)
            fmax(1, rate / way->most) * (double)roof_split_devices(&p->split);
 }
 
-/* Takes a plan as a way, or as the best batch or kernels of one that is there already. */
+/* Adds a plan as a candidate, or as the better batch or kernels of an existing one. */
 static void add_plan(struct roof_rate_plan *way, size_t *count, const struct roof_plan *plan,
                      const struct roof_plan_problem *problem)
 {
@@ -92,7 +93,7 @@ static void add_plan(struct roof_rate_plan *way, size_t *count, const struct roo
     }
 }
 
-/* The order in which ways are tried. */
+/* The sort key of a candidate. */
 struct place {
     size_t way;
     size_t device;
@@ -114,8 +115,8 @@ static int by_score(const void *a, const void *b)
     return x->way < y->way ? -1 : 1;
 }
 
-/* Chooses the ways that are tried: those that need least by the closed form, of each device some.
- */
+/* Chooses the candidates for simulation: those with the least need in the closed form, some for
+ * each device. */
 static void choose(struct roof_rate_plans *out, const struct roof_rate_plan *way,
                    struct place *place, double rate, const struct roof_plan_problem *problem)
 {
@@ -154,16 +155,17 @@ static enum roof_status find_ways(struct roof_rate_plans *out, const struct roof
     return made ? ROOF_OK : roof_no_memory(error);
 }
 
-/* --- the copies of a way ------------------------------------------------------------------- */
+/* --- the copies of a candidate ------------------------------------------------------------- */
 
-/* A way whose copies are searched. */
+/* A candidate whose number of copies is searched. */
 struct trial {
     struct roof_simulation_inputs inputs;
     struct roof_arrivals arrivals;
     struct roof_deployments deployments;
 };
 
-/* Opens a copy of a way. Where it has no room, or no times, its deployment stays closed. */
+/* Opens a copy of a candidate. If the memory is too small, or times are unknown, its deployment
+ * stays closed. */
 static enum roof_status open_trial(struct trial *t, const struct roof_rate_problem *problem,
                                    const struct roof_rate_plan *way, double rate,
                                    struct roof_error *error)
@@ -198,8 +200,7 @@ static enum roof_status open_trial(struct trial *t, const struct roof_rate_probl
     return status;
 }
 
-/* Returns the largest quotient of a latency and its limit; more than 1 where requests are turned
- * away or wait longer and longer. */
+/* Returns the largest latency / limit; above 1 if requests are rejected or the queue grows. */
 static double excess_of(const struct roof_simulation *s,
                         const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
@@ -212,7 +213,7 @@ static double excess_of(const struct roof_simulation *s,
     return s->saturated || s->rejected > 0 ? HUGE_VAL : excess;
 }
 
-/* Sets the copies of a trial; `prefills` are those that only prefill, if there are any. */
+/* Sets the copies of a candidate; `prefills` are the prefill copies, if there are any. */
 static enum roof_status set_copies(struct trial *t, int64_t copies, int64_t prefills,
                                    struct roof_error *error)
 {
@@ -231,7 +232,8 @@ static enum roof_status try_copies(struct roof_simulation *out, double *excess, 
     return ROOF_OK;
 }
 
-/* Doubles the copies until they keep the limits; *few is the most that is known to miss one. */
+/* Doubles the copies until they keep the limits; *few is the largest number that is known to miss
+ * one. */
 static enum roof_status double_copies(struct roof_rate_plan *way, int64_t *few, struct trial *t,
                                       int64_t first, struct roof_error *error)
 {
@@ -247,7 +249,7 @@ static enum roof_status double_copies(struct roof_rate_plan *way, int64_t *few, 
     return ROOF_OK;
 }
 
-/* Finds the least copies that keep the limits, if there are any. */
+/* Finds the least number of copies that keeps the limits, if there is any. */
 static enum roof_status least_copies(struct roof_rate_plan *way, struct trial *t,
                                      struct roof_error *error)
 {
@@ -259,7 +261,7 @@ static enum roof_status least_copies(struct roof_rate_plan *way, struct trial *t
     TRY(double_copies(way, &few, t, (int64_t)first, error));
     way->serves = way->excess <= 1;
     while (way->serves && way->plan.dp - few > 1) {
-        /* Next to the first guess, the one below it; between two that were tried, the middle. */
+        /* After the first guess it tries one less; between two tested numbers, the middle. */
         const int64_t middle = few == 0 && way->plan.dp == (int64_t)first
                                    ? way->plan.dp - 1
                                    : few + (way->plan.dp - few) / 2;
@@ -285,9 +287,9 @@ static int64_t more_copies(int64_t n)
     return n + (n < 4 ? 1 : n / 4);
 }
 
-/* Adds copies of the kind that a simulation needs more of: those that decode for the time per
- * token, and where requests wait for their memory; those that prefill for the time to first token;
- * and both where the link takes all of the time. */
+/* Adds copies of the kind that a simulation lacks: decode copies for the time per token, and if
+ * requests wait for their memory; prefill copies for the time to first token; both if the link is
+ * busy all the time. */
 static void grow(struct roof_plan *plan, const struct roof_simulation *s,
                  const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
@@ -301,7 +303,7 @@ static void grow(struct roof_plan *plan, const struct roof_simulation *s,
     plan->prefill.copies = prefills ? more_copies(plan->prefill.copies) : plan->prefill.copies;
 }
 
-/* Leaves out copies of one kind while the limits are kept. */
+/* Removes copies of one kind while the limits are kept. */
 static enum roof_status shrink(struct roof_rate_plan *way, int64_t *copies, struct trial *t,
                                struct roof_error *error)
 {
@@ -319,8 +321,7 @@ static enum roof_status shrink(struct roof_rate_plan *way, int64_t *copies, stru
     return ROOF_OK;
 }
 
-/* Finds copies of both kinds that keep the limits, of which none can be left out, if there are any.
- */
+/* Finds minimal numbers of copies of both kinds that keep the limits, if there are any. */
 static enum roof_status least_halves(struct roof_rate_plan *way, struct trial *t,
                                      struct roof_error *error)
 {
@@ -350,9 +351,9 @@ static enum roof_status least_halves(struct roof_rate_plan *way, struct trial *t
     return ROOF_OK;
 }
 
-/* --- a way --------------------------------------------------------------------------------- */
+/* --- one candidate ------------------------------------------------------------------------- */
 
-/* Works out what follows from the number of copies. */
+/* Computes the values that follow from the number of copies. */
 static void count_devices(struct roof_rate_plan *way, const struct roof_plan_problem *problem)
 {
     const double price = problem->price == NULL ? ROOF_UNKNOWN : problem->price[way->plan.hardware];
@@ -367,7 +368,7 @@ static void count_devices(struct roof_rate_plan *way, const struct roof_plan_pro
     way->max_rate = way->max_rate_low = way->max_rate_high = ROOF_UNKNOWN;
 }
 
-/* Finds the copies of a way for a rate. */
+/* Finds the copies of a candidate for a rate. */
 static enum roof_status serve(struct roof_rate_plan *way, const struct roof_rate_problem *problem,
                               double rate, struct roof_error *error)
 {
@@ -380,7 +381,7 @@ static enum roof_status serve(struct roof_rate_plan *way, const struct roof_rate
                                       : least_copies(way, &trial, error);
     }
     roof_deployments_close(&trial.deployments);
-    if (status == ROOF_USAGE) { /* so many devices have a link that is not known */
+    if (status == ROOF_USAGE) { /* the link between that many devices is unknown */
         way->serves = false;
         status = ROOF_OK;
     }
@@ -390,9 +391,9 @@ static enum roof_status serve(struct roof_rate_plan *way, const struct roof_rate
     return status;
 }
 
-/* --- the best ways ------------------------------------------------------------------------- */
+/* --- the best candidates ------------------------------------------------------------------- */
 
-/* Returns true where a way is better than another one: it needs less, or has more to spare. */
+/* Returns true if a plan is better than another one: it needs less, or has larger margins. */
 static bool is_better(const struct roof_rate_plan *a, const struct roof_rate_plan *b,
                       const struct roof_plan_problem *problem)
 {
@@ -410,7 +411,7 @@ static bool is_better(const struct roof_rate_plan *a, const struct roof_rate_pla
     return a->excess < b->excess;
 }
 
-/* Sorts so few ways that insertion does. */
+/* Sorts plans by insertion, because there are few. */
 static void sort_ways(struct roof_rate_plans *out, size_t count,
                       const struct roof_plan_problem *problem)
 {
@@ -425,11 +426,11 @@ static void sort_ways(struct roof_rate_plans *out, size_t count,
     }
 }
 
-/* Ways that are worked out in several threads, each by itself. */
+/* Plans that threads work on independently. */
 struct team {
     const struct roof_rate_problem *problem;
     struct roof_rate_plan *way;
-    struct roof_rate_plan *other; /* over time: those of each way, one behind another */
+    struct roof_rate_plan *other; /* over time: those of each plan in turn */
 };
 
 static enum roof_status serve_way(void *context, size_t number, struct roof_error *error)
@@ -438,7 +439,7 @@ static enum roof_status serve_way(void *context, size_t number, struct roof_erro
     return serve(&team->way[number], team->problem, team->problem->load->arrivals->rate, error);
 }
 
-/* Keeps the ways that serve the rate, and the one that comes nearest where none does. */
+/* Keeps the plans that serve the rate, and the closest one if none does. */
 static enum roof_status serve_all(struct roof_rate_plans *out,
                                   const struct roof_rate_problem *problem, int64_t chunk,
                                   struct roof_error *error)
@@ -468,7 +469,7 @@ static enum roof_status serve_all(struct roof_rate_plans *out,
     return status;
 }
 
-/* Leaves out copies of a way that a smaller budget makes up for. */
+/* Removes copies of a plan that a smaller token budget makes unnecessary. */
 static enum roof_status try_chunk(struct roof_rate_plan *way,
                                   const struct roof_rate_problem *problem, int64_t chunk,
                                   struct roof_error *error)
@@ -495,7 +496,7 @@ static enum roof_status try_chunk(struct roof_rate_plan *way,
     return status;
 }
 
-/* Tries smaller budgets for a way. */
+/* Tries smaller token budgets for a plan. */
 static enum roof_status chunk_way(void *context, size_t number, struct roof_error *error)
 {
     const struct team *const team = context;
@@ -506,7 +507,7 @@ static enum roof_status chunk_way(void *context, size_t number, struct roof_erro
     return ROOF_OK;
 }
 
-/* Tries smaller budgets: for the best ways that serve, and for all where none does. */
+/* Tries smaller token budgets: for the best plans that serve the rate, and for all if none does. */
 static enum roof_status try_chunks(struct roof_rate_plans *out,
                                    const struct roof_rate_problem *problem,
                                    struct roof_error *error)
@@ -521,7 +522,7 @@ static enum roof_status try_chunks(struct roof_rate_plans *out,
     return ROOF_OK;
 }
 
-/* Searches the greatest rate of a way with its copies. */
+/* Searches the greatest rate of a plan with its copies. */
 static enum roof_status find_greatest(struct roof_rate_plan *way,
                                       const struct roof_rate_problem *problem,
                                       struct roof_error *error)
@@ -545,14 +546,14 @@ static enum roof_status find_greatest(struct roof_rate_plan *way,
     return status;
 }
 
-/* Returns true if two rates are served by the same copies. */
+/* Returns true if two rates need the same copies. */
 static bool same_copies(const struct roof_rate_plan *a, const struct roof_rate_plan *b)
 {
     return a->plan.dp == b->plan.dp && a->plan.prefill.copies == b->plan.prefill.copies;
 }
 
-/* Finds the copies of a way for rate number i of those over time, once. A rate that the search
- * finds no copies for has those of a greater one. */
+/* Finds the copies of a plan for number i of the rates over time, once. If there are none, it takes
+ * those of a greater rate. */
 static enum roof_status serve_number(struct roof_rate_plan *all, size_t i,
                                      const struct roof_rate_problem *problem,
                                      const struct roof_rate_plan *greater, struct roof_error *error)
@@ -570,8 +571,8 @@ static enum roof_status serve_number(struct roof_rate_plan *all, size_t i,
     return ROOF_OK;
 }
 
-/* Finds the copies of a way for rates that rise, the greatest first: fewer requests need no more
- * copies, so that bisection finds the least rate that needs as many. */
+/* Finds the copies of a plan for ascending rates, the greatest first: lower rates never need more
+ * copies, so bisection finds the least rate with the same number. */
 static enum roof_status serve_over_time(struct roof_rate_plan *all,
                                         const struct roof_rate_plan *way,
                                         const struct roof_rate_problem *problem,
@@ -579,7 +580,7 @@ static enum roof_status serve_over_time(struct roof_rate_plan *all,
 {
     const struct roof_rate_plan *greater = way;
     memset(all, 0, problem->others * sizeof *all);
-    all[problem->others - 1] = *way; /* the greatest rate is that of the search */
+    all[problem->others - 1] = *way; /* the search was for the greatest rate */
     for (size_t end = problem->others; end > 0; end--) {
         const size_t last = end - 1;
         size_t low = 0;
@@ -602,8 +603,8 @@ static enum roof_status serve_over_time(struct roof_rate_plan *all,
     return ROOF_OK;
 }
 
-/* Returns what the copies for all rates over time take: devices, their price or their power, times
- * how long each lasts. */
+/* Returns the total cost of the copies for all rates over time: devices, their price or their
+ * power, times the duration of each rate. */
 static double taken_by(const struct roof_rate_plan *all, const struct roof_rate_problem *problem)
 {
     double sum = 0;
@@ -615,7 +616,7 @@ static double taken_by(const struct roof_rate_plan *all, const struct roof_rate_
     return sum;
 }
 
-/* Puts a way before those that were better. */
+/* Moves a plan to the front. */
 static void put_first(struct roof_rate_plans *out, size_t number)
 {
     const struct roof_rate_plan way = out->way[number];
@@ -630,8 +631,8 @@ static enum roof_status serve_way_over_time(void *context, size_t number, struct
                            team->problem, error);
 }
 
-/* Finds the copies of the best ways for the rates over time, and of these ways the one that takes
- * least. */
+/* Finds the copies of the best plans for the rates over time, and the plan with the least total
+ * cost. */
 static enum roof_status choose_over_time(struct roof_rate_plans *out, size_t ways,
                                          const struct roof_rate_problem *problem,
                                          struct roof_error *error)
@@ -664,7 +665,7 @@ static enum roof_status serve_rate(void *context, size_t number, struct roof_err
     return serve(&team->other[number], team->problem, team->problem->other[number], error);
 }
 
-/* Finds the copies of the best way for the other rates. */
+/* Finds the copies of the best plan for the other rates. */
 static enum roof_status serve_others(struct roof_rate_plans *out, size_t wanted,
                                      const struct roof_rate_problem *problem,
                                      struct roof_error *error)
@@ -686,7 +687,7 @@ static enum roof_status serve_others(struct roof_rate_plans *out, size_t wanted,
     return ROOF_OK;
 }
 
-/* Returns the most requests that are in flight at a way, by Little's law. */
+/* Returns the most requests in flight in a plan, by Little's law. */
 static double in_flight(const struct roof_rate_plans *out)
 {
     double most = 0;
@@ -697,7 +698,8 @@ static double in_flight(const struct roof_rate_plans *out)
     return most;
 }
 
-/* Searches the ways that serve the rate, with more requests where too few had time to end. */
+/* Searches the plans that serve the rate, and repeats with more requests if too few had time to
+ * end. */
 static enum roof_status find_serving(struct roof_rate_plans *out,
                                      const struct roof_rate_problem *problem,
                                      struct roof_error *error)
@@ -734,7 +736,7 @@ static enum roof_status greatest_way(void *context, size_t number, struct roof_e
     return find_greatest(&team->way[number], team->problem, error);
 }
 
-/* Searches, with a halt that any thread may ask. */
+/* Searches with a halt that all threads may check. */
 static enum roof_status search(struct roof_rate_plans *out, const struct roof_rate_problem *problem,
                                struct roof_error *error)
 {

@@ -1,68 +1,68 @@
 // SPDX-License-Identifier: MIT
-/*
- * The copies of a model that serve a rate of requests within limits on percentiles. The closed form
- * of the plans chooses which ways to serve are tried, and simulations decide.
- */
+/* The copies of a model that serve a request rate within limits on percentiles. The closed form of
+ * plans selects candidates, and simulations decide. */
 #ifndef ROOF_DECIDE_RATE_H
 #define ROOF_DECIDE_RATE_H
 
 #include "decide/plan_inputs.h"
 #include "simulate/capacity.h"
 
-/* The most copies of a way that are tried, and ways of which copies are searched. */
+/* The most copies of a plan that are tried, and the most plans whose copies are searched. */
 #define ROOF_RATE_COPIES_MAX 1024
 #define ROOF_RATE_WAYS_MAX 48
 
-/* A way to serve the rate. */
+/* A plan to serve the rate. */
 struct roof_rate_plan {
-    struct roof_plan plan;        /* with the copies that the rate needs, and their devices */
-    int64_t chunk;                /* most tokens of prompts in a step, or ROOF_BUDGET_WHOLE */
-    bool serves;                  /* they keep the limits; else they are the most that were tried */
-    double rate;                  /* requests per second */
-    struct roof_simulation at;    /* of these copies at the rate */
-    struct roof_simulation fewer; /* of one copy less; no steps: there is one copy */
-    double most;                  /* requests per second that the closed form gives one copy */
-    double max_rate;              /* the greatest of the copies; NAN: not searched */
+    struct roof_plan plan; /* with the copies for the rate, and their devices */
+    int64_t chunk;         /* most prompt tokens in a step, or ROOF_BUDGET_WHOLE */
+    bool serves; /* the copies keep the limits; otherwise they are the most that were tried */
+    double rate; /* requests per second */
+    struct roof_simulation at;    /* with these copies at the rate */
+    struct roof_simulation fewer; /* with one copy less; no steps: there is only one copy */
+    double most;                  /* requests per second of one copy in the closed form */
+    double max_rate;              /* the greatest rate of the copies; NAN: not searched */
     double max_rate_low;          /* its 95 % confidence interval */
     double max_rate_high;
-    double price;  /* per hour of all devices; NAN without one */
-    double cost;   /* per million generated tokens */
-    double joule;  /* per generated token, every device at its TDP */
-    double excess; /* largest quotient of a latency and its limit */
+    double price;  /* per hour of all devices; NAN: unknown */
+    double cost;   /* per million output tokens */
+    double joule;  /* per output token, with all devices at TDP */
+    double excess; /* largest latency / limit */
 };
 
 struct roof_rate_problem {
-    const struct roof_plan_answer *answer;     /* with plans of one copy; borrowed, as all here */
-    const struct roof_simulation_inputs *load; /* the rate is that of its arrivals; the table, the
-                                                  copies and the cache are those of each way */
-    bool requests_given; /* as many are simulated as the load has; else more where it takes more */
-    bool chunk_given;    /* steps have the budget of the load; else smaller ones are tried, too */
-    const double *other; /* other rates, of which the best way says its copies */
+    const struct roof_plan_answer
+        *answer; /* plans with one copy; borrowed, like all pointers here */
+    const struct roof_simulation_inputs *load; /* the rate is that of its arrivals; each plan sets
+                                                  the table, the copies and the cache */
+    bool requests_given; /* the number of requests is fixed; otherwise longer simulations may have
+                            more */
+    bool chunk_given;    /* the token budget is fixed; otherwise smaller ones are also tried */
+    const double *other; /* other rates for which the copies of the best plan are found */
     size_t others;
-    const double *weight; /* how long each of these lasts; NULL: they are alternatives. Then they
-                             rise, and the best way is that which takes least in all of the time */
-    int64_t threads;      /* that simulate ways at the same time; 0: one */
-    size_t wanted;        /* ways whose greatest rate is wanted, the best first */
+    const double
+        *weight;     /* duration of each other rate; NULL: they are alternatives. With durations the
+                        rates ascend, and the best plan has the least total cost */
+    int64_t threads; /* simulate plans at the same time; 0: one */
+    size_t wanted;   /* the number of best plans whose greatest rate is wanted */
 };
 
 struct roof_rate_plans {
     struct roof_rate_plan way[ROOF_RATE_WAYS_MAX]; /* best first */
     size_t count;
-    uint64_t requests;             /* of each simulation, with those of the warm-up */
-    size_t ways;                   /* that the closed form has */
-    size_t tried;                  /* of these, those that were simulated */
-    struct roof_rate_plan nearest; /* where none keeps the limits; no steps: none came so far */
-    struct roof_rate_plan *other;  /* the best way at the other rates; owned */
-    size_t others; /* those that it serves; over time all, by the copies of a greater one where
-                      none were found */
+    uint64_t requests; /* per simulation, including the warm-up */
+    size_t ways;       /* number of candidates in the closed form */
+    size_t tried;      /* number of them that were simulated */
+    struct roof_rate_plan
+        nearest; /* the closest plan if none keeps the limits; no steps: there is none */
+    struct roof_rate_plan *other; /* the best plan at the other rates; owned */
+    size_t others; /* number of rates that it serves; over time all, with the copies of a greater
+                      rate if none were found */
 };
 
-/*
- * Searches. Ways are ranked by devices, or by the price or the power of these; those with expected
- * times first. ROOF_OK also where no way keeps the limits. ROOF_USAGE where more requests are in
- * flight than are simulated unasked. The caller owns *out, which is large: roof_rate_plans_free,
- * also after a failure.
- */
+/* Searches the plans. They are ranked by devices, or by the price or the power of these; those with
+ * expected times first. ROOF_OK even if no plan keeps the limits. ROOF_USAGE if more requests are
+ * in flight than are simulated without a request for them. The caller owns *out, which is large:
+ * roof_rate_plans_free, even after a failure. */
 enum roof_status roof_rate_search(struct roof_rate_plans *out,
                                   const struct roof_rate_problem *problem,
                                   struct roof_error *error);

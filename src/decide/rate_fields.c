@@ -5,7 +5,7 @@
 #include "decide/decision_fields.h"
 #include "simulate/simulation_fields.h"
 
-/* The parts of a row: the plan, which is read as a row of plans, and the way. */
+/* The parts of a row: the plan, with the fields of a plan row, and the rate plan. */
 enum rate_part { RATE_PLAN, RATE_WAY };
 enum rate_value { RATE_SCHEMA = 1, RATE_BOTTLENECK, RATE_CHUNK };
 
@@ -20,7 +20,7 @@ enum rate_value { RATE_SCHEMA = 1, RATE_BOTTLENECK, RATE_CHUNK };
         .label = (label_)                                                                          \
     }
 
-/* These keys of a plan do not depend on its batch. */
+/* The keys of a plan that do not depend on its batch. */
 static const char *const plan_keys[] = {"rank",
                                         "basis",
                                         "model",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The fields of a way to serve a rate. */
+/* The fields of a plan to serve a rate. */
 #ifndef ROOF_DECIDE_RATE_FIELDS_H
 #define ROOF_DECIDE_RATE_FIELDS_H
 
@@ -8,7 +8,7 @@
 
 #define ROOF_RATE_SCHEMA "roofline/rate/1"
 
-/* A way with the names of its plan. */
+/* A rate plan with the names of its plan. */
 struct roof_rate_row {
     struct roof_plan_row row;
     const struct roof_rate_plan *way;

@@ -30,7 +30,7 @@ enum roof_status roof_read_operator(enum roof_operator *out, const struct roof_q
             "n") " 4096 " ROOF_KEY("k") " 4096, or: model llama-3-8b");
 }
 
-/* Tells whether a text looks like a number whose thousands are set apart: "4,000". */
+/* Tells whether a text looks like a number with separated thousands: "4,000". */
 static bool has_thousands(const char *text)
 {
     const size_t first = strspn(text, "0123456789");
@@ -41,7 +41,7 @@ static bool has_thousands(const char *text)
     return first > 0 && first < 4 && text[first] == ',' && *rest == '\0';
 }
 
-/* Reads one input that is a field of the scenario. */
+/* Reads an input that is a field of the scenario. */
 static enum roof_status read_field(struct roof_scenario *out, size_t number, const char *text,
                                    struct roof_error *error)
 {
@@ -123,7 +123,7 @@ enum roof_status roof_read_classes(struct roof_scenario *out, const struct roof_
     return roof_scenario_classes(out, question->classes.value, question->classes.count, error);
 }
 
-/* Refuses inputs that the workload does not take. */
+/* Refuses inputs that the workload does not accept. */
 static enum roof_status check_taken(const struct roof_scenario *scenario,
                                     const struct roof_question *question, bool any,
                                     struct roof_error *error)
@@ -176,7 +176,7 @@ void roof_read_kept_columns(struct roof_kept_columns *out, const struct roof_que
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         out->input[i] = roof_asked(question, i) && strpbrk(question->value[i], ",:") != NULL;
     }
-    /* The names of formats may be those of layouts, or stand for the published checkpoint. */
+    /* The names of formats may be those of layouts, or denote the published checkpoint. */
     out->input[ROOF_INPUT_LAYOUT] = out->input[ROOF_INPUT_LAYOUT] ||
                                     (out->input[ROOF_INPUT_PRECISION_BOTH] &&
                                      !roof_named_plain(question->value[ROOF_INPUT_PRECISION_BOTH]));
@@ -246,14 +246,14 @@ enum roof_status roof_read_model(const struct roof_model **out, struct roof_loan
     return roof_loan_model(out, loans, &wish, error);
 }
 
-/* The figures that a question may give of the host. */
+/* The figures of the host that a question may have. */
 static const struct {
     size_t input;
     enum roof_figure_id figure;
 } host_figures[] = {{ROOF_INPUT_HOST_BANDWIDTH, ROOF_FIGURE_BANDWIDTH},
                     {ROOF_INPUT_HOST_MEMORY, ROOF_FIGURE_MEMORY_NOMINAL}};
 
-/* Writes an assignment of a figure of the host. */
+/* Writes an assignment for a figure of the host. */
 static enum roof_status set_host(char out[64], size_t number, const char *text,
                                  struct roof_error *error)
 {
@@ -291,7 +291,7 @@ enum roof_status roof_read_host(struct roof_scenario *scenario, struct roof_loan
                               roof_input_marked(key, roof_input(asked)));
     }
     if (name == NULL && !roof_asked(question, ROOF_INPUT_HOST_BANDWIDTH)) {
-        return ROOF_OK; /* the scenario tells what is missing */
+        return ROOF_OK; /* the scenario reports what is missing */
     }
     const struct roof_device_wish wish = {
         .name = name, .set = &texts, .bounds_only = true, .host = true};

@@ -21,12 +21,10 @@ const enum roof_precision *roof_recommend_defaults(size_t *count)
     return defaults;
 }
 
-/*
- * Returns the workload as it runs in a format on the device. If the device has a unit for the
+/* Returns the workload as it runs in a format on the device. If the device has a unit for the
  * format, weights and activations both have it. If not, a quantised format is stored and converted:
- * activations stay at 16 bits, as they do where engines only store the format. The stored operand
- * of attention is the KV cache, not the weights.
- */
+ * activations stay at 16 bits, as in engines that only store the format. The stored operand of
+ * attention is the KV cache instead of weights. */
 static struct roof_workload as_candidate(const struct roof_workload *workload,
                                          const struct roof_hardware *hardware,
                                          enum roof_precision precision, enum roof_engine_use use)
@@ -50,13 +48,13 @@ static struct roof_workload as_candidate(const struct roof_workload *workload,
     return w;
 }
 
-/* Names a candidate by what its prediction does, not by what was hoped for. */
+/* Names the method of a candidate, according to its prediction. */
 static const char *method_of(const struct roof_candidate *c)
 {
     const struct roof_format *const format = roof_format(c->format);
     const struct roof_formats *const f = &c->prediction.workload.formats;
     if (!roof_is_product(c->prediction.workload.op)) {
-        return "storage"; /* only the bytes change: vector operators run at fp32 */
+        return "storage"; /* only the number of bytes changes: vector operators run at fp32 */
     }
     if (format->native_method[0] != '\0' && c->prediction.native &&
         c->prediction.compute == format->unit) {
@@ -72,7 +70,7 @@ static const char *method_of(const struct roof_candidate *c)
 static void reject(struct roof_recommendation *out, const struct roof_candidate *candidate,
                    const char *format, ...) ROOF_PRINTF(3, 4);
 
-/* Rejected candidates stand behind the accepted ones, which are added by swapping in front. */
+/* Rejected candidates are stored after the accepted ones, which are swapped to the front. */
 static void reject(struct roof_recommendation *out, const struct roof_candidate *candidate,
                    const char *format, ...)
 {
@@ -96,7 +94,7 @@ static int by_loss(const struct roof_candidate *a, const struct roof_candidate *
     return a->loss != b->loss ? (int)a->loss - (int)b->loss : (int)a->format - (int)b->format;
 }
 
-/* Orders by time, then by accuracy loss, then as the catalog does. */
+/* Orders by time, then by accuracy loss, then as in the catalog. */
 static int by_time(const void *x, const void *y)
 {
     const struct roof_candidate *const a = x;
@@ -107,7 +105,7 @@ static int by_time(const void *x, const void *y)
     return by_loss(a, b);
 }
 
-/* Orders by accuracy loss, then by time, then as the catalog does. */
+/* Orders by accuracy loss, then by time, then as in the catalog. */
 static int by_accuracy(const void *x, const void *y)
 {
     const struct roof_candidate *const a = x;
@@ -122,7 +120,7 @@ static int by_format(const void *x, const void *y)
     return (int)a->format - (int)b->format;
 }
 
-/* Names the bottleneck of a candidate in the time that ranks. */
+/* Names the bottleneck of a candidate in the time that determines the ranking. */
 static const char *bound_of(const struct roof_candidate *c, enum roof_ranking ranking)
 {
     return roof_bottleneck_name(ranking == ROOF_RANKING_EXPECTED ? c->prediction.expected_bottleneck
@@ -147,7 +145,7 @@ static void explain_winner(struct roof_candidate *winner, const struct roof_cand
     }
 }
 
-/* Says how much faster or slower than the winner another candidate is, and at which loss. */
+/* Compares a candidate with the winner: the difference in speed, and its loss. */
 static void explain_other(struct roof_candidate *other, const struct roof_candidate *winner,
                           enum roof_ranking ranking)
 {
@@ -178,7 +176,7 @@ static void rank(struct roof_recommendation *out, const struct roof_recommend_op
     qsort(c, out->count, sizeof *c, by_time);
     const struct roof_candidate fastest = c[0];
     if (options->objective == ROOF_OBJECTIVE_BALANCED) {
-        size_t near = 1; /* the fastest itself */
+        size_t near = 1; /* the fastest candidate */
         while (near < out->count &&
                c[near].ranked_s <= (1 + ROOF_BALANCED_SLACK) * fastest.ranked_s) {
             near++;
@@ -195,8 +193,8 @@ static void rank(struct roof_recommendation *out, const struct roof_recommend_op
     }
 }
 
-/* Tells whether nothing would have the format: with a fixed cache, one that only stores changes
- * nothing in attention. */
+/* Tells whether no tensor would have the format: with a fixed cache, a format that is only stored
+ * does not affect attention. */
 static bool is_unused(const struct roof_candidate *c)
 {
     const struct roof_formats *const f = &c->prediction.workload.formats;
@@ -205,21 +203,21 @@ static bool is_unused(const struct roof_candidate *c)
            f->kv != c->format && f->activations != c->format;
 }
 
-/* Names the format of a part whose peak is unknown, so that the time is only that of the memory;
- * NULL when all peaks are known. */
+/* Names the format of a part with an unknown peak, for which the time is only that of memory; NULL
+ * if all peaks are known. */
 static const char *missing_peak(const struct roof_prediction *p)
 {
     const struct roof_part *part = p->part;
     if (!isnan(p->compute_time_s)) {
         return NULL;
     }
-    while (!isnan(part->compute_time_s)) { /* the sum is unknown where a part is */
+    while (!isnan(part->compute_time_s)) { /* the sum is unknown if a part is */
         part++;
     }
     return part->unit == ROOF_COMPUTE_VECTOR ? "fp32 vectors" : roof_format(part->compute)->name;
 }
 
-/* Returns the use that engines make of a format for an operator, if it matters. */
+/* Returns how engines use a format for an operator, if that matters. */
 static enum roof_engine_use use_of(const struct roof_workload *workload,
                                    const struct roof_hardware *hardware, enum roof_precision format,
                                    const struct roof_recommend_options *options)
@@ -230,7 +228,7 @@ static enum roof_engine_use use_of(const struct roof_workload *workload,
                : roof_engines_use(options->engines, options->engine, format, cache, hardware);
 }
 
-/* Rejects a candidate for the first reason that there is against it, or else accepts it. */
+/* Rejects a candidate for the first applicable reason, or else accepts it. */
 static void judge(struct roof_recommendation *out, const struct roof_candidate *c,
                   const struct roof_hardware *hardware,
                   const struct roof_recommend_options *options)
@@ -271,7 +269,7 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
     }
 }
 
-/* Writes the name that an engine gives to the formats of a candidate. */
+/* Writes an engine's name for the formats of a candidate. */
 static void name_for(struct roof_candidate *c, const struct roof_engine *engine)
 {
     const struct roof_workload *const w = &c->prediction.workload;
@@ -284,7 +282,7 @@ static void name_for(struct roof_candidate *c, const struct roof_engine *engine)
     snprintf(c->engine_format, sizeof c->engine_format, "%s", f == NULL ? "" : f->id);
 }
 
-/* Predicts a candidate, whose format is set. */
+/* Predicts a candidate after its format is set. */
 static enum roof_status
 fill_candidate(struct roof_candidate *c, const struct roof_prediction *baseline,
                const struct roof_workload *workload, const struct roof_hardware *hardware,
@@ -304,7 +302,7 @@ fill_candidate(struct roof_candidate *c, const struct roof_prediction *baseline,
     return ROOF_OK;
 }
 
-/* Makes the kernels those of the engine that is asked for, where these were measured. */
+/* Selects the kernels of the requested engine if they were measured. */
 static enum roof_status take_stack(struct roof_workload *workload, const struct roof_engine *engine,
                                    struct roof_error *error)
 {
@@ -322,7 +320,7 @@ static enum roof_status take_stack(struct roof_workload *workload, const struct 
     return ROOF_OK;
 }
 
-/* All candidates have these. */
+/* The inputs that all candidates share. */
 struct task {
     const struct roof_workload *workload;
     const struct roof_hardware *hardware;
@@ -349,8 +347,8 @@ static enum roof_status add(struct roof_recommendation *out, const struct task *
     return ROOF_OK;
 }
 
-/* Tells if an engine's format of narrow weights and wide inputs runs on the device, and is none of
- * the candidates. */
+/* Tells whether an engine's format with narrow weights and wide activations runs on the device, but
+ * is not a candidate. */
 static bool is_left_out(const struct roof_recommendation *out, const struct task *t,
                         const struct roof_engine_format *f)
 {
@@ -366,8 +364,8 @@ static bool is_left_out(const struct roof_recommendation *out, const struct task
            roof_engine_stores(t->options->engine, &formats, false, t->hardware) == f;
 }
 
-/* Adds the engine's formats that only store weights, where the device has a unit for them, too: the
- * candidate with that unit stands already. */
+/* Adds the engine's formats that only store weights, even if the device has a unit for them: that
+ * candidate exists already. */
 static enum roof_status add_stored(struct roof_recommendation *out, const struct task *t)
 {
     const struct roof_engine *const engine = t->options->engine;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** The formats that are recommended for an operator, with the reasons that a document gives. */
+/** The recommended formats for an operator, with the reasons for a document. */
 #ifndef ROOF_DECIDE_RECOMMEND_ANSWER_H
 #define ROOF_DECIDE_RECOMMEND_ANSWER_H
 
@@ -8,18 +8,16 @@
 #include "decide/speedup.h"
 
 struct roof_recommend_answer {
-    struct roof_recommendation recommendation; /**< none is ranked where all are rejected */
-    bool crosses;                              /**< `crossovers` holds: the operator has rows */
+    struct roof_recommendation recommendation; /**< no format is ranked if all are rejected */
+    bool crosses;                              /**< `crossovers` is set: the operator has rows */
     struct roof_crossovers crossovers;
-    bool gains; /**< `speedup` holds: the first is another format than fp16 */
+    bool gains; /**< `speedup` is set: the first format is not fp16 */
     struct roof_speedup speedup;
 };
 
-/**
- * Ranks the formats (roof_recommend) and, if it is to explain, finds why the first one beats fp16
- * and where the recommendation changes. ROOF_OK also where every format is rejected. The hardware
- * must outlive *out. On success the caller owns *out: roof_recommend_answer_free. It is large.
- */
+/** Ranks the formats (roof_recommend) and, if it is to explain, finds why the first one beats fp16
+ * and where the recommendation changes. ROOF_OK even if every format is rejected. The hardware
+ * must outlive *out. On success the caller owns *out: roof_recommend_answer_free. It is large. */
 enum roof_status roof_recommend_answer_open(struct roof_recommend_answer **out,
                                             const struct roof_workload *workload,
                                             const struct roof_hardware *hardware,

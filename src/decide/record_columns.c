@@ -16,7 +16,7 @@ static inline bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Returns where a text begins behind its blanks; *length leaves out those at its end. */
+/* Returns the start of a text after leading blanks; *length excludes trailing ones. */
 static inline const char *inner(const char *text, size_t *length)
 {
     while (is_blank(*text)) {
@@ -50,14 +50,14 @@ void roof_word_lower(char *text)
 
 /* --- columns ------------------------------------------------------------------------------- */
 
-/* Returns the name of the column of an input; NULL when it has none. */
+/* Returns the column name of an input; NULL if it has none. */
 static const char *field_name(size_t id)
 {
     const struct roof_input *const input = roof_input(id);
     return !input->field ? NULL : id == ROOF_INPUT_PRECISION_BOTH ? "precision" : input->key;
 }
 
-/* Finds the input of a key, or of another word for one; ROOF_INPUT_COUNT when there is none. */
+/* Finds the input of a key or synonym; ROOF_INPUT_COUNT if there is none. */
 static size_t field_of(const char *name)
 {
     for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
@@ -72,7 +72,7 @@ static size_t field_of(const char *name)
                : ROOF_INPUT_COUNT;
 }
 
-/* Columns that are no inputs, and the kinds of records that have them. */
+/* Columns that are not inputs, and the kinds of records with them. */
 static const struct {
     const char *name;
     enum roof_column_role role;
@@ -105,7 +105,7 @@ static const struct {
                    {"total_input_tokens", ROOF_COLUMN_PROMPT_TOKENS},
                    {"total_output_tokens", ROOF_COLUMN_GENERATED_TOKENS}};
 
-/* Returns the role of a column that has this very name. */
+/* Returns the role of a column by its exact name. */
 static enum roof_column_role exact_role(const char *name, enum roof_records_kind kind,
                                         size_t *input)
 {
@@ -123,7 +123,7 @@ static enum roof_column_role exact_role(const char *name, enum roof_records_kind
     const bool printed =
         models ? roof_model_prediction_has_key(name) : roof_prediction_has_key(name);
     *input = field_of(name);
-    /* Models print "devices", which is an input of operators only. */
+    /* Models print "devices", which is only an input of operators. */
     if (*input < ROOF_INPUT_COUNT &&
         (!printed || kind == ROOF_RECORDS_BOTH ||
          roof_input_taken(roof_input(*input), models, NULL) == ROOF_OK)) {
@@ -132,7 +132,7 @@ static enum roof_column_role exact_role(const char *name, enum roof_records_kind
     return printed ? ROOF_COLUMN_IGNORED : ROOF_COLUMN_CARRIED;
 }
 
-/* Writes a name as columns have it: small letters, and _ for -. */
+/* Normalizes a name like those of columns: lower case, and _ for -. */
 static bool plain_name(char out[ROOF_WORD_SIZE], const char *name)
 {
     if (!roof_word_trim(out, name)) {
@@ -145,7 +145,7 @@ static bool plain_name(char out[ROOF_WORD_SIZE], const char *name)
     return true;
 }
 
-/* Finds a key that is the name and a unit behind it: "ttft" is "ttft_ms". */
+/* Finds a key that consists of the name and a unit: "ttft" gives "ttft_ms". */
 static const char *with_unit(const char *name, const char *const *keys, size_t count)
 {
     static const char *const units[] = {"_us", "_ms", "_per_s", "_bytes"};
@@ -204,7 +204,7 @@ enum roof_status roof_column_add(struct roof_records *r, const char *name, size_
     return ROOF_OK;
 }
 
-/* Finds the column that has this very name. */
+/* Finds the column with exactly this name. */
 static size_t named_column(const struct roof_records *r, const char *name, size_t length)
 {
     const struct roof_records_private *const p = r->private_data;
@@ -241,7 +241,7 @@ bool roof_records_has(const struct roof_records *records, const char *column)
     return roof_column_find(records, column, strlen(column)) != ROOF_NO_COLUMN;
 }
 
-/* Tells if two names are the same but for '-' and '_': "batchsize" and "batch-size". */
+/* Tells whether two names are equal without '-' and '_': "batchsize" and "batch-size". */
 static bool same_letters(const char *a, const char *b)
 {
     for (;; a++, b++) {
@@ -253,13 +253,13 @@ static bool same_letters(const char *a, const char *b)
     }
 }
 
-/* Finds the column that another word means; NULL: none. */
+/* Finds the column for a synonym; NULL: none. */
 static const char *word_meant(const char *key, enum roof_records_kind kind)
 {
     size_t count = 0;
     const struct roof_synonym *const synonym = roof_synonyms(&count);
     for (size_t i = 0; i < count; i++) {
-        const bool always = synonym[i].commands == ~0U; /* it means one thing everywhere */
+        const bool always = synonym[i].commands == ~0U; /* it has one meaning in all commands */
         const char *const name =
             synonym[i].input == ROOF_INPUT_HARDWARE ? "hardware" : field_name(synonym[i].input);
         if (always && name != NULL && same_letters(key, synonym[i].option)) {

@@ -14,8 +14,8 @@ static const struct metric {
     const char *key;
     enum roof_column_role role;
     enum roof_unit unit;
-    bool rate;   /* tokens per second: its inverse is a time */
-    double most; /* in the unit of the key */
+    bool rate;   /* tokens per second, whose inverse is stored */
+    double most; /* largest value, in the unit of the key */
 } metrics[ROOF_METRIC_COUNT] = {
     [ROOF_METRIC_TIME] = {"measured_us", ROOF_COLUMN_MEASURED, ROOF_UNIT_MICROSECONDS, false, 1e15},
     [ROOF_METRIC_TTFT] = {"ttft_ms", ROOF_COLUMN_TTFT, ROOF_UNIT_MILLISECONDS, false, 1e12},
@@ -34,7 +34,7 @@ bool roof_records_measure(const struct roof_records *records, enum roof_metric m
     return records->private_data->of_role[metrics[metric].role] != ROOF_NO_COLUMN;
 }
 
-/* Returns the name that the file gives to the column of a metric. */
+/* Returns the name of a metric's column in the file. */
 static const char *name_of(const struct roof_records *r, const struct metric *metric)
 {
     const size_t column = r->private_data->of_role[metric->role];
@@ -62,7 +62,7 @@ static enum roof_status read_metric(double *out, const struct roof_records *r,
     return ROOF_OK;
 }
 
-/* Refuses a record in which nothing is measured. */
+/* Refuses a record without measured values. */
 static enum roof_status check_measured(const struct roof_records *r, struct roof_error *error)
 {
     bool others = false;
@@ -88,7 +88,7 @@ enum roof_status roof_record_measured(struct roof_records *r, bool model, struct
 
 /* --- results of serving benchmarks --------------------------------------------------------- */
 
-/* Reads a count of a benchmark's result; NAN where it is not there. */
+/* Reads a count in the result of a benchmark; NAN if it is missing. */
 static enum roof_status read_count(double *out, const struct roof_records *r,
                                    enum roof_column_role role, double least,
                                    struct roof_error *error)
@@ -100,7 +100,7 @@ static enum roof_status read_count(double *out, const struct roof_records *r,
                                              least, 1e15, error);
 }
 
-/* Takes the mean lengths of the requests that were completed. */
+/* Sets the mean lengths of the completed requests. */
 static enum roof_status take_lengths(struct roof_scenario *asked, const struct roof_records *r,
                                      struct roof_error *error)
 {
@@ -119,16 +119,16 @@ static enum roof_status take_lengths(struct roof_scenario *asked, const struct r
     return ROOF_OK;
 }
 
-/* Tells if requests came at a rate of their own, so that fewer than the most allowed may have been
- * in flight. */
+/* Tells whether requests had an arrival rate, so that fewer than the limit may have been in flight.
+ */
 static bool has_rate(const struct roof_records *r)
 {
     const char *const rate = roof_column_text(r, ROOF_COLUMN_REQUEST_RATE);
     return *rate != '\0' && strcasecmp(rate, "inf") != 0;
 }
 
-/* Takes the number of requests in flight: the limit, if it is all that held them back, else the
- * mean. */
+/* Sets the number of requests in flight: the limit if nothing else restricts it, or else the mean.
+ */
 static enum roof_status take_concurrency(struct roof_scenario *asked, const struct roof_records *r,
                                          struct roof_error *error)
 {

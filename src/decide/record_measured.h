@@ -8,8 +8,8 @@
 /* Reads the measured values of a record, of a model or of an operator, into r->measured_s. */
 enum roof_status roof_record_measured(struct roof_records *r, bool model, struct roof_error *error);
 
-/* Fills in the lengths and the number of requests in flight that the result of a benchmark, or the
- * column concurrency, gives and that the record does not ask for itself. */
+/* Fills in the lengths and the number of requests in flight from the result of a benchmark or the
+ * column concurrency, unless the record has them as inputs. */
 enum roof_status roof_record_request(struct roof_scenario *asked, const struct roof_records *r,
                                      struct roof_error *error);
 

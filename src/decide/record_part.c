@@ -17,7 +17,7 @@ void roof_record_part_keep(struct roof_record_part *part)
     part->done.bad = part->records.bad;
 }
 
-/* Stops a part where what was read last is the file's to read. */
+/* Stops a part before a record that only the file may read. */
 static bool stop(struct roof_record_part *part)
 {
     const struct roof_records_private *const p = part->records.private_data;
@@ -25,7 +25,7 @@ static bool stop(struct roof_record_part *part)
     return part->stopped;
 }
 
-/* Keeps a bad record, which is behind all that is done. */
+/* Keeps the error of a bad record, which follows all finished ones. */
 static void on_bad(void *context, const struct roof_error *error)
 {
     struct roof_record_part *const part = context;
@@ -45,7 +45,7 @@ const char *roof_records_lines(struct roof_records *records, size_t *length, siz
     return p->pending ? NULL : roof_csv_lines(&p->csv, length, most);
 }
 
-/* Makes records with the columns of a file, which stay the file's. */
+/* Makes records with the columns of a file, which keeps them. */
 static enum roof_status open_part(struct roof_record_part *part, const struct roof_records *records,
                                   struct roof_error *error)
 {
@@ -96,7 +96,7 @@ enum roof_status roof_record_part_next(struct roof_record_part *part, bool *more
     TRY(roof_records_next(&part->records, more, error));
     if (stop(part)) {
         *more = false;
-    } else if (!*more) { /* comments may stand at the end */
+    } else if (!*more) { /* comments may follow the last record */
         roof_record_part_keep(part);
     }
     return ROOF_OK;

@@ -10,10 +10,10 @@
 #include "base/base.h"
 #include "decide/record_measured.h"
 
-/* Integers up to here are doubles. */
+/* The largest range of integers that doubles represent exactly. */
 #define EXACT_MAX 9007199254740992.0
 
-/* Writes a whole number as integers are written: 4096 for 4.096e3 or 4096.0. */
+/* Rewrites a whole number as an integer: 4096 for 4.096e3 or 4096.0. */
 static void plain_integer(char text[ROOF_WORD_SIZE])
 {
     double value = 0;
@@ -24,7 +24,7 @@ static void plain_integer(char text[ROOF_WORD_SIZE])
     }
 }
 
-/* Replaces true and false, as some programs write a flag, by 1 and 0. */
+/* Replaces the flags true and false of some programs by 1 and 0. */
 static void plain_flag(char text[ROOF_WORD_SIZE])
 {
     if (strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0) {
@@ -32,7 +32,8 @@ static void plain_flag(char text[ROOF_WORD_SIZE])
     }
 }
 
-/* Tells if a text is the one that a column had last. Models and operators take different inputs. */
+/* Tells whether a text equals the previous one in the column. Models and operators have different
+ * inputs. */
 static inline bool as_before(const struct roof_record_column *column, const char *text, bool model)
 {
     return column->known && column->model == model && strcmp(column->last, text) == 0;
@@ -49,7 +50,7 @@ static void remember(struct roof_record_column *column, const char *text, bool m
     }
 }
 
-/* Says which cell is wrong. */
+/* Reports a wrong cell. */
 static enum roof_status bad_cell(const struct roof_records *r, size_t column,
                                  struct roof_error *error)
 {
@@ -62,7 +63,7 @@ static bool is_request(const char *phase)
     return strcmp(phase, roof_phase_name(ROOF_PHASE_REQUEST)) == 0;
 }
 
-/* Parses the word of a cell and puts its value into what is asked. */
+/* Parses the word in a cell and stores its value in the scenario. */
 static enum roof_status read_word(int64_t *value, struct roof_scenario *asked,
                                   const struct roof_input *input, const char *word,
                                   struct roof_error *error)
@@ -75,7 +76,7 @@ static enum roof_status read_word(int64_t *value, struct roof_scenario *asked,
     return ROOF_OK;
 }
 
-/* Tells if a precision is to be looked up as the name of other formats. */
+/* Tells whether a precision must be looked up as a name of formats. */
 static bool is_named(const struct roof_records_private *p, const struct roof_input *input,
                      bool model, const char *word)
 {
@@ -84,7 +85,7 @@ static bool is_named(const struct roof_records_private *p, const struct roof_inp
            roof_precision_find(&precision, word, NULL) != ROOF_OK;
 }
 
-/* Reads a cell whose text differs from the one before in its column. */
+/* Reads a cell whose text differs from the previous one in its column. */
 static enum roof_status read_cell(struct roof_records_private *p, struct roof_record_column *column,
                                   const char *text, bool model, struct roof_error *error)
 {
@@ -99,7 +100,7 @@ static enum roof_status read_cell(struct roof_records_private *p, struct roof_re
         TRY(roof_input_taken(input, model, error));
     }
     if (model && input == roof_input(ROOF_INPUT_PHASE) && trimmed && is_request(word)) {
-        p->request = true; /* prompt and generate say so */
+        p->request = true; /* prompt and generate imply it */
         return ROOF_OK;
     }
     if (trimmed && input->kind == ROOF_INPUT_FLAG) {
@@ -108,7 +109,7 @@ static enum roof_status read_cell(struct roof_records_private *p, struct roof_re
     if (trimmed && (input->kind == ROOF_INPUT_FLAG || input->kind == ROOF_INPUT_INTEGER)) {
         plain_integer(word);
     }
-    if (devices) { /* predictions print it, which follows from the split */
+    if (devices) { /* predictions print it, and it follows from the split */
         return roof_input_parse(&p->devices, input, trimmed ? word : text, error);
     }
     if (trimmed && is_named(p, input, model, word)) {
@@ -124,7 +125,7 @@ static enum roof_status read_cell(struct roof_records_private *p, struct roof_re
     return ROOF_OK;
 }
 
-/* Reads the inputs of a record; an empty cell leaves the base unchanged. */
+/* Reads the inputs of a record; an empty cell leaves the default of `base`. */
 static enum roof_status read_cells(struct roof_records *r, bool model, struct roof_error *error)
 {
     struct roof_records_private *const p = r->private_data;
@@ -157,13 +158,13 @@ static enum roof_status find_operator(enum roof_operator *out, const char *name,
     return roof_operator_find(out, name, error);
 }
 
-/* Reads which operator the record asks for, or that it asks for a model. */
+/* Reads the operator of the record, or that it is about a model. */
 static enum roof_status read_operator(bool *model, struct roof_records *r, struct roof_error *error)
 {
     struct roof_records_private *const p = r->private_data;
     const enum roof_records_kind kind = p->options.kind;
     const char *const name = roof_column_text(r, ROOF_COLUMN_OPERATOR);
-    /* A record that may ask for either, and names only a model, asks for that. */
+    /* A record that may be about either, and only names a model, is about that model. */
     const bool only = kind == ROOF_RECORDS_BOTH &&
                       (*roof_column_text(r, ROOF_COLUMN_MODEL) != '\0' || p->options.model != NULL);
     *model = *name == '\0' ? kind == ROOF_RECORDS_MODELS || only : strcasecmp(name, "model") == 0;
@@ -197,8 +198,8 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
     return ROOF_OK;
 }
 
-/* Predictions print lengths that follow from others. As records they name both, which inputs do
- * not: those that follow are left out, and checked where they can be. */
+/* Derives inputs from printed values. Predictions also print lengths that follow from others, which
+ * as inputs would conflict: the derived ones are removed, and checked if possible. */
 static enum roof_status infer_record(const struct roof_records *r, const struct roof_model *model,
                                      const struct roof_hardware *hardware, struct roof_error *error)
 {
@@ -213,7 +214,7 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
         if (roof_record_says(r, ROOF_INPUT_PROMPT) || roof_record_says(r, ROOF_INPUT_GENERATE)) {
             return roof_error_set(error, ROOF_USAGE, "prompt and generate need phase request");
         }
-        /* The command line's inputs of requests are for others. */
+        /* Inputs of requests on the command line are for other records. */
         asked->chunk =
             base->prompt > 0 && !roof_record_says(r, ROOF_INPUT_CHUNK) ? 0 : asked->chunk;
         asked->prompt = asked->generate = asked->static_batch = 0;
@@ -221,7 +222,8 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
     if (asked->draft_tokens == 0 && roof_record_says(r, ROOF_INPUT_ACCEPTANCE)) {
         return roof_error_set(error, ROOF_USAGE, "acceptance needs draft_tokens");
     }
-    /* The chunk of a pass is what the prefix cache leaves, that of a request is a budget. */
+    /* The chunk of a pass is the part of the prompt that is not cached, but that of a request is a
+     * budget. */
     const int64_t chunk = asked->prefix_hit > 0 && asked->prompt == 0 ? asked->chunk : 0;
     if (p->request) { /* its lengths are prompt and generate */
         asked->context = base->context;
@@ -249,7 +251,7 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
     return ROOF_OK;
 }
 
-/* Returns what the command line says of the model that proposes; NULL: nothing. */
+/* Returns the drafter on the command line; NULL: none. */
 static const char *drafter_of(const struct roof_scenario *base)
 {
     return base->draft != NULL                       ? base->draft->id
@@ -258,7 +260,7 @@ static const char *drafter_of(const struct roof_scenario *base)
                                                      : "none";
 }
 
-/* Reads what proposes: "mtp" and "none" are inputs, a model is loaded by the command line alone. */
+/* Reads the drafter: "mtp" and "none" are inputs, and only the command line loads a model. */
 static enum roof_status read_drafter(const struct roof_records *r, struct roof_error *error)
 {
     struct roof_scenario *const asked = &r->private_data->asked;
@@ -279,8 +281,8 @@ static enum roof_status read_drafter(const struct roof_records *r, struct roof_e
                : ROOF_OK;
 }
 
-/* Returns the name of formats of a record, NULL if there is none: its own, or that of the command
- * line where the record says nothing else. */
+/* Returns the name of formats for a record, NULL if there is none: its own, or that of the command
+ * line if the record has no other formats. */
 static const char *name_of_formats(const struct roof_records *r, const char *layout)
 {
     const struct roof_records_private *const p = r->private_data;
@@ -290,7 +292,7 @@ static const char *name_of_formats(const struct roof_records *r, const char *lay
                : p->options.base->formats_said;
 }
 
-/* Gives a record the formats that one name stands for with its model. */
+/* Sets the formats that a name denotes for the model of the record. */
 static enum roof_status take_formats(const char **layout, struct roof_records *r, const char *model,
                                      struct roof_error *error)
 {
@@ -328,7 +330,7 @@ static enum roof_status take_formats(const char **layout, struct roof_records *r
     return ROOF_OK;
 }
 
-/* Refuses a name of formats of models for an operator, as the input that has it does. */
+/* Refuses the name of model formats for an operator, with the message of the input. */
 static enum roof_status check_formats(const struct roof_records *r, struct roof_error *error)
 {
     const char *const name = r->private_data->options.base->formats_said;
@@ -358,7 +360,7 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     if (p->model_prediction == NULL) {
         return roof_no_memory(error);
     }
-    if (strcmp(layout, "file") == 0) { /* printed where the formats are those of the model's file */
+    if (strcmp(layout, "file") == 0) { /* the printed value for the formats of the model's file */
         layout = "";
     }
     TRY(take_formats(&layout, r, name, error));

@@ -9,7 +9,7 @@
 
 /* --- CSV ----------------------------------------------------------------------------------- */
 
-/* Refuses a header that other characters than commas separate. */
+/* Refuses a header with separators other than commas. */
 static enum roof_status check_separator(const struct roof_csv *csv, struct roof_error *error)
 {
     const char *const other = csv->count == 1 ? strpbrk(csv->cell[0], ";\t|") : NULL;
@@ -69,7 +69,8 @@ static enum roof_status next_row(struct roof_records *r, bool *more, struct roof
 
 /* --- NDJSON -------------------------------------------------------------------------------- */
 
-/* Decodes a string with escapes, of length bytes with its quotes; `decoded` has room for it. */
+/* Decodes a string with escapes, of `length` bytes including its quotes; `decoded` has enough
+ * space. */
 static enum roof_status decode(const char **out, struct roof_records_private *p, const char *string,
                                size_t length, struct roof_error *error)
 {
@@ -89,8 +90,8 @@ static bool is_nested(const char *value)
     return *value == '{' || *value == '[';
 }
 
-/* Finds the column of a key, and adds it when it is new; ROOF_NO_COLUMN when its value is nested
- * and no input. The member at the same place of the record before likely has the same. */
+/* Finds the column of a key, and adds a new one; ROOF_NO_COLUMN if the value is nested and not an
+ * input. The same member of the previous record likely has the same column. */
 static enum roof_status member_column(size_t *out, struct roof_records *r, size_t member,
                                       char *line, struct roof_error *error)
 {
@@ -108,7 +109,7 @@ static enum roof_status member_column(size_t *out, struct roof_records *r, size_
         TRY(decode(&key, p, raw - 1, length + 2, error));
         length = strlen(key);
     } else {
-        raw[length] = '\0'; /* the quote */
+        raw[length] = '\0'; /* replaces the quote */
     }
     *out = roof_column_find(r, key, length);
     if (*out == ROOF_NO_COLUMN && is_nested(line + p->member[member].value)) {
@@ -166,7 +167,7 @@ static enum roof_status read_member(struct roof_records *r, size_t i, char *line
     return ROOF_OK;
 }
 
-/* Reads the cells of a record; those of keys that it does not have are empty. */
+/* Reads the cells of a record; those of missing keys are empty. */
 static enum roof_status read_members(struct roof_records *r, char *line, size_t count,
                                      struct roof_error *error)
 {
@@ -206,7 +207,7 @@ static enum roof_status next_object(struct roof_records *r, bool *more, struct r
     }
     TRY(roof_json_members(p->member, &count, ROOF_RECORD_COLUMNS_MAX, line, length, p->csv.name,
                           p->csv.line, error));
-    /* Cells point into it, so it may not grow while they are read. */
+    /* Cells point into it, so it must not grow while they are read. */
     roof_text_clear(&p->decoded);
     if (roof_text_room(&p->decoded, length) == NULL) {
         return roof_no_memory(error);
@@ -221,7 +222,8 @@ void roof_records_refuse(struct roof_records *records, const struct roof_error *
     const struct roof_records_options *const options = &records->private_data->options;
     struct roof_error placed = *why;
     records->bad++;
-    if (strcmp(why->source, records->name) != 0) { /* none, or that of a file the record names */
+    if (strcmp(why->source, records->name) !=
+        0) { /* there is none, or it is that of a file in the record */
         (void)roof_error_move(&placed, ROOF_INVALID, records->name, records->line, 0);
     }
     options->bad(options->context, &placed);
@@ -267,7 +269,7 @@ static enum roof_status refuse_array(struct roof_records_private *p, struct roof
     char *line = NULL;
     size_t length = 0;
     bool more = false;
-    (void)roof_csv_line(&p->csv, &line, &length, &more, NULL); /* its number */
+    (void)roof_csv_line(&p->csv, &line, &length, &more, NULL); /* its line number */
     return roof_error_at(
         error, ROOF_INVALID, p->csv.name, p->csv.line, 0,
         "the file is a JSON array, but must have one object per line (jq -c '.[]' converts it)");

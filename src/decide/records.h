@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-/**
- * Records of a file: rows of CSV or lines of NDJSON, each of which asks for one prediction.
- * docs/formats.md ("Records") has the columns. A record is bad or good by itself: bad ones are told
- * and counted, and the next is read. Memory does not grow with the number of records.
- */
+/** Records of a file: rows of CSV or lines of NDJSON, each of which is a question for one
+ * prediction. docs/formats.md ("Records") has the columns. Bad records are reported and counted,
+ * and reading continues. Memory does not grow with the number of records. */
 #ifndef ROOF_DECIDE_RECORDS_H
 #define ROOF_DECIDE_RECORDS_H
 
@@ -16,107 +14,101 @@
 #include "decide/named.h"
 #include "predict/model_prediction.h"
 
-/** So many bad records are told of; all are counted. */
+/** The most bad records that are reported; all are counted. */
 #define ROOF_RECORDS_BAD_SHOWN 20
 
-/** Most columns of a file; of NDJSON, most different keys. */
+/** The most columns in a file; in NDJSON, the most different keys. */
 #define ROOF_RECORD_COLUMNS_MAX 256
 
-/** Says what the records may ask for. */
+/** The subjects that records may have. */
 enum roof_records_kind {
     ROOF_RECORDS_OPERATORS,
     ROOF_RECORDS_MODELS,
-    ROOF_RECORDS_BOTH /**< those with operator `model` ask for models */
+    ROOF_RECORDS_BOTH /**< those with operator `model` are about models */
 };
 
-/** The measured values that a record may have; a model has any of them, an operator the first. */
+/** The measured values of a record. A model may have any of them, an operator only the first. */
 enum roof_metric {
-    ROOF_METRIC_TIME, /**< measured_us, of a step or a whole request */
+    ROOF_METRIC_TIME, /**< measured_us, for a step or a whole request */
     ROOF_METRIC_TTFT,
     ROOF_METRIC_TPOT,
     ROOF_METRIC_E2E,
-    ROOF_METRIC_RATE, /**< tokens_per_s, kept as the seconds of a token */
+    ROOF_METRIC_RATE, /**< tokens_per_s, stored as seconds per token */
     ROOF_METRIC_COUNT
 };
 
-/** The inputs for all that a record leaves out, and the calls that reading makes. */
+/** The defaults for inputs that a record leaves out, and the callbacks of reading. */
 struct roof_records_options {
-    /** Borrowed while the records are open, like all here; its `formats_said` are looked up for the
-     * model of each record. */
+    /** Borrowed while the records are open, like all pointers here; its `formats_said` are looked
+     * up for the model of each record. */
     const struct roof_scenario *base;
     enum roof_records_kind kind;
     enum roof_operator op; /**< ROOF_OPERATOR_COUNT: each record names its own */
     const char *hardware;
     const char *model; /**< NULL: each record names its own */
-    bool measured;     /**< a record without a measured value is bad */
-    void *context;     /**< of the calls */
-    /** Loads a model by its name, in the layout of its checkpoint (empty: none); *out is
-     * borrowed. Every failure except ROOF_MEMORY is a fault of the record. */
+    bool measured;     /**< a record without measured values is bad */
+    void *context;     /**< context of the callbacks */
+    /** Loads a model by its name, in the layout of its checkpoint (empty: none); *out is borrowed.
+     * Every failure except ROOF_MEMORY is an error of the record. */
     enum roof_status (*load_model)(void *context, const struct roof_model **out, const char *name,
                                    const char *layout, struct roof_error *error);
-    /** Finds what a name of formats that is no precision stands for with a model; *out is borrowed
-     * until the next call. NULL: records have precisions alone. */
+    /** Finds the meaning of a name of formats for a model, if it is not a precision; *out is
+     * borrowed until the next call. NULL: records only have precisions. */
     enum roof_status (*formats)(void *context, const struct roof_named **out, const char *name,
                                 const char *model, struct roof_error *error);
-    /** Is told of a record that is not what it should be, with its place; the record is counted
-     * and left out. */
+    /** Receives the error of a bad record, with its place; the record is counted and skipped. */
     void (*bad)(void *context, const struct roof_error *error);
-    /** Is told when more of the file is read, which may take long, and when that has ended. Results
-     * of the records so far may be sent on meanwhile. May be NULL. */
+    /** Called before and after more of the file is read, which may take long. Results so far may be
+     * sent meanwhile. May be NULL. */
     void (*wait)(void *context, bool begins);
 };
 
-/** An open file, and the record that was read last. Only read its fields. */
+/** An open file, and its current record. The fields are read-only. */
 struct roof_records {
     const char *name;          /**< of the input, for messages */
-    int line;                  /**< of the record, at first of the header */
-    bool json;                 /**< NDJSON; its columns may become more */
-    uint64_t count;            /**< records so far, bad ones included */
-    uint64_t bad;              /**< of these */
-    const char *const *column; /**< names */
-    const char *const *cell;   /**< texts of the record; until the next one is read */
+    int line;                  /**< of the record; before the first one, of the header */
+    bool json;                 /**< NDJSON, whose columns may increase */
+    uint64_t count;            /**< records so far, including bad ones */
+    uint64_t bad;              /**< bad ones among them */
+    const char *const *column; /**< names of the columns */
+    const char *const *cell;   /**< texts of the record, valid until the next one is read */
     size_t columns;
-    const struct roof_carried *carried; /**< columns that are no input and not predicted */
+    const struct roof_carried *carried; /**< columns that are neither inputs nor predictions */
     size_t carried_count;
-    uint64_t dimensions;                  /**< among the columns; bits (1 << dimension) */
-    const char *hardware;                 /**< the device of the record */
-    double measured_s[ROOF_METRIC_COUNT]; /**< with roof_records_predict; NAN: none */
-    /** The prediction of a record of a model (roof_records_predict); NULL for an operator. */
+    uint64_t dimensions;  /**< dimensions among the columns; bits (1 << dimension) */
+    const char *hardware; /**< the device of the record */
+    double measured_s[ROOF_METRIC_COUNT]; /**< set by roof_records_predict; NAN: none */
+    /** The prediction for a model record (roof_records_predict); NULL for an operator. */
     const struct roof_model_prediction *model_prediction;
     struct roof_records_private *private_data;
 };
 
-/**
- * Opens a file, FIFO or device, or for "-" standard input, and reads what says its columns: a CSV
- * header, or up to the first good record of NDJSON, which is what begins with '{'. Names of inputs
- * may have another case, and - for _. ROOF_INVALID for an input that stands twice, and for a JSON
- * array. An empty file has no columns. Release with roof_records_close, also
- * after a failure.
- */
+/** Opens a file, FIFO or device, or for "-" standard input, and reads up to its columns: a CSV
+ * header, or the first good record of NDJSON, which begins with '{'. Names of inputs may have
+ * another case, and - for _. ROOF_INVALID for a repeated input, and for a JSON array. An empty
+ * file has no columns. Release with roof_records_close, even after a failure. */
 enum roof_status roof_records_open(struct roof_records *out, const char *path,
                                    const struct roof_records_options *options,
                                    struct roof_error *error);
-/** Tells if there is a column of that name, or one that comes to the same input. */
+/** Tells whether there is a column with a name, or for the same input. */
 bool roof_records_has(const struct roof_records *records, const char *column);
 /** Returns the name of the column of a metric, "ttft_ms". */
 const char *roof_metric_key(enum roof_metric metric);
-/** Tells if there is a column of a metric. */
+/** Tells whether there is a column for a metric. */
 bool roof_records_measure(const struct roof_records *records, enum roof_metric metric);
-/** Reads the next record that can be told apart into cells; *more is false at the end. */
+/** Reads the next record that can be split into cells; *more is false at the end. */
 enum roof_status roof_records_next(struct roof_records *records, bool *more,
                                    struct roof_error *error);
-/**
- * Predicts the record on a device, with what it achieved in a measured time; *out lies in records
- * until the next call, and in its model_prediction for a model. Every failure except ROOF_MEMORY is
- * a fault of the record, which roof_records_refuse then counts.
- */
+/** Predicts the record on a device, with the achieved rates if it has a measured time; *out is in
+ * `records` until the next call, and in its model_prediction for a model. Every failure except
+ * ROOF_MEMORY is an error of the record, which the caller passes to roof_records_refuse. */
 enum roof_status roof_records_predict(const struct roof_prediction **out,
                                       struct roof_records *records,
                                       const struct roof_hardware *hardware,
                                       struct roof_error *error);
-/** Counts the record as a bad one and tells so, with its place unless the error has one. */
+/** Counts the record as bad and reports it, with its place unless the error has one. */
 void roof_records_refuse(struct roof_records *records, const struct roof_error *why);
-/** Returns the column that a carried one may be meant for; NULL when no name is like its own. */
+/** Returns the likely intended name of a carried column; NULL if no name is similar. */
 const char *roof_records_meant(const struct roof_records *records, const char *carried);
 void roof_records_close(struct roof_records *records);
 

@@ -14,10 +14,10 @@
 
 /* --- operators and models ------------------------------------------------------------------ */
 
-/* Names longer than this are none of ours. */
+/* The size of a buffer for names; longer ones are unknown. */
 #define NAME_SIZE 4100
 
-/* Refuses a name that is neither an operator's nor a model's. */
+/* Refuses a name that belongs neither to an operator nor to a model. */
 static enum roof_status unknown_workload(const char *name, const char *const *folders,
                                          struct roof_error *error)
 {
@@ -42,7 +42,7 @@ static enum roof_status unknown_workload(const char *name, const char *const *fo
     return status;
 }
 
-/* Makes a model of what is asked as an operator and is none. */
+/* Changes the subject from an operator to a model if it is not an operator. */
 static enum roof_status resolve_workload(struct roof_question *question, struct roof_loans *loans,
                                          struct roof_error *error)
 {
@@ -70,7 +70,7 @@ static enum roof_status resolve_workload(struct roof_question *question, struct 
 
 /* --- formats ------------------------------------------------------------------------------- */
 
-/* Gives an input of a question a value, unless it has one. */
+/* Sets an input of a question, unless it has a value. */
 static void give(struct roof_question *question, size_t input, const char *value)
 {
     if (!roof_asked(question, input)) {
@@ -95,7 +95,7 @@ static bool is_list(const char *text)
     return count == 2;
 }
 
-/* Tells if the precision is looked up for each model or each item of a list, by who reads those. */
+/* Tells whether the readers of models or lists look the precision up, item by item. */
 static bool is_looked_up_later(const struct roof_question *question)
 {
     const bool records = roof_asked(question, ROOF_INPUT_FROM) || question->files > 0;
@@ -104,7 +104,7 @@ static bool is_looked_up_later(const struct roof_question *question)
                                          is_list(question->value[ROOF_INPUT_PRECISION_BOTH]));
 }
 
-/* Gives a question about a model the formats that its precision names. */
+/* Sets the formats of a question about a model by the name in its precision. */
 static enum roof_status resolve_formats(struct roof_question *question, struct roof_error *note,
                                         struct roof_loans *loans, struct roof_error *error)
 {
@@ -128,7 +128,7 @@ static enum roof_status resolve_formats(struct roof_question *question, struct r
     return ROOF_OK;
 }
 
-/* Refuses a layout in place of a format, also one of the user's own. */
+/* Refuses a layout in place of a format, including the user's own. */
 static enum roof_status check_formats(const struct roof_question *question,
                                       const struct roof_loans *loans, struct roof_error *error)
 {

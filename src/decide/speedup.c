@@ -17,15 +17,13 @@ const char *roof_cause_name(enum roof_cause cause)
     return names[cause];
 }
 
-/* A set of causes, those that have changed, is a number with a bit for each. */
+/* The bit of a cause in a set of changed causes. */
 #define BIT(cause) (1U << ROOF_CAUSE_##cause)
 enum { SETS = 1 << ROOF_CAUSE_COUNT };
 
-/*
- * Gives each cause its mean saving over all orders of n changes. A set S of causes comes before
- * another cause in |S|! (n - |S| - 1)! of the n! orders. time[S] is the time once S has changed. A
- * cause that never matters gets nothing, however it is ordered.
- */
+/* Sets the saving of each cause to its mean over all orders of n changes. A set S of causes
+ * precedes another cause in |S|! (n - |S| - 1)! of the n! orders. time[S] is the time after the
+ * changes in S. A cause that never matters gets nothing in any order. */
 static void share_out(struct roof_gain *out, const double time[SETS])
 {
     static const double factorial[] = {1, 1, 2, 6, 24, 120};
@@ -51,31 +49,31 @@ static void share_out(struct roof_gain *out, const double time[SETS])
 struct sides {
     const struct roof_prediction *from;
     const struct roof_prediction *to;
-    const struct roof_node *from_node; /* NULL: they are operators of no model */
+    const struct roof_node *from_node; /* NULL: the operators do not belong to a model */
     const struct roof_node *to_node;
 };
 
-/* Computes the roofline bound for each set of its times that have changed. */
+/* Computes the roofline bound for each set of changed times. */
 static void bound_times(double time[SETS], const struct roof_part *from, const struct roof_part *to)
 {
     for (unsigned set = 0; set < SETS; set++) {
         const struct roof_part *const compute = set & BIT(COMPUTE) ? to : from;
-        /* A power cap slows computing down. */
+        /* A power cap slows compute. */
         const double of[] = {(set & BIT(MEMORY) ? to : from)->memory_time_s,
                              compute->bottleneck == ROOF_BOTTLENECK_POWER ? compute->time_s
                                                                           : compute->compute_time_s,
                              (set & BIT(NETWORK) ? to : from)->network_time_s};
-        time[set] = fmax(of[0], fmax(of[1], of[2])); /* fmax leaves out what is unknown */
+        time[set] = fmax(of[0], fmax(of[1], of[2])); /* fmax ignores unknown times */
     }
 }
 
-/* Returns how much faster something must be to take another time; 1: it needs no change. */
+/* Returns the speedup from one time to another; 1: there is no change. */
 static double factor(double time, double wanted)
 {
     return time > 0 && wanted > 0 ? time / wanted : 1;
 }
 
-/* Gives a device the memory, compute or network time that a part takes on the other side. */
+/* Gives a device the memory, compute or network time of a part on the other side. */
 static void change(struct roof_hardware *device, const struct roof_part *own,
                    const struct roof_part *other, unsigned causes)
 {
@@ -101,8 +99,8 @@ static void change(struct roof_hardware *device, const struct roof_part *own,
     }
 }
 
-/* Computes the expected time of a part for each set of causes that have changed: the kernels of one
- * side run on a device that has some of its figures changed to take the times of the other side. */
+/* Computes the expected time of a part for each set of changed causes: the kernels of one side run
+ * on a device with some figures changed to give the times of the other side. */
 static enum roof_status expected_times(double time[SETS], const struct sides *s, int part,
                                        struct roof_error *error)
 {
@@ -148,7 +146,7 @@ static void make_unknown(struct roof_gain *gain)
     }
 }
 
-/* Takes an operator apart. Its parts run one after the other, so that their shares add up. */
+/* Explains an operator. Its parts run in sequence, so that their shares add up. */
 static enum roof_status take_apart(struct roof_speedup_row *row, const struct sides *s,
                                    struct roof_error *error)
 {
@@ -206,8 +204,8 @@ static enum roof_status add_row(struct roof_speedup *out, const char *name, doub
     return ROOF_OK;
 }
 
-/* Pairs operators by name, in order: a split may group layers differently on the two sides, but not
- * change how many of a name there are. */
+/* Pairs operators by name, in order: the sides may group layers differently, but the number of
+ * operators per name must be equal. */
 static enum roof_status add_rows(struct roof_speedup *out, const struct roof_model_prediction *a,
                                  const struct roof_model_prediction *b, struct roof_error *error)
 {

@@ -19,18 +19,18 @@
 
 struct roof_stored {
     struct roof_stored *next;
-    char *key;                      /* everything that the object depends on */
-    struct roof_hardware *hardware; /* a device, */
+    char *key;                      /* identifies the object with all its settings */
+    struct roof_hardware *hardware; /* either a device */
     struct roof_model *model;       /* or a model */
-    size_t lent;                    /* answers that use it */
-    bool stays;                     /* with no answer using it */
+    size_t lent;                    /* number of answers that use it */
+    bool stays;                     /* it is kept while no answer uses it */
 };
 
 struct roof_store {
     pthread_mutex_t lock;
     struct roof_stored *first;
-    bool reused; /* an answer has given back what it borrowed, so that others may follow */
-    char *folder[FOLDERS_MAX + 2]; /* perhaps the seal, then folders; ends with NULL */
+    bool reused;                   /* an answer has returned its loans, so that others may follow */
+    char *folder[FOLDERS_MAX + 2]; /* the seal, if any, then folders; ends with NULL */
 };
 
 enum roof_status roof_store_new(struct roof_store **out, struct roof_error *error)
@@ -100,7 +100,7 @@ void roof_store_free(struct roof_store *store)
 
 /* --- loading ------------------------------------------------------------------------------- */
 
-/* Refuses figures that cannot go together, as in a file of a device. */
+/* Refuses inconsistent figures, like the reader of device files. */
 static enum roof_status check_set(const struct roof_hardware *hardware,
                                   const struct roof_device_wish *wish, struct roof_error *error)
 {
@@ -160,8 +160,8 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
     return ROOF_OK;
 }
 
-/* Tells whether a loaded device stays: a file that is named by its path may say something else next
- * time, and a document may never come again. */
+/* Tells whether a loaded device is kept: a file may change, and a document may not be used again.
+ */
 static bool stays_device(const struct roof_device_wish *wish, const struct roof_hardware *loaded)
 {
     return !wish->once && wish->kernels == 0 && wish->power_cap == NULL &&
@@ -169,8 +169,8 @@ static bool stays_device(const struct roof_device_wish *wish, const struct roof_
            !roof_registry_document(loaded->reference) && !roof_registry_path(loaded->reference);
 }
 
-/* Tells whether a loaded model stays: one of the program does, and of others a name that is no
- * path. */
+/* Tells whether a loaded model is kept: built-in ones, and others with a name that is not a path.
+ */
 static bool stays_model(const struct roof_model_wish *wish, const struct roof_model *loaded)
 {
     return !wish->once &&
@@ -189,7 +189,8 @@ static struct roof_stored *find(const struct roof_store *store, const char *key)
     return stored;
 }
 
-/* Loads what a wish asks for, without the lock: a file may be slow. One of the wishes is NULL. */
+/* Loads the object of a wish without the lock, because a file may be slow. One of the wishes is
+ * NULL. */
 static enum roof_status load(struct roof_stored **out, const struct roof_store *store,
                              const char *key, const struct roof_device_wish *device,
                              const struct roof_model_wish *model, struct roof_error *error)
@@ -217,8 +218,9 @@ static enum roof_status load(struct roof_stored **out, const struct roof_store *
 
 /* --- lending ------------------------------------------------------------------------------- */
 
-/* Lends what the store has under a key; NULL: nothing. What was loaded for the key in the meantime
- * (NULL: nothing) joins the store, unless another answer was faster: then it is given back. */
+/* Lends the object with a key; NULL: there is none. An object that was loaded meanwhile for the key
+ * (NULL: none) joins the store, unless another answer was faster; then it is returned to the
+ * caller. */
 static struct roof_stored *take(struct roof_store *store, const char *key,
                                 struct roof_stored *loaded)
 {
@@ -265,13 +267,13 @@ static enum roof_status lend(const struct roof_stored **out, struct roof_loans *
     return ROOF_OK;
 }
 
-/* Adds a text to a key, with its length, so that no two lists of texts have the same key. */
+/* Adds a text to a key, with its length, so that different lists of texts have different keys. */
 static void add_part(struct roof_text *key, const char *text)
 {
     roof_text_printf(key, "\n%zu %s", text == NULL ? 0 : strlen(text), text == NULL ? "" : text);
 }
 
-/* Tells whether an answer has given something back to a store. */
+/* Tells whether an answer has returned anything to a store. */
 static bool reused(struct roof_store *store)
 {
     (void)pthread_mutex_lock(&store->lock);
@@ -286,7 +288,7 @@ enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roo
     struct roof_device_wish wanted = *wish;
     struct roof_text key = ROOF_TEXT_INIT;
     if (wanted.kernels != 0 && reused(loans->store)) {
-        wanted.kernels = 0; /* the next question may need others */
+        wanted.kernels = 0; /* the next question may need other kernels */
     }
     roof_text_printf(&key, "%s %d %u", wish->host ? "host" : "hardware", wish->bounds_only,
                      wanted.kernels);
@@ -319,7 +321,7 @@ enum roof_status roof_loan_model(const struct roof_model **out, struct roof_loan
     return status;
 }
 
-/* Removes an object that is not lent from the store, unless it stays; the lock is held. */
+/* Removes an unused object from the store, unless it is kept; the caller holds the lock. */
 static void drop(struct roof_store *store, const struct roof_stored *stored)
 {
     if (stored->stays || stored->lent > 0) {

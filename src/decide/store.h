@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The store holds what was loaded for questions. An answer borrows devices and models from the
- * store and gives all of them back at its end; what comes from a file, or was changed by `set`,
- * leaves the store with the last answer that uses it, so a store does not grow with the questions.
- */
+/* The store holds the objects that were loaded for questions. An answer borrows devices and models
+ * from the store and returns all of them at its end. An object from a file, or one that `set`
+ * changed, leaves the store with the last answer that uses it, so a store does not grow with the
+ * questions. */
 #ifndef ROOF_DECIDE_STORE_H
 #define ROOF_DECIDE_STORE_H
 
@@ -11,10 +11,10 @@
 #include "decide/question.h"
 #include "model/model.h"
 
-/* Something that the store holds. */
+/* An object in the store. */
 struct roof_stored;
 
-/* The devices and models that one answer has borrowed. Start with the store set and the rest 0. */
+/* The devices and models that an answer has borrowed. Start with the store set and the rest 0. */
 struct roof_loans {
     struct roof_store *store;
     struct roof_loan {
@@ -23,19 +23,18 @@ struct roof_loans {
     } * first;
 };
 
-/* A device to load: its name or file, and what the question changes of it. */
+/* A device to load: its name or file, and the changes in the question. */
 struct roof_device_wish {
     const char *name;             /* NULL: the default device */
     const struct roof_texts *set; /* KEY=VALUE; NULL: none */
-    const char *power_cap;        /* W; NULL: that of the device, if any */
+    const char *power_cap;        /* W; NULL: the cap of the device, if any */
     const char *calibration;      /* a file; NULL: the device's own */
-    bool bounds_only;             /* no expected time is asked for: no calibration is loaded */
-    unsigned kernels;             /* those that the question needs, a bit for each; 0: all */
-    bool once;                    /* the store need not keep it: a list passes all devices */
-    bool host;                    /* it is a host: its memory alone counts, and without a name
-                                     nothing else is known */
+    bool bounds_only; /* no expected times are needed, so that no calibration is loaded */
+    unsigned kernels; /* the kernels that the question needs, a bit each; 0: all */
+    bool once;        /* the store need not keep it, because a list goes through all devices */
+    bool host; /* it is a host: only its memory counts, and without a name nothing else is known */
 };
-/* Lends a device with its calibration; the loans return it. */
+/* Lends a device with its calibration until the loans are returned. */
 enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roof_loans *loans,
                                     const struct roof_device_wish *wish, struct roof_error *error);
 
@@ -43,21 +42,20 @@ enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roo
 struct roof_model_wish {
     const char *name;    /* a name or file */
     const char *layout;  /* NULL: none */
-    bool forget_formats; /* the question names other formats of the weights than its file */
+    bool forget_formats; /* the question has other formats of the weights than the file */
     bool once;           /* the store need not keep it */
 };
-/* Lends a model; the loans return it. */
+/* Lends a model until the loans are returned. */
 enum roof_status roof_loan_model(const struct roof_model **out, struct roof_loans *loans,
                                  const struct roof_model_wish *wish, struct roof_error *error);
 
-/* Seals a store, after its folders were added: names that come from then on mean no files. It is
- * called once. */
+/* Seals a store after its folders were added: later names do not mean files. It is called once. */
 enum roof_status roof_store_seal(struct roof_store *store, struct roof_error *error);
 
-/* Returns the folders to search, as the loaders of the registry take them: NULL ends them. */
+/* Returns the folders to search, for the loaders of the registry; NULL ends them. */
 const char *const *roof_store_folders(const struct roof_store *store);
 
-/* Gives everything back. */
+/* Returns all loans. */
 void roof_loans_return(struct roof_loans *loans);
 
 #endif

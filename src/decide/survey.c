@@ -6,28 +6,29 @@
 
 #include "base/base.h"
 
-/* A prediction that the survey owns. */
+/* A prediction that belongs to the survey. */
 struct holder {
     struct holder *next;
     struct roof_model_prediction model_prediction;
 };
 
-/* A survey owns these beside its formulas. */
+/* The objects that belong to a survey, beside its formulas. */
 struct owned {
     struct holder *first;
-    struct roof_model *reformed; /* the model without the formats of a file or layout */
-    struct roof_hardware raised[ROOF_RAISED_COUNT]; /* the device with more of something */
+    struct roof_model *reformed; /* the model without the formats of its file or layout */
+    struct roof_hardware raised[ROOF_RAISED_COUNT]; /* the device with one figure raised */
 };
 
-/* A survey that is being made. */
+/* The state while a survey is made. */
 struct builder {
     struct roof_survey *survey;
     struct owned *owned;
     const struct roof_model *model;
     const struct roof_hardware *hardware;
     struct roof_accuracy accuracy;
-    bool levers;                               /* only bases and changes are wanted */
-    const struct roof_model_prediction *tried; /* the change last tried; NULL: it is not possible */
+    bool levers; /* only bases and changes are needed */
+    const struct roof_model_prediction
+        *tried; /* the last change that was tried; NULL: it is not possible */
     struct roof_error *error;
 };
 
@@ -90,7 +91,7 @@ static void share_part(double cause[ROOF_SURVEY_CAUSE_COUNT], const struct roof_
     }
 }
 
-/* Sums the shares of a phase; a request has no operators, and so no shares. */
+/* Sums the shares of a phase; a request has no operators, and thus no shares. */
 static struct roof_survey_shares shares_of(const struct roof_model_prediction *r)
 {
     struct roof_survey_shares out = {0};
@@ -113,7 +114,7 @@ static struct roof_survey_shares shares_of(const struct roof_model_prediction *r
 /* --- points -------------------------------------------------------------------------------- */
 
 #define BATCH_LAST 4096     /* batches are doubled up to this */
-#define BATCH_UNBOUNDED 128 /* ... or up to this, if none fits or the memory is unknown */
+#define BATCH_UNBOUNDED 128 /* the last batch if none fits or the memory is unknown */
 #define CONTEXT_FIRST 1024
 #define CONTEXT_LAST 131072
 
@@ -122,7 +123,7 @@ static int64_t *size_of(struct roof_scenario *s)
     return s->phase == ROOF_PHASE_PREFILL ? &s->context : &s->common.shape.batch;
 }
 
-/* Adds a point, unless its size is not possible. */
+/* Adds a point, unless its size is impossible. */
 static enum roof_status add_point(struct builder *b, struct roof_survey_phase *phase, int64_t size,
                                   bool scaling, bool detail)
 {
@@ -190,7 +191,7 @@ static enum roof_status prefill_points(struct builder *b, struct roof_survey_pha
 
 /* --- changes ------------------------------------------------------------------------------- */
 
-/* Returns the gain in tokens per second of all sequences, as if memory had no end. */
+/* Returns the gain in tokens per second of all sequences, with unlimited memory. */
 static double gain(double batch, double time_s, double base_batch, double base_s)
 {
     return batch / time_s / (base_batch / base_s);
@@ -203,7 +204,7 @@ static void add_change(struct roof_survey_phase *phase, const struct roof_survey
     }
 }
 
-/* Predicts a change, which may turn out not to be possible. */
+/* Predicts a change, which may be impossible. */
 static enum roof_status try_change(struct builder *b, struct roof_survey_phase *phase,
                                    struct roof_survey_change change, const struct roof_model *model,
                                    const struct roof_scenario *s)
@@ -230,7 +231,7 @@ static enum roof_status try_change(struct builder *b, struct roof_survey_phase *
     return ROOF_OK;
 }
 
-/* Returns the model without the formats that a file or a layout gives it. */
+/* Returns the model without the formats of its file or layout. */
 static const struct roof_model *reformed(struct builder *b)
 {
     if (b->owned->reformed == NULL) {
@@ -242,7 +243,8 @@ static const struct roof_model *reformed(struct builder *b)
     return b->owned->reformed;
 }
 
-/* Tries narrower weights that the device multiplies, or only stores; the other formats stay. */
+/* Tries narrower weights for which the device has a unit, or that it only stores; other formats are
+ * unchanged. */
 static enum roof_status change_formats(struct builder *b, struct roof_survey_phase *phase)
 {
     const struct roof_formats *const now = &phase->base->scenario.common.formats;
@@ -265,7 +267,7 @@ static enum roof_status change_formats(struct builder *b, struct roof_survey_pha
         TRY(try_change(b, phase, change, model, &s));
         if (b->tried != NULL &&
             !(b->tried->weights_memory_bytes < phase->base->weights_memory_bytes)) {
-            phase->changes--; /* the weights did not become narrower */
+            phase->changes--; /* the weights are not narrower */
         }
     }
     return ROOF_OK;
@@ -284,7 +286,7 @@ static enum roof_status change_kv(struct builder *b, struct roof_survey_phase *p
                       b->model, &s);
 }
 
-/* Returns the number of the product that takes the most time; without products that is count. */
+/* Returns the index of the slowest product; `count` if there is none. */
 static size_t largest_product(const struct roof_model_prediction *r)
 {
     size_t found = r->count;
@@ -326,7 +328,7 @@ static enum roof_status change_batch(struct builder *b, struct roof_survey_phase
 
 #define TP_MAX 16
 
-/* Tries twice as many devices, and so on until the model fits. */
+/* Tries twice as many devices, repeatedly until the model fits. */
 static enum roof_status change_tp(struct builder *b, struct roof_survey_phase *phase)
 {
     struct roof_scenario s = phase->scenario;
@@ -340,7 +342,7 @@ static enum roof_status change_tp(struct builder *b, struct roof_survey_phase *p
     return ROOF_OK;
 }
 
-/* Tries each flag of the scenario the other way. */
+/* Tries the opposite of each flag in the scenario. */
 static enum roof_status change_flags(struct builder *b, struct roof_survey_phase *phase)
 {
     struct roof_scenario s = phase->scenario;
@@ -368,7 +370,7 @@ static enum roof_status change_flags(struct builder *b, struct roof_survey_phase
     return ROOF_OK;
 }
 
-/* Tries a host that lets the device wait less. */
+/* Tries a host for which the device waits less. */
 static enum roof_status change_host(struct builder *b, struct roof_survey_phase *phase)
 {
     struct roof_scenario s = phase->scenario;
@@ -386,7 +388,7 @@ static enum roof_status change_host(struct builder *b, struct roof_survey_phase 
     return ROOF_OK;
 }
 
-/* Tries devices that have twice as much of something. */
+/* Tries devices with one figure doubled. */
 static enum roof_status change_device(struct builder *b, struct roof_survey_phase *phase)
 {
     static const enum roof_survey_change_kind kinds[ROOF_RAISED_COUNT] = {
@@ -426,8 +428,9 @@ size_t roof_survey_worst(double *lost_s, const struct roof_model_prediction *mod
 
 #define KERNELS 3
 
-/* Adds the pass without the loss of each operator that loses the most time above its bound. Stages
- * and drafts do not run one after the other, so that passes with those have no such change. */
+/* Adds a change for each of the operators that lose the most time above their bounds: the pass
+ * without that loss. Passes with pipeline stages or drafts have none, because those do not run in
+ * sequence. */
 static void change_kernels(struct roof_survey_phase *phase)
 {
     const struct roof_model_prediction *const base = phase->base;
@@ -454,7 +457,7 @@ static void change_kernels(struct roof_survey_phase *phase)
     }
 }
 
-/* Returns what ranks a change; one that is not possible comes last. */
+/* Returns the ranking value of a change; impossible ones come last. */
 static double rank_of(const struct roof_survey_change *change)
 {
     return change->refused.status != ROOF_OK ? -1
@@ -492,7 +495,7 @@ static enum roof_status survey_changes(struct builder *b, struct roof_survey_pha
 
 /* --- formulas ------------------------------------------------------------------------------ */
 
-/* Finds the instance of an operator that takes the most time in a phase; NULL: there is none. */
+/* Finds the slowest instance of an operator in a phase; NULL: there is none. */
 static const struct roof_node_prediction *find_node(const struct roof_model_prediction *r,
                                                     enum roof_operator op)
 {
@@ -516,7 +519,7 @@ static enum roof_status survey_formulas(struct builder *b)
         if (node == NULL) {
             continue;
         }
-        if (op == ROOF_OPERATOR_GEMM) { /* every model has one, since its head is one */
+        if (op == ROOF_OPERATOR_GEMM) { /* every model has a product, such as its output head */
             survey->example = survey->formulas;
         }
         struct roof_survey_formula *const formula = &survey->formula[survey->formulas];

@@ -52,7 +52,8 @@ void roof_sweep_shard(uint64_t *first, uint64_t *points, uint64_t count, uint64_
                       uint64_t shards)
 {
     const uint64_t each = count / shards;
-    const uint64_t more = count % shards; /* shards that have one point more: the first ones */
+    const uint64_t more =
+        count % shards; /* number of shards with one more point, which come first */
     const uint64_t before = index - 1;
     *first = before * each + (before < more ? before : more);
     *points = each + (before < more ? 1 : 0);
@@ -63,12 +64,12 @@ struct cursor {
     int64_t at[ROOF_SWEEP_AXES_MAX];
     size_t hardware;
     size_t model;
-    size_t variant; /* of the model; 0 where precisions name no other formats */
+    size_t variant; /* of the model; 0 if precisions are not names of formats */
     struct roof_scenario asked;
-    bool resolved; /* the point before was resolved, and this one differs in its sizes alone */
+    bool resolved; /* the previous point was resolved, and this one only differs in its sizes */
 };
 
-/* Tells if the values of an axis are numbers of variants, which depend on the model. */
+/* Tells whether the values of an axis are indices of variants, which depend on the model. */
 static bool is_named(const struct roof_sweep *sweep, const struct roof_axis *axis)
 {
     return sweep->variant != NULL && axis->input == roof_input(ROOF_INPUT_PRECISION_BOTH);
@@ -109,7 +110,7 @@ static void seek(struct cursor *cursor, const struct roof_sweep *sweep, uint64_t
     cursor->hardware = (size_t)(point / models);
 }
 
-/* Tells if a step along an axis leaves the formats as they are, as along sizes of the operator. */
+/* Tells whether a step along an axis keeps the formats, as for sizes of the operator. */
 static bool keeps_formats(const struct roof_sweep *sweep, const struct roof_axis *axis)
 {
     const struct roof_input *const input = axis->input;
@@ -119,7 +120,7 @@ static bool keeps_formats(const struct roof_sweep *sweep, const struct roof_axis
                               (enum roof_dimension)(input - roof_dimensions)));
 }
 
-/* Steps to the next point: the last axis first; a full one starts again and carries to the one
+/* Steps to the next point: the last axis first; at its end it restarts and carries over to the one
  * before. */
 static void advance(struct cursor *cursor, const struct roof_sweep *sweep)
 {
@@ -141,7 +142,7 @@ static void advance(struct cursor *cursor, const struct roof_sweep *sweep)
     }
 }
 
-/* Gives what is asked the formats of the point's variant, and returns the model in them. */
+/* Sets the formats of the point's variant, and returns the model in them. */
 static const struct roof_model *take_variant(struct cursor *cursor, const struct roof_sweep *sweep)
 {
     const struct roof_variant *const v =
@@ -155,7 +156,7 @@ static const struct roof_model *take_variant(struct cursor *cursor, const struct
     return v->model;
 }
 
-/* Predicts the point, a model's into *of_model. */
+/* Predicts the point; for a model also *of_model. */
 static enum roof_status predict_point(struct roof_prediction *prediction,
                                       struct roof_model_prediction *of_model, struct cursor *cursor,
                                       const struct roof_sweep *sweep, struct roof_error *error)
@@ -175,7 +176,7 @@ static enum roof_status predict_point(struct roof_prediction *prediction,
     return status;
 }
 
-/* Names the point that was refused. */
+/* Names the refused point. */
 static enum roof_status name_point(const struct cursor *cursor, const struct roof_sweep *sweep,
                                    enum roof_status status, struct roof_error *error)
 {
@@ -206,8 +207,7 @@ static enum roof_status name_point(const struct cursor *cursor, const struct roo
     return status;
 }
 
-/* Predicts the points; of_model, which is the same for all points of models, is NULL for operators.
- */
+/* Predicts the points; of_model, which is reused for all points, is NULL for operators. */
 static enum roof_status run(const struct roof_sweep *sweep, struct cursor *cursor, uint64_t count,
                             struct roof_model_prediction *of_model, roof_sweep_callback callback,
                             void *context, struct roof_error *error)

@@ -38,8 +38,8 @@ static const struct roof_synonym synonyms[] = {
 
 _Static_assert(COUNT(synonyms) <= ROOF_SYNONYMS_MAX, "callers have room for all of them");
 
-/* Words that are not taken, as they may mean several things, and what they most likely mean. The
- * first row whose option the command takes counts. */
+/* Ambiguous words, which are refused, and their most likely meaning. The first row whose option the
+ * command accepts counts. */
 static const struct {
     const char *word;
     size_t input;
@@ -128,7 +128,7 @@ enum roof_status roof_synonym_value(struct roof_text *out, const struct roof_syn
         *dash = '_';
     }
     TRY(roof_parse_number(&fraction, value, name, 0, 1, error));
-    /* 1 - 0.9 is not the double 0.1; twelve digits are more than anybody gives. */
+    /* 1 - 0.9 differs from the double 0.1; twelve digits suffice for any input. */
     roof_text_number(out, round((1 - fraction) * 1e12) / 1e12);
     return out->failed ? roof_no_memory(error) : ROOF_OK;
 }
