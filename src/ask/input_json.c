@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* An input that is being read, and its taker. */
+/* The current input, and the function that takes its text. */
 struct reading {
     const struct roof_json *json;
     size_t input;
@@ -28,7 +28,7 @@ static void put_span(struct roof_text *out, const struct roof_json *json,
     roof_text_add(out, span, length);
 }
 
-/* Writes the text that an option would have for a string, number or document. */
+/* Writes the text of an option for a string, number or document. */
 static enum roof_status put_scalar(struct roof_text *out, const struct reading *r,
                                    const roof_json_value *node)
 {
@@ -40,7 +40,7 @@ static enum roof_status put_scalar(struct roof_text *out, const struct reading *
     }
     if (roof_json_number(&number, node)) {
         roof_text_number(out, number);
-        roof_text_put(out, r->input == ROOF_INPUT_MEASURED ? "us" : ""); /* as its key says */
+        roof_text_put(out, r->input == ROOF_INPUT_MEASURED ? "us" : ""); /* the unit of the key */
         return ROOF_OK;
     }
     if (roof_input_is_document(r->input) && roof_json_is_object(node)) {
@@ -53,7 +53,7 @@ static enum roof_status put_scalar(struct roof_text *out, const struct reading *
                            roof_input_is_document(r->input) ? ", or an object" : "");
 }
 
-/* Hands a text to the taker, unless its building failed, and frees it. */
+/* Passes a text to the taker, unless it could not be built, and frees it. */
 static enum roof_status hand_over(const struct reading *r, struct roof_text *text,
                                   enum roof_status built)
 {
@@ -68,7 +68,7 @@ static enum roof_status hand_over(const struct reading *r, struct roof_text *tex
     return status;
 }
 
-/* Reads an input that may be given several times: an array of its values, or {"KEY": VALUE}. */
+/* Reads a repeatable input: an array of its values, or {"KEY": VALUE}. */
 static enum roof_status read_many(const struct reading *r, const roof_json_value *node)
 {
     for (const roof_json_value *m = roof_json_first(node); m != NULL; m = roof_json_next(m)) {
@@ -82,7 +82,7 @@ static enum roof_status read_many(const struct reading *r, const roof_json_value
     return ROOF_OK;
 }
 
-/* Writes the text that an option would have for a value or for a list of values. */
+/* Writes the text of an option for a value or a list of values. */
 static enum roof_status put_value(struct roof_text *out, const struct reading *r,
                                   const roof_json_value *node)
 {
@@ -132,7 +132,7 @@ enum roof_status roof_input_from_json(const struct roof_json *json, size_t input
 
 /* --- a whole question ---------------------------------------------------------------------- */
 
-/* The keys that stand beside those of the input table: what the question is about. */
+/* The keys outside the input table, which name the subject of the question. */
 static const char *const subjects[] = {"operator", "model", "list", "id"};
 
 static bool is_subject(const char *key)
@@ -155,7 +155,7 @@ static size_t find_input(const char *key, enum roof_command command)
     return id;
 }
 
-/* The most keys of an object that its reader takes itself. */
+/* The most keys of an object that the caller reads itself. */
 #define OWN_MAX 8
 
 static bool is_own(const char *const *own, const char *key)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `list`: what the library knows. */
+/* Answers `list`: the contents of the library's tables. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,22 +12,23 @@
 
 /* The question. */
 struct list_input {
-    size_t number;                /* of the list */
+    size_t number;                /* number of the list */
     const char *id;               /* NULL: all entries */
-    const struct roof_texts *set; /* changes of devices */
+    const struct roof_texts *set; /* changes of a device */
     struct roof_kept_columns kept;
 };
 
-/* Everything one list needs. */
+/* The state of one list. */
 struct list {
     struct roof_asking *asking;
     struct list_input in;
     struct roof_table table;
     struct roof_text *text;
-    struct roof_text sparse; /* devices whose printed nvfp4 peak is that with 2:4 sparsity */
+    struct roof_text sparse; /* devices whose printed nvfp4 peak requires 2:4 sparsity */
 };
 
-/* One entry is shown in full to people and as JSON; in the other formats it is a row. */
+/* Tells whether the answer is a full report: a single entry, for people and as JSON. Otherwise it
+ * has rows. */
 static bool in_full(const struct list *list)
 {
     return list->in.id != NULL && list->asking->form.document;
@@ -38,7 +39,7 @@ static const char *const *folders(const struct list *list)
     return roof_store_folders(list->asking->loans.store);
 }
 
-/* Tells whether the nvfp4 peak of a device is what its product reaches with 2:4 sparsity alone. */
+/* Tells whether the shipping product of a device reaches its nvfp4 peak only with 2:4 sparsity. */
 static bool prints_sparse(const struct roof_hardware *hardware, const struct roof_hardware *product)
 {
     const enum roof_precision format = ROOF_PRECISION_NVFP4;
@@ -69,13 +70,13 @@ static enum roof_status one_hardware(struct list *list, const char *id, struct r
 {
     struct roof_loans loans = {.store = list->asking->loans.store};
     const enum roof_status status = put_hardware(list, &loans, id, error);
-    roof_loans_return(&loans); /* at once: a list passes all devices */
+    roof_loans_return(&loans); /* at once, because a list goes through all devices */
     return status;
 }
 
-/* Lists one entry of a registry. */
+/* Lists an entry of a registry. */
 typedef enum roof_status (*lister)(struct list *list, const char *id, struct roof_error *error);
-/* Finds the ids of a registry, each ended by a NUL. */
+/* Finds the ids of a registry, each terminated by NUL. */
 typedef enum roof_status (*finder)(struct roof_text *ids, size_t *count, const char *const *folders,
                                    struct roof_error *error);
 
@@ -89,7 +90,7 @@ static enum roof_status list_ids(struct list *list, lister one, const char *id, 
     return ROOF_OK;
 }
 
-/* Lists the named entry, or all of a registry. */
+/* Lists the named entry, or all entries of a registry. */
 static enum roof_status list_registry(struct list *list, lister one, finder all,
                                       struct roof_error *error)
 {
@@ -263,7 +264,7 @@ static const struct {
              {"engines", ROOF_TABLE_ENGINES, list_engines}};
 enum { LISTS = sizeof lists / sizeof *lists };
 
-/* Writes one list. */
+/* Writes a list. */
 static enum roof_status write_list(struct list *list, struct roof_error *error)
 {
     const size_t number = list->in.number;
@@ -279,7 +280,7 @@ static enum roof_status write_list(struct list *list, struct roof_error *error)
     return ROOF_OK;
 }
 
-/* Other words for what is listed, which only lead to the right one. */
+/* Synonyms of the lists, which are only suggested in error messages. */
 static const struct {
     const char *word;
     const char *list;

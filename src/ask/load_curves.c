@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Charts of requests that arrive over time. */
+/* Draws charts of requests that arrive over time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static const char *const latency_names[ROOF_LATENCY_COUNT] = {"first token", "ea
 static const char *const limit_names[ROOF_LATENCY_COUNT] = {
     "limit of the first token", "limit of each further token", "limit of the whole request"};
 
-/* Draws the limits on the first times of a chart. */
+/* Draws the limits on the latencies in a chart. */
 static void add_limits(struct roof_curves *curves, const struct simulate_input *in, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -52,7 +52,7 @@ static void add_limits(struct roof_curves *curves, const struct simulate_input *
 
 /* --- over rates ---------------------------------------------------------------------------- */
 
-/* The rates of the chart, as parts of the greatest. */
+/* The rates of the chart, as fractions of the greatest. */
 static const double parts[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0};
 
 static enum roof_status add_rate(struct roof_curves *curves, double rate,
@@ -121,7 +121,7 @@ static enum roof_status make_times(struct roof_curves *curves, const struct simu
 
 static const double percents[] = {1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99, 99.5, 99.9};
 
-/* Adds the percentiles of a time of the requests that are measured. */
+/* Adds the percentiles of a latency over the measured requests. */
 static enum roof_status add_percentiles(struct roof_curves *curves, const struct simulate_input *in,
                                         enum roof_latency latency, struct roof_error *error)
 {
@@ -132,7 +132,7 @@ static enum roof_status add_percentiles(struct roof_curves *curves, const struct
     roof_distribution_open(&values, ROOF_DISTRIBUTION_EXACT);
     for (uint64_t i = warm; i < s->served_count && status == ROOF_OK; i++) {
         const double time = roof_served_latency(&s->served[i], latency);
-        if (s->served[i].generate > 0 && !isnan(time)) { /* it was not turned away */
+        if (s->served[i].generate > 0 && !isnan(time)) { /* it was not rejected */
             status = roof_distribution_add(&values, time, error);
         }
     }

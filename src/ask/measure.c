@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `measure`: runs kernels on this machine, and writes the device that comes of them. */
+/* Answers `measure`: runs kernels on this machine, and writes the resulting device. */
 #include <math.h>
 #include <string.h>
 
@@ -17,32 +17,32 @@
 
 #define SECONDS 60
 #define ID_MAX 64
-/* The rows are written to the folder so often, in seconds. */
+/* The interval in seconds at which rows are written to the folder. */
 #define KEEP_S 2.0
 
-/* The question, and all that comes of it. */
+/* The question, and its results. */
 struct measuring {
     struct roof_asking *asking;
-    const struct roof_meter *meter; /* NULL: the first whose device is found */
+    const struct roof_meter *meter; /* NULL: the first backend that finds a device */
     struct roof_meter_options options;
     struct roof_suite_formats formats;
     double seconds;
-    const char *folder;  /* NULL: none is written */
+    const char *folder;  /* NULL: no files are written */
     const char *save;    /* NULL: the device is not kept */
-    const char *like;    /* the device whose kernels fits begin with; NULL: the family's */
-    const char *against; /* the device that the rows are compared to; NULL: their own */
+    const char *like;    /* the device whose kernels are the start of fits; NULL: the family's */
+    const char *against; /* the device for comparing the rows; NULL: the measured one */
     bool compared;
     bool resume;
     struct roof_text earlier[2]; /* rows and probes of an earlier run */
     struct roof_measured measured;
-    double kept_s; /* when rows were written last */
+    double kept_s; /* when rows were last written */
     struct roof_fits fits;
-    struct roof_hardware *hardware; /* owned; NULL where too little was measured */
+    struct roof_hardware *hardware; /* owned; NULL if too little was measured */
     struct roof_text device;
     struct roof_text calibration;
 };
 
-/* --- what is asked ------------------------------------------------------------------------- */
+/* --- the question -------------------------------------------------------------------------- */
 
 /* Reads the formats of weights to measure. */
 static enum roof_status read_formats(struct measuring *m, const char *list,
@@ -62,8 +62,8 @@ static enum roof_status read_formats(struct measuring *m, const char *list,
     return ROOF_OK;
 }
 
-/* Checks the name under which the device is kept: it becomes a file name, and no built-in device
- * may be hidden by it. */
+/* Checks the name for keeping the device, because it becomes a file name and must not hide a
+ * built-in device. */
 static enum roof_status check_save(const struct measuring *m, struct roof_error *error)
 {
     struct roof_hardware *taken = NULL;
@@ -91,7 +91,7 @@ static enum roof_status check_save(const struct measuring *m, struct roof_error 
                                                  "XDG_DATA_HOME or ROOFLINE_DATA");
 }
 
-/* Refuses a device that is not known before anything is measured. */
+/* Refuses an unknown device before the measurement begins. */
 static enum roof_status check_like(const struct measuring *m, struct roof_error *error)
 {
     struct roof_hardware *lender = NULL;
@@ -103,7 +103,7 @@ static enum roof_status check_like(const struct measuring *m, struct roof_error 
     return ROOF_OK;
 }
 
-/* Refuses the inputs of a model, which none is named for. */
+/* Refuses inputs of a model without a model. */
 static enum roof_status check_no_model(const struct roof_asking *a, struct roof_error *error)
 {
     char name[ROOF_INPUT_NAME_SIZE];
@@ -155,7 +155,7 @@ static enum roof_status read_input(struct measuring *m, struct roof_error *error
 
 /* --- files --------------------------------------------------------------------------------- */
 
-/* Writes the rows so far to the folder. */
+/* Writes the current rows to the folder. */
 static enum roof_status keep_rows(struct measuring *m, const struct roof_measured *measured,
                                   struct roof_error *error)
 {
@@ -173,7 +173,7 @@ static enum roof_status keep_rows(struct measuring *m, const struct roof_measure
     return status;
 }
 
-/* Keeps the device in the user's data folder: the last of those that are searched. */
+/* Keeps the device in the user's data folder, which is the last of the search folders. */
 static enum roof_status save(const struct measuring *m, struct roof_error *error)
 {
     const char *const *folder = roof_store_folders(m->asking->loans.store);
@@ -215,7 +215,7 @@ static bool on_known(void *context, struct roof_meter_row *row, const struct roo
     return text->data != NULL && roof_rows_find(row, task, text->data);
 }
 
-/* Checks that an opened device can be measured as it is asked for. */
+/* Checks that an opened device supports the requested measurement. */
 static enum roof_status check_device(struct measuring *m, const struct roof_bench *bench,
                                      struct roof_error *error)
 {
@@ -240,11 +240,11 @@ static enum roof_status check_device(struct measuring *m, const struct roof_benc
     if (m->formats.count == 0) {
         TRY(read_formats(m, m->meter->formats, error));
     }
-    /* A folder that cannot be written is told before the work. */
+    /* This reports an unwritable folder before the work begins. */
     return m->resume ? ROOF_OK : keep_rows(m, &m->measured, error);
 }
 
-/* Measures a device that was checked. */
+/* Measures a checked device. */
 static enum roof_status run(struct measuring *m, struct roof_bench *bench, struct roof_error *error)
 {
     const struct roof_suite_calls calls = {
@@ -274,9 +274,10 @@ static enum roof_status measure(struct measuring *m, struct roof_error *error)
     return status;
 }
 
-/* --- what comes of it ---------------------------------------------------------------------- */
+/* --- the results --------------------------------------------------------------------------- */
 
-/* Returns the id of the device: the name it is kept under, that of the folder, or the backend's. */
+/* Returns the id of the device: the name for keeping it, or that of the folder, or the backend's.
+ */
 static void name_device(char out[ID_MAX + 1], const struct measuring *m)
 {
     const char *name = m->save != NULL ? m->save : m->folder != NULL ? m->folder : m->meter->name;
@@ -293,7 +294,8 @@ static void name_device(char out[ID_MAX + 1], const struct measuring *m)
     out[length] = '\0';
 }
 
-/* Loads the device whose kernels fits begin with: --like, or the family of the architecture. */
+/* Loads the device whose kernels are the start of fits: --like, or the family of the architecture.
+ */
 static enum roof_status load_lender(struct roof_hardware **out, const struct measuring *m,
                                     struct roof_error *error)
 {
@@ -306,7 +308,7 @@ static enum roof_status load_lender(struct roof_hardware **out, const struct mea
     return roof_hardware_calibrate(*out, NULL, folders, error);
 }
 
-/* Makes the device and its calibration of the rows. */
+/* Makes the device and its calibration from the rows. */
 static enum roof_status make_device(struct measuring *m, struct roof_error *error)
 {
     static const char *const none[] = {NULL};
@@ -332,7 +334,7 @@ static enum roof_status make_device(struct measuring *m, struct roof_error *erro
     return status;
 }
 
-/* Judges the rows by the device's own calibration, or by the device that is asked for. */
+/* Judges the rows by the device's own calibration, or by the requested device. */
 static enum roof_status judge(struct roof_judgement *out, struct measuring *m,
                               struct roof_error *error)
 {
@@ -342,13 +344,13 @@ static enum roof_status judge(struct roof_judgement *out, struct measuring *m,
     if (m->against != NULL) {
         TRY(roof_asking_hardware(&device, m->asking, m->against, error));
     }
-    m->hardware->calibration = &own; /* it stays ours: the device has no function that frees it */
+    m->hardware->calibration = &own; /* it stays ours, because the device does not free it */
     const enum roof_status status = roof_judge(out, &m->measured, device, error);
     m->hardware->calibration = NULL;
     return status;
 }
 
-/* Writes the document about what was measured, and the files that are asked for. */
+/* Writes the document about the measurement, and the requested files. */
 static enum roof_status write_all(struct measuring *m, struct roof_error *error)
 {
     struct roof_asking *const a = m->asking;
@@ -385,7 +387,7 @@ static enum roof_status answer(struct measuring *m, struct roof_error *error)
     struct roof_error other;
     TRY(read_input(m, error));
     const enum roof_status status = measure(m, error);
-    if (status != ROOF_OK && m->measured.count > 0) { /* a device that is lost leaves its rows */
+    if (status != ROOF_OK && m->measured.count > 0) { /* rows are kept if the device fails */
         (void)keep_rows(m, &m->measured, &other);
     }
     TRY(status);

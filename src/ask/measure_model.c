@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Answers `measure model`: runs the operators of a model's steps on this machine, beside what is
- * expected of a device that was measured. */
+/* Answers `measure model`: runs the operators of a model's steps on this machine, and compares them
+ * with the expected times of a measured device. */
 #include <stdlib.h>
 
 #include "ask/measuring.h"
@@ -10,30 +10,30 @@
 #include "report/step_report.h"
 
 #define SECONDS 20
-/* The file of a folder that has the steps. */
+/* The file for the steps in a folder. */
 #define STEPS "steps.csv"
 /* Decode and prefill. */
 #define STEPS_MAX 2
 
-/* The question, and all that comes of it. */
+/* The question, and its results. */
 struct stepping {
     struct roof_asking *asking;
-    const struct roof_meter *meter; /* NULL: the first whose device is found */
+    const struct roof_meter *meter; /* NULL: the first backend that finds a device */
     struct roof_meter_options options;
     double seconds;
-    bool compared;            /* the exit code says whether the times agree */
-    bool one;                 /* a phase is given */
-    const char *folder;       /* NULL: none is written */
+    bool compared;            /* the exit code tells whether the times agree */
+    bool one;                 /* the question has a phase */
+    const char *folder;       /* NULL: no file is written */
     struct roof_text earlier; /* steps of an earlier run */
     struct roof_scenario scenario;
     const struct roof_hardware *hardware;
     const struct roof_model *model;
-    struct roof_model_prediction *prediction[STEPS_MAX]; /* owned, as the steps are */
+    struct roof_model_prediction *prediction[STEPS_MAX]; /* owned, like the steps */
     struct roof_measured_step *step[STEPS_MAX];
     size_t count;
 };
 
-/* Reads where the steps are kept, and those that an earlier run left there. */
+/* Reads the folder of the steps, and those from an earlier run. */
 static enum roof_status read_folder(struct stepping *s, struct roof_error *error)
 {
     const struct roof_asking *const a = s->asking;
@@ -81,7 +81,7 @@ static enum roof_status read_input(struct stepping *s, struct roof_error *error)
                : ROOF_OK;
 }
 
-/* Predicts one phase, and makes room for its step. */
+/* Predicts a phase, and allocates its step. */
 static enum roof_status add_phase(struct stepping *s, enum roof_phase phase,
                                   struct roof_error *error)
 {
@@ -95,7 +95,7 @@ static enum roof_status add_phase(struct stepping *s, enum roof_phase phase,
     return roof_predict_model(s->prediction[i], s->model, &s->scenario, s->hardware, error);
 }
 
-/* Writes the first steps to the folder. */
+/* Writes the first `count` steps to the folder. */
 static enum roof_status keep(const struct stepping *s, size_t count, struct roof_error *error)
 {
     const struct roof_measured_step *const steps[STEPS_MAX] = {s->step[0], s->step[1]};
@@ -126,7 +126,7 @@ static enum roof_status measure_phase(struct stepping *s, size_t i, struct roof_
 static enum roof_status measure(struct stepping *s, struct roof_bench *bench,
                                 struct roof_error *error)
 {
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what was opened has a meter */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an opened device has a meter */
     if (s->meter->check != NULL && !s->options.shared) {
         TRY(s->meter->check(bench, error));
     }
@@ -202,6 +202,6 @@ enum roof_status roof_ask_measure_model(struct roof_asking *a, struct roof_error
         free(s.step[i]);
     }
     roof_text_free(&s.earlier);
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the loop has freed what each phase made */
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the loop has freed the results of each phase */
     return status;
 }

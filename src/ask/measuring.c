@@ -14,7 +14,7 @@ bool roof_measuring_host(const struct roof_meter *meter)
     return strcmp(meter->name, HOST) == 0;
 }
 
-/* Reads the number of threads, which only the CPU has: they choose it, too. */
+/* Reads the number of threads, which only the CPU backend has, so that it selects the CPU. */
 static enum roof_status read_threads(const struct roof_meter **meter,
                                      struct roof_meter_options *options,
                                      const struct roof_asking *a, struct roof_error *error)
@@ -63,7 +63,8 @@ static enum roof_status open_first(struct roof_bench **out, const struct roof_me
     const struct roof_meter *const *const meters = roof_meters(&count);
     enum roof_status status = ROOF_IO;
     struct roof_error lacks;
-    struct roof_error failure = {.status = ROOF_OK}; /* no failure of the run where another opens */
+    struct roof_error failure = {.status =
+                                     ROOF_OK}; /* not an error of the run if another one opens */
     (void)roof_error_set(&lacks, ROOF_OK, "note: no usable GPU, measuring the CPU");
     for (size_t i = 0; i < count && status == ROOF_IO; i++) {
         *meter = meters[i];

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
-/* What questions about measuring share: the device that is measured, and for how long. */
+/* Parts that questions about measurements share: the measured device, and the duration. */
 #ifndef ROOF_ASK_MEASURING_H
 #define ROOF_ASK_MEASURING_H
 
 #include "ask/asking.h"
 #include "measure/meter.h"
 
-/* Reads which device is measured; *meter becomes NULL for the first one that is found. */
+/* Reads which device to measure; *meter becomes NULL for the first one that is found. */
 enum roof_status roof_measuring_device(const struct roof_meter **meter,
                                        struct roof_meter_options *options,
                                        const struct roof_asking *a, struct roof_error *error);
 
-/* Reads for how long, in seconds. */
+/* Reads the duration in seconds. */
 enum roof_status roof_measuring_seconds(double *out, const struct roof_asking *a, double otherwise,
                                         struct roof_error *error);
 
-/* Opens the device, or where *meter is NULL the first one that is found, GPUs first: a CPU then
- * comes with a remark on what GPUs lack, which may be there. */
+/* Opens the device, or if *meter is NULL the first one that is found, GPUs first. A CPU then comes
+ * with a remark on what is missing for GPUs, because there may be one. */
 enum roof_status roof_measuring_open(struct roof_bench **out, const struct roof_meter **meter,
                                      const struct roof_meter_options *options,
                                      const struct roof_asking *a, struct roof_error *error);
 
-/* Tells if a backend measures the device that the program itself runs on. */
+/* Tells whether a backend measures the device that runs the program. */
 bool roof_measuring_host(const struct roof_meter *meter);
 
-/* Reads the lines of a file that an earlier run left; one that is absent has none. */
+/* Reads the lines of a file from an earlier run; a missing file has none. */
 enum roof_status roof_measuring_read(struct roof_text *out, const char *folder, const char *name,
                                      struct roof_error *error);
-/* Writes a file FOLDER/NAME by the caller, who can write files. */
+/* Writes a file FOLDER/NAME through the caller, who has access to files. */
 enum roof_status roof_measuring_write(const struct roof_asking *a, const char *folder,
                                       const char *name, const struct roof_text *text,
                                       struct roof_error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `monitor`: what GPUs report over time, from their drivers or from a log. */
+/* Answers `monitor`: samples of GPUs over time, from their drivers or from a log. */
 #include <math.h>
 #include <string.h>
 
@@ -12,34 +12,34 @@
 #include "report/monitor_report.h"
 
 #define INTERVAL_S 1.0
-/* Drivers renew their values some ten to fifty times a second. */
+/* The least interval. Drivers update their values ten to fifty times a second. */
 #define INTERVAL_MIN_S 0.001
 #define INTERVAL_MAX_S 3600.0
 #define SECONDS_MAX 1e9
 
-/* The inputs, and the state while samples come. */
+/* The inputs, and the state while sampling. */
 struct monitoring {
     struct roof_asking *asking;
-    const char *log; /* NULL: drivers are asked */
+    const char *log; /* NULL: samples come from drivers */
     double interval_s;
     double seconds; /* HUGE_VAL: until the caller ends it */
     double tokens;  /* NAN: not given */
     bool chosen[ROOF_GPUS_MAX];
-    bool any;     /* all devices are chosen */
-    bool rows;    /* samples are written, not the end alone */
-    bool live;    /* rows are written over those before */
-    size_t above; /* rows of the last time, which are written over */
+    bool any;     /* all devices are selected */
+    bool rows;    /* samples are written, not only the summary */
+    bool live;    /* rows replace the previous ones on the terminal */
+    size_t above; /* number of the previous rows to replace */
     struct roof_table table;
     struct roof_text text;
     bool seen[ROOF_GPUS_MAX];
     char name[ROOF_GPUS_MAX][ROOF_GPU_NAME_SIZE];
     struct roof_energy energy[ROOF_GPUS_MAX];
     struct roof_energy_sum sums[ROOF_GPUS_MAX];
-    int64_t bad; /* rows of a log */
-    size_t lost; /* devices that ended */
+    int64_t bad; /* number of bad rows in a log */
+    size_t lost; /* number of failed devices */
 };
 
-/* --- what is asked ------------------------------------------------------------------------- */
+/* --- the question -------------------------------------------------------------------------- */
 
 /* Reads the list of devices: "0,2". */
 static enum roof_status read_devices(struct monitoring *m, const char *text,
@@ -130,12 +130,12 @@ static void complain(const struct monitoring *m, const struct roof_error *compla
     }
 }
 
-/* Reads every device that is left. One that fails is told of once, and read no more. */
+/* Reads every remaining device. A device that fails is reported once, and not read again. */
 static enum roof_status sample_all(struct monitoring *m, struct roof_gpus *gpus, double now_s,
                                    struct roof_error *error)
 {
     size_t rows = 0;
-    if (m->live && m->above > 0) { /* the cursor goes up, and the screen is cleared below it */
+    if (m->live && m->above > 0) { /* moves the cursor up, and clears the screen below it */
         roof_text_printf(&m->text, "\033[%zuA\033[J", m->above);
     }
     for (int i = 0; i < gpus->count; i++) {
@@ -160,7 +160,7 @@ static enum roof_status sample_all(struct monitoring *m, struct roof_gpus *gpus,
     return roof_asking_write(m->asking, &m->text, error);
 }
 
-/* Writes what stands before the rows. */
+/* Writes the header of the rows. */
 static enum roof_status begin_rows(struct monitoring *m, const char *source,
                                    struct roof_error *error)
 {
@@ -177,7 +177,7 @@ static enum roof_status begin_rows(struct monitoring *m, const char *source,
                : roof_asking_write(m->asking, &m->text, error);
 }
 
-/* Adds up what every device used. */
+/* Sums the energy of every device. */
 static size_t sum_devices(struct monitoring *m)
 {
     size_t count = 0;
@@ -192,7 +192,7 @@ static size_t sum_devices(struct monitoring *m)
     return count;
 }
 
-/* Tells the end of rows that are for programs, which have no place for it. */
+/* Reports the summary of rows for programs as a remark, because these have no place for it. */
 static enum roof_status tell_end(struct monitoring *m, const struct roof_monitor_report *report,
                                  struct roof_error *error)
 {
@@ -221,7 +221,7 @@ static enum roof_status end_rows(struct monitoring *m, const char *source, struc
     if (format == ROOF_JSON) {
         if (m->rows) {
             roof_table_end(&m->table, &m->text);
-            m->text.length -= m->text.length > 0 ? 1U : 0U; /* its end of line */
+            m->text.length -= m->text.length > 0 ? 1U : 0U; /* removes the newline */
         }
         roof_report_monitor_json(&m->text, &report);
         roof_text_put(&m->text, "\n}\n");
@@ -236,7 +236,7 @@ static enum roof_status end_rows(struct monitoring *m, const char *source, struc
 
 /* --- drivers ------------------------------------------------------------------------------- */
 
-/* Checks that the chosen devices are there, and notes their names. */
+/* Checks that the selected devices exist, and stores their names. */
 static enum roof_status choose_devices(struct monitoring *m, struct roof_gpus *gpus,
                                        struct roof_error *error)
 {
@@ -265,7 +265,7 @@ static bool all_lost(const struct monitoring *m, const struct roof_gpus *gpus)
     return i == gpus->count;
 }
 
-/* Samples until the watcher ends it, or the time is over; without a watcher once. */
+/* Samples until the watcher or the duration ends it; without a watcher once. */
 static enum roof_status watch(struct monitoring *m, struct roof_gpus *gpus,
                               struct roof_error *error)
 {
@@ -277,7 +277,7 @@ static enum roof_status watch(struct monitoring *m, struct roof_gpus *gpus,
     }
     TRY(sample_all(m, gpus, now_s, error));
     while (more && now_s < m->seconds) {
-        /* Times that were missed, because reading took long, are left out. */
+        /* Sample times that were missed because reading took long are skipped. */
         const double next_s = (floor(now_s / m->interval_s * (1 + 1e-9)) + 1) * m->interval_s;
         const double due_s = all_lost(m, gpus) ? m->seconds : fmin(next_s, m->seconds);
         TRY(watcher->clock(watcher->context, &now_s, &more, due_s, error));
@@ -307,7 +307,7 @@ static enum roof_status from_drivers(struct monitoring *m, struct roof_error *er
 
 /* --- logs ---------------------------------------------------------------------------------- */
 
-/* More bad rows than these are only counted. */
+/* The most bad rows that are reported; more are only counted. */
 #define BAD_SHOWN 20
 
 static enum roof_status read_rows(struct monitoring *m, struct roof_power_log *log,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Writes the explorer, which begins at a question: a page that computes by itself what it shows. */
+/* Writes the explorer with a question filled in: a page that computes its own answers. */
 #include <string.h>
 
 #include "ask/asking.h"
@@ -8,7 +8,7 @@
 #include "catalog/data.h"
 #include "roofline/version.h"
 
-/* Writes a string of JSON that may stand in a script of HTML. */
+/* Writes a JSON string that is safe inside an HTML script. */
 static void put_string(struct roof_text *out, const char *text)
 {
     struct roof_text json = ROOF_TEXT_INIT;
@@ -44,8 +44,8 @@ static void put_values(struct roof_text *out, const char *key, const struct roof
     roof_text_put(out, "]");
 }
 
-/* Writes the inputs as members of an object, as a check file has them, with the device that other
- * formats answer for where none is named. */
+/* Writes the inputs as members of an object, like in a check file. A question without a device has
+ * the default one. */
 static void put_inputs(struct roof_text *out, const struct roof_question *q, bool device)
 {
     char key[ROOF_INPUT_NAME_SIZE];
@@ -88,12 +88,12 @@ static void put_question(struct roof_text *out, const struct roof_asking *a)
     roof_text_put(out, "{");
     put_member(out, "command", command_name(a->command));
     roof_text_put(out, ",\"inputs\":{");
-    /* The explorer with nothing chosen begins at its own example. */
+    /* The empty explorer begins with its own example. */
     put_inputs(out, a->question, a->command != ROOF_COMMAND_PAGE);
     roof_text_put(out, "}}");
 }
 
-/* A file has no place in a page, which is to be sent on. */
+/* Refuses files, because the page is meant to be shared. */
 static enum roof_status check(const struct roof_asking *a, struct roof_error *error)
 {
     static const size_t refused[] = {ROOF_INPUT_FROM,   ROOF_INPUT_COLUMNS,     ROOF_INPUT_SIZE,

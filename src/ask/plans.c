@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `recommend` of a model: how to serve it. */
+/* Answers `recommend` for a model: how to serve it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "decide/plan_inputs.h"
 #include "report/plan_report.h"
 
-/* The question, with what was loaded for it. */
+/* The question, and the objects loaded for it. */
 struct plans_input {
     struct roof_plan_inputs inputs;
     struct roof_engines *engines; /* owned, like the two lists */
@@ -25,16 +25,16 @@ struct plans_input {
     const struct roof_hardware *product[ROOF_PLAN_HARDWARE_MAX];
     size_t hardware_count;
     double price[ROOF_PLAN_HARDWARE_MAX];
-    char side[2][ROOF_PAIR_NAME_SIZE]; /* of `explain`; "" without it */
-    struct rates_input rates;          /* of `rate` */
-    int64_t top;                       /* plans to show */
+    char side[2][ROOF_PAIR_NAME_SIZE]; /* sides of `explain`; "" without it */
+    struct rates_input rates;          /* inputs of `rate` */
+    int64_t top;                       /* number of plans to show */
     struct roof_kept_columns kept;
-    struct roof_drawing_size size; /* of a chart, where one is drawn */
-    bool rated;                    /* `rate` is given */
+    struct roof_drawing_size size; /* of a chart, if one is drawn */
+    bool rated;                    /* the question has `rate` */
     const char *model_name;
 };
 
-/* --- what is asked ------------------------------------------------------------------------- */
+/* --- the question -------------------------------------------------------------------------- */
 
 static enum roof_status load_device(struct plans_input *in, const char *list, size_t length,
                                     struct roof_asking *a, struct roof_error *error)
@@ -131,7 +131,7 @@ static enum roof_status read_batches(struct plans_input *in, const struct roof_a
     return status;
 }
 
-/* Refuses what a search for plans has no use for. */
+/* Refuses inputs that do not affect a search for plans. */
 static enum roof_status check_inputs(const struct roof_asking *a, struct roof_error *error)
 {
     static const size_t unsaid[] = {ROOF_INPUT_DRAFT_TOKENS, ROOF_INPUT_CLASS, ROOF_INPUT_SPARSE};
@@ -168,7 +168,7 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
     return ROOF_OK;
 }
 
-/* Reads what the search ranks by and what it leaves out. */
+/* Reads the objective and the constraints of the search. */
 static enum roof_status read_constraints(struct roof_plan_inputs *out, const struct roof_asking *a,
                                          struct roof_error *error)
 {
@@ -200,8 +200,8 @@ static enum roof_status read_constraints(struct roof_plan_inputs *out, const str
     return ROOF_OK;
 }
 
-/* Reads the scenario that all plans share. The batches and the numbers of devices are lists, and no
- * part of it. */
+/* Reads the scenario that all plans share. The batches and the numbers of devices are lists outside
+ * it. */
 static enum roof_status read_scenario(struct plans_input *in, const struct roof_asking *a,
                                       struct roof_error *error)
 {
@@ -231,8 +231,8 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     return in->rated ? roof_read_rates(&in->rates, inputs, a, error) : roof_refuse_load(a, error);
 }
 
-/* Reads `explain` A,B; *devices becomes its text where these are devices, which are all there are.
- */
+/* Reads `explain` A,B; if these are devices, *devices becomes its text, because there are no
+ * others. */
 static enum roof_status read_sides(struct plans_input *in, const char **devices,
                                    const struct roof_asking *a, struct roof_error *error)
 {
@@ -256,8 +256,7 @@ static enum roof_status read_sides(struct plans_input *in, const char **devices,
                                                    "format") " text or json");
 }
 
-/* Borrows the model as its file has it, and the one that drafts. The layout is that of the plans.
- */
+/* Borrows the model as in its file, and the draft model. The layout belongs to the plans. */
 static enum roof_status read_models(struct plans_input *in, struct roof_asking *a,
                                     struct roof_error *error)
 {
@@ -324,7 +323,7 @@ static void write_table(struct roof_text *out, struct roof_table *table,
     roof_table_end(table, out);
 }
 
-/* Writes what was found; for two sides that are explained the explanation alone. */
+/* Writes the results; for two sides to explain only the explanation. */
 static void write_plans(struct roof_text *out, struct roof_table *table,
                         const struct roof_plan_answer *answer, const struct plans_input *in,
                         const struct roof_form *form)
@@ -357,7 +356,7 @@ static enum roof_status check_output(struct roof_table *table, bool rated,
                                  ROOF_OPERATOR_GEMM, a->form.columns, error);
 }
 
-/* Writes the plans, or the script that runs the best one; *found says whether there is any. */
+/* Writes the plans, or the script that runs the best one; *found tells whether there is any. */
 static enum roof_status write_answer(struct roof_text *out, struct roof_table *table,
                                      const struct roof_plan_answer *answer,
                                      const struct plans_input *in, struct roof_asking *a,
@@ -374,7 +373,7 @@ static enum roof_status write_answer(struct roof_text *out, struct roof_table *t
                                     "there is no plan to draw; text output gives the reason")
                    : roof_ask_plan_curves(out, a, answer, &in->size, error);
     }
-    if (in->rated) { /* nothing serves the rate: the reasons are those of plans */
+    if (in->rated) { /* no copies serve the rate: the report on plans has the reasons */
         TRY(check_output(table, false, a, error));
     }
     if (in->inputs.emit == NULL) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `plot`: the roofs of devices, and dots for what a grid or a file asks for. */
+/* Answers `plot`: the roofs of devices, and dots for the operators of a grid or file. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "predict/prediction_fields.h"
 #include "report/report.h"
 
-/* Operators of a smaller share of the time share one line, unless --top chooses. */
+/* Operators with a smaller share of the time are combined on one line, unless --top is given. */
 #define FOLD_BELOW 0.01
 
 /* The question. */
@@ -25,35 +25,35 @@ struct plot_input {
     double measured_s; /* 0: not given */
     size_t top;
     bool sparse;
-    bool own_ceilings; /* all that a device has */
-    bool grid;         /* dots of an operator or a model are asked for */
-    bool devices;      /* they are named */
+    bool own_ceilings; /* draw all ceilings of a device */
+    bool grid;         /* the question has dots of an operator or a model */
+    bool devices;      /* the question names devices */
     bool l2;
     bool attainable;
-    bool model;             /* it is a model, or records are of models */
-    bool op;                /* it is an operator, or records are of that one */
-    const char *from;       /* a file with the dots; NULL: none */
+    bool model;             /* the subject is a model, or records are about models */
+    bool op;                /* the subject is an operator, or records are about that one */
+    const char *from;       /* a file with dots; NULL: none */
     const char *model_name; /* NULL: none */
     const struct roof_texts *lines;
     struct roof_chart_ceilings ceilings;
 };
 
-/* The state while the chart is made; large. */
+/* The state of a chart in progress; large. */
 struct plotting {
     struct roof_asking *asking;
     struct plot_input in;
     struct roof_grid grid;
     struct roof_known known;
-    struct roof_scenario base; /* what a record does not say */
+    struct roof_scenario base; /* defaults for records */
     struct roof_records records;
     struct roof_chart chart;
     struct roof_text name;
     struct roof_text group;
 };
 
-/* --- what is asked ------------------------------------------------------------------------- */
+/* --- the question -------------------------------------------------------------------------- */
 
-/* True for inputs that are about operators or models, and not about devices. */
+/* Returns true for inputs about operators or models, as opposed to devices. */
 static bool is_of_dots(size_t number, bool attainable)
 {
     const struct roof_input *const input = roof_input(number);
@@ -61,8 +61,8 @@ static bool is_of_dots(size_t number, bool attainable)
            number == ROOF_INPUT_EXPECTED || (number == ROOF_INPUT_CALIBRATION && !attainable);
 }
 
-/* Refuses sizes without an operator, which would be those of a forgotten word, and a measured time
- * for several dots. */
+/* Refuses sizes without an operator, whose name was probably forgotten, and a measured time for
+ * several dots. */
 static enum roof_status check_workload(const struct roof_asking *a, struct roof_error *error)
 {
     const struct roof_question *const q = a->question;
@@ -120,7 +120,7 @@ static enum roof_status read_input(struct plotting *p, struct roof_error *error)
     return ROOF_OK;
 }
 
-/* Reads the grid: devices, and dots if any are asked for. */
+/* Reads the grid: devices, and dots if there are any. */
 static enum roof_status read_grid(struct plotting *p, struct roof_error *error)
 {
     const struct roof_question *const q = p->asking->question;
@@ -129,7 +129,7 @@ static enum roof_status read_grid(struct plotting *p, struct roof_error *error)
                                             : roof_grid_devices(&p->grid, loans, q, false, error);
 }
 
-/* Reads what records do not say. */
+/* Reads the defaults for records. */
 static enum roof_status read_records(struct plotting *p, struct roof_error *error)
 {
     struct roof_question rest;
@@ -147,7 +147,7 @@ static enum roof_status add_roof(struct plotting *p, const struct roof_hardware 
                                p->in.sparse, error);
 }
 
-/* Adds the roofs of the devices that the question names. */
+/* Adds the roofs of the named devices. */
 static enum roof_status add_roofs(struct plotting *p, struct roof_error *error)
 {
     for (size_t i = 0; i < p->grid.devices; i++) {
@@ -158,8 +158,8 @@ static enum roof_status add_roofs(struct plotting *p, struct roof_error *error)
 
 /* --- dots of a grid ------------------------------------------------------------------------ */
 
-/* Names the axes with several values: the sizes of an operator name its dots, "m=16 n=64"; all
- * others but the phase, which they follow, name groups: ", batch 16". */
+/* Names the axes with several values. Sizes of an operator name its dots, "m=16 n=64"; all others
+ * name groups, ", batch 16", except the phase, which precedes them. */
 static void put_axes(struct roof_text *out, const struct plotting *p, const void *asked, bool name)
 {
     const bool model = p->grid.sweep.model != NULL;
@@ -183,8 +183,7 @@ static void put_axes(struct roof_text *out, const struct plotting *p, const void
     }
 }
 
-/* Adds the dot of an operator. Dots of an operator are named by their sizes and grouped by the
- * rest. */
+/* Adds the dot of an operator. Its sizes make up its name, and the other axes its group. */
 static enum roof_status add_operator(struct plotting *p, const struct roof_prediction *prediction,
                                      struct roof_error *error)
 {
@@ -206,7 +205,7 @@ static enum roof_status add_operator(struct plotting *p, const struct roof_predi
                                 error);
 }
 
-/* Adds the dots of a phase of a request, in a group with the name of the phase behind its own. */
+/* Adds the dots for a phase of a request, in a group whose name ends with the phase. */
 static enum roof_status add_phase(struct plotting *p, const struct roof_model_prediction *request,
                                   const struct roof_scenario *phase, const char *group,
                                   struct roof_error *error)
@@ -229,7 +228,7 @@ static enum roof_status add_phase(struct plotting *p, const struct roof_model_pr
 }
 
 /* Adds the dots of a model, which are its operators, grouped by the scenario. A request has those
- * of both phases: of the prefill of its prompts, and of a decode step at its end. */
+ * of both phases: the prefill of its prompts, and a decode step at its end. */
 static enum roof_status add_model(struct plotting *p, const struct roof_model_prediction *model,
                                   const char *group, struct roof_error *error)
 {
@@ -309,7 +308,7 @@ static void on_bad(void *context, const struct roof_error *error)
     roof_asking_bad_record(p->asking, &p->records, error);
 }
 
-/* Finds the cell of a column that is carried through; "" without it. */
+/* Finds the cell of a carried column; "" if there is none. */
 static const char *carried(const struct roof_records *records, const char *name)
 {
     for (size_t i = 0; i < records->carried_count; i++) {
@@ -320,7 +319,7 @@ static const char *carried(const struct roof_records *records, const char *name)
     return "";
 }
 
-/* Finds a device: one that the question names, which may be a file, or one known by name. */
+/* Finds a device: one from the question, which may be a file, or a known name. */
 static enum roof_status find_device(struct plotting *p, const struct roof_hardware **out,
                                     const char *name, struct roof_error *error)
 {
@@ -333,7 +332,7 @@ static enum roof_status find_device(struct plotting *p, const struct roof_hardwa
     return roof_known_hardware(&p->known, out, name, error);
 }
 
-/* Adds the dots of a prediction, named as the record says. */
+/* Adds the dots of a prediction, named by the record. */
 static enum roof_status add_dots(struct plotting *p, const struct roof_prediction *prediction,
                                  struct roof_error *error)
 {
@@ -365,7 +364,8 @@ static enum roof_status predict_record(const struct roof_prediction **out, struc
     return roof_records_predict(out, &p->records, hardware, error);
 }
 
-/* Adds the dots of one record. A bad record is reported to the listener and is no failure. */
+/* Adds the dots of a record. A bad record is reported to the listener and does not fail the answer.
+ */
 static enum roof_status add_record(struct plotting *p, struct roof_error *error)
 {
     const struct roof_prediction *prediction = NULL;
@@ -399,8 +399,8 @@ static enum roof_status open_records(struct plotting *p, struct roof_error *erro
     return roof_records_open(&p->records, p->in.from, &how, error);
 }
 
-/* Names the columns that nothing reads. Those that sweeps of models print follow from the others,
- * but for a model that drafts. */
+/* Names the unread columns. The columns that sweeps of models print follow from the others, except
+ * for a model with drafts. */
 static enum roof_status tell_unread(const struct plotting *p, struct roof_error *error)
 {
     const char *used[ROOF_FIELDS_MAX + 3] = {"name", "group", NULL};
@@ -441,7 +441,7 @@ static enum roof_status add_file(struct plotting *p, struct roof_error *error)
 
 /* --- output -------------------------------------------------------------------------------- */
 
-/* Writes the script of gnuplot, or the image that it draws. */
+/* Writes the gnuplot script, or the image. */
 static enum roof_status write_image(struct roof_text *out, const struct plotting *p,
                                     struct roof_error *error)
 {

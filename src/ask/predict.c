@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `predict` of an operator, and sends everything else on. */
+/* Answers `predict` for an operator, and forwards other subjects. */
 #include <string.h>
 
 #include "ask/asking.h"
@@ -9,11 +9,11 @@
 #include "predict/predict_sizes.h"
 #include "report/report.h"
 
-/* The question about one operator. */
+/* The question about an operator. */
 struct operator_input {
     struct roof_scenario scenario;
     const struct roof_hardware *hardware;
-    const struct roof_hardware *product; /* of a device as the documents specify it */
+    const struct roof_hardware *product; /* for a device that follows the source documents */
     double measured_s;                   /* 0: not given */
     struct roof_form form;
     bool why;
@@ -46,7 +46,7 @@ static enum roof_status read_input(struct operator_input *out, struct roof_askin
     return roof_borrow_hardware(&out->hardware, &a->loans, &wish, error);
 }
 
-/* Opens the table of rows, which checks the columns, and refuses what rows cannot show. */
+/* Opens the table of rows, which checks the columns, and refuses results that rows cannot show. */
 static enum roof_status check_output(struct roof_table *table, const struct operator_input *in,
                                      const struct roof_question *question, struct roof_error *error)
 {
@@ -89,7 +89,7 @@ static void write_prediction(struct roof_text *out, struct roof_table *table,
     }
 }
 
-/* Predicts the operator and what stands beside it. */
+/* Predicts the operator, with the further results beside it. */
 static enum roof_status predict_all(struct operator_answer *answer, const struct operator_input *in,
                                     struct roof_error *error)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Answers `predict` of a graph file. */
+/* Answers `predict` for a graph file. */
 #include "ask/asking.h"
 #include "ask/workflow_read.h"
 #include "base/base.h"
 #include "report/workflow_report.h"
 
-/* Reads how many operators the document shows, and refuses what it cannot show. */
+/* Reads the number of operators in the document, and refuses results that it cannot show. */
 static enum roof_status read_form(int64_t *top, const struct roof_asking *a,
                                   struct roof_error *error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `predict` of a model. */
+/* Answers `predict` for a model. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,17 +12,17 @@
 #include "report/survey_report.h"
 #include "roofline/version.h"
 
-/* The question about one model. */
+/* The question about a model. */
 struct model_input {
     struct roof_subject subject;
     const struct roof_hardware *hardware;
-    const struct roof_hardware *product; /* of a device as the documents specify it */
-    int64_t top;                         /* operators to show; 0: not given */
+    const struct roof_hardware *product; /* for a device that follows the source documents */
+    int64_t top;                         /* number of operators to show; 0: not given */
     struct roof_form form;
-    struct roof_text command; /* of a report in Markdown; owned */
-    bool markdown;            /* the answer is one */
+    struct roof_text command; /* for a report in Markdown; owned */
+    bool markdown;            /* the answer is a report in Markdown */
     bool why;
-    bool phase; /* one is given */
+    bool phase; /* the question has a phase */
     bool blocks;
     bool advise;
     bool fuse;
@@ -34,7 +34,7 @@ struct model_answer {
     struct roof_model_prediction prediction;
     struct roof_model_prediction other;
     struct roof_limits limits;
-    struct roof_survey *advice; /* NULL: it is not asked */
+    struct roof_survey *advice; /* NULL: not requested */
     struct roof_table table;
 };
 
@@ -59,7 +59,7 @@ static enum roof_status read_input(struct model_input *out, struct roof_asking *
     return roof_read_product(&out->product, &a->loans, out->hardware, error);
 }
 
-/* Tells whether a whole request is asked for, which has no operators of one pass. */
+/* Tells whether the question is about a whole request, which has no operators of a single pass. */
 static enum roof_status check_request(bool *out, const struct model_input *in,
                                       struct roof_error *error)
 {
@@ -69,7 +69,7 @@ static enum roof_status check_request(bool *out, const struct model_input *in,
     return ROOF_OK;
 }
 
-/* Refuses what the format cannot show. */
+/* Refuses results that the format cannot show. */
 static enum roof_status check_output(const struct model_input *in, struct model_answer *m,
                                      struct roof_error *error)
 {
@@ -113,7 +113,7 @@ static enum roof_status check_output(const struct model_input *in, struct model_
     return ROOF_OK;
 }
 
-/* Writes each step of one operator. */
+/* Writes the calculation steps of an operator. */
 static enum roof_status put_trace(struct roof_text *out, const struct roof_node_prediction *n,
                                   struct roof_error *error)
 {
@@ -129,7 +129,7 @@ static enum roof_status put_trace(struct roof_text *out, const struct roof_node_
     return status;
 }
 
-/* Writes each step of the operators that the table shows. */
+/* Writes the calculation steps of the operators in the table. */
 static enum roof_status put_why(struct roof_text *out, const struct roof_model_prediction *p,
                                 size_t top, struct roof_error *error)
 {
@@ -141,11 +141,11 @@ static enum roof_status put_why(struct roof_text *out, const struct roof_model_p
     return ROOF_OK;
 }
 
-/* The chart in a report is so wide that a page of GitHub has room for it. */
+/* The width of the chart in a report, which fits on a page of GitHub. */
 #define CHART_COLUMNS 90
 #define CHART_TOP 5
 
-/* Adds the device and the operators of both phases that take most of the time. */
+/* Adds the device and the slowest operators of both phases. */
 static enum roof_status fill_chart(struct roof_chart *chart, const struct roof_survey *s,
                                    const struct roof_hardware *hardware, struct roof_error *error)
 {
@@ -158,7 +158,7 @@ static enum roof_status fill_chart(struct roof_chart *chart, const struct roof_s
                : roof_chart_add_model(chart, s->prefill.base, "prefill", CHART_TOP, error);
 }
 
-/* Draws a report's chart; a device whose bandwidth or peaks are unknown has none. */
+/* Draws the chart of a report; a device with unknown bandwidth or peaks has none. */
 static enum roof_status draw_report(struct roof_text *out, const struct roof_survey *s,
                                     const struct roof_hardware *hardware, struct roof_error *error)
 {

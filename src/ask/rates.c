@@ -16,9 +16,9 @@
 #define RATES_MAX 64
 #define RATE_TEXT_MAX 64
 
-/* --- what is asked ------------------------------------------------------------------------- */
+/* --- the question -------------------------------------------------------------------------- */
 
-/* Refuses what a search for copies has no use for. */
+/* Refuses inputs that do not affect a search for copies. */
 static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
                                      const struct roof_asking *a, struct roof_error *error)
 {
@@ -66,7 +66,7 @@ enum roof_status roof_refuse_load(const struct roof_asking *a, struct roof_error
     return ROOF_OK;
 }
 
-/* Reads the rates of a list; the question that is simulated has the greatest of them. */
+/* Reads the rates of a list; the simulated question has the greatest one. */
 static enum roof_status read_rates(struct rates_input *out, const struct roof_asking *a,
                                    char text[RATE_TEXT_MAX], struct roof_error *error)
 {
@@ -94,7 +94,7 @@ static enum roof_status read_rates(struct rates_input *out, const struct roof_as
     return ROOF_OK;
 }
 
-/* Reads the rates of a file; the question that is simulated has the greatest of them. */
+/* Reads the rates of a file; the simulated question has the greatest one. */
 static enum roof_status read_rate_trace(struct rates_input *out, const char *path,
                                         char text[RATE_TEXT_MAX], struct roof_error *error)
 {
@@ -109,15 +109,14 @@ static enum roof_status read_rate_trace(struct rates_input *out, const char *pat
     return status;
 }
 
-/* Takes the limits on percentiles to the search: the mean of what a plan is expected to take is no
- * longer than they are. */
+/* Applies the limits on percentiles to the search for plans, as limits on expected means. */
 static void limit_plans(struct roof_plan_inputs *inputs, const struct simulate_input *load)
 {
     inputs->limit[ROOF_PLAN_LIMIT_TTFT] = load->inputs.limit[ROOF_LATENCY_TTFT].time_s;
     inputs->limit[ROOF_PLAN_LIMIT_TPOT] = load->inputs.limit[ROOF_LATENCY_TPOT].time_s;
 }
 
-/* Keeps what the question says of the load, for the command that simulates it. */
+/* Keeps the load as given in the question, for the command that simulates it. */
 static void read_said(struct rates_input *out, const struct roof_asking *a)
 {
     static const size_t load[] = {
@@ -136,7 +135,7 @@ static void read_said(struct rates_input *out, const struct roof_asking *a)
     out->chunk_given = roof_asking_has(a, ROOF_INPUT_CHUNK);
 }
 
-/* Finds what the question says of an input of the load. */
+/* Finds the text of a load input in the question. */
 static const char *said(const struct rates_input *in, size_t input)
 {
     size_t i = 0;
@@ -188,14 +187,13 @@ void roof_rates_close(struct rates_input *in)
 
 /* --- scripts ------------------------------------------------------------------------------- */
 
-/* Returns the longest that a request can be, which a script allows. */
+/* Returns the largest length of a request, which a script allows. */
 static int64_t longest(const struct roof_length *length)
 {
     return length->kind == ROOF_LENGTH_UNIFORM ? length->high : length->low;
 }
 
-/* Writes the script that starts the best way, with the limits of the scheduler that was simulated.
- */
+/* Writes the script that starts the best plan, with the scheduler limits of the simulation. */
 static enum roof_status emit_best(struct roof_text *out, const struct rates_input *in,
                                   const struct roof_rate_answer *result, enum roof_status *found,
                                   struct roof_error *error)
@@ -227,7 +225,7 @@ static enum roof_status emit_best(struct roof_text *out, const struct rates_inpu
 
 /* --- documents ----------------------------------------------------------------------------- */
 
-/* Ways of which the greatest rate is searched. */
+/* The number of plans whose greatest rate is searched. */
 #define GREATEST 5
 
 static void write_answer(struct roof_text *out, struct roof_table *table,

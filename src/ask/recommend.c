@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `recommend` of an operator, and sends everything else on. */
+/* Answers `recommend` for an operator, and forwards other subjects. */
 #include "ask/recommend_read.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "decide/recommend_answer.h"
 #include "report/report.h"
 
-/* The question about one operator. */
+/* The question about an operator. */
 struct operator_input {
     struct roof_scenario scenario;
     const struct roof_hardware *hardware;
-    const struct roof_hardware *product; /* of a device as the documents specify it */
+    const struct roof_hardware *product; /* for a device that follows the source documents */
     struct roof_recommend_options how;
     enum roof_precision formats[ROOF_PRECISION_COUNT];
 };
@@ -52,7 +52,7 @@ static void write_recommendation(struct roof_text *out, struct roof_table *table
     }
 }
 
-/* Writes what was found, also where that is nothing, which *found says. */
+/* Writes the recommendation, even without accepted formats; *found tells whether there are any. */
 static enum roof_status recommend_operator(struct roof_text *out, struct roof_asking *a,
                                            enum roof_status *found, struct roof_error *error)
 {
@@ -89,7 +89,7 @@ enum roof_status roof_ask_recommend(struct roof_asking *a, struct roof_error *er
     }
     roof_text_free(&text);
     if (status == ROOF_OK && answer == ROOF_UNSATISFIED) {
-        *error = (struct roof_error){.status = answer}; /* the document says it */
+        *error = (struct roof_error){.status = answer}; /* the document has the message */
         return answer;
     }
     return status;

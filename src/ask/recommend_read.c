@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reads how the formats of an operator are chosen: for `recommend` and for comparisons. */
+/* Reads the selection of an operator's formats: for `recommend` and for comparisons. */
 #include "ask/recommend_read.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static enum roof_status read_formats(enum roof_precision out[ROOF_PRECISION_COUN
     }
     struct roof_values values;
     struct roof_input input = *roof_input(ROOF_INPUT_FORMATS);
-    input.kind = ROOF_INPUT_PRECISION; /* a list of them, under this key */
+    input.kind = ROOF_INPUT_PRECISION; /* a list of precisions, under the key of formats */
     TRY(roof_input_parse_list(&values, &input, text, error));
     const bool fits = values.count <= ROOF_PRECISION_COUNT;
     for (int64_t i = 0; fits && i < values.count; i++) {

@@ -8,15 +8,15 @@
 #include "base/base.h"
 #include "base/crew.h"
 
-/* Most bytes of a part: some hundred rows, which take a millisecond. */
+/* The most bytes of a part: some hundred rows, which take a millisecond. */
 #define PART_SIZE ((size_t)32 * 1024)
-/* Fewer bytes are not worth the start of threads. */
+/* The least bytes that are worth starting threads. */
 #define PART_LEAST ((size_t)8 * 1024)
-/* A thread that is done early takes another part. */
+/* Parts per thread. A thread that finishes early takes another part. */
 #define PARTS_EACH 4
 #define THREADS_MAX 64
-/* So many records are answered one by one after a part that stopped, twice as many after the next:
- * a file of such records would otherwise be read in parts that do nothing. */
+/* The number of records that are answered singly after a part that stopped; it doubles with each
+ * further one. A file of such records would otherwise be read in parts without progress. */
 #define ALONE_LEAST 64
 #define ALONE_MOST 65536
 
@@ -27,7 +27,7 @@ struct roof_batch_part {
     struct roof_text text;
 };
 
-/* Makes room for parts. Without memory, or on one processor, there is none. */
+/* Allocates parts. Without memory, or on a single processor, there are none. */
 static void open_batch(struct roof_record_batch *b)
 {
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -39,7 +39,7 @@ static void open_batch(struct roof_record_batch *b)
     }
 }
 
-/* Answers the records of a part. One that has stopped keeps those behind it from being begun. */
+/* Answers the records of a part. Parts after one that has stopped are not begun. */
 static enum roof_status answer_part(void *context, size_t number, struct roof_error *error)
 {
     const struct roof_record_batch *const b = context;
@@ -70,7 +70,7 @@ static enum roof_status answer_part(void *context, size_t number, struct roof_er
                                    : ROOF_OK;
 }
 
-/* Cuts lines into parts. Returns how many through *count. */
+/* Cuts lines into parts; *count is their number. */
 static enum roof_status cut(size_t *count, struct roof_record_batch *b, const char *lines,
                             size_t length, struct roof_error *error)
 {
@@ -93,7 +93,8 @@ static enum roof_status cut(size_t *count, struct roof_record_batch *b, const ch
     return ROOF_OK;
 }
 
-/* Takes what parts have done and writes their rows, in order, up to one that has stopped. */
+/* Takes over the finished work of parts and writes their rows in order, up to one that has stopped.
+ */
 static enum roof_status take(struct roof_record_batch *b, size_t count, struct roof_error *error)
 {
     bool stopped = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `predict` of the records of a file: a prediction of each, in their order. */
+/* Answers `predict` for the records of a file: a prediction for each, in order. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "ask/record_batch.h"
 #include "base/base.h"
 
-/* The number of the table of all rows; those before are of one operator each. */
+/* The index of the table for all rows; earlier tables are each for one operator. */
 #define ALL_ROWS ROOF_OPERATOR_COUNT
 
 /* The question about all records. */
 struct records_input {
     const char *from;          /* the file */
-    struct roof_scenario base; /* what a record does not say */
-    bool model;                /* the records are of models */
+    struct roof_scenario base; /* defaults for records */
+    bool model;                /* the records are about models */
     const char *model_name;    /* NULL: each record names its own */
     enum roof_operator op;     /* ROOF_OPERATOR_COUNT: each record names its own */
     const struct roof_model *draft;
@@ -29,13 +29,13 @@ struct recording {
     struct records_input in;
     struct roof_known known;
     struct roof_records records;
-    bool mixed;   /* rows may be of other operators */
-    bool objects; /* a row has its own keys */
+    bool mixed;   /* rows may be about different operators */
+    bool objects; /* each row has its own keys */
     struct roof_table table[ALL_ROWS + 1];
     bool open[ALL_ROWS + 1];
-    struct roof_record_batch batch; /* records that are answered in threads */
+    struct roof_record_batch batch; /* records that threads answer */
     struct roof_text text;
-    enum roof_status written; /* while records are waited for */
+    enum roof_status written; /* result of writing before a wait for records */
     struct roof_error write_error;
 };
 
@@ -53,13 +53,13 @@ static enum roof_status on_formats(void *context, const struct roof_named **out,
     return roof_asking_known_formats(r->asking, &r->known, out, name, model, error);
 }
 
-/* Writes the rows so far before the next records come, which may take long: a program that asks and
- * reads through pipes gets its answer, and a signal finds whole rows. */
+/* Writes the current rows before a possibly long wait for records: a program that asks and reads
+ * through pipes gets its answer, and a signal does not cut a row. */
 static void on_wait(void *context, bool begins)
 {
     struct recording *const r = context;
     const struct roof_listener *const listener = r->asking->listener;
-    if (!r->open[ALL_ROWS] || listener->wait == NULL) { /* the header is read */
+    if (!r->open[ALL_ROWS] || listener->wait == NULL) { /* the header has been read */
         return;
     }
     if (begins && r->written == ROOF_OK && r->table[ALL_ROWS].rows > 0) {
@@ -74,7 +74,7 @@ static void on_bad(void *context, const struct roof_error *error)
     roof_asking_bad_record(r->asking, &r->records, error);
 }
 
-/* --- what is asked ------------------------------------------------------------------------- */
+/* --- the question -------------------------------------------------------------------------- */
 
 /* Reads the question. */
 static enum roof_status read_input(struct records_input *in, struct roof_known *known,
@@ -97,7 +97,7 @@ static enum roof_status read_input(struct records_input *in, struct roof_known *
     return ROOF_OK;
 }
 
-/* Borrows the devices and models that the question names, which must be known. */
+/* Borrows the named devices and models, which must exist. */
 static enum roof_status read_loans(struct recording *r, struct roof_error *error)
 {
     struct records_input *const in = &r->in;
@@ -112,12 +112,12 @@ static enum roof_status read_loans(struct recording *r, struct roof_error *error
     return in->model ? roof_asking_draft(&in->draft, &in->base, r->asking, error) : ROOF_OK;
 }
 
-/* Checks that the columns of the file and the question say what is to be predicted. */
+/* Checks that the columns of the file and the question define the subject of the predictions. */
 static enum roof_status check_columns(const struct recording *r, struct roof_error *error)
 {
     const struct roof_records *const records = &r->records;
     if (records->columns == 0) {
-        return ROOF_OK; /* there is nothing to read */
+        return ROOF_OK; /* the file is empty */
     }
     if (r->in.model) {
         return r->in.model_name != NULL || roof_records_has(records, "model")
@@ -146,9 +146,9 @@ static enum roof_status open_table(struct recording *r, enum roof_operator of,
                         of == ALL_ROWS && !r->mixed ? r->in.op : of, form->columns, error));
     const bool readable = form->rows == ROOF_OUTPUT_TEXT || form->rows == ROOF_OUTPUT_MARKDOWN;
     if (readable && form->columns == NULL) {
-        /* A reader wants to see what was asked, and nothing else. */
+        /* A reader wants to see only the inputs of the records. */
         roof_table_keep_dimensions(table, records->dimensions);
-        roof_table_narrow(table, &r->in.kept, NULL); /* before what the records give is shown */
+        roof_table_narrow(table, &r->in.kept, NULL); /* before columns from the records are added */
         for (size_t id = 0; r->in.model && id < ROOF_INPUT_COUNT; id++) {
             const char *const key = roof_input(id)->key;
             if (key != NULL && roof_records_has(records, key)) {
@@ -171,7 +171,7 @@ static enum roof_status put_row(struct recording *r, const struct roof_predictio
     if (!r->open[of]) {
         TRY(open_table(r, of, error));
     }
-    if (r->objects) { /* their keys may have become more */
+    if (r->objects) { /* new keys may have been added */
         roof_table_carry(table, r->records.carried, r->records.carried_count);
         table->rows = all->rows;
     }
@@ -180,7 +180,7 @@ static enum roof_status put_row(struct recording *r, const struct roof_predictio
     return roof_asking_put(r->asking, &r->text, error);
 }
 
-/* Predicts the record at hand of the file, or of a part of it. */
+/* Predicts the current record of the file, or of a part. */
 static enum roof_status predict_record(const struct roof_prediction **out,
                                        const struct recording *r, struct roof_records *records,
                                        const struct roof_hardware *hardware,
@@ -195,7 +195,8 @@ static enum roof_status predict_record(const struct roof_prediction **out,
                                 roof_operator_row(r->in.op)->name);
 }
 
-/* Predicts a record of a part if its device was found before: to find one changes what is known. */
+/* Predicts a record of a part if its device is already loaded, because threads must not change the
+ * store. */
 static enum roof_status on_part(void *context, const struct roof_prediction **out,
                                 struct roof_record_part *part, struct roof_error *error)
 {
@@ -206,7 +207,7 @@ static enum roof_status on_part(void *context, const struct roof_prediction **ou
     return part->stopped ? ROOF_OK : predict_record(out, r, &part->records, hardware, error);
 }
 
-/* Finds the device of the record at hand and predicts it. */
+/* Finds the device of the current record and predicts it. */
 static enum roof_status predict_next(const struct roof_prediction **out, struct recording *r,
                                      struct roof_error *error)
 {
@@ -215,7 +216,7 @@ static enum roof_status predict_next(const struct roof_prediction **out, struct 
     return predict_record(out, r, &r->records, hardware, error);
 }
 
-/* Answers one record. A bad record is reported to the listener and is no failure. */
+/* Answers a record. A bad record is reported to the listener and does not fail the answer. */
 static enum roof_status do_record(struct recording *r, struct roof_error *error)
 {
     const struct roof_prediction *prediction = NULL;
@@ -230,7 +231,7 @@ static enum roof_status do_record(struct recording *r, struct roof_error *error)
     return ROOF_OK;
 }
 
-/* Ends with the rows so far. */
+/* Ends with the current rows. */
 static enum roof_status interrupted(struct recording *r, struct roof_error *error)
 {
     TRY(roof_asking_write(r->asking, &r->text, error));
@@ -239,9 +240,9 @@ static enum roof_status interrupted(struct recording *r, struct roof_error *erro
                           r->table[ALL_ROWS].rows);
 }
 
-/* Answers records in threads, if they may be: those of models take a place in what is known, and
- * objects are written to tables of their operators. *some is false where the next record is to be
- * answered alone. */
+/* Answers records in threads if possible: not those of models, which are loaded into the store, nor
+ * objects, which are written to tables of their operators. *some is false if the next record must
+ * be answered singly. */
 static enum roof_status do_batch(bool *some, struct recording *r, struct roof_error *error)
 {
     *some = false;
@@ -251,7 +252,7 @@ static enum roof_status do_batch(bool *some, struct recording *r, struct roof_er
     return roof_record_batch_answer(&r->batch, some, error);
 }
 
-/* Answers the next record, or all that can be read without a wait; *more is false at the end. */
+/* Answers the next record, or all that can be read without waiting; *more is false at the end. */
 static enum roof_status do_next(bool *more, struct recording *r, struct roof_error *error)
 {
     *more = true;

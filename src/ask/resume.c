@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Finds where a sweep that was interrupted goes on. The rows of its part say how many there are,
- * but not which points they are: points that are not possible have no row. So the points are
- * predicted again until as many rows have passed; the first and the last some hundred rows, and a
- * sample of the others, are written again to see that the part is of this sweep. */
+/* Finds where to continue an interrupted sweep. The rows of its part have a known number, but not
+ * known points, because impossible points have no row. So the points are predicted again up to the
+ * same number of rows. The first and the last hundreds of rows, and a sample of the others, are
+ * formatted again to check that the part belongs to this sweep. */
 #include "ask/resume.h"
 
 #include <errno.h>
@@ -16,33 +16,33 @@
 
 #define READ_BYTES 1048576
 
-/* The whole lines of a file: those with a line end. In a text table a blank one ends them: remarks
- * follow, which are written again. */
+/* The whole lines of a file: those with a newline. In a text table a blank line ends them, because
+ * remarks follow, which are written again. */
 struct lines {
     uint64_t count;
-    off_t last; /* where the last one begins */
-    off_t end;  /* of the last */
+    off_t last; /* offset of the last line */
+    off_t end;  /* end of the last line */
     bool text;
     bool remarks;
 };
 
-/* The points of a sweep, which pass until the last row is found, and FILE.part beside them. */
+/* The points of a sweep up to the last row, and the corresponding FILE.part. */
 struct search {
     struct roof_asking *asking;
     const struct roof_sweep *sweep;
     struct roof_table table;
     bool json;
-    uint64_t first; /* point of the sweep */
+    uint64_t first; /* first point of the sweep */
     uint64_t count;
-    uint64_t wanted; /* rows of the file */
+    uint64_t wanted; /* number of rows in the file */
     bool near;       /* the last row is among the next points */
     struct roof_text row;
-    struct roof_tile tile; /* of the point at hand */
-    char *line;            /* of the file */
+    struct roof_tile tile; /* of the current point */
+    char *line;            /* current line of the file */
     size_t capacity;
-    uint64_t lines; /* read */
-    off_t at;       /* behind them */
-    off_t row_end;  /* of the last, without what ends it */
+    uint64_t lines; /* number of lines read */
+    off_t at;       /* offset after them */
+    off_t row_end;  /* offset after the last one, without its terminator */
     struct roof_resumed passed;
 };
 
@@ -102,7 +102,7 @@ static enum roof_status read_lines(struct lines *out, struct search *s, struct r
     if (ferror(file) != 0) {
         return roof_error_at(error, ROOF_IO, name_of(s), 0, 0, "cannot read: %s", strerror(reason));
     }
-    if (s->json && out->count > 1 && out->end - out->last == 2) { /* "]": all rows are there */
+    if (s->json && out->count > 1 && out->end - out->last == 2) { /* "]": the file has all rows */
         out->end = out->last;
         out->count--;
     }
@@ -128,10 +128,10 @@ static enum roof_status read_at(struct roof_text *out, const struct search *s, o
     return roof_error_at(error, ROOF_IO, name_of(s), 0, 0, "cannot read: %s", strerror(errno));
 }
 
-/* --- what it should be --------------------------------------------------------------------- */
+/* --- the expected content ------------------------------------------------------------------ */
 
-/* Checks the header, or as much of it as there is; *lines counts its lines, and *rows is where the
- * rows begin. */
+/* Checks the header, or its first part if the file has no more; *lines counts its lines, and *rows
+ * is the offset of the first row. */
 static enum roof_status check_header(uint64_t *lines, off_t *rows, struct search *s,
                                      struct roof_error *error)
 {
@@ -139,9 +139,9 @@ static enum roof_status check_header(uint64_t *lines, off_t *rows, struct search
     struct roof_text got = ROOF_TEXT_INIT;
     struct lines counted = {0};
     enum roof_status status = ROOF_OK;
-    if (s->first == 0) { /* else it is a shard without one */
+    if (s->first == 0) { /* otherwise it is a shard without a header */
         roof_table_begin(&s->table, &header);
-        roof_text_put(&header, s->json ? "\n" : ""); /* which the first row would bring */
+        roof_text_put(&header, s->json ? "\n" : ""); /* as the first row would write it */
     }
     if (header.failed) {
         status = roof_no_memory(error);
@@ -159,16 +159,16 @@ static enum roof_status check_header(uint64_t *lines, off_t *rows, struct search
     return status;
 }
 
-/* Takes the next line of the file, which must be this row; NULL: it may be any. */
+/* Takes the next line of the file, which must equal this row; NULL: it may be any. */
 static enum roof_status take_line(struct search *s, const char *row, size_t length,
                                   struct roof_error *error)
 {
     const ssize_t got = getline(&s->line, &s->capacity, part_of(s));
     s->lines++;
-    if (got < 0 || ferror(part_of(s)) != 0) { /* what was read before may be there */
+    if (got < 0 || ferror(part_of(s)) != 0) { /* the buffer may contain an earlier line */
         return roof_error_at(error, ROOF_IO, name_of(s), 0, 0, "cannot read: %s", strerror(errno));
     }
-    size_t end = (size_t)got - 1; /* of a whole line */
+    size_t end = (size_t)got - 1; /* length of a whole line */
     end -= s->json && end > 0 && s->line[end - 1] == ',' ? 1 : 0;
     s->row_end = s->at + (off_t)end;
     s->at += (off_t)got;
@@ -177,7 +177,7 @@ static enum roof_status take_line(struct search *s, const char *row, size_t leng
                : foreign(s, s->lines, error);
 }
 
-/* Takes the next line for a row as tables write it: with a newline behind it, or before it as an
+/* Takes the next line for a row as tables write it: a newline after it, or before it for an
  * element. */
 static enum roof_status take_row(struct search *s, const char *row, size_t length,
                                  struct roof_error *error)
@@ -208,7 +208,7 @@ static void on_refused(void *context, const struct roof_error *error)
     }
 }
 
-/* Compares the lines of a chunk's rows with its samples. */
+/* Compares lines with the sampled rows of a chunk. */
 static enum roof_status take_samples(struct search *s, const struct roof_chunk *chunk,
                                      struct roof_error *error)
 {
@@ -219,7 +219,7 @@ static enum roof_status take_samples(struct search *s, const struct roof_chunk *
             status = take_line(s, NULL, 0, error);
             continue;
         }
-        const size_t length = 1 + strcspn(sample + 1, "\n"); /* an element begins with one */
+        const size_t length = 1 + strcspn(sample + 1, "\n"); /* an element begins with a newline */
         const size_t whole = length + (s->json ? 0 : 1);
         status = take_row(s, sample, whole, error);
         sample += whole;
@@ -227,7 +227,7 @@ static enum roof_status take_samples(struct search *s, const struct roof_chunk *
     return status;
 }
 
-/* Takes chunks until the last row is in one. */
+/* Takes chunks up to the one with the last row. */
 static enum roof_status on_chunk(void *context, struct roof_chunk *chunk, struct roof_error *error)
 {
     struct search *const s = context;
@@ -248,7 +248,7 @@ static enum roof_status on_chunk(void *context, struct roof_chunk *chunk, struct
     return take_samples(s, chunk, error);
 }
 
-/* Passes all points up to the last row. */
+/* Skips all points up to the last row. */
 static enum roof_status pass_rows(struct search *s, int64_t threads, struct roof_error *error)
 {
     roof_asking_progress(s->asking, "sweep: resuming", "rows", 0, s->wanted);
@@ -261,12 +261,12 @@ static enum roof_status pass_rows(struct search *s, int64_t threads, struct roof
         status = roof_sweep_run(&sweep, s->first + s->passed.points, s->count - s->passed.points,
                                 on_row, s, error);
     }
-    return status == ROOF_OK            ? foreign(s, s->lines + 1, error) /* it has more rows */
+    return status == ROOF_OK ? foreign(s, s->lines + 1, error) /* the file has more rows */
            : status == ROOF_UNSATISFIED ? ROOF_OK
                                         : status;
 }
 
-/* Finds the end of the last whole row, *end, after the points that it and those before it are. */
+/* Finds the end of the last whole row, *end, after counting the points up to it. */
 static enum roof_status find_end(off_t *end, struct search *s, int64_t threads,
                                  struct roof_error *error)
 {
@@ -277,14 +277,14 @@ static enum roof_status find_end(off_t *end, struct search *s, int64_t threads,
         status = check_header(&s->lines, &s->at, s, error);
     }
     if (status != ROOF_OK || lines.count <= s->lines) {
-        return status; /* no row: the header is written again, too */
+        return status; /* without a row the header is also written again */
     }
     s->wanted = lines.count - s->lines;
     if (fseeko(part_of(s), s->at, SEEK_SET) != 0) {
         return roof_error_at(error, ROOF_IO, name_of(s), 0, 0, "cannot read: %s", strerror(errno));
     }
     status = pass_rows(s, threads, error);
-    /* An array's comma and newline come with the next row. */
+    /* The comma and newline of an array belong to the next row. */
     *end = s->json ? s->row_end : s->at;
     return status;
 }

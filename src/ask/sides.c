@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `predict` on several devices: one answer for each, side by side. */
+/* Answers `predict` on several devices, side by side. */
 #include <stdlib.h>
 
 #include "ask/asking.h"
@@ -12,16 +12,16 @@
 
 /* The question, and its answers. */
 struct sides {
-    struct roof_grid devices; /* without axes: only the list of devices is used */
+    struct roof_grid devices; /* without axes, for its list of devices */
     struct roof_subject subject;
     struct roof_side side[ROOF_SIDES_MAX];
     struct roof_prediction prediction[ROOF_SIDES_MAX]; /* of an operator */
-    struct roof_prediction apart[ROOF_SIDES_MAX];      /* without fusion, where it is fused */
+    struct roof_prediction apart[ROOF_SIDES_MAX];      /* without fusion, for a fused operator */
     bool fused;
     struct model_side {
         struct roof_model_prediction prediction;
         struct roof_limits limits;
-    } * of_model; /* an array, for it is large */
+    } * of_model; /* an array, because it is large */
 };
 
 static enum roof_status read_input(struct sides *s, struct roof_asking *a, struct roof_error *error)

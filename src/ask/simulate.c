@@ -12,13 +12,13 @@
 
 /* --- documents ----------------------------------------------------------------------------- */
 
-/* Writes a row for each request that was served. */
+/* Writes a row per accepted request. */
 static enum roof_status write_served(struct roof_table *table, struct roof_text *text,
                                      const struct roof_simulation *result, struct roof_asking *a,
                                      struct roof_error *error)
 {
     for (uint64_t i = 0; i < result->served_count; i++) {
-        if (result->served[i].generate > 0) { /* it was not turned away */
+        if (result->served[i].generate > 0) { /* it was not rejected */
             roof_table_served(table, text, &result->served[i]);
             TRY(roof_asking_put(a, text, error));
         }
@@ -26,7 +26,7 @@ static enum roof_status write_served(struct roof_table *table, struct roof_text 
     return ROOF_OK;
 }
 
-/* Writes a row for each interval of the time. */
+/* Writes a row per interval of time. */
 static enum roof_status write_moments(struct roof_table *table, struct roof_text *text,
                                       const struct simulate_input *in, struct roof_asking *a,
                                       struct roof_error *error)
@@ -51,7 +51,7 @@ static enum roof_status check_output(struct roof_table *table, const struct simu
                                            ROOF_OPERATOR_GEMM, a->form.columns, error);
 }
 
-/* Writes the row in the columns that fit on a page, and the report, folded. */
+/* Writes the row with the columns that fit on a page, and the folded report. */
 static void write_markdown(struct roof_text *text, struct roof_table *table,
                            const struct simulate_input *in, const struct roof_question *question)
 {
@@ -101,7 +101,7 @@ static enum roof_status write_result(struct roof_text *text, struct roof_table *
 
 /* --- the answer ---------------------------------------------------------------------------- */
 
-/* Simulates the greatest rate alone, for what the search does not keep. */
+/* Simulates only the greatest rate, for results that the search does not keep. */
 static enum roof_status simulate_greatest(struct roof_simulation *result, struct simulate_input *in,
                                           double rate, struct roof_error *error)
 {
@@ -117,7 +117,7 @@ static enum roof_status simulate_greatest(struct roof_simulation *result, struct
     return roof_simulate(result, &in->inputs, error);
 }
 
-/* Simulates the rate of the question, or the greatest one that keeps the limits. */
+/* Simulates the rate of the question, or the greatest one within the limits. */
 static enum roof_status run(struct roof_simulation *result, struct simulate_input *in,
                             const struct roof_deployments *deployments, const struct roof_asking *a,
                             struct roof_error *error)
@@ -132,7 +132,7 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     in->row.step_scale = in->inputs.limits.scale;
     in->row.request_overhead_s = in->inputs.limits.overhead_s;
     if (!in->capacity) {
-        in->timeline = (struct roof_timeline){0}; /* without the simulations of a fit */
+        in->timeline = (struct roof_timeline){0}; /* excludes the simulations of a fit */
         return roof_simulate(result, &in->inputs, error);
     }
     TRY(roof_capacity_find(&found, &in->inputs, error));
@@ -202,7 +202,7 @@ enum roof_status roof_ask_simulate(struct roof_asking *a, struct roof_error *err
     roof_deployments_close(&deployments);
     roof_text_free(&text);
     if (missed) {
-        *error = (struct roof_error){.status = ROOF_UNSATISFIED}; /* the document says it */
+        *error = (struct roof_error){.status = ROOF_UNSATISFIED}; /* the document has the message */
         return ROOF_UNSATISFIED;
     }
     return status;

@@ -21,7 +21,7 @@
 #define SCALE_MAX 1e3
 #define SPLIT_MAX 1000000
 
-/* True where a latency is limited. */
+/* Returns true if the question has a limit on a latency. */
 static bool has_limit(const struct roof_asking *a)
 {
     return roof_asking_has(a, ROOF_INPUT_MAX_TTFT) || roof_asking_has(a, ROOF_INPUT_MAX_TPOT) ||
@@ -36,7 +36,7 @@ static enum roof_status check_trace(const struct roof_asking *a, struct roof_err
     return roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("trace"), error);
 }
 
-/* Says what a question without a load needs. */
+/* Names the inputs that a question without a load needs. */
 static enum roof_status no_load(struct roof_error *error)
 {
     (void)roof_error_set(error, ROOF_USAGE,
@@ -48,7 +48,7 @@ static enum roof_status no_load(struct roof_error *error)
     return ROOF_USAGE;
 }
 
-/* Refuses a question that does not say how requests arrive, or says it twice. */
+/* Refuses a question that does not define the arrivals of requests, or defines them twice. */
 static enum roof_status check_load(const struct roof_asking *a, struct roof_error *error)
 {
     const bool rate = roof_asking_has(a, ROOF_INPUT_RATE);
@@ -76,7 +76,7 @@ static enum roof_status check_load(const struct roof_asking *a, struct roof_erro
     return ROOF_OK;
 }
 
-/* Reads what a prefix cache knows prompts by. */
+/* Reads by what a prefix cache identifies prompts. */
 static enum roof_status read_prefix_cache(struct simulate_input *in, const struct roof_asking *a,
                                           struct roof_error *error)
 {
@@ -186,7 +186,7 @@ static enum roof_status read_number(double *out, const struct roof_asking *a, si
                                    roof_input_marked(name, roof_input(input)), low, high, error);
 }
 
-/* Reads how many requests there are, and which of them are measured. */
+/* Reads the number of requests, and of those that are not measured. */
 static enum roof_status read_extent(struct simulate_input *in, const struct roof_asking *a,
                                     struct roof_error *error)
 {
@@ -208,7 +208,7 @@ static enum roof_status read_extent(struct simulate_input *in, const struct roof
                                 ROOF_KEY("requests") " must be more than " ROOF_KEY("concurrency"));
 }
 
-/* Reads the limits of the scheduler; the cache is known when the model is. */
+/* Reads the limits of the scheduler; the size of the cache depends on the model. */
 static enum roof_status read_scheduler(struct simulate_input *in, const struct roof_asking *a,
                                        struct roof_error *error)
 {
@@ -231,7 +231,7 @@ static enum roof_status read_scheduler(struct simulate_input *in, const struct r
     return ROOF_OK;
 }
 
-/* Reads what chooses among copies. */
+/* Reads the router. */
 static enum roof_status read_router(struct simulate_input *in, const struct roof_asking *a,
                                     struct roof_error *error)
 {
@@ -246,7 +246,7 @@ static enum roof_status read_router(struct simulate_input *in, const struct roof
     return ROOF_OK;
 }
 
-/* Reads how many copies there are, and what chooses among them. */
+/* Reads the number of copies, and the router. */
 static enum roof_status read_copies(struct simulate_input *in, const struct roof_asking *a,
                                     struct roof_error *error)
 {
@@ -269,7 +269,7 @@ static enum roof_status read_copies(struct simulate_input *in, const struct roof
     return ROOF_OK;
 }
 
-/* Reads a size of a split into its place. */
+/* Stores a size of a split. */
 static enum roof_status take_size(void *context, size_t name, const char *value,
                                   struct roof_error *error)
 {
@@ -277,7 +277,7 @@ static enum roof_status take_size(void *context, size_t name, const char *value,
     return roof_parse_integer(sizes[name], value, ROOF_KEY("prefill_split"), 1, SPLIT_MAX, error);
 }
 
-/* Reads a split, "tp=4,pp=2"; what it leaves out is 0. */
+/* Reads a split, "tp=4,pp=2"; missing sizes are 0. */
 static enum roof_status read_split(struct roof_scenario *s, const char *text,
                                    struct roof_error *error)
 {
@@ -291,7 +291,7 @@ static enum roof_status read_split(struct roof_scenario *s, const char *text,
                            error);
 }
 
-/* Reads the copies that prefill: their split is that of the others, or one of their own. */
+/* Reads the prefill copies: they have the split of the others, or a separate one. */
 static enum roof_status read_prefills(struct simulate_input *in, const struct roof_asking *a,
                                       struct roof_error *error)
 {
@@ -333,7 +333,7 @@ static enum roof_status read_limits(struct simulate_input *in, const struct roof
     return ROOF_OK;
 }
 
-/* Reads the scenario: a request of the mean lengths, which are texts here. */
+/* Reads the scenario: a request with the mean lengths, which are texts here. */
 static enum roof_status read_scenario(struct simulate_input *in, const struct roof_asking *a,
                                       struct roof_error *error)
 {
@@ -370,7 +370,7 @@ static enum roof_status read_rows(struct simulate_input *in, const struct roof_a
                                         : ROOF_OK;
 }
 
-/* Reads which chart is drawn, and its size. That of rates has random requests. */
+/* Reads the kind and size of a chart. A chart over rates needs random requests. */
 static enum roof_status read_chart(struct simulate_input *in, const struct roof_asking *a,
                                    struct roof_error *error)
 {
@@ -401,7 +401,7 @@ static enum roof_status read_chart(struct simulate_input *in, const struct roof_
     return roof_read_drawing_size(&in->size, a, error);
 }
 
-/* Lets an engine say what the question does not: the stack, and what its scheduler does. */
+/* Takes missing inputs from an engine: the stack, and the rules of its scheduler. */
 static enum roof_status read_engine_rules(struct simulate_input *in, const struct roof_asking *a,
                                           const struct roof_engine *engine,
                                           struct roof_error *error)

@@ -6,32 +6,32 @@
 #include "ask/asking.h"
 #include "ask/draw.h"
 
-/* The question, with what was loaded for it. */
+/* The question, and the objects loaded for it. */
 struct simulate_input {
-    struct roof_scenario scenario; /* a request of mean lengths */
-    struct roof_scenario prefill;  /* of a copy that prefills, where there are some */
-    bool apart;                    /* some copies prefill, the others decode */
+    struct roof_scenario scenario; /* a request with the mean lengths */
+    struct roof_scenario prefill;  /* of a prefill copy, if there are any */
+    bool apart;                    /* some copies prefill, and the others decode */
     const struct roof_model *model;
     const struct roof_hardware *hardware;
     struct roof_arrivals arrivals;
     struct roof_request_trace trace; /* owned */
     struct roof_simulation_inputs inputs;
-    struct roof_simulation_row row; /* what the question said */
-    struct roof_drawing_size size;  /* of a chart, where one is drawn */
+    struct roof_simulation_row row; /* the inputs of the question */
+    struct roof_drawing_size size;  /* of a chart, if one is drawn */
     bool bound;
-    bool fits;                     /* a step scale and an overhead are fitted to the trace */
+    bool fits;                     /* step scale and overhead are fitted to the trace */
     bool requests;                 /* rows are requests */
-    bool moments;                  /* rows are intervals of the time */
-    int64_t chart;                 /* what is drawn (ask/curves.h); 0: no chart is asked for */
-    struct roof_timeline timeline; /* what the engines did, for a chart or rows of it */
+    bool moments;                  /* rows are intervals of time */
+    int64_t chart;                 /* the kind of chart (ask/curves.h); 0: none */
+    struct roof_timeline timeline; /* activity of the engines, for a chart or rows of it */
     bool capacity;                 /* the greatest rate is searched */
 };
 
-/* Reads the question into a zeroed input, which must not move after it. The caller releases it by
- * roof_simulate_close, also after a failure. */
+/* Reads the question into a zeroed input, which must not move afterwards. The caller releases it by
+ * roof_simulate_close, even after a failure. */
 enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_asking *a,
                                     struct roof_error *error);
-/* Reads the load, the scheduler and the limits alone, for a scenario that the input has. */
+/* Reads only the load, the scheduler and the limits, for the scenario in the input. */
 enum roof_status roof_read_load(struct simulate_input *in, const struct roof_asking *a,
                                 struct roof_error *error);
 void roof_simulate_close(struct simulate_input *in);

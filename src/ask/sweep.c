@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers `sweep`: a row for each point of a grid. */
+/* Answers `sweep`: a row per point of a grid. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #define SHARDS_MAX 1000000000
 #define THREADS_MAX 64
 
-/* The columns that are shown of an input that is given, and of the results that depend on it. */
+/* The columns to show for a given input, and for results that depend on it. */
 static const struct {
     size_t input;
     const char *keys[2];
@@ -36,31 +36,31 @@ static const struct {
                  {ROOF_INPUT_MOE_EP, {"moe_ep", NULL}},
                  {ROOF_INPUT_LAYOUT, {"layout", NULL}}};
 
-/* So many devices are told of below a table at most. */
+/* The most devices in the note below a table. */
 #define NEAR_MAX 8
 
-/* The devices of a grid whose expected times are estimated from other devices, and the largest part
- * of a time that is. */
+/* The devices of a grid whose expected times are estimated from other devices, and the largest
+ * fraction of a time. */
 struct near {
     const struct roof_hardware *device[NEAR_MAX];
     size_t count;
-    bool more; /* devices than are kept */
+    bool more; /* there are more devices */
     double most;
 };
 
 /* The question. */
 struct sweep_input {
     struct roof_grid grid;
-    bool given[ROOF_INPUT_COUNT]; /* inputs that the question gives */
+    bool given[ROOF_INPUT_COUNT]; /* inputs in the question */
     struct roof_kept_columns kept;
     uint64_t first; /* the points of `shard`: a contiguous slice */
     uint64_t count;
     bool sharded;
     bool last; /* the slice has the last point of the grid */
     int64_t threads;
-    struct roof_variety variety; /* of some points all over the grid */
-    struct near near;            /* of these points, too */
-    uint64_t misaligned;         /* of these points, products with misaligned rows */
+    struct roof_variety variety; /* of sample points over the whole grid */
+    struct near near;            /* of the sample points */
+    uint64_t misaligned;         /* sample points that are products with misaligned rows */
 };
 
 /* The rows so far. */
@@ -69,14 +69,14 @@ struct sink {
     const struct sweep_input *in;
     struct roof_table table;
     struct roof_text text;
-    uint64_t points;         /* of the slice, so far */
-    uint64_t refused;        /* points left out */
-    struct roof_error first; /* what was wrong with the first of them */
+    uint64_t points;         /* points of the slice so far */
+    uint64_t refused;        /* number of skipped points */
+    struct roof_error first; /* the error of the first one */
 };
 
-/* --- what is asked ------------------------------------------------------------------------- */
+/* --- the question -------------------------------------------------------------------------- */
 
-/* Reads how many threads work: as many as the machine has, where there is work for them. */
+/* Reads the number of threads: as many as the machine has, if there is enough work. */
 static enum roof_status read_threads(struct sweep_input *in, const struct roof_question *question,
                                      struct roof_error *error)
 {
@@ -120,7 +120,7 @@ static enum roof_status read_shard(struct sweep_input *in, const struct roof_ask
     return ROOF_OK;
 }
 
-/* Shows the columns of inputs that the question gives, and of the results that depend on them. */
+/* Shows the columns of given inputs, and of results that depend on them. */
 static void show_given(struct roof_table *table, const struct sweep_input *in)
 {
     for (size_t i = 0; i < COUNT(dependent); i++) {
@@ -149,7 +149,7 @@ static void ignore_refused(void *context, const struct roof_error *error)
     (void)error;
 }
 
-/* Tells whether an error names an input of the workload that the question does not give. */
+/* Tells whether an error names an input of the workload that the question lacks. */
 static bool names_missing(const struct roof_error *error, const struct sweep_input *in)
 {
     for (int i = 0; i < error->key_count; i++) {
@@ -166,8 +166,9 @@ static bool names_missing(const struct roof_error *error, const struct sweep_inp
     return false;
 }
 
-/* Refuses a sweep that lacks an input which every point needs, before it begins: both the first and
- * the last point are then refused for it. What only some points lack is told of at the end. */
+/* Refuses a sweep without an input that every point needs, before it begins: the first and the last
+ * point are then both refused for it. An input that only some points lack is reported at the end.
+ */
 static enum roof_status check_ends(const struct sweep_input *in, struct roof_error *error)
 {
     struct roof_error last = {.status = ROOF_OK};
@@ -182,10 +183,10 @@ static enum roof_status check_ends(const struct sweep_input *in, struct roof_err
     return error->status;
 }
 
-/* As many points of a grid tell what its rows have in common. */
+/* The number of sample points that determine the columns of a table. */
 #define LOOKED_AT 256
 
-/* The state of a look at a grid. */
+/* The state while sampling a grid. */
 struct look {
     struct roof_variety *variety;
     struct near *near;
@@ -194,7 +195,7 @@ struct look {
     struct roof_tile tile; /* of the point */
 };
 
-/* A table tells of a part of a time that is estimated from other devices where it is more. */
+/* The least fraction of a time estimated from other devices that a table mentions. */
 #define NEAR_TOLD 0.1
 
 static void add_near(struct near *near, const struct roof_prediction *prediction,
@@ -226,11 +227,11 @@ static enum roof_status on_look(void *context, const struct roof_prediction *pre
     return ROOF_OK;
 }
 
-/* Looks at points all over the whole grid, so that the tables of all shards have one header. */
+/* Samples points over the whole grid, so that the tables of all shards have the same header. */
 static enum roof_status look_over(struct sweep_input *in, const struct roof_table *table,
                                   struct roof_error *error)
 {
-    struct roof_sweep sweep = in->grid.sweep; /* its lists stay those of the grid */
+    struct roof_sweep sweep = in->grid.sweep; /* its lists belong to the grid */
     struct look look = {
         .variety = &in->variety, .near = &in->near, .misaligned = &in->misaligned, .table = table};
     sweep.refused = ignore_refused;
@@ -278,8 +279,8 @@ static enum roof_status read_input(struct sweep_input *in, struct roof_table *ta
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-/* Adds the rows of a chunk. Elements of a JSON array are joined by commas, of which each chunk
- * lacks its first. */
+/* Adds the rows of a chunk. Elements of a JSON array are joined by commas; the first one of each
+ * chunk lacks it. */
 static enum roof_status add_rows(struct sink *sink, struct roof_chunk *chunk,
                                  struct roof_error *error)
 {
@@ -312,7 +313,7 @@ static enum roof_status on_chunk(void *context, struct roof_chunk *chunk, struct
     TRY(add_rows(sink, chunk, error));
     roof_asking_progress(sink->asking, "sweep", "points", sink->points, count);
     if (sink->points < count && roof_asking_stopped(sink->asking)) {
-        /* The rows in hand are written first: that may fail, and fewer rows stand then. */
+        /* Earlier rows are written first, because writing may fail. */
         TRY(roof_asking_write(sink->asking, &sink->text, error));
         return roof_error_set(error, ROOF_IO,
                               "interrupted: %" PRIu64 " rows of %" PRIu64 " points are written",
@@ -321,7 +322,7 @@ static enum roof_status on_chunk(void *context, struct roof_chunk *chunk, struct
     return ROOF_OK;
 }
 
-/* Finds where an earlier answer ended, and begins the table where nothing is there yet. */
+/* Finds where an earlier answer ended, and begins the table if there is nothing yet. */
 static enum roof_status begin(struct sink *sink, struct roof_error *error)
 {
     const struct sweep_input *const in = sink->in;
@@ -334,15 +335,15 @@ static enum roof_status begin(struct sink *sink, struct roof_error *error)
         sink->refused = resumed.refused;
         sink->first = resumed.first_refused;
     }
-    /* The header leaves with the first rows: a sweep whose first point is refused prints nothing.
-     * The first shard has it, the others do not. */
+    /* The header is written with the first rows, so that a sweep whose first point is refused
+     * prints nothing. Only the first shard has it. */
     if (resumed.rows == 0 && in->first == 0) {
         roof_table_begin(&sink->table, &sink->text);
     }
     return ROOF_OK;
 }
 
-/* Writes the rows that are left. */
+/* Writes the remaining rows. */
 static enum roof_status write_rows(struct sink *sink, struct roof_error *error)
 {
     const struct sweep_input *const in = sink->in;
@@ -351,18 +352,18 @@ static enum roof_status write_rows(struct sink *sink, struct roof_error *error)
                              in->count - sink->points, in->threads, on_chunk, sink, error);
 }
 
-/* Series that are summed up below a table at most. */
+/* The most series that are summarized below a table. */
 #define SERIES_MAX 8
 
 /* The lines below a table. */
 struct summary {
     struct roof_text *out;
     const struct roof_sweep *series; /* the sweep without its batches */
-    int turning;                     /* series that turn compute-bound */
-    int never;                       /* series that do not */
+    int turning;                     /* number of series that become compute-bound */
+    int never;                       /* number of series that do not */
 };
 
-/* Says from which batch the decode of a series is compute-bound, if it is one that turns. */
+/* Names the batch at which decode in a series becomes compute-bound, if it does. */
 static enum roof_status on_series(void *context, const struct roof_prediction *prediction,
                                   const struct roof_model_prediction *model,
                                   struct roof_error *error)
@@ -389,7 +390,7 @@ static enum roof_status on_series(void *context, const struct roof_prediction *p
     return ROOF_OK;
 }
 
-/* Says how many of the series never become compute-bound. */
+/* Counts the series that never become compute-bound. */
 static void put_never(const struct summary *s, bool more)
 {
     if (s->never > 0 && s->turning > 0) {
@@ -400,11 +401,11 @@ static void put_never(const struct summary *s, bool more)
     }
 }
 
-/* Sums up a table for readers that goes over batches of models. */
+/* Summarizes a table for readers that goes over batches of models. */
 static enum roof_status put_summary(const struct sink *sink, struct roof_text *out,
                                     struct roof_error *error)
 {
-    struct roof_sweep series = sink->in->grid.sweep; /* its lists stay those of the grid */
+    struct roof_sweep series = sink->in->grid.sweep; /* its lists belong to the grid */
     struct summary summary = {.out = out, .series = &series};
     const struct roof_input *const batch = roof_input(ROOF_DIM_BATCH);
     uint64_t count = 0;
@@ -433,7 +434,7 @@ static enum roof_status put_summary(const struct sink *sink, struct roof_text *o
     return ROOF_OK;
 }
 
-/* Says which expected times are no more than estimates from other devices. */
+/* Names the expected times that are only estimates from other devices. */
 static void put_near(struct roof_text *out, const struct near *near)
 {
     const size_t from = out->length + 1;
@@ -452,7 +453,7 @@ static void put_near(struct roof_text *out, const struct near *near)
     roof_text_fold(out, from, 2);
 }
 
-/* Says that rows of products are misaligned, which their times do not count. */
+/* Says that rows of products are misaligned, which their times ignore. */
 static void put_misaligned(struct roof_text *out, const struct sweep_input *in)
 {
     const size_t from = out->length + 1;
@@ -469,10 +470,10 @@ static void put_misaligned(struct roof_text *out, const struct sweep_input *in)
     roof_text_fold(out, from, 2);
 }
 
-/* Ends the table. Rows from before a failure stay, so they are written whole. */
+/* Ends the table. Rows before a failure are kept, and thus written whole. */
 static enum roof_status end(struct sink *sink, enum roof_status status, struct roof_error *error)
 {
-    if (status == ROOF_OK && sink->table.rows == 0 && !sink->in->sharded) { /* none is valid */
+    if (status == ROOF_OK && sink->table.rows == 0 && !sink->in->sharded) { /* no point is valid */
         *error = sink->first;
         return sink->first.status;
     }
@@ -496,7 +497,7 @@ static enum roof_status end(struct sink *sink, enum roof_status status, struct r
     return status;
 }
 
-/* Tells of points that are left out. */
+/* Reports skipped points. */
 static void tell_refused(const struct sink *sink)
 {
     const struct roof_listener *const listener = sink->asking->listener;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-/* Answers `predict` of a product with a tile, or with a ranking of all usual tiles. */
+/* Answers `predict` for a product with a tile, or with a ranking of all common tiles. */
 #include <stdlib.h>
 
 #include "ask/asking.h"
 #include "base/base.h"
 #include "report/tile_report.h"
 
-/* The usual tiles: more than there are candidates. */
+/* The capacity for common tiles, which exceeds their number. */
 #define TILES_MAX 64
 
-/* The question about tiles of one operator. */
+/* The question about tiles of an operator. */
 struct tiles_input {
     struct roof_scenario scenario;
     const struct roof_hardware *hardware;
     struct roof_kept_columns kept;
-    bool all; /* the usual tiles are ranked */
+    bool all; /* the common tiles are ranked */
 };
 
 /* The question, and the tiles that fit. */
@@ -26,7 +26,7 @@ struct tiles {
     size_t left;
 };
 
-/* Analyses all usual tiles. None that fits is refused for the reason of the first. */
+/* Analyses all common tiles. If none fits, the error is that of the first one. */
 static enum roof_status rank(struct tiles *s, struct roof_error *error)
 {
     struct roof_error first = {.status = ROOF_OK};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers that go on for a time which their caller decides: those of `monitor`. */
+/* Answers whose duration the caller decides: those of `monitor`. */
 #ifndef ROOF_ASK_WATCH_H
 #define ROOF_ASK_WATCH_H
 
@@ -8,15 +8,15 @@
 
 #include "roofline/question.h"
 
-/* The calls that such an answer makes to its caller, beside those of its listener. */
+/* The calls of such an answer to its caller, beside those of its listener. */
 struct roof_watcher {
     void *context;
-    /* Waits until due_s seconds after the first call, which does not wait, and tells the time then.
-     * *more becomes false, perhaps before that time, if what is watched has ended; so it does for
-     * an infinite due_s if there is nothing else to wait for. */
+    /* Waits until due_s seconds after the first call, which does not wait, and returns the current
+     * time. *more becomes false, possibly before that time, if the watched command has ended; for
+     * an infinite due_s also if there is nothing to wait for. */
     enum roof_status (*clock)(void *context, double *now_s, bool *more, double due_s,
                               struct roof_error *error);
-    /* Returns how many tokens what is watched has made; 0: it does not know. */
+    /* Returns the number of tokens that the watched command has made; 0: unknown. */
     int64_t (*tokens)(void *context);
 };
 

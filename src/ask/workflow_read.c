@@ -11,7 +11,7 @@
 
 #define SCHEMA "roofline/graph/1"
 
-/* The keys of each object beside those that are inputs. */
+/* The keys of each object that are not inputs. */
 static const char *const root_keys[] = {"schema", "name",   "source", "unit",
                                         "yields", "inputs", "stages"};
 static const char *const stage_keys[] = {"name", "repeat", "inputs", "operators"};
@@ -23,8 +23,8 @@ struct reading {
     struct roof_workflow *out;
     struct roof_question file; /* the inputs of the file */
     struct roof_question *file_owner;
-    struct roof_question stage;   /* those of the stage at hand */
-    bool taken[ROOF_INPUT_COUNT]; /* by an operator, from the question */
+    struct roof_question stage;   /* the inputs of the current stage */
+    bool taken[ROOF_INPUT_COUNT]; /* inputs of the question that an operator uses */
     struct roof_error *error;
 };
 
@@ -56,7 +56,7 @@ static enum roof_status read_count(int64_t *out, const struct reading *r,
     return ROOF_OK;
 }
 
-/* Borrows an array of objects that must have one or more. */
+/* Borrows an array of objects, which must not be empty. */
 static enum roof_status read_array(const roof_json_value **out, const struct reading *r,
                                    const roof_json_value *object, const char *key)
 {
@@ -68,7 +68,7 @@ static enum roof_status read_array(const roof_json_value **out, const struct rea
                                  "%s must be an array with at least one object", key);
 }
 
-/* Inputs beside those of operators: of the host, of a stage or the file, and of the file alone. */
+/* Inputs outside operators: of the host, of a stage or the file, and of the file only. */
 static const size_t host_inputs[] = {ROOF_INPUT_SERIAL, ROOF_INPUT_HOST_GAP, ROOF_INPUT_LAUNCHES};
 
 static bool is_host(size_t input)
@@ -76,7 +76,7 @@ static bool is_host(size_t input)
     return input == host_inputs[0] || input == host_inputs[1] || input == host_inputs[2];
 }
 
-/* Tells if operators can have an input that stands somewhere else for many. */
+/* Tells whether an operator may inherit an input. */
 static bool is_shared(size_t input)
 {
     return roof_input(input)->field && roof_input(input)->of != ROOF_OF_MODELS;
@@ -118,8 +118,8 @@ static bool applies(enum roof_operator op, size_t input)
            (input >= ROOF_DIM_COUNT || roof_operator_has(op, (enum roof_dimension)input));
 }
 
-/* Gives a question the values of another one that it lacks. A format of both operands that stands
- * nearer wins over formats of one. Marks what it gives, unless taken is NULL. */
+/* Gives a question the values from another one that it lacks. A closer format of both operands wins
+ * over formats of one. Marks these inputs, unless `taken` is NULL. */
 static void inherit(struct roof_question *question, const struct roof_question *from,
                     enum roof_operator op, bool *taken)
 {
@@ -176,7 +176,7 @@ static enum roof_status split(struct roof_workload *w, const struct reading *r,
     return ROOF_OK;
 }
 
-/* Adds an operator that is asked for. Collectives of one device are left out. */
+/* Adds an operator. Collectives on a single device are left out. */
 static enum roof_status add_operator(struct reading *r, const roof_json_value *object,
                                      const struct roof_scenario *scenario)
 {
@@ -204,7 +204,7 @@ static enum roof_status add_operator(struct reading *r, const roof_json_value *o
     return ROOF_OK;
 }
 
-/* Reads what an operator asks, with what it inherits. */
+/* Reads the inputs of an operator, including inherited ones. */
 static enum roof_status read_question(struct roof_scenario *out, struct roof_question *question,
                                       struct reading *r, const roof_json_value *object)
 {
@@ -246,7 +246,7 @@ static enum roof_status read_operator(struct reading *r, const roof_json_value *
 
 /* --- stages -------------------------------------------------------------------------------- */
 
-/* Reads the times of the host: the stage's own, else the question's, else the file's. */
+/* Reads the times of the host: those of the stage, or else the question, or else the file. */
 static enum roof_status read_host(struct roof_workflow_stage *out, const struct reading *r)
 {
     const struct roof_question *const levels[] = {&r->stage, r->asking->question, &r->file};
@@ -298,7 +298,7 @@ static enum roof_status read_stage(struct reading *r, const roof_json_value *obj
     return status;
 }
 
-/* Makes room for all stages and operators. */
+/* Allocates all stages and operators. */
 static enum roof_status make_room(const struct reading *r, const roof_json_value *stages)
 {
     size_t count = 0;
@@ -319,7 +319,7 @@ static enum roof_status make_room(const struct reading *r, const roof_json_value
 
 /* --- files --------------------------------------------------------------------------------- */
 
-/* Borrows the device that the question names, else the file; reads the number of devices. */
+/* Borrows the device of the question, or else the file; reads the number of devices. */
 static enum roof_status read_devices(const struct reading *r)
 {
     const struct roof_question *const asked = r->asking->question;
@@ -332,7 +332,7 @@ static enum roof_status read_devices(const struct reading *r)
     return ROOF_OK;
 }
 
-/* Refuses what the question asks and nothing in the file takes. */
+/* Refuses inputs of the question that nothing in the file uses. */
 static enum roof_status check_taken(const struct reading *r)
 {
     const struct roof_question *const asked = r->asking->question;
@@ -391,7 +391,7 @@ static enum roof_status read_root(struct reading *r)
     return check_taken(r);
 }
 
-/* Parses the value of the question: a path, "-", or the document itself. */
+/* Parses the value in the question: a path, "-", or the document itself. */
 static enum roof_status open_json(struct roof_json **out, const char *graph,
                                   struct roof_error *error)
 {
