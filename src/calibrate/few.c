@@ -7,7 +7,7 @@
 #include "calibrate/fitter.h"
 #include "measure/fit.h"
 
-/* Returns the error of what a calibration expects of a row; NAN where it expects nothing. */
+/* Returns the relative error of the expected time of a row; NAN if there is none. */
 static double error_of(struct fitter *f, const struct row *row,
                        const struct roof_calibration *calibration)
 {
@@ -19,7 +19,7 @@ static double error_of(struct fitter *f, const struct row *row,
     return status == ROOF_OK ? fabs(p.expected_s / row->measured_s - 1) : ROOF_UNKNOWN;
 }
 
-/* Finds the first lender that measured a kernel for a pair of formats itself. */
+/* Finds the first lender that measured a kernel for a pair of formats. */
 static const struct roof_calibration *lender_of(const struct fitter *f, const struct group *g)
 {
     for (int l = 0; l < f->lenders; l++) {
@@ -34,8 +34,7 @@ static const struct roof_calibration *lender_of(const struct fitter *f, const st
     return NULL;
 }
 
-/* Finds the rows of a group, in an order that mixes their sizes and is the same each time. Returns
- * how many they are. */
+/* Finds the rows of a group in a fixed order that mixes their sizes. Returns their number. */
 static size_t mixed_rows(const struct row **out, const struct fitter *f, int group)
 {
     const size_t count = f->group[group].rows;
@@ -43,7 +42,7 @@ static size_t mixed_rows(const struct row **out, const struct fitter *f, int gro
         out[i] = &f->row[f->group[group].first + i];
     }
     uint64_t state = 1;
-    for (size_t i = count; i > 1; i--) { /* Fisher and Yates */
+    for (size_t i = count; i > 1; i--) { /* Fisher-Yates shuffle */
         state = state * 6364136223846793005U + 1442695040888963407U;
         const size_t other = (size_t)(state >> 33) % i;
         const struct row *const last = out[i - 1];
@@ -53,8 +52,8 @@ static size_t mixed_rows(const struct row **out, const struct fitter *f, int gro
     return count;
 }
 
-/* Fits a group to the first rows, and prints the errors on the others, in per cent: as the lender
- * expects them, and as the fit does. */
+/* Fits a group to its first rows, and prints the errors in percent on the others: those of the
+ * lender, and those of the fit. */
 static enum roof_status judge_group(struct fitter *f, int group, const struct row **row,
                                     struct roof_meter_row *few, struct roof_error *error)
 {
@@ -63,7 +62,7 @@ static enum roof_status judge_group(struct fitter *f, int group, const struct ro
     const size_t count = mixed_rows(row, f, group);
     const size_t taken = (size_t)f->options->few;
     if (lender == NULL || count < 3 * taken) {
-        return ROOF_OK; /* the others would be too few to judge by */
+        return ROOF_OK; /* too few rows would remain to judge the fit */
     }
     for (size_t i = 0; i < taken; i++) {
         assert(row[i] != NULL);

@@ -9,16 +9,16 @@
 
 /* --- fitting ------------------------------------------------------------------------------- */
 
-/* The errors of rows that the fits did not see. */
+/* The errors of held-out rows. */
 struct unseen {
     double error; /* weighted sum */
     double weight;
-    double *ratio; /* measured over expected; owned */
+    double *ratio; /* measured / expected; owned */
     size_t count;
 };
 
-/* Adds the errors of the rows that the fit under trial did not see. A row with sizes in two folds
- * counts half each time. */
+/* Adds the errors of the rows that are held out of the current fit. A row with sizes in two folds
+ * has weight 1/2 in each. */
 static void add_unseen(struct unseen *out, const struct search *s)
 {
     const struct group *const g = &s->fitter->group[s->group];
@@ -53,13 +53,13 @@ static void report_fit(const struct fitter *f, const struct roof_kernel_fit *fit
     }
 }
 
-/* A fit to all rows of a group, with the errors of those that each fold's fit did not see. */
+/* A fit to all rows of a group, with the errors of held-out rows in each fold. */
 struct candidate {
     struct roof_kernel_fit fit;
     struct unseen unseen;
 };
 
-/* Keeps what a search found: a fit to all rows, or the errors of the fold that was left out. */
+/* Keeps the result of a search: a fit to all rows, or the errors of the held-out fold. */
 static void keep_found(struct candidate *out, const struct search *s)
 {
     if (s->fold < 0) {
@@ -69,15 +69,15 @@ static void keep_found(struct candidate *out, const struct search *s)
     }
 }
 
-/* Fits a group to all its rows and to those of each fold: without the parameters that calibrations
- * may leave out, and with them. Returns how many candidates there are. */
+/* Fits a group to all its rows and for each fold: without the optional parameters of calibrations,
+ * and with them. Returns the number of candidates. */
 static int find_candidates(struct candidate out[2], struct fitter *f, int group)
 {
     struct search s;
     open_search(&s, f, group);
     const bool extensible = is_extensible(&s);
     for (s.fold = -1; s.fold < FOLDS; s.fold++) {
-        run_search(&s); /* not from the fit that saw everything */
+        run_search(&s); /* does not start from the fit to all rows */
         keep_found(&out[0], &s);
         if (extensible) {
             extend_search(&s);
@@ -87,7 +87,7 @@ static int find_candidates(struct candidate out[2], struct fitter *f, int group)
     return extensible ? 2 : 1;
 }
 
-/* Adds the fit of a candidate, with its error and its spread on rows that no fit saw. */
+/* Adds the fit of a candidate, with its error and its spread on held-out rows. */
 static void add_fit(struct fitter *f, int group, const struct candidate *best)
 {
     const struct unseen *const unseen = &best->unseen;
@@ -104,8 +104,7 @@ static void add_fit(struct fitter *f, int group, const struct candidate *best)
     report_fit(f, fit);
 }
 
-/* Fits a group. Parameters that calibrations may leave out are kept if they lower the error of rows
- * that a fit did not see. */
+/* Fits a group. Optional parameters are kept if they lower the error on held-out rows. */
 static enum roof_status fit_group(struct fitter *f, int group, struct roof_error *error)
 {
     const size_t room = (size_t)FOLDS * f->rows;
@@ -146,7 +145,7 @@ static enum roof_status fit_kernel(struct fitter *f, enum roof_kernel kernel, bo
 
 /* --- lending ------------------------------------------------------------------------------- */
 
-/* Returns the place of a parameter of a kernel's formula, -1 if it has none of this name. */
+/* Returns the index of a parameter in a kernel's formula, or -1. */
 static int place_of(const struct roof_kernel_fit *fit, const char *key)
 {
     size_t count = 0;
@@ -159,7 +158,7 @@ static int place_of(const struct roof_kernel_fit *fit, const char *key)
     return -1;
 }
 
-/* Returns a parameter of a kernel; NULL if its formula has none of this name. */
+/* Returns a parameter of a kernel, or NULL if its formula does not have it. */
 static double *parameter_of(struct roof_kernel_fit *fit, const char *key)
 {
     const int place = place_of(fit, key);
@@ -177,14 +176,14 @@ static void scale_parameter(struct roof_kernel_fit *fit, const char *key, double
     }
 }
 
-/* Limits of lent kernels, from what the device's own products reach; 0: none was fitted. */
+/* Limits for lent kernels from the device's own products; 0: none was fitted. */
 struct own {
-    double dram;  /* in 16 bits, at most */
-    double power; /* in FP8, at least */
+    double dram;  /* upper limit from products in 16 bits */
+    double power; /* lower limit from products in FP8 */
 };
 
-/* Lowers a kernel's share of the bandwidth to that of the device's own 16-bit products, if that is
- * known (not 0). */
+/* Limits a kernel's share of the bandwidth to that of the device's own 16-bit products, if known
+ * (not 0). */
 static void limit_dram(struct roof_kernel_fit *fit, double most)
 {
     double *const dram = parameter_of(fit, "dram");
@@ -193,7 +192,7 @@ static void limit_dram(struct roof_kernel_fit *fit, double most)
     }
 }
 
-/* Returns the bytes that a device's memory delivers to an SM in a clock. */
+/* Returns the bytes per clock that a device's memory delivers to an SM. */
 static double bytes_per_clock(const struct roof_hardware *hardware)
 {
     const struct roof_figure *const figure = hardware->figure;
@@ -201,20 +200,20 @@ static double bytes_per_clock(const struct roof_hardware *hardware)
            (figure[ROOF_FIGURE_SM_COUNT].value * figure[ROOF_FIGURE_BOOST_CLOCK].value);
 }
 
-/* Turns the rates of a vector kernel, which are shares of the lender's bandwidth, into shares of
- * the borrower's: these kernels are limited by what an SM issues in a clock, which is the same on
- * both, as long as the memory of the borrower delivers it. */
+/* Converts the rates of a vector kernel, which are shares of the lender's bandwidth, into shares of
+ * the borrower's. These kernels are limited by the instruction issue of an SM, which is the same on
+ * both, as long as the borrower's memory is fast enough. */
 static void lend_per_sm(struct roof_kernel_fit *fit, double richer)
 {
     const bool vector = fit->kernel >= ROOF_KERNEL_NORM && fit->kernel <= ROOF_KERNEL_QUANTIZE;
-    if (vector && !isnan(richer)) { /* both devices say their SMs and clocks */
+    if (vector && !isnan(richer)) { /* the SMs and clocks of both devices are known */
         scale_parameter(fit, "dram", richer);
         scale_parameter(fit, "l2_rate", richer);
     }
 }
 
-/* Raises the clock that a lent int8 product loses to the limit of power to what the device's own
- * FP8 products lose at least: both run on the same units. */
+/* Raises the clock reduction of a lent int8 product under the power limit to at least that of the
+ * device's own FP8 products, because both run on the same units. */
 static void limit_power(struct roof_kernel_fit *fit, double least)
 {
     double *const power = parameter_of(fit, "power");
@@ -223,14 +222,14 @@ static void limit_power(struct roof_kernel_fit *fit, double least)
     }
 }
 
-/* Tells if a lender's kernel says anything about a device of another vendor: TensorRT-LLM does not
- * run there. */
+/* Tells whether a lender's kernel applies to a device of another vendor; those of TensorRT-LLM do
+ * not. */
 static bool lends_across(const struct roof_kernel_fit *fit)
 {
     return fit->stack != ROOF_STACK_TRTLLM;
 }
 
-/* Takes the fits of a lender for kinds of kernels that there are none of. */
+/* Borrows the fits of a lender for missing kinds of kernels. */
 static enum roof_status borrow_from(struct fitter *f, const struct roof_calibration *lender,
                                     const struct own *own, struct roof_error *error)
 {
@@ -259,7 +258,7 @@ static enum roof_status borrow_from(struct fitter *f, const struct roof_calibrat
     return ROOF_OK;
 }
 
-/* Returns the highest or lowest value of a parameter among the device's own products of a pair of
+/* Returns the highest or lowest value of a parameter among the device's own products in a pair of
  * formats; 0 if there are none. */
 static double extreme_of(struct fitter *f, int fitted, enum roof_numerics numerics, const char *key,
                          bool highest)
@@ -275,7 +274,7 @@ static double extreme_of(struct fitter *f, int fitted, enum roof_numerics numeri
     return found;
 }
 
-/* Adds a fit of every kind of kernel that the device has none of. */
+/* Adds a fit for every missing kind of kernel. */
 static enum roof_status borrow(struct fitter *f, struct roof_error *error)
 {
     const int fitted = f->dones;
@@ -293,7 +292,7 @@ static enum roof_status borrow(struct fitter *f, struct roof_error *error)
     return ROOF_OK;
 }
 
-/* Sorts fits by kernel and formats, as a file that is loaded has them. */
+/* Sorts fits by kernel and formats, as in a loaded file. */
 static void sort_fits(struct fitter *f)
 {
     for (int i = 1; i < f->dones; i++) {

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT
-/*
- * roofline-calibrate fits the parameters of the expected-time model to measured rows.
+/* roofline-calibrate fits the parameters of the expected-time model to measured rows.
  *
  * Rows are those of roofline compare. Each combination of stack, formats and quantisation in them
- * (and of the format of weights, if products have several without one) gets parameters of its own,
- * found by a subplex search (NLopt) that minimises the mean relative error. Errors and bands come
- * from rows that a fit did not see: sizes are dealt into folds, and a fold's fit leaves out every
- * row that has one of its sizes.
+ * (and of the format of weights, if products have several without quantisation) has separate
+ * parameters, found by a subplex search (NLopt) that minimises the mean relative error. Errors and
+ * prediction intervals come from held-out rows: sizes are dealt into folds, and a fold's fit leaves
+ * out every row with one of its sizes.
  *
  * Kernels without measurements on the device are lent by other devices (--lend): their parameters
- * are in clocks and in shares of a device's own figures. Where there are a few rows, only the
- * shares of bandwidth and peak are fitted to them and the rest is lent; and no lent share of the
- * bandwidth is above that of the device's own 16-bit products.
+ * are in clocks and in shares of a device's own figures. With only a few rows, just the shares of
+ * bandwidth and peak are fitted to them and the rest is lent; and no lent share of the bandwidth
+ * exceeds that of the device's own 16-bit products.
  *
- * The files, in the order of the work: options, rows, objective, search, fit, few, write, main.
- */
+ * The files, in the order of the work: options, rows, objective, search, fit, few, write, main. */
 #ifndef ROOF_CALIBRATE_FITTER_H
 #define ROOF_CALIBRATE_FITTER_H
 
@@ -29,8 +27,9 @@
 #define FOLDS 5
 #define GROUPS_MAX 256
 #define SIZES_MAX 4096
-#define LEAST_ROWS 5 /* a kernel with fewer rows is left out */
-#define FEW_ROWS 20  /* a kernel with fewer rows has all but two parameters lent */
+#define LEAST_ROWS 5 /* kernels with fewer rows are left out */
+#define FEW_ROWS                                                                                   \
+    20 /* kernels with fewer rows only have two parameters fitted, and the others lent */
 #define LENDERS_MAX 8
 #define DEVICES_MAX 16
 #define ATTRIBUTIONS_MAX 16
@@ -40,15 +39,16 @@ struct options {
     const char *input;
     const char *hardware; /* an id or a file */
     const char *output;
-    const char *kept; /* a calibration whose own fits are taken; NULL: rows are fitted */
+    const char *kept; /* a calibration whose own fits are kept; NULL: rows are fitted */
     const char *pool; /* --from: device ids; NULL: the device itself */
     const char *lender[LENDERS_MAX];
     int lenders;
-    const char *folder; /* of the lenders that data/borrowing.json names; NULL: they do not lend */
+    const char *folder; /* folder of the lenders in data/borrowing.json; NULL: they do not lend */
     const char *attribution[ATTRIBUTIONS_MAX + 1]; /* ends with NULL */
     int attributions;
-    int evaluations; /* the most in a round of a search */
-    int few;         /* --few: rows of a group; 0: all rows are fitted, and written */
+    int evaluations; /* most evaluations in a round of a search */
+    int few; /* --few: number of rows per group; 0: all rows are fitted, and the result is written
+              */
 };
 
 /* A measured row. */
@@ -60,7 +60,7 @@ struct row {
     double rate; /* FLOP/s, or bytes/s of a link */
     double bound_s;
     int group;
-    unsigned folds; /* a bit for each fold that does not see it */
+    unsigned folds; /* a bit for each fold that holds the row out */
 };
 
 /* Rows that are fitted together. */
@@ -70,20 +70,20 @@ struct group {
     enum roof_numerics numerics;
     enum roof_quantize quantize;
     enum roof_precision weights; /* AUTO: the only format of weights, or all of them */
-    size_t first;                /* its rows follow each other from here */
+    size_t first;                /* index of its first row; the others follow */
     size_t rows;
 };
 
-/* The sizes of a kernel that occur in rows, sorted. */
+/* The sizes of a kernel in the rows, sorted. */
 struct sizes {
     int64_t size[SIZES_MAX];
     int count;
 };
 
-/* Everything that a fit reads, and the fits that are done. */
+/* The inputs of fits, and the finished fits. */
 struct fitter {
     const struct options *options;
-    struct roof_hardware *hardware; /* the device whose parameters are wanted */
+    struct roof_hardware *hardware; /* the device to calibrate */
     struct roof_hardware *measured[DEVICES_MAX];
     int devices;
     struct row *row;
@@ -100,23 +100,23 @@ struct fitter {
     bool bad_rows;
 };
 
-/* options.c: reads the command line; false, with the usage printed, when it is wrong. */
+/* options.c: reads the command line; false, after printing the usage, if it is wrong. */
 bool read_options(struct options *out, int argc, char **argv);
 
-/* rows.c: loads the device, the devices whose rows are fitted and the lenders, then reads the rows
- * and deals them into folds. The caller frees with close_fitter, also after a failure. */
+/* rows.c: loads the device, the devices with rows and the lenders, then reads the rows and deals
+ * them into folds. The caller frees with close_fitter, even after a failure. */
 enum roof_status open_fitter(struct fitter *out, const struct options *options,
                              struct roof_error *error);
 void close_fitter(struct fitter *f);
 
-/* fit.c: fits every group, then lends what is missing. */
+/* fit.c: fits every group, then borrows missing kernels. */
 enum roof_status fit_groups(struct fitter *f, struct roof_error *error);
 
-/* Takes the own fits of a calibration file as they are, then lends what is missing. */
+/* Keeps the own fits of a calibration file, then borrows missing kernels. */
 enum roof_status keep_fits(struct fitter *f, struct roof_error *error);
 
-/* few.c: fits some rows of each group as `roofline measure` does, and prints the errors on the
- * others beside those of the lender. */
+/* few.c: fits some rows of each group like `roofline measure`, and prints the errors on the others
+ * beside those of the lender. */
 enum roof_status judge_few(struct fitter *f, struct roof_error *error);
 
 /* write.c: writes the fits as a calibration file. */

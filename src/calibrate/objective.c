@@ -3,7 +3,7 @@
 
 #include "calibrate/search.h"
 
-/* The weight of the distance from the start, which decides between parameters that fit alike. */
+/* The weight of the distance from the start, which decides between equally good parameters. */
 #define RIDGE 1e-4
 
 bool is_share(const struct roof_parameter *p)
@@ -49,8 +49,8 @@ bool is_fitted(const struct search *s, const struct row *row)
     return s->fold < 0 || (row->folds >> s->fold & 1) == 0;
 }
 
-/* The mean relative error; a prediction that is too fast counts halfway between its error and that
- * of its inverse. */
+/* Computes the mean relative error; a prediction that is too fast counts halfway between its error
+ * and that of its inverse. */
 double objective(unsigned count, const double *z, double *gradient, void *search)
 {
     struct search *const s = search;
@@ -76,8 +76,8 @@ double objective(unsigned count, const double *z, double *gradient, void *search
     return sum / rows + RIDGE * distance;
 }
 
-/* Finds the fit of decode that a prefill builds on, because prefill is expected to take no less. It
- * was done before; the kernel is ROOF_KERNEL_COUNT when there is none. */
+/* Finds the earlier fit of decode that a prefill builds on, because prefill is expected to take at
+ * least as long; the kernel is ROOF_KERNEL_COUNT if there is none. */
 static struct roof_kernel_fit decode_of(const struct fitter *f, const struct group *g)
 {
     for (int i = 0; i < f->dones && g->kernel == ROOF_KERNEL_PREFILL; i++) {
@@ -90,8 +90,9 @@ static struct roof_kernel_fit decode_of(const struct fitter *f, const struct gro
     return (struct roof_kernel_fit){.kernel = ROOF_KERNEL_COUNT};
 }
 
-/* Times of a product and the quantisation before it do not tell two launches apart: the product's
- * launch is that of the stack's 16-bit products, whose fit was done before. */
+/* Returns the known launch time of a product. Times that include quantisation do not separate the
+ * two launches, so the product's launch is that of the stack's 16-bit products, which are fitted
+ * first. */
 static double known_launch(const struct fitter *f, const struct group *g)
 {
     for (int i = 0; i < f->dones && g->quantize != ROOF_QUANTIZE_NONE; i++) {

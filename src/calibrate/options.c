@@ -31,7 +31,7 @@ static bool usage(void)
     return false;
 }
 
-/* Reads an option with its value; false when it is unknown, given too often or has a wrong value.
+/* Reads an option with its value; false if it is unknown, repeated too often or has a wrong value.
  */
 static bool read_option(struct options *out, const char *option, const char *value)
 {
@@ -54,7 +54,7 @@ static bool read_option(struct options *out, const char *option, const char *val
         out->evaluations = (int)strtol(value, NULL, 10);
     } else if (strcmp(option, "--attribution") == 0 && out->attributions < ATTRIBUTIONS_MAX) {
         out->attribution[out->attributions++] = value;
-        return strpbrk(value, "\"\\\n") == NULL; /* it goes into JSON as it is */
+        return strpbrk(value, "\"\\\n") == NULL; /* it is copied into JSON */
     } else {
         return false;
     }

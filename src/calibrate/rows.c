@@ -11,20 +11,20 @@
 
 /* --- sizes --------------------------------------------------------------------------------- */
 
-/* Makes one number of two (Fibonacci hashing). */
+/* Combines two numbers (Fibonacci hashing). */
 static int64_t mixed(int64_t a, int64_t b)
 {
     return (int64_t)((((uint64_t)a + (uint64_t)b) * 0x9e3779b97f4a7c15U ^ (uint64_t)b) >> 1);
 }
 
-/* Makes one number that sorts by the first size, as other sizes do, and then in any order. */
+/* Combines sizes into a number that sorts by the first one, and arbitrarily within it. */
 static int64_t ordered(int64_t first, int64_t others)
 {
     return (int64_t)(((uint64_t)first << 40 | (uint64_t)others >> 23) & INT64_MAX);
 }
 
-/* Finds the sizes by which a kernel's rows are dealt: a fold leaves out whole ones. Returns how
- * many they are. */
+/* Finds the sizes by which a kernel's rows are dealt; a fold holds out all rows of a size. Returns
+ * the number of sizes. */
 static int sizes_of(int64_t out[2], const struct roof_workload *w)
 {
     const struct roof_shape *const s = &w->shape;
@@ -61,7 +61,7 @@ static int sizes_of(int64_t out[2], const struct roof_workload *w)
     }
 }
 
-/* Adds a size unless it is there; false when there are too many. */
+/* Adds a size unless it is present; false if there are too many. */
 static bool add_size(struct sizes *sizes, int64_t size)
 {
     int at = 0;
@@ -132,7 +132,7 @@ static bool is_same(const struct group *a, const struct group *b)
            a->quantize == b->quantize;
 }
 
-/* Finds the group of a kernel, which is made when there is none. */
+/* Finds the group of a kernel, and makes a new one if needed. */
 static enum roof_status find_group(int *out, struct fitter *f, const struct group *g,
                                    struct roof_error *error)
 {
@@ -164,8 +164,8 @@ static enum roof_status add_row(struct fitter *f, const struct row *row, struct 
     return ROOF_OK;
 }
 
-/* Tells if products have kernels for each format of weights that no way to quantise the input tells
- * apart: with a scale for each row or for blocks. */
+/* Tells whether products have kernels per format of weights that the quantisation of the input does
+ * not separate: with scales per row or per block. */
 static bool has_own_kernels(const struct group *g)
 {
     return g->kernel == ROOF_KERNEL_GEMM && g->numerics != ROOF_NUMERICS_16BIT &&
@@ -226,7 +226,7 @@ static void deal_sizes(struct fitter *f)
     }
 }
 
-/* Deals rows anew, every fifth into a fold, if a fold would leave out most rows of their group. */
+/* Deals rows again, every fifth into a fold, if a fold would hold out most rows of their group. */
 static void deal_small_groups(struct fitter *f)
 {
     size_t left_out[GROUPS_MAX][FOLDS] = {{0}};
@@ -249,7 +249,7 @@ static void deal_small_groups(struct fitter *f)
 
 /* --- order --------------------------------------------------------------------------------- */
 
-/* A group that is alone with its kernel stands for all formats of weights. */
+/* Makes a group that is the only one of its kernel cover all formats of weights. */
 static void name_formats(struct fitter *f)
 {
     for (int i = 0; i < f->groups; i++) {
@@ -263,8 +263,8 @@ static void name_formats(struct fitter *f)
     }
 }
 
-/* Puts the rows of each group beside each other, in the order in which they were read: a search
- * looks at those of one group alone. */
+/* Sorts the rows by group, in the order in which they were read, because a search only reads those
+ * of one group. */
 static enum roof_status sort_rows(struct fitter *f, struct roof_error *error)
 {
     struct row *const sorted = malloc((f->rows + 1) * sizeof *sorted);
@@ -287,7 +287,7 @@ static enum roof_status sort_rows(struct fitter *f, struct roof_error *error)
 
 /* --- opening ------------------------------------------------------------------------------- */
 
-/* Loads the devices whose rows are fitted. */
+/* Loads the devices with rows. */
 static enum roof_status load_measured(struct fitter *f, struct roof_error *error)
 {
     if (f->options->pool == NULL) {
@@ -330,7 +330,7 @@ static enum roof_status load_lender(struct fitter *f, const char *path, struct r
     return roof_calibration_load(&f->lender[f->lenders++], f->hardware, path, NULL, error);
 }
 
-/* Loads the calibrations that data/borrowing.json names for the device, from a folder. */
+/* Loads the device's lenders in data/borrowing.json from a folder. */
 static enum roof_status load_named_lenders(struct fitter *f, const char *folder,
                                            struct roof_error *error)
 {

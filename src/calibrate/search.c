@@ -5,16 +5,17 @@
 #include <nlopt.h>
 #include <string.h>
 
-/* Searches begin at these many of the best random points, besides the start that is named. */
+/* The number of the best random points from which searches start, beside the named start. */
 #define STARTS 2
 #define DRAWS 300
 
-/* Kernels with fewer rows are searched longer, which costs no more than a search of many rows. */
+/* Kernels with fewer rows are searched longer, at no more than the cost of a search with many rows.
+ */
 #define MANY_ROWS 1000
 #define MORE_EVALUATIONS 3
 
-/* Parameters that have only a few values in libraries. A short search of the other parameters with
- * each value chooses one. */
+/* Parameters with only a few values in libraries. A short search over the other parameters for each
+ * value selects one. */
 #define CHOICES 3
 #define CHOICE_EVALUATIONS 100
 static const struct {
@@ -24,7 +25,7 @@ static const struct {
                {"vector_rows", {4, 8, 16}},
                {"column_granule", {64, 128, 256}}};
 
-/* Returns the values of a parameter that has a few; NULL: it has any. */
+/* Returns the possible values of a parameter; NULL: any. */
 static const double *choices_of(const struct roof_parameter *p)
 {
     for (size_t c = 0; c < COUNT(choices); c++) {
@@ -35,16 +36,16 @@ static const double *choices_of(const struct roof_parameter *p)
     return NULL;
 }
 
-/* The ends of a search, on its scale. */
+/* The bounds of a search, on its scale. */
 struct limits {
     double low[ROOF_FIT_PARAMETERS_MAX];
     double high[ROOF_FIT_PARAMETERS_MAX];
 };
 
-/* --- limits -------------------------------------------------------------------------------- */
+/* --- bounds -------------------------------------------------------------------------------- */
 
-/* True if a few rows tell nothing about a parameter: any but bandwidth and peak, and those too when
- * no row comes near them. */
+/* Returns true if a few rows do not determine a parameter: any except bandwidth and peak, and also
+ * those if no row comes near them. */
 static bool is_held(const struct search *s, const struct roof_parameter *p)
 {
     const bool told =
@@ -52,7 +53,7 @@ static bool is_held(const struct search *s, const struct roof_parameter *p)
     return s->held && !told;
 }
 
-/* Returns the value of a parameter that no fit may move: a chosen or a common value, a figure of
+/* Returns the value of a parameter that no fit may change: a chosen or a common value, a figure of
  * the device, a lent one, or the launch of quantised products. NAN: the parameter is free. */
 static double pinned(const struct search *s, size_t place, double start)
 {
@@ -72,8 +73,8 @@ static double pinned(const struct search *s, size_t place, double start)
     return p->min == p->max ? p->min : ROOF_UNKNOWN;
 }
 
-/* Sets the limits of a search, which leave no room to a parameter that is pinned: z and the start
- * go there. */
+/* Sets the bounds of a search. A pinned parameter has equal bounds, and z and the start are set to
+ * it. */
 static void set_limits(struct search *s, double *z, struct limits *limits)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -89,8 +90,8 @@ static void set_limits(struct search *s, double *z, struct limits *limits)
 
 /* --- searches ------------------------------------------------------------------------------ */
 
-/* A subplex search from z, with a first step. Leaves the best there, and returns the objective of
- * it. */
+/* Runs a subplex search from z with an initial step. Leaves the best point in z, and returns its
+ * objective. */
 static double search_round(struct search *s, double *z, const struct limits *limits, double first,
                            int evaluations)
 {
@@ -112,8 +113,8 @@ static double search_round(struct search *s, double *z, const struct limits *lim
     return value;
 }
 
-/* Searches from z in rounds of ever smaller steps, and leaves the best there. Returns the objective
- * of it. */
+/* Searches from z in rounds with decreasing steps. Leaves the best point in z, and returns its
+ * objective. */
 static double search_from(struct search *s, double *z, const struct limits *limits)
 {
     static const double steps[] = {0.3, 0.2, 0.1};
@@ -127,8 +128,8 @@ static double search_from(struct search *s, double *z, const struct limits *limi
     return value;
 }
 
-/* Chooses a value of a parameter, the neutral one included, by a short search from z with each of
- * them, and leaves the best of these there. */
+/* Selects a value of a parameter, including the neutral one, by a short search from z for each, and
+ * leaves the best point in z. */
 static void choose_value(struct search *s, double *z, size_t place, const double *value)
 {
     struct limits limits = {.low = {0}};
@@ -151,7 +152,7 @@ static void choose_value(struct search *s, double *z, size_t place, const double
     memcpy(z, best_z, sizeof best_z);
 }
 
-/* Chooses the values of all parameters that have a few, one after the other. */
+/* Selects the values of all parameters that have only a few, in sequence. */
 static void choose_values(struct search *s, double *z)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -165,7 +166,7 @@ static void choose_values(struct search *s, double *z)
     }
 }
 
-/* Notes what the rows of a search tell of bandwidth and peak. */
+/* Finds out what the rows of a search tell about bandwidth and peak. */
 static void look_at_rows(struct search *s)
 {
     const struct fitter *const f = s->fitter;
@@ -185,8 +186,8 @@ static void look_at_rows(struct search *s)
     }
 }
 
-/* Searches from the parameters that a device lends, and leaves the best in z if it is below `best`.
- * Returns the lower of both. */
+/* Searches from the parameters that a device lends, and leaves the best point in z if it is below
+ * `best`. Returns the lower objective. */
 static double search_lender(struct search *s, double *z, const struct roof_calibration *lender,
                             double best)
 {
@@ -213,7 +214,7 @@ static double search_lender(struct search *s, double *z, const struct roof_calib
     return best;
 }
 
-/* Searches from the parameters of the first lender that has such kernels; false when none has. */
+/* Searches from the parameters of the first lender with such kernels; false if there is none. */
 static bool search_lent(struct search *s, double *z)
 {
     const struct fitter *const f = s->fitter;
@@ -228,7 +229,7 @@ static bool search_lent(struct search *s, double *z)
     return s->held;
 }
 
-/* Draws uniformly from -1 to 1, the same numbers in every run. */
+/* Draws uniformly from -1 to 1, with the same sequence in every run. */
 static double draw(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -237,7 +238,7 @@ static double draw(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-52 - 1;
 }
 
-/* Finds the best of random points around the start, sorted by what the objective is there. */
+/* Finds the best of random points around the start, sorted by their objective. */
 static void draw_starts(double out[STARTS][ROOF_FIT_PARAMETERS_MAX], struct search *s,
                         const struct limits *limits)
 {
@@ -268,8 +269,7 @@ static void draw_starts(double out[STARTS][ROOF_FIT_PARAMETERS_MAX], struct sear
     }
 }
 
-/* Searches from the start that the parameters name, and from the best of random points around it.
- */
+/* Searches from the named start, and from the best of random points around it. */
 static void search_all(struct search *s, double *z)
 {
     struct limits limits = {.low = {0}};
