@@ -12,7 +12,7 @@
 #include "predict/tile.h"
 #include "report/model_report.h"
 
-/* The sizes of products that are large enough for a kernel to show what it can do. */
+/* The sizes of products that are large enough to show the attainable rate of a kernel. */
 #define ATTAINABLE_GEMM 8192
 #define ATTAINABLE_GEMV 16384
 
@@ -37,7 +37,7 @@ void roof_chart_name(char out[ROOF_CHART_NAME_SIZE], const char *text)
         const unsigned char c = (unsigned char)text[length];
         out[length] = (char)(c < 0x20 || c == 0x7f ? ' ' : c);
     }
-    if (text[length] != '\0') { /* not in the middle of a character */
+    if (text[length] != '\0') { /* not inside a character */
         while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
             length--;
         }
@@ -58,7 +58,7 @@ static double peak_of(const struct roof_hardware *hardware, enum roof_compute_un
                                         : hardware->peak[ROOF_PEAK_MATRIX][precision].value;
 }
 
-/* Finds the ceiling of a unit at a peak. A new one goes where the order by peak has it. */
+/* Finds the ceiling of a unit at a peak, and adds a new one in the order of peaks. */
 static struct roof_chart_ceiling *ceiling_of(struct roof_chart_roof *roof,
                                              enum roof_compute_unit unit, double flops_per_s)
 {
@@ -103,7 +103,7 @@ enum roof_status roof_chart_parse_ceilings(struct roof_chart_ceilings *out, cons
         enum roof_precision precision = ROOF_PRECISION_AUTO;
         bool *wanted = out->product;
         (void)roof_list_item_copy(name, sizeof name,
-                                  &item); /* one that is too long is unknown: "" */
+                                  &item); /* a name that is too long becomes "", which is unknown */
         char *const colon = strchr(name, ':');
         if (colon != NULL) {
             enum roof_compute_unit unit = ROOF_COMPUTE_MATRIX;
@@ -117,7 +117,7 @@ enum roof_status roof_chart_parse_ceilings(struct roof_chart_ceilings *out, cons
     return ROOF_OK;
 }
 
-/* Tells if a peak of a unit was asked for. */
+/* Tells whether the peak of a unit is requested. */
 static bool is_wanted(const struct roof_chart_ceilings *wanted,
                       const struct roof_hardware *hardware, enum roof_compute_unit unit,
                       enum roof_precision precision)
@@ -212,8 +212,8 @@ enum roof_status roof_chart_add_line(struct roof_chart *chart, const char *text,
     return new_line(chart, &line, error);
 }
 
-/* Adds the rate that a large product is expected to attain: byte/s of a GEMV for a slope, else
- * FLOP/s of a GEMM. */
+/* Adds the expected rate of a large product: byte/s of a GEMV for a slope, otherwise FLOP/s of a
+ * GEMM. */
 static enum roof_status add_expected(struct roof_chart *chart, size_t roof, bool slope,
                                      enum roof_precision precision, struct roof_error *error)
 {
@@ -251,7 +251,7 @@ enum roof_status roof_chart_add_attainable(struct roof_chart *chart, struct roof
 
 /* --- dots ---------------------------------------------------------------------------------- */
 
-/* Finds the group of a name, which is made when there is none. */
+/* Finds the group with a name, and adds it if needed. */
 static enum roof_status group_of(size_t *out, struct roof_chart *chart, const char *text,
                                  struct roof_error *error)
 {
@@ -289,7 +289,7 @@ static enum roof_status room_for_dot(struct roof_chart *chart, struct roof_error
     return ROOF_OK;
 }
 
-/* Marks the ceiling that a prediction runs at. A collective waits for links, and runs at none. */
+/* Marks the ceiling that a prediction runs at. A collective waits for links, and has none. */
 static void use_ceiling(struct roof_chart_roof *roof, const struct roof_prediction *p)
 {
     for (size_t i = 0; i < roof->ceilings; i++) {
@@ -357,8 +357,8 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
     return add_dot(chart, prediction, &dot, name, group, error);
 }
 
-/* Notes a scenario that does not fit: what it needs, and what the device has for it, which is its
- * memory less what is kept free. */
+/* Notes a scenario that does not fit: the memory that it needs, and that of the device without the
+ * reserve. */
 static void note_unfit(struct roof_chart *chart, const struct roof_model_prediction *r,
                        const char *group)
 {
@@ -406,7 +406,7 @@ enum roof_status roof_chart_add_model(struct roof_chart *chart,
 
 /* --- power --------------------------------------------------------------------------------- */
 
-/* Adds the roof of a power cap for products in a format; one whose energy is not known has none. */
+/* Adds the roof of a power cap for products in a format, if their energy is known. */
 static enum roof_status add_power_line(struct roof_chart *chart, size_t roof,
                                        enum roof_precision format, struct roof_error *error)
 {
@@ -455,7 +455,7 @@ static double l2_bandwidth(const struct roof_chart_roof *roof)
     return roof->hardware->figure[ROOF_FIGURE_L2_BANDWIDTH].value;
 }
 
-/* Adds the slopes of the caches. */
+/* Adds the slopes of L2 caches. */
 static enum roof_status add_l2_slopes(struct roof_chart *chart, struct roof_error *error)
 {
     bool any = false;
@@ -475,8 +475,8 @@ static enum roof_status add_l2_slopes(struct roof_chart *chart, struct roof_erro
                                 chart->roof[0].hardware->id);
 }
 
-/* Adds a product again, by the bytes of the L2. Its parts of a pass are told where it stands
- * first. */
+/* Adds another dot for a product, by its bytes through the L2. Its shares of a pass belong to its
+ * first dot. */
 static enum roof_status add_at_l2(struct roof_chart *chart, size_t number, struct roof_error *error)
 {
     const struct roof_chart_dot *const of = &chart->dot[number];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Writes scripts for gnuplot. Lines and dots are blocks of data, which users may change; labels
- * stand where place.c found room for them, given in shares of the screen. */
+ * have the positions from place.c, as fractions of the screen. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,59 +12,60 @@
 #include "chart/place.h"
 #include "chart/script.h"
 
-/* These are pixels of an image; a font of FONT pixels has characters about CHARACTER wide. */
+/* The layout is in pixels of an image; a font of FONT pixels has characters about CHARACTER wide.
+ */
 #define FONT 13.0
 #define CHARACTER 7.3
 #define LINE 18.0
-#define SMALLEST 9.0 /* the font of a title that would else be too wide */
+#define SMALLEST 9.0 /* the font of a title that would otherwise be too wide */
 #define RIDGE_RADIUS 2.5
 #define LEGEND_RADIUS 5.0
 #define LEGEND_LEFT 8.0 /* from the left of the plot to the middle of the first shape */
-/* A line that bends is drawn through so many points. */
+/* The number of points on a line that bends. */
 #define BENT_POINTS 64
 #define LEGEND_TOP 52.0 /* from the top of the image to the middle of the first line */
-#define LEGEND_GAP 32.0 /* the width of an item beside its text */
+#define LEGEND_GAP 32.0 /* the width of an item without its text */
 #define PLOT_LEFT 78.0
 #define PLOT_BOTTOM 66.0 /* below the plot */
-/* At least this share of the height must be left to the plot. */
+/* The least fraction of the height for the plot. */
 #define HEIGHT_SHARE 0.25
-#define BESIDE 22.0 /* between the plot and the labels at its right */
+#define BESIDE 22.0 /* between the plot and the labels on its right */
 /* The radius in pixels of a point of size 1, by terminal. */
 static const double point_radius[] = {
     [ROOF_CHART_SVG] = 4.5, [ROOF_CHART_PNG] = 2.8, [ROOF_CHART_PDF] = 3.8};
 
-/* Okabe and Ito's colours, which the colour-blind can tell apart; in grey the shapes differ. */
+/* The palette of Okabe and Ito, which is safe for colour blindness; in grey the shapes differ. */
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                       "#E69F00", "#56B4E9", "#000000"};
-/* The numbers of filled shapes in gnuplot; the number before is the hollow one. */
+/* The numbers of filled shapes in gnuplot; the preceding number is the hollow shape. */
 static const int shapes[] = {7, 5, 9, 11, 13, 15};
-/* The first roof is dark; others have the first colours. */
+/* The first roof is dark; others use the first colours. */
 static const char *const roof_colours[] = {"#404040", "#0072B2", "#D55E00",
                                            "#009E73", "#CC79A7", "#E69F00"};
 #define TEXT_COLOUR "#202020"
 #define GREY "#606060"
-#define FAINT "#8A8A8A"   /* ticks of ceilings that no dot runs at */
+#define FAINT "#8A8A8A"   /* ticks of ceilings without dots */
 #define WARNING "#B00020" /* a model that does not fit */
 #define MEMORY_ZONE "#EEF5FA"
 #define COMPUTE_ZONE "#FBF2EC"
-#define TICK 8.0 /* pixels of the tick of a ceiling */
+#define TICK 8.0 /* length of the tick of a ceiling, in pixels */
 
 struct drawing {
     struct roof_text *out;
     const struct roof_chart *chart;
     const struct roof_chart_layout *layout;
     enum roof_chart_image image;
-    double scale; /* pixels of the image for one of the layout */
+    double scale; /* pixels of the image per pixel of the layout */
 };
 
-/* Writes a size of points that have a radius in the layout. */
+/* Writes the point size for a radius in the layout. */
 static void put_radius(const struct drawing *d, double radius)
 {
     roof_script_number(d->out,
                        radius / point_radius[d->image] * roof_script_points(d->image, d->scale));
 }
 
-/* Writes a place in pixels as "screen x,y". */
+/* Writes a position in pixels as "screen x,y". */
 static void put_place(const struct drawing *d, double x, double y)
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;
@@ -79,14 +80,14 @@ static const char *roof_colour(const struct drawing *d, size_t roof)
     return roof < d->chart->roofs ? roof_colours[roof % COUNT(roof_colours)] : "#7F3C8D";
 }
 
-/* With several devices the colour tells the device, and the shape the group; with one device both
- * tell the group. */
+/* With several devices the colour shows the device, and the shape the group; with one device both
+ * show the group. */
 static const char *mark_colour(const struct drawing *d, size_t group, size_t roof)
 {
     return d->chart->roofs > 1 ? roof_colour(d, roof) : colours[group % COUNT(colours)];
 }
 
-/* Writes a label: its text in a colour, left, centred or right of x, with its middle at y. */
+/* Writes a label: its text in a colour, left, centred or right of x, centred vertically at y. */
 static void put_label(const struct drawing *d, const char *text, double x, double y,
                       const char *place, double size, const char *colour, double angle)
 {
@@ -161,7 +162,7 @@ static void put_head(const struct drawing *d)
         "set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0\n");
 }
 
-/* Writes the slope of a roof, or, if roof is NULL, the lines that are slopes. */
+/* Writes the slope of a roof, or, if `roof` is NULL, the lines that are slopes. */
 static void put_slopes(const struct drawing *d, const size_t *roof)
 {
     const double from = d->layout->x_min;
@@ -173,7 +174,7 @@ static void put_slopes(const struct drawing *d, const size_t *roof)
     }
 }
 
-/* Writes a line that bends as points; a blank line ends it. */
+/* Writes the points of a line that bends; a blank line ends it. */
 static void put_bent(const struct drawing *d, const struct roof_side *s)
 {
     const struct roof_chart_layout *const l = d->layout;
@@ -185,7 +186,7 @@ static void put_bent(const struct drawing *d, const struct roof_side *s)
     roof_text_put(d->out, "\n");
 }
 
-/* Writes the ceilings of a roof for one kind of unit, or, if roof is NULL, the lines that are
+/* Writes the ceilings of a roof for one kind of unit, or, if `roof` is NULL, the lines that are
  * level or bend. */
 static void put_levels(const struct drawing *d, const size_t *roof, bool vector)
 {
@@ -204,7 +205,7 @@ static void put_levels(const struct drawing *d, const size_t *roof, bool vector)
 }
 
 /* Writes blocks of data: for each roof its slope with the ceilings of its matrix units, those of
- * its vector units, and its ridge points; then the lines that name rates. */
+ * its vector units, and its ridge points; then the attainable rates. */
 static void put_roofs(const struct drawing *d)
 {
     const struct roof_chart_layout *const l = d->layout;
@@ -229,8 +230,8 @@ static void put_roofs(const struct drawing *d)
     roof_text_put(d->out, "EOD\n");
 }
 
-/* Writes the first dot of each mark: intensity, TFLOPS, size, shape, the colour of its area,
- * through which others can be seen, the shape of its outline, and its colour. */
+/* Writes the first dot of each mark: intensity, TFLOPS, size, shape, the translucent colour of its
+ * area, the shape of its outline, and its colour. */
 static void put_marks(const struct drawing *d)
 {
     roof_text_put(d->out, "$bound << EOD\n");
@@ -257,8 +258,8 @@ static void put_coloured(struct roof_text *out, double x0, double y0, double x1,
     roof_text_printf(out, " 0x%s\n\n", colour);
 }
 
-/* Writes a whisker for each mark: a line from its bound to the rate that it reached, with a tick
- * there. */
+/* Writes a whisker for each mark: a line from its bound to the reached rate, with a tick at its
+ * end. */
 static void put_whiskers(const struct drawing *d)
 {
     const struct roof_chart_layout *const l = d->layout;
@@ -280,7 +281,7 @@ static void put_whiskers(const struct drawing *d)
     roof_text_put(d->out, "EOD\n");
 }
 
-/* Writes lines that join what the dots of each group reached on each device, in their order. */
+/* Writes lines that join the reached rates of each group on each device, in the order of dots. */
 static void put_paths(const struct drawing *d)
 {
     const struct roof_chart *const chart = d->chart;
@@ -308,7 +309,7 @@ static bool any_reached(const struct roof_chart *chart)
     return any;
 }
 
-/* Writes what was reached, if any was: where dots are joined, the lines that join it, too. */
+/* Writes the reached rates, if there are any, and the lines that join them. */
 static void put_reached(const struct drawing *d, bool any)
 {
     if (d->chart->joined && any) {
@@ -363,8 +364,8 @@ static void put_labels(const struct drawing *d)
     }
 }
 
-/* The items of the legend: the devices if there are several, the groups, and what sizes, fills and
- * dashes mean. */
+/* The items of the legend: the devices if there are several, the groups, and a key to sizes, fills
+ * and dashes. */
 enum { ITEMS_MAX = ROOF_CHART_ROOFS_MAX + ROOF_CHART_GROUPS_MAX + 1 };
 struct legend {
     double x[ITEMS_MAX]; /* from the left of the plot */
@@ -372,10 +373,10 @@ struct legend {
     size_t devices;
     size_t items;
     size_t lines;
-    char key[ROOF_CHART_NOTE_SIZE]; /* the last item; "": there is none */
+    char key[ROOF_CHART_NOTE_SIZE]; /* text of the last item; "": there is none */
 };
 
-/* Says what the marks of this chart mean. */
+/* Explains the marks of this chart. */
 static void put_key(char out[ROOF_CHART_NOTE_SIZE], const struct roof_chart *chart)
 {
     bool measured = false;
@@ -415,7 +416,7 @@ static const char *legend_text(const struct roof_chart *chart, const struct lege
                                                     : legend->key;
 }
 
-/* Lays the items in lines of a width; a longer item has a line of its own. */
+/* Arranges the items in lines of a given width; a longer item has a separate line. */
 static struct legend lay_legend(const struct roof_chart *chart, double width)
 {
     struct legend out = {.devices = chart->roofs > 1 ? chart->roofs : 0};
@@ -435,7 +436,7 @@ static struct legend lay_legend(const struct roof_chart *chart, double width)
     return out;
 }
 
-/* Writes an item of the legend: a device has a line, a group its shape. */
+/* Writes an item of the legend: a line for a device, a shape for a group. */
 static void put_item(const struct drawing *d, const struct legend *legend, size_t item, double top)
 {
     const bool device = item < legend->devices;
@@ -465,7 +466,7 @@ static void put_item(const struct drawing *d, const struct legend *legend, size_
     }
 }
 
-/* Returns the font size at which a text is no wider than the image, if that can be read. */
+/* Returns the font size at which a text fits the image, if that is legible. */
 static double fitting(const struct drawing *d, const char *text, double size)
 {
     const double width = CHARACTER / FONT * (double)roof_text_width(text);
@@ -473,7 +474,7 @@ static double fitting(const struct drawing *d, const char *text, double size)
     return fmax(fmin(size, most), SMALLEST);
 }
 
-/* Writes which model does not fit, with its middle at a height; returns if there is one. */
+/* Writes which model does not fit, centred at a height; returns whether there is one. */
 static bool put_warning(const struct drawing *d, double y)
 {
     struct roof_text note = ROOF_TEXT_INIT;
@@ -487,7 +488,7 @@ static bool put_warning(const struct drawing *d, double y)
     return some;
 }
 
-/* Finds the last blank within so many bytes of a text, or the first one behind them; NULL: there is
+/* Finds the last blank within `most` bytes of a text, or the first one after them; NULL: there is
  * none. */
 static char *last_blank(char *text, size_t most)
 {
@@ -499,8 +500,8 @@ static char *last_blank(char *text, size_t most)
     return strchr(text, ' ');
 }
 
-/* Goes through the notes below the plot, in lines that are no wider than the image, and returns how
- * many lines there are; with a drawing they are written. */
+/* Splits the notes below the plot into lines that fit the image, and returns their number; with a
+ * drawing it also writes them. */
 static size_t lay_notes(struct roof_text *scratch, const struct roof_chart *chart, double width,
                         const struct drawing *d, double y)
 {
@@ -523,7 +524,7 @@ static size_t lay_notes(struct roof_text *scratch, const struct roof_chart *char
     return count;
 }
 
-/* Writes the title, a warning, the legend, and the notes on what is not drawn. */
+/* Writes the title, a warning, the legend, and the notes. */
 static void put_around(const struct drawing *d, const struct legend *legend, size_t notes)
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;
@@ -542,8 +543,8 @@ static void put_around(const struct drawing *d, const struct legend *legend, siz
     roof_text_free(&scratch);
 }
 
-/* Tints the intensities that wait for memory at each ceiling of the only device, and those that are
- * limited by compute at each, and names them. */
+/* Tints the memory-bound and compute-bound intensities for each ceiling if there is only one
+ * device, and labels them. */
 static void put_zones(const struct drawing *d)
 {
     const struct roof_chart_layout *const l = d->layout;

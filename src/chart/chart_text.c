@@ -21,12 +21,12 @@
 #define ROWS_MAX 32
 /* The columns to the left of the plot. */
 #define AXIS_WIDTH 7
-/* If there are more dots, the legend has a row for each mark only. */
+/* With more dots, the legend has a row per mark instead. */
 #define LEGEND_MAX 100
-/* A line is drawn with so many points per column. */
+/* The points per column of a line. */
 #define STEPS 4
 
-/* The characters of marks in their order; further marks have the last one. */
+/* The characters of marks in order; further marks share the last one. */
 static const char symbols[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnpqrstuvwxyz123456789*";
 #define LETTERS 26
 
@@ -36,14 +36,15 @@ static char symbol_of(size_t mark)
     return symbols[mark < last ? mark : last];
 }
 
-/* Returns the character at what a mark reached: its letter as a small one, if no mark has that. */
+/* Returns the character for the reached rate of a mark: its letter in lower case, unless another
+ * mark has that. */
 static char reached_of(const struct roof_chart_layout *l, size_t mark)
 {
     static const char small[] = "abcdefghijklmnopqrstuvwxyzo";
     return small[l->marks <= LETTERS ? mark : LETTERS];
 }
 
-/* Tells if a cell is empty or part of a line. */
+/* Tells whether a cell is empty or part of a line. */
 static bool is_line(uint32_t cell)
 {
     const uint32_t code = ROOF_CODE(cell);
@@ -67,7 +68,7 @@ static void draw_slope(const struct roof_page *page, const struct roof_chart_lay
     }
 }
 
-/* Draws a ceiling or line from its intensity to the right of the plot. */
+/* Draws a ceiling or line from its intensity to the right edge of the plot. */
 static void draw_side(const struct roof_page *page, const struct roof_chart_layout *l,
                       const struct roof_side *s)
 {
@@ -128,7 +129,7 @@ static void draw_mark(const struct roof_page *page, double x, double y, char sym
     }
 }
 
-/* Draws the line from a mark down to what it reached, in cells that are empty. */
+/* Draws the line from a mark down to its reached rate, in empty cells. */
 static void draw_whisker(const struct roof_page *page, const struct roof_mark *mark)
 {
     const int last = (int)floor(mark->reached_y);
@@ -140,20 +141,20 @@ static void draw_whisker(const struct roof_page *page, const struct roof_mark *m
     }
 }
 
-/* Draws the tick of a ceiling that no dot runs at. */
+/* Draws the tick of a ceiling without dots. */
 static void ink_tick(const struct roof_page *page, double right, double y)
 {
     roof_page_write(page, right - 1, y, page->unicode ? "\u2576" : "-");
 }
 
-/* Returns the colour of a roof: those of one device, and lines of none, are that of the terminal.
- */
+/* Returns the colour of a roof: that of the terminal for a single device, and for lines without a
+ * device. */
 static size_t roof_colour(const struct roof_chart *chart, size_t roof)
 {
     return roof < chart->roofs ? roof : 0;
 }
 
-/* With several devices the colour of a mark tells its device, and with one its group, as in images.
+/* With several devices the colour of a mark shows its device, and with one its group, as in images.
  */
 static size_t mark_colour(const struct roof_chart *chart, size_t group, size_t roof)
 {
@@ -199,18 +200,18 @@ static void draw(struct roof_page *page, const struct roof_chart *chart,
     }
 }
 
-/* The look of the rows of the legend, whose numbers stand with their decimal points in a column. */
+/* The format of the legend, whose numbers are aligned at their decimal points. */
 struct look {
-    size_t widest; /* characters of the longest name */
+    size_t widest; /* length of the longest name */
     int intensity; /* decimals of FLOP/byte */
     int rate;      /* decimals of TFLOPS */
     bool shares;   /* there are shares of the time */
     bool measured; /* dots have measured times */
-    bool expected; /* dots have expected times, and none that was measured */
+    bool expected; /* dots have expected times, and none has a measured one */
     struct roof_page *page;
 };
 
-/* Returns the decimals that give the least of some numbers three digits, with at most four. */
+/* Returns the decimals, at most four, that give the smallest of some numbers three digits. */
 static int decimals_for(double least)
 {
     return least >= 100 ? 0 : least < 0.1 ? 4 : 2 - (int)floor(log10(least));
@@ -244,7 +245,7 @@ static const char *percent(char out[ROOF_QUANTITY_SIZE], double share)
     return out;
 }
 
-/* Writes a row of the legend: a dot, or, for all dots of a mark, the first of them. */
+/* Writes a row of the legend: a dot, or the first dot of a mark in place of all. */
 static void put_row(struct roof_text *out, const struct roof_chart *chart, size_t mark,
                     const struct roof_chart_dot *dot, const char *name, double share,
                     const struct look *look)
@@ -280,15 +281,15 @@ static void put_row(struct roof_text *out, const struct roof_chart *chart, size_
     roof_text_put(out, "\n");
 }
 
-/* A heading begins so many columns before the names; a longer one makes no column wider. */
+/* Headings begin this many columns before the names; long headings do not widen columns. */
 #define HEADING_LEFT 5
 #define HEADING_MOST 40
 
 /* The columns beside the name of a ceiling. */
 #define CEILING_NUMBERS 24
 
-/* Writes the ceilings in use with all formats and numbers, where the labels beside the plot lack
- * some. */
+/* Writes the ceilings in use with all formats and numbers, if labels beside the plot are
+ * incomplete. */
 static void put_ceilings(struct roof_text *out, const struct roof_chart *chart,
                          const struct roof_chart_layout *l)
 {
@@ -328,14 +329,13 @@ static void put_ceilings(struct roof_text *out, const struct roof_chart *chart,
     roof_text_free(&name);
 }
 
-/* Returns the columns that lines beside the plot have: those of a page, unless the chart has
- * fewer. */
+/* Returns the width of lines below the plot: that of a page, or of a narrower chart. */
 static size_t line_width(const struct roof_chart_layout *l)
 {
     return l->canvas.width < ROOF_PAGE_WIDTH ? (size_t)l->canvas.width : ROOF_PAGE_WIDTH;
 }
 
-/* Writes a note as a line, if there is reason for it. */
+/* Writes a note as a line, if it applies. */
 static void put_line(struct roof_text *out, const struct roof_chart *chart,
                      const struct roof_chart_layout *l, enum roof_chart_note note)
 {
@@ -345,7 +345,7 @@ static void put_line(struct roof_text *out, const struct roof_chart *chart,
     roof_text_fold_at(out, length, 2, line_width(l));
 }
 
-/* Writes what is not drawn, a line for each reason. */
+/* Writes the notes, one line each. */
 static void put_notes(struct roof_text *out, const struct roof_chart *chart,
                       const struct roof_chart_layout *l)
 {
@@ -358,7 +358,7 @@ static void put_notes(struct roof_text *out, const struct roof_chart *chart,
     }
 }
 
-/* Writes the name of a group, and its device where there are several. */
+/* Writes the name of a group, and its device if there are several. */
 static void put_group(struct roof_text *out, const struct roof_chart *chart, size_t group,
                       size_t roof)
 {
@@ -366,8 +366,8 @@ static void put_group(struct roof_text *out, const struct roof_chart *chart, siz
                      chart->roofs > 1 ? chart->roof[roof].hardware->id : "");
 }
 
-/* Finds the width of the names, in which the headings of groups have room, too: the numbers of all
- * groups stand in the same columns. */
+/* Widens the column of names to fit the headings of groups, so that the numbers of all groups are
+ * aligned. */
 static void widen(struct look *look, const struct roof_chart *chart,
                   const struct roof_chart_layout *l, bool each)
 {
@@ -390,7 +390,7 @@ static void widen(struct look *look, const struct roof_chart *chart,
     roof_text_free(&name);
 }
 
-/* Writes the group of some rows, its device, and what their columns are. */
+/* Writes the group of some rows, its device, and the headings of columns. */
 static void put_heading(struct roof_text *out, const struct roof_chart *chart, size_t group,
                         size_t roof, const struct look *look)
 {
@@ -413,7 +413,7 @@ static void put_heading(struct roof_text *out, const struct roof_chart *chart, s
     roof_text_free(&name);
 }
 
-/* Writes what each symbol stands for, by group and device. */
+/* Writes the meaning of each symbol, by group and device. */
 static void put_legend(struct roof_text *out, const struct roof_chart *chart,
                        const struct roof_chart_layout *l, struct roof_page *page)
 {
@@ -447,7 +447,7 @@ static void put_legend(struct roof_text *out, const struct roof_chart *chart,
     put_notes(out, chart, l);
 }
 
-/* Writes the unit of the upward axis, and the bandwidths that the slopes stand for. */
+/* Writes the unit of the vertical axis, and the bandwidths of the slopes. */
 static void put_unit(struct roof_text *out, const struct roof_chart *chart,
                      const struct roof_chart_layout *l)
 {
@@ -475,7 +475,7 @@ static void put_unit(struct roof_text *out, const struct roof_chart *chart,
     roof_text_fold_at(out, from, 2, line_width(l) - strlen(unit));
 }
 
-/* Says what small letters are, if there are any. */
+/* Explains lower-case letters, if there are any. */
 static void put_key(struct roof_text *out, const struct roof_chart *chart,
                     const struct roof_chart_layout *l)
 {

@@ -9,15 +9,15 @@
 #include "base/base.h"
 #include "base/json.h"
 
-/* Ticks of a linear axis at least. */
+/* The approximate number of ticks on a linear axis. */
 #define LINEAR_TICKS 4.0
-/* Decades up to which an axis has ticks at 2 and 5, too. */
+/* The most decades for which an axis also has ticks at 2 and 5. */
 #define FINE_DECADES 2.5
-/* A logarithmic axis ends above its greatest value by this factor or more. */
+/* The least ratio of the end of a logarithmic axis to its greatest value. */
 #define HEADROOM 1.1
-/* Values within a smaller ratio are drawn on a linear axis. */
+/* The least ratio of values that are drawn on a logarithmic axis. */
 #define LOGARITHMIC 6.0
-/* Powers of two that have a tick at most. */
+/* The most powers of two with a tick. */
 #define POWERS_MAX 12.0
 
 void roof_curves_init(struct roof_curves *curves)
@@ -106,7 +106,7 @@ static void add_tick(struct roof_curve_axis *axis, double value)
     }
 }
 
-/* Returns the largest of 1, 2 and 5 times a power of ten that is no more than a value. */
+/* Returns the largest of 1, 2 and 5 times a power of ten that is at most a value. */
 static double below(double value)
 {
     const double decade = pow(10, floor(log10(value) + 1e-12));
@@ -186,7 +186,7 @@ static int compare(const void *a, const void *b)
                                 : (p->y > q->y) - (p->y < q->y);
 }
 
-/* Marks the points for which another of their curve has as much of one and more of the other. */
+/* Marks the points that another point of their curve dominates on both axes. */
 static void find_front(struct roof_curves *curves)
 {
     double best = 0;

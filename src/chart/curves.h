@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-/**
- * A chart of curves as data: a latency over batches or rates of requests, or the throughput of
- * devices over the speed that a user sees (a Pareto chart). It computes nothing but its axes and
- * which points lie on a front.
- */
+/** A chart of curves as data: a latency over batches or request rates, or the throughput of devices
+ * over the speed that a user sees (a Pareto chart). It only computes its axes and the points on a
+ * front. */
 #ifndef ROOF_CHART_CURVES_H
 #define ROOF_CHART_CURVES_H
 
@@ -18,39 +16,39 @@
 #define ROOF_CURVE_LABEL_SIZE 112
 
 enum roof_curve_scale {
-    ROOF_SCALE_LINEAR, /**< from 0 */
-    ROOF_SCALE_TEN,    /**< logarithmic if the values are far apart, with ticks at 1, 2 and 5 */
-    ROOF_SCALE_TWO     /**< likewise, with ticks at powers of two */
+    ROOF_SCALE_LINEAR, /**< starts at 0 */
+    ROOF_SCALE_TEN, /**< logarithmic if the values span a large ratio, with ticks at 1, 2 and 5 */
+    ROOF_SCALE_TWO  /**< logarithmic, too, with ticks at powers of two */
 };
 
 struct roof_curve_axis {
     char name[ROOF_CHART_NAME_SIZE]; /**< "tokens/s per user" */
     enum roof_curve_scale scale;
-    double end;                        /**< of a linear axis; 0: its values say it */
-    double min, max;                   /**< set by roof_curves_finish, as are the ticks */
+    double end;                        /**< end of a linear axis; 0: from its values */
+    double min, max;                   /**< set by roof_curves_finish, like the ticks */
     double tick[ROOF_CURVE_TICKS_MAX]; /**< ascending */
     size_t ticks;
 };
 
 struct roof_curve {
     char name[ROOF_CHART_NAME_SIZE];
-    size_t of; /**< the curve that it is the lower bound of; its own number: it is none */
+    size_t of; /**< the curve whose lower bound it is; its own index: it is not a bound */
 };
 
 struct roof_curve_point {
     double x, y;
     size_t curve;
-    bool behind; /**< it is not on the front of its curve: no line goes through it */
+    bool behind; /**< it is not on the front of its curve, and no line goes through it */
     char label[ROOF_CURVE_LABEL_SIZE]; /**< "": none */
 };
 
-/** A line across the chart: a value that must not be exceeded. */
+/** A line across the chart: the upper limit of a value. */
 struct roof_curve_limit {
     char name[ROOF_CHART_NAME_SIZE];
     double y;
 };
 
-/** Start with roof_curves_init; one thread at a time may change it. */
+/** Start with roof_curves_init; only one thread at a time may change it. */
 struct roof_curves {
     char title[ROOF_CHART_NAME_SIZE];
     struct roof_curve_axis x, y;
@@ -61,42 +59,44 @@ struct roof_curves {
     struct roof_curve_point *point; /**< owned */
     size_t points;
     size_t room;
-    char key[ROOF_CHART_NOTE_SIZE]; /**< what labels mean; "": they need no words */
-    size_t unfit; /**< points that are left out, because the model does not fit there */
-    bool dense;   /**< points are many: lines without marks, no table, and zeros are drawn */
+    char key[ROOF_CHART_NOTE_SIZE]; /**< the meaning of labels; "": they need no explanation */
+    size_t unfit; /**< number of points that are left out because the model does not fit */
+    bool dense;   /**< for many points: lines without marks, no table, and zeros are drawn */
     bool front;   /**< more is better on both axes: a Pareto chart */
 };
 
 void roof_curves_init(struct roof_curves *curves);
 void roof_curves_free(struct roof_curves *curves);
 
-/** Finds the curve of a name, which is cut like a name of a chart (roof_chart_name), or adds it.
- * bound says that it is the lower bound of the curve before it. ROOF_USAGE for too many. */
+/** Finds the curve with a name, which is truncated like a name in a chart (roof_chart_name), or
+ * adds it. `bound` means that it is the lower bound of the preceding curve. ROOF_USAGE for too
+ * many. */
 enum roof_status roof_curves_find(size_t *out, struct roof_curves *curves, const char *name,
                                   bool bound, struct roof_error *error);
 
-/** Adds a point; one without a value (NAN, infinite, below 0) is passed over, as is 0 unless the
- * chart is dense, whose axes are linear. */
+/** Adds a point. Invalid values (NAN, infinite, below 0) are skipped, and so is 0, unless the chart
+ * is dense, with linear axes. */
 enum roof_status roof_curves_add(struct roof_curves *curves, size_t curve, double x, double y,
                                  const char *label, struct roof_error *error);
 
-/** Adds a limit; NAN is none. */
+/** Adds a limit, unless it is NAN. */
 void roof_curves_add_limit(struct roof_curves *curves, const char *name, double y);
 
-/** Orders the points of each curve by x, marks those that another of their curve beats if there is
- * a front, and sets the axes. ROOF_USAGE when there is no point. */
+/** Sorts the points of each curve by x, marks dominated points if there is a front, and sets the
+ * axes. ROOF_USAGE without points. */
 enum roof_status roof_curves_finish(struct roof_curves *curves, struct roof_error *error);
 
-/** Returns the place of a value on an axis: 0 at its beginning, 1 at its end. */
+/** Returns the position of a value on an axis: 0 at its start, 1 at its end. */
 double roof_curve_place(const struct roof_curve_axis *axis, double value);
 
-/** Returns the number of a curve, or of the curve whose lower bound it is, without other bounds. */
+/** Returns the number of a curve, or of the curve whose lower bound it is, not counting bounds. */
 size_t roof_curve_number(const struct roof_curves *curves, size_t curve);
 
-/** Writes what is not drawn, and what labels mean; nothing without reason. */
+/** Writes notes on points that are not drawn, and the meaning of labels; nothing if there are none.
+ */
 void roof_curves_note(struct roof_text *out, const struct roof_curves *curves);
 
-/** Each draws a finished chart, as roof_chart_text, roof_chart_gnuplot and roof_chart_json do. */
+/** Each draws a finished chart, like roof_chart_text, roof_chart_gnuplot and roof_chart_json. */
 enum roof_status roof_curves_text(struct roof_text *out, const struct roof_curves *curves,
                                   const struct roof_chart_look *look, struct roof_error *error);
 enum roof_status roof_curves_gnuplot(struct roof_text *out, const struct roof_curves *curves,
@@ -104,7 +104,7 @@ enum roof_status roof_curves_gnuplot(struct roof_text *out, const struct roof_cu
                                      struct roof_error *error);
 void roof_curves_json(struct roof_text *out, const struct roof_curves *curves);
 
-/** Writes what the chart shows in sentences, for those who do not see it. */
+/** Describes the chart in sentences, for those who cannot see it. */
 void roof_curves_summary(struct roof_text *out, const struct roof_curves *curves);
 
 #endif

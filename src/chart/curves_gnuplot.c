@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Writes scripts for gnuplot that draw curves: a block of data for each, and labels where they
- * cover nothing. */
+/* Writes gnuplot scripts that draw curves: a block of data for each, and labels in free places. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,7 +7,8 @@
 #include "chart/curves.h"
 #include "chart/script.h"
 
-/* These are pixels of an image; a font of FONT pixels has characters about CHARACTER wide. */
+/* The layout is in pixels of an image; a font of FONT pixels has characters about CHARACTER wide.
+ */
 #define FONT 13.0
 #define CHARACTER 7.3
 #define SMALL (FONT - 2)
@@ -18,18 +18,18 @@
 #define BOTTOM 62.0
 #define TITLE_TOP 24.0
 #define LEGEND_TOP 50.0
-#define LEGEND_GAP 46.0 /* the width of an item beside its text */
+#define LEGEND_GAP 46.0 /* the width of an item without its text */
 #define SWATCH 22.0
 #define POINT 4.0      /* the radius of a point */
-#define POINT_SIZE 0.9 /* what gnuplot takes for it */
+#define POINT_SIZE 0.9 /* the point size in gnuplot for that radius */
 #define DASHED "linewidth 1.4 dashtype (10,6)"
 #define LABELS_MAX 200
-/* A line is looked at in so many points, to see if it runs through a label. */
+/* The number of points on a line that are tested against the box of a label. */
 #define STEPS 48
-/* At least this share of the height must be left to the plot. */
+/* The least fraction of the height for the plot. */
 #define HEIGHT_SHARE 0.3
 
-/* Okabe and Ito's colours, which the colour-blind can tell apart; in grey the shapes differ. */
+/* The palette of Okabe and Ito, which is safe for colour blindness; in grey the shapes differ. */
 static const char *const colours[] = {"0072B2", "D55E00", "009E73", "CC79A7",
                                       "E69F00", "56B4E9", "404040"};
 /* The numbers of filled shapes in gnuplot. */
@@ -44,9 +44,9 @@ struct drawing {
     const struct roof_curves *curves;
     enum roof_chart_image image;
     double width, height; /* of the layout */
-    double scale;         /* pixels of the image for one of the layout */
+    double scale;         /* pixels of the image per pixel of the layout */
     struct box plot;
-    struct box taken[LABELS_MAX]; /* by labels */
+    struct box taken[LABELS_MAX]; /* boxes of labels */
     size_t labels;
 };
 
@@ -107,14 +107,14 @@ static double y_of(const struct drawing *d, double y)
 
 /* --- the legend ---------------------------------------------------------------------------- */
 
-/* The rows and the width of a legend that is being laid out. */
+/* The rows and the width of a legend during layout. */
 struct legend {
     double x;
     size_t row;
-    bool drawn; /* it is drawn, not only counted */
+    bool drawn; /* it is drawn; otherwise only its rows are counted */
 };
 
-/* Writes the name of a curve beside a piece of its line, with its shape (0: it has none). */
+/* Writes the name of a curve beside a piece of its line, with its shape (0: none). */
 static void put_item(const struct drawing *d, struct legend *legend, const char *name,
                      const char *style, const char *colour, int shape)
 {
@@ -138,7 +138,7 @@ static void put_item(const struct drawing *d, struct legend *legend, const char 
     legend->x += width;
 }
 
-/* Lays out the names of the curves in rows, and returns how many there are. */
+/* Arranges the names of the curves in rows, and returns the number of rows. */
 static size_t put_legend(const struct drawing *d, bool drawn)
 {
     struct legend legend = {.x = LEFT, .drawn = drawn};
@@ -163,7 +163,7 @@ static bool overlap(const struct box *a, const struct box *b)
     return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
 }
 
-/* True if a line between two points runs through a box. */
+/* Returns true if a line between two points crosses a box. */
 static bool crosses(const struct drawing *d, const struct roof_curve_point *from,
                     const struct roof_curve_point *to, const struct box *box)
 {
@@ -178,7 +178,8 @@ static bool crosses(const struct drawing *d, const struct roof_curve_point *from
     return false;
 }
 
-/* True if a label may stand in a box: inside the plot, beside other labels, points and lines. */
+/* Returns true if a box is free for a label: inside the plot, and apart from labels, points and
+ * lines. */
 static bool is_free(const struct drawing *d, const struct box *box)
 {
     if (box->left < d->plot.left + 2 || box->right > d->width - 4 ||
@@ -208,7 +209,7 @@ static bool is_free(const struct drawing *d, const struct box *box)
     return true;
 }
 
-/* Places the label of a point where it covers nothing; a label without a place is left out. */
+/* Places the label of a point in a free box; otherwise the label is left out. */
 static void label_point(struct drawing *d, const struct roof_curve_point *point)
 {
     static const double beside[][2] = {{1, -1}, {1, -0.2}, {-1, 1}, {1, 1}, {-1, -1}, {-1, 0}};
@@ -227,14 +228,14 @@ static void label_point(struct drawing *d, const struct roof_curve_point *point)
     }
 }
 
-/* Names a limit at one end of its line, above or below it, where it covers nothing. */
+/* Labels a limit at one end of its line, above or below it, in a free box. */
 static void label_limit(struct drawing *d, const char *name, double y)
 {
     const double width = CHARACTER * (double)roof_text_width(name);
     const double left[] = {d->plot.left + 8, d->plot.right - 8 - width};
     const double middle[] = {y - 10, y + 10};
     struct box box = {0};
-    for (int i = 0; i < 5; i++) { /* the last is the first again: it stands there in any case */
+    for (int i = 0; i < 5; i++) { /* the last try repeats the first, which is the fallback */
         const double x = left[i / 2 % 2];
         const double at = middle[i % 2];
         box = (struct box){x, at - 7, x + width, at + 7};

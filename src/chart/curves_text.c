@@ -10,13 +10,13 @@
 
 #define ROWS_MIN 16
 #define ROWS_MAX 32
-#define ROWS_SHARE 0.26 /* rows of the plot by its columns */
-/* The columns to the left of the plot, and those that stay free at its right. */
+#define ROWS_SHARE 0.26 /* rows of the plot / its columns */
+/* The columns to the left of the plot, and the free ones on its right. */
 #define AXIS_WIDTH 8
 #define RIGHT 2
-/* Columns from letter to letter of a dense curve. */
+/* The columns between letters on a dense curve. */
 #define MARKS_APART 12
-/* A line is drawn with so many points per column. */
+/* The points per column of a line. */
 #define STEPS 4
 /* The tables below a chart. */
 #define TABLE_FIRST 10
@@ -28,7 +28,7 @@ struct drawing {
     struct roof_page page;
 };
 
-/* Returns the letter of a curve, which is that of the curve whose lower bound it is. */
+/* Returns the letter of a curve; a lower bound has the letter of its curve. */
 static char letter_of(const struct roof_curves *curves, size_t curve)
 {
     return (char)('A' + roof_curve_number(curves, curve));
@@ -112,7 +112,7 @@ static void draw_limits(const struct drawing *d)
     }
 }
 
-/* Returns the column from which on the curve of a dense chart has its letter again. */
+/* Returns the column of the next letter on a curve in a dense chart. */
 static double next_mark(const struct drawing *d, size_t point)
 {
     const double apart = MARKS_APART + (double)d->curves->point[point].curve;
@@ -170,7 +170,7 @@ static void put_number(struct roof_text *out, double value, size_t width)
     put_cell(out, isnan(value) ? "-" : roof_format_short(text, value), width);
 }
 
-/* Returns the value of a curve at a place; NAN: it has none there. */
+/* Returns the value of a curve at x; NAN: there is none. */
 static double value_at(const struct roof_curves *curves, size_t curve, double x)
 {
     for (size_t i = 0; i < curves->points; i++) {
@@ -181,7 +181,7 @@ static double value_at(const struct roof_curves *curves, size_t curve, double x)
     return ROOF_UNKNOWN;
 }
 
-/* Returns the least x above another of all points; infinite: there is none. */
+/* Returns the least x of all points above another; infinite: there is none. */
 static double next_x(const struct roof_curves *curves, double x)
 {
     double next = HUGE_VAL;
@@ -191,7 +191,7 @@ static double next_x(const struct roof_curves *curves, double x)
     return next;
 }
 
-/* Says which letter stands for which curve. */
+/* Writes the letters of the curves. */
 static void put_legend(const struct drawing *d)
 {
     const struct roof_curves *const curves = d->curves;
@@ -206,8 +206,7 @@ static void put_legend(const struct drawing *d)
     }
 }
 
-/* Writes a row for each x and a column for each curve, as many side by side as there is room for.
- */
+/* Writes a row per x and a column per curve, with as many columns as fit side by side. */
 static void put_table(const struct drawing *d)
 {
     const struct roof_curves *const curves = d->curves;
@@ -235,7 +234,7 @@ static void put_table(const struct drawing *d)
     }
 }
 
-/* Writes the points of the front of each curve. */
+/* Writes the points on the front of each curve. */
 static void put_fronts(const struct drawing *d)
 {
     const struct roof_curves *const curves = d->curves;

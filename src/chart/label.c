@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
-/* Finds places for the labels of marks and slopes: free of marks and other labels, close, and over
- * as few lines as can be. */
+/* Places the labels of marks and slopes: clear of marks and other labels, close, and over few
+ * lines. */
 #include <math.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "chart/place.h"
 
-/* Further marks have no labels, because so many could not be read. */
+/* The most marks with labels, because more would not be legible. */
 #define LABELS_MAX 80
-/* If there are more marks, those of a smaller share of the time have no labels, and labels stand at
- * one of the first distances: long lines to them would cross each other. */
+/* With more marks, those with a smaller share of the time have no labels, and only the first
+ * distances are tried, because long leaders would cross each other. */
 #define CROWDED 24
 #define CROWDED_SHARE 0.05
 #define CROWDED_DISTANCES 7
 #define DIRECTIONS 24
-/* A label as close as this to a mark, in pixels, seems to be the label of that mark. */
+/* The distance in pixels within which a label seems to belong to a mark. */
 #define TOUCHING 5.0
-/* A level leader as close as this to a ceiling, in pixels, cannot be told from it. */
+/* The distance in pixels within which a horizontal leader cannot be told from a ceiling. */
 #define ALONG 3.0
-/* A leader ends so many pixels from the top and the bottom of a label, at least. */
+/* The least distance in pixels from the end of a leader to the top and the bottom of its label. */
 #define LEADER_INSIDE 3.0
-/* A line that bends is taken as so many straight ones. */
+/* The number of straight pieces that approximate a line that bends. */
 #define BENT_PIECES 16
-/* The distances from its mark that are tried for a label, in heights of a line. */
+/* The distances to try between a mark and its label, in heights of a line. */
 static const double distances[] = {0.3, 0.9, 1.6, 2.4, 3.4, 4.6, 6, 8, 10.5, 13, 16};
 
 static bool overlap(const struct roof_box *a, const struct roof_box *b)
@@ -42,8 +42,8 @@ static bool is_inside(const struct roof_box *box, const struct roof_box *outer)
            box->bottom <= outer->bottom;
 }
 
-/* Tells if a straight line from (x0, y0) to (x1, y1) meets a box. It does not when all corners lie
- * on one side of it, or the box around it is apart from the other. */
+/* Tells whether a straight line from (x0, y0) to (x1, y1) crosses a box. It does not if all corners
+ * lie on one side of it, or if the bounding box of the line is apart from the box. */
 static bool crosses(double x0, double y0, double x1, double y1, const struct roof_box *box)
 {
     const struct roof_box line = {fmin(x0, x1), fmin(y0, y1), fmax(x0, x1) + 1e-9,
@@ -65,8 +65,7 @@ static bool crosses(double x0, double y0, double x1, double y1, const struct roo
     return above > 0 && below > 0;
 }
 
-/* Finds the boxes that a mark covers, one for the bound and one for what it reached. Returns how
- * many they are. */
+/* Finds the boxes of a mark, one at its bound and one at its reached rate. Returns their number. */
 static size_t boxes_of(struct roof_box box[2], const struct roof_mark *mark)
 {
     box[0] = around(mark->x, mark->y, mark->radius, mark->radius);
@@ -79,14 +78,14 @@ static size_t boxes_of(struct roof_box box[2], const struct roof_mark *mark)
     return 2;
 }
 
-/* Returns the distance of two boxes; 0 where they overlap. */
+/* Returns the distance of two boxes; 0 if they overlap. */
 static double apart(const struct roof_box *a, const struct roof_box *b)
 {
     return hypot(fmax(fmax(a->left - b->right, b->left - a->right), 0),
                  fmax(fmax(a->top - b->bottom, b->top - a->bottom), 0));
 }
 
-/* Returns the distance of a box from a mark, its line to what it reached, and the end of that. */
+/* Returns the distance of a box from a mark, including its whisker and the end of that. */
 static double distance_of(const struct roof_mark *mark, const struct roof_box *box)
 {
     struct roof_box covered[3];
@@ -100,8 +99,8 @@ static double distance_of(const struct roof_mark *mark, const struct roof_box *b
     return least;
 }
 
-/* Counts the other marks that a reader could take for that of a label: those that are as close as
- * its own, or, where a leader joins it to its own, those that it nearly touches. */
+/* Counts the other marks that a label seems to belong to: those as close as its own or, with a
+ * leader to its own, those that it nearly touches. */
 static int mistaken(const struct roof_chart_layout *out, const struct roof_mark *own,
                     const struct roof_box *box, bool leader)
 {
@@ -115,7 +114,7 @@ static int mistaken(const struct roof_chart_layout *out, const struct roof_mark 
     return count;
 }
 
-/* Finds the box around the ridge point of a ceiling; returns if it has one that is drawn. */
+/* Finds the box around the ridge point of a ceiling; returns whether it has one that is drawn. */
 static bool ridge_of(struct roof_box *box, const struct roof_chart_layout *out,
                      const struct roof_side *side, double half)
 {
@@ -123,7 +122,7 @@ static bool ridge_of(struct roof_box *box, const struct roof_chart_layout *out,
     return !side->line && !side->tick;
 }
 
-/* Tells if a box is free of marks, ridge points, labels of marks and labels of slopes. */
+/* Tells whether a box is clear of marks, ridge points, and labels of marks and slopes. */
 static bool is_free(const struct roof_chart_layout *out, const struct roof_box *box)
 {
     if (!is_inside(box, &out->canvas.plot)) {
@@ -157,7 +156,7 @@ static bool is_free(const struct roof_chart_layout *out, const struct roof_box *
     return true;
 }
 
-/* Counts the lines, from a bound to what was reached, that a box would hide. */
+/* Counts the whiskers that a box would hide. */
 static int hides_joins(const struct roof_chart_layout *out, const struct roof_box *box)
 {
     int sum = 0;
@@ -169,7 +168,8 @@ static int hides_joins(const struct roof_chart_layout *out, const struct roof_bo
     return sum;
 }
 
-/* Tells if a box would hide a part of a ceiling or line; one that bends is taken as pieces. */
+/* Tells whether a box would hide a part of a ceiling or line; one that bends is approximated by
+ * pieces. */
 static bool hides_side(const struct roof_chart_layout *out, const struct roof_side *side,
                        const struct roof_box *box)
 {
@@ -200,7 +200,8 @@ struct roof_leader roof_leader_to(const struct roof_mark *mark, const struct roo
         fmin(fmax(y, box->top + LEADER_INSIDE), box->bottom - LEADER_INSIDE)};
 }
 
-/* Counts the ridge points that a box or a leader nearly touches: the label would seem theirs. */
+/* Counts the ridge points that a box or a leader nearly touches, and that the label would seem to
+ * belong to. */
 static int touches_ridges(const struct roof_chart_layout *out, const struct roof_box *box,
                           const struct roof_leader *leader)
 {
@@ -213,7 +214,7 @@ static int touches_ridges(const struct roof_chart_layout *out, const struct roof
     return count;
 }
 
-/* Tells if a leader would run along a ceiling or a level line, where it could not be seen. */
+/* Tells whether a leader would run along a ceiling or a level line, where it would be invisible. */
 static bool runs_along(const struct roof_chart_layout *out, const struct roof_leader *leader)
 {
     bool along = false;
@@ -226,8 +227,8 @@ static bool runs_along(const struct roof_chart_layout *out, const struct roof_le
     return along;
 }
 
-/* Weighs how much a label would disturb: the lines of the chart that its box would hide, and the
- * marks and labels that a leader to it would cross. */
+/* Returns the cost of a label's position: the lines of the chart that its box would hide, and the
+ * marks and labels that its leader would cross. */
 static double disturbed(const struct roof_chart_layout *out, const struct roof_box *box,
                         const struct roof_leader *leader)
 {
@@ -247,7 +248,7 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
     for (size_t i = 0; i < out->marks; i++) {
         const struct roof_mark *const mark = &out->mark[i];
         if (mark->x != leader->x0 ||
-            mark->y != leader->y0) { /* the label would seem to be that of this mark */
+            mark->y != leader->y0) { /* the label would seem to belong to this mark */
             const struct roof_box bound = around(mark->x, mark->y, mark->radius, mark->radius);
             sum += leads_through(leader, &bound) ? 8 : 0;
         }
@@ -258,12 +259,12 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
     return sum;
 }
 
-/* Finds a place for the label of a mark that is close, free, and over as few lines as can be. */
+/* Finds a position for the label of a mark that is close, free, and over few lines. */
 static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
 {
     const size_t tried = out->marks > CROWDED ? CROWDED_DISTANCES : COUNT(distances);
     const struct roof_canvas *const canvas = &out->canvas;
-    /* One character more keeps labels side by side apart. */
+    /* An extra character keeps adjacent labels apart. */
     const double half_width = (double)(roof_text_width(mark->label) + 1) * canvas->char_width / 2;
     const double half_height = canvas->line_height / 2;
     const double x0 = mark->beside ? mark->whisker_x : mark->x;
@@ -276,7 +277,7 @@ static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
             const double angle = 2 * acos(-1) * a / DIRECTIONS;
             const double x = x0 + distance * cos(angle);
             const double y = y0 - distance * sin(angle);
-            /* The side of the box that is towards the mark touches the point. */
+            /* The side of the box that faces the mark touches the point. */
             const struct roof_box box = around(
                 x + cos(angle) * half_width, y - sin(angle) * half_height, half_width, half_height);
             const struct roof_leader leader = roof_leader_to(mark, &box);
@@ -296,8 +297,8 @@ static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
     mark->labelled = best < HUGE_VAL;
 }
 
-/* Puts the label of a slope along it: its middle is at a share of the slope's length, and `beside`
- * to one side. Returns false when marks or other labels are in the way. */
+/* Puts the label of a slope along it: its middle is at a fraction of the slope's length, with an
+ * offset of `beside`. Returns false if marks or other labels are in the way. */
 static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, double at,
                       double beside)
 {
@@ -325,8 +326,8 @@ static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, d
     return fits;
 }
 
-/* Finds a place for the label of a slope: if there is room, above a device's bandwidth, and below a
- * line that is attainable. */
+/* Finds a position for the label of a slope, if there is room: above a device's bandwidth, and
+ * below an attainable line. */
 static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
 {
     static const double away[] = {0.9, -0.9, 1.7, -1.7, 2.6, -2.6};
@@ -341,15 +342,15 @@ static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
     slope->label[0] = '\0';
 }
 
-/* Tells if a mark above or below another has the same label, on another device: one label is enough
- * for both. */
+/* Tells whether a mark above or below another has the same label on another device, so that one
+ * label suffices. */
 static bool same_label(const struct roof_mark *a, const struct roof_mark *b)
 {
     return a->group == b->group && a->roof != b->roof && fabs(a->x - b->x) < 2 &&
            strcmp(a->label, b->label) == 0;
 }
 
-/* Finds out if a mark needs a label of its own: the highest of those that have the same label. */
+/* Decides whether a mark needs a separate label: it must be the highest one with that label. */
 static bool needs_label(const struct roof_chart_layout *layout, struct roof_mark *mark)
 {
     bool highest = true;

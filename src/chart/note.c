@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* A label names so many formats of a ceiling; of more it names the first, and counts the others. */
+/* The most formats of a ceiling in a label; with more it names the first and counts the others. */
 #define NAMED_FORMATS 2
 
 void roof_chart_put_formats(struct roof_text *out, const struct roof_chart *chart,
@@ -46,8 +46,8 @@ static void add_share(double *largest, double sums[], const struct roof_chart_do
     *largest = fmax(*largest, *sum);
 }
 
-/* Counts the operators that are folded, and says how much of the time they take together in the
- * pass where it is most. Their expected times may be a larger part, because launches take time. */
+/* Counts the folded operators, with their total share of the time in the pass where it is largest.
+ * Their expected share may be larger, because launches take time. */
 static void put_folded(struct roof_text *out, const struct roof_chart *chart)
 {
     double bound[ROOF_CHART_ROOFS_MAX * ROOF_CHART_GROUPS_MAX] = {0};
@@ -90,8 +90,8 @@ static void put_left_out(struct roof_text *out, const struct roof_chart *chart)
     roof_text_printf(out, " %s not drawn", one ? "is" : "are");
 }
 
-/* Says how many of the dots that are drawn have no expected time where the chart was asked for it,
- * and on which device the first of them stands. */
+/* Counts the drawn dots without an expected time, if the chart shows these, and names the device of
+ * the first one. */
 static void put_unknown(struct roof_text *out, const struct roof_chart *chart)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Says in sentences what a chart does not draw, for every way to draw it. */
+/* Describes what a chart does not draw, for every output format. */
 #ifndef ROOF_CHART_NOTE_H
 #define ROOF_CHART_NOTE_H
 
@@ -15,12 +15,12 @@ enum roof_chart_note {
     ROOF_NOTES
 };
 
-/* Writes the formats of a ceiling that are drawn: "bf16, fp16", "fp32 vector". Without all, it
- * names the first of many, and counts the others. */
+/* Writes the drawn formats of a ceiling: "bf16, fp16", "fp32 vector". Without `all`, it names the
+ * first of many, and counts the others. */
 void roof_chart_put_formats(struct roof_text *out, const struct roof_chart *chart,
                             const struct roof_chart_ceiling *ceiling, bool all);
 
-/* Writes a note, or nothing where the chart has no reason for it. */
+/* Writes a note, or nothing if it does not apply. */
 void roof_chart_note(struct roof_text *out, const struct roof_chart *chart,
                      enum roof_chart_note note);
 

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-/* A character of Braille has these dots. */
+/* The dots of a Braille character. */
 #define BRAILLE_COLUMNS 2
 #define BRAILLE_ROWS 4
 
-/* The colours of the terminal's 256 that are closest to those of images. */
+/* The 256-colour codes of terminals that are closest to the colours of images. */
 static const unsigned char terminal_colours[ROOF_INKS] = {0, 32, 166, 35, 175, 178, 74};
 #define INK_SHIFT 24
 

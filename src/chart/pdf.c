@@ -7,10 +7,10 @@
 
 #include "base/character.h"
 
-/* The end of a file that is looked at: its trailer is shorter. */
+/* The bytes to read from the end of a file; its trailer is shorter. */
 #define END 400
 
-/* Reads the number behind a word in a text; returns false if it is not there. */
+/* Reads the number after a word in a text; returns false if it is missing. */
 static bool number_after(long *out, const char *text, const char *word)
 {
     const char *const at = strstr(text, word);
@@ -19,7 +19,7 @@ static bool number_after(long *out, const char *text, const char *word)
     return at != NULL && end != at + strlen(word) && *out > 0;
 }
 
-/* Writes a text as a string of UTF-16 in hexadecimal digits, which every reader knows. */
+/* Writes a text as a hexadecimal string of UTF-16, which every reader supports. */
 static void put_string(struct roof_text *out, const char *text)
 {
     roof_text_put(out, "<FEFF");

@@ -9,10 +9,10 @@
 #include "base/base.h"
 #include "chart/note.h"
 
-/* The lines from marks at the same place to what they reached stand so far apart. */
+/* The distance between whiskers of marks at the same position. */
 #define WHISKERS_APART 7.0
-#define WHISKER_END 4.0 /* a tick is wider than its mark by this on each side */
-/* Labels of marks, and those beside the plot, have at most so many characters. */
+#define WHISKER_END 4.0 /* a tick extends beyond its mark by this on each side */
+/* The most characters in labels of marks, and in those beside the plot. */
 #define MARK_CHARACTERS 34
 #define SIDE_CHARACTERS 52
 
@@ -26,8 +26,7 @@ static void widen(double *least, double *most, double value)
     }
 }
 
-/* Finds axes that hold all dots with room around them, and the slope and the ceilings of each roof.
- */
+/* Finds axes that contain all dots with margins, and the slope and the ceilings of each roof. */
 static void find_axes(struct roof_chart_layout *out, const struct roof_chart *chart)
 {
     double x_min = HUGE_VAL;
@@ -45,7 +44,7 @@ static void find_axes(struct roof_chart_layout *out, const struct roof_chart *ch
         }
     }
     for (size_t i = 0; i < chart->lines; i++) {
-        if (!chart->line[i].slope) { /* a power cap may lie far above all that is attainable */
+        if (!chart->line[i].slope) { /* a power cap may be far above all attainable rates */
             widen(&y_min, &y_max,
                   chart->line[i].bend > 0 ? fmin(chart->line[i].rate, y_max) : chart->line[i].rate);
         }
@@ -90,7 +89,7 @@ double roof_chart_y(const struct roof_chart_layout *layout, double flops_per_s)
 
 /* --- beside the plot ----------------------------------------------------------------------- */
 
-/* Copies a text, cut so that it has so many characters with the tail, which is whole. */
+/* Copies a text, truncated so that it fits with the whole tail. */
 static void cut(char out[ROOF_LABEL_SIZE], const char *text, size_t characters, const char *tail)
 {
     const size_t after = strlen(tail);
@@ -110,8 +109,8 @@ static void cut(char out[ROOF_LABEL_SIZE], const char *text, size_t characters, 
     memcpy(out + length, tail, after + 1);
 }
 
-/* Tells if a ceiling is named by the one before it: they have the same peak, and are drawn alike.
- */
+/* Tells whether the preceding ceiling also names this one: they have the same peak, and are drawn
+ * alike. */
 static bool named_before(const struct roof_chart *chart, size_t roof, size_t ceiling)
 {
     const struct roof_chart_ceiling *const c = &chart->roof[roof].ceiling[ceiling];
@@ -142,13 +141,13 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Tells if a label moves to keep clear of others: not that of a tick, nor one without a leader. */
+/* Tells whether a label may move away from others: not that of a tick, nor one without a leader. */
 static bool is_moved(const struct roof_chart_layout *out, const struct roof_side *side)
 {
     return out->canvas.leaders && !side->tick && side->label[0] != '\0';
 }
 
-/* Moves labels apart that would overlap: down from the top, then up from the bottom. */
+/* Moves overlapping labels apart: down from the top, then up from the bottom. */
 static void spread(struct roof_chart_layout *out)
 {
     const double step = out->canvas.line_height;
@@ -171,8 +170,8 @@ static void spread(struct roof_chart_layout *out)
     }
 }
 
-/* Tells if a label that stays at its line overlaps another that stands. Rows of a page are whole:
- * there, labels overlap in the same row only. */
+/* Tells whether a label at its line overlaps a placed one. In text, labels only overlap in the same
+ * row. */
 static bool is_taken(const struct roof_chart_layout *out, const struct roof_side *side)
 {
     for (size_t i = 0; i < out->sides; i++) {
@@ -187,8 +186,8 @@ static bool is_taken(const struct roof_chart_layout *out, const struct roof_side
     return false;
 }
 
-/* Places the labels beside the plot: those that move; then at their own lines, where there is room,
- * the user's lines, ceilings in use and ticks. A label without room is empty. */
+/* Places the labels beside the plot: first those that move; then, at their own lines if there is
+ * room, the user's lines, ceilings in use and ticks. A label without room becomes empty. */
 static void place_sides(struct roof_chart_layout *out)
 {
     qsort(out->side, out->sides, sizeof *out->side, by_place);
@@ -214,8 +213,8 @@ static void place_sides(struct roof_chart_layout *out)
     }
 }
 
-/* Labels a ceiling or level line: its name, cut to the characters that its rate leaves, and the
- * rate, which is never cut. A detail of 0 leaves the rate out. */
+/* Labels a ceiling or level line: its name, truncated to leave room for its rate, and the whole
+ * rate. A detail of 0 omits the rate. */
 static void label_side(struct roof_side *side, const struct roof_text *name, size_t characters,
                        int detail)
 {
@@ -233,7 +232,7 @@ static void label_side(struct roof_side *side, const struct roof_text *name, siz
     cut(side->label, name->failed ? "" : name->data, characters, rate);
 }
 
-/* Adds the ceilings of a roof that the axes hold. */
+/* Adds the ceilings of a roof within the axes. */
 static void add_ceilings(struct roof_chart_layout *out, const struct roof_chart *chart, size_t roof,
                          size_t characters, int detail, struct roof_text *text)
 {
@@ -259,8 +258,8 @@ static void add_ceilings(struct roof_chart_layout *out, const struct roof_chart 
     }
 }
 
-/* Adds a line that is level or bends. One that is level begins where the steepest slope that it may
- * belong to meets it. */
+/* Adds a line that is level or bends. A level one begins at the steepest slope that it may belong
+ * to. */
 static void add_level(struct roof_chart_layout *out, const struct roof_chart *chart,
                       const struct roof_chart_line *line, size_t characters, int detail,
                       struct roof_text *text)
@@ -286,7 +285,7 @@ static void add_level(struct roof_chart_layout *out, const struct roof_chart *ch
 }
 
 /* Finds the ceilings and level lines with labels in a detail: 2 has rates and ridge points, 1 has
- * rates, 0 has names. Returns the characters of the widest label. */
+ * rates, 0 has names. Returns the length of the longest label. */
 static size_t label_sides(struct roof_chart_layout *out, const struct roof_chart *chart,
                           size_t characters, int detail, struct roof_text *text)
 {
@@ -309,7 +308,7 @@ static size_t label_sides(struct roof_chart_layout *out, const struct roof_chart
     return widest;
 }
 
-/* Keeps the labels of ticks that there is room for. Returns the characters of the widest label. */
+/* Keeps the labels of ticks that fit. Returns the length of the longest label. */
 static size_t fit_ticks(struct roof_chart_layout *out, size_t widest, size_t most)
 {
     for (size_t i = 0; i < out->sides; i++) {
@@ -324,8 +323,8 @@ static size_t fit_ticks(struct roof_chart_layout *out, size_t widest, size_t mos
     return widest;
 }
 
-/* Finds the ceilings and level lines, and makes room for their labels beside the plot, in as much
- * detail as there is room for. */
+/* Finds the ceilings and level lines, and reserves space for their labels beside the plot, in as
+ * much detail as fits. */
 static void find_sides(struct roof_chart_layout *out, const struct roof_chart *chart,
                        struct roof_text *text)
 {
@@ -337,7 +336,7 @@ static void find_sides(struct roof_chart_layout *out, const struct roof_chart *c
     while (widest > most && detail > 0) {
         widest = label_sides(out, chart, SIDE_CHARACTERS, --detail, text);
     }
-    if (widest > most) { /* names are cut, and rates are whole */
+    if (widest > most) { /* names are truncated, but rates are not */
         widest = label_sides(out, chart, most, 1, text);
     }
     out->shortened = detail < 2;
@@ -355,7 +354,7 @@ static double mark_radius(const struct roof_canvas *canvas, double share)
                               (canvas->radius_max - canvas->radius_min) * sqrt(fmin(share, 1));
 }
 
-/* Tells if a dot is less than a distance away from a mark. */
+/* Tells whether a dot is within a distance of a mark. */
 static bool same_place(const struct roof_mark *mark, double x, double y, double reached_y,
                        double distance)
 {
@@ -372,7 +371,7 @@ static int by_radius(const void *a, const void *b)
                                   : (x > y) - (x < y);
 }
 
-/* Puts the lines to what marks reached side by side, where several would be one line. */
+/* Puts whiskers side by side if they would coincide. */
 static void spread_whiskers(struct roof_chart_layout *out)
 {
     for (size_t i = 0; i < out->marks; i++) {
@@ -393,7 +392,7 @@ static void spread_whiskers(struct roof_chart_layout *out)
     }
 }
 
-/* Joins the dots that are nearer than a distance to marks. */
+/* Merges dots within a distance into marks. */
 static void find_marks(struct roof_chart_layout *out, const struct roof_chart *chart,
                        double distance)
 {
@@ -437,8 +436,8 @@ static void find_marks(struct roof_chart_layout *out, const struct roof_chart *c
     spread_whiskers(out);
 }
 
-/* Appends the share of the time that a mark takes; for one dot without a share, the part of its
- * bound that it reached. */
+/* Appends the mark's share of the time; for a single dot without a share, the fraction of its bound
+ * that it reached. */
 static void put_share(char *out, size_t size, const struct roof_chart *chart,
                       const struct roof_mark *mark)
 {
@@ -453,7 +452,7 @@ static void put_share(char *out, size_t size, const struct roof_chart *chart,
     }
 }
 
-/* Labels each mark with the names of its dots, as many as there is room for. */
+/* Labels each mark with as many names of its dots as fit. */
 static void name_marks(struct roof_chart_layout *out, const struct roof_chart *chart,
                        struct roof_text *text)
 {
@@ -487,9 +486,9 @@ static void name_marks(struct roof_chart_layout *out, const struct roof_chart *c
     }
 }
 
-/* --- slopes ------------------------------------------------------------------------------ */
+/* --- slopes -------------------------------------------------------------------------------- */
 
-/* Returns the highest ceiling that is drawn in full: the roof ends at it. */
+/* Returns the highest ceiling that is drawn in full, where the roof ends. */
 static const struct roof_chart_ceiling *top_in_use(const struct roof_chart *chart, size_t roof)
 {
     size_t top = 0;

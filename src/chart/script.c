@@ -9,11 +9,11 @@
 
 static const char *const terminals[] = {
     [ROOF_CHART_SVG] = "svg", [ROOF_CHART_PNG] = "pngcairo", [ROOF_CHART_PDF] = "pdfcairo"};
-/* Images up to this size are looked at as they are. */
+/* The largest width of images that are shown unscaled. */
 #define SCREEN_WIDTH 1600
 #define SCREEN_HEIGHT 1000
 
-/* The font size, by terminal, that makes text a pixel high. */
+/* The font size that makes text one pixel high, by terminal. */
 static const double text_unit[] = {
     [ROOF_CHART_SVG] = 1, [ROOF_CHART_PNG] = 0.75, [ROOF_CHART_PDF] = 0.54};
 
@@ -25,7 +25,7 @@ void roof_script_quote(struct roof_text *out, const char *text)
         const unsigned char c = (unsigned char)*text;
         const size_t length = roof_xml(text);
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (c >= 0x80) { /* bytes that are no character would spoil an SVG */
+        if (c >= 0x80) { /* invalid bytes would make an SVG malformed */
             roof_text_add(out, length == 0 ? "\xef\xbf\xbd" : text, length == 0 ? 3 : length);
             text += length == 0 ? 0 : length - 1;
         } else if (letter || (c >= '0' && c <= '9') || strchr(plain, c) != NULL) {

@@ -7,7 +7,7 @@
 #include "base/character.h"
 #include "chart/note.h"
 
-/* Writes text of an element: characters that XML cannot hold become U+FFFD. */
+/* Writes the text of an element: characters that XML does not allow become U+FFFD. */
 static void put_escaped(struct roof_text *out, const char *text)
 {
     while (*text != '\0') {
@@ -21,8 +21,8 @@ static void put_escaped(struct roof_text *out, const char *text)
     }
 }
 
-/* Writes the devices with their bandwidths and their ceilings in use, how many dots each group has,
- * and the notes. */
+/* Describes the devices with their bandwidths and their ceilings in use, the number of dots in each
+ * group, and the notes. */
 void roof_chart_summary(struct roof_text *out, const struct roof_chart *chart)
 {
     char number[ROOF_QUANTITY_SIZE];
@@ -53,7 +53,7 @@ void roof_chart_summary(struct roof_text *out, const struct roof_chart *chart)
         const size_t length = out->length;
         roof_text_put(out, " ");
         roof_chart_note(out, chart, (enum roof_chart_note)note);
-        if (out->length == length + 1) { /* there is no such note */
+        if (out->length == length + 1) { /* the note does not apply */
             out->data[--out->length] = '\0';
         } else {
             roof_text_put(out, ".");
@@ -61,11 +61,11 @@ void roof_chart_summary(struct roof_text *out, const struct roof_chart *chart)
     }
 }
 
-/* Finds a text in the first bytes of an image; NULL: it is not there. */
+/* Finds a text in the first bytes of an image; NULL: it is missing. */
 static const char *find(const char *image, size_t length, const char *text)
 {
     const size_t size = strlen(text);
-    const size_t most = length < 2000 ? length : 2000; /* gnuplot writes its elements first */
+    const size_t most = length < 2000 ? length : 2000; /* gnuplot writes these elements first */
     for (size_t i = 0; i + size <= most; i++) {
         if (memcmp(image + i, text, size) == 0) {
             return image + i;
@@ -74,8 +74,7 @@ static const char *find(const char *image, size_t length, const char *text)
     return NULL;
 }
 
-/* Copies the rest of an image without the titles of its parts, which name blocks of data and not
- * what they show. */
+/* Copies the rest of an image without the titles of its parts, which are names of data blocks. */
 static void put_untitled(struct roof_text *out, const char *image, size_t length)
 {
     static const char begin[] = "<title>";

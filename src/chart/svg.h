@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Gives an SVG image of gnuplot the title and the description that browsers show and screen readers
+/* Sets the title and the description of an SVG from gnuplot, which browsers show and screen readers
  * read. */
 #ifndef ROOF_CHART_SVG_H
 #define ROOF_CHART_SVG_H
@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "chart/chart.h"
 
-/* Copies an image, with a title and a summary in place of the name of gnuplot. An image that has no
- * such elements is copied as it is. */
+/* Copies an image, with a title and a summary in place of the name of gnuplot. An image without
+ * such elements is copied unchanged. */
 void roof_svg_entitle(struct roof_text *out, const char *svg, size_t length, const char *title,
                       const char *summary);
 
