@@ -28,8 +28,7 @@
 #define GROUPS_MAX 256
 #define SIZES_MAX 4096
 #define LEAST_ROWS 5 /* kernels with fewer rows are left out */
-#define FEW_ROWS                                                                                   \
-    20 /* kernels with fewer rows only have two parameters fitted, and the others lent */
+#define FEW_ROWS 20  /* kernels with fewer rows have all but two parameters lent */
 #define LENDERS_MAX 8
 #define DEVICES_MAX 16
 #define ATTRIBUTIONS_MAX 16

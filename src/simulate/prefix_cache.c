@@ -8,18 +8,18 @@
 #define NONE UINT32_MAX
 #define ROOM_FIRST 1024
 
-/* A block. Idle ones are a list in the order in which they became idle; those without contents are
- * a list by `after`. */
+/* A block. Idle blocks form a list in the order in which they became idle; blocks without contents
+ * form a list by `after`. */
 struct block {
-    uint64_t id;     /* of the part of a prompt */
-    uint32_t number; /* in the part */
+    uint64_t id;     /* id of its part of a prompt */
+    uint32_t number; /* number of the block within the part */
     uint32_t users;
-    uint32_t chain; /* the next block with the same place in the table */
+    uint32_t chain; /* the next block in the same bucket of the table */
     uint32_t before;
     uint32_t after;
 };
 
-/* A request that left. */
+/* A request that has left. */
 struct leaving {
     const uint64_t *ids;
     int64_t blocks;
@@ -29,17 +29,17 @@ struct leaving {
 struct roof_prefix_cache {
     int64_t part_blocks;
     struct block *block;
-    uint32_t *table; /* first blocks of chains */
-    uint32_t room;   /* of both, a power of two */
-    uint32_t spare;  /* a block without contents; NONE: there is none */
-    uint32_t oldest; /* of the idle ones */
+    uint32_t *table; /* first block of each bucket */
+    uint32_t room;   /* size of both arrays, a power of two */
+    uint32_t spare;  /* first block without contents; NONE: there is none */
+    uint32_t oldest; /* ends of the list of idle blocks */
     uint32_t newest;
     int64_t idle;
-    struct leaving *leaving; /* by admission */
+    struct leaving *leaving; /* sorted by admission */
     size_t leavings;
 };
 
-/* Mixes a name into a place of the table: the finalizer of SplitMix64. */
+/* Hashes a name to a bucket of the table with the finalizer of SplitMix64. */
 static uint32_t place_of(const struct roof_prefix_cache *c, uint64_t id, uint32_t number)
 {
     uint64_t x = id + UINT64_C(0x9e3779b97f4a7c15) * (number + UINT64_C(1));
@@ -74,7 +74,7 @@ static void chain(struct roof_prefix_cache *c, uint32_t at)
     *first = at;
 }
 
-/* Doubles the room; all blocks have contents. */
+/* Doubles the arrays; all blocks have contents. */
 static enum roof_status grow(struct roof_prefix_cache *c, struct roof_error *error)
 {
     const uint32_t before = c->room;
@@ -143,7 +143,7 @@ int64_t roof_prefix_cache_find(int64_t *used, const struct roof_prefix_cache *c,
     return found;
 }
 
-/* Takes a block out of the list of idle ones. */
+/* Removes a block from the list of idle ones. */
 static void take_idle(struct roof_prefix_cache *c, uint32_t at)
 {
     const struct block *const b = &c->block[at];
