@@ -285,5 +285,5 @@ def behind(random, text):
     """A drawn config of a language model with an audio encoder."""
     kind = "gemma3n" if text["model_type"] == "gemma3n_text" else random.choice(
         ("qwen2_audio", "voxtral", "gemma4"))
-    text.setdefault("num_key_value_heads", text["num_attention_heads"])
+    text.setdefault("num_key_value_heads", text.get("num_attention_heads", text.get("num_heads")))
     return dict(model_type=kind, text_config=text, audio_config=config(random, kind))
