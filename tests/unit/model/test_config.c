@@ -904,7 +904,7 @@ static void test_families_in_detail(void **state)
     roof_model_free(m);
 }
 
-/* What a model is in other formats is named by ids, which open no files. */
+/* Ids, which open no files, name the model in other formats. */
 static void test_checkpoints(void **state)
 {
     (void)state;
