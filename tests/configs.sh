@@ -37,6 +37,21 @@ has_parameters() {
         jq -e --argjson published "$1" '(.parameters / $published - 1 | fabs) <= 0.005' > /dev/null
 }
 
+# Tells whether a key that no class has is named, in a note or a refusal, wherever it stands in config.json.
+names_unknown() {
+    for place in '.' '.text_config' '.llm_config' '.language_config'; do
+        jq -e "($place | type) == \"object\"" "$dir/config.json" > /dev/null 2>&1 || continue
+        for key in mystery mystery_attention_heads; do
+            jq "($place)[\"$key\"] = 7" "$dir/config.json" > "$dir/unknown.json"
+            if "$program" predict model "$dir/unknown.json" -H h200-sxm > "$dir/out" 2>&1; then
+                tr '\n' ' ' < "$dir/out" | grep -q "ignored unknown keys:[^.]*$key" || return 1
+            else
+                grep -q "$key" "$dir/out" || return 1
+            fi
+        done
+    done
+}
+
 for id in $("$program" list models -f csv --columns id | sed 1d); do
     if predict "$id"; then predicted=$((predicted + 1)); else bad "$id" "$(cat "$dir/err")"; fi
 done
@@ -56,6 +71,8 @@ while [ "$i" -lt "$count" ]; do
             bad "$name" 'is not refused'
         elif [ -n "$parameters" ] && ! has_parameters "$parameters"; then
             bad "$name" "has other parameters than the published $parameters"
+        elif ! names_unknown; then
+            bad "$name" 'is predicted without a word of a key that is not known'
         else
             predicted=$((predicted + 1))
         fi

@@ -74,6 +74,7 @@ while IFS=, read -r operator dimensions; do
 done < "$scratch/operators"
 one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm -p fp8 --sparse --measured 12us
 one prediction predict compressed-attention --heads 2 --head-dim 64 --kv-len 4096 --compression 4
+one prediction predict nsa --heads 64 --kv-heads 4 --head-dim 128 --kv-len 4096 --window 512
 one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm --stack vllm --tiling --why
 one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm --advise
 one prediction predict add --tokens 64 --hidden 4096 --advise

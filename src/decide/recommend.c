@@ -248,8 +248,8 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
     } else if (c->use == ROOF_ENGINE_USE_NONE) {
         reject(out, c,
                format->activations == c->format
-                   ? "no engine runs activations in %s on %s (--formats ranks it anyway)"
-                   : "no engine runs %s on %s (--formats ranks it anyway)",
+                   ? "no engine runs activations in %s on %s (--formats ranks it)"
+                   : "no engine runs %s on %s (--formats ranks it)",
                format->name, hardware->id);
     } else if (options->native_only && !has_unit) {
         reject(out, c, "not native: %s has no %s unit", hardware->id, format->name);

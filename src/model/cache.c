@@ -29,6 +29,11 @@ double roof_kv_bytes(const struct roof_model *m, const struct roof_layer *layer,
            roof_tensor_bytes(ROOF_INDEX_KEYS, index, 0, tokens);
 }
 
+int64_t roof_whole_blocks(const struct roof_model *m, int64_t tokens)
+{
+    return m->native_sparse ? tokens / m->block_keys : 0;
+}
+
 bool roof_chooses_compressed(const struct roof_layer *layer)
 {
     return layer->ratio == ROOF_RATIO_CHOSEN;
@@ -60,7 +65,9 @@ double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof
         for (int64_t i = 0; i < model->layers; i++) {
             layers += model->layer_class[i] == c;
         }
-        const double tokens = layer->crossed ? 0 : 1; /* keys of images do not grow with the text */
+        const double more = model->native_sparse ? 1 / (double)model->block_keys : 0;
+        /* Keys of images do not grow with the text. */
+        const double tokens = layer->crossed ? 0 : 1 + more;
         bytes +=
             (double)layers * roof_kv_bytes(model, layer, scenario->common.formats.kv, 1, tokens);
         bytes +=

@@ -107,6 +107,7 @@ static const struct family families[] = {
     {.type = "hunyuan"},
     {.type = "hunyuan_v1_dense", .flags = QK_NORM},
     {.type = "hunyuan_v1_moe", .flags = QK_NORM},
+    {.type = "nsa", .native_sparse = true},
     {.type = "mllama", .crossed = true},
     {.type = "mllama_text_model", .crossed = true},
     {.type = "llama4", .flags = QK_NORM | CHUNKS},

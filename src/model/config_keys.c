@@ -175,6 +175,11 @@ static const char *const altup_keys[] = {"altup_*",
                                          "hidden_size_per_layer_input",
                                          "vocab_size_per_layer_input"};
 
+/* Keys that are read where attention has three branches, or that change no shape there. */
+static const char *const branch_keys[] = {"block_size",   "block_counts", "window_size",
+                                          "hidden_ratio", "qkv_bias",     "elementwise_affine",
+                                          "fuse_*",       "use_l2warp"};
+
 /* Keys that change the architecture, with their effect. */
 static const struct architecture {
     const char *key;
@@ -261,6 +266,9 @@ bool roof_config_key_in(const char *key, const char *const *patterns, size_t cou
 
 static bool passes(const struct config *c, const char *key)
 {
+    if (c->family->native_sparse && roof_config_key_in(key, branch_keys, COUNT(branch_keys))) {
+        return true;
+    }
     for (size_t i = 0; i < COUNT(mixer_keys); i++) {
         if (matches(mixer_keys[i].key, key)) {
             return c->family->mixer == mixer_keys[i].mixer;

@@ -241,6 +241,8 @@ static enum roof_status put_layers(struct roof_layer *layer, struct reading *r, 
         TRY(roof_config_gemma4(layer, r, c));
     } else if (c->family->altup) {
         TRY(roof_config_gemma3n(layer, r, c));
+    } else if (c->family->native_sparse) {
+        TRY(roof_config_native_sparse(r, c));
     } else if (c->family->crossed) {
         TRY(roof_config_crossed(layer, r, c));
     } else if ((c->family->flags & HEAD_LISTS) != 0) {

@@ -381,6 +381,31 @@ static enum roof_status read_mlp_types(struct roof_layer *layer, const struct ro
     return ROOF_OK;
 }
 
+/* --- native sparse attention --------------------------------------------------------------- */
+
+/* The class rounds the width of an MLP that it finds itself up to a multiple of this. */
+#define WIDTH_UNIT 256
+
+/* The defaults are those of fla-org/flash-linear-attention, configuration_nsa.py, and the width of
+ * the MLP that of modules/mlp.py (GatedMLP). */
+enum roof_status roof_config_native_sparse(struct reading *r, struct config *c)
+{
+    struct roof_model *const m = &r->model;
+    int64_t ratio = 0;
+    TRY(read_size(&m->block_keys, c, "block_size", 64, 1));
+    TRY(read_size(&m->block_topk, c, "block_counts", 16, 1));
+    TRY(read_size(&m->window, c, "window_size", 512, 1));
+    TRY(read_size(&ratio, c, "hidden_ratio", 4, 1));
+    m->native_sparse = true;
+    m->qkv_bias = roof_config_flag(c, "qkv_bias", false);
+    m->mixer.chunk = 0; /* block_size is that of a scan in other families */
+    if (m->intermediate == 0 && ratio <= 1000 && m->hidden <= 1000000000) {
+        const int64_t width = m->hidden * ratio * 2 / 3;
+        m->intermediate = (width + WIDTH_UNIT - 1) / WIDTH_UNIT * WIDTH_UNIT;
+    }
+    return ROOF_OK;
+}
+
 /* --- layers that attend to images (Llama 3.2 Vision) --------------------------------------- */
 
 /* The embedding of its class has so many rows more than the vocabulary, one of which is that of an

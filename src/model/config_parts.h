@@ -56,8 +56,9 @@ struct family {
     int window_pattern;  /* every n-th layer is global; 0: the window is on every layer */
     int position_offset; /* rows of the table beyond max_position_embeddings */
     enum roof_mixer_kind mixer;
-    bool altup;   /* the residual has streams that layers predict (Gemma 3n) */
-    bool crossed; /* some layers attend to images (Llama 3.2 Vision) */
+    bool altup;         /* the residual has streams that layers predict (Gemma 3n) */
+    bool native_sparse; /* attention has three branches (NSA) */
+    bool crossed;       /* some layers attend to images (Llama 3.2 Vision) */
     bool doubled; /* a layer of the config is two, of which the first has experts, too (LongCat) */
 };
 
@@ -170,6 +171,8 @@ enum roof_status roof_config_gemma3n(struct roof_layer *layer, struct reading *r
                                      const struct config *c);
 enum roof_status roof_config_head_lists(struct roof_layer *layer, struct reading *r,
                                         const struct config *c);
+/* Reads the blocks and the window of native sparse attention. */
+enum roof_status roof_config_native_sparse(struct reading *r, struct config *c);
 /* Reads which layers attend to images. */
 enum roof_status roof_config_crossed(struct roof_layer *layer, struct reading *r,
                                      const struct config *c);

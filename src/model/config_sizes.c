@@ -27,7 +27,7 @@ static const struct key {
      0,
      ROOF_LAYERS_MAX,
      {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}},
-    {M(heads), true, 0, SIZE_MAX_VALUE, {"num_attention_heads", "n_head", "n_heads"}},
+    {M(heads), true, 0, SIZE_MAX_VALUE, {"num_attention_heads", "n_head", "n_heads", "num_heads"}},
     {M(vocab), true, 2, SIZE_MAX_VALUE, {"vocab_size", "padded_vocab_size"}},
     {M(kv_heads), false, 1, SIZE_MAX_VALUE, {"num_key_value_heads", "num_kv_heads", "n_head_kv"}},
     {M(head_dim), false, 0, SIZE_MAX_VALUE, {"head_dim", "attention_head_dim"}},

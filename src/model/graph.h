@@ -124,6 +124,10 @@ double roof_model_bytes(const struct roof_model *model);
 double roof_kv_bytes(const struct roof_model *model, const struct roof_layer *layer,
                      enum roof_precision format, int64_t tp, double tokens);
 
+/** Returns the whole blocks of so many tokens, each of which has a key and a value; 0: blocks have
+ * none. */
+int64_t roof_whole_blocks(const struct roof_model *model, int64_t tokens);
+
 /** The number of tokens per compressed key at which an indexer chooses among the keys; with other
  * numbers all are attended to. */
 #define ROOF_RATIO_CHOSEN 4

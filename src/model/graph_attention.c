@@ -190,6 +190,13 @@ static void add_attention(struct builder *b, const struct group *g, int group, i
         node.name = windowed_name(g, m->chunked, part);
         node.workload.shape.window = m->chunked ? 0 : m->window;
     }
+    if (m->native_sparse) {
+        node.workload.op = ROOF_OPERATOR_NSA;
+        node.workload.shape.causal = 0;
+        node.workload.shape.window = m->window;
+        node.workload.shape.compression = m->block_keys;
+        node.workload.shape.selected = m->block_topk * m->block_keys;
+    }
     if (roof_graph_has_choice(b, g)) {
         static const char *const names[] = {"attention_blocks", "attention_decode_blocks",
                                             "attention_prefill_blocks"};
@@ -250,6 +257,25 @@ static void gate_output(struct builder *b, const struct roof_reads *input,
     }
 }
 
+/* Adds what native sparse attention has beside the others: a key and a value of each block, which
+ * are means over its tokens, and three gates for each head. */
+static void prepare_branches(struct builder *b, const struct roof_reads *hidden,
+                             const struct made *made, struct roof_reads *inputs)
+{
+    const struct roof_model *const m = b->model;
+    b->from = both(made->k, &made->v);
+    roof_graph_vector(b, "compress_append", ROOF_OPERATOR_KV_APPEND,
+                      (struct roof_shape){.tokens = roof_graph_divide_up(b->tokens, m->block_keys),
+                                          .heads = b->heads,
+                                          .kv_heads = b->kv_heads,
+                                          .head_dim = m->head_dim},
+                      0);
+    roof_reads_join(inputs, &b->from);
+    b->from = *hidden;
+    roof_graph_product(b, "gates_proj", ROOF_WEIGHT_Q, b->tokens, 3 * b->heads, m->hidden, false);
+    roof_reads_join(inputs, &b->from);
+}
+
 void roof_graph_gqa(struct builder *b)
 {
     static const enum roof_weight readers[] = {ROOF_WEIGHT_O};
@@ -269,6 +295,9 @@ void roof_graph_gqa(struct builder *b)
                                               .head_dim = mean_head_dim(b)},
                           0);
         roof_reads_join(&inputs, &b->from);
+    }
+    if (m->native_sparse) {
+        prepare_branches(b, &input, &made, &inputs);
     }
     struct roof_reads index = {.count = 0};
     if (b->layer->blocks) {

@@ -249,6 +249,7 @@ static double cache_bytes(const struct builder *b, const struct roof_layer *laye
     double tokens = 0;
     double all = 0;
     double compressed = 0;
+    double blocks = 0;
     for (int i = 0; i < b->groups; i++) {
         const int64_t sequences = i == 0 ? s->common.shape.batch : s->prefill_batch;
         const int64_t held = s->held > b->group[i].kv_len ? s->held : b->group[i].kv_len;
@@ -257,9 +258,11 @@ static double cache_bytes(const struct builder *b, const struct roof_layer *laye
         const double here = (double)roof_graph_divide_up(sequences, s->attention_dp);
         tokens += here * (double)kept;
         all += here;
+        blocks += here * (double)roof_whole_blocks(b->model, held);
         compressed += layer->ratio > 0 ? here * floor((double)held / (double)layer->ratio) : 0;
     }
-    const double cache = roof_kv_bytes(b->model, layer, s->common.formats.kv, s->tp, tokens);
+    const double cache = roof_kv_bytes(b->model, layer, s->common.formats.kv, s->tp, tokens) +
+                         roof_kv_bytes(b->model, layer, s->common.formats.kv, s->tp, blocks);
     const double states =
         layer->stateful ? all * roof_state_bytes(b->model, s->common.formats.out, s->tp) : 0;
     return cache + states +

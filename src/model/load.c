@@ -139,7 +139,7 @@ struct paths {
 /* Tells whether layers differ in more than formats, experts and windows. */
 static bool has_own_sizes(const struct roof_model *m)
 {
-    bool own = m->head_gate || m->key_is_value;
+    bool own = m->head_gate || m->key_is_value || m->native_sparse;
     for (int64_t c = 0; c < m->layer_classes && !own; c++) {
         const struct roof_layer *const layer = &m->layer[c];
         own = layer->heads > 0 || layer->kv_heads > 0 || layer->head_dim > 0 ||

@@ -294,6 +294,8 @@ struct roof_model {
     int64_t index_head_dim; /**< elements of an index key, of which each token has one */
     int64_t block_keys;     /**< keys of a block, of which an indexer chooses some for a query */
     int64_t block_topk;     /**< such blocks for each head of the indexer */
+    bool native_sparse;     /**< attention has three branches: what stands for each block, the keys
+                                 of chosen blocks, and the last `window` keys */
     struct roof_mixer mixer;
     struct roof_tower tower;
     struct roof_audio audio;

@@ -145,6 +145,7 @@ static inline void bias_vectors(const struct roof_formula *c, const char *text, 
     X(index_top_k)                                                                                 \
     X(sparse_mla)                                                                                  \
     X(compressed_attention)                                                                        \
+    X(nsa)                                                                                         \
     X(hyper_collapse)                                                                              \
     X(hyper_expand)                                                                                \
     X(depth_mix)                                                                                   \

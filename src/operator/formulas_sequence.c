@@ -111,6 +111,43 @@ FORMULA(compressed_attention)
     TENSOR(OUT, batch * query_len * heads * head_dim, 1, batch * query_len);
 }
 
+/*
+ * A query attends to what stands for each whole block of `compression` tokens up to it, to at most
+ * `selected` of its keys, and to the last `window` of them; a gate for each head weighs the three
+ * results. All heads of a KV head choose the same keys. Each branch reads its keys once.
+ */
+FORMULA(nsa)
+{
+    DIM(batch);
+    DIM(heads);
+    DIM(kv_heads);
+    DIM(head_dim);
+    DIM(query_len);
+    DIM(kv_len);
+    DIM(window);
+    DIM(compression);
+    DIM(selected);
+    LET(queries, fmin(query_len, kv_len));
+    LET(before, kv_len - queries);
+    LET(span, window > 0 ? fmin(window, kv_len) : kv_len);
+    LET(ramp, fmax(0, span - (before + 1)));
+    LET(near, queries * span - ramp * (ramp + 1) / 2);
+    LET(few, fmin(selected, kv_len));
+    LET(rise, fmax(0, few - (before + 1)));
+    LET(chosen, queries * few - rise * (rise + 1) / 2);
+    LET(last, ceil((kv_len + 1) / compression) - 1);
+    LET(first, ceil((before + 1) / compression) - 1);
+    LET(upto, compression * last * (last - 1) / 2 + last * (kv_len - last * compression + 1));
+    LET(without,
+        compression * first * (first - 1) / 2 + first * (before - first * compression + 1));
+    LET(far, upto - without);
+    LET(keys, fmin(kv_len, span + queries - 1) + fmin(kv_len, few + queries - 1) + last);
+    FLOPS(4 * batch * heads * head_dim * (near + chosen + far));
+    TENSOR(ACTIVATIONS, batch * query_len * heads * (head_dim + 3), 1, batch * query_len);
+    TENSOR(KV, 2 * batch * keys * kv_heads * head_dim, 2, 2 * batch * keys * kv_heads);
+    TENSOR(OUT, batch * query_len * heads * head_dim, 1, batch * query_len);
+}
+
 /* All streams of a token determine the weights that combine them into one, that mix them, and that
  * add a result: one, one and `streams` for each stream. */
 FORMULA(hyper_collapse)

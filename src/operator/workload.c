@@ -33,10 +33,10 @@ static int64_t dimension_default(enum roof_dimension dimension, enum roof_operat
         return shape->head_dim > 0 ? shape->head_dim : 64;
     case ROOF_DIM_SCAN_CHUNK: /* as in kernels of flash-linear-attention */
         return 64;
-    case ROOF_DIM_SELECTED: /* as in DeepSeek-V3.2 */
-        return op == ROOF_OPERATOR_COMPRESSED_ATTENTION ? 0 : 2048;
-    case ROOF_DIM_COMPRESSION: /* a block of MiniMax-M3 */
-        return op == ROOF_OPERATOR_BLOCK_SCORES ? 128 : 0;
+    case ROOF_DIM_SELECTED: /* as in DeepSeek-V3.2, and in the paper of NSA */
+        return op == ROOF_OPERATOR_COMPRESSED_ATTENTION ? 0 : op == ROOF_OPERATOR_NSA ? 1024 : 2048;
+    case ROOF_DIM_COMPRESSION: /* a block of MiniMax-M3, and of flash-linear-attention */
+        return op == ROOF_OPERATOR_BLOCK_SCORES ? 128 : op == ROOF_OPERATOR_NSA ? 64 : 0;
     case ROOF_DIM_STREAMS: /* as in DeepSeek-V4 */
         return 4;
     case ROOF_DIM_TAPS: /* 3 x 3, 3 x 3 x 3 */

@@ -14,6 +14,7 @@
 #include "report/block_report.h"
 #include "report/cells.h"
 #include "report/fusion_report.h"
+#include "report/media_report.h"
 #include "report/published_report.h"
 #include "report/render.h"
 
@@ -75,20 +76,6 @@ static void put_drafter(struct roof_text *out, const struct roof_model_predictio
     }
 }
 
-void roof_model_report_media(struct roof_text *out, const struct roof_scenario *s,
-                             const struct roof_model *model)
-{
-    char size[ROOF_IMAGE_SIZE_SIZE];
-    if (s->media.images > 0) {
-        roof_text_printf(out, ", images %" PRId64 " of %s (%" PRId64 " tokens)", s->media.images,
-                         roof_image_size_name(size, s), roof_image_tokens(s, model));
-    }
-    if (s->media.audio > 0) {
-        roof_text_printf(out, ", audio %" PRId64 " of %" PRId64 " s (%" PRId64 " tokens)",
-                         s->media.audio, s->media.audio_length_s, roof_audio_tokens(s, model));
-    }
-}
-
 void roof_model_report_scenario(struct roof_text *out,
                                 const struct roof_model_prediction *model_prediction)
 {
@@ -118,7 +105,7 @@ void roof_model_report_scenario(struct roof_text *out,
         {"devices", (int64_t)r->devices, r->devices > 1},
     };
     put_sizes(out, sizes, COUNT(sizes));
-    roof_model_report_media(out, s, r->model);
+    roof_report_media(out, s, r->model);
     put_drafter(out, r);
     put_sizes(out, splits, COUNT(splits));
     if (s->offload != ROOF_OFFLOAD_NONE) {

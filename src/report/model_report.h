@@ -18,9 +18,6 @@ size_t roof_model_report_order(size_t *order, const struct roof_model_prediction
 void roof_model_report_scenario(struct roof_text *out,
                                 const struct roof_model_prediction *model_prediction);
 
-/* Writes the images and the audio of each prompt, where there are some. */
-void roof_model_report_media(struct roof_text *out, const struct roof_scenario *scenario,
-                             const struct roof_model *model);
 /** Writes the format of a model's weights, or the layout that decides: "weights as in q4_k_m". */
 void roof_model_report_weights(struct roof_text *out, const struct roof_model *model,
                                const struct roof_formats *formats);

@@ -13,6 +13,7 @@
 #include "predict/power.h"
 #include "predict/unexpected.h"
 #include "report/cells.h"
+#include "report/media_report.h"
 #include "report/plan_parts.h"
 #include "report/published_report.h"
 #include "report/speedup_report.h"
@@ -185,20 +186,7 @@ void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem
                      ? ""
                      : "               drafting takes no time here; --draft-model MODEL adds it\n");
     }
-    if (s->media.images > 0) {
-        char size[ROOF_IMAGE_SIZE_SIZE];
-        roof_text_printf(
-            out, "  images:      %" PRId64 " of %s in each prompt: %" PRId64 " %s its tokens\n",
-            s->media.images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model),
-            problem->model->tower.crossed ? "beside" : "of");
-    }
-    if (s->media.audio > 0) {
-        roof_text_printf(out,
-                         "  audio:       %" PRId64 " of %" PRId64 " s in each prompt: %" PRId64
-                         " of its tokens\n",
-                         s->media.audio, s->media.audio_length_s,
-                         roof_audio_tokens(s, problem->model));
-    }
+    roof_report_media_lines(out, s, problem->model);
     if (s->prefix_hit > 0 && s->generate > 0) {
         roof_text_printf(out, "  prefix hit:  %s of each prompt is cached\n",
                          roof_format_quantity(share, s->prefix_hit, ROOF_UNIT_FRACTION));
@@ -208,18 +196,7 @@ void roof_plan_put_assumed(struct roof_text *out, const struct roof_plan_problem
 void roof_plan_put_prompts_json(struct roof_text *out, const struct roof_plan_problem *problem)
 {
     const struct roof_scenario *const s = &problem->base;
-    char size[ROOF_IMAGE_SIZE_SIZE];
-    if (s->media.images > 0) {
-        roof_text_printf(
-            out, ", \"images\": %" PRId64 ", \"image_size\": \"%s\", \"image_tokens\": %" PRId64,
-            s->media.images, roof_image_size_name(size, s), roof_image_tokens(s, problem->model));
-    }
-    if (s->media.audio > 0) {
-        roof_text_printf(
-            out,
-            ", \"audio\": %" PRId64 ", \"audio_length_s\": %" PRId64 ", \"audio_tokens\": %" PRId64,
-            s->media.audio, s->media.audio_length_s, roof_audio_tokens(s, problem->model));
-    }
+    roof_report_media_json(out, s, problem->model);
     if (s->prefix_hit > 0) {
         roof_text_put(out, ", \"prefix_hit\": ");
         roof_text_number(out, s->prefix_hit);

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "report/media_report.h"
 #include "report/model_report.h"
 #include "report/published_report.h"
 #include "report/report.h"
@@ -87,7 +88,7 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
         roof_text_put(out, ", generate ");
         roof_text_plain(out, row->generate);
     }
-    roof_model_report_media(out, &d->scenario, d->model);
+    roof_report_media(out, &d->scenario, d->model);
     put_split(out, row);
     if (row->engine != NULL) {
         roof_text_put(out, "; engine ");

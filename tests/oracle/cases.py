@@ -125,9 +125,11 @@ def operator(random, op):
         maybe(9, *sizes.get(op, ()))
         if op in ("short-conv", "selective-scan"):
             draw(12, "hidden")
-    elif op == "compressed-attention":
+    elif op in ("compressed-attention", "nsa"):
         maybe(6, "batch")
         draw(7, "heads")
+        if op == "nsa" and chance(random, 0.7):
+            d["kv_heads"] = random.choice([x for x in range(1, d["heads"] + 1) if d["heads"] % x == 0])
         draw(8, "head_dim")
         draw(15, "kv_len")
         maybe(9, "window", "compression", "selected")
@@ -304,7 +306,7 @@ def config(random):
     elif kind == "gemma3_text" and chance(random, 0.3):
         predicted(random, c)
     elif kind == "llama" and chance(random, 0.4):
-        return crossed(random, c)
+        return crossed(random, c) if chance(random, 0.5) else branched(random, c)
     elif kind in ("qwen3_moe", "gemma3_text") and chance(random, 0.4):
         uneven(random, c)
     if chance(random, 0.5):
@@ -387,6 +389,20 @@ def compressed(random, c, heads):
              o_lora_rank=8 * random.randint(1, 40), n_routed_experts=experts, n_shared_experts=1,
              num_experts_per_tok=random.randint(1, 4), moe_intermediate_size=16 * size(random, 6),
              compress_ratios=[random.choice((0, 4, 4, 128)) for _ in range(c["num_hidden_layers"] + 1)])
+    return c
+
+
+def branched(random, c):
+    """Turns a drawn config into one of native sparse attention."""
+    for key in ("attention_bias", "mlp_bias", "num_nextn_predict_layers"):
+        c.pop(key, None)
+    c.update(model_type="nsa", num_heads=c.pop("num_attention_heads"), qkv_bias=chance(random, 0.5))
+    for key, bits in (("block_size", 6), ("block_counts", 4), ("window_size", 10)):
+        if chance(random, 0.7):
+            c[key] = size(random, bits)
+    if chance(random, 0.5):
+        c["hidden_ratio"] = random.randint(1, 5)
+        del c["intermediate_size"]
     return c
 
 

@@ -50,7 +50,7 @@ FAMILIES = {
     "kimi_linear": dict(router_bias=1, state="kimi-delta"),
     "kimi_k3": dict(router_bias=1, state="kimi-delta"),
     "nemotron_h": dict(ungated=1, router_bias=1, state="ssd", no_rope=1),
-    "mllama_text_model": {},
+    "mllama_text_model": {}, "nsa": {},
     "llama4": dict(qk_norm=1, chunked=1), "llama4_text": dict(qk_norm=1, chunked=1),
     "granitemoehybrid": dict(state="ssd", no_rope=1), "falcon_h1": dict(state="ssd", beside=1),
     "minimax": dict(state="lightning"), "minimax_m1": dict(state="lightning"),
@@ -116,8 +116,8 @@ class Model:
         self.tower = towers.Tower(config, self.hidden) if seen else None
         self.audio = audio.encoder(config, self.hidden)
         count = get("num_hidden_layers", "n_layer") if kind != "longcat_flash" else 2 * get("num_layers")
-        self.heads = get("num_attention_heads", "n_head")
-        self.kv_heads = get("num_key_value_heads", default=family.get("kv_heads", self.heads))
+        self.heads = get("num_attention_heads", "n_head", "num_heads")
+        self.kv_heads = get("num_key_value_heads", "num_kv_heads", default=family.get("kv_heads", self.heads))
         self.head_dim = get("head_dim", "attention_head_dim", default=self.hidden // self.heads)
         self.vocab = get("vocab_size")
         self.inner = get("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size",
@@ -127,6 +127,12 @@ class Model:
         self.position_rows = self.positions + family.get("more_rows", 0)
         self.qkv_bias, self.o_bias = (flag("attention_bias", x) for x in ("qkv_bias", "o_bias"))
         self.o_bias = self.o_bias and not kind.startswith("glm4")
+        self.branches = None
+        if kind == "nsa":  # tokens of a block, blocks that are chosen, the window
+            self.branches = tuple(get(*key) if get(*key) else usual for key, usual in (
+                (("block_size",), 64), (("block_counts",), 16), (("window_size",), 512)))
+            self.qkv_bias = bool(get("qkv_bias"))
+            self.inner = self.inner or 256 * ceil_div(self.hidden * get("hidden_ratio", default=4) * 2 // 3, 256)
         self.mlp_bias = flag("mlp_bias", "mlp_bias")
         self.head_bias = bool(family.get("head_bias"))
         self.tied = flag("tie_word_embeddings", "tied")
@@ -1179,7 +1185,13 @@ class Graph:
                                                        head_dim=mean))
         op = "attention" if s.unfused else "flash-attention"
         dims = dict(heads=heads, kv_heads=groups, head_dim=mean)
-        if own["blocks"]:
+        if m.branches:
+            block, count, last = m.branches
+            self.vector("compress_append", "kv-append", dict(
+                tokens=ceil_div(n, block), heads=heads, kv_heads=groups, head_dim=d))
+            self.product("gates_proj", "q", i, n, 3 * heads, m.hidden)
+            self.attend("nsa", dict(dims, window=last, compression=block, selected=count * block), f.kv, "")
+        elif own["blocks"]:
             self.attend_blocks(i, op, dims, own["rotated"])
         elif windowed and m.chunked:
             self.attend_chunks(op, dict(dims, window=0), f.kv)
@@ -1463,6 +1475,8 @@ class Graph:
                 if m.layers[i][3]:
                     total += cache_bytes(m, s.tp, self.f.kv, count * tokens,
                                          m.own[i])
+                if m.branches:  # a key and a value of each whole block
+                    total += cache_bytes(m, s.tp, self.f.kv, count * (seen // m.branches[0]), m.own[i])
                 if m.layers[i][2]:
                     total += count * self.state_bytes()
                 ratio = m.own[i]["ratio"]
@@ -1570,7 +1584,8 @@ def cache_per_token(m, kv):
     """Of the whole model."""
     more = sum(compressed_bytes(m, kv, own["ratio"], Fraction(1, own["ratio"]))
                for own in m.own if own["ratio"])
-    return more + sum(cache_bytes(m, 1, kv, 1, own) for layer, own, crossed in zip(m.layers, m.own, m.crossed)
+    one = 1 + (Fraction(1, m.branches[0]) if m.branches else 0)
+    return more + sum(cache_bytes(m, 1, kv, one, own) for layer, own, crossed in zip(m.layers, m.own, m.crossed)
                       if layer[3] and not crossed)
 
 
@@ -1935,7 +1950,7 @@ def crossover(m, row):
     # States are read and written at any context, and keys of images are read.
     read -= sum(count * p["by_role"]["kv"] for count, node, p in row["predicted"][0]
                 if node.op in operators.STATES or node.name == "attention_cross")
-    if not attending or m.compressed or m.choice.get("use_sparse_attention"):
+    if not attending or m.compressed or m.branches or m.choice.get("use_sparse_attention"):
         return None
     if m.chosen:
         return chosen_crossover(m, f, read, row["predicted"][0][0][1].dims["tokens"])

@@ -8,7 +8,7 @@ from formats import (BROKEN, FORMATS, PRUNED, Refused, STORED, multiplied_at, re
                      tensor_bytes)
 
 PRODUCTS = ("gemm gemv bmm attention-scores attention-values flash-attention mla-decode mla-prefill "
-            "moe moe-gate-up moe-down moe-ungated moe-up gemm-silu-mul conv2d conv3d index-scores block-scores sparse-mla gated-delta kimi-delta ssd lightning compressed-attention hyper-collapse").split()
+            "moe moe-gate-up moe-down moe-ungated moe-up gemm-silu-mul conv2d conv3d index-scores block-scores sparse-mla gated-delta kimi-delta ssd lightning compressed-attention nsa hyper-collapse").split()
 COLLECTIVES = "all-reduce all-gather reduce-scatter all-to-all send".split()
 ATTENTION = "attention-scores attention-values softmax attention flash-attention".split()
 LATENT = "mla-decode mla-prefill".split()
@@ -115,6 +115,11 @@ def defaults(op, dims):
             raise Refused("more queries than keys")
     if op == "compressed-attention":
         d = {"batch": 1, "query_len": 1, "window": 0, "compression": 0, "selected": 0, **d}
+    if op == "nsa":
+        d = {"batch": 1, "query_len": 1, "window": 0, "compression": 64, "selected": 1024,
+             "kv_heads": d["heads"], **d}
+        if d["heads"] % d["kv_heads"]:
+            raise Refused("heads")
     if op.startswith("hyper-") or op == "depth-mix":
         d.setdefault("streams", 4)
     if op in ATTENTION + LATENT:
@@ -229,6 +234,20 @@ def work(op, d):
         # One product with a key, and one with the same as a value.
         w.update(flops=2 * 2 * b * h * size * pairs, activations=rows, out=rows,
                  kv=(b * near * size, 1, b * near))
+    elif op == "nsa":
+        b, h, size, length, end = d["batch"], d["heads"], d["head_dim"], d["query_len"], d["kv_len"]
+        pairs = keys = 0
+        # Without compressed keys the other attention counts those of a window.
+        for most in (d["window"], d["selected"]):
+            one, near = windowed_and_compressed(length, end, most, 0, 0)
+            pairs, keys = pairs + one, keys + near
+        # Of a window of one token it has that pair and that key too much.
+        one, near = windowed_and_compressed(length, end, 1, d["compression"], 0)
+        queries = min(length, end)
+        pairs, keys = pairs + one - queries, keys + near - queries
+        w.update(flops=4 * b * h * size * pairs, out=(b * length * h * size, 1, b * length),
+                 activations=(b * length * h * (size + 3), 1, b * length),
+                 kv=(2 * b * keys * d["kv_heads"] * size, 2, 2 * b * keys * d["kv_heads"]))
     elif op == "hyper-collapse":
         s = d["streams"]
         made = s + s + s * s  # weights: into one, of the result, and of streams among each other
@@ -434,7 +453,7 @@ def bound(op, dims, formats, device, sparse=False):
     by_role["out"] += w.get("bytes", 0)
     total = sum(by_role.values())
     if op in PRODUCTS:
-        other = "kv" if op in ATTENTION + LATENT + CHOSEN + ["compressed-attention"] else \
+        other = "kv" if op in ATTENTION + LATENT + CHOSEN + ["compressed-attention", "nsa"] else \
             "activations" if op in STATES else "weights"
         converted = device.weight_only if FORMATS[formats[other]].get("stored") else None
         asked = formats.get("compute") or converted or \

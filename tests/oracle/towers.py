@@ -437,7 +437,7 @@ def config(random, text, kind=None):
         v.update(projector_input_dim=random.randint(10, 500),
                  projector_output_dim=random.randint(10, 500))
     elif kind == "llava":
-        text.setdefault("num_key_value_heads", text["num_attention_heads"])
+        text.setdefault("num_key_value_heads", text.get("num_attention_heads", text.get("num_heads")))
         whole.update(vision_feature_layer=-random.randint(1, layers),
                      vision_feature_select_strategy=random.choice(("default", "full")),
                      multimodal_projector_bias=random.random() < 0.5)

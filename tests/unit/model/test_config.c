@@ -620,6 +620,8 @@ static void test_states(void **state)
             "intermediate_size above 0");
     refused("{\"model_type\": \"gemma3n_text\", " SIZES ",\n\"altup_num_inputs\": 1}", 2, 21,
             "altup_num_inputs must be an integer from 2 to 1000000000");
+    refused("{\"model_type\": \"nsa\", " SIZES ",\n\"block_size\": 0}", 2, 15,
+            "block_size must be an integer from 1 to 1000000000");
     refused("{\"model_type\": \"mllama\", " SIZES "}", 1, 1,
             "cross_attention_layers must be an array with the numbers of layers");
     refused("{\"model_type\": \"mllama\", " SIZES ",\n\"cross_attention_layers\": []}", 2, 27,

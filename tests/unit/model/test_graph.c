@@ -1263,6 +1263,61 @@ static void test_default_splits(void **state)
 
 /* One token of 5 sequences over 50 keys: the token and its hidden states are joined, go through one
  * layer like the last, and to the head. */
+/* --- native sparse attention --------------------------------------------------------------- */
+
+/* Blocks of 8 tokens, 3 of them chosen, the last 20 tokens. The width of the MLP is 64 * 4 * 2 / 3
+ * = 170, filled up to 256. */
+#define BRANCHED                                                                                   \
+    "{\"model_type\": \"nsa\", \"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_heads\": 8, "  \
+    "\"num_kv_heads\": 2, \"head_dim\": 16, \"vocab_size\": 1001, \"block_size\": 8, "             \
+    "\"block_counts\": 3, \"window_size\": 20}"
+
+static void test_native_sparse(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(BRANCHED);
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    const struct expected decode[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
+                                      NORM("attn_norm", 2, 3, 64),
+                                      GEMM("qkv_proj", 2, 3, 128 + 2 * 32, 64),
+                                      ROPE(2, 3, 8, 2, 16),
+                                      APPEND(2, 3, 8, 2, 16),
+                                      {"compress_append",
+                                       2,
+                                       OP(KV_APPEND),
+                                       {.tokens = 1, .heads = 8, .kv_heads = 2, .head_dim = 16}},
+                                      GEMM("gates_proj", 2, 3, 3 * 8, 64),
+                                      {"attention",
+                                       2,
+                                       OP(NSA),
+                                       {.batch = 3,
+                                        .heads = 8,
+                                        .kv_heads = 2,
+                                        .head_dim = 16,
+                                        .query_len = 1,
+                                        .kv_len = 50,
+                                        .window = 20,
+                                        .compression = 8,
+                                        .selected = 24}},
+                                      GEMM("o_proj", 2, 3, 64, 128),
+                                      VECTOR("attn_add", 2, ADD, 3, 64),
+                                      NORM("mlp_norm", 2, 3, 64),
+                                      GEMM("gate_up_proj", 2, 3, 2 * 256, 64),
+                                      VECTOR("mlp_act", 2, SILU_MUL, 3, 256),
+                                      GEMM("down_proj", 2, 3, 64, 256),
+                                      VECTOR("mlp_add", 2, ADD, 3, 64),
+                                      HEAD(3)};
+    HAS(g, decode);
+    /* 50 tokens and 6 whole blocks of each of 3 sequences: K and V of 2 x 16 elements of 2 bytes.
+     */
+    assert_true(g->kv_bytes == 2 * 3 * 128. * (50 + 6));
+    g = build(m, asked(ROOF_PHASE_PREFILL, 1, 50), 0, 0);
+    assert_int_equal(find(g, "compress_append")->workload.shape.tokens, 7);
+    const struct roof_scenario s = resolved(asked(ROOF_PHASE_DECODE, 1, 1), m);
+    assert_true(roof_kv_bytes_per_token(m, &s) == 2 * 128. * (1 + 1 / 8.));
+    roof_model_free(m);
+}
+
 /* --- layers that attend to images ---------------------------------------------------------- */
 
 /* Layers 1 and 2 of 4 attend to images, each of up to 2 squares of 4 x 4 patches. An image of 100 x
@@ -2915,6 +2970,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_native_sparse),
         cmocka_unit_test(test_crossed),
         cmocka_unit_test(test_crossed_weights),
         cmocka_unit_test(test_crossed_stages),

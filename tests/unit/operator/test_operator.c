@@ -297,6 +297,23 @@ static const struct {
     ROW(COMPRESSED_ATTENTION, FORMATS(AUTO, AUTO, FP16, INT8_CHANNEL, AUTO), 4 * 3 * (2 + 1), 0, 6,
         6, 3 * 3 + 3 * 4, NONE, .heads = 1, .head_dim = 3, .kv_len = 9, .window = 2,
         .compression = 5),
+    /* The queries 8, 9 and 10 see 4 tokens, 3 chosen ones and 4, 4 and 5 blocks of 2: 34 pairs.
+     * They read 6 tokens for the window, 5 that are chosen, and 5 compressed keys: 16, of one of
+     * two heads. A query has three gates. */
+    ROW(NSA, FP16, 4 * 2 * 4 * 34, 0, 3 * 2 * 7 * 2, 3 * 2 * 4 * 2, 2 * 16 * 4 * 2, NONE,
+        .heads = 2, .kv_heads = 1, .head_dim = 4, .query_len = 3, .kv_len = 10, .window = 4,
+        .compression = 2, .selected = 3),
+    /* All 10 queries: 1 + 2 + 8 * 3 tokens, 1 + 9 * 2 chosen ones, 4 * 1 + 3 * 2 blocks. */
+    ROW(NSA, FP16, 4 * 2 * (27 + 19 + 10), 0, 10 * 5 * 2, 40, 2 * (10 + 10 + 2) * 2 * 2, NONE,
+        .heads = 1, .head_dim = 2, .query_len = 10, .kv_len = 10, .window = 3, .compression = 4,
+        .selected = 2),
+    /* INT8_CHANNEL: 4 bytes of scale for each head of each key and value. */
+    ROW(NSA, FORMATS(AUTO, AUTO, FP16, INT8_CHANNEL, AUTO), 4 * 3 * (2 + 4 + 1), 0, 12, 6,
+        2 * 7 * 3 + 2 * 7 * 4, NONE, .heads = 1, .head_dim = 3, .kv_len = 9, .window = 2,
+        .compression = 5, .selected = 4),
+    /* By default 1024 of 4096 keys are chosen beside 64 blocks of 64; all are in the window. */
+    ROW(NSA, FP16, 4 * (4096 + 1024 + 64), 0, 8, 2, 2 * (4096 + 1024 + 64) * 2, NONE, .heads = 1,
+        .head_dim = 1, .kv_len = 4096),
     /* Two streams make 2 + 2 + 4 weights from 8 elements, and one stream; then two from three. */
     ROW(HYPER_COLLAPSE, FP16, 2 * 2 * 8 * (8 + 1), 8 * 8 * 2, 2 * 8 * 2, 2 * 4 * 2, 0, NONE,
         .tokens = 2, .hidden = 4, .streams = 2),

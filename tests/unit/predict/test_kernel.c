@@ -940,6 +940,7 @@ static void test_operators(void **unused)
         {ROOF_OPERATOR_COMPRESSED_ATTENTION,
          {.heads = 4, .head_dim = 8, .kv_len = 4},
          ROOF_KERNEL_COUNT},
+        {ROOF_OPERATOR_NSA, {.heads = 4, .head_dim = 8, .kv_len = 4}, ROOF_KERNEL_COUNT},
         {ROOF_OPERATOR_HYPER_COLLAPSE, {ROWS}, ROOF_KERNEL_COUNT},
         {ROOF_OPERATOR_HYPER_EXPAND, {ROWS}, ROOF_KERNEL_COUNT},
         {ROOF_OPERATOR_CONV2D, {.m = 3, .n = 4, .k = 5}, ROOF_KERNEL_GEMM},
