@@ -447,10 +447,14 @@ static void test_left_out(void **state)
                "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"intermediate_size\": 9, "
                "\"patch_size\": 16, \"image_size\": 1024}"),
          NOT_KNOWN "vision_feature_select_strategy"},
-        /* Five results of 1280 elements stand beside the last one, and 1000 squares are the most.
-         */
+        /* Five results of 1280 elements stand beside the last one, one square has one ratio of
+         * sides, and 1000 squares are the most. */
         {MODEL("mllama", "llama", MLLAMA_SIZES(", \"intermediate_layers_indices\": [3, 7]")),
          NOT_KNOWN "vision_output_dim"},
+        {MODEL(
+             "mllama", "llama",
+             MLLAMA_SIZES(", \"max_num_tiles\": 1, \"supported_aspect_ratios\": [[1, 1], [1, 2]]")),
+         NOT_KNOWN "supported_aspect_ratios"},
         {MODEL("mllama", "llama", MLLAMA_SIZES(", \"max_num_tiles\": 1001")),
          NOT_KNOWN "max_num_tiles"},
         {MODEL("internvl_chat", "llama", INTERNVIT("\"min_dynamic_patch\": 2, ")),
