@@ -94,7 +94,6 @@ static void whisper_layers(struct builder *b, const struct encoder *e)
 {
     const struct roof_audio *const a = e->audio;
     const int64_t h = a->hidden;
-    const int64_t kept = e->results * a->joined; /* an odd row has no mean */
     const struct roof_shape shape = {.batch = e->clips * e->clip.windows,
                                      .heads = a->heads,
                                      .kv_heads = a->heads,
@@ -117,10 +116,11 @@ static void whisper_layers(struct builder *b, const struct encoder *e)
     roof_reads_join(&b->from, &stream);
     roof_encoder_add(b, "audio_mlp_add", e->rows, h, 0);
     b->times = 1;
+    const int64_t rows = e->clips * (e->clip.rows / a->pooled);
     if (a->pooled > 1) { /* the mean of two rows reads and writes what their sum does */
-        roof_encoder_add(b, "audio_pool", kept, h, 0);
+        roof_encoder_add(b, "audio_pool", rows, h, 0);
     }
-    roof_encoder_norm(b, "audio_final_norm", kept, h, true);
+    roof_encoder_norm(b, "audio_final_norm", rows, h, true);
 }
 
 /* --- a conformer --------------------------------------------------------------------------- */
