@@ -20,10 +20,10 @@ struct audio_reading {
     const struct config *config;
     const roof_json_value *json; /* audio_config */
     struct roof_audio audio;
-    bool missing; /* a size */
+    bool contradicts; /* its sizes do not fit together */
 };
 
-/* A size, in the first of its spellings; 0: the class has none. */
+/* A size, in the first of its spellings, and what the class takes if the config leaves it out. */
 struct size {
     const char *names[NAMES_MAX];
     int64_t *out;
@@ -44,7 +44,6 @@ static enum roof_status read_sizes(struct audio_reading *r, const struct size *s
             TRY(roof_config_integer(s->out, r->config, value, roof_json_key(value), s->min,
                                     SIZE_MAX_VALUE));
         }
-        r->missing = r->missing || *s->out < s->min;
     }
     return ROOF_OK;
 }
@@ -69,6 +68,7 @@ static enum roof_status read_qwen2_audio(struct audio_reading *r)
 {
     TRY(read_whisper(r));
     r->audio.pooled = 2;
+    r->contradicts = r->audio.positions < r->audio.pooled;
     r->audio.most_s = WINDOW_S;
     r->audio.project[0] = (struct roof_projection){
         .in = r->audio.hidden, .out = r->config->model->hidden, .bias = true};
@@ -82,9 +82,8 @@ static enum roof_status read_voxtral(struct audio_reading *r)
     const int64_t hidden = r->config->model->hidden;
     TRY(read_whisper(r));
     a->windows = true;
-    a->joined = r->missing ? 1 : a->intermediate / a->hidden;
-    r->missing =
-        r->missing || a->joined * a->hidden != a->intermediate || a->positions % a->joined != 0;
+    a->joined = a->intermediate / a->hidden;
+    r->contradicts = a->intermediate % a->hidden != 0 || a->positions % a->joined != 0;
     a->project[0] =
         (struct roof_projection){.in = a->intermediate, .out = hidden, .act = ROOF_PROJECTION_GELU};
     a->project[1] = (struct roof_projection){.in = hidden, .out = hidden};
@@ -135,6 +134,7 @@ static enum roof_status read_gemma4(struct audio_reading *r)
     TRY(read_sizes(r, &size, 1));
     a->stride = 1;
     a->inputs = a->channels[0] / 4 * a->channels[1];
+    r->contradicts = a->inputs == 0;
     a->lead = 161; /* half of a frame of 320 samples is zeros, and one sample follows it */
     a->norm = ROOF_AUDIO_BARE_NORM;
     a->project[0] = (struct roof_projection){.in = a->hidden, .out = out, .bias = true};
@@ -181,10 +181,14 @@ enum roof_status roof_config_audio(const struct config *c)
     if (i < COUNT(types)) {
         TRY(types[i].read(&r));
     }
-    if (i < COUNT(types) && !r.missing && r.audio.hidden % r.audio.heads == 0) {
+    r.contradicts = i < COUNT(types) && (r.contradicts || r.audio.hidden % r.audio.heads != 0);
+    if (i < COUNT(types) && !r.contradicts) {
         c->model->audio = r.audio;
     } else if (*c->model->notes == NULL) { /* else the registry says it in its own words */
-        roof_model_note(c->model, "the audio encoder is not counted");
+        roof_model_note(c->model, r.contradicts
+                                      ? "the audio encoder is not counted, because sizes in "
+                                        "audio_config contradict each other"
+                                      : "the audio encoder is not counted");
     }
     return ROOF_OK;
 }

@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "model/config_parts.h"
 #include "model/model_make.h"
+#include "operator/operator.h"
 
 #define SIZE_MAX_VALUE 1000000000
 
@@ -396,6 +397,11 @@ enum roof_status roof_config_native_sparse(struct reading *r, struct config *c)
     TRY(read_size(&m->block_topk, c, "block_counts", 16, 1));
     TRY(read_size(&m->window, c, "window_size", 512, 1));
     TRY(read_size(&ratio, c, "hidden_ratio", 4, 1));
+    if (m->block_topk > ROOF_DIMENSION_MAX / m->block_keys) {
+        return roof_json_error(c->json, roof_config_member(c, "block_counts"), c->error,
+                               "block_size times block_counts must be at most %.0f",
+                               (double)ROOF_DIMENSION_MAX);
+    }
     m->native_sparse = true;
     m->qkv_bias = roof_config_flag(c, "qkv_bias", false);
     m->mixer.chunk = 0; /* block_size is that of a scan in other families */

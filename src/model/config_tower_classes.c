@@ -527,15 +527,14 @@ static enum roof_status read_minimax(struct tower_reading *r)
 
 /* --- Llama 3.2 Vision ---------------------------------------------------------------------- */
 
-/* Reads how many ratios of sides a canvas may have: each has rows of its own in tables of squares.
- */
-static int64_t count_ratios(const struct roof_tower *t, const roof_json_value *listed)
+/* Returns how many ratios of sides a canvas of at most so many squares can have. */
+static int64_t count_ratios(int64_t squares)
 {
     int64_t ratios = 0;
-    for (int64_t width = 1; width <= t->squares; width++) {
-        ratios += t->squares / width;
+    for (int64_t width = 1; width <= squares; width++) {
+        ratios += squares / width;
     }
-    return listed == NULL ? ratios : (int64_t)roof_json_count(listed);
+    return ratios;
 }
 
 /* Reads an encoder whose last layers have gates. The results of some layers before them stand
@@ -544,8 +543,10 @@ static enum roof_status read_mllama(struct tower_reading *r)
 {
     static const char taps[] = "intermediate_layers_indices";
     static const char heads[] = "num_attention_heads";
+    static const char shapes[] = "supported_aspect_ratios";
     struct roof_tower *const t = &r->tower;
     const roof_json_value *const listed = roof_json_get(r->vision, taps);
+    const roof_json_value *const canvases = roof_json_get(r->vision, shapes);
     int64_t late = 0;
     int64_t out = 0;
     int64_t channels = 0;
@@ -561,15 +562,20 @@ static enum roof_status read_mllama(struct tower_reading *r)
                                  {{"vision_output_dim", NULL}, &out, 7680}};
     TRY(read_sizes(r, sizes, COUNT(sizes)));
     const int64_t results = 1 + (listed == NULL ? 5 : (int64_t)roof_json_count(listed));
-    if (t->squares > 1000 || t->side > 1 << 20) {
+    if (t->squares > 1000) {
         r->unknown = "max_num_tiles";
         return ROOF_OK;
     }
     if (out != results * t->hidden) {
         r->unknown = "vision_output_dim"; /* of results that stand side by side */
     }
-    const int64_t each =
-        t->squares * (1 + count_ratios(t, roof_json_get(r->vision, "supported_aspect_ratios")));
+    const int64_t most = count_ratios(t->squares);
+    const int64_t ratios = canvases == NULL ? most : (int64_t)roof_json_count(canvases);
+    if (ratios > most) {
+        r->unknown = shapes;
+        return ROOF_OK;
+    }
+    const int64_t each = t->squares * (1 + ratios); /* a row for each square of each */
     t->inputs = elements(channels, 1, t->patch);
     t->merge = 1;
     t->position_rows = square_patches(t) + 1;

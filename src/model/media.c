@@ -120,6 +120,69 @@ static enum roof_status resolve_audio(struct roof_prompt_media *media, const str
                                 most, m->id);
 }
 
+/* Returns the elements of the widest tensor of an image. */
+static double widest_of_image(const struct roof_scenario *s, const struct roof_tower *t)
+{
+    const struct roof_sizes size = roof_sizes_unpack(s->media.image_size);
+    const struct roof_image image = roof_tower_image(t, size.size[0], size.size[1]);
+    double widest = fmax(3 * (double)t->hidden, 2 * (double)t->intermediate);
+    widest = fmax(widest, (double)t->inputs);
+    widest = fmax(widest, 3 * (double)t->heads * (double)t->head_dim);
+    for (int i = 0; i < ROOF_PROJECTIONS_MAX; i++) {
+        const double halves = t->project[i].act == ROOF_PROJECTION_GATED ? 2 : 1;
+        widest = fmax(widest, fmax((double)t->project[i].in, halves * (double)t->project[i].out));
+    }
+    return widest * (double)roof_tower_rows(t, &image);
+}
+
+/* Returns the elements of the widest tensor of a clip. */
+static double widest_of_clip(const struct roof_scenario *s, const struct roof_audio *a)
+{
+    const struct roof_clip clip = roof_audio_clip(a, s->media.audio_length_s);
+    const double bins = (double)(a->mels + 1); /* two rows and half of the bins */
+    double widest = fmax(3 * (double)a->hidden, (double)a->intermediate);
+    widest = fmax(widest, bins * (double)(a->channels[0] > 0 ? a->channels[0] : 2));
+    widest = fmax(widest, fmax((double)a->project[0].in, (double)a->project[0].out));
+    widest = fmax(widest, fmax((double)a->inputs, (double)a->project[1].out));
+    widest = fmax(widest, (double)((a->mels + 3) / 4) * (double)a->channels[1]);
+    widest = fmax(widest, (double)a->heads * (double)a->window); /* scores of positions */
+    return widest * (double)clip.rows;
+}
+
+/* Refuses so many things, of which each has a tensor of so many elements; keys give their number
+ * and their size. */
+static enum roof_status check_fit(const char *things, const char *const keys[2], double count,
+                                  double widest, const struct roof_model *m,
+                                  struct roof_error *error)
+{
+    const double limit = ROOF_DIMENSION_MAX / widest;
+    return count <= limit
+               ? ROOF_OK
+               : roof_error_set(
+                     error, ROOF_USAGE,
+                     "%.0f %s are more than the %.0f that are possible with %s: "
+                     "lower " ROOF_KEY("batch") ", " ROOF_KEY("%s") " or " ROOF_KEY("%s"),
+                     count, things, floor(limit), m->id, keys[0], keys[1]);
+}
+
+/* Refuses images and audio whose tensors have more elements than an operator takes. */
+static enum roof_status fit(const struct roof_scenario *s, const struct roof_model *m,
+                            struct roof_error *error)
+{
+    static const char *const images[] = {"images", "image_size"};
+    static const char *const audio[] = {"audio", "audio_length_s"};
+    const double batch = (double)s->common.shape.batch;
+    if (s->media.images > 0) {
+        TRY(check_fit("images", images, batch * (double)s->media.images,
+                      widest_of_image(s, &m->tower), m, error));
+    }
+    if (s->media.audio > 0) {
+        TRY(check_fit("clips", audio, batch * (double)s->media.audio, widest_of_clip(s, &m->audio),
+                      m, error));
+    }
+    return ROOF_OK;
+}
+
 enum roof_status roof_media_resolve(struct roof_scenario *s, const struct roof_model *m,
                                     struct roof_error *error)
 {
@@ -136,7 +199,7 @@ enum roof_status roof_media_resolve(struct roof_scenario *s, const struct roof_m
             ROOF_KEY("%s") " needs " ROOF_KEY("phase") " prefill or encode, or " ROOF_KEY("prompt"),
             s->media.images > 0 ? "images" : "audio");
     }
-    return ROOF_OK;
+    return fit(s, m, error);
 }
 
 enum roof_status roof_media_alone(const struct roof_scenario *s, struct roof_error *error)
@@ -174,59 +237,4 @@ enum roof_status roof_media_check(const struct roof_scenario *s, const struct ro
         error, ROOF_USAGE,
         "the %s of a prompt take%s %" PRId64 " tokens: " ROOF_KEY("%s") " must be at least that",
         things, s->media.images > 0 ? "" : "s", tokens, request ? "prompt" : "context");
-}
-
-/* Returns the elements of the widest tensor of an image. */
-static double widest_of_image(const struct roof_scenario *s, const struct roof_tower *t)
-{
-    const struct roof_sizes size = roof_sizes_unpack(s->media.image_size);
-    const struct roof_image image = roof_tower_image(t, size.size[0], size.size[1]);
-    double widest = fmax(3 * (double)t->hidden, 2 * (double)t->intermediate);
-    widest = fmax(widest, (double)t->inputs);
-    widest = fmax(widest, 3 * (double)t->heads * (double)t->head_dim);
-    for (int i = 0; i < ROOF_PROJECTIONS_MAX; i++) {
-        const double halves = t->project[i].act == ROOF_PROJECTION_GATED ? 2 : 1;
-        widest = fmax(widest, fmax((double)t->project[i].in, halves * (double)t->project[i].out));
-    }
-    return widest * (double)roof_tower_rows(t, &image);
-}
-
-/* Returns the elements of the widest tensor of a clip. */
-static double widest_of_clip(const struct roof_scenario *s, const struct roof_audio *a)
-{
-    const struct roof_clip clip = roof_audio_clip(a, s->media.audio_length_s);
-    const double bins = (double)(a->mels + 1); /* two rows and half of the bins */
-    double widest = fmax(3 * (double)a->hidden, (double)a->intermediate);
-    widest = fmax(widest, bins * (double)(a->channels[0] > 0 ? a->channels[0] : 2));
-    widest = fmax(widest, fmax((double)a->project[0].in, (double)a->project[0].out));
-    widest = fmax(widest, fmax((double)a->inputs, (double)a->project[1].out));
-    return widest * (double)clip.rows;
-}
-
-/* Refuses so many things, as a key says, of which each has a tensor of so many elements. */
-static enum roof_status check_fit(const char *things, const char *key, double count, double widest,
-                                  const struct roof_model *m, struct roof_error *error)
-{
-    const double limit = ROOF_DIMENSION_MAX / widest;
-    return count <= limit
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE,
-                                "%.0f %s are more than the %.0f that are possible with %s: "
-                                "lower " ROOF_KEY("batch") " or " ROOF_KEY("%s"),
-                                count, things, floor(limit), m->id, key);
-}
-
-enum roof_status roof_media_fit(const struct roof_scenario *s, const struct roof_model *m,
-                                struct roof_error *error)
-{
-    const double batch = (double)s->common.shape.batch;
-    if (s->media.images > 0) {
-        TRY(check_fit("images", "images", batch * (double)s->media.images,
-                      widest_of_image(s, &m->tower), m, error));
-    }
-    if (s->media.audio > 0) {
-        TRY(check_fit("clips", "audio", batch * (double)s->media.audio,
-                      widest_of_clip(s, &m->audio), m, error));
-    }
-    return ROOF_OK;
 }

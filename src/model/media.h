@@ -6,8 +6,8 @@
 
 #include "model/scenario.h"
 
-/* Refuses images or audio without an encoder, or in a phase that has no prompt, and takes the usual
- * sizes. */
+/* Refuses images or audio without an encoder, in a phase that has no prompt, or with tensors that
+ * are too large for an operator, and takes the usual sizes. */
 enum roof_status roof_media_resolve(struct roof_scenario *scenario, const struct roof_model *model,
                                     struct roof_error *error);
 /* Refuses lengths of text where images and audio alone are encoded. */
@@ -15,8 +15,5 @@ enum roof_status roof_media_alone(const struct roof_scenario *scenario, struct r
 /* Refuses a prompt that is too short for its images and audio. */
 enum roof_status roof_media_check(const struct roof_scenario *scenario,
                                   const struct roof_model *model, struct roof_error *error);
-/* Refuses images and audio whose tensors have more elements than an operator takes. */
-enum roof_status roof_media_fit(const struct roof_scenario *scenario,
-                                const struct roof_model *model, struct roof_error *error);
 
 #endif

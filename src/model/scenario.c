@@ -416,7 +416,6 @@ static enum roof_status check_tokens(const struct roof_scenario *s, const struct
         [ROOF_PHASE_ENCODE] = ROOF_KEY("batch"),
         [ROOF_PHASE_REQUEST] = ROOF_KEY("batch") ", " ROOF_KEY("prompt") " or " ROOF_KEY("chunk"),
     };
-    TRY(roof_media_fit(s, m, error));
     const double tokens = most_tokens(s);
     const double widest = fmax((double)m->vocab, (double)m->hidden * (double)at_least_1(m->top_k));
     const double limit = floor(ROOF_DIMENSION_MAX / widest);
@@ -448,6 +447,7 @@ static enum roof_status check_sizes(const struct roof_scenario *s, struct roof_e
                  {"generate", s->generate},
                  {"images", s->media.images},
                  {"audio", s->media.audio},
+                 {"audio_length_s", s->media.audio_length_s},
                  {"tp", s->tp},
                  {"pp", s->pp},
                  {"dp", s->dp},

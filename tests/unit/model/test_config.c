@@ -622,6 +622,9 @@ static void test_states(void **state)
             "altup_num_inputs must be an integer from 2 to 1000000000");
     refused("{\"model_type\": \"nsa\", " SIZES ",\n\"block_size\": 0}", 2, 15,
             "block_size must be an integer from 1 to 1000000000");
+    refused("{\"model_type\": \"nsa\", " SIZES
+            ",\n\"block_size\": 1000000000, \"block_counts\": 1001}",
+            2, 43, "block_size times block_counts must be at most 1000000000000");
     refused("{\"model_type\": \"mllama\", " SIZES "}", 1, 1,
             "cross_attention_layers must be an array with the numbers of layers");
     refused("{\"model_type\": \"mllama\", " SIZES ",\n\"cross_attention_layers\": []}", 2, 27,

@@ -1457,6 +1457,33 @@ static void test_crossed_stages(void **state)
     roof_model_free(m);
 }
 
+/* --- audio --------------------------------------------------------------------------------- */
+
+#define HEARD(type, sizes)                                                                         \
+    "{\"model_type\": \"" type "\", \"text_config\": {\"model_type\": \"llama\", " DENSE_SIZES     \
+    "}, \"audio_config\": {" sizes "}}"
+
+static struct roof_scenario with_audio(int64_t clips, int64_t seconds)
+{
+    struct roof_scenario s = asked(ROOF_PHASE_ENCODE, 2, 0);
+    s.media.audio = clips;
+    s.media.audio_length_s = seconds;
+    return s;
+}
+
+/* Of seven rows of a clip three means are made, and the last row has none. */
+static void test_odd_rows(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(HEARD("qwen2_audio", "\"max_source_positions\": 7"));
+    const struct roof_graph *const g = build(m, with_audio(3, 30), 0, 0);
+    assert_int_equal(find(g, "audio_mlp_add")->workload.shape.tokens, 2 * 3 * 7);
+    assert_int_equal(find(g, "audio_pool")->workload.shape.tokens, 2 * 3 * 3);
+    assert_int_equal(find(g, "audio_final_norm")->workload.shape.tokens, 2 * 3 * 3);
+    assert_int_equal(find(g, "audio_project_0")->workload.shape.m, 2 * 3 * 3);
+    roof_model_free(m);
+}
+
 static void test_predictor(void **state)
 {
     (void)state;
@@ -2705,6 +2732,8 @@ static void test_refused_sizes(void **state)
     refused(DENSE, WITH(.generate = -1), "generate must be 1 to 1000000000, not -1");
     refused(DENSE, WITH(.draft_tokens = 2, .drafting = ROOF_DRAFTING_OWN),
             "tiny has no layers for multi-token prediction (draft_model mtp)");
+    refused(DENSE, WITH(.media.audio_length_s = -1),
+            "audio_length_s must be 1 to 1000000000, not -1");
     refused(DENSE, WITH(.draft_tokens = -1), "draft_tokens must be 0 to 64, not -1");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .context = 48, .chunk = 49),
             "chunk must be 1 to 48, not 49");
@@ -2829,6 +2858,24 @@ static void test_too_many_tokens(void **state)
     cached.prefix_hit = 0.5; /* the chunk is not filled */
     (void)resolved(cached, tiny);
     roof_model_free(tiny);
+}
+
+/* A window of 10^6 keys has 8 * 750 * 10^6 scores of positions for each clip; 10^6 channels of 32
+ * bins have 24 * 10^9 elements. Tokens beyond 2^63 are refused before they are counted. */
+static void test_refused_clips(void **state)
+{
+    (void)state;
+    refused(HEARD("gemma4", "\"attention_context_left\": 1000000"), with_audio(100, 30),
+            "200 clips are more than the 166 that are possible with tiny: lower batch, "
+            "audio or audio_length_s");
+    refused(HEARD("gemma4", "\"subsampling_conv_channels\": [4, 1000000]"), with_audio(21, 30),
+            "42 clips are more than the 41 that are possible with tiny: lower batch, "
+            "audio or audio_length_s");
+    refused(HEARD("voxtral", ""),
+            WITH(.phase = ROOF_PHASE_PREFILL,
+                 .media = {.audio = 1000000000, .audio_length_s = 1000000000}),
+            "1000000000 clips are more than the 0 that are possible with tiny: lower batch, "
+            "audio or audio_length_s");
 }
 
 /* Inputs of experts are wider than the logits: 10^12 over 8 times 64 elements. */
@@ -2974,6 +3021,8 @@ int main(void)
         cmocka_unit_test(test_crossed),
         cmocka_unit_test(test_crossed_weights),
         cmocka_unit_test(test_crossed_stages),
+        cmocka_unit_test(test_odd_rows),
+        cmocka_unit_test(test_refused_clips),
         cmocka_unit_test(test_dense),
         cmocka_unit_test(test_fuse_all),
         cmocka_unit_test(test_fuse_quantised),

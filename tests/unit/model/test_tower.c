@@ -173,6 +173,8 @@ static void test_inner_sizes(void **state)
     "\"audio_config\": {\"hidden_size\": 1536, \"conf_num_hidden_layers\": 12, "                   \
     "\"conf_num_attention_heads\": 8, \"conf_reduction_factor\": 4, \"vocab_size\": 128}"
 #define NO_SIZES "\"audio_config\": {}"
+#define CONTRADICT                                                                                 \
+    "the audio encoder is not counted, because sizes in audio_config contradict each other"
 
 /*
  * Qwen2-Audio-7B has 8,397,094,912 parameters, of which 7,754,878,976 are those of its language
@@ -204,13 +206,15 @@ static void test_audio(void **state)
         {AUDIO("gemma4", NO_SIZES), 307183904 - 1536. * (1536 - 64), NULL},
         {AUDIO("gemma3n", NO_SIZES), gemma3n + 1536 * 64, NULL},
         {AUDIO("ultravox", WHISPER), 0, "the audio encoder is not counted"},
-        {AUDIO("voxtral", "\"audio_config\": {\"hidden_size\": 4}"), 0,
-         "the audio encoder is not counted"},
+        {AUDIO("voxtral", "\"audio_config\": {\"hidden_size\": 4}"), 0, CONTRADICT},
         {AUDIO("voxtral", "\"audio_config\": {\"hidden_size\": 60, \"num_hidden_layers\": 1, "
                           "\"num_attention_heads\": 6, \"intermediate_size\": 100}"),
-         0, "the audio encoder is not counted"},
-        {AUDIO("gemma4", "\"audio_config\": {\"num_attention_heads\": 7}"), 0,
-         "the audio encoder is not counted"},
+         0, CONTRADICT},
+        {AUDIO("voxtral", "\"audio_config\": {\"intermediate_size\": 640}"), 0, CONTRADICT},
+        {AUDIO("qwen2_audio", "\"audio_config\": {\"max_source_positions\": 1}"), 0, CONTRADICT},
+        {AUDIO("gemma4", "\"audio_config\": {\"num_attention_heads\": 7}"), 0, CONTRADICT},
+        {AUDIO("gemma4", "\"audio_config\": {\"subsampling_conv_channels\": [3, 32]}"), 0,
+         CONTRADICT},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *const m = parse(rows[i].text);
@@ -233,6 +237,9 @@ static void test_clips(void **state)
         {AUDIO("qwen2_audio", WHISPER), 30, {1, 3000, 1500, 750, 750}},
         {AUDIO("qwen2_audio", WHISPER), 10, {1, 3000, 1500, 750, 250}},
         {AUDIO("qwen2_audio", WHISPER), 1, {1, 3000, 1500, 750, 25}},
+        {AUDIO("qwen2_audio", "\"audio_config\": {\"max_source_positions\": 7}"),
+         30,
+         {1, 14, 7, 3, 3}},
         {AUDIO("voxtral", WHISPER), 1, {1, 3000, 1500, 375, 375}},
         {AUDIO("voxtral", WHISPER), 30, {1, 3000, 1500, 375, 375}},
         {AUDIO("voxtral", WHISPER), 31, {2, 6000, 3000, 750, 750}},
@@ -447,10 +454,14 @@ static void test_left_out(void **state)
                "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"intermediate_size\": 9, "
                "\"patch_size\": 16, \"image_size\": 1024}"),
          NOT_KNOWN "vision_feature_select_strategy"},
-        /* Five results of 1280 elements stand beside the last one, and 1000 squares are the most.
-         */
+        /* Five results of 1280 elements stand beside the last one, one square has one ratio of
+         * sides, and 1000 squares are the most. */
         {MODEL("mllama", "llama", MLLAMA_SIZES(", \"intermediate_layers_indices\": [3, 7]")),
          NOT_KNOWN "vision_output_dim"},
+        {MODEL(
+             "mllama", "llama",
+             MLLAMA_SIZES(", \"max_num_tiles\": 1, \"supported_aspect_ratios\": [[1, 1], [1, 2]]")),
+         NOT_KNOWN "supported_aspect_ratios"},
         {MODEL("mllama", "llama", MLLAMA_SIZES(", \"max_num_tiles\": 1001")),
          NOT_KNOWN "max_num_tiles"},
         {MODEL("internvl_chat", "llama", INTERNVIT("\"min_dynamic_patch\": 2, ")),
