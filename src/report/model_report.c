@@ -480,8 +480,8 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
     }
     if (crossed > 0 && keys > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,
-                 "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " of images instead", crossed,
-                 model->layers, keys);
+                 "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " image tokens instead",
+                 crossed, model->layers, keys);
     } else if (crossed > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,
                  "; %" PRId64 " of %" PRId64 " layers do not run without images", crossed,
