@@ -430,6 +430,9 @@ static void put_batch_room(struct roof_text *out, const struct roof_model_predic
         roof_text_printf(&line, "%.0f %s%s%s, %.0f do not", limits->max_batch, who,
                          limits->max_batch == 1 ? " fits" : "s fit",
                          r->scenario.dp > 1 ? " in each copy" : "", limits->max_batch + 1);
+        if (r->scenario.offload != ROOF_OFFLOAD_NONE) {
+            roof_text_printf(&line, ", with %s on the host", r->offload);
+        }
     }
     roof_model_report_levers(&line, r, limits);
     put_line(out, "largest batch", line.data == NULL ? "" : line.data, "");
