@@ -38,7 +38,7 @@ RELEASES = re.compile(r"\s*(\w*_)?(free|close|fclose)\(.*\);$")
 
 # Tests that see a folder, where others cannot: command lines and scripts of tests/cli, and other tests.
 SEES = {"chart": "plot curves places simulate rate report graph images pages widths".split(),
-        "measure": "measure cuda hip monitor host power hardware llamacpp schema pages".split()}
+        "measure": "measure cuda hip monitor host power hardware schema pages".split()}
 
 
 class FolderWorker(Worker):
@@ -119,7 +119,7 @@ class FolderWorker(Worker):
                             "--cases", "200" if name == "oracle" else "60", "--seed", "1"]
         # Those that measure for a time see what measures alone.
         sees = SEES.get(folder) or set(others) - {"cuda", "hip", "measure", "monitor", "threads",
-                                                  "images", "widths", "llamacpp"}
+                                                  "images", "widths"}
         commands.update((name, others[name]) for name in sees)
         return commands
 

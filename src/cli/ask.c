@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Asks the library and puts its answer where it belongs: every command that answers a question. */
+/* Asks the library and writes its answer to the output, for every command that answers a question.
+ */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -17,20 +18,20 @@ struct listening {
     const char *command;
     struct cli_output output;
     bool open;
-    bool written; /* something of the answer is in the output */
-    bool resumed; /* the output was reopened, and its rows were found to be of this sweep */
-    bool waits;   /* records come from a pipe or a terminal: the next may take long */
-    bool records; /* the answer is made record by record */
+    bool written; /* part of the answer is in the output */
+    bool resumed; /* the output was reopened, and its rows belong to this sweep */
+    bool waits;   /* records come from a pipe or a terminal, so that the next may take long */
+    bool records; /* the answer is written record by record */
     enum roof_status opened;
-    enum roof_status flushed;     /* while records were waited for */
-    struct roof_error open_error; /* why it was not opened, or not flushed */
+    enum roof_status flushed;     /* result of the flush before a wait for records */
+    struct roof_error open_error; /* the error of opening or flushing */
     struct cli_progress progress;
     const char *doing;     /* the work whose progress is shown; NULL: none */
-    struct roof_error sum; /* of a sweep, told at the end */
-    struct cli_run *run;   /* of monitor */
+    struct roof_error sum; /* summary of a sweep, printed at the end */
+    struct cli_run *run;   /* the command that monitor watches */
 };
 
-/* Opens the output when the first of it is there: a question that is refused leaves no file. */
+/* Opens the output for the first bytes of the answer, so that a refused question leaves no file. */
 static enum roof_status open_output(struct listening *l, struct roof_error *error)
 {
     if (!l->open) {
@@ -39,7 +40,7 @@ static enum roof_status open_output(struct listening *l, struct roof_error *erro
             cli_interrupt_watch();
         }
         if (l->options->run != NULL && l->options->output == NULL) {
-            /* Standard output is that of the command. */
+            /* Standard output belongs to the command. */
             l->output = (struct cli_output){.file = stderr, .name = "standard error"};
         } else {
             l->opened = cli_output_open(&l->output, l->options->output, &l->open_error);
@@ -92,7 +93,7 @@ static void on_progress(void *context, const char *what, const char *unit, uint6
 {
     struct listening *const l = context;
     if (open_output(l, NULL) != ROOF_OK) {
-        return; /* the next write says why */
+        return; /* the next write reports the error */
     }
     if (l->doing == NULL || strcmp(l->doing, what) != 0) {
         cli_progress_end(&l->progress);
@@ -110,7 +111,7 @@ static bool on_stop(void *context)
 }
 
 /* Flushes the output before the answer waits for records, and lets a signal end the program at once
- * while it waits: no row is half done then. */
+ * during the wait, because no row is half written then. */
 static void on_wait(void *context, bool begins)
 {
     struct listening *const l = context;
@@ -172,8 +173,7 @@ static int64_t on_tokens(void *context)
 
 /* --- what the program adds to a question --------------------------------------------------- */
 
-/* Gives a text chart the characters of the locale, and the colours and the width of the terminal.
- */
+/* Adapts a text chart to the locale, and to the colours and the width of the terminal. */
 static enum roof_status fit_terminal(struct roof_question *q, const struct cli_options *options,
                                      struct roof_error *error)
 {
@@ -221,7 +221,7 @@ static enum roof_status prepare_page(const struct cli_options *options, struct r
                : ROOF_OK;
 }
 
-/* Refuses what a command that is watched does not go with. A table for people is written over in a
+/* Refuses inputs that do not fit a watched command. The table for people is rewritten in place in a
  * terminal, and left out beside the output of a command. */
 static enum roof_status prepare_monitor(const struct cli_options *options, struct roof_error *error)
 {
@@ -249,14 +249,14 @@ static enum roof_status prepare_monitor(const struct cli_options *options, struc
 
 /* --- answers ------------------------------------------------------------------------------- */
 
-/* Opens what an earlier sweep left. */
+/* Opens the output that an earlier sweep left. */
 static enum roof_status open_part(struct listening *l, struct roof_listener *listener,
                                   struct roof_error *error)
 {
     bool found = false;
     l->open = true;
     l->opened = cli_output_reopen(&l->output, &found, l->options->output, &l->open_error);
-    cli_interrupt_remove(NULL); /* --resume goes on with it */
+    cli_interrupt_remove(NULL); /* --resume continues from it */
     if (l->opened != ROOF_OK) {
         *error = l->open_error;
         return l->opened;
@@ -268,7 +268,7 @@ static enum roof_status open_part(struct listening *l, struct roof_listener *lis
     return ROOF_OK;
 }
 
-/* Says what becomes of an output that failed work has begun. */
+/* Chooses the note on an unfinished output for the error message. */
 static void choose_kept_note(struct listening *l, struct roof_error *error)
 {
     const enum roof_command command = l->options->command->id;
@@ -282,14 +282,14 @@ static void choose_kept_note(struct listening *l, struct roof_error *error)
     }
 }
 
-/* Ends the output: a file gets its name when the answer is whole. */
+/* Ends the output: a file gets its name when the answer is complete. */
 static enum roof_status close_output(struct listening *l, enum roof_status status,
                                      struct roof_error *error)
 {
     const bool whole = error->message[0] == '\0';
     cli_progress_end(&l->progress);
     if (whole) {
-        TRY(open_output(l, error)); /* an answer without a byte is a file, too */
+        TRY(open_output(l, error)); /* an empty answer is a file, too */
     }
     if (!l->open || l->opened != ROOF_OK) {
         return status;
@@ -361,7 +361,7 @@ static enum roof_status ask(const struct cli_options *options, struct cli_run *r
     return status;
 }
 
-/* Refuses what two charts, one of each phase, do not go with. */
+/* Refuses inputs that do not fit a pair of charts, one per phase. */
 static enum roof_status check_by_phase(const struct cli_options *options, struct roof_error *error)
 {
     if (!options->question->model) {
@@ -376,7 +376,7 @@ static enum roof_status check_by_phase(const struct cli_options *options, struct
                : roof_error_set(error, ROOF_USAGE, "--by-phase writes two files: give -o NAME");
 }
 
-/* Asks for a chart of each phase; their files have the phase before the extension. */
+/* Asks for a chart per phase; their file names have the phase before the extension. */
 static enum roof_status ask_by_phase(struct cli_options *options, struct cli_run *run,
                                      struct roof_error *error)
 {
@@ -423,9 +423,9 @@ int cli_ask(const struct cli_command *command, int argc, char **argv)
         return run.code;
     }
     if (status == ROOF_OK && command->id == ROOF_COMMAND_MONITOR) {
-        return cli_interrupted(); /* a signal is one way to end it */
+        return cli_interrupted(); /* a signal is a normal end */
     }
-    /* A failure without a message is told by the document. */
+    /* The document explains a failure without a message. */
     return status == ROOF_OK || error.message[0] == '\0' ? cli_exit_code(status)
                                                          : cli_fail(command->name, &error);
 }

@@ -7,10 +7,10 @@
 #include "base/list.h"
 #include "cli.h"
 
-/* A path of this size is longer than the system takes. */
+/* A size above the longest path of the system. */
 #define PATH_SIZE 4100
 
-/* Refuses an output that would replace a file that is read, or write into it on the way. */
+/* Refuses an output that would replace an input file, or whose temporary file is that input. */
 static enum roof_status check_replaced(const char *output, const char *input,
                                        struct roof_error *error)
 {
@@ -24,7 +24,7 @@ static enum roof_status check_replaced(const char *output, const char *input,
                : ROOF_OK;
 }
 
-/* Checks a name that may be a path, or a known name that a file has, too. */
+/* Checks a name that may be a path, or a known name that is also that of a file. */
 static enum roof_status check_path(const char *output, const char *path, struct roof_error *error)
 {
     static const char *const ends[] = {".json", ".gguf", ".safetensors"};
@@ -40,14 +40,13 @@ static enum roof_status check_path(const char *output, const char *path, struct 
 static enum roof_status check_named(const char *output, const char *names, struct roof_error *error)
 {
     struct stat info;
-    if (names == NULL || stat(names, &info) == 0) { /* with commas and all */
+    if (names == NULL || stat(names, &info) == 0) { /* a file whose name may contain commas */
         return names == NULL ? ROOF_OK : check_path(output, names, error);
     }
     struct roof_list_item item;
     for (const char *rest = names; roof_list_next(&item, &rest);) {
         char path[PATH_SIZE];
-        if (roof_list_item_copy(path, sizeof path,
-                                &item)) { /* others are longer than a path can be */
+        if (roof_list_item_copy(path, sizeof path, &item)) { /* longer items are not paths */
             TRY(check_path(output, path, error));
         }
     }
@@ -71,7 +70,7 @@ static enum roof_status check_model(const char *output, const char *name, struct
     return ROOF_OK;
 }
 
-/* Refuses --update where FILE.part of one file is another file, and of standard input. */
+/* Refuses --update for standard input, and if FILE.part of one file is another input file. */
 static enum roof_status check_update(const struct roof_question *q, struct roof_error *error)
 {
     for (int i = 0; i < q->files; i++) {

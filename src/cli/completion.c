@@ -10,14 +10,14 @@
 #include "model/load.h"
 #include "report/rows.h"
 
-/* --- what fits the word that is typed ------------------------------------------------------ */
+/* --- candidates for the typed word ---------------------------------------------------------- */
 
-/* The word that is typed, and the names that fit it. */
+/* The typed word, and the candidates for it. */
 struct offers {
     struct roof_text *text;
-    const char *kept; /* the beginning of the word that all offers have, kept_length of it */
+    const char *kept; /* the beginning that all candidates share, kept_length long */
     int kept_length;
-    const char *typed; /* the rest */
+    const char *typed; /* the rest of the typed word */
 };
 
 /* Offers a name, with a description that may be NULL, if it begins with the typed text. */
@@ -34,7 +34,7 @@ static void offer_files(struct offers *o)
     roof_text_put(o->text, "/\n");
 }
 
-/* Begins the offers for a word, all of which start with its first `length` characters. */
+/* Begins the candidates for a word, all of which start with its first `length` characters. */
 static void set_kept_length(struct offers *o, const char *word, size_t length)
 {
     o->kept = word;
@@ -112,7 +112,7 @@ static enum roof_status offer_operators(struct offers *o, struct roof_error *err
     return ROOF_OK;
 }
 
-/* The kinds of names, as `list` calls them. */
+/* The kinds of names, with their words in `list`. */
 static const struct names {
     const char *list;
     enum roof_table_kind kind;
@@ -144,7 +144,7 @@ static enum roof_status offer_names(struct offers *o, const char *list, struct r
 static const struct {
     size_t input;
     const char *list;
-    const char *beside; /* another word that stands for one */
+    const char *beside; /* a keyword that is also a value */
 } named_values[] = {
     {ROOF_INPUT_HARDWARE, "hardware", NULL},      {ROOF_INPUT_EXPLAIN, "hardware", NULL},
     {ROOF_INPUT_EXPLAIN, "precisions", NULL},     {ROOF_INPUT_FORMATS, "precisions", "all"},
@@ -154,12 +154,12 @@ static const struct {
 
 /* --- the line ------------------------------------------------------------------------------ */
 
-/* A command line up to the word that is typed. */
+/* A command line before the typed word. */
 struct line {
     const struct cli_command *command;
     const char *operand[CLI_OPERANDS_MAX]; /* NULL: not there */
     int operand_count;
-    size_t input; /* the option whose value comes next; ROOF_INPUT_COUNT: none */
+    size_t input; /* the option that expects a value next; ROOF_INPUT_COUNT: none */
 };
 
 /* Finds the option of a command by a word, "-H" or "--hardware"; ROOF_INPUT_COUNT: none. */
@@ -182,7 +182,7 @@ static void read_line(struct line *line, int count, char **words)
 {
     line->input = ROOF_INPUT_COUNT;
     for (int i = 0; i < count; i++) {
-        if (line->input < ROOF_INPUT_COUNT) { /* this is its value */
+        if (line->input < ROOF_INPUT_COUNT) { /* this word is its value */
             line->input = ROOF_INPUT_COUNT;
         } else if (words[i][0] == '-' && words[i][1] != '\0') {
             const size_t input = find_option(line->command, words[i], strlen(words[i]));
@@ -292,7 +292,7 @@ static void offer_options(struct offers *o, const struct line *line)
     offer(o, "--help", "print this help");
 }
 
-/* Tells whether the operand that comes next is a file and nothing else. */
+/* Tells whether the next operand must be a file. */
 static bool file_is_next(const struct line *line)
 {
     const bool graph = line->command->id == ROOF_COMMAND_PREDICT && line->operand_count == 1 &&
@@ -300,7 +300,7 @@ static bool file_is_next(const struct line *line)
     return graph || (line->operand_count == 0 && strstr(line->command->operands, "FILE") != NULL);
 }
 
-/* Offers the operand that comes next, by its name in the usage line. */
+/* Offers the next operand, by its name in the usage line. */
 static enum roof_status offer_operands(struct offers *o, const struct line *line,
                                        struct roof_error *error)
 {
@@ -347,7 +347,8 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
     return status;
 }
 
-/* Offers names for the last of the words of a line, which leave out the program's name. */
+/* Offers candidates for the last word of a line. The words do not include the name of the program.
+ */
 static enum roof_status offer_words(struct roof_text *text, int count, char **words,
                                     struct roof_error *error)
 {
@@ -421,7 +422,8 @@ int cli_completion(const struct cli_command *command, int argc, char **argv)
 {
     struct roof_error error = {.status = ROOF_OK};
     struct roof_text text = ROOF_TEXT_INIT;
-    const bool words = argc > 2 && strcmp(argv[1], "words") == 0; /* they are no options of ours */
+    const bool words = argc > 2 && strcmp(argv[1], "words") ==
+                                       0; /* options after "words" belong to the completed line */
     enum roof_status status = words ? offer_words(&text, argc - 2, argv + 2, &error)
                                     : read_script(&text, command, argc, argv, &error);
     if (status == ROOF_OK && text.failed) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-/*
- * The completion scripts of the shells. They ask the program itself what completes a line, by
- * "completion words": they contain no names, so none can be out of date, and the user's own files
- * count. A line of one slash asks the shell for names of files.
- */
+/* The completion scripts of the shells. They ask the program for the candidates by "completion
+ * words": they contain no names, so they cannot be out of date, and the user's own files count. A
+ * line with only a slash tells the shell to complete file names. */
 #include <string.h>
 
 #include "base/base.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* One connection of the service: reads requests, one after the other, and writes replies. */
+/* A connection of the service: reads requests in sequence, and writes replies. */
 #include "server.h"
 #ifdef ROOF_EVENT
 #include <event2/buffer.h>
@@ -15,19 +15,19 @@
 #include "base/base.h"
 #include "base/json.h"
 
-/* Seconds that a client has: for a request after the one before, for a head, for a body, to take
- * bytes, and to close. */
+/* Time limits in seconds: between requests, for a head, for a body, for accepting bytes, and for
+ * closing. */
 enum { IDLE_S = 60, HEAD_S = 10, BODY_S = 20, WRITE_S = 30, LINGER_S = 2 };
-/* Bytes that may wait for the client before nothing more is made. */
+/* The answer pauses while this many bytes wait for the client. */
 #define OUTPUT_MAX 1048576
-/* A body of this size is handed on without a copy. */
+/* Bodies of at least this size are passed on without a copy. */
 #define LARGE 16384
 
 enum state {
-    READING,   /* a request is awaited */
-    ANSWERING, /* a job is under way */
-    CLOSING,   /* the rest is written */
-    LINGERING  /* what still comes is thrown away, so that the client can read the reply */
+    READING,   /* waits for a request */
+    ANSWERING, /* a job runs */
+    CLOSING,   /* writes the rest of the reply */
+    LINGERING  /* discards further input, so that the client can read the reply */
 };
 
 struct cli_connection {
@@ -37,24 +37,24 @@ struct cli_connection {
     struct bufferevent *buffer;
     struct event *timer;
     enum state state;
-    size_t wanted; /* bytes of the request whose head was read; 0: none was */
-    bool begun;    /* bytes of a head are there */
-    bool ended;    /* the client sends nothing more */
+    size_t wanted; /* length of the request whose head has been read; 0: none has */
+    bool begun;    /* part of a head has arrived */
+    bool ended;    /* the client has closed its side */
     struct cli_job *job;
-    const char *type; /* of the reply of the job */
-    bool endless;     /* the job ends when its reader leaves */
-    bool streaming;   /* the head of its reply is written */
-    /* The request that is answered. */
+    const char *type; /* media type of the job's reply */
+    bool endless;     /* the job ends when the client leaves */
+    bool streaming;   /* the head of its reply has been written */
+    /* The current request. */
     bool keep;
     bool minor;
-    bool bodiless; /* HEAD */
+    bool bodiless; /* the method is HEAD */
     struct timespec start;
     uint64_t sent;
-    char asked[128]; /* method and target, cut */
+    char asked[128]; /* method and target, truncated */
     char client[64];
 };
 
-/* A job whose connection is gone, until its thread ends. */
+/* A job whose connection is closed, until its thread ends. */
 struct cli_left {
     struct cli_left *next;
     struct cli_job *job;
@@ -66,7 +66,7 @@ static void arm(struct cli_connection *c, int seconds)
     (void)event_add(c->timer, &time);
 }
 
-/* Returns the time of a second in words. */
+/* Returns the formatted time of a second. */
 static const struct cli_clock *clock_at(struct cli_loop *loop, time_t second)
 {
     struct cli_clock *const clock = &loop->clock;
@@ -90,7 +90,7 @@ static double since_ms(const struct timespec *start)
            (double)(now.tv_nsec - start->tv_nsec) * 1e-6;
 }
 
-/* Writes a line about a reply to standard error; status 0: the client left before it. */
+/* Logs a reply to standard error; status 0: the client left before it. */
 static void write_log(const struct cli_connection *c, int status)
 {
     struct roof_text line = ROOF_TEXT_INIT;
@@ -107,7 +107,7 @@ static void write_log(const struct cli_connection *c, int status)
     roof_text_free(&line);
 }
 
-/* Keeps what the log says about a request. Bytes that are not printed become '?'. */
+/* Keeps the text of a request for the log. Unprintable bytes become '?'. */
 static void note_request(struct cli_connection *c, struct roof_span method, struct roof_span path)
 {
     (void)snprintf(c->asked, sizeof c->asked, "%.*s %.*s", (int)method.length,
@@ -123,7 +123,7 @@ static void note_request(struct cli_connection *c, struct roof_span method, stru
 
 /* --- replies ------------------------------------------------------------------------------- */
 
-/* Writes a head, which ends with `length`: how the end of the body is found, and an empty line. */
+/* Writes a head. It ends with `length`, the field that delimits the body, and an empty line. */
 static void put_head(struct cli_connection *c, const struct roof_exchange *x, const char *length)
 {
     struct evbuffer *const out = bufferevent_get_output(c->buffer);
@@ -157,7 +157,7 @@ static void free_body(const void *data, size_t length, void *extra)
     free(extra);
 }
 
-/* Ends a reply: the next request may come, or the connection closes. */
+/* Ends a reply: the next request follows, or the connection closes. */
 static void end_reply(struct cli_connection *c, int status)
 {
     write_log(c, status);
@@ -166,7 +166,7 @@ static void end_reply(struct cli_connection *c, int status)
     c->begun = false;
     c->wanted = 0;
     arm(c, c->keep ? IDLE_S : WRITE_S);
-    /* Nobody else tells that all is written where nothing is left to write. */
+    /* Without bytes left to write, no callback reports the end. */
     if (evbuffer_get_length(bufferevent_get_output(c->buffer)) == 0) {
         bufferevent_trigger(c->buffer, EV_WRITE,
                             BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
@@ -191,7 +191,7 @@ static void reply(struct cli_connection *c, struct roof_exchange *x)
     end_reply(c, x->status);
 }
 
-/* Refuses what cannot be read as a request; what follows is not read. */
+/* Refuses an unreadable request; later input is ignored. */
 static void refuse(struct cli_connection *c, int status, const char *message)
 {
     struct roof_exchange x = {.status = 0};
@@ -231,8 +231,8 @@ static void put_piece(struct cli_connection *c, const struct roof_text *bytes)
     c->sent += bytes->length;
 }
 
-/* Ends the reply of a job. An answer that failed halfway lacks its end, so that nobody takes it for
- * whole; events told of the failure. */
+/* Ends the reply of a job. A failed answer is not terminated properly, so that no client takes it
+ * for complete; event streams have reported the failure. */
 static void end_job(struct cli_connection *c)
 {
     struct roof_exchange x;
@@ -253,7 +253,7 @@ static void end_job(struct cli_connection *c)
     roof_exchange_end(&x);
 }
 
-/* Takes what a job has made, unless enough waits for the client. */
+/* Takes the output of a job, unless enough bytes wait for the client. */
 static void pump(struct cli_connection *c)
 {
     struct roof_text bytes;
@@ -270,7 +270,7 @@ static void pump(struct cli_connection *c)
     }
 }
 
-/* Begins a job for an answer that takes long. */
+/* Begins a job for a slow answer. */
 static void begin_job(struct cli_connection *c, struct roof_exchange *x)
 {
     struct cli_shared *const shared = c->loop->shared;
@@ -330,7 +330,7 @@ static const char *why_refused(int status)
     }
 }
 
-/* Waits for the rest of a body, and asks for it where the client waits to be asked. */
+/* Waits for the rest of a body, and sends 100 Continue if the client expects it. */
 static void await_body(struct cli_connection *c, const struct roof_http_request *request)
 {
     if (c->wanted == 0) {
@@ -342,7 +342,7 @@ static void await_body(struct cli_connection *c, const struct roof_http_request 
     }
 }
 
-/* Answers the next request; false: it is not there as a whole. */
+/* Answers the next request; false: it has not arrived completely. */
 static bool take_request(struct cli_connection *c)
 {
     struct evbuffer *const in = bufferevent_get_input(c->buffer);
@@ -381,7 +381,7 @@ static bool take_request(struct cli_connection *c)
     return true;
 }
 
-/* Answers what is there, as long as the client reads the replies. */
+/* Answers the requests that have arrived, as long as the client reads the replies. */
 static void take_requests(struct cli_connection *c)
 {
     struct evbuffer *const out = bufferevent_get_output(c->buffer);
@@ -401,7 +401,7 @@ static void close_connection(struct cli_connection *c)
         if (left != NULL) {
             *left = (struct cli_left){loop->left, c->job};
             loop->left = left;
-        } else { /* then the loop waits for it */
+        } else { /* the loop then waits for the connection */
             struct roof_exchange x;
             cli_job_end(c->job, &x);
             roof_exchange_end(&x);
@@ -417,12 +417,12 @@ static void close_connection(struct cli_connection *c)
     event_free(c->timer);
     atomic_fetch_sub(&loop->shared->connections, 1);
     free(c);
-    if (atomic_load(&loop->shared->stopping)) { /* this may have been the last */
+    if (atomic_load(&loop->shared->stopping)) { /* this may have been the last connection */
         (void)!write(loop->wake[1], "", 1);
     }
 }
 
-/* Tells if nothing is under way on a connection. */
+/* Tells whether a connection has no request or reply in progress. */
 static bool is_idle(const struct cli_connection *c)
 {
     return c->state == READING && !c->begun && c->wanted == 0 &&
@@ -522,7 +522,7 @@ void cli_connection_open(struct cli_loop *loop, int socket, const char *client)
 
 /* --- the loop ------------------------------------------------------------------------------ */
 
-/* Releases the jobs that ended without their connections. */
+/* Releases jobs that ended after their connections. */
 static void end_left(struct cli_loop *loop)
 {
     for (struct cli_left **at = &loop->left; *at != NULL;) {
@@ -543,7 +543,7 @@ static void end_left(struct cli_loop *loop)
     }
 }
 
-/* Ends connections that nothing is under way on, and answers that would not end. */
+/* Closes idle connections, and ends answers that have no end. */
 static void stop(struct cli_loop *loop, bool hurried)
 {
     struct cli_connection *next = NULL;
@@ -559,7 +559,7 @@ static void stop(struct cli_loop *loop, bool hurried)
 
 bool cli_connections_wake(struct cli_loop *loop)
 {
-    for (size_t i = loop->jobs; i > 0; i--) { /* one that ends leaves its place to the last */
+    for (size_t i = loop->jobs; i > 0; i--) { /* a closed one is replaced by the last */
         struct cli_connection *const c = loop->busy[i - 1];
         pump(c);
         take_requests(c);

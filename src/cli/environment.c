@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The environment variables that the program reads: the folders of data, and the locale. */
+/* Reads environment variables: the data folders, and the locale. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The functions of libevent that the service uses, found when it begins: loading libevent at every
- * start would take 0.1 ms of each command. Each function here has the name and the type of one of
- * libevent and passes the call on. In a program that is linked with libevent this file is empty. */
+/* The functions of libevent for the service, loaded when it begins: loading libevent at every start
+ * would take 0.1 ms of each command. Each function here has the name and the type of a libevent
+ * function and forwards the call. In a program that is linked with libevent this file is empty. */
 #include "server.h"
 
 #ifndef ROOF_EVENT_LIBRARY
@@ -20,7 +20,7 @@ enum roof_status cli_event_load(struct roof_error *error)
 #include "base/base.h"
 #include "measure/library.h"
 
-/* F(type, name, parameters, arguments) of the functions that return something, and P of others. */
+/* F(type, name, parameters, arguments) is for functions that return a value, and P for others. */
 #define FUNCTIONS(F, P)                                                                            \
     F(struct event_base *, event_base_new, (void), ())                                             \
     F(int, event_base_dispatch, (struct event_base * base), (base))                                \
@@ -93,8 +93,7 @@ static const struct roof_symbol symbols[] = {FUNCTIONS(ROW, ROW_OF_NONE)};
     {                                                                                              \
         calls.name_ arguments_;                                                                    \
     }
-/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libevent names them otherwise
- */
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libevent has other names */
 FUNCTIONS(PASS, PASS_TO_NONE)
 
 int evbuffer_add_printf(struct evbuffer *buffer, const char *format, ...)
@@ -110,7 +109,7 @@ int evbuffer_add_printf(struct evbuffer *buffer, const char *format, ...)
 enum roof_status cli_event_load(struct roof_error *error)
 {
     static const char *const names[] = {ROOF_EVENT_LIBRARY, NULL};
-    struct roof_library library; /* which stays open */
+    struct roof_library library; /* stays open */
     TRY(roof_library_open(&library, names, "libevent", error));
     return roof_library_find(&library, &calls, symbols, COUNT(symbols), error);
 }

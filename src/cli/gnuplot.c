@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Runs gnuplot as a process of its own: it reads a script from a pipe and writes an image into
- * another. No shell is involved, and of the environment it gets only what finds it and its fonts.
+/* Runs gnuplot as a separate process, with a pipe for the script and another for the image. No
+ * shell is involved, and the environment only has the variables for finding gnuplot and its fonts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 enum { TO, FROM, TROUBLE, PIPES };
 
-/* The variables of the environment that gnuplot gets. */
+/* The environment variables that gnuplot receives. */
 static const char *const passed[] = {"PATH", "HOME", "XDG_CACHE_HOME", "FONTCONFIG_FILE",
                                      "FONTCONFIG_PATH"};
 enum { PASSED = sizeof passed / sizeof *passed };
@@ -44,8 +44,8 @@ static void close_all(int pipes[PIPES][2])
     }
 }
 
-/* Opens a pipe that is none of the standard streams, even if one of these was closed from the
- * start, and that other processes do not inherit. */
+/* Opens a pipe that is not a standard stream, even if one of these was closed from the start, and
+ * that other processes do not inherit. */
 static int open_pipe(int ends[2])
 {
     int low[2];
@@ -61,7 +61,7 @@ static int open_pipe(int ends[2])
     return failed;
 }
 
-/* Starts it with pipes at its three streams; our ends are the others. */
+/* Starts gnuplot with pipes for its three streams, and keeps the other ends. */
 static int start(pid_t *out, int pipes[PIPES][2])
 {
     static char program[] = PROGRAM;
@@ -100,7 +100,7 @@ static int start(pid_t *out, int pipes[PIPES][2])
     return failed;
 }
 
-/* Reads what there is; false at the end. */
+/* Reads the available bytes; false at the end. */
 static bool take(int file, struct roof_text *out)
 {
     char bytes[16384];
@@ -111,7 +111,7 @@ static bool take(int file, struct roof_text *out)
     return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* Writes the script and reads what comes, whichever is possible. */
+/* Writes the script and reads the output, whichever is possible. */
 static void converse(int pipes[PIPES][2], const char *script, struct roof_text *image,
                      struct roof_text *message)
 {
@@ -143,7 +143,7 @@ static void converse(int pipes[PIPES][2], const char *script, struct roof_text *
     }
 }
 
-/* Returns the most telling line of its messages: the last that is not empty. */
+/* Returns the most informative line of the messages: the last one that is not empty. */
 static const char *last_line(struct roof_text *message)
 {
     while (message->length > 0 && strchr("\n\t ", message->data[message->length - 1]) != NULL) {

@@ -5,13 +5,13 @@
 #include "base/base.h"
 #include "cli.h"
 
-/* Whom a help is for. */
+/* The users of a help text. */
 enum audience { ANY, OPERATORS, MODELS };
 
 #define ALL_COMMANDS (~0U)
 
-/* The help of options that mean something else to a command, or to operators or models; NULL: they
- * are refused. The first row that matches applies. */
+/* The help of options with a special meaning for a command, or for operators or models; NULL: they
+ * are refused. The first matching row applies. */
 static const struct special_help {
     unsigned commands;
     enum audience audience;
@@ -164,8 +164,8 @@ const char *cli_help_of(const struct cli_command *command, const char *workload,
 
 enum { WIDTH = 98, COLUMN = 34 };
 
-/* Prints words from COLUMN on, in lines of at most WIDTH, the first of which has `used` characters
- * already. */
+/* Prints words from COLUMN on, in lines of at most WIDTH; the first line already has `used`
+ * characters. */
 static void print_words(int used, const char *text)
 {
     int at = used;
@@ -245,7 +245,8 @@ static void print_group(const struct cli_command *command, const char *workload,
 
 /* --- the menu ------------------------------------------------------------------------------- */
 
-/* The first screen of a command with many options: what people ask, and what they set most. */
+/* The first screen of a command with many options: typical questions, and the most common options.
+ */
 static const struct menu {
     enum roof_command command;
     const char *examples;
@@ -292,7 +293,8 @@ static void print_menu(const struct cli_command *command, const struct menu *men
         const char *const help = cli_help_of(command, plans ? "model" : NULL, menu->input[i]);
         print_option(row->letter, row->option, row->value, help == NULL ? "" : help);
     }
-    const int width = (int)strlen(command->name) + 27; /* of "roofline NAME OPERATOR --help" */
+    const int width =
+        (int)strlen(command->name) + 27; /* width of "roofline NAME OPERATOR --help" */
     printf("\nMore\n  roofline %s model --help      %s\n", command->name,
            plans ? "limits, objectives and the other options of models" : "the options of models");
     printf("  roofline %s OPERATOR --help   the options of one operator, such as gemm\n",
@@ -305,7 +307,7 @@ static void print_menu(const struct cli_command *command, const struct menu *men
 
 /* --- the whole page ------------------------------------------------------------------------- */
 
-/* The groups of plans of models: what they are searched for comes first. */
+/* The groups for plans of models, beginning with the objective. */
 static const enum roof_group plan_order[] = {
     ROOF_GROUP_LIMITS,   ROOF_GROUP_COMMAND, ROOF_GROUP_MODEL,
     ROOF_GROUP_WORKLOAD, ROOF_GROUP_DEVICE,  ROOF_GROUP_FORMATS,
@@ -321,7 +323,7 @@ static const struct heading *heading_of(enum roof_group group)
     return &headings[i];
 }
 
-/* Files that a command reads, and requests that it answers, are described below its options. */
+/* Topics below the options: the input files of a command, or the requests that it answers. */
 static const struct {
     enum roof_command command;
     const char *text;
@@ -355,7 +357,7 @@ static const struct {
      "endpoints are in /api/openapi.json. The explorer is at /.\n"},
 };
 
-/* Values for an example of an operator that the table of commands has none of. */
+/* Example values for an operator without an example in the table of commands. */
 static const struct {
     enum roof_dimension dimension;
     const char *value;
@@ -389,8 +391,8 @@ static void print_sample(const struct cli_command *command, const struct roof_op
     printf(" -H h100-sxm\n");
 }
 
-/* Prints the examples of the workload that is asked for; NULL: all. An example may go on in lines
- * with a deeper indent. */
+/* Prints the examples of a workload; NULL: all. An example may continue in lines with a deeper
+ * indent. */
 static void print_examples(const struct cli_command *command, const char *workload)
 {
     static const char begin[] = "  roofline ";
@@ -467,7 +469,7 @@ void cli_help(const struct cli_command *command, const char *workload)
         print_page(command, "model");
     } else if (workload == NULL || command->takes != CLI_WORKLOAD || strcmp(workload, "all") == 0) {
         print_page(command, NULL);
-    } else { /* what is no operator is the name of a model */
+    } else { /* other words are model names */
         print_page(command,
                    roof_operator_find(&op, workload, NULL) == ROOF_OK ? workload : "model");
     }

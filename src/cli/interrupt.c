@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Lets a signal end work in an orderly way: rows that were begun are written whole. */
+/* Lets a signal end work in an orderly way: rows that have begun are completed. */
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
@@ -12,16 +12,16 @@
 #include "base/base.h"
 #include "cli.h"
 
-/* A second signal ends the program only after so many milliseconds. An earlier one is the same
- * signal: some programs send it to a process and then to its group. */
+/* A second signal ends the program only after this number of milliseconds. An earlier one is a
+ * duplicate, because some programs signal a process and then its group. */
 #define AGAIN_MS 500
 
 static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2 &&
                   ATOMIC_POINTER_LOCK_FREE == 2,
               "a signal handler may write to them");
-static atomic_int caught; /* no sig_atomic_t: the handler may run in any thread */
+static atomic_int caught; /* not sig_atomic_t, because the handler may run in any thread */
 static atomic_llong caught_ms;
-static _Atomic(const char *) unfinished; /* goes with the program */
+static _Atomic(const char *) unfinished; /* removed when the program ends at once */
 static bool watched;
 
 static long long now_ms(void)
@@ -61,7 +61,7 @@ static void handle_with(void (*handler)(int))
     for (size_t i = 0; i < COUNT(signals); i++) {
         struct sigaction action;
         if (sigaction(signals[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN) {
-            continue; /* as nohup, or a shell for what runs in the background, wants it */
+            continue; /* as nohup, or a shell for background jobs, requires */
         }
         action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
         (void)sigemptyset(&action.sa_mask);
@@ -80,7 +80,7 @@ void cli_interrupt_rest(void)
     /* A handler is needed only if there is a file to remove. */
     handle_with(atomic_load(&unfinished) == NULL ? SIG_DFL : end_by);
     const int number = atomic_load(&caught);
-    if (number != 0) { /* it came just before */
+    if (number != 0) { /* it arrived just before */
         end_by(number);
     }
 }
@@ -107,7 +107,7 @@ void cli_interrupt_remove(const char *path)
 
 void cli_interrupt_reader_left(void)
 {
-    int none = 0; /* a signal that came before counts */
+    int none = 0; /* an earlier signal counts */
     (void)atomic_compare_exchange_strong(&caught, &none, SIGPIPE);
 }
 

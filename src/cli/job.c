@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers that are made in threads of their own, so that a loop never waits for them. */
+/* Makes answers in separate threads, so that a loop never waits for them. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "server.h"
 
-/* A job waits with so many bytes that nobody took. */
+/* A job pauses while this many bytes have not been taken. */
 #define WAITING_MAX 262144
 
 struct cli_job {
@@ -27,7 +27,7 @@ struct cli_job {
 
 static void tell(const struct cli_job *job)
 {
-    /* A pipe that is full will wake its reader anyway. */
+    /* A full pipe wakes its reader anyway. */
     ssize_t written = 0;
     do {
         written = write(job->wake, "", 1);
@@ -94,7 +94,7 @@ static void *work(void *context)
 
 /* --- the thread of the loop ------------------------------------------------------------------ */
 
-/* Makes the lock, and the condition whose times are those of the monotonic clock. */
+/* Makes the lock, and the condition, which uses the monotonic clock. */
 static bool prepare(struct cli_job *job)
 {
     pthread_condattr_t attributes;

@@ -20,10 +20,10 @@ static void print_usage(FILE *out)
                  "roofline --version prints the version. The manual: man roofline.\n");
 }
 
-/* Closes stdout and returns the exit code, which is an error when the output did not arrive. */
+/* Closes stdout and returns the exit code, which is an error if the output could not be written. */
 static int finish(int code)
 {
-    /* A stdout that was closed from the start matters only to those who write to it. */
+    /* A stdout that was closed from the start is only an error for commands that write to it. */
     if (code == 0 &&
         (fflush(stdout) != 0 || ferror(stdout) != 0 || (fclose(stdout) != 0 && errno != EBADF))) {
         if (errno == EPIPE) {
@@ -36,7 +36,7 @@ static int finish(int code)
     return code;
 }
 
-/* Runs the command that argv begins with. */
+/* Runs the command that argv names. */
 static int run(int argc, char **argv)
 {
     const char *names[CLI_COMMANDS_MAX];
@@ -56,7 +56,7 @@ static int run(int argc, char **argv)
     }
     struct roof_error error = {0};
     roof_unknown_name(&error, ROOF_USAGE, "command", argv[0], names, count);
-    if (strpbrk(argv[0], "0123456789/") != NULL) { /* no command's name has these */
+    if (strpbrk(argv[0], "0123456789/") != NULL) { /* command names do not contain these */
         roof_error_append(&error, "; a model is asked about with: roofline predict NAME");
     }
     fprintf(stderr, "roofline: %s\n", error.message);
@@ -65,8 +65,9 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* A full quota is an error to report, not a silent death, and a closed pipe ends the program
-     * only when its files are closed; getopt must not depend on the environment. */
+    /* An exceeded file size limit is an error to report instead of a silent death, and a closed
+     * pipe ends the program only after its files are closed; getopt must not depend on the
+     * environment. */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
     (void)unsetenv("POSIXLY_CORRECT");
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
         print_usage(stdout);
         return finish(0);
     }
-    if (strcmp(argv[1], "help") == 0) { /* help COMMAND ... is COMMAND --help ... */
+    if (strcmp(argv[1], "help") == 0) { /* help COMMAND ... means COMMAND --help ... */
         argv[1] = argv[2];
         argv[2] = option;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Statuses become exit codes, and errors and remarks become lines on stderr. */
+/* Turns statuses into exit codes, and errors and remarks into lines on stderr. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ int cli_exit_code(enum roof_status status)
     return 4;
 }
 
-/* Writes the option that stands for an input key in a message ("--kv-heads"); a roof_speller. */
+/* Writes the option for an input key in a message ("--kv-heads"); a roof_speller. */
 static void spell(char *out, size_t size, const char *key)
 {
     const struct roof_input *const input = roof_input_find(key);
@@ -33,7 +33,7 @@ static void spell(char *out, size_t size, const char *key)
                                : synonym != NULL ? synonym->option
                                                  : key;
     const char *const dashes = option == key       ? ""
-                               : option[1] == '\0' ? "-" /* -m has no longer name */
+                               : option[1] == '\0' ? "-" /* -m has no long name */
                                                    : "--";
     (void)snprintf(out, size, "%s%s", dashes, option);
 }
@@ -48,7 +48,7 @@ void cli_remark(const struct roof_error *remark)
     (void)snprintf(line, sizeof line, "roofline: %s\n",
                    roof_error_spelled(message, sizeof message, remark, spell));
     const size_t used = strlen(remarks);
-    /* Answers may repeat a remark: it is printed once. */
+    /* A repeated remark is printed once. */
     if (strstr(remarks, line) == NULL && used + strlen(line) < sizeof remarks) {
         memcpy(remarks + used, line, strlen(line) + 1);
     }
@@ -63,7 +63,7 @@ void cli_complain(const char *command, const struct roof_error *error)
 
 int cli_fail(const char *command, const struct roof_error *error)
 {
-    remarks[0] = '\0'; /* one line says what is wrong */
+    remarks[0] = '\0'; /* an error message replaces the remarks */
     cli_interrupt_end();
     cli_complain(command, error);
     return cli_interrupted() != 0 ? cli_interrupted() : cli_exit_code(error->status);

@@ -9,27 +9,28 @@
 #include "cli.h"
 #include "decide/synonym.h"
 
-/* The argtable of a command has one entry per allowed input and one per other word for one, then
- * the operands, --help and the end. */
+/* The argtable of a command: an entry per allowed input and one per synonym, then the operands,
+ * --help and the end. */
 struct table {
     void *entry[ROOF_INPUT_COUNT + ROOF_SYNONYMS_MAX + 3];
-    size_t input[ROOF_INPUT_COUNT]; /* which input an entry is */
+    size_t input[ROOF_INPUT_COUNT]; /* the input of each entry */
     char letter[ROOF_INPUT_COUNT][2];
     size_t count;
-    const struct roof_synonym *synonym[ROOF_SYNONYMS_MAX]; /* of the entries behind those */
+    const struct roof_synonym
+        *synonym[ROOF_SYNONYMS_MAX]; /* the synonym of each of the following entries */
     size_t synonyms;
     struct arg_str *operands;
     struct arg_lit *help;
     struct arg_end *end;
-    size_t size; /* of entry */
+    size_t size; /* size of `entry` */
 };
 
-/* argtable accepts this many operands, so that our own message refuses those that are too many. */
+/* argtable accepts this many operands, so that our own message refuses excess ones. */
 #define OPERANDS_SEEN (CLI_OPERANDS_MAX + 1)
-/* Most operands of a command that takes no list of files. */
+/* The most operands of a command that does not take a list of files. */
 #define OPERANDS_MAX 2
 
-/* Makes the entries of the other words for options of a command. */
+/* Makes the entries for synonyms of the options of a command. */
 static void build_synonyms(struct table *t, const struct cli_command *command)
 {
     size_t count = 0;
@@ -77,7 +78,8 @@ static enum roof_status build(struct table *t, const struct cli_command *command
     return ROOF_OK;
 }
 
-/* Refuses an empty text after a long option, which argtable takes for none and does not name. */
+/* Refuses an empty text after a long option, which argtable reports as missing and does not name.
+ */
 static enum roof_status check_empty(int argc, char **argv, struct roof_error *error)
 {
     for (int i = 1; i < argc; i++) {
@@ -112,7 +114,7 @@ static bool takes_option(const struct cli_command *command, const char *option, 
     return false;
 }
 
-/* Says which other commands take an option; false when none does. */
+/* Names the other commands that take an option; false if none does. */
 static bool say_where(const char *option, struct roof_error *error)
 {
     const char *const name = option + strspn(option, "-");
@@ -143,8 +145,8 @@ static bool say_where(const char *option, struct roof_error *error)
     return true;
 }
 
-/* Refuses an option that the command does not take, by what else it may mean there. False when
- * nothing is known of it. */
+/* Refuses an option that the command does not take, with a hint by its likely meaning there. False
+ * without a hint. */
 static bool refuse_option(const char *option, const struct cli_command *command,
                           struct roof_error *error)
 {
@@ -166,7 +168,7 @@ static bool refuse_option(const char *option, const struct cli_command *command,
     return elsewhere || meant < ROOF_INPUT_COUNT;
 }
 
-/* Finds the entry of a long option by its whole name, of length bytes; NULL: there is none. */
+/* Finds the entry of a long option by its whole name of `length` bytes; NULL: there is none. */
 static const struct arg_hdr *find_long(const struct table *t, const char *name, size_t length)
 {
     for (size_t i = 0; i + 1 < t->size; i++) {
@@ -179,7 +181,7 @@ static const struct arg_hdr *find_long(const struct table *t, const char *name, 
     return NULL;
 }
 
-/* Refuses a long option that the command does not have, with those that may be meant. */
+/* Refuses an unknown long option of the command, and suggests similar ones. */
 static enum roof_status refuse_long(const struct table *t, const struct cli_command *command,
                                     const char *option, struct roof_error *error)
 {
@@ -200,9 +202,9 @@ static enum roof_status refuse_long(const struct table *t, const struct cli_comm
     return roof_unknown_name(error, ROOF_USAGE, "option", option, known, count);
 }
 
-/* Lets only whole names of long options pass, with two dashes: the letters behind one would be
- * taken for options. getopt takes any unambiguous beginning, and scripts would break when an option
- * is added. */
+/* Accepts only whole names of long options, with two dashes: the letters after a single dash would
+ * be options. getopt accepts any unambiguous prefix, and scripts would break when an option is
+ * added. */
 static enum roof_status check_long_options(const struct table *t, const struct cli_command *command,
                                            int argc, char **argv, struct roof_error *error)
 {
@@ -231,14 +233,14 @@ static enum roof_status check_long_options(const struct table *t, const struct c
     return ROOF_OK;
 }
 
-/* Says in one line what argtable found wrong first. */
+/* Reports the first error of argtable in one line. */
 static enum roof_status parse_error(const struct table *t, const struct cli_command *command,
                                     struct roof_error *error)
 {
     char letter[3];
     const int code = t->end->error[0];
     const char *const text = t->end->argval[0] == NULL ? "" : t->end->argval[0];
-    if (t->end->parent[0] != t->end) { /* an option given more often than it may be */
+    if (t->end->parent[0] != t->end) { /* an option that is repeated too often */
         const struct arg_hdr *const header = t->end->parent[0];
         if (header == &t->operands->hdr) {
             return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", text);
@@ -271,7 +273,7 @@ static enum roof_status parse_error(const struct table *t, const struct cli_comm
     }
 }
 
-/* Takes an option of the program itself; false when it is a key of the question. */
+/* Takes an option of the program itself; false if it is a key of the question. */
 static bool take_own_option(struct cli_options *out, size_t input, const char *text)
 {
     if (input == ROOF_INPUT_CHARSET || input == ROOF_INPUT_COLOR) {
@@ -293,7 +295,7 @@ static enum roof_status put(struct cli_options *out, size_t input, const char *t
                                    error);
 }
 
-/* Refuses an option in the place of a value. */
+/* Refuses an option that stands in place of a value. */
 static enum roof_status check_value(const struct arg_str *entry, struct roof_error *error)
 {
     return entry->count > 0 && strncmp(entry->sval[0], "--", 2) == 0
@@ -305,7 +307,7 @@ static enum roof_status check_value(const struct arg_str *entry, struct roof_err
                : ROOF_OK;
 }
 
-/* Puts what was given for one entry of the table. */
+/* Stores the values of an entry of the table. */
 static enum roof_status put_entry(struct cli_options *out, const struct table *t, size_t i,
                                   struct roof_error *error)
 {
@@ -321,7 +323,7 @@ static enum roof_status put_entry(struct cli_options *out, const struct table *t
     return ROOF_OK;
 }
 
-/* Puts what was given by another word for an option. */
+/* Stores the values of a synonym. */
 static enum roof_status put_synonym(struct cli_options *out, const struct table *t, size_t i,
                                     struct roof_error *error)
 {
@@ -339,7 +341,7 @@ static enum roof_status put_synonym(struct cli_options *out, const struct table 
     return status;
 }
 
-/* Puts the file of measured times and the model of its rows. */
+/* Stores the file of measured times, and the model of its rows. */
 static enum roof_status put_measured(struct cli_options *out, const char *file, const char *model,
                                      struct roof_error *error)
 {
@@ -354,7 +356,7 @@ static enum roof_status put_measured(struct cli_options *out, const char *file, 
     return model == NULL ? ROOF_OK : roof_question_put(out->question, "model", model, error);
 }
 
-/* Puts the operands, by what the command takes them for. */
+/* Stores the operands by their meaning for the command. */
 static enum roof_status put_operands(struct cli_options *out, struct roof_error *error)
 {
     struct roof_question *const q = out->question;
@@ -404,7 +406,7 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
     return ROOF_OK;
 }
 
-/* Cuts off the command behind "--", which has options of its own. */
+/* Cuts off the command after "--", which has its own options. */
 static enum roof_status cut_command(struct cli_options *out, int *argc, char **argv,
                                     struct roof_error *error)
 {
@@ -421,7 +423,7 @@ static enum roof_status cut_command(struct cli_options *out, int *argc, char **a
     return ROOF_OK;
 }
 
-/* Takes over what argtable read. */
+/* Takes over the results of argtable. */
 static enum roof_status take(struct cli_options *out, const struct table *t,
                              struct roof_error *error)
 {
@@ -460,7 +462,7 @@ static enum roof_status parse(struct cli_options *out, struct table *t, int argc
     return errors > 0 ? parse_error(t, out->command, error) : take(out, t, error);
 }
 
-/* Refuses an output whose name says a format that the command does not write. */
+/* Refuses an output whose extension names a format that the command does not write. */
 static enum roof_status refuse_extension(const struct cli_options *out, const char *format,
                                          struct roof_error *error)
 {
@@ -478,7 +480,8 @@ static enum roof_status refuse_extension(const struct cli_options *out, const ch
     return status;
 }
 
-/* Finds the format: by -f, else by the extension of the output. Other names say nothing. */
+/* Finds the format: by -f, or else by the extension of the output. Unknown extensions do not
+ * matter. */
 static enum roof_status find_format(struct cli_options *out, struct roof_error *error)
 {
     static const struct {
@@ -500,7 +503,7 @@ static enum roof_status find_format(struct cli_options *out, struct roof_error *
             return status == ROOF_OK ? ROOF_OK : refuse_extension(out, extensions[i].format, error);
         }
     }
-    return out->command->id == ROOF_COMMAND_PAGE /* which writes nothing else */
+    return out->command->id == ROOF_COMMAND_PAGE /* its only format */
                ? roof_answer_format_find(&out->format, out->command->id, "html", error)
                : ROOF_OK;
 }

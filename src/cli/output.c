@@ -17,7 +17,7 @@ static bool is_stdout(const char *path)
     return path == NULL || strcmp(path, "-") == 0;
 }
 
-/* Fills in the names of a file, or of a pipe or device, which is written directly. */
+/* Sets the names of a file; pipes and devices are written directly. */
 static enum roof_status name_file(struct cli_output *out, const char *path,
                                   struct roof_error *error)
 {
@@ -39,8 +39,8 @@ static enum roof_status name_file(struct cli_output *out, const char *path,
     return ROOF_OK;
 }
 
-/* Ends an output that could not be opened, with what errno says. The user named FILE: FILE.part is
- * named only where something that has its name is in the way. */
+/* Reports that an output could not be opened, by errno. The user named FILE: FILE.part is only
+ * named if something else has that name. */
 static enum roof_status not_open(struct cli_output *out, struct roof_error *error)
 {
     const int reason = errno;
@@ -58,41 +58,41 @@ static enum roof_status not_open(struct cli_output *out, struct roof_error *erro
     return ROOF_IO;
 }
 
-/* Locks a file; false when another process has the lock, or when the file is no longer the one of
- * this name because its writer has just ended. The lock belongs to the open file, not to the
- * process: it lasts until the last descriptor is closed. */
+/* Locks a file; false if another process has the lock, or if the name now belongs to another file
+ * because its writer has just ended. The lock belongs to the open file, not to the process: it
+ * lasts until the last descriptor is closed. */
 static bool lock(int file, const char *path)
 {
     struct stat here;
     struct stat there;
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
-        return errno != EWOULDBLOCK; /* some file systems have no locks */
+        return errno != EWOULDBLOCK; /* some file systems do not support locks */
     }
     return fstat(file, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
            here.st_dev == there.st_dev;
 }
 
 /* Opens FILE.part and keeps its content. A lock keeps other writers out. The user named FILE, not
- * FILE.part, so a link that is in its place is not followed. */
+ * FILE.part, so a link in its place is not followed. */
 static FILE *open_part(const struct cli_output *output)
 {
     const char *const path = output->part;
-    /* No other user may read what replaces a private file; we must be able to go on with it. */
+    /* No other user may read the replacement of a private file; we must be able to continue it. */
     const mode_t mode = (output->mode == 0 ? 0666 : output->mode & 0777) | S_IRUSR | S_IWUSR;
     const int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode);
-    struct stat info = {.st_size = 1}; /* not known to be empty */
+    struct stat info = {.st_size = 1}; /* unless known, the file may have content */
     if (file < 0) {
         return NULL;
     }
     const bool known = fstat(file, &info) == 0;
     const bool other = known && !S_ISREG(info.st_mode);
-    const bool linked = known && info.st_nlink > 1; /* it may be a file of this name elsewhere */
+    const bool linked = known && info.st_nlink > 1; /* another name may belong to the same file */
     const bool locked = !other && !linked && lock(file, path);
     FILE *const out = locked ? fdopen(file, "r+") : NULL;
     if (out == NULL) {
         const int reason = locked ? errno : other ? EINVAL : linked ? EMLINK : EBUSY;
         if (locked && info.st_size == 0) {
-            (void)unlink(path); /* nothing is in it that could be kept */
+            (void)unlink(path); /* there is no content to keep */
         }
         (void)close(file);
         errno = reason;
@@ -135,8 +135,8 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     return ROOF_IO;
 }
 
-/* Tells if a name is that of a file which is read; "-" reads standard input. A terminal or a pipe
- * can be read and written. */
+/* Tells whether a path is the file of an input; "-" means standard input. A terminal or a pipe can
+ * be read and written. */
 static bool is_same_file(const char *path, const char *input)
 {
     struct stat one;
@@ -191,7 +191,7 @@ enum roof_status cli_output_cut(struct cli_output *out, uint64_t length, struct 
                                strerror(errno));
 }
 
-/* Refuses to go on after a write that failed with what errno says. */
+/* Reports a failed write, by errno. */
 static enum roof_status not_written(const struct cli_output *out, struct roof_error *error)
 {
     if (errno == EPIPE) {
@@ -212,7 +212,7 @@ enum roof_status cli_output_flush(struct cli_output *out, struct roof_error *err
     return fflush(out->file) == 0 && ferror(out->file) == 0 ? ROOF_OK : not_written(out, error);
 }
 
-/* Keeps the output of failed work, unless it is empty, and adds to the message that it does. */
+/* Keeps the output of failed work, unless it is empty, and adds its name to the message. */
 static void keep_part(const struct cli_output *out, struct roof_error *error)
 {
     struct stat info;
@@ -232,9 +232,9 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
         return status;
     }
     const bool good = status == ROOF_OK || status == ROOF_UNSATISFIED;
-    /* A full disk may show only when the last bytes are flushed. */
+    /* A full disk may only become apparent when the last bytes are flushed. */
     enum roof_status written = cli_output_flush(out, good ? error : NULL);
-    /* Nobody else may write FILE.part until it has its name. */
+    /* No other process may write FILE.part until it has its final name. */
     const int locked =
         out->part == NULL ? -1 : fcntl(fileno(out->file), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (out->part != NULL) {

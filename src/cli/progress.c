@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* Shows the progress of long work: one line on a terminal, written again and again. */
+/* Shows the progress of long work: a line on a terminal that is updated in place. */
 #include <inttypes.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
 
-#define QUIET_S 1.0  /* work that is done by then shows nothing */
-#define EVERY_S 0.25 /* between two lines */
+#define QUIET_S 1.0  /* work shorter than this shows no progress */
+#define EVERY_S 0.25 /* interval between updates */
 
 static double now(void)
 {
@@ -19,14 +19,14 @@ static double now(void)
 void cli_progress_begin(struct cli_progress *p, const char *label, const char *unit, uint64_t start,
                         uint64_t total, FILE *out)
 {
-    const bool rows_scroll = isatty(fileno(out)) != 0; /* over the line */
+    const bool rows_scroll = isatty(fileno(out)) != 0; /* over the progress line */
     *p = (struct cli_progress){.label = label, .unit = unit, .start = start, .total = total};
     p->on = isatty(STDERR_FILENO) != 0 && !rows_scroll;
     p->begun = p->on ? now() : 0;
     p->due = p->begun + QUIET_S;
 }
 
-/* Formats a count with its prefix, which leaves a blank where there is none. */
+/* Formats a count with its prefix, without a trailing blank. */
 static const char *count(char out[ROOF_QUANTITY_SIZE], double value)
 {
     return value < 1000 ? roof_format_short(out, value)
@@ -45,7 +45,7 @@ static void show(struct cli_progress *p, uint64_t done, double elapsed)
         roof_format_quantity(number[2], (double)done / (double)p->total, ROOF_UNIT_FRACTION),
         count(number[3], rate), left / 3600, left / 60 % 60, left % 60);
     fprintf(stderr, "%*s", p->width > width ? p->width - width : 0,
-            ""); /* over a longer line before */
+            ""); /* overwrites a longer line */
     p->width = width > p->width ? width : p->width;
     (void)fflush(stderr);
 }

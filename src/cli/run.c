@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Runs the command that `monitor -- COMMAND` watches, and waits for times, for it and for signals.
- */
+/* Runs the command that `monitor -- COMMAND` watches, and waits for times, for its end and for
+ * signals. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-/* A command that cannot say how it ended is taken to have failed. */
+/* The exit code of a command whose end is unknown: a failure. */
 #define CODE_UNKNOWN 1
 #define CODE_SIGNAL 128
 
@@ -32,12 +32,12 @@ static double now_s(void)
 /* --- signals ------------------------------------------------------------------------------- */
 
 static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler reads it");
-static atomic_int watched; /* the process that signals are passed on to; 0: none */
+static atomic_int watched; /* the process that receives signals; 0: none */
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP};
 
-/* Passes a signal on that was sent to this process. One from the terminal goes to the command, too.
- */
+/* Forwards a signal that was sent to this process. The terminal sends its signals to the command
+ * itself. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     const int reason = errno;
@@ -59,7 +59,7 @@ static void handle_signals(void)
     }
 }
 
-/* Blocks the signals that are waited for; *before is the mask until then. */
+/* Blocks the signals that the program waits for; *before is the previous mask. */
 static void block_signals(sigset_t *before)
 {
     sigset_t set;
@@ -78,7 +78,7 @@ static enum roof_status cannot_run(const struct cli_run *run, int reason, struct
     return roof_error_set(error, ROOF_IO, "cannot run '%s': %s", run->argv[0], strerror(reason));
 }
 
-/* Gives the command the signals as this program found them, and the pipes. */
+/* Starts the command with the original signal handling of this program, and with the pipes. */
 static int spawn(struct cli_run *run, const int pipes[2][2], const sigset_t *mask)
 {
     posix_spawnattr_t attributes;
@@ -95,7 +95,7 @@ static int spawn(struct cli_run *run, const int pipes[2][2], const sigset_t *mas
         return failed;
     }
     (void)sigemptyset(&defaults);
-    (void)sigaddset(&defaults, SIGPIPE); /* main ignores them */
+    (void)sigaddset(&defaults, SIGPIPE); /* main ignores it */
     (void)sigaddset(&defaults, SIGXFSZ);
     (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
     (void)posix_spawnattr_setsigmask(&attributes, mask);
@@ -112,7 +112,7 @@ static int spawn(struct cli_run *run, const int pipes[2][2], const sigset_t *mas
     return failed;
 }
 
-/* Makes a pipe whose ends the command does not inherit; 0, or why not. */
+/* Makes a pipe that the command does not inherit; returns 0 or errno. */
 static int make_pipe(int ends[2])
 {
     if (pipe(ends) != 0) {
@@ -159,7 +159,7 @@ static enum roof_status begin(struct cli_run *run, const sigset_t *mask, struct 
     return ROOF_OK;
 }
 
-/* Notes how the command ended, if it has. */
+/* Stores the exit code of the command if it has ended. */
 static void look_after(struct cli_run *run)
 {
     int status = 0;
@@ -187,14 +187,14 @@ static void write_all(int file, const char *bytes, size_t length)
     while (length > 0) {
         const ssize_t written = write(file, bytes, length);
         if (written < 0 && errno != EINTR) {
-            return; /* the command would not have been told either, had it written to a full disk */
+            return; /* the command would not notice a full disk either */
         }
         bytes += written > 0 ? written : 0;
         length -= written > 0 ? (size_t)written : 0;
     }
 }
 
-/* Passes on what there is of one of the two outputs, and looks for tokens in it. */
+/* Forwards the available bytes of an output, and searches them for token counts. */
 static void pass_on(struct cli_run *run, int i)
 {
     char bytes[16384];
@@ -215,7 +215,7 @@ static void pass_on(struct cli_run *run, int i)
     }
 }
 
-/* Waits until a time, a signal or output of the command. */
+/* Waits for a time, a signal or output of the command. */
 static void wait_once(struct cli_run *run, double left_s, const sigset_t *mask)
 {
     fd_set files;
@@ -239,7 +239,7 @@ static void wait_once(struct cli_run *run, double left_s, const sigset_t *mask)
 
 /* --- the clock ----------------------------------------------------------------------------- */
 
-/* Tells if there is something left to wait for until a time. */
+/* Tells whether there is still something to wait for before a time. */
 static bool goes_on(struct cli_run *run, double due_s)
 {
     look_after(run);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The command serve: options become the settings of the service. */
+/* The command serve: turns options into the settings of the service. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ static enum roof_status read_token(char *out, const char *path, struct roof_erro
                      TOKEN_MIN, TOKEN_SIZE - 2);
 }
 
-/* Reads a number; *out stays as it is when it is not given. */
+/* Reads a number; *out is unchanged if the option is not given. */
 static enum roof_status read_number(int64_t *out, const struct cli_options *options, size_t input,
                                     struct roof_error *error)
 {

@@ -29,13 +29,13 @@ enum roof_status cli_server_run(struct cli_server *server, struct roof_error *er
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Connections that the system keeps until they are accepted. */
+/* The most connections that wait in the system to be accepted. */
 #define BACKLOG 1024
-/* Files that are open beside connections. */
+/* The number of files that are open beside connections. */
 #define FILES_BESIDE 128
-/* Connections that a loop accepts at once, so that others get some. */
+/* The most connections that a loop accepts in a row, so that other loops get some. */
 #define ACCEPTED_MAX 64
-/* Seconds that requests under way have when the service ends. */
+/* The seconds that requests in progress may take when the service ends. */
 #define GRACE_S 10
 #define LOOPS_MAX 64
 
@@ -84,7 +84,7 @@ static enum roof_status read_address(struct sockaddr_storage *out, int *length, 
                 "listen") " must be ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080, not '%s'",
             text);
     }
-    if (strcmp(colon, ":0") == 0) { /* libevent takes no port 0 */
+    if (strcmp(colon, ":0") == 0) { /* libevent does not accept port 0 */
         numeric[strlen(numeric) - 1] = '1';
         if (evutil_parse_sockaddr_port(numeric, (struct sockaddr *)out, length) != 0) {
             return roof_error_set(error, ROOF_USAGE, ROOF_KEY("listen") ": '%s' is not an address",
@@ -151,7 +151,8 @@ static enum roof_status begin_listening(struct running *r, struct roof_error *er
     return listen_at(r, &address, length, error);
 }
 
-/* Tells where the service is, on standard output: the port may be the system's choice. */
+/* Prints the address of the service on standard output, because the system may have chosen the
+ * port. */
 static enum roof_status announce(const struct running *r, struct roof_error *error)
 {
     struct sockaddr_storage address = {0};
@@ -164,8 +165,8 @@ static enum roof_status announce(const struct running *r, struct roof_error *err
                                : roof_error_set(error, ROOF_IO, "cannot write standard output");
 }
 
-/* Lets as many files be open as the system allows, and returns how many connections there can be.
- */
+/* Raises the limit of open files as far as the system allows, and returns the possible number of
+ * connections. */
 static int64_t connections_possible(int64_t wanted)
 {
     struct rlimit limit;
@@ -198,7 +199,7 @@ static void wake_all(struct running *r)
     }
 }
 
-/* Sends the one reply that needs no connection of ours, as far as the socket takes it at once. */
+/* Sends the one reply that needs no connection object, as far as the socket accepts it at once. */
 static void turn_away(int socket)
 {
     static const char reply[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
@@ -207,7 +208,7 @@ static void turn_away(int socket)
     (void)evutil_closesocket(socket);
 }
 
-/* Takes one connection; false when there is none. */
+/* Accepts a connection; false if there is none. */
 static bool accept_one(struct worker *w)
 {
     struct sockaddr_storage address = {0};
@@ -218,7 +219,7 @@ static bool accept_one(struct worker *w)
     const int socket = accept(w->running->socket, (struct sockaddr *)&address, &length);
     if (socket < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            const struct timespec pause = {.tv_nsec = 10000000}; /* until one is closed */
+            const struct timespec pause = {.tv_nsec = 10000000}; /* until a connection is closed */
             (void)nanosleep(&pause, NULL);
         }
         return errno == ECONNABORTED || errno == EINTR;
@@ -267,7 +268,7 @@ static void on_grace(evutil_socket_t socket, short what, void *context)
     wake_all(r);
 }
 
-/* Ends the service after the requests that are under way; a second signal ends these, too. */
+/* Ends the service after the requests in progress; a second signal ends these, too. */
 static void on_signal(evutil_socket_t number, short what, void *context)
 {
     const struct timeval time = {.tv_sec = GRACE_S};
@@ -352,7 +353,8 @@ static enum roof_status open_workers(struct running *r, struct roof_error *error
                : roof_error_set(error, ROOF_IO, "cannot watch for signals: %s", strerror(errno));
 }
 
-/* Runs the loops; the first one in this thread. Threads that do not start are done without. */
+/* Runs the loops; the first one in this thread. If a thread cannot start, the others serve without
+ * it. */
 static void run_workers(struct running *r)
 {
     for (size_t i = 1; i < r->workers; i++) {

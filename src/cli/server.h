@@ -8,7 +8,7 @@
 
 #include "serve/service.h"
 
-/* The settings, as the command line has them. */
+/* The settings from the command line. */
 struct cli_server {
     struct roof_service service;
     const char *listen;
@@ -16,28 +16,25 @@ struct cli_server {
     int64_t max_connections;
 };
 
-/* Takes requests until SIGINT or SIGTERM, and ends after those that are under way. */
+/* Serves requests until SIGINT or SIGTERM, and returns after those in progress. */
 enum roof_status cli_server_run(struct cli_server *server, struct roof_error *error);
 
-/* Finds the functions of libevent, before the first of them is called. */
+/* Loads the functions of libevent; must be called before any of them. */
 enum roof_status cli_event_load(struct roof_error *error);
 
 /* --- answers that take long ------------------------------------------------------------------ */
 
-/* An answer that is made in a thread of its own. The functions below are called by the thread of
- * its owner. */
+/* An answer that a separate thread makes. The owner's thread calls the functions below. */
 struct cli_job;
 
-/* Begins to answer; `wake` is a file to which a byte is written whenever the job has something to
- * take. It takes over the exchange. NULL: there is no thread left, and the exchange is as it was.
- */
+/* Begins to answer and takes over the exchange; a byte is written to the file `wake` whenever the
+ * job has new output. NULL: no thread could start, and the exchange is unchanged. */
 struct cli_job *cli_job_begin(struct roof_exchange *x, int wake);
-/* Takes the bytes that are there, which the caller frees; true: it is done, and there are no more.
- */
+/* Takes the available bytes, which the caller frees; true: the job is done, and no more follow. */
 bool cli_job_take(struct cli_job *job, struct roof_text *bytes);
-/* Lets the answer end early. */
+/* Ends the answer early. */
 void cli_job_cancel(struct cli_job *job);
-/* Waits for the thread, and hands the exchange back. It frees the job. */
+/* Waits for the thread, returns the exchange, and frees the job. */
 void cli_job_end(struct cli_job *job, struct roof_exchange *x);
 
 /* --- connections ------------------------------------------------------------------------------ */
@@ -46,7 +43,7 @@ struct event_base;
 struct cli_connection;
 struct cli_left;
 
-/* Jobs at a time, of all loops. */
+/* The most simultaneous jobs of all loops. */
 #define CLI_JOBS_MAX 64
 
 /* The state that all loops share. */
@@ -55,15 +52,15 @@ struct cli_shared {
     int64_t max_connections;
     atomic_int connections;
     atomic_int jobs;
-    atomic_bool stopping; /* no new requests are taken */
-    atomic_bool hurried;  /* those under way are ended, too */
+    atomic_bool stopping; /* no new requests are accepted */
+    atomic_bool hurried;  /* requests in progress are ended, too */
 };
 
-/* The time of a second in words, which are made once for all replies of it. */
+/* A second as text, formatted once for all replies within it. */
 struct cli_clock {
     time_t second;
-    char date[40]; /* of a reply: "Mon, 01 Jan 2024 00:00:00 GMT" */
-    char time[24]; /* of the log: "2024-01-01T00:00:00" */
+    char date[40]; /* in replies: "Mon, 01 Jan 2024 00:00:00 GMT" */
+    char time[24]; /* in the log: "2024-01-01T00:00:00" */
 };
 
 /* A loop, which one thread runs. */
@@ -72,16 +69,16 @@ struct cli_loop {
     struct event_base *base;
     int wake[2]; /* a pipe */
     struct cli_connection *first;
-    struct cli_connection *busy[CLI_JOBS_MAX]; /* those with jobs */
+    struct cli_connection *busy[CLI_JOBS_MAX]; /* connections with jobs */
     size_t jobs;
-    struct cli_left *left; /* jobs whose connections are gone */
+    struct cli_left *left; /* jobs whose connections are closed */
     struct cli_clock clock;
 };
 
 /* Takes over an accepted socket. */
 void cli_connection_open(struct cli_loop *loop, int socket, const char *client);
-/* Looks after connections and jobs when a byte came through the pipe. Returns false when the loop
- * can end: it is stopping, and nothing is left. */
+/* Handles connections and jobs after a byte came through the pipe. Returns false if the loop can
+ * end: it is stopping, and no work is left. */
 bool cli_connections_wake(struct cli_loop *loop);
 
 #endif

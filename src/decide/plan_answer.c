@@ -7,8 +7,8 @@
 #include "base/base.h"
 #include "decide/plan_inputs.h"
 
-/* Searches the other engines and disaggregated plans too, which a script does not start: it tells
- * when one of these does better. */
+/* Also searches the other engines and disaggregated plans, which a script does not start, to report
+ * if one of them is better. */
 static enum roof_status search_others(struct roof_plan_answer *answer,
                                       const struct roof_plan_inputs *inputs,
                                       struct roof_error *error)
@@ -25,8 +25,8 @@ static enum roof_status search_others(struct roof_plan_answer *answer,
     return status == ROOF_UNSATISFIED ? ROOF_OK : status;
 }
 
-/* Gives the best plan the formats of a name: its own, if they are called so, or others with its KV
- * cache, or any. */
+/* Gives the best plan the formats with a name: its own if they have that name, or else others with
+ * its KV cache, or any. */
 static enum roof_status with_formats(struct roof_plan *out, const struct roof_plan_answer *answer,
                                      const char *name, struct roof_error *error)
 {
@@ -51,8 +51,8 @@ static enum roof_status with_formats(struct roof_plan *out, const struct roof_pl
                                 answer->problem.hardware[best->hardware]->id);
 }
 
-/* Puts the best plan on a device: with its formats, or else with those of the best plan there, or
- * else with those that lose least. */
+/* Moves the best plan to a device: with its formats, or else with those of the best plan there, or
+ * else with those of least loss. */
 static enum roof_status on_device(struct roof_plan *out, const struct roof_plan_answer *answer,
                                   size_t hardware, const char *name, struct roof_error *error)
 {
@@ -63,7 +63,7 @@ static enum roof_status on_device(struct roof_plan *out, const struct roof_plan_
         out->serving = roof_plan_least_loss(plans, &answer->problem, hardware);
         for (size_t i = plans->count; i > 0; i--) {
             if (plans->plan[i - 1].hardware == hardware) {
-                out->serving = plans->plan[i - 1].serving; /* the best comes last */
+                out->serving = plans->plan[i - 1].serving; /* the best plan comes last */
             }
         }
     }
@@ -74,7 +74,7 @@ static enum roof_status on_device(struct roof_plan *out, const struct roof_plan_
     return found ? ROOF_OK : roof_error_set(error, ROOF_UNSATISFIED, "no engine runs on %s", name);
 }
 
-/* Explains two devices or formats, at the split and batch of the best plan of both. */
+/* Explains two devices or formats, at the split and batch of their best plan. */
 static enum roof_status explain_sides(struct roof_plan_answer *answer, const char *const name[2],
                                       struct roof_error *error)
 {
@@ -93,8 +93,9 @@ static enum roof_status explain_sides(struct roof_plan_answer *answer, const cha
                              error);
 }
 
-/* Explains why the best plan has its formats: compared to those with the least loss on the device.
- * Where it has these, explains why it has its device: compared to the next one that has a plan. */
+/* Explains the formats of the best plan by a comparison with those of least loss on the device. If
+ * it already has these, it explains the device by a comparison with the next one that has a plan.
+ */
 static enum roof_status explain_best(struct roof_plan_answer *answer, struct roof_error *error)
 {
     const struct roof_plans *const plans = &answer->plans;
@@ -112,7 +113,8 @@ static enum roof_status explain_best(struct roof_plan_answer *answer, struct roo
         differs ? roof_plan_speedup(&answer->speedup, &from, best, plans, &answer->problem, error)
                 : ROOF_OK;
     answer->explained = differs && status == ROOF_OK;
-    return status == ROOF_USAGE ? ROOF_OK : status; /* no plan is worse for lack of a comparison */
+    return status == ROOF_USAGE ? ROOF_OK
+                                : status; /* a failed comparison does not affect the plan */
 }
 
 static enum roof_status explain(struct roof_plan_answer *answer,
@@ -125,14 +127,14 @@ static enum roof_status explain(struct roof_plan_answer *answer,
         return inputs->explain && inputs->emit == NULL ? explain_best(answer, error) : ROOF_OK;
     }
     const enum roof_status status = explain_sides(answer, inputs->side, error);
-    /* The question was well asked: it is the engines, or the model, that have no answer. */
+    /* The question is valid; the engines or the model have no answer. */
     if (status == ROOF_USAGE && error != NULL) {
         error->status = ROOF_UNSATISFIED;
     }
     return status == ROOF_USAGE ? ROOF_UNSATISFIED : status;
 }
 
-/* Finds the largest batch of a copy that fits, where the least one that is given does not. */
+/* Finds the largest batch of a copy that fits if the least given one does not. */
 static enum roof_status find_most(struct roof_plan_answer *answer, struct roof_error *error)
 {
     struct roof_plan_shortage *const out = &answer->shortage;
@@ -155,7 +157,8 @@ static enum roof_status find_most(struct roof_plan_answer *answer, struct roof_e
     return status == ROOF_UNSATISFIED ? ROOF_OK : status;
 }
 
-/* Tells how many requests fit where too few do, and what would make room for the others. */
+/* Finds the number of requests that fit if these are too few, and changes that make room for the
+ * others. */
 static enum roof_status find_room(struct roof_plan_answer *answer, struct roof_error *error)
 {
     const struct roof_plans *const plans = &answer->plans;
@@ -189,8 +192,8 @@ static bool same_split(const struct roof_split *a, const struct roof_split *b)
            a->moe_tp == b->moe_tp && a->moe_ep == b->moe_ep;
 }
 
-/* Gives the best plan as many requests as were asked for, where it serves more. The search tells
- * its times, like those of the plan itself. */
+/* Predicts the best plan at the requested number of requests, if it serves more. Its times are
+ * defined as in the search. */
 static enum roof_status find_asked(struct roof_plan_answer *answer, struct roof_error *error)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
@@ -231,7 +234,8 @@ static enum roof_status fill_answer(struct roof_plan_answer *out,
     TRY(roof_plan_problem_make(out, inputs, error));
     TRY(search_others(out, inputs, error));
     if (inputs->explain && inputs->emit == NULL && inputs->side[0] == NULL) {
-        out->problem.beyond = ROOF_ACCURACY_2_TO_5; /* the worst that is recommended by default */
+        out->problem.beyond =
+            ROOF_ACCURACY_2_TO_5; /* the worst class that is recommended by default */
     }
     const enum roof_status status = roof_plan_search(&out->plans, &out->problem, error);
     if (status != ROOF_OK && status != ROOF_UNSATISFIED) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Changes of a question that no plan satisfies, with which a plan would. */
+/* Finds changes of a question without a plan, with which there would be one. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +10,11 @@
 #include "decide/plan_inputs.h"
 #include "decide/plan_verdict.h"
 
-/* A change tries so many more devices one by one, then powers of two up to so many times these. */
+/* Additional devices are tried one by one up to this number, then in powers of two up to this
+ * multiple of the present ones. */
 #define MORE_DEVICES 8
 
-/* Returns the number of devices to be tried after n; 0: no more are. */
+/* Returns the next number of devices to try after n; 0: there is none. */
 static int64_t more_devices(int64_t n, int64_t most)
 {
     const int64_t near = most + MORE_DEVICES;
@@ -25,7 +26,7 @@ static int64_t more_devices(int64_t n, int64_t most)
     return next <= MORE_DEVICES * near && next <= ROOF_PLAN_DEVICES_MAX ? next : 0;
 }
 
-/* Searches a changed problem, and keeps its best plan as a change that helps. */
+/* Searches a changed problem, and keeps the change and its best plan if there is one. */
 static enum roof_status try_change(struct roof_plan_answer *answer,
                                    const struct roof_plan_problem *problem, const char *key,
                                    const char *value, struct roof_error *error)
@@ -44,10 +45,10 @@ static enum roof_status try_change(struct roof_plan_answer *answer,
     return status == ROOF_UNSATISFIED ? ROOF_OK : status;
 }
 
-/* Engines leave at least this fraction of the memory free. */
+/* The least fraction of the memory that engines leave free. */
 #define RESERVE_LEAST 0.05
 
-/* Tries fewer bits in the cache, less memory kept free, and both where neither is enough. */
+/* Tries fewer bits in the cache, a smaller memory reserve, and both if neither suffices. */
 static enum roof_status try_memory(struct roof_plan_answer *answer, struct roof_error *error)
 {
     struct roof_plan_problem narrow = answer->problem;
@@ -74,18 +75,20 @@ static enum roof_status try_memory(struct roof_plan_answer *answer, struct roof_
     return try_change(answer, &narrow, "kv", both, error);
 }
 
-/* Writes a limit that a plan with `value` keeps, also when the limit is rounded to four digits. */
+/* Writes a limit that a plan with `value` meets even after rounding to four digits. */
 static void write_limit(char *out, size_t size, enum roof_plan_limit limit, double value)
 {
     const bool least = limit == ROOF_PLAN_LIMIT_TOKENS_PER_S;
     const bool time = limit == ROOF_PLAN_LIMIT_TTFT || limit == ROOF_PLAN_LIMIT_TPOT;
     char number[ROOF_QUANTITY_SIZE];
-    const double kept = value * (least ? 1 - 5e-4 : 1 + 5e-4); /* four digits round by less */
+    const double kept =
+        value * (least ? 1 - 5e-4 : 1 + 5e-4); /* the error of four digits is smaller */
     roof_format_short(number, time ? roof_to_unit(kept, ROOF_UNIT_MILLISECONDS) : kept);
     (void)snprintf(out, size, "%s%s", number, time ? "ms" : "");
 }
 
-/* Adds a relaxed limit: that with the least excess, of plans that miss one limit alone. */
+/* Adds a relaxed limit: the one with the least excess, among candidates that miss a single limit.
+ */
 static void relax_limit(struct roof_plan_answer *answer)
 {
     const struct roof_plans *const plans = &answer->plans;
@@ -110,7 +113,7 @@ static void relax_limit(struct roof_plan_answer *answer)
     }
 }
 
-/* Tries more devices, until some are enough. */
+/* Tries more devices until their number suffices. */
 static enum roof_status try_devices(struct roof_plan_answer *answer, struct roof_error *error)
 {
     struct roof_plan_problem changed = answer->problem;

@@ -12,13 +12,14 @@
 #include "predict/power.h"
 #include "simulate/deployment.h"
 
-/* One copy of either kind, with its times. */
+/* A copy of either kind, with its times. */
 struct half {
     struct roof_plan plan;
     int64_t devices;
-    double part_bytes; /* decode: the cache of one prompt on the device that has most of it */
-    size_t next;       /* the next one of its size; NONE: there is none */
-    bool follows;      /* another one of its size is before it */
+    double part_bytes; /* decode: bytes of the cache of one prompt on the device with the largest
+                          part */
+    size_t next;       /* the next half of its size; NONE: there is none */
+    bool follows;      /* another half of its size precedes it */
 };
 
 #define NONE SIZE_MAX
@@ -29,14 +30,14 @@ struct halves {
     size_t capacity;
 };
 
-/* The search of one combination of formats works with these. */
+/* The state of a search over one combination of formats. */
 struct search {
     const struct roof_plan_problem *problem;
     const struct roof_splits *splits;
-    struct roof_plan_problem prefill; /* the problems of the two kinds */
+    struct roof_plan_problem prefill; /* the problems for both kinds */
     struct roof_plan_problem decode;
     struct roof_plan_problem whole; /* decode steps at the end of requests */
-    struct roof_plan_problem sent;  /* those at the end of prompts */
+    struct roof_plan_problem sent;  /* decode steps at the end of prompts */
     struct roof_plan_predictor predictor;
     struct halves prefills;
     struct halves decodes;
@@ -53,8 +54,8 @@ static double passed(const struct roof_share *s, int64_t copies)
     return fmin((double)copies * s->requests, (double)others * s->served);
 }
 
-/* Returns the first of some copies, or as many more by steps of 1 or -1, beside which copies that
- * decode use all the other devices; 0: none do. */
+/* Returns a number of prefill copies, counted from `copies` in steps of 1 or -1, for which decode
+ * copies use all other devices; 0: there is none. */
 static int64_t next_copies(const struct roof_share *s, int64_t copies, int64_t step)
 {
     for (int64_t i = 0; i < s->decode; i++, copies += step) {
@@ -71,8 +72,8 @@ static int64_t next_copies(const struct roof_share *s, int64_t copies, int64_t s
 
 int64_t roof_prefill_copies(const struct roof_share *share)
 {
-    /* Both kinds take as many requests/s where x requests = (devices - x prefill) / decode served.
-     * The best whole number is next to that, or next to it among those that use all devices. */
+    /* Both kinds serve x requests/s if x requests = (devices - x prefill) / decode served. The best
+     * whole number is next to x, or next to it among those that use all devices. */
     const double even =
         (double)share->devices * share->served /
         ((double)share->decode * share->requests + (double)share->prefill * share->served);
@@ -86,8 +87,8 @@ int64_t roof_prefill_copies(const struct roof_share *share)
 
 /* --- the halves ---------------------------------------------------------------------------- */
 
-/* Adds a half, unless another one of as many devices, with the same batch and stack, takes less
- * time; it takes the place of one that takes more. */
+/* Adds a half, unless another one with the same number of devices, batch and stack is faster; it
+ * replaces a slower one. */
 static enum roof_status add_half(struct halves *list, const struct half *half, bool decodes,
                                  struct roof_error *error)
 {
@@ -120,7 +121,8 @@ static unsigned engines_of(const struct search *s, const struct roof_plan *plan)
            roof_engines_split(q->engines, q->hardware[plan->hardware], &plan->split, plan->batch);
 }
 
-/* Tells whether a copy takes so many prompts in one step, or a stage each: with more they wait. */
+/* Tells whether a copy takes a batch of prompts in one step, or one per stage; more prompts would
+ * wait. */
 static bool takes_at_once(const struct search *s, const struct roof_plan *plan)
 {
     const struct roof_scenario *const base = &s->problem->base;
@@ -129,7 +131,7 @@ static bool takes_at_once(const struct search *s, const struct roof_plan *plan)
     return plan->batch <= plan->split.pp * (room > 1 ? room : 1);
 }
 
-/* Finds the copies that prefill over one split: batches that are given are of those that decode. */
+/* Finds the prefill copies for a split; given batches apply to decode copies. */
 static enum roof_status find_prefills(struct search *s, struct roof_plan plan)
 {
     const unsigned formats = plan.engines;
@@ -156,8 +158,8 @@ static enum roof_status find_prefills(struct search *s, struct roof_plan plan)
     return ROOF_OK;
 }
 
-/* Finds the room that whole requests leave in a copy that decodes, and adds it where it is asked
- * for and has room for them. */
+/* Finds the memory that whole requests leave free in a decode copy, and adds the copy if that is
+ * requested and they fit. */
 static enum roof_status find_decode(struct roof_sized *out, struct search *s,
                                     const struct roof_plan *plan, double part_bytes, bool add)
 {
@@ -189,7 +191,7 @@ static enum roof_status find_decode(struct roof_sized *out, struct search *s,
     return ROOF_OK;
 }
 
-/* Finds the copy that decodes with the largest batch, unless the problem has that batch. */
+/* Finds the decode copy with the largest batch, unless the problem has that batch. */
 static enum roof_status find_largest(struct search *s, struct roof_plan plan, double part_bytes,
                                      struct roof_sized fits, struct roof_sized more)
 {
@@ -203,7 +205,7 @@ static enum roof_status find_largest(struct search *s, struct roof_plan plan, do
                : find_decode(&found, s, &plan, part_bytes, true);
 }
 
-/* Finds the copies that decode over one split. */
+/* Finds the decode copies for a split. */
 static enum roof_status find_decodes(struct search *s, struct roof_plan plan)
 {
     const struct roof_plan_problem *const q = s->problem;
@@ -220,7 +222,7 @@ static enum roof_status find_decodes(struct search *s, struct roof_plan plan)
     }
     s->predictor.problem = &s->sent;
     const enum roof_status status = roof_plan_memory(&sent, &s->predictor, &plan);
-    if (status != ROOF_OK) { /* the drafts of a step may need a link that is not known */
+    if (status != ROOF_OK) { /* draft tokens may use a link that is unknown */
         s->out->rejected[ROOF_REJECTED_SPLIT] += status == ROOF_USAGE;
         return status == ROOF_USAGE ? ROOF_OK : status;
     }
@@ -249,15 +251,15 @@ static double copies_of(const struct roof_plan *plan)
     return (double)plan->split.attention_dp;
 }
 
-/* Returns the time from the arrival of a cache to the first token: some engines work that token out
- * again where it is decoded, and others hand it over, so that no bound has it. */
+/* Returns the time from the arrival of a cache to the first token. Some engines compute that token
+ * again in the decode copy and others transfer it, so the bound does not include it. */
 static double first_step(const struct roof_plan *decode)
 {
     return decode->basis == ROOF_PLAN_BOUND ? 0 : decode->step_s;
 }
 
-/* Returns how long a prompt keeps a copy busy: what its engine does on the host before the first
- * step is beside the steps of others. */
+/* Returns how long a prompt occupies a copy; the host work of the engine before the first step
+ * overlaps with steps of others. */
 static double busy_s(const struct roof_plan *prefill, const struct roof_plan_problem *q)
 {
     return prefill->basis == ROOF_PLAN_BOUND
@@ -265,8 +267,8 @@ static double busy_s(const struct roof_plan *prefill, const struct roof_plan_pro
                : prefill->ttft_s - q->base.host_time[prefill->stack].request_s;
 }
 
-/* Returns the requests/s of one copy of each kind, which the link may limit: it takes one prompt of
- * each group of devices that shares attention at a time. */
+/* Returns the requests/s of one copy of each kind, which the link may limit: it transfers one
+ * prompt at a time for each attention group of devices. */
 static struct roof_share share_of(const struct half *prefill, const struct half *decode,
                                   double prefill_s, double step_s, double tpot_s,
                                   const struct roof_plan_prefill *way,
@@ -284,7 +286,7 @@ static struct roof_share share_of(const struct half *prefill, const struct half 
     return share;
 }
 
-/* Sets the way of a prompt between two halves; false where the link is not known. */
+/* Sets the transfer of a prompt between two halves; false if the link is unknown. */
 static bool set_way(struct roof_plan_prefill *out, const struct half *prefill,
                     const struct half *decode, int64_t devices,
                     const struct roof_hardware *hardware)
@@ -326,7 +328,7 @@ static void set_times(struct roof_plan *p, const struct roof_plan *prefill,
     p->memory_bytes = fmax(p->memory_bytes, prefill->memory_bytes);
 }
 
-/* Sets what follows from the requests/s that both kinds of copies take. */
+/* Sets the values that follow from the requests/s of both kinds of copies. */
 static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
 {
     const double generate = (double)q->base.generate;
@@ -351,7 +353,7 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     p->value[ROOF_PLAN_LIMIT_POWER] = p->watt;
 }
 
-/* Puts two halves together on a number of devices; false where they cannot use all. */
+/* Combines two halves on a number of devices; false if they cannot use all of them. */
 static bool join(struct roof_plan *out, const struct half *prefill, const struct half *decode,
                  int64_t devices, const struct roof_plan_problem *q)
 {
@@ -368,7 +370,7 @@ static bool join(struct roof_plan *out, const struct half *prefill, const struct
         share_of(prefill, decode, busy_s(&prefill->plan, q), first_step(d), d->tpot_s, &way, q);
     share.devices = devices;
     const int64_t copies = roof_prefill_copies(&share);
-    if (copies == 0) { /* as for most pairs, whose plans are not made */
+    if (copies == 0) { /* the usual case, in which no plan is made */
         return false;
     }
     const struct roof_share bound =
@@ -407,8 +409,7 @@ static bool same_size(const struct half *a, const struct half *b)
     return a->devices == b->devices && a->plan.batch == b->plan.batch;
 }
 
-/* Keeps the better one of the best plan so far, if there is any, and the best that goes with copies
- * that decode. */
+/* Keeps the better of the best plan so far, if any, and the best one with some decode copies. */
 static bool keep_best(struct roof_plan *best, bool any, const struct search *s,
                       const struct half *decode, int64_t devices)
 {
@@ -423,8 +424,7 @@ static bool keep_best(struct roof_plan *best, bool any, const struct search *s,
     return any;
 }
 
-/* Adds the best plan on a number of devices with copies that decode, of the size of one of them, in
- * any stack. */
+/* Adds the best plan on a number of devices with decode copies of a given size, in any stack. */
 static enum roof_status add_best(struct search *s, size_t first, int64_t devices)
 {
     struct roof_plan best;
@@ -469,7 +469,7 @@ static enum roof_status run(struct search *s, const struct roof_plan *plan)
             TRY(add_best(s, i, q->devices[n]));
         }
     }
-    /* Copies of both kinds may be too large together, or the link is not known. */
+    /* Copies of both kinds may be too large together, or the link is unknown. */
     s->out->rejected[ROOF_REJECTED_SPLIT] += s->out->count == 0;
     return ROOF_OK;
 }

@@ -16,7 +16,7 @@
 #include "predict/unexpected.h"
 
 #define NAME_SIZE 128
-#define SERVINGS_SHOWN 64 /* names of formats in a message */
+#define SERVINGS_SHOWN 64 /* the most names of formats in a message */
 #define LIMIT_MAX 1e15
 #define PRICE_MAX 1e9
 
@@ -34,8 +34,8 @@ void roof_plan_inputs_init(struct roof_plan_inputs *out)
 
 /* --- values from text ---------------------------------------------------------------------- */
 
-/* Takes the next name from a list "a,b,c"; false at its end. A name that is too long to be one
- * becomes empty, which none is. */
+/* Takes the next name from a list "a,b,c"; false at its end. A name that is too long becomes empty,
+ * which is never valid. */
 static bool next_name(char name[NAME_SIZE], const char **list)
 {
     struct roof_list_item item;
@@ -135,7 +135,7 @@ enum roof_status roof_plan_read_prices(double *price, const struct roof_hardware
 enum roof_status roof_plan_read_objective(enum roof_plan_objective *out, int64_t choice,
                                           struct roof_error *error)
 {
-    const int64_t first = ROOF_OBJECTIVE_TIME + 1; /* those of operators stand before */
+    const int64_t first = ROOF_OBJECTIVE_TIME + 1; /* the objectives of operators come first */
     if (choice < first) {
         return roof_error_set(
             error, ROOF_USAGE,
@@ -147,7 +147,7 @@ enum roof_status roof_plan_read_objective(enum roof_plan_objective *out, int64_t
 
 /* --- checks -------------------------------------------------------------------------------- */
 
-/* Refuses a host whose memory is unknown: no plan would be known to fit. */
+/* Refuses a host whose memory is unknown, because no plan would be known to fit. */
 static enum roof_status check_host(const struct roof_scenario *base, struct roof_error *error)
 {
     const bool known = base->offload == ROOF_OFFLOAD_NONE || base->host == NULL ||
@@ -197,7 +197,7 @@ static enum roof_status check_question(const struct roof_plan_inputs *inputs,
     return ROOF_OK;
 }
 
-/* A device that is there twice would have its plans twice. */
+/* Refuses repeated devices, which would repeat their plans. */
 static enum roof_status check_hardware(const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
 {
@@ -216,7 +216,7 @@ static enum roof_status check_hardware(const struct roof_plan_inputs *inputs,
     return ROOF_OK;
 }
 
-/* Every device needs a price if costs matter. */
+/* Checks that every device has a price if costs matter. */
 static enum roof_status check_prices(const struct roof_plan_inputs *inputs,
                                      struct roof_error *error)
 {
@@ -242,7 +242,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Copies values in ascending order, each once, with one more of them unless that is 0: the search
+/* Copies distinct values in ascending order, with one additional value unless that is 0. The search
  * stops at the first batch that is too large. */
 static enum roof_status copy_ascending(int64_t **out, size_t *count, const int64_t *values,
                                        size_t value_count, int64_t more, struct roof_error *error)
@@ -265,7 +265,7 @@ static enum roof_status copy_ascending(int64_t **out, size_t *count, const int64
     return ROOF_OK;
 }
 
-/* Takes the numbers of devices, or the usual ones that go with the sizes that are given. */
+/* Takes the numbers of devices, or the default ones that fit the given sizes. */
 static enum roof_status make_devices(struct roof_plan_answer *out,
                                      const struct roof_plan_inputs *inputs,
                                      struct roof_error *error)
@@ -293,8 +293,8 @@ static enum roof_status make_devices(struct roof_plan_answer *out,
                           error);
 }
 
-/* Tells whether the largest batch that fits is searched: beyond the usual ones where it is asked
- * for, or more requests are. */
+/* Chooses whether the largest batch that fits is searched: beyond the default ones if it is
+ * requested, or if more requests are. */
 static enum roof_plan_batches choose_largest(const struct roof_plan_inputs *inputs)
 {
     const int64_t last = usual_batches[COUNT(usual_batches) - 1];
@@ -306,8 +306,8 @@ static enum roof_plan_batches choose_largest(const struct roof_plan_inputs *inpu
                                                                        : ROOF_BATCHES_WITHIN;
 }
 
-/* The number of sequences that are asked to be in flight is a batch that the search tries, unless
- * the batches are given. */
+/* Makes the lists. The requested concurrency is also a candidate batch, unless batches are given.
+ */
 static enum roof_status make_lists(struct roof_plan_answer *out,
                                    const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
@@ -331,7 +331,7 @@ static enum roof_status make_lists(struct roof_plan_answer *out,
 
 /* --- engines ------------------------------------------------------------------------------- */
 
-/* Returns the engines whose own kernels are those of a stack. */
+/* Returns the engines that have the kernels of a stack. */
 static unsigned engines_of_stack(const struct roof_engines *engines, int64_t stack)
 {
     unsigned set = 0;
@@ -341,8 +341,8 @@ static unsigned engines_of_stack(const struct roof_engines *engines, int64_t sta
     return set;
 }
 
-/* Refuses a stack that none of the engines that are asked for runs: an engine does not run in the
- * time of another one's kernels. */
+/* Refuses a stack that none of the requested engines has, because an engine does not run at the
+ * speed of other kernels. */
 static enum roof_status check_stack(const struct roof_plan_problem *problem, unsigned asked,
                                     const char *key, struct roof_error *error)
 {
@@ -378,9 +378,9 @@ static enum roof_status take_engines(unsigned *out, const struct roof_engines *e
     return ROOF_OK;
 }
 
-/* Takes the engines that are named, or those whose kernels were measured: the times of the others
- * are only lent. On a device without calibration these are all, as with a layout, for which few
- * have words. Where a stack is given, the engines that run other kernels are left out. */
+/* Takes the named engines, or those with measured kernels, because the times of the others are only
+ * borrowed. On a device without calibration all are taken, and with a layout too, because few have
+ * arguments for it. With a given stack, engines with other kernels are left out. */
 static enum roof_status choose_wide(struct roof_plan_answer *out,
                                     const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
@@ -400,8 +400,8 @@ static enum roof_status choose_wide(struct roof_plan_answer *out,
     return ROOF_OK;
 }
 
-/* Chooses the engines that are searched: that whose words are wanted, or all that may run a plan.
- */
+/* Chooses the engines for the search: the one whose arguments are requested, or all that may run a
+ * plan. */
 static enum roof_status choose_engines(struct roof_plan_answer *out,
                                        const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
@@ -451,7 +451,7 @@ static enum roof_status unknown_formats(const struct roof_engines *engines, cons
     return roof_unknown_name(error, ROOF_USAGE, "engine format", name, known, count);
 }
 
-/* Marks the combinations of formats that a name is for, and tells whether there are any. */
+/* Marks the combinations of formats that a name covers, and tells whether there are any. */
 static bool mark_servings(bool *serving, const struct roof_engines *engines, const char *name)
 {
     bool found = false;
@@ -484,7 +484,7 @@ enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engine
                      "explain", side[0], side[1]);
 }
 
-/* Takes the combinations of formats that have the layout that is asked for. */
+/* Takes the combinations of formats with the requested layout. */
 static enum roof_status choose_layout(struct roof_plan_answer *out,
                                       const struct roof_plan_inputs *inputs,
                                       struct roof_error *error)
@@ -516,7 +516,7 @@ static enum roof_status choose_layout(struct roof_plan_answer *out,
                                      count);
 }
 
-/* Takes the combinations of formats that are named, and those that are to be explained. */
+/* Takes the named combinations of formats, and those to explain. */
 static enum roof_status choose_formats(struct roof_plan_answer *out,
                                        const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
@@ -558,7 +558,7 @@ static enum roof_status choose_formats(struct roof_plan_answer *out,
 
 /* --- the problem ----------------------------------------------------------------------------- */
 
-/* Loads the checkpoints that the model is published in beside its own. */
+/* Loads the other published checkpoints of the model. */
 static enum roof_status load_checkpoints(struct roof_plan_answer *out,
                                          const struct roof_plan_inputs *inputs,
                                          struct roof_error *error)
@@ -581,8 +581,8 @@ static enum roof_status load_checkpoints(struct roof_plan_answer *out,
     return ROOF_OK;
 }
 
-/* The plans give the model their formats, so that it loses its own; those it was published in
- * remain those of the layout "checkpoint". */
+/* Copies the model without its formats, which plans set; the published ones remain as the layout
+ * "checkpoint". */
 static enum roof_status copy_model(struct roof_plan_answer *out,
                                    const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
@@ -596,14 +596,14 @@ static enum roof_status copy_model(struct roof_plan_answer *out,
     return load_checkpoints(out, inputs, error);
 }
 
-/* Takes the calibrations from the devices where bounds are to rank their plans: that was asked for,
- * or a part is offloaded, or no kernels of an operator that the model has were measured there. */
+/* Removes the calibrations of devices whose plans are ranked by bounds: on request, with
+ * offloading, or if no kernels for an operator of the model were measured there. */
 static enum roof_status forget_expected(struct roof_plan_answer *out,
                                         const struct roof_plan_inputs *inputs,
                                         struct roof_error *error)
 {
     const bool asked = inputs->ranking == ROOF_RANKING_IDEAL ||
-                       inputs->base.offload != ROOF_OFFLOAD_NONE; /* the host has bounds only */
+                       inputs->base.offload != ROOF_OFFLOAD_NONE; /* the host only has bounds */
     out->bare = calloc(inputs->hardware_count, sizeof *out->bare);
     out->bares = calloc(inputs->hardware_count, sizeof *out->bares);
     if (out->bare == NULL || out->bares == NULL) {
@@ -625,7 +625,7 @@ static enum roof_status forget_expected(struct roof_plan_answer *out,
     return ROOF_OK;
 }
 
-/* Sets the default context, and checks that the model takes the lengths. */
+/* Sets the default context, and checks the lengths against the model. */
 static enum roof_status set_context(struct roof_plan_problem *problem, struct roof_error *error)
 {
     static const struct roof_split whole = {.tp = 1, .pp = 1, .attention_dp = 1};
@@ -634,7 +634,7 @@ static enum roof_status set_context(struct roof_plan_problem *problem, struct ro
     struct roof_scenario prefill;
     struct roof_scenario decode;
     roof_split_put(&resolved, &whole);
-    if (!request) { /* a decode step has neither */
+    if (!request) { /* a decode step does not have them */
         resolved.prefix_hit = 0;
         resolved.media = roof_no_media;
     }
@@ -648,15 +648,15 @@ static enum roof_status set_context(struct roof_plan_problem *problem, struct ro
     problem->base.context = resolved.context;
     roof_scenario_phases(&prefill, &decode, &problem->base);
     roof_split_put(&prefill, &whole);
-    prefill.context = open ? 0 : prefill.context; /* the default has room for images and audio */
+    prefill.context = open ? 0 : prefill.context; /* the default includes images and audio */
     TRY(roof_scenario_resolve(&prefill, problem->model, error));
     problem->base.context = prefill.context;
     problem->base.media = prefill.media;
     return ROOF_OK;
 }
 
-/* Allows the loss that is given; without one the usual, what operators may lose for formats that
- * are named, and what the formats of classes lose. */
+/* Sets the allowed loss: the given one, or else the default, raised to the loss that operators may
+ * have for named formats, and to that of the formats of classes. */
 static void allow_loss(struct roof_plan_answer *out, const struct roof_plan_inputs *inputs)
 {
     struct roof_plan_problem *const problem = &out->problem;

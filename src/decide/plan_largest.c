@@ -19,8 +19,8 @@ bool roof_plan_wants_largest(const struct roof_plan_problem *problem, int64_t fi
     return fits > 0 && problem->largest >= (more > 0 ? ROOF_BATCHES_WITHIN : ROOF_BATCHES_BEYOND);
 }
 
-/* Returns the batch to be tried between one that fits and one that does not. Memory is nearly a
- * line in the batch; where it is not, or not known, halves end the search. */
+/* Returns the next batch to try between one that fits and one that does not. Memory is nearly
+ * linear in the batch; if it is not, or is unknown, bisection ends the search. */
 static int64_t between(const struct roof_sized *fits, const struct roof_sized *more, int tries)
 {
     const int64_t steps = more->batch - fits->batch;
@@ -32,8 +32,8 @@ static int64_t between(const struct roof_sized *fits, const struct roof_sized *m
     return guess <= fits->batch ? fits->batch + 1 : guess >= more->batch ? more->batch - 1 : guess;
 }
 
-/* Returns a batch to be tried beyond two that fit: the first one that the line through them lets
- * not fit, and in any case twice as many. */
+/* Returns a batch to try beyond two that fit: the first one that should not fit by linear
+ * extrapolation, and at least twice as many. */
 static int64_t beyond(const struct roof_sized *before, const struct roof_sized *fits)
 {
     const double each = (before->room - fits->room) / (double)(fits->batch - before->batch);
@@ -42,8 +42,8 @@ static int64_t beyond(const struct roof_sized *before, const struct roof_sized *
     return end > (double)twice && end <= (double)ROOF_LIMIT_MAX ? (int64_t)end : twice;
 }
 
-/* Finds the room that a batch leaves. One that no engine runs leaves none, by an amount that is not
- * known. */
+/* Finds the memory that a batch leaves free. A batch that no engine runs does not fit, by an
+ * unknown amount. */
 static enum roof_status measure(struct roof_sized *out, struct roof_plan_predictor *p,
                                 const struct roof_plan *plan, int64_t batch)
 {
@@ -56,7 +56,7 @@ static enum roof_status measure(struct roof_sized *out, struct roof_plan_predict
         return ROOF_OK;
     }
     const enum roof_status status = roof_plan_room(&out->room, p, &tried);
-    return status == ROOF_USAGE ? ROOF_OK : status; /* more than can be counted does not fit */
+    return status == ROOF_USAGE ? ROOF_OK : status; /* a number beyond the range does not fit */
 }
 
 enum roof_status roof_plan_largest(int64_t *out, struct roof_plan_predictor *p,

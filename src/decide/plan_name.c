@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Plans as scenarios and as words. */
+/* Turns plans into scenarios and into words. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,9 +48,9 @@ void roof_plan_halves(struct roof_plan_problem *prefill, struct roof_plan_proble
     roof_media_encoded(&decode->base.media);
 }
 
-/* Tells whether an engine multiplies the weights of a published checkpoint by activations of fewer
- * bits than the checkpoint has: gpt-oss stores MXFP4 weights for activations of 16 bits, and some
- * engines round these to 8. */
+/* Tells whether an engine multiplies the weights of a published checkpoint by activations with
+ * fewer bits than in the checkpoint: gpt-oss stores MXFP4 weights for activations of 16 bits, which
+ * some engines round to 8. */
 static bool narrows_activations(const struct roof_serving *s)
 {
     const double activations = roof_precision_bits(s->activations);
@@ -83,7 +83,7 @@ void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *de
     roof_plan_scenario(&both, plan, problem);
     roof_scenario_phases(prefill, decode, &both);
     prefill->common.shape.batch = 1;
-    if (both.generate > 0) { /* the step that a closed loop has */
+    if (both.generate > 0) { /* the decode step of a closed loop */
         decode->context = both.prompt + both.generate / 2;
     }
     if (plan->prefill.copies > 0) {
@@ -101,7 +101,7 @@ const struct roof_model *roof_plan_model(const struct roof_plan_problem *problem
     return found;
 }
 
-/* Returns the format that most weights of a file have: that of its MLP. */
+/* Returns the format of most weights in a file: that of its MLP. */
 static enum roof_precision main_format(const struct roof_model *file)
 {
     const struct roof_layer *const last = &file->layer[file->layer_classes - 1];
@@ -156,7 +156,7 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
     }
 }
 
-/* Writes "tp 4, pp 2", in the words of the tables; false where there is nothing to say. */
+/* Writes "tp 4, pp 2" in the words of the tables; false if nothing is split. */
 static bool put_sizes(struct roof_text *out, const char *begin, int64_t copies,
                       const struct roof_split *split)
 {

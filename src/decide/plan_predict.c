@@ -15,7 +15,7 @@ static bool is_gguf(const struct roof_plan_problem *problem, size_t serving)
            roof_serving_published(&problem->engines->serving[serving]);
 }
 
-/* Tells whether a combination of formats was named, and no engine was. */
+/* Tells whether a combination of formats was named without an engine. */
 static bool is_asked(const struct roof_plan_problem *problem, size_t serving)
 {
     return problem->by_measured && problem->serving != NULL && problem->serving[serving];
@@ -40,7 +40,7 @@ unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t servi
     return chosen == 0 && named ? run & problem->engines->lent : chosen;
 }
 
-/* The stacks that a plan is predicted in, with the engines of each. */
+/* The stacks in which a plan is predicted, with the engines of each. */
 struct choice {
     struct roof_stacks stacks;
     unsigned engines[ROOF_STACK_COUNT];
@@ -58,8 +58,8 @@ static void add_engine(struct choice *out, enum roof_stack stack, unsigned engin
     s->count += i == s->count;
 }
 
-/* Returns the stack that the question gives. Expected times of GGUF formats are those of the only
- * engine that runs them; bounds are those of all stacks. */
+/* Returns the stack of the question. Expected times of GGUF formats use that of the only engine
+ * that runs them; bounds hold for all stacks. */
 static enum roof_stack asked_stack(const struct roof_plan *plan, const struct roof_plan_problem *q)
 {
     const struct roof_serving *const serving = &q->engines->serving[plan->serving];
@@ -69,8 +69,8 @@ static enum roof_stack asked_stack(const struct roof_plan *plan, const struct ro
     return open && (file || roof_precision_gguf(serving->weights)) ? ROOF_STACK_LLAMA_CPP : given;
 }
 
-/* Finds the stacks of the engines that run a plan, each once. Engines that beware of their times
- * count only where no other engine runs the plan; those without a stack borrow all others'. */
+/* Finds the distinct stacks of the engines that run a plan. Engines whose times come with a warning
+ * only count if no other engine runs the plan; those without a stack borrow all others'. */
 static struct choice stacks_of(const struct roof_plan *plan, const struct roof_plan_problem *q)
 {
     struct choice out = {.stacks = {.count = 0}};
@@ -104,7 +104,7 @@ enum roof_stack roof_plan_stack(const struct roof_plan_problem *problem, size_t 
     return choice.stacks.stack[0];
 }
 
-/* Makes the plans of the stacks, without times. */
+/* Makes a plan for each stack, without times. */
 static void open_options(struct roof_plan_options *out, const struct choice *choice,
                          const struct roof_plan *plan)
 {
@@ -149,7 +149,7 @@ enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,
 
 /* --- times --------------------------------------------------------------------------------- */
 
-/* Gives a plan of bounds its times: they are the bounds, and nothing is expected. */
+/* Sets the times of a plan at bounds, without expected ones. */
 static void take_bounds(struct roof_plan *plan)
 {
     if (plan->basis == ROOF_PLAN_BOUND) {
@@ -161,7 +161,7 @@ static void take_bounds(struct roof_plan *plan)
     }
 }
 
-/* Takes the times of a first token and of a step. Where only engines without measured kernels run a
+/* Sets the times of the first token and of a step. If only engines without measured kernels run a
  * plan, all of it is estimated from other kernels. */
 static void set_steps(struct roof_plan *plan, const struct roof_step_times *ttft,
                       const struct roof_step_times *decode, const struct roof_plan_problem *q)
@@ -181,7 +181,7 @@ static void set_steps(struct roof_plan *plan, const struct roof_step_times *ttft
     plan->near = lent ? 1 : step[ROOF_STEP_NEAR] / step[ROOF_STEP_EXPECTED];
 }
 
-/* Takes the times of a request in a closed loop. The expressions are those of predictions. */
+/* Sets the times of a request in a closed loop. The expressions equal those of predictions. */
 static void set_request(struct roof_plan *plan, const struct roof_request_times *t,
                         const struct roof_plan_problem *q)
 {
@@ -196,7 +196,7 @@ static void set_request(struct roof_plan *plan, const struct roof_request_times 
     take_bounds(plan);
 }
 
-/* Takes the times of the two phases of a plan without prompts. */
+/* Sets the times of both phases of a plan without prompts. */
 static void set_phases(struct roof_plan *plan, const struct roof_step_times *prefill,
                        const struct roof_step_times *decode, const struct roof_plan_problem *q)
 {
@@ -208,7 +208,7 @@ static void set_phases(struct roof_plan *plan, const struct roof_step_times *pre
     take_bounds(plan);
 }
 
-/* Leaves out the plans whose times are not known. */
+/* Removes the plans with unknown times. */
 static void drop_unknown(struct roof_plan_options *out)
 {
     size_t kept = 0;
@@ -248,7 +248,7 @@ static enum roof_status predict_requests(struct roof_plan_options *out,
     }
     out->room = roof_memory_room(&memory);
     out->against = ROOF_REJECTED_MEMORY;
-    if (memory.fits != ROOF_FIT_YES && !q->native_only) { /* nor does a larger batch */
+    if (memory.fits != ROOF_FIT_YES && !q->native_only) { /* a larger batch would not fit either */
         return ROOF_OK;
     }
     for (size_t i = 0; i < out->count; i++) {
@@ -264,7 +264,7 @@ static enum roof_status predict_requests(struct roof_plan_options *out,
     return ROOF_OK;
 }
 
-/* Predicts the prefill of a split without prompts; *fits tells whether it does. */
+/* Predicts the prefill of a split without prompts; *fits tells whether it fits in memory. */
 static enum roof_status predict_prefill(bool *fits, struct roof_plan_predictor *p,
                                         const struct roof_plan *plan, struct roof_scenario *prefill,
                                         const struct choice *choice)
@@ -278,8 +278,8 @@ static enum roof_status predict_prefill(bool *fits, struct roof_plan_predictor *
     return ROOF_OK;
 }
 
-/* Returns the prefill of a split in a stack: a larger batch has no stack that a smaller one lacks.
- */
+/* Returns the prefill of a split in a stack: the stacks of a larger batch are also those of a
+ * smaller one. */
 static const struct roof_step_times *prefill_in(const struct roof_plan_predictor *p,
                                                 enum roof_stack stack)
 {
@@ -290,7 +290,7 @@ static const struct roof_step_times *prefill_in(const struct roof_plan_predictor
     return &p->prefill.step[i];
 }
 
-/* Predicts a decode step, and with the first batch the prefill of a prompt. */
+/* Predicts a decode step, and for the first batch the prefill of a prompt. */
 static enum roof_status predict_phases(struct roof_plan_options *out, struct roof_plan_predictor *p,
                                        const struct roof_plan *plan, const struct choice *choice,
                                        bool first)
@@ -314,7 +314,7 @@ static enum roof_status predict_phases(struct roof_plan_options *out, struct roo
     out->against = q->native_only && !(step.native && step.as_stored) ? ROOF_REJECTED_NATIVE
                                                                       : ROOF_REJECTED_MEMORY;
     if (out->against == ROOF_REJECTED_NATIVE || step.memory.fits != ROOF_FIT_YES) {
-        return ROOF_OK; /* nor does a larger batch fit */
+        return ROOF_OK; /* a larger batch would not fit either */
     }
     if (first) {
         TRY(predict_prefill(&fits, p, plan, &prefill, choice));
@@ -329,7 +329,7 @@ static enum roof_status predict_phases(struct roof_plan_options *out, struct roo
     return ROOF_OK;
 }
 
-/* Raises the layers that a plan offloads to those that a scenario of it needs. */
+/* Raises the offloaded layers of a plan to those that a scenario needs. */
 static enum roof_status raise_offload(struct roof_plan *plan, struct roof_plan_predictor *p,
                                       struct roof_scenario *scenario)
 {
@@ -342,8 +342,8 @@ static enum roof_status raise_offload(struct roof_plan *plan, struct roof_plan_p
     return ROOF_OK;
 }
 
-/* Finds the fewest layers to offload, where the question leaves that open: those of a request, or
- * as many as both phases need. What cannot be split so stays open, and is refused later. */
+/* Finds the fewest layers to offload, if the question leaves that open: for a request, or for both
+ * phases. It stays open for models that cannot be split, which are refused later. */
 static enum roof_status solve_offload(struct roof_plan *plan, struct roof_plan_predictor *p)
 {
     const struct roof_plan_problem *const q = p->problem;

@@ -6,37 +6,37 @@
 #include "decide/plan.h"
 #include "predict/request.h"
 
-/* Predictions of a search share these. */
+/* The state that the predictions of a search share. */
 struct roof_plan_predictor {
     const struct roof_plan_problem *problem;
-    const struct roof_model *const *model; /* for each combination of formats */
-    struct roof_hardware unmeasured;       /* the device that is searched, without expected times */
-    struct roof_pass_memo memo;            /* borrowed; plans share most of their operators */
-    struct roof_stacks prefilled; /* the stacks of the prefill of a split without prompts */
+    const struct roof_model *const *model; /* one per combination of formats */
+    struct roof_hardware unmeasured;       /* the current device, without expected times */
+    struct roof_pass_memo memo;            /* borrowed; plans have most operators in common */
+    struct roof_stacks prefilled;          /* the prefill of a split without prompts, by stack */
     struct roof_phase_times prefill;
     struct roof_error *error;
 };
 
-/* One plan in each stack: they differ in what is expected, and in the engines that run it. */
+/* A plan in each stack: they differ in the expected times, and in the engines that run them. */
 struct roof_plan_options {
     size_t count;
     struct roof_plan plan[ROOF_STACK_COUNT];
-    double room; /* bytes that the plan leaves free; NAN: not known */
-    /* Tells what rules it and all larger batches out; ROOF_REJECTED_COUNT when nothing does. Only
-     * then are there plans. */
+    double room; /* bytes that the plan leaves free; NAN: unknown */
+    /* The reason that rules out this batch and all larger ones; ROOF_REJECTED_COUNT if there is
+     * none. Only then are there plans. */
     enum roof_plan_rejection against;
 };
 
-/* Predicts a plan, whose split, batch and engines are given. Without prompts all batches of a split
- * have the prefill of the first one, which is worked out with it. */
+/* Predicts a plan with given split, batch and engines. Without prompts all batches of a split share
+ * the prefill of the first one, which is computed with it. */
 enum roof_status roof_plan_predict(struct roof_plan_options *out, struct roof_plan_predictor *p,
                                    const struct roof_plan *plan, bool first);
 
-/* Finds the memory of the device that needs most, without the times of the plan. */
+/* Finds the memory on the device that needs most, without the times of the plan. */
 enum roof_status roof_plan_memory(struct roof_memory *out, struct roof_plan_predictor *p,
                                   const struct roof_plan *plan);
 
-/* Finds the room that a plan leaves, without its times. */
+/* Finds the memory that a plan leaves free, without its times. */
 enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,
                                 const struct roof_plan *plan);
 

@@ -22,7 +22,7 @@ double roof_plan_score(const struct roof_plan *p, enum roof_plan_objective objec
     return 0;
 }
 
-/* Tells whether the weights are stored as they are published. */
+/* Tells whether the weights are stored as published. */
 static bool as_published(const struct roof_plan *p, const struct roof_plan_problem *q)
 {
     const struct roof_serving *const s = &q->engines->serving[p->serving];
@@ -38,7 +38,7 @@ double roof_plan_ranked_score(const struct roof_plan *plan, const struct roof_pl
                                         : plain / ROOF_PLAN_PUBLISHED;
 }
 
-/* Tells whether all plans have a price, so that devices of different ones can be compared. */
+/* Tells whether all plans have a price, so that different devices can be compared. */
 static bool all_priced(const struct roof_plans *plans)
 {
     size_t i = 0;
@@ -48,14 +48,14 @@ static bool all_priced(const struct roof_plans *plans)
     return i == plans->count;
 }
 
-/* The values that order plans. Plans are large, so these are sorted in their place. */
+/* The sort keys of a plan. They are sorted in place of the plans, which are large. */
 struct ranked {
     const struct roof_plan *plan;
     enum roof_plan_basis basis;
     double score;
-    double worth; /* more is better: tokens/s per device, or for money where all have a price */
-    double user;  /* tokens/s */
-    size_t place; /* in the search, which breaks ties */
+    double worth; /* more is better: tokens/s per device, or per cost if all have a price */
+    double user;  /* tokens/s per user */
+    size_t place; /* position in the search, which breaks ties */
 };
 
 static struct ranked ranked_of(const struct roof_plan *plan,
@@ -104,7 +104,7 @@ static int by_user(const void *a, const void *b)
     return order != 0 ? order : x->place < y->place ? -1 : 1;
 }
 
-/* Marks the plans of the Pareto fronts, one for each basis; all are those of *out. */
+/* Marks the plans on the Pareto fronts, one per basis; `all` has all plans of *out. */
 static void mark_pareto(struct roof_plans *out, struct ranked *all)
 {
     double most = -1;
@@ -141,7 +141,7 @@ enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_
     return ROOF_OK;
 }
 
-/* Puts the plans of two searches in the order of one: by hardware and formats. */
+/* Merges the plans of two searches into the order of one: by hardware and formats. */
 static void merge(struct ranked *out, const struct roof_plans *a, const struct roof_plans *b,
                   const struct roof_plan_problem *problem)
 {

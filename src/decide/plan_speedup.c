@@ -6,8 +6,8 @@
 
 #include "base/base.h"
 
-/* Tells whether one combination of formats loses less accuracy than another. Between equal losses
- * the published formats win, or else the wider weights. */
+/* Tells whether one combination of formats loses less accuracy than another. Ties go to the
+ * published formats, or else to the wider weights. */
 static bool loses_less(const struct roof_plan_problem *problem, size_t a, size_t b)
 {
     const struct roof_serving *const s = problem->engines->serving;
@@ -34,7 +34,7 @@ size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_pl
     return best;
 }
 
-/* Names a plan by what it does not share with the other: the device, the formats, or both. */
+/* Names a plan by its differences from the other: the device, the formats, or both. */
 static void put_name(char out[ROOF_PLAN_SIDE_SIZE], const struct roof_plan *plan,
                      const struct roof_plan *other, const struct roof_plan_problem *problem)
 {
@@ -48,7 +48,7 @@ static void put_name(char out[ROOF_PLAN_SIDE_SIZE], const struct roof_plan *plan
                    caches ? " with a KV cache in " : "", caches ? roof_format(s->kv)->name : "");
 }
 
-/* Finds the batches from which the operators of the decode step of `to` are compute-bound. */
+/* Finds the batches at which the operators of the decode step of `to` become compute-bound. */
 static void find_bounds(struct roof_plan_speedup *out, const struct roof_model_prediction *decode,
                         const struct roof_scenario *scenario)
 {
@@ -59,7 +59,7 @@ static void find_bounds(struct roof_plan_speedup *out, const struct roof_model_p
     }
 }
 
-/* Predicts both phases of both plans, a phase at a time, in the room for two predictions. */
+/* Predicts both phases of both plans, one phase at a time, in the memory for two predictions. */
 static enum roof_status compare_phases(struct roof_plan_speedup *out,
                                        struct roof_model_prediction *model_prediction,
                                        const struct roof_plans *plans,

@@ -31,13 +31,13 @@ static enum roof_status add(struct builder *b, const struct roof_split *split)
     return ROOF_OK;
 }
 
-/* Tells whether a size is the one that is given, if any. */
+/* Tells whether a size equals the given one, if any. */
 static bool is_given(int64_t given, int64_t size)
 {
     return given == 0 || given == size;
 }
 
-/* Tells whether a split has the sizes that are given. */
+/* Tells whether a split has the given sizes. */
 static bool has_given(const struct roof_scenario *given, const struct roof_split *split)
 {
     const int64_t ep = given->common.shape.ep;
@@ -48,9 +48,9 @@ static bool has_given(const struct roof_scenario *given, const struct roof_split
            (ep == 0 || (split->attention_dp == ep && !roof_split_apart(split)));
 }
 
-/* Adds the ways to split the experts over the devices of a stage. Unless one is asked for, it is
- * one of those that engines have words for: cut over all devices, dealt to all of them, or dealt to
- * the groups that share attention. */
+/* Adds the ways to split the experts over the devices of a stage. Unless one is given, only those
+ * that engines have arguments for are added: each expert cut over all devices, experts dealt to all
+ * devices, or dealt to the attention groups. */
 static enum roof_status add_experts(struct builder *b, struct roof_split split)
 {
     const struct roof_scenario *const given = &b->problem->base;
@@ -86,8 +86,7 @@ static enum roof_status add_group(struct builder *b, int64_t group)
     return ROOF_OK;
 }
 
-/* Tells whether copies of a group fill a number of devices, which is one where a host takes part.
- */
+/* Tells whether copies of a group fill a number of devices; offloading requires a single device. */
 static bool fills(const struct roof_plan_problem *q, int64_t group, int64_t devices)
 {
     const bool alone = q->base.offload == ROOF_OFFLOAD_NONE || devices == 1;
@@ -155,7 +154,7 @@ static int64_t at_least_1(int64_t size)
     return size > 0 ? size : 1;
 }
 
-/* Returns the devices of a stage that the given sizes need. */
+/* Returns the devices per stage that the given sizes need. */
 static int64_t stage_needed(const struct roof_scenario *given)
 {
     const int64_t ep = at_least_1(given->common.shape.ep);
@@ -171,7 +170,7 @@ int64_t roof_plan_devices_needed(const struct roof_plan_problem *problem)
            at_least_1(problem->base.dp);
 }
 
-/* Refuses sizes that do not go together whatever the others are. */
+/* Refuses sizes that never go together. */
 static enum roof_status check_sizes(const struct roof_plan_problem *problem,
                                     struct roof_error *error)
 {
@@ -187,7 +186,8 @@ static enum roof_status check_sizes(const struct roof_plan_problem *problem,
     return roof_scenario_resolve(&s, problem->model, error);
 }
 
-/* Finds a split that divides the model; else *error says what the first of them does not divide. */
+/* Finds a split that divides the model; otherwise *error says what the first one does not divide.
+ */
 static enum roof_status check_any(const struct roof_splits *splits,
                                   const struct roof_plan_problem *problem, struct roof_error *error)
 {
@@ -207,7 +207,7 @@ static enum roof_status check_any(const struct roof_splits *splits,
     return status;
 }
 
-/* Refuses sizes that no split over the numbers of devices has. */
+/* Refuses sizes for which no split over the numbers of devices exists. */
 static enum roof_status refuse_devices(const struct roof_plan_problem *problem,
                                        struct roof_error *error)
 {

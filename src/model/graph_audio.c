@@ -116,10 +116,11 @@ static void whisper_layers(struct builder *b, const struct encoder *e)
     roof_reads_join(&b->from, &stream);
     roof_encoder_add(b, "audio_mlp_add", e->rows, h, 0);
     b->times = 1;
+    const int64_t rows = e->clips * (e->clip.rows / a->pooled);
     if (a->pooled > 1) { /* the mean of two rows reads and writes what their sum does */
-        roof_encoder_add(b, "audio_pool", e->rows / a->pooled, h, 0);
+        roof_encoder_add(b, "audio_pool", rows, h, 0);
     }
-    roof_encoder_norm(b, "audio_final_norm", e->rows / a->pooled, h, true);
+    roof_encoder_norm(b, "audio_final_norm", rows, h, true);
 }
 
 /* --- a conformer --------------------------------------------------------------------------- */

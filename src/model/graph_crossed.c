@@ -95,8 +95,8 @@ static int64_t enter(struct builder *b, int64_t number, bool offloaded)
     b->offloaded = offloaded;
     b->count = 0;
     for (int64_t i = b->stage.begin; i < b->stage.end; i++) {
-        b->count += b->model->layer_class[i] == number &&
-                    (i < roof_offload_layers(b->s->offload)) == offloaded;
+        b->count += (i < roof_offload_layers(b->s->offload)) == offloaded &&
+                    b->model->layer_class[i] == number;
     }
     return b->count;
 }

@@ -43,7 +43,7 @@ enum roof_part_kind {
 enum roof_tensor_role {
     ROOF_TENSOR_KNOWN,   /* all of the place is known */
     ROOF_TENSOR_UNKNOWN, /* the layer is known at most */
-    ROOF_TENSOR_IGNORED  /* it belongs to a tower of images or sound, or is a buffer */
+    ROOF_TENSOR_IGNORED  /* it belongs to an encoder of images or audio, or is a buffer */
 };
 
 struct roof_tensor_place {

@@ -23,7 +23,7 @@ struct roof_page {
     struct roof_error error;
 };
 
-/* The commands that a page asks. */
+/* The commands that a page may ask. */
 static const struct {
     const char *name;
     enum roof_command command;

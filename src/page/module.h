@@ -17,11 +17,11 @@
 
 struct roof_page;
 
-/* Returns NULL when memory is out. A page lives as long as its module. */
+/* Returns NULL without memory. A page lives as long as its module. */
 struct roof_page *roof_page_open(void);
-/* Returns room for a request of so many bytes, until the next call; NULL when memory is out. */
+/* Returns space for a request of `length` bytes, valid until the next call; NULL without memory. */
 char *roof_page_room(struct roof_page *page, size_t length);
-/* Answers the request in the room, and returns an enum roof_status. */
+/* Answers the request in that space, and returns an enum roof_status. */
 int roof_page_ask(struct roof_page *page);
 const char *roof_page_text(const struct roof_page *page);
 size_t roof_page_length(const struct roof_page *page);

@@ -11,21 +11,21 @@
 #include "report/change_words.h"
 #include "report/survey.h"
 
-/* One line of advice: the texts are made for it, and cleared for the next. The lists are those of
- * the table: the changes that help nothing, which follow it. */
+/* A line of advice: its texts are filled, written and cleared. The lists belong to the table and
+ * follow it; they have the changes without a gain. */
 struct line {
     struct roof_text change;
     struct roof_text note;
-    const char *phase; /* NULL: an operator has none */
-    bool expects;      /* some lines have expected times: these are shown, else the bounds */
+    const char *phase; /* NULL for an operator */
+    bool expects;      /* some lines have expected times, which are shown instead of bounds */
     enum roof_unit unit;
     double time_s;
     double expected_s;
     double gain;
     double expected_gain;
-    bool makes_room;          /* a model that does not fit would fit */
-    size_t shown;             /* lines of the table */
-    struct roof_text no_gain; /* changes that change nothing */
+    bool makes_room;          /* with the change a model fits that does not fit now */
+    size_t shown;             /* number of lines in the table */
+    struct roof_text no_gain; /* changes without a gain */
     struct roof_text slower;
 };
 
@@ -100,7 +100,7 @@ static void text_line(struct roof_text *out, const struct line *l)
     roof_text_fold(out, from, l->expects ? 74 : 64);
 }
 
-/* Adds a change to the list of those without a gain, or to that of slower ones with its factor. */
+/* Adds a change to the list of those without a gain, or with its factor to the slower ones. */
 static void list_line(struct line *l, double best)
 {
     const bool slower = best * ROOF_LEVER_NO_GAIN < 1;
@@ -112,7 +112,7 @@ static void list_line(struct line *l, double best)
     }
 }
 
-/* Ends the table of a phase with the changes that help nothing. */
+/* Ends the table of a phase with the lists of changes that do not help. */
 static void end_table(struct roof_text *out, struct line *l)
 {
     const struct {
@@ -165,7 +165,7 @@ static void free_line(struct line *l)
 
 /* --- operators ----------------------------------------------------------------------------- */
 
-/* The kinds of levers that are called the same each time, and what they mean. */
+/* The kinds of levers with fixed names, and what they mean. */
 static const struct roof_change_words fixed[ROOF_LEVER_KIND_COUNT] = {
     [ROOF_LEVER_SPARSE] = ROOF_WORDS_SPARSE,
     [ROOF_LEVER_LAUNCH] = ROOF_WORDS_LAUNCH(""),
@@ -216,7 +216,7 @@ void roof_report_lever(struct roof_text *out, const struct roof_lever *lever)
     }
 }
 
-/* Says what padding brings at least, and what it costs. */
+/* Says what padding gains at least, and what it costs. */
 static void put_padding(struct roof_text *out, const struct roof_lever *lever, bool gains)
 {
     char flops[ROOF_QUANTITY_SIZE];
@@ -306,7 +306,7 @@ static bool put_phase(struct roof_text *out, bool json, const struct roof_survey
     for (size_t i = 0; i < phase->changes; i++) {
         const struct roof_survey_change *const c = &phase->change[i];
         if (c->refused.status != ROOF_OK) {
-            continue; /* a change that is not possible has no times */
+            continue; /* an impossible change has no times */
         }
         roof_survey_put_change(&l.change, phase, c);
         roof_survey_put_note(&l.note, phase, c);

@@ -9,7 +9,7 @@
 #include "report/report.h"
 #include "report/rows.h"
 
-/* Writes a figure, with the published one beside it when they differ. */
+/* Writes a figure, and the published one if it differs. */
 static void put_figure(struct roof_text *out, const char *label, const struct roof_figure *figure,
                        const struct roof_figure *published, const char *product,
                        enum roof_unit unit)
@@ -131,7 +131,7 @@ static void json_strings(struct roof_text *out, const char *key, const char *con
     roof_text_put(out, "]");
 }
 
-/* Writes the shape of a hardware file, so that the output can be edited and read again. */
+/* Writes JSON in the form of a hardware file, so that the output can be edited and read again. */
 static void hardware_json(struct roof_text *out, const struct roof_hardware *h,
                           const struct roof_hardware *product)
 {
@@ -221,7 +221,7 @@ void roof_report_operator(struct roof_text *out, bool json, enum roof_operator o
     }
 }
 
-/* --- models ------------------------------------------------------------------------- */
+/* --- models -------------------------------------------------------------------------------- */
 
 /* Writes the notes and sources of an entry, as members of its object or as paragraphs. */
 static void put_origins(struct roof_text *out, bool json, const char *const *notes,

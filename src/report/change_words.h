@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Words of changes that are called the same for an operator and for a model: what is changed, and
- * what that means. */
+/* Descriptions of changes that are the same for operators and models: the change, and what it
+ * means. */
 #ifndef ROOF_REPORT_CHANGE_WORDS_H
 #define ROOF_REPORT_CHANGE_WORDS_H
 

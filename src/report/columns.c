@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Lists the fields of each kind of result that tables have. */
+/* Lists the fields of each kind of result in tables. */
 #include "catalog/catalog_fields.h"
 #include "decide/decision_fields.h"
 #include "decide/rate_fields.h"
@@ -11,7 +11,7 @@
 #include "report/render.h"
 #include "simulate/simulation_fields.h"
 
-/* The kinds whose fields depend on nothing. */
+/* The kinds whose fields do not depend on the request. */
 static void (*const fields_of[])(struct roof_fields *) = {
     [ROOF_TABLE_HARDWARE] = roof_hardware_fields,
     [ROOF_TABLE_PRECISIONS] = roof_precision_fields,

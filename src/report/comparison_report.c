@@ -12,7 +12,8 @@
 #include "report/advice_report.h"
 #include "report/model_report.h"
 
-/* The keys that follow the columns of the file; the first only where metrics are told apart. */
+/* The keys that follow the columns of the file. The first one only occurs if there are several
+ * metrics. */
 struct keys {
     const char *const *key;
     size_t count;
@@ -20,14 +21,14 @@ struct keys {
 static const char *const compared_names[] = {"metric", "time_us", "expected_time_us", "ratio",
                                              "error"};
 static const struct keys compared_keys = {compared_names, COUNT(compared_names)};
-#define COMPARED_VALUES 4 /* the numbers among them */
+#define COMPARED_VALUES 4 /* number of keys with numbers */
 static const char *const lost_names[] = {
     "metric",  "time_us",       "expected_time_us", "fraction_of_bound",
     "lost_us", "lever_speedup", "regime",           "lever"};
 static const struct keys lost_keys = {lost_names, COUNT(lost_names)};
 
-/* Tells if a column of the file has the name of a key that follows, whose value stands in its
- * place. */
+/* Tells whether a column of the file has the name of one of the following keys, whose value
+ * replaces it. */
 static bool is_replaced(const char *column, const struct keys *keys, bool metrics)
 {
     size_t i = metrics ? 0 : 1;
@@ -62,7 +63,7 @@ void roof_report_compared_header(struct roof_text *out, const char *const *colum
     put_header(out, column, columns, lost ? &lost_keys : &compared_keys, metrics);
 }
 
-/* Puts the columns of the file; false when there are none. */
+/* Writes the names of the file's columns; false if there are none. */
 static bool put_columns(struct roof_text *out, bool csv, const struct keys *keys,
                         const struct roof_compared *row)
 {
@@ -84,7 +85,7 @@ static bool put_columns(struct roof_text *out, bool csv, const struct keys *keys
     return begun;
 }
 
-/* Puts the columns of the file and the values that follow them. */
+/* Writes the cells of the file's columns and the values that follow them. */
 static void put_values(struct roof_text *out, bool csv, const struct keys *keys,
                        const struct roof_compared *row, const double *values, size_t count)
 {
@@ -107,7 +108,7 @@ static void put_values(struct roof_text *out, bool csv, const struct keys *keys,
     }
 }
 
-/* Works out the numbers that follow the metric in compared_names. */
+/* Computes the numbers that follow the metric in compared_names. */
 static void find_values(double out[COMPARED_VALUES], const struct roof_compared *row)
 {
     const double best = isnan(row->expected_s) ? row->time_s : row->expected_s;
@@ -133,7 +134,8 @@ static bool is_item(const char *name, const struct roof_list_item *item)
     return strlen(name) == item->length && memcmp(name, item->text, item->length) == 0;
 }
 
-/* Finds the number of a key; their count where there is none, or metrics are not told apart. */
+/* Finds the index of a key; the number of keys if it is unknown, or if it is the metric without
+ * several metrics. */
 static size_t find_key(const struct roof_list_item *item, bool metrics)
 {
     size_t i = metrics ? 0 : 1;
@@ -155,7 +157,8 @@ static enum roof_status unknown_column(const struct roof_list_item *item, const 
     for (size_t i = metrics ? 0 : 1; i < compared_keys.count; i++) {
         known[count++] = compared_keys.key[i];
     }
-    (void)snprintf(name, sizeof name, "%.*s", (int)item->length, item->text); /* cut, if long */
+    (void)snprintf(name, sizeof name, "%.*s", (int)item->length,
+                   item->text); /* truncated if long */
     return roof_unknown_name(error, ROOF_USAGE, "column", name, known, count);
 }
 
@@ -183,7 +186,7 @@ enum roof_status roof_report_chosen_header(struct roof_text *out, bool csv, cons
     return ROOF_OK;
 }
 
-/* Returns the value of a key that is a number; NAN: unknown. */
+/* Returns the value of a numeric key; NAN: unknown. */
 static double key_value(size_t key, const struct roof_compared *row)
 {
     double values[COMPARED_VALUES];
@@ -191,7 +194,7 @@ static double key_value(size_t key, const struct roof_compared *row)
     return values[key - 1];
 }
 
-/* Tells if a row of JSON lacks a column: its value is unknown, or the cell empty. */
+/* Tells whether a row of JSON omits a column: its value is unknown, or its cell empty. */
 static bool lacks(const struct roof_compared *row, size_t key, size_t cell)
 {
     return key < compared_keys.count ? key > 0 && isnan(key_value(key, row))
@@ -235,7 +238,7 @@ void roof_report_chosen(struct roof_text *out, bool csv, const char *chosen,
 
 /* --- lost time ----------------------------------------------------------------------------- */
 
-/* Names what would get the lost time back. */
+/* Names a change that would recover the lost time. */
 static void put_cure(struct roof_text *out, const struct roof_loss *loss)
 {
     switch (loss->cure) {
@@ -254,7 +257,7 @@ static void put_cure(struct roof_text *out, const struct roof_loss *loss)
     }
 }
 
-/* Writes what a row is of. */
+/* Writes the subject of a row. */
 static void put_subject(struct roof_text *out, const struct roof_compared *row)
 {
     const struct roof_prediction *const p = row->prediction;
@@ -270,7 +273,7 @@ static void put_subject(struct roof_text *out, const struct roof_compared *row)
     roof_text_printf(out, ", on %s (line %d)", p->hardware->id, row->line);
 }
 
-/* Returns the unit of the times of a row: those of models are in milliseconds. */
+/* Returns the unit of the times in a row, which is milliseconds for models. */
 static enum roof_unit unit_of(const struct roof_compared *row)
 {
     return row->model_prediction == NULL ? ROOF_UNIT_MICROSECONDS : ROOF_UNIT_MILLISECONDS;
@@ -299,7 +302,7 @@ static void text_lost(struct roof_text *out, const struct roof_compared *row,
     roof_text_fold(out, from, 16);
 }
 
-/* Formats a compared value: a rate is kept as the time of a token. */
+/* Formats a compared value. Rates are stored as the time per token. */
 static const char *value_text(char out[ROOF_QUANTITY_SIZE], const struct roof_compared *row,
                               double s)
 {
@@ -441,7 +444,7 @@ static void json_group(struct roof_text *out, const struct roof_comparison *comp
     roof_text_put(out, "}");
 }
 
-/* Returns the width of a statistic: that of its label, or of a value such as "-12.34%". */
+/* Returns the width of a statistic: that of its label, or of a value like "-12.34%". */
 static int width_of(size_t i)
 {
     const int label = (int)strlen(statistics[i].label);
@@ -543,7 +546,7 @@ void roof_report_comparison(struct roof_text *out, bool json,
     roof_text_put(out, "\n");
     for (size_t i = 0; i < c->groups && c->columns > 0; i++) {
         text_group(out, &c->group[i]);
-        out->length -= out->length > 0 ? 1U : 0U; /* the names stand on the same line */
+        out->length -= out->length > 0 ? 1U : 0U; /* the names follow on the same line */
         for (size_t k = 0; k < c->columns; k++) {
             roof_text_put(out, "  ");
             roof_text_plain(out, *c->group[i].value[k] == '\0' ? "-" : c->group[i].value[k]);

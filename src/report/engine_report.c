@@ -13,8 +13,7 @@ void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_eng
     size_t used = 0;
     for (size_t i = 0; i < engine->formats; i++) {
         const char *const id = engine->format[i].id;
-        /* A format that some architectures need other words for has two rows, one after the other.
-         */
+        /* A format with other arguments on some architectures has two consecutive rows. */
         const bool again = i > 0 && strcmp(engine->format[i - 1].id, id) == 0;
         if (!again && used + strlen(id) + 2 < sizeof out->formats) {
             used += (size_t)snprintf(out->formats + used, sizeof out->formats - used, "%s%s",
@@ -25,7 +24,7 @@ void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_eng
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-/* Writes a line after so many blanks and folds it, the other lines two blanks further. */
+/* Writes a folded line with an indent; continuation lines are indented by two more blanks. */
 static void put_folded(struct roof_text *out, size_t indent, const char *before, const char *line)
 {
     const size_t from = out->length;
@@ -44,10 +43,10 @@ static void put_words(struct roof_text *out, const struct roof_engine_words *wor
     }
 }
 
-/* The columns before those of the KV cache. */
+/* The width of the columns before the KV cache. */
 #define PRECISIONS_WIDTH 45
 
-/* Writes what a format is in precisions, as a row of a table. */
+/* Writes the precisions of a format as a row of a table. */
 static void put_precisions(struct roof_text *out, const struct roof_engine_format *f)
 {
     const size_t from = out->length;
@@ -66,7 +65,7 @@ static void put_precisions(struct roof_text *out, const struct roof_engine_forma
     roof_text_fold(out, from, PRECISIONS_WIDTH);
 }
 
-/* Writes where a format runs and what asks for it. */
+/* Writes where a format runs, and the arguments that select it. */
 static void put_format(struct roof_text *out, const struct roof_engine_format *f)
 {
     roof_text_printf(out, "  %s\n", f->id);
@@ -120,7 +119,7 @@ static void put_lines(struct roof_text *out, const char *title, const char *cons
     }
 }
 
-/* Writes what the scheduler does, and with which sizes. */
+/* Writes the rules of the scheduler, and its sizes. */
 static void put_scheduler(struct roof_text *out, const struct roof_engine_scheduler *s)
 {
     if (!s->known) {
@@ -150,7 +149,7 @@ static void put_scheduler(struct roof_text *out, const struct roof_engine_schedu
     }
 }
 
-/* Writes what each version does on the host. */
+/* Writes the host work of each version. */
 static void put_hosts(struct roof_text *out, const struct roof_engine *e)
 {
     char step[ROOF_QUANTITY_SIZE];
@@ -258,7 +257,7 @@ static void json_formats(struct roof_text *out, const struct roof_engine *e)
     }
 }
 
-/* Writes the words for what is offloaded, of an engine that has them. */
+/* Writes the arguments for offloading, if the engine has them. */
 static void json_offload(struct roof_text *out, const struct roof_engine *e)
 {
     const char *separator = "";

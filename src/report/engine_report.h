@@ -8,7 +8,7 @@
 
 /** Makes a row of the table of engines; it borrows from the engine. */
 void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_engine *engine);
-/** Writes the formats, splits and words of an engine, with notes and sources. */
+/** Writes the formats, splits and arguments of an engine, with notes and sources. */
 void roof_engine_report(struct roof_text *out, bool json, const struct roof_engine_entry *entry);
 
 #endif

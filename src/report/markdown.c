@@ -55,7 +55,7 @@ void roof_markdown_put(struct roof_text *out, struct roof_markdown_table *g)
         const size_t wide = roof_text_width(at);
         size_t *const widest = &width[i % g->columns];
         *widest = wide > *widest ? wide : *widest;
-        *widest = *widest < 3 ? 3 : *widest; /* the rule needs three */
+        *widest = *widest < 3 ? 3 : *widest; /* the rule of a table needs three */
     }
     at = g->text.data;
     for (size_t i = 0; i < g->cells && !g->text.failed; i++, at += strlen(at) + 1) {
@@ -130,7 +130,7 @@ void roof_markdown_put_rate(struct roof_text *out, double flops_per_s)
     roof_text_put(out, some ? "/s" : "");
 }
 
-/* Returns how many bytes a text begins with that mean nothing to Markdown in a link. */
+/* Returns the length of the start of a text that has no special meaning in a Markdown link. */
 static size_t plain_length(const char *text, bool slashes)
 {
     return strspn(text, slashes
@@ -138,7 +138,8 @@ static size_t plain_length(const char *text, bool slashes)
                             : "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 }
 
-/* Writes the link that a source begins with, and returns the bytes that it stands for; 0: none. */
+/* Writes the link at the start of a source, and returns the bytes that it replaces; 0: there is
+ * none. */
 static size_t put_link(struct roof_text *out, const char *source)
 {
     const size_t owner = plain_length(source, false);

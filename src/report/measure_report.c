@@ -29,7 +29,7 @@ static const struct roof_meter_row *level_row(const struct roof_measured *m, enu
     return NULL;
 }
 
-/* Names the probes of a level that are not sure. */
+/* Names the uncertain probes of a level. */
 static void put_noisy(struct roof_text *out, const struct roof_measured *m, size_t level)
 {
     bool any = false;
@@ -64,7 +64,7 @@ static void put_levels(struct roof_text *out, const struct roof_measured *m)
     }
 }
 
-/* Returns which way a task copies over the link to the host; NULL: it does not. */
+/* Returns the direction of a copy between host and device; NULL: the task does not copy. */
 static const char *direction_of(const struct roof_meter_task *task)
 {
     return task->probe == ROOF_PROBE_TO_DEVICE     ? "to the device"
@@ -72,7 +72,7 @@ static const char *direction_of(const struct roof_meter_task *task)
                                                    : NULL;
 }
 
-/* Writes the link to the host, peaks and the launch, which are measured in this order. */
+/* Writes the link to the host, the peaks and the launch, in the order of measurement. */
 static void put_figures(struct roof_text *out, const struct roof_measured *m)
 {
     char cell[ROOF_QUANTITY_SIZE];
@@ -121,7 +121,7 @@ static void put_unfitted(struct roof_text *out, const struct roof_power_term *po
     }
 }
 
-/* Says what the device draws and what work costs in energy, as far as it is known. */
+/* Writes the power of the device and the energy of work, as far as known. */
 static void put_power(struct roof_text *out, const struct roof_power_term *power)
 {
     char cell[ROOF_QUANTITY_SIZE];
@@ -144,7 +144,7 @@ static void put_power(struct roof_text *out, const struct roof_power_term *power
     }
 }
 
-/* Tells if a kernel was faster than its bound, by more than the noise of sure rows. */
+/* Tells whether a kernel was faster than its bound by more than the noise of reliable rows. */
 static bool beyond_bound(const struct roof_judged *kernel)
 {
     return kernel->of_bound > 1 + ROOF_NOISE_MAX;
@@ -192,7 +192,7 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
     }
 }
 
-/* Says what is left out, and why; nothing where there is no reason. */
+/* Says what is left out, and why; nothing without a reason. */
 static void put_left_out(struct roof_text *out, const char *what, const char *why)
 {
     if (*why != '\0') {
@@ -376,7 +376,7 @@ void roof_report_measured_markdown(struct roof_text *out, const struct roof_meas
 
 /* --- for programs -------------------------------------------------------------------------- */
 
-/* Writes a member whose value is a number; nothing where it is unknown. */
+/* Writes a member with a number; nothing if it is unknown. */
 static void put_member(struct roof_text *out, const char *key, double value)
 {
     if (!isnan(value)) {
@@ -408,7 +408,7 @@ static void put_judgement(struct roof_text *out, const struct roof_measure_repor
     roof_text_printf(out, ",\n  \"agrees\": %s", roof_agrees(j) ? "true" : "false");
 }
 
-/* Writes the power term as an object; nothing where none of it is known. */
+/* Writes the power term as an object; nothing if it is unknown. */
 static void put_power_term(struct roof_text *out, const struct roof_power_term *power)
 {
     bool any = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The report of what was measured of a device. */
+/* The report on a measured device. */
 #ifndef ROOF_REPORT_MEASURE_REPORT_H
 #define ROOF_REPORT_MEASURE_REPORT_H
 
@@ -8,9 +8,9 @@
 
 struct roof_measure_report {
     const struct roof_measured *measured;
-    const struct roof_judgement *judgement; /* NULL: no device came of what was measured */
-    const char *against; /* whose predictions are judged; NULL: the device's own */
-    bool compared;       /* say if they agree */
+    const struct roof_judgement *judgement; /* NULL: the measurement gave no device */
+    const char *against; /* the device whose predictions are judged; NULL: the measured one */
+    bool compared;       /* say whether they agree */
 };
 
 void roof_report_measured_text(struct roof_text *out, const struct roof_measure_report *report);

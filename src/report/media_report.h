@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* Reports of the images and the audio of each prompt. Where there are none, nothing is written. */
+/* Reports the images and the audio of each prompt. Without any, nothing is written. */
 #ifndef ROOF_REPORT_MEDIA_REPORT_H
 #define ROOF_REPORT_MEDIA_REPORT_H
 
 #include "base/text.h"
 #include "model/scenario.h"
 
-/* Continues a line with them. */
+/* Continues a line. */
 void roof_report_media(struct roof_text *out, const struct roof_scenario *scenario,
                        const struct roof_model *model);
-/* Writes a line of a plan for each. */
+/* Writes a line of a plan for each kind. */
 void roof_report_media_lines(struct roof_text *out, const struct roof_scenario *scenario,
                              const struct roof_model *model);
-/* Continues a JSON object with their members. */
+/* Adds members to a JSON object. */
 void roof_report_media_json(struct roof_text *out, const struct roof_scenario *scenario,
                             const struct roof_model *model);
 

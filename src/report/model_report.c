@@ -40,7 +40,7 @@ static void put_line(struct roof_text *out, const char *label, const char *value
     roof_report_line(out, ROOF_MODEL_REPORT_LABEL, label, value, detail);
 }
 
-/* A size of a scenario, which stands in its line or not. */
+/* A size of a scenario, which its line may omit. */
 struct size {
     const char *label;
     int64_t value;
@@ -56,7 +56,7 @@ static void put_sizes(struct roof_text *out, const struct size *sizes, size_t co
     }
 }
 
-/* Says behind the number of drafts what proposes them. */
+/* Names the drafter after the number of draft tokens. */
 static void put_drafter(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const char *const name = roof_drafter_name(&r->scenario, r->model);
@@ -166,7 +166,7 @@ void roof_model_report_unexpected(struct roof_text *out,
     roof_text_put(out, "one of its operators was not measured");
 }
 
-/* Says for weights of GGUF whose kernels the time is of: llama.cpp alone runs them. */
+/* For GGUF weights, names llama.cpp, whose kernels the time assumes. */
 static void put_gguf(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_scenario *const s = &r->scenario;
@@ -180,7 +180,7 @@ static void put_gguf(struct roof_text *out, const struct roof_model_prediction *
     }
 }
 
-/* Writes an expected time, the sum of the times of real kernels, with its range. */
+/* Writes an expected time with its range. */
 static void put_expected(struct roof_text *out, const struct roof_model_prediction *r,
                          double expected_s)
 {
@@ -235,7 +235,7 @@ static const char *with_expected(char *out, size_t size, double expected_s)
     return out;
 }
 
-/* Writes the least time of a pass with experts, where its tokens may choose fewer of them. */
+/* Writes the least time of a pass with experts if its tokens may choose fewer of them. */
 static void put_least(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -260,7 +260,7 @@ static void put_prefill(struct roof_text *out, const struct roof_model_predictio
     put_expected(out, r, r->expected_step_s);
 }
 
-/* Writes a time with what to expect, and what it is the time of. */
+/* Writes a labelled time with its expected time and a note on its meaning. */
 static void put_time(struct roof_text *out, const char *label, double time_s, double expected_s,
                      const char *what)
 {
@@ -271,7 +271,7 @@ static void put_time(struct roof_text *out, const char *label, double time_s, do
     put_line(out, label, roof_format_quantity(value, time_s, ROOF_UNIT_MILLISECONDS), detail);
 }
 
-/* Says of the time to the first token what other prompts and sequences do in it. */
+/* Returns a note on other prompts and sequences within the time to first token. */
 static const char *beside_prompt(const struct roof_model_prediction *r)
 {
     const struct roof_scenario *const s = &r->scenario;
@@ -282,7 +282,8 @@ static const char *beside_prompt(const struct roof_model_prediction *r)
                                       : "; one prompt, while others decode";
 }
 
-/* Says what is in the time between two tokens beside the steps of a batch that is not static. */
+/* Returns a note on what the time per token includes beside decode steps, for a batch that is not
+ * static. */
 static const char *between_tokens(const struct roof_scenario *s)
 {
     return s->common.shape.batch == 1 ? ""
@@ -323,7 +324,7 @@ static void put_decode(struct roof_text *out, const struct roof_model_prediction
     put_expected(out, r, encodes ? r->expected_step_s : r->expected_tpot_s);
 }
 
-/* Writes what drafts bring, and what they take of a step. */
+/* Writes the gain from draft tokens, and their share of a step. */
 static void put_drafts(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -346,7 +347,7 @@ static void put_drafts(struct roof_text *out, const struct roof_model_prediction
     }
 }
 
-/* Writes the slowest pipeline stage, which decides the rate. */
+/* Writes the slowest pipeline stage, which determines the throughput. */
 static void put_stage(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -365,7 +366,7 @@ static void put_stage(struct roof_text *out, const struct roof_model_prediction 
              detail);
 }
 
-/* Writes the waits for the host and the serial part, which the times have in them. */
+/* Writes the waits for the host and the serial part, which the times include. */
 static void put_host(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -416,7 +417,8 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
     }
 }
 
-/* Writes the most users (of a prefill: prompts) that fit, and what would let more fit. */
+/* Writes the most users (of a prefill: prompts) that fit, and the changes with which more would
+ * fit. */
 static void put_batch_room(struct roof_text *out, const struct roof_model_prediction *r,
                            const struct roof_limits *limits)
 {
@@ -440,7 +442,7 @@ static void put_batch_room(struct roof_text *out, const struct roof_model_predic
     roof_text_free(&line);
 }
 
-/* Writes the longest context that fits at the batch of the prediction. */
+/* Writes the longest context that fits with the batch of the prediction. */
 static void put_context_room(struct roof_text *out, const struct roof_model_prediction *r,
                              const struct roof_limits *limits)
 {
@@ -459,7 +461,8 @@ static void put_context_room(struct roof_text *out, const struct roof_model_pred
     put_line(out, request ? "longest prompt" : "longest context", line, "");
 }
 
-/* Says what a token of the KV cache takes, and how many layers keep only the last tokens. */
+/* Writes the bytes of the KV cache per token, and the number of layers that keep only the last
+ * tokens. */
 static void put_cache(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_model *const model = r->model;
@@ -567,9 +570,9 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
     }
 }
 
-#define BOUND_WIDTH 7 /* as wide as "compute" */
+#define BOUND_WIDTH 7 /* width of "compute" */
 
-/* Writes a row of the table of operators; with its shape if the table may be wide. */
+/* Writes a row of the table of operators, with its shape if the table may be wide. */
 static void put_operator(struct roof_text *out, const struct roof_model_prediction *r, size_t node,
                          double batch, const struct roof_time_look *look, bool wide)
 {
@@ -590,7 +593,7 @@ static void put_operator(struct roof_text *out, const struct roof_model_predicti
     roof_text_printf(out, "  %-24s %5" PRId64 "  %10s  %6s  %s",
                      roof_model_report_operator(name, &n->node), n->node.count,
                      roof_time_text(time, roof_model_time(n), look), percent, bound);
-    if (expected || wide || product) { /* no blanks stand at the end of a line */
+    if (expected || wide || product) { /* lines have no trailing blanks */
         roof_text_fill(out, ' ', strlen(bound) < BOUND_WIDTH ? BOUND_WIDTH - strlen(bound) : 0);
         roof_text_printf(out, "  %10s", product ? from : "");
     }
@@ -640,7 +643,7 @@ static void put_operators(struct roof_text *out, const struct roof_model_predict
     }
 }
 
-/* Writes what was assumed, before the numbers that depend on it. */
+/* Writes the assumptions, before the numbers that depend on them. */
 static void put_remarks(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_formats *const f = &r->scenario.common.formats;
@@ -662,7 +665,8 @@ static void put_remarks(struct roof_text *out, const struct roof_model_predictio
     roof_text_put(out, any ? "\n" : "");
 }
 
-/* Names the formats of products that the device has no unit for, and what it computes them in. */
+/* Names the formats of products without a unit on the device, and the formats that it uses instead.
+ */
 static void put_fallback(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_hardware *const device = r->total.hardware;
@@ -679,7 +683,7 @@ static void put_fallback(struct roof_text *out, const struct roof_model_predicti
             separator = ", ";
         }
     }
-    /* A request has the operators of its decode steps alone. */
+    /* A request only has the operators of its decode steps. */
     roof_text_put(out, *separator == '\0' ? "a format of the prefill" : "");
     roof_text_put(out, "; see compute_precision in -f json.\n");
     roof_text_fold(out, from, 0);
@@ -721,7 +725,7 @@ void roof_model_report_text(struct roof_text *out,
 
 /* --- JSON ---------------------------------------------------------------------------------- */
 
-/* Writes what an operator reads of its own layer, or of the one before. */
+/* Writes the inputs of an operator from its own layer, or from the previous one. */
 static void put_reads(struct roof_text *out, const char *key, const struct roof_reads *reads,
                       bool before)
 {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-/**
- * Documents about a model: a prediction with its operators, and what is known of the model.
- * Reports compute nothing.
- */
+/** Documents about a model: a prediction with its operators, and the facts about the model. Reports
+ * compute nothing. */
 #ifndef ROOF_REPORT_MODEL_REPORT_H
 #define ROOF_REPORT_MODEL_REPORT_H
 
@@ -10,60 +8,59 @@
 #include "predict/model_prediction.h"
 #include "report/report.h"
 
-/** Sorts the operators of a prediction by their share of the time, the largest first, equal ones in
- * the order of the model. order has room for ROOF_GRAPH_MAX numbers; returns how many there are. */
+/** Sorts the operators of a prediction by their share of the time in descending order; ties keep
+ * the order of the model. `order` has space for ROOF_GRAPH_MAX numbers; returns how many there
+ * are. */
 size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *model_prediction);
 
 /** Writes the scenario: "decode, batch 8, context 8192, tp 2, devices 2". */
 void roof_model_report_scenario(struct roof_text *out,
                                 const struct roof_model_prediction *model_prediction);
 
-/** Writes the format of a model's weights, or the layout that decides: "weights as in q4_k_m". */
+/** Writes the format of a model's weights, or the layout that sets them: "weights as in q4_k_m". */
 void roof_model_report_weights(struct roof_text *out, const struct roof_model *model,
                                const struct roof_formats *formats);
 /** Writes the formats: "weights fp8_e4m3, activations fp8_e4m3, out bf16, kv bf16". */
 void roof_model_report_formats(struct roof_text *out,
                                const struct roof_model_prediction *model_prediction);
 
-/** Writes tokens per second, with a prefix from a million on: "95.31", "2.5 M". Returns out. */
+/** Writes tokens per second, with a prefix from a million up: "95.31", "2.5 M". Returns out. */
 const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
-/** Adds what would let more sequences fit: "; 31 would with --kv fp8, 45 with --tp 4 (2 more
- * devices)"; nothing where nothing known would. */
+/** Adds the changes with which more sequences would fit: "; 31 would with --kv fp8, 45 with --tp 4
+ * (2 more devices)"; nothing if none is known. */
 void roof_model_report_levers(struct roof_text *out,
                               const struct roof_model_prediction *model_prediction,
                               const struct roof_limits *limits);
-/** Formats roof_decode_compute_bound, which is known: "from batch 613 on" or "never". */
+/** Formats a known roof_decode_compute_bound: "from batch 613 on" or "never". */
 const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch);
-/** Columns of the labels. */
+/** The width of labels. */
 #define ROOF_MODEL_REPORT_LABEL 20
 
-/** Writes what would make room for what does not fit, as a line or as members. */
+/** Writes changes with which a model would fit that does not, as a line or as members. */
 void roof_model_report_room(struct roof_text *out, bool json, const struct roof_limits *limits);
-/** Write what the host computes, which is in the times as its bound, with what the engine does
- * there and the energy of a token, and what lies in its memory; nothing where nothing is offloaded.
- */
+/** Write the work of the host, which the times include as its bound, the work of the engine there,
+ * the energy of a token, and the content of the host's memory; nothing without offloading. */
 void roof_model_report_below(struct roof_text *out, const struct roof_model_prediction *r);
 void roof_model_report_host_memory(struct roof_text *out, const struct roof_model_prediction *r);
 
 #define ROOF_MODEL_REPORT_NAME 64
-/** Formats the name of an operator, and where it is: "experts (host)". Returns out. */
+/** Formats the name of an operator and its place: "experts (host)". Returns out. */
 const char *roof_model_report_operator(char out[ROOF_MODEL_REPORT_NAME],
                                        const struct roof_node *node);
 
-/** Says why there is no expected time: "rope: no kernel like this was
- * measured". */
+/** Says why there is no expected time: "rope: no kernel like this was measured". */
 void roof_model_report_unexpected(struct roof_text *out,
                                   const struct roof_model_prediction *model_prediction);
 
 /** Writes a summary for people, then the `top` largest operators, with their shapes if the table
- * may be wide. product is as in roof_report_text. */
+ * may be wide. `product` is as in roof_report_text. */
 void roof_model_report_text(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, size_t top, bool wide,
                             const struct roof_hardware *product);
 
 /** Writes the prediction as a JSON object with "limits" and "operators", in the order of the model,
- * and with advice where that is not NULL. */
+ * and with advice unless that is NULL. */
 void roof_model_report_json(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, const struct roof_hardware *product,

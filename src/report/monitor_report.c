@@ -45,7 +45,7 @@ void roof_report_monitor_text(struct roof_text *out, const struct roof_monitor_r
 {
     struct roof_table table;
     (void)roof_table_open(&table, ROOF_OUTPUT_TEXT, ROOF_TABLE_ENERGIES, ROOF_OPERATOR_GEMM, NULL,
-                          NULL); /* fails for columns only */
+                          NULL); /* only columns can make it fail */
     roof_table_begin(&table, out);
     for (size_t i = 0; i < report->count; i++) {
         roof_table_energy(&table, out, &report->sums[i]);
@@ -69,7 +69,7 @@ void roof_report_monitor_json(struct roof_text *out, const struct roof_monitor_r
     struct roof_energy_sum all;
     roof_energy_total(&all, report->sums, report->count);
     (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_ENERGIES, ROOF_OPERATOR_GEMM, NULL,
-                          NULL); /* fails for columns only */
+                          NULL); /* only columns can make it fail */
     roof_text_put(out, ",\n\"devices\":");
     roof_table_begin(&table, out);
     for (size_t i = 0; i < report->count; i++) {

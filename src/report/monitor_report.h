@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The end of what `monitor` prints: energy and power of each GPU and of all. */
+/* The summary at the end of `monitor`: energy and power of each GPU and in total. */
 #ifndef ROOF_REPORT_MONITOR_REPORT_H
 #define ROOF_REPORT_MONITOR_REPORT_H
 
@@ -10,14 +10,14 @@ struct roof_monitor_report {
     const char *source; /* "nvml", "rocm_smi", "amd_smi", "log" */
     const struct roof_energy_sum *sums;
     size_t count;
-    double tokens; /* NAN: nobody said */
+    double tokens; /* NAN: unknown */
 };
 
 /* Writes a table for people, and a sentence. */
 void roof_report_monitor_text(struct roof_text *out, const struct roof_monitor_report *report);
-/* Writes the members of a JSON object behind those that stand there: ',"devices":[...],...'. */
+/* Appends members to a JSON object: ',"devices":[...],...'. */
 void roof_report_monitor_json(struct roof_text *out, const struct roof_monitor_report *report);
-/* Writes the sentence alone, without its end of line. */
+/* Writes only the sentence, without a newline. */
 void roof_report_monitor_line(struct roof_text *out, const struct roof_monitor_report *report);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Tables for people fit on a page: what matters least is left out. */
+/* Fits tables for people to a page, by leaving out the least important columns. */
 #include <math.h>
 #include <string.h>
 
@@ -11,10 +11,10 @@
 #include "report/rows.h"
 
 #define LEFT_OUT_MAX 20
-/* The characters of a table in Markdown on a page of 1012 pixels, as GitHub shows it. */
+/* The characters of a Markdown table on a page of 1012 pixels, as GitHub shows it. */
 #define MARKDOWN_WIDTH 118
 
-/* The columns that may be left out of tables of a kind, the first of these first. */
+/* The columns that may be left out, by kind of table, in the order of removal. */
 static const struct {
     enum roof_table_kind kind;
     const char *key[LEFT_OUT_MAX];
@@ -42,7 +42,7 @@ static const struct {
     {ROOF_TABLE_MODELS, {"window", "positions", "vocab", "head_dim", "top_k", "kv_heads"}},
 };
 
-/* Tells if the key precision sets this column. */
+/* Tells whether the key precision sets this column. */
 static bool is_format(const char *key)
 {
     return strcmp(key, "weights") == 0 || strcmp(key, "activations") == 0 || strcmp(key, "kv") == 0;
@@ -53,7 +53,7 @@ static bool is_input(const char *key)
     return roof_input_number(key) < ROOF_INPUT_COUNT || strcmp(key, "model") == 0;
 }
 
-/* Tells if a column differs from row to row because the question asks for it. */
+/* Tells whether a column is kept because the question varies it. */
 static bool is_kept(const struct roof_kept_columns *kept, const char *key)
 {
     const size_t input = roof_input_number(key);
@@ -61,7 +61,7 @@ static bool is_kept(const struct roof_kept_columns *kept, const char *key)
            (is_format(key) && kept->input[ROOF_INPUT_PRECISION_BOTH]);
 }
 
-/* --- what rows have in common -------------------------------------------------------------- */
+/* --- variety of the rows ------------------------------------------------------------------- */
 
 static bool equal(const struct roof_value *a, const struct roof_value *b)
 {
@@ -71,7 +71,7 @@ static bool equal(const struct roof_value *a, const struct roof_value *b)
     return a->number == b->number || (isnan(a->number) && isnan(b->number));
 }
 
-/* Tells if a value repeats that of a column of formats before it. */
+/* Tells whether a value repeats that of an earlier column of formats. */
 static bool repeats(const struct roof_fields *columns, const struct roof_value *value, size_t i)
 {
     for (size_t k = 0; k < i && is_format(columns->field[i].key); k++) {
@@ -89,7 +89,7 @@ void roof_variety_add(struct roof_variety *variety, const struct roof_table *tab
     struct roof_value value[ROOF_FIELDS_MAX];
     const struct roof_fields *const columns = &table->columns;
     if (table->kind == ROOF_TABLE_TILES) {
-        variety->tile = variety->rows == 0 ? *tile : variety->tile; /* it has texts of its own */
+        variety->tile = variety->rows == 0 ? *tile : variety->tile; /* the copy owns its texts */
         roof_tile_values(value, columns, prediction, variety->rows == 0 ? &variety->tile : tile);
     } else if (model != NULL) {
         roof_model_prediction_values(value, columns, model);
@@ -108,21 +108,21 @@ void roof_variety_add(struct roof_variety *variety, const struct roof_table *tab
     variety->rows++;
 }
 
-/* How much a column tells a reader, which grows from one to the next. */
+/* The importance of a column for a reader, in ascending order. */
 enum worth {
     WORTH_NOTHING, /* it is empty */
-    WORTH_LITTLE,  /* it says what the question says, or what another column says */
+    WORTH_LITTLE,  /* it repeats the question, or another column */
     WORTH_MUCH,
-    WORTH_MOST /* it tells which rows are possible, or a latency that people have limits for */
+    WORTH_MOST /* it tells which rows are possible, or has a latency with common limits */
 };
 
-/* Judges a column by its values. */
+/* Rates a column by its values. */
 static enum worth worth(const struct roof_variety *variety, const char *key)
 {
     const struct roof_field *const field =
         variety == NULL ? NULL : roof_fields_find(&variety->columns, key);
     if (field == NULL) {
-        return WORTH_MUCH; /* nothing is known of the rows */
+        return WORTH_MUCH; /* the rows are unknown */
     }
     const size_t i = (size_t)(field - variety->columns.field);
     const bool fits = strcmp(key, "fits") == 0;
@@ -140,7 +140,7 @@ static enum worth worth(const struct roof_variety *variety, const char *key)
                                                                                        : WORTH_MUCH;
 }
 
-/* --- columns that are left out ------------------------------------------------------------- */
+/* --- removed columns ----------------------------------------------------------------------- */
 
 void roof_table_hide(struct roof_table *table, const char *key)
 {
@@ -160,7 +160,7 @@ static bool too_wide(const struct roof_table *table)
     return roof_table_width(table) > (markdown ? MARKDOWN_WIDTH : ROOF_PAGE_WIDTH);
 }
 
-/* Leaves out a column that is worth no more than this, while the table is too wide. */
+/* Removes a column of at most this worth while the table is too wide. */
 static void spare(struct roof_table *table, const struct roof_kept_columns *kept,
                   const struct roof_variety *variety, enum worth most, const char *key)
 {
@@ -170,8 +170,8 @@ static void spare(struct roof_table *table, const struct roof_kept_columns *kept
     }
 }
 
-/* Leaves out columns that are worth no more than this: those of the list in its order, then inputs
- * from the last one on. */
+/* Removes columns of at most this worth: those of the list in its order, then inputs from the last
+ * one back. */
 static void spare_all(struct roof_table *table, const struct roof_kept_columns *kept,
                       const struct roof_variety *variety, enum worth most)
 {
@@ -198,17 +198,17 @@ void roof_table_narrow(struct roof_table *table, const struct roof_kept_columns 
         return;
     }
     if (markdown && table->kind == ROOF_TABLE_OPERATORS) {
-        return; /* the lists of dimensions have blanks, at which cells are folded */
+        return; /* lists of dimensions have blanks, where cells can be folded */
     }
     if (variety == NULL && table->kind == ROOF_TABLE_MODEL_PREDICTIONS && too_wide(table)) {
-        roof_table_hide(table, "expected_tokens_per_s"); /* it is in the expected time, too */
+        roof_table_hide(table, "expected_tokens_per_s"); /* it follows from the expected time */
     }
     for (int most = WORTH_NOTHING; most <= WORTH_MOST; most++) {
         spare_all(table, kept, variety, (enum worth)most);
     }
 }
 
-/* Puts the name of a column, and its value where the question alone decides it. */
+/* Writes the name of a column, and its value if the question alone sets it. */
 static void put_column(struct roof_text *out, const struct roof_variety *variety, size_t i)
 {
     const struct roof_field *const field = &variety->columns.field[i];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The lines of the report on a model that are about the host, about room and about energy. */
+/* The lines in the report on a model about the host, about changes that make room, and about
+ * energy. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "report/model_report.h"
 #include "report/report.h"
 
-/* Writes what the host takes of a step. */
+/* Writes the host's part of a step. */
 static void put_offloaded(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_scenario *const s = &r->scenario;
@@ -31,7 +32,7 @@ static void put_offloaded(struct roof_text *out, const struct roof_model_predict
         timed ? roof_format_quantity(value, r->offloaded_s, ROOF_UNIT_MILLISECONDS) : "", detail);
 }
 
-/* Writes what the engine does on the host, which the expected times have in them. */
+/* Writes the host work of the engine, which the expected times include. */
 static void put_engine(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const enum roof_stack stack = (enum roof_stack)r->scenario.common.stack;
@@ -62,7 +63,7 @@ static void put_engine(struct roof_text *out, const struct roof_model_prediction
     }
 }
 
-/* Writes the energy of a token where it is known. */
+/* Writes the energy of a token if it is known. */
 static void put_energy(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The part of the report on plans that is about the best one: its figures, why it is first, and the
- * commands that predict it. */
+/* Reports the best plan: its figures, why it is first, and the commands that predict it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +50,7 @@ static void put_rates(struct roof_text *out, const struct roof_plan *plan)
                      roof_format_short(device, plan->tokens_per_s_per_device));
 }
 
-/* Writes the times of the best plan, expected ones with their ranges and the bounds. */
+/* Writes the times of the best plan: expected ones with their ranges, and the bounds. */
 static void put_expected(struct roof_text *out, const struct roof_plan *plan, const char *note)
 {
     char ttft[ROOF_QUANTITY_SIZE];
@@ -68,7 +67,7 @@ static void put_expected(struct roof_text *out, const struct roof_plan *plan, co
                      roof_format_quantity(tpot, plan->bound_tpot_s, ROOF_UNIT_MILLISECONDS));
 }
 
-/* Writes the times of the best plan where these are bounds, and why they are. */
+/* Writes the times of the best plan if they are bounds, and why. */
 static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
                        const struct roof_hardware *hardware, const char *note)
 {
@@ -92,7 +91,7 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan,
     put_rates(out, plan);
 }
 
-/* Says how full the copies that decode are, where those that prefill are slower. */
+/* Writes the utilization of the decode copies if prefill copies are slower. */
 static void put_partly(struct roof_text *out, const struct roof_plan *plan)
 {
     const struct roof_plan_prefill *const way = &plan->prefill;
@@ -105,7 +104,8 @@ static void put_partly(struct roof_text *out, const struct roof_plan *plan)
     }
 }
 
-/* Writes what the first token of a disaggregated plan is made of, and what its copies take. */
+/* Writes the parts of the time to first token of a disaggregated plan, and the utilization of its
+ * copies. */
 static void put_way(struct roof_text *out, const struct roof_plan *plan, int64_t generate)
 {
     const struct roof_plan_prefill *const way = &plan->prefill;
@@ -143,7 +143,7 @@ static void put_way(struct roof_text *out, const struct roof_plan *plan, int64_t
     put_partly(out, plan);
 }
 
-/* Writes the times of a plan with fewer requests than it serves: as many as were asked for. */
+/* Writes the times of a plan at the requested number of requests, if it serves more than that. */
 static void put_asked(struct roof_text *out, const struct roof_plan *plan,
                       const struct roof_plan *asked)
 {
@@ -161,7 +161,7 @@ static void put_asked(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
-/* Returns what else is in the time per token. */
+/* Returns a note on what else the time per token includes. */
 static const char *note_of(const struct roof_plan *plan, bool requests)
 {
     return plan->prefill.copies > 0 ? "; other copies prefill the prompts"
@@ -203,14 +203,15 @@ void roof_plan_put_prompts_json(struct roof_text *out, const struct roof_plan_pr
     }
 }
 
-/* Names what a device draws at most, where that is known. */
+/* Names the largest power of a device, if known. */
 static const char *most_drawn(const struct roof_hardware *hardware)
 {
     return roof_power_most(hardware) == hardware->figure[ROOF_FIGURE_TDP].value ? "TDP"
                                                                                 : "power cap";
 }
 
-/* Says that a device has the figures of the source documents, and what is shipped. */
+/* Says that a device has the figures of the source documents, and gives those of the shipping
+ * product. */
 static void put_shipped(struct roof_text *out, const struct roof_plan_problem *problem, size_t h)
 {
     const struct roof_hardware *const hardware = problem->hardware[h];
@@ -230,7 +231,7 @@ static void put_shipped(struct roof_text *out, const struct roof_plan_problem *p
     roof_text_put(out, "\n");
 }
 
-/* Says that a batch was chosen for its throughput alone. */
+/* Says that the batch was chosen only for throughput. */
 static void put_unlimited(struct roof_text *out, const struct roof_plan *plan,
                           const struct roof_plan_problem *problem)
 {
@@ -241,7 +242,7 @@ static void put_unlimited(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
-/* Says how much of the expected times the engine takes on the host. */
+/* Writes the part of the expected times that the engine spends on the host. */
 static void put_host_time(struct roof_text *out, const struct roof_plan *plan,
                           const struct roof_plan_problem *problem)
 {
@@ -249,7 +250,7 @@ static void put_host_time(struct roof_text *out, const struct roof_plan *plan,
     char step[ROOF_QUANTITY_SIZE];
     char request[ROOF_QUANTITY_SIZE];
     roof_plan_scenario(&s, plan, problem);
-    (void)roof_scenario_resolve(&s, problem->model, NULL); /* as the search did */
+    (void)roof_scenario_resolve(&s, problem->model, NULL); /* as in the search */
     const double step_s = roof_scenario_host_s(&s, plan->stack);
     const double request_s = s.host_time[plan->stack].request_s;
     const bool steps = step_s > 0;
@@ -264,7 +265,7 @@ static void put_host_time(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
-/* Says what the times assume of when requests come. */
+/* Says which arrivals of requests the times assume. */
 static void put_arrivals(struct roof_text *out, const struct roof_plan *plan)
 {
     roof_text_put(
@@ -344,28 +345,29 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
-/* Writes the word that names a model on a command line. */
+/* Writes the name of a model for a command line. */
 static void put_reference(struct roof_text *out, const char *reference, const char *id)
 {
     roof_text_shell_word(out, reference == NULL ? id : reference);
 }
 
-/* Makes the scenario of an empty command line, as far as plans say otherwise: they are whole where
- * nothing cuts them, and tell a phase and a context even where these are the usual ones. */
+/* Makes the scenario of an empty command line, with the values that plans write out: nothing is
+ * split, and phase and context are given even if they are the defaults. */
 static struct roof_scenario usual_scenario(const struct roof_scenario *s)
 {
     const bool request = s->generate > 0;
     struct roof_scenario usual;
     roof_scenario_init(&usual);
     usual.common.shape.batch = usual.common.shape.ep = usual.tp = usual.pp = usual.dp = 1;
-    usual.attention_dp = s->moe_ep > 0 ? 1 : s->attention_dp; /* ep says the same */
+    usual.attention_dp = s->moe_ep > 0 ? 1 : s->attention_dp; /* ep implies it */
     usual.chunk = request ? ROOF_REQUEST_CHUNK : s->chunk;
     usual.phase = request ? s->phase : -1;
-    usual.acceptance = s->draft_tokens > 0 ? usual.acceptance : s->acceptance; /* of no drafts */
+    usual.acceptance =
+        s->draft_tokens > 0 ? usual.acceptance : s->acceptance; /* irrelevant without drafts */
     return usual;
 }
 
-/* Writes an input that is a field of a scenario, where it is not the usual one. */
+/* Writes an input that is a field of a scenario, unless it has the default. */
 static void put_field(struct roof_text *out, const struct roof_input *input,
                       const struct roof_scenario *s, const struct roof_scenario *usual)
 {
@@ -390,7 +392,7 @@ static void put_field(struct roof_text *out, const struct roof_input *input,
     }
 }
 
-/* Writes the options that give the host. */
+/* Writes the options for the host. */
 static void put_host(struct roof_text *out, const struct roof_hardware *host)
 {
     static const struct {
@@ -411,8 +413,8 @@ static void put_host(struct roof_text *out, const struct roof_hardware *host)
     }
 }
 
-/* Writes all inputs of a scenario that a command takes and that are not the usual ones: those that
- * are its fields, and the two that are texts. */
+/* Writes all inputs of a scenario that a command takes and that are not defaults: fields of the
+ * scenario, and two texts. */
 static void put_inputs(struct roof_text *out, const struct roof_scenario *s,
                        enum roof_command command)
 {
@@ -421,7 +423,7 @@ static void put_inputs(struct roof_text *out, const struct roof_scenario *s,
         const struct roof_input *const input = roof_input(id);
         const bool length = id == ROOF_INPUT_PROMPT || id == ROOF_INPUT_GENERATE;
         if (command == ROOF_COMMAND_SIMULATE && length) {
-            continue; /* a text there, which may be a distribution */
+            continue; /* a text in that command, which may be a distribution */
         }
         if (input->field && input->of != ROOF_OF_OPERATORS && roof_input_allowed(id, command)) {
             put_field(out, input, s, &usual);
@@ -450,7 +452,7 @@ static void put_inputs(struct roof_text *out, const struct roof_scenario *s,
     }
 }
 
-/* Writes the command that answers for a scenario of a plan, without the end of its line. */
+/* Writes the command for a scenario of a plan, without its end of line. */
 static void begin_command(struct roof_text *out, const char *name, enum roof_command command,
                           const struct roof_plan_row *row, const struct roof_plan_problem *problem,
                           const struct roof_scenario *s)
@@ -476,7 +478,7 @@ static void put_command(struct roof_text *out, const struct roof_plan_row *row,
     roof_text_put(out, "\n");
 }
 
-/* Writes the copies that prefill, with their split where it is another one. */
+/* Writes the prefill copies, and their split if it differs. */
 static void put_prefills(struct roof_text *out, const struct roof_plan *plan)
 {
     const struct roof_split *const s = &plan->prefill.split;
@@ -508,7 +510,7 @@ void roof_plan_put_simulation(struct roof_text *out, const struct roof_plan *pla
     }
 }
 
-/* Writes the predictions of the two kinds of copies of a disaggregated plan. */
+/* Writes the predictions for both kinds of copies of a disaggregated plan. */
 static void put_halves(struct roof_text *out, const struct roof_plan *plan,
                        const struct roof_plan_row *row, const struct roof_plan_problem *problem)
 {
@@ -535,7 +537,7 @@ static void put_halves(struct roof_text *out, const struct roof_plan *plan,
     put_command(out, row, &decode, &scenario[1]);
 }
 
-/* Writes the prediction that is the plan, or the two that it is made of. */
+/* Writes the prediction of the plan, or the two that it combines. */
 void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
                             const struct roof_plan_problem *problem)
 {
@@ -559,12 +561,12 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
-/* So many operators are named at most; those whose bottleneck changed are named too. */
+/* The most operators that are named; operators with a new bottleneck are also named. */
 #define TOP_OPERATORS 4
 
 /* --- why ----------------------------------------------------------------------------------- */
 
-/* Returns the look of times that are compared with those before a change. */
+/* Returns the format of times that are compared before and after a change. */
 static struct roof_time_look look_of(const struct roof_gain *gain)
 {
     return roof_time_look(fmax(gain->from_s, gain->to_s), ROOF_UNIT_MILLISECONDS);
@@ -594,14 +596,14 @@ static bool is_bound(const struct roof_plan_speedup *speedup)
     return speedup->to.basis == ROOF_PLAN_BOUND;
 }
 
-/* Returns what an operator, or all, gain by the times that the plan is ranked by. */
+/* Returns the gain of an operator, or the total, in the times that rank the plan. */
 static const struct roof_gain *gain_of(const struct roof_speedup_row *row,
                                        const struct roof_plan_speedup *speedup)
 {
     return is_bound(speedup) ? &row->bound : &row->expected;
 }
 
-/* The bottlenecks of an operator stand in this column. */
+/* The column for the bottlenecks of an operator. */
 #define OPERATOR_BOUND 51
 
 /* Writes an operator of the step: "  gate_up_proj  9.175 -> 4.897 ms  1.87x; lower bound: compute
@@ -635,7 +637,7 @@ static void put_operator(struct roof_text *out, const struct roof_plan_speedup *
     roof_text_fold(out, start, OPERATOR_BOUND);
 }
 
-/* Writes the operators that save most of a step, and those whose bottleneck changed. */
+/* Writes the operators that save most of a step, and those with a new bottleneck. */
 static void put_operators(struct roof_text *out, const struct roof_plan_speedup *speedup)
 {
     const struct roof_speedup *const s = &speedup->decode;

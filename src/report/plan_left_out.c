@@ -7,7 +7,7 @@
 #include "predict/unexpected.h"
 #include "report/plan_parts.h"
 
-/* Tells whether any of the engines that may be used runs any format on a device. */
+/* Tells whether any allowed engine runs any format on a device. */
 static bool any_engine(const struct roof_plan_problem *problem, size_t hardware)
 {
     bool any = false;
@@ -17,7 +17,7 @@ static bool any_engine(const struct roof_plan_problem *problem, size_t hardware)
     return any;
 }
 
-/* Says that no known engine runs on a device, and which formats have plans all the same. */
+/* Says that no known engine runs on a device, and which formats have plans anyway. */
 static void put_unreached(struct roof_text *out, const struct roof_plan_problem *problem,
                           const struct roof_hardware *hardware)
 {
@@ -49,7 +49,7 @@ void roof_plan_put_no_engine(struct roof_text *out, const struct roof_plan_probl
     }
 }
 
-/* Describes a candidate that is no plan. */
+/* Describes a rejected candidate. */
 static void put_candidate(struct roof_text *out, const struct roof_plan *plan,
                           const struct roof_plan_problem *problem)
 {
@@ -57,7 +57,7 @@ static void put_candidate(struct roof_text *out, const struct roof_plan *plan,
     roof_text_put(out, plan->basis == ROOF_PLAN_BOUND ? " (its lower bound)" : "");
 }
 
-/* Writes a value that a limit looks at, in the unit that people use. */
+/* Writes the value that a limit applies to, in its usual unit. */
 static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double value)
 {
     char text[ROOF_QUANTITY_SIZE];
@@ -99,8 +99,7 @@ const char *roof_plan_reason(char out[ROOF_PLAN_REASON_SIZE], enum roof_plan_rej
     return out;
 }
 
-/* Tells whether a candidate is the one that serves the most requests, of which put_changes tells.
- */
+/* Tells whether a candidate is the one with the most requests, which put_changes reports. */
 static bool is_told(const struct roof_plan *plan, const struct roof_plan_answer *answer)
 {
     const struct roof_plan *const most = &answer->shortage.most;
@@ -109,7 +108,7 @@ static bool is_told(const struct roof_plan *plan, const struct roof_plan_answer 
            plan->batch == most->batch && plan->tpot_s == most->tpot_s;
 }
 
-/* Tells whether all candidates that miss a limit miss the same one, and no other. */
+/* Tells whether all candidates that miss a limit miss the same single one. */
 static bool one_limit(const struct roof_plans *plans)
 {
     bool one = false;
@@ -161,8 +160,7 @@ void roof_plan_put_rejected(struct roof_text *out, const struct roof_plan_answer
     }
 }
 
-/* Returns the engines that run formats that may be used on one of the devices, but may not be used
- * there themselves. */
+/* Returns the engines that run allowed formats on one of the devices, but are not allowed. */
 static unsigned engines_left_out(const struct roof_plan_problem *problem)
 {
     unsigned run = 0;
@@ -177,7 +175,7 @@ static unsigned engines_left_out(const struct roof_plan_problem *problem)
     return run & ~problem->by;
 }
 
-/* Tells whether a plan must keep other limits than that of requests in flight. */
+/* Tells whether a plan has limits beside the requests in flight. */
 static bool more_limits(const struct roof_plan_problem *problem)
 {
     int i = 0;
@@ -188,7 +186,7 @@ static bool more_limits(const struct roof_plan_problem *problem)
     return i < ROOF_PLAN_LIMIT_COUNT;
 }
 
-/* Adds a plan to a line and ends it, with the line folded. */
+/* Appends a plan to a line, ends the line, and folds it. */
 static void end_with_plan(struct roof_text *out, size_t line, const struct roof_plan *plan,
                           const struct roof_plan_problem *problem)
 {
@@ -197,7 +195,7 @@ static void end_with_plan(struct roof_text *out, size_t line, const struct roof_
     roof_text_put(out, "\n");
 }
 
-/* Writes with which changes a plan keeps all limits. */
+/* Writes the changes with which a plan keeps all limits. */
 static void put_kept(struct roof_text *out, const struct roof_plan_shortage *s,
                      const struct roof_plan_problem *problem)
 {
@@ -210,7 +208,8 @@ static void put_kept(struct roof_text *out, const struct roof_plan_shortage *s,
     roof_text_put(out, s->changes == 0 ? "" : "\n");
 }
 
-/* Writes how many requests fit where too few do, and which changes of the question would help. */
+/* Writes how many requests fit if these are too few, and which changes of the question would help.
+ */
 static void put_changes(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
@@ -241,7 +240,7 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
     roof_text_put(out, s->changes == 0 ? "  No single change of an option helps.\n\n" : "\n");
 }
 
-/* Says how to give the memory or the link of a device that has none, where plans need one. */
+/* Says how to give the memory or the link of a device if plans need it and it is unknown. */
 static void put_lacking(struct roof_text *out, const struct roof_plan_answer *answer,
                         const struct roof_hardware *hardware)
 {
@@ -260,8 +259,7 @@ static void put_lacking(struct roof_text *out, const struct roof_plan_answer *an
     }
 }
 
-/* Says which formats the published checkpoint has, where those that are asked for are not smaller.
- */
+/* Names the formats of the published checkpoint if the requested ones are not smaller. */
 static void put_published(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_engines *const engines = answer->problem.engines;
@@ -278,8 +276,8 @@ static void put_published(struct roof_text *out, const struct roof_plan_answer *
     }
 }
 
-/* Tells whether memory is what a plan on one device lacks: candidates did not fit, or the model
- * does not in 4 bits, which are the fewest that engines serve. */
+/* Tells whether plans on one device fail for lack of memory: candidates did not fit, or the model
+ * does not in 4 bits, the fewest that engines serve. */
 static bool lacks_memory(const struct roof_plan_answer *answer)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
@@ -289,7 +287,8 @@ static bool lacks_memory(const struct roof_plan_answer *answer)
     double active = 0;
     for (size_t h = 0; h < problem->hardware_count; h++) {
         const struct roof_figure *const figure = problem->hardware[h]->figure;
-        room = fmax(room, figure[ROOF_FIGURE_MEMORY_NOMINAL].value); /* not of what is unknown */
+        room =
+            fmax(room, figure[ROOF_FIGURE_MEMORY_NOMINAL].value); /* unknown figures do not count */
         room = fmax(room, figure[ROOF_FIGURE_MEMORY_CAPACITY].value);
     }
     return (s->wanted > 0 && s->served == 0 && answer->plans.rejected[ROOF_REJECTED_MEMORY] > 0) ||
@@ -297,7 +296,7 @@ static bool lacks_memory(const struct roof_plan_answer *answer)
             parameters / 2 > room && room > 0);
 }
 
-/* Names the way out of one device whose memory is too small, where an engine knows it. */
+/* Suggests offloading if the memory of a single device is too small and an engine supports it. */
 static void put_host(struct roof_text *out, const struct roof_plan_answer *answer)
 {
     const struct roof_plan_problem *const problem = &answer->problem;

@@ -17,7 +17,7 @@
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-/* Each objective compares plans by one of their values. */
+/* The value by which each objective compares plans. */
 static const struct {
     const char *name;
     size_t offset;
@@ -65,8 +65,8 @@ static void put_other_kind(struct roof_text *out, const struct roof_plans *plans
     }
 }
 
-/* Writes a plan that is better by figures alone: its checkpoint has to be made, that of the best
- * one is published. */
+/* Writes a plan that is better by its figures, but whose checkpoint is not published, unlike that
+ * of the best one. */
 static void put_better(struct roof_text *out, const struct roof_plans *plans,
                        const struct roof_plan_problem *problem)
 {
@@ -81,7 +81,7 @@ static void put_better(struct roof_text *out, const struct roof_plans *plans,
     }
 }
 
-/* Writes what less accuracy loss, or less waiting, would cost: the best plans that have it. */
+/* Writes the cost of less accuracy loss, or less waiting: the best plans that have it. */
 static void put_alternatives(struct roof_text *out, const struct roof_plans *plans,
                              const struct roof_plan_problem *problem)
 {
@@ -97,7 +97,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
         const struct roof_plan *const p = &plans->plan[i];
         const bool same = p->basis == best->basis;
         fastest = same && p->tpot_s < plans->plan[fastest].tpot_s ? i : fastest;
-        if (same && p->loss < loss) { /* they are in order: the first of its class is the best */
+        if (same && p->loss < loss) { /* plans are sorted: the first of its class is the best */
             loss = p->loss;
             (void)snprintf(label, sizeof label, "accuracy loss %s", roof_accuracy_name(loss));
             put_against(out, label, p, best, problem);
@@ -131,7 +131,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
     }
 }
 
-/* Writes which formats, on which device, are best from which batch on. */
+/* Writes the best formats on a device from each batch on. */
 static void put_by_batch(struct roof_text *out, const struct roof_plans *plans,
                          const struct roof_plan_problem *problem)
 {
@@ -203,7 +203,7 @@ static void put_object(struct roof_text *out, const struct roof_plan *plan, int 
     roof_text_put(out, "}");
 }
 
-/* Writes what the question says of all plans: sizes of the split, prefix cache, drafts, classes. */
+/* Writes the inputs that all plans share: sizes of the split, prefix cache, drafts, classes. */
 static void put_shape(struct roof_text *out, const struct roof_plan_problem *problem)
 {
     const struct roof_scenario *const s = &problem->base;
@@ -239,7 +239,7 @@ static void put_shape(struct roof_text *out, const struct roof_plan_problem *pro
     roof_text_put(out, separator[2] == '\0' ? "]" : "");
 }
 
-/* Writes the inputs that are no lists: {"model": "...", "prompt": 8000, ...}. */
+/* Writes the inputs that are not lists: {"model": "...", "prompt": 8000, ...}. */
 static void put_request(struct roof_text *out, const struct roof_plan_problem *problem)
 {
     static const char *const keys[ROOF_PLAN_LIMIT_COUNT] = {
@@ -308,7 +308,7 @@ static void put_why_members(struct roof_text *out, const struct roof_plan_speedu
     roof_text_put(out, "]");
 }
 
-/* Writes what fits where too little does, and the changes with which all of it would. */
+/* Writes what fits, if too little does, and the changes with which everything would. */
 static void put_shortage(struct roof_text *out, const struct roof_plan_shortage *shortage,
                          const struct roof_plan_problem *problem)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Reports about what a search of plans found, for people and for programs. */
+/** Reports on the result of a search for plans, for people and for programs. */
 #ifndef ROOF_REPORT_PLAN_REPORT_H
 #define ROOF_REPORT_PLAN_REPORT_H
 
@@ -7,20 +7,20 @@
 #include "decide/plan_inputs.h"
 #include "decide/read.h"
 
-/** Each writes the best plans (at most top), why the first is first, those that no other beats in
- * both rates, what was left out and how near it came. Where there is no plan, it says how many
- * requests fit and which changes of the question would help. The question says which columns of the
- * text there have to be. */
+/** Both write the best plans (at most `top`), why the first is first, the Pareto front of both
+ * rates, and rejected candidates with their distance to the limits. Without a plan they say how
+ * many requests fit and which changes of the question would help. The question determines the
+ * columns that the text must have. */
 void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer *answer, size_t top,
                            const struct roof_kept_columns *kept);
 void roof_plan_report_json(struct roof_text *out, const struct roof_plan_answer *answer,
                            size_t top);
-/** Writes a table of the best plans that fits on a page, and the text below it, folded. */
+/** Writes a page-wide table of the best plans, and the text below it, folded. */
 void roof_plan_report_markdown(struct roof_text *out, const struct roof_plan_answer *answer,
                                size_t top, const struct roof_kept_columns *kept);
 
-/** Each takes one change apart for both phases, with at most top operators of each, at the split
- * and batch of the best plan. */
+/** Both explain one change for both phases, with at most `top` operators of each, at the split and
+ * batch of the best plan. */
 void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_speedup *speedup,
                                const struct roof_plan *best,
                                const struct roof_plan_problem *problem, size_t top);

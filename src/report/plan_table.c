@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The tables of the report on plans: the best ones, and those that nothing beats in both rates. */
+/* The tables in the report on plans: the best ones, and the Pareto front of both rates. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,20 +20,20 @@ size_t roof_plan_first_on(const struct roof_plans *plans, size_t hardware)
     return i;
 }
 
-/* Tables stand in this order. */
+/* The order of the tables. */
 static const enum roof_plan_basis bases[] = {ROOF_PLAN_EXPECTED, ROOF_PLAN_BOUND};
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-/* The rows of one table, one after the other. */
+/* The rows of a table, in order. */
 struct rows {
     const struct roof_plans *plans;
     enum roof_plan_basis basis;
-    bool pareto; /* those on the Pareto front; else the best */
-    bool firsts; /* the best on each device instead */
+    bool pareto; /* plans on the Pareto front; otherwise the best */
+    bool firsts; /* the best plan on each device instead */
     size_t top;
-    size_t next;  /* the place to look at next */
-    size_t shown; /* rows so far */
+    size_t next;  /* the next index to examine */
+    size_t shown; /* number of rows so far */
 };
 
 static bool same_copies(const struct roof_plan *a, const struct roof_plan *b)
@@ -43,18 +43,18 @@ static bool same_copies(const struct roof_plan *a, const struct roof_plan *b)
            a->prefill.copies == 0 && b->prefill.copies == 0;
 }
 
-/* Tells whether a plan is among the rows. */
+/* Tells whether a plan is one of the rows. */
 static bool is_row(const struct rows *r, size_t i)
 {
     const struct roof_plan *const plan = r->plans->plan;
     if (r->firsts || r->pareto) {
         return r->firsts ? roof_plan_first_on(r->plans, plan[i].hardware) == i : plan[i].pareto;
     }
-    /* A plan with more copies of the one before says nothing new. */
+    /* More copies of the previous plan are redundant. */
     return i == 0 || !same_copies(&plan[i - 1], &plan[i]);
 }
 
-/* Finds the place of the next row, in the order of the ranks; false at the end. */
+/* Finds the index of the next row, by rank; false at the end. */
 static bool next_row(size_t *out, struct rows *r)
 {
     while (r->next < r->plans->count && r->shown < r->top) {
@@ -95,18 +95,18 @@ static bool same_rows(struct rows a, struct rows b)
 
 /* --- columns ------------------------------------------------------------------------------- */
 
-/* Rows of tables have these values in common, or none larger. */
+/* Properties that all rows of tables share, or the largest of their values. */
 struct common {
-    int formats; /* width of the longest name */
+    int formats; /* longest name */
     int hardware;
     bool priced;
-    bool one_device; /* kind of device */
-    int64_t dp;      /* the largest */
+    bool one_device; /* all plans use one kind of device */
+    int64_t dp;      /* the largest value */
     int64_t tp;
     int64_t pp;
     int64_t ep;
-    int copies; /* width of the longest */
-    bool apart; /* one has a split that "ep" does not say */
+    int copies; /* longest text */
+    bool apart; /* some plan has a split that "ep" does not imply */
     bool disaggregated;
 };
 
@@ -115,7 +115,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Takes the rows of a table to what they have in common. */
+/* Updates the shared properties by the rows of a table. */
 static void add_common(struct common *c, struct rows rows, const struct roof_plan_problem *problem)
 {
     c->one_device = problem->hardware_count == 1;
@@ -136,7 +136,7 @@ static void add_common(struct common *c, struct rows rows, const struct roof_pla
     }
 }
 
-/* Leaves out columns that say nothing, and makes names as wide as they are. */
+/* Removes redundant columns, and fits the widths of names. */
 static void hide_common(struct roof_table *table, const struct common *c)
 {
     const struct {
@@ -177,7 +177,7 @@ static void hide_common(struct roof_table *table, const struct common *c)
     }
 }
 
-/* Shows the bounds of a table of plans in place of expected values, under the same headings. */
+/* Shows bounds in place of expected values in a table of plans, under the same headings. */
 static void show_bounds(struct roof_fields *columns)
 {
     static const char expected[] = "expected_";
@@ -200,7 +200,7 @@ static void put_rows_as(struct roof_text *out, enum roof_output output, struct r
 {
     struct roof_table table;
     (void)roof_table_open(&table, output, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, NULL,
-                          NULL); /* fails for columns only */
+                          NULL); /* only columns can make it fail */
     if (rows.basis == ROOF_PLAN_BOUND) {
         show_bounds(&table.columns);
     }
@@ -235,7 +235,7 @@ static size_t count_basis(const struct roof_plans *plans, enum roof_plan_basis b
     return count;
 }
 
-/* Says which batches were tried, where the question gives none. */
+/* Names the batches that were tried, unless the question has them. */
 static void put_batches(struct roof_text *out, const struct roof_plan_problem *problem)
 {
     const double asked = problem->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
@@ -275,7 +275,7 @@ static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_
     }
 }
 
-/* Says why a plan stands behind a worse one, where one does. */
+/* Says why a plan ranks behind a worse one, if one does. */
 static void put_order(struct roof_text *out, struct rows rows,
                       const struct roof_plan_problem *problem)
 {
@@ -294,14 +294,13 @@ static void put_order(struct roof_text *out, struct rows rows,
     }
 }
 
-/* A table leaves out plans that say nothing new (is_row); their ranks are missing for this reason.
- */
+/* The note on ranks that is_row left out as redundant. */
 #define GAPS "missing ranks are the plan above in more or fewer copies"
 
 static bool has_gaps(struct rows rows)
 {
     bool gap = false;
-    size_t last = rows.plans->count; /* no row yet */
+    size_t last = rows.plans->count; /* there is no row yet */
     for (size_t i = 0; next_row(&i, &rows); last = i) {
         for (size_t k = last + 1; k < i; k++) {
             gap = gap || rows.plans->plan[k].basis == rows.basis;
@@ -310,8 +309,8 @@ static bool has_gaps(struct rows rows)
     return gap;
 }
 
-/* Says what is missing, without which kernels that were measured give no expected times: figures of
- * devices, or kernels of an operator; and ends the heading. */
+/* Names the missing figures or kernels without which there are no expected times, and ends the
+ * heading. */
 static void put_unexpected(struct roof_text *out, enum roof_plan_basis basis,
                            const struct roof_plan_problem *problem)
 {
@@ -326,7 +325,7 @@ static void put_unexpected(struct roof_text *out, enum roof_plan_basis basis,
     roof_text_put(out, "\n");
 }
 
-/* Says how much of the times of the best plans on devices is estimated from others. */
+/* Writes the fraction of the best plans' times that is estimated from other devices. */
 static void put_near(struct roof_text *out, struct rows rows,
                      const struct roof_plan_problem *problem)
 {
@@ -343,7 +342,8 @@ static void put_near(struct roof_text *out, struct rows rows,
     }
 }
 
-/* Says of each device which plan is better than its best one, that has weights as published. */
+/* For each device, names the plan that is better than its best one but does not use published
+ * weights. */
 static void put_published(struct roof_text *out, struct rows rows,
                           const struct roof_plan_problem *problem)
 {

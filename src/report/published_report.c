@@ -9,10 +9,10 @@
 #include "base/quantity.h"
 #include "base/shell.h"
 
-/* The published figures that differ from those of a device; NAN: the same, or none. */
+/* The published figures that differ from those of a device; NAN: equal, or unknown. */
 struct published {
     double bandwidth;
-    double peak[ROOF_PRECISION_COUNT]; /* of matrix units, by the format that they multiply in */
+    double peak[ROOF_PRECISION_COUNT]; /* of matrix units, by multiplication format */
     size_t peaks;
 };
 
@@ -29,7 +29,7 @@ static struct published published_of(const struct roof_hardware *hardware,
     return out;
 }
 
-/* Adds the peak of a format, if the shipping product has another one. */
+/* Adds the peak of a format if the shipping product differs. */
 static void add_peak(struct published *out, const struct roof_hardware *hardware,
                      const struct roof_hardware *product, enum roof_precision wanted)
 {
@@ -42,7 +42,7 @@ static void add_peak(struct published *out, const struct roof_hardware *hardware
     }
 }
 
-/* Adds the peak of the format that an operator with one part, a product, multiplies in. */
+/* Adds the peak of the format in which a product operator with one part multiplies. */
 static void add_product(struct published *out, const struct roof_prediction *p,
                         const struct roof_hardware *product)
 {
@@ -81,7 +81,7 @@ static struct published of_device(const struct roof_hardware *hardware,
     return out;
 }
 
-/* Returns the bandwidth and the peak of fp16, where there is room for one peak. */
+/* Returns the bandwidth and the peak of fp16, for texts with room for one peak. */
 static struct published of_device_fp16(const struct roof_hardware *hardware,
                                        const struct roof_hardware *product)
 {
@@ -114,12 +114,12 @@ static void put_words(struct roof_text *out, const struct published *published)
         const char *const label = roof_format((enum roof_precision)p)->label;
         roof_text_printf(out, "%s%s %.*s", separator,
                          roof_format_quantity(value, published->peak[p], ROOF_UNIT_TFLOPS),
-                         (int)strcspn(label, " "), label); /* "FP8" of "FP8 E4M3" */
+                         (int)strcspn(label, " "), label); /* "FP8", from "FP8 E4M3" */
         separator = --left > 1 ? ", " : " and ";
     }
 }
 
-/* Writes the note of a device with other published figures. */
+/* Writes the note on a device with other published figures. */
 static void put_note(struct roof_text *out, const struct roof_hardware *hardware,
                      const struct roof_hardware *product, const struct published *published)
 {
@@ -172,7 +172,7 @@ void roof_report_published_words(struct roof_text *out, const struct roof_hardwa
 
 /* --- for programs -------------------------------------------------------------------------- */
 
-/* Writes the members: the product's id, its bandwidth, and its peak or an object of peaks. */
+/* Writes the members: the id of the product, its bandwidth, and its peak or an object of peaks. */
 static void put_members(struct roof_text *out, const struct roof_hardware *product,
                         const struct published *published, bool one)
 {

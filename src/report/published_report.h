@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-/** The published figures of a device that has those of the source documents, where they differ. */
+/** The published figures of a device if they differ from those of the source documents. */
 #ifndef ROOF_REPORT_PUBLISHED_REPORT_H
 #define ROOF_REPORT_PUBLISHED_REPORT_H
 
 #include "base/text.h"
 #include "predict/model_prediction.h"
 
-/** Says that the device is as the documents specify it, and what the published figures are that a
- * prediction would use; writes nothing when product is NULL or has the same figures. */
+/** Says that the device follows the source documents, and gives the published figures that the
+ * prediction would use; writes nothing if `product` is NULL or has the same figures. */
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
                        const struct roof_hardware *product);
 void roof_report_model_basis(struct roof_text *out, const struct roof_model_prediction *model,
                              const struct roof_hardware *product);
-/** Says it for all that runs on a device, with the published bandwidth and peak of fp16. */
+/** Says the same about any work on a device, with the published bandwidth and peak of fp16. */
 void roof_report_device_basis(struct roof_text *out, const struct roof_hardware *hardware,
                               const struct roof_hardware *product);
 
-/** Writes a member "published" of an object, after a comma and the indent: the figures of the
- * product that differ, if any does. That of a model has an object of peaks by formats. */
+/** Writes a member "published" of an object, after a comma and the indent: the differing figures of
+ * the product, if any. That of a model has an object of peaks by formats. */
 void roof_report_published(struct roof_text *out, const char *indent,
                            const struct roof_prediction *prediction,
                            const struct roof_hardware *product);
@@ -25,21 +25,21 @@ void roof_report_model_published(struct roof_text *out, const char *indent,
                                  const struct roof_model_prediction *model,
                                  const struct roof_hardware *product);
 
-/** Tells if a product has other figures of memory or matrix units than a device; NULL: it has no
- * product. */
+/** Tells whether a product has other figures of memory or matrix units than the device; NULL: there
+ * is no product. */
 bool roof_report_is_other(const struct roof_hardware *hardware,
                           const struct roof_hardware *product);
-/** Writes the object: the figures of memory and matrix units of the product that differ, with the
- * id of the device as "of". */
+/** Writes the object: the differing figures of memory and matrix units of the product, with the id
+ * of the device as "of". */
 void roof_report_published_device(struct roof_text *out, const struct roof_hardware *hardware,
                                   const struct roof_hardware *product);
 /** Writes a member "published" of an object, after a comma: an array of these objects, if a device
- * has other figures than its product (NULL: it has none; products NULL: none has). */
+ * differs from its product (NULL: it has none; `products` NULL: no device has). */
 void roof_report_published_devices(struct roof_text *out,
                                    const struct roof_hardware *const *hardware,
                                    const struct roof_hardware *const *products, size_t count);
 /** Writes the published bandwidth and peak of fp16 for people, "273 GB/s and 124 TFLOPS FP16";
- * nothing if they are the same. */
+ * nothing if they are equal. */
 void roof_report_published_words(struct roof_text *out, const struct roof_hardware *hardware,
                                  const struct roof_hardware *product);
 

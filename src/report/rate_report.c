@@ -16,9 +16,9 @@
 #include "report/rows.h"
 #include "report/simulation_report.h"
 
-/* So much more than the rate is told. */
+/* The least excess over the rate that is reported. */
 #define ROOM_LEAST 0.005
-/* The next of several values is on a line of its own. */
+/* The separator of values on lines of their own. */
 #define BELOW ",\n               "
 
 /* --- for people ---------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static void put_load(struct roof_text *out, const struct roof_rate_answer *a)
     roof_text_put(out, "\n\n");
 }
 
-/* Writes what a simulation has for each limit: "p99 of time to first token 890 ms (limit 1 s)". */
+/* Writes the simulated value for each limit: "p99 of time to first token 890 ms (limit 1 s)". */
 static void put_latencies(struct roof_text *out, const struct roof_simulation *s,
                           const struct roof_latency_limit limit[ROOF_LATENCY_COUNT],
                           const char *between)
@@ -70,7 +70,7 @@ void roof_rate_report_remark(struct roof_text *out, const struct roof_rate_answe
     roof_text_printf(out, "for %s requests/s, %s, simulated: ", roof_format_short(rate, way->rate),
                      answer->arrivals);
     put_latencies(out, &way->at, answer->problem->load->limit, ", ");
-    out->length -= out->failed ? 0 : 1; /* the end of the line */
+    out->length -= out->failed ? 0 : 1; /* the newline */
 }
 
 static void put_greatest(struct roof_text *out, const struct roof_rate_plan *way)
@@ -137,7 +137,7 @@ static void put_best(struct roof_text *out, const struct roof_rate_answer *a)
     }
 }
 
-/* Makes a column of names as wide as they are. */
+/* Fits a column to its names. */
 static void fit_column(struct roof_table *table, const char *key, size_t width)
 {
     for (size_t i = 0; i < table->columns.count; i++) {
@@ -147,12 +147,12 @@ static void fit_column(struct roof_table *table, const char *key, size_t width)
     }
 }
 
-/* Rows of the table have these values in common, or none wider. */
+/* Properties that all rows of the table share, or the largest widths. */
 struct common {
     bool one_device;
     bool priced;
-    bool apart;  /* experts are split unlike attention */
-    bool halves; /* some copies prefill, others decode */
+    bool apart;  /* experts have another split than attention */
+    bool halves; /* some copies prefill, and others decode */
     size_t copies;
     size_t hardware;
     size_t formats; /* widths of the longest names */
@@ -182,7 +182,7 @@ static struct common common_of(const struct roof_rate_answer *a)
     return c;
 }
 
-/* Leaves out columns that say nothing. */
+/* Removes redundant columns. */
 static void hide_columns(struct roof_table *table, const struct roof_rate_answer *a)
 {
     const struct common c = common_of(a);
@@ -228,7 +228,7 @@ static void put_table(struct roof_text *out, enum roof_output output,
 {
     struct roof_table table;
     (void)roof_table_open(&table, output, ROOF_TABLE_RATES, ROOF_OPERATOR_GEMM, NULL,
-                          NULL); /* fails for columns only */
+                          NULL); /* only columns can make it fail */
     if (!a->kept->all) {
         hide_columns(&table, a);
     }
@@ -260,7 +260,7 @@ static void put_ways(struct roof_text *out, const struct roof_rate_answer *a, si
     put_table(out, ROOF_OUTPUT_TEXT, a, top);
 }
 
-/* Writes the copies of the best way for each of several rates. */
+/* Writes the copies of the best plan for each of several rates. */
 static void put_others(struct roof_text *out, const struct roof_rate_answer *a)
 {
     const struct roof_rate_plans *const found = a->found;
@@ -282,7 +282,7 @@ static void put_others(struct roof_text *out, const struct roof_rate_answer *a)
     }
 }
 
-/* Writes the simulation of the best way. */
+/* Writes the command that simulates the best plan. */
 static void put_command(struct roof_text *out, const struct roof_rate_answer *a)
 {
     const struct roof_plan *const plan = &a->found->way[0].plan;
@@ -306,7 +306,7 @@ static void put_command(struct roof_text *out, const struct roof_rate_answer *a)
     roof_text_put(out, "\n");
 }
 
-/* Says how near the nearest way comes, where none keeps the limits. */
+/* Says how near the closest plan comes if none keeps the limits. */
 static void put_nothing(struct roof_text *out, const struct roof_rate_answer *a)
 {
     const struct roof_rate_plan *const nearest = &a->found->nearest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Reports about the copies that serve a rate of requests. */
+/** Reports on the copies that serve a request rate. */
 #ifndef ROOF_REPORT_RATE_REPORT_H
 #define ROOF_REPORT_RATE_REPORT_H
 
@@ -7,29 +7,29 @@
 #include "report/rows.h"
 #include "simulate/rate_trace.h"
 
-/** An input of the load as the question says it. */
+/** An input of the load as given in the question. */
 struct roof_rate_said {
     size_t input;
     const char *text;
 };
 #define ROOF_RATE_SAID_MAX 12
 
-/** An answer has what was asked and what was found. */
+/** An answer with its question. */
 struct roof_rate_answer {
     const struct roof_rate_problem *problem;
     const struct roof_rate_plans *found;
-    const char *prompt; /* the lengths as the question says them */
+    const char *prompt; /* the lengths as given in the question */
     const char *generate;
-    const struct roof_rate_said *said; /* what a simulation of the load is given, in its order */
+    const struct roof_rate_said *said; /* inputs for a simulation of the load, in their order */
     size_t said_count;
     const struct roof_kept_columns *kept;
-    const struct roof_rate_trace *trace; /* NULL: no rates over time */
-    const char *arrivals;                /* the word of the process */
+    const struct roof_rate_trace *trace; /* NULL: the rate is constant */
+    const char *arrivals;                /* name of the arrival process */
 };
 
-/** Each writes the ways to serve the rate (at most top), the best first: how many copies, what a
- * simulation of them has for each limit, and what they could serve. */
-/* Writes in one line what the best way serves, and the values of its limits. */
+/** Both write the plans that serve the rate (at most `top`), the best first: the number of copies,
+ * the simulated value for each limit, and the greatest rate. */
+/* Writes a one-line summary of the best plan: its rate, and the values of its limits. */
 void roof_rate_report_remark(struct roof_text *out, const struct roof_rate_answer *answer);
 void roof_rate_report_text(struct roof_text *out, const struct roof_rate_answer *answer,
                            size_t top);

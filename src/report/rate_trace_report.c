@@ -8,11 +8,11 @@
 #include "base/json.h"
 #include "report/render.h"
 
-/* A table for people has at most so many rows. */
+/* The most rows of a table for people. */
 #define ROWS_MAX 48
 #define HOUR 3600.
 
-/* Returns the copies of an interval; NULL: it needs none. */
+/* Returns the copies for an interval; NULL: none are needed. */
 static const struct roof_rate_plan *copies_at(const struct roof_rate_answer *a, size_t interval)
 {
     const size_t place = a->trace->interval[interval].place;
@@ -29,15 +29,15 @@ static int64_t devices_at(const struct roof_rate_answer *a, size_t interval)
 struct sums {
     double hours;
     double device_hours;
-    double peak_device_hours; /* with the copies of the greatest rate all the time */
-    double cost;              /* NAN without a price */
+    double peak_device_hours; /* when the copies for the greatest rate run all the time */
+    double cost;              /* NAN: the price is unknown */
     double peak_cost;
 };
 
 static struct sums sums_of(const struct roof_rate_answer *a)
 {
     const struct roof_rate_plan *const best = &a->found->way[0];
-    const double price = best->price / (double)best->plan.devices; /* of a device for an hour */
+    const double price = best->price / (double)best->plan.devices; /* per device hour */
     struct sums sums = {.hours = 0};
     for (size_t i = 0; i < a->trace->count; i++) {
         const double hours = a->trace->interval[i].duration_s / HOUR;
@@ -52,8 +52,8 @@ static struct sums sums_of(const struct roof_rate_answer *a)
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-/* Returns the interval after those from `first` on that have the same copies; *rate is the greatest
- * of them. */
+/* Returns the end of the run of intervals from `first` with the same copies; *rate is their
+ * greatest rate. */
 static size_t end_of(double *rate, const struct roof_rate_answer *a, size_t first)
 {
     const struct roof_rate_plan *const way = copies_at(a, first);

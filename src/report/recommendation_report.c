@@ -8,7 +8,7 @@
 #include "report/published_report.h"
 #include "report/speedup_report.h"
 
-/* Writes a number of rows as a member; nothing when there is none. */
+/* Writes the number of rows as a member; nothing without rows. */
 static void json_rows(struct roof_text *out, const char *key, int64_t rows)
 {
     if (rows > 0) {
@@ -85,7 +85,8 @@ static void put_why(struct roof_text *out, const struct roof_speedup_row *speedu
         by_expected ? speedup->expected_to_bottleneck : speedup->to_bottleneck;
     const double saved = gain->from_s - gain->to_s;
     char time[ROOF_QUANTITY_SIZE];
-    if (isnan(saved) || fabs(saved) < 0.02 * gain->from_s) { /* shares of nothing are noise */
+    if (isnan(saved) ||
+        fabs(saved) < 0.02 * gain->from_s) { /* shares of almost nothing are noise */
         return;
     }
     roof_text_printf(out, "\nWhy %s: %s %s than %s", speedup->to,
@@ -146,15 +147,14 @@ static void put_best(struct roof_text *out, const struct roof_candidate *best, b
     }
 }
 
-/* Names the format whose expected time is the shortest, where the fastest by the lower bound is
- * another one. */
+/* Names the format with the shortest expected time, if another one has the least lower bound. */
 static void put_expected_best(struct roof_text *out, const struct roof_recommendation *r)
 {
     const struct roof_candidate *best = NULL;
     char time[ROOF_QUANTITY_SIZE];
     for (size_t i = 0; i < r->count; i++) {
         const struct roof_candidate *const c = &r->candidate[i];
-        if (c->ranked_s < r->candidate[0].ranked_s) { /* it is not speed that is asked for */
+        if (c->ranked_s < r->candidate[0].ranked_s) { /* the ranking is not by speed */
             return;
         }
         if (!isnan(c->prediction.expected_s) &&
@@ -192,7 +192,7 @@ static void put_candidate(struct roof_text *out, const struct roof_candidate *c,
     roof_text_printf(out, "%s\n", c->reason);
 }
 
-/* Writes the ranked candidates, with expected times if one of them has one. */
+/* Writes the ranked candidates, with a column of expected times if any is known. */
 static void put_ranked(struct roof_text *out, const struct roof_recommendation *recommendation,
                        bool by_expected)
 {
@@ -213,7 +213,7 @@ static void put_ranked(struct roof_text *out, const struct roof_recommendation *
     if (expected) {
         roof_text_printf(out, "  %10s  %7s", "expected", "speedup");
     }
-    roof_text_put(out, "  accuracy\n"); /* the reason of each has a line of its own */
+    roof_text_put(out, "  accuracy\n"); /* reasons are on separate lines */
     for (size_t i = 0; i < recommendation->count; i++) {
         put_candidate(out, &recommendation->candidate[i], expected);
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* The renderer of tables: it writes values under the columns of a table, whatever they describe. */
+/* The renderer of tables: it writes values under the columns of a table of any kind. */
 #ifndef ROOF_REPORT_RENDER_H
 #define ROOF_REPORT_RENDER_H
 
 #include "report/table.h"
 
-/* The fields of a kind of result. The selection for people may have an order of its own. */
+/* The fields of a kind of result. The selection for people may have another order. */
 void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum roof_operator op,
                        bool for_people);
 
 /* Returns the width of a row of a text table. */
 int roof_table_width(const struct roof_table *table);
 
-/* Formats a value for people: a short number, yes or no. Returns a text, which may be `out`. */
+/* Formats a value for people: a short number, yes or no. Returns the text, which may be `out`. */
 const char *roof_table_readable(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
                                 const struct roof_value *value);
 
@@ -23,7 +23,7 @@ void roof_table_hide(struct roof_table *table, const char *key);
 void roof_table_row(struct roof_table *table, struct roof_text *out,
                     const struct roof_value *values);
 
-/* Opens a table for one entry of a list: all its keys become a JSON object or lines. */
+/* Opens a table for an entry of a list, with all its keys, as a JSON object or as lines. */
 void roof_table_begin_entry(struct roof_table *table, struct roof_text *out, bool json,
                             enum roof_table_kind kind);
 /* Ends the object of an entry. */

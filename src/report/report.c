@@ -60,8 +60,8 @@ static void json_parts(struct roof_text *out, const struct roof_prediction *p)
     roof_text_put(out, "\n  ]");
 }
 
-/* Writes what a fused operator saves: the operators that do its work each by itself, and how many
- * times its time they take. */
+/* Writes the saving of a fused operator: the operators that it replaces, and the ratio of their
+ * total time to its own. */
 static void json_apart(struct roof_text *out, const struct roof_prediction *fused,
                        const struct roof_prediction *apart)
 {
@@ -112,7 +112,7 @@ static void json_steps(struct roof_text *out, const struct roof_trace *explanati
     roof_text_put(out, "\n  ]");
 }
 
-/* Writes how the expected kernel works, with its tile if it has one. */
+/* Writes the algorithm of the expected kernel, and its tile if there is one. */
 static void json_tiling(struct roof_text *out, const struct roof_expected *e)
 {
     const struct roof_tiling *const t = &e->tiling;
@@ -136,14 +136,14 @@ static void json_tiling(struct roof_text *out, const struct roof_expected *e)
     roof_text_put(out, "}");
 }
 
-/* Finds the kernel behind an expected time; NULL for composites, and when its tiling is not wanted.
+/* Finds the kernel behind an expected time; NULL for composites, and if its tiling is not wanted.
  */
 static const struct roof_expected *kernel_of(const struct roof_prediction *p, bool asked)
 {
     return asked && p->part_count == 1 && !isnan(p->expected_s) ? &p->part[0].expected : NULL;
 }
 
-/* Adds which rows of a product are misaligned, and the least time that counts that. */
+/* Adds the misaligned rows of a product, and the least time that accounts for them. */
 static void json_misaligned(struct roof_text *out, const struct roof_prediction *prediction)
 {
     struct roof_misaligned m;
@@ -237,7 +237,7 @@ void roof_report_line(struct roof_text *out, int width, const char *label, const
     roof_text_fold(out, from, (size_t)width + (more ? 17 : 3));
 }
 
-/* Writes a line on an operator. */
+/* Writes a labelled line about an operator. */
 static void line(struct roof_text *out, const char *label, const char *value, const char *detail)
 {
     roof_report_line(out, 13, label, value, detail);
@@ -290,7 +290,7 @@ static void put_parts(struct roof_text *out, const struct roof_prediction *p)
     }
 }
 
-/* Writes a line of an explanation, folded to the page. */
+/* Writes a line of an explanation, folded to the page width. */
 static void put_why(struct roof_text *out, const char *begin, const char *name, const char *rest,
                     const char *end)
 {
@@ -334,7 +334,7 @@ void roof_report_device(struct roof_text *out, const struct roof_hardware *hardw
     }
 }
 
-/* Says where the parameters come from, if not from such kernels on this device. */
+/* Names the source of the parameters, unless these kernels were measured on this device. */
 static const char *near_note(char *out, size_t size, const struct roof_prediction *p)
 {
     const struct roof_calibration *const c = p->hardware->calibration;
@@ -348,7 +348,7 @@ static const char *near_note(char *out, size_t size, const struct roof_predictio
                      any ? "" : ", ", any ? "" : roof_stack_name(e->fit->stack));
         }
     }
-    for (int i = p->part_count; i > 0; i--) { /* another device says more */
+    for (int i = p->part_count; i > 0; i--) { /* parameters from another device take precedence */
         const struct roof_expected *const e = &p->part[i - 1].expected;
         if (e->near && (e->fit->lent != NULL || c->inherited)) {
             snprintf(out, size, "; estimated from %s", e->fit->lent != NULL ? e->fit->lent : c->id);
@@ -357,7 +357,7 @@ static const char *near_note(char *out, size_t size, const struct roof_predictio
     return out;
 }
 
-/* Writes how the expected kernel is cut and what limits it. */
+/* Writes the tiling of the expected kernel, and what limits it. */
 static void put_kernel(struct roof_text *out, const struct roof_expected *e)
 {
     const struct roof_tiling *const t = &e->tiling;
@@ -389,7 +389,7 @@ static void put_kernel(struct roof_text *out, const struct roof_expected *e)
          detail);
 }
 
-/* Writes the time that a real kernel is expected to take. */
+/* Writes the expected time. */
 static void put_expected(struct roof_text *out, const struct roof_prediction *p, bool tiling)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -412,7 +412,7 @@ static void put_expected(struct roof_text *out, const struct roof_prediction *p,
     }
 }
 
-/* Writes what fusion saves. */
+/* Writes the saving from fusion. */
 static void put_apart(struct roof_text *out, const struct roof_prediction *fused,
                       const struct roof_prediction *apart)
 {
@@ -462,7 +462,7 @@ static void put_time(struct roof_text *out, const struct roof_prediction *p)
          detail);
 }
 
-/* Writes the time on links, which collectives have. */
+/* Writes the time on links, for collectives. */
 static void put_network(struct roof_text *out, const struct roof_prediction *p)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -487,7 +487,7 @@ static void put_network(struct roof_text *out, const struct roof_prediction *p)
          roof_format_quantity(value, p->network_time_s, ROOF_UNIT_MICROSECONDS), detail);
 }
 
-/* Writes the energy where it is known, and what a power cap makes of the time. */
+/* Writes the energy if it is known, and the effect of a power cap on the time. */
 static void put_power(struct roof_text *out, const struct roof_prediction *p)
 {
     const struct roof_power power = roof_power_of(p);
@@ -509,7 +509,7 @@ static void put_power(struct roof_text *out, const struct roof_prediction *p)
     }
 }
 
-/* Writes the intensity, and the FLOP/s that follow from the time. */
+/* Writes the intensity, and the FLOP/s in the predicted time. */
 static void put_rates(struct roof_text *out, const struct roof_prediction *p)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -557,7 +557,7 @@ void roof_report_misaligned_rows(struct roof_text *out, bool k, double bytes)
     }
 }
 
-/* Says which rows of a product are misaligned. */
+/* Names the misaligned rows of a product. */
 static void put_misaligned_rows(struct roof_text *out, const struct roof_misaligned *m)
 {
     roof_text_put(out, "\n");
@@ -579,7 +579,7 @@ void roof_report_misaligned(struct roof_text *out, const struct roof_prediction 
     }
 }
 
-/* Says which rows of a product are misaligned, and what the estimate leaves out. */
+/* Names the misaligned rows of a product, and what the estimate leaves out. */
 static void put_misaligned(struct roof_text *out, const struct roof_misaligned *m)
 {
     char bound[ROOF_QUANTITY_SIZE];
@@ -596,7 +596,7 @@ static void put_misaligned(struct roof_text *out, const struct roof_misaligned *
     roof_text_fold(out, from, 0);
 }
 
-/* Writes what a reader could otherwise take for a mistake. */
+/* Writes notes on surprising results. */
 static void put_notes(struct roof_text *out, const struct roof_prediction *p)
 {
     if (!p->native && p->flops > 0 && !isnan(p->compute_time_s)) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-/**
- * Documents about one result: a prediction, a recommendation, a device, a format, an operator.
- * Reports compute nothing.
- */
+/** Documents about a single result: a prediction, a recommendation, a device, a format, an
+ * operator. Reports compute nothing. */
 #ifndef ROOF_REPORT_REPORT_H
 #define ROOF_REPORT_REPORT_H
 
@@ -19,20 +17,21 @@
 #include "predict/trace.h"
 #include "report/rows.h"
 
-/* The words beside a least time. */
+/* The note beside a least time. */
 #define ROOF_LEAST_NOTE "if all tokens of a pass choose the same experts"
 
-/** A document about a prediction has these beside it; NULL: nothing of the kind. */
+/** Further results beside a prediction; NULL: not available. */
 struct roof_report_beside {
-    /** The device with the published figures, for one that is as the documents specify it. */
+    /** The device with the published figures, for one that follows the source documents. */
     const struct roof_hardware *product;
     const struct roof_trace *explanation;
-    /** The operators that do the work of a fused one each by itself (roof_predict_apart). */
+    /** The separate operators that a fused one replaces (roof_predict_apart). */
     const struct roof_prediction *apart;
     const struct roof_advice *advice;
-    bool tiling; /**< that of the expected kernel, where it is known */
+    bool tiling; /**< write the tiling of the expected kernel, if it is known */
 };
-/** Each writes a prediction: as a JSON object with its parts, or for people. beside may be NULL. */
+/** Both write a prediction: as a JSON object with its parts, or for people. `beside` may be NULL.
+ */
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
                       const struct roof_report_beside *beside);
 void roof_report_text(struct roof_text *out, const struct roof_prediction *prediction,
@@ -40,34 +39,35 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *predi
 
 /** Writes the shape of a workload for people: "gemm m=1 n=4096 k=4096". */
 void roof_report_workload(struct roof_text *out, const struct roof_workload *workload);
-/** Writes the formats of the roles that an operator has: "weights fp16, activations fp16". */
+/** Writes the formats of an operator's tensors: "weights fp16, activations fp16". */
 void roof_report_formats(struct roof_text *out, const struct roof_prediction *prediction);
 /** Writes the steps of an explanation for people. */
 void roof_report_why(struct roof_text *out, const struct roof_trace *explanation);
-/** Writes a line of a report: a label of so many columns, a value and what is said of it, which may
- * be "". A long one is folded. */
+/** Writes a line of a report: a label padded to `width`, a value and a note, which may be "". A
+ * long line is folded. */
 void roof_report_line(struct roof_text *out, int width, const char *label, const char *value,
                       const char *detail);
-/** Writes a member of a JSON object after a separator; nothing where the value is unknown. */
+/** Writes a member of a JSON object after a separator; nothing if the value is unknown. */
 void roof_report_number(struct roof_text *out, const char *separator, const char *key,
                         double value);
-/** Says what accuracy classes are, below formats or plans that have them. */
+/** Explains accuracy classes, below formats or plans that have them. */
 void roof_report_accuracy_classes(struct roof_text *out);
-/** Says that rows, of K or else of N, are misaligned, and adds a blank; writes nothing if they
+/** Says that the rows along K or else N are misaligned, and adds a blank; writes nothing if they
  * begin at multiples of ROOF_ALIGNED_BYTES. */
 void roof_report_misaligned_rows(struct roof_text *out, bool k, double bytes);
-/** Says that the rows of a recommended product are misaligned; writes nothing if they are not. */
+/** Says that the rows of a recommended product are misaligned; writes nothing if they are aligned.
+ */
 void roof_report_misaligned(struct roof_text *out, const struct roof_prediction *prediction);
-/** Writes the id of a device, and "(default)" behind it where none was asked for. */
+/** Writes the id of a device, followed by "(default)" if the question has none. */
 void roof_report_device(struct roof_text *out, const struct roof_hardware *hardware);
-/** The reasons that are printed beside a recommendation: why the first candidate beats fp16, and
- * along which sizes the best one changes. NULL: not known. */
+/** The reasons beside a recommendation: why the first candidate beats fp16, and for which sizes the
+ * best one changes. NULL: unknown. */
 struct roof_reasons {
     const struct roof_speedup_row *why;
     const struct roof_crossovers *crossovers;
 };
-/** Each writes a recommendation: as {"candidates": [...], "rejected": [...]}, or for people. There
- * is at least one candidate; product is as above. */
+/** Both write a recommendation: as {"candidates": [...], "rejected": [...]}, or for people. There
+ * is at least one candidate; `product` is as above. */
 void roof_report_recommendation_json(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
                                      const struct roof_reasons *reasons,
@@ -79,50 +79,50 @@ void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_hardware *product,
                                      enum roof_ranking ranking);
 
-/** Each writes a row of a comparison: the cells of the file, then time_us, expected_time_us, ratio
- * (prediction over measurement: the expected time, or the bound where there is none) and error
- * (ratio - 1). Columns of the file with these names are left out. With `lost` the header is that of
- * rows that lose time. */
+/** Both write a row of a comparison: the cells of the file, then time_us, expected_time_us, ratio
+ * (prediction / measurement: the expected time, or else the bound) and error (ratio - 1). Columns
+ * of the file with these names are left out. With `lost` the header is that of rows that lose
+ * time. */
 void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns,
                                  bool metrics, bool lost);
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row);
 /** Checks the chosen columns, which are columns of the file or keys of the comparison (ROOF_USAGE
- * for other names), and writes them as the header of CSV. */
+ * for other names), and writes them as the CSV header. */
 enum roof_status roof_report_chosen_header(struct roof_text *out, bool csv, const char *chosen,
                                            const char *const *column, size_t columns, bool metrics,
                                            struct roof_error *error);
 /** Writes the cells of a row in these columns. */
 void roof_report_chosen(struct roof_text *out, bool csv, const char *chosen,
                         const struct roof_compared *row);
-/** Writes a row as a line for people, and the heading of such lines. */
+/** Write a row as a line for people, and the heading of such lines. */
 void roof_report_compared_line(struct roof_text *out, const struct roof_compared *row);
 void roof_report_compared_heading(struct roof_text *out);
 
 /** A row that loses time, kept until all rows are read. */
 struct roof_lost_row {
     double lost_s;
-    size_t at;     /**< of its text among the texts of all */
-    size_t length; /**< of that */
+    size_t at;     /**< offset of its text in the text of all rows */
+    size_t length; /**< length of its text */
 };
-/** Writes a row that loses time, as a line for people, as CSV or as an object; and the heading of
- * those lines. */
+/** Write a row that loses time, as a line for people, as CSV or as an object, and the heading of
+ * such lines. */
 void roof_report_lost(struct roof_text *out, enum roof_output output,
                       const struct roof_compared *row, const struct roof_loss *loss);
 void roof_report_lost_heading(struct roof_text *out);
-/** Writes what stands before the rows of a JSON document, or below those for people. */
+/** Writes the start of a JSON document before its rows, or the summary below those for people. */
 void roof_report_losses(struct roof_text *out, bool json, double below, size_t rows, size_t count,
                         double lost_s);
 
 /** Writes a comparison by groups: for people, or as {"schema", "overall": G, "groups": [G, ...]};
- * and a fit to its rows, unless fit is NULL. */
+ * and a fit to its rows, unless `fit` is NULL. */
 void roof_report_comparison(struct roof_text *out, bool json,
                             const struct roof_comparison *comparison,
                             const struct roof_scale_fit *fit);
-/** True for the keys that G has beside its columns, which no column may have. */
+/** Returns true for the keys of G other than its columns; columns must not have these names. */
 bool roof_report_is_statistic(const char *key, size_t length);
 
-/** Each writes everything that is known of one device (its JSON is a hardware file), format or
- * operator, for people or as a JSON object. product is as above. */
+/** All three write the facts about a device (as JSON, a hardware file), a format or an operator,
+ * for people or as a JSON object. `product` is as above. */
 void roof_report_hardware(struct roof_text *out, bool json, const struct roof_hardware *hardware,
                           const struct roof_hardware *product);
 void roof_report_precision(struct roof_text *out, bool json, enum roof_precision precision,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Writes a row of each kind of result that tables have. */
+/* Writes a row for each kind of result in tables. */
 #include "report/rows.h"
 
 #include <stdint.h>
@@ -26,7 +26,7 @@ void roof_table_show(struct roof_table *table, const char *key)
     }
 }
 
-/* Returns the bit of the dimension with a key; 0: none has it. */
+/* Returns the bit of the dimension with a key; 0: unknown. */
 static uint64_t dimension_bit(const char *key)
 {
     for (size_t i = 0; i < ROOF_DIM_COUNT; i++) {
@@ -159,7 +159,7 @@ void roof_table_speedup(struct roof_table *table, struct roof_text *out,
     roof_table_row(table, out, values);
 }
 
-/* Formats that are too wide for the page go on below, where they are the last column. */
+/* The formats are the last column, where text that exceeds the page is folded. */
 void roof_table_engine(struct roof_table *table, struct roof_text *out,
                        const struct roof_engine_entry *engine)
 {

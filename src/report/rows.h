@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/**
- * The rows of each kind of result in a table, and the columns that a page has room for.
- */
+/** The rows of each kind of result in a table, and the choice of columns that fit on a page. */
 #ifndef ROOF_REPORT_ROWS_H
 #define ROOF_REPORT_ROWS_H
 
@@ -19,31 +17,31 @@
 #include "report/table.h"
 #include "simulate/simulation_fields.h"
 
-/** Shows a key of model predictions too, if it is not among the columns. */
+/** Adds a key of model predictions to the columns, if it is missing. */
 void roof_table_show(struct roof_table *table, const char *key);
-/** Tells what the rows of a table have in common; all 0 at first. */
+/** Tells which values the rows of a table share; all 0 at first. */
 struct roof_variety {
     uint64_t rows;
-    struct roof_fields columns;               /**< those of the table before any is left out */
-    struct roof_value first[ROOF_FIELDS_MAX]; /**< of the first row; its texts are borrowed */
-    bool varies[ROOF_FIELDS_MAX];             /**< not all rows have one value */
-    bool differs[ROOF_FIELDS_MAX];            /**< from formats in columns before it */
-    bool present[ROOF_FIELDS_MAX];            /**< a row has a value */
-    struct roof_tile tile;                    /**< of the first row, in tables of tiles */
+    struct roof_fields columns; /**< all columns of the table, before any is left out */
+    struct roof_value first[ROOF_FIELDS_MAX]; /**< values of the first row; texts are borrowed */
+    bool varies[ROOF_FIELDS_MAX];             /**< the rows have different values */
+    bool differs[ROOF_FIELDS_MAX];            /**< from formats in earlier columns */
+    bool present[ROOF_FIELDS_MAX];            /**< at least one row has a value */
+    struct roof_tile tile;                    /**< tile of the first row, in tables of tiles */
 };
-/** Adds a row; model is NULL in tables of operators, tile elsewhere than in tables of tiles. */
+/** Adds a row; `model` is NULL in tables of operators, and `tile` in all tables but those of tiles.
+ */
 void roof_variety_add(struct roof_variety *variety, const struct roof_table *table,
                       const struct roof_prediction *prediction,
                       const struct roof_model_prediction *model, const struct roof_tile *tile);
-/** Leaves out columns of a text table that is wider than a page: empty ones, then those that say
- * the same in all rows, then the least important, but none that is kept. variety may be NULL. */
+/** Removes columns from a text table that is wider than a page: empty ones, then those with equal
+ * values in all rows, then the least important. Kept columns stay. `variety` may be NULL. */
 void roof_table_narrow(struct roof_table *table, const struct roof_kept_columns *kept,
                        const struct roof_variety *variety);
-/** Says which columns of the variety a table lacks, if it lacks any. */
+/** Names the columns of the variety that a table lacks, if any. */
 void roof_table_left_out(const struct roof_table *table, const struct roof_variety *variety,
                          struct roof_text *out);
-/** Removes the dimensions that are not in a set of bits (1 << dimension) from a table of any
- * operator. */
+/** Removes the dimensions outside a set of bits (1 << dimension) from a table of any operator. */
 void roof_table_keep_dimensions(struct roof_table *table, uint64_t dimensions);
 
 /* Each function writes one row to a table of its kind. */
@@ -80,7 +78,7 @@ void roof_table_simulation(struct roof_table *table, struct roof_text *out,
                            const struct roof_simulation_row *simulation);
 void roof_table_served(struct roof_table *table, struct roof_text *out,
                        const struct roof_served *served);
-/** Writes a row of an interval of a simulation. */
+/** Writes a row for an interval of a simulation. */
 void roof_table_moment(struct roof_table *table, struct roof_text *out,
                        const struct roof_moment_row *moment);
 void roof_table_sample(struct roof_table *table, struct roof_text *out,

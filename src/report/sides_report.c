@@ -13,7 +13,7 @@
 #include "report/published_report.h"
 #include "report/report.h"
 
-/* A figure: the label that people read, and the key of its field. */
+/* A figure: its label for people, and the key of its field. */
 struct figure {
     const char *label;
     const char *key;
@@ -50,7 +50,7 @@ static const struct figure of_models[] = {{"time to first token", "ttft_ms"},
                                           {"fits", "fits"}};
 #define LABEL_WIDTH 21
 
-/* The rows have room for each figure, and two more for the limits of models. */
+/* The most rows: all figures, and two more for the limits of models. */
 #define ROWS_MAX (COUNT(of_models) + 2)
 struct sides {
     size_t count;
@@ -65,7 +65,7 @@ static bool is_time(const struct roof_field *field)
     return field->unit == ROOF_UNIT_MICROSECONDS || field->unit == ROOF_UNIT_MILLISECONDS;
 }
 
-/* Writes a figure; times are in the unit that all of the table have. */
+/* Writes a figure; all times in the table have one unit. */
 static void show(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
                  const struct roof_value *value, enum roof_unit times)
 {
@@ -86,7 +86,7 @@ static void show(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
     }
 }
 
-/* Returns the unit of all times: milliseconds in models, and where an operator takes one or more.
+/* Returns the unit of all times: milliseconds for models, and if an operator takes at least 1 ms.
  */
 static enum roof_unit unit_of(const struct roof_side *sides, size_t count)
 {
@@ -123,7 +123,7 @@ static void fill(struct sides *s, size_t device, const struct roof_side *side, e
     }
 }
 
-/* Adds the rows that are limits of models. */
+/* Adds the rows for the limits of models. */
 static void fill_limits(struct sides *s, const struct roof_side *sides)
 {
     s->label[s->rows] = "largest batch";
@@ -140,7 +140,7 @@ static void fill_limits(struct sides *s, const struct roof_side *sides)
     s->rows += 2;
 }
 
-/* Returns the width of the widest text of a column. */
+/* Returns the width of a column. */
 static size_t width_of(const struct sides *s, size_t device)
 {
     size_t width = strlen(s->id[device]);
@@ -157,7 +157,7 @@ static void put_cell(struct roof_text *out, const struct sides *s, size_t device
     roof_text_put(out, text);
 }
 
-/* Returns the device behind those that stand beside the one at `from` on a page. */
+/* Returns the end of the range of devices from `from` on that fit on a page. */
 static size_t last_of(const struct sides *s, size_t from)
 {
     size_t width = 2 + LABEL_WIDTH + 2 + width_of(s, from);
@@ -169,7 +169,7 @@ static size_t last_of(const struct sides *s, size_t from)
     return end;
 }
 
-/* Writes the rows that one of the devices has a figure for, in the columns of some of them. */
+/* Writes the rows that have a figure for at least one device, for a range of devices. */
 static void put_rows(struct roof_text *out, const struct sides *s, size_t from, size_t end)
 {
     roof_text_fill(out, ' ', 2 + LABEL_WIDTH);

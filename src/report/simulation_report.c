@@ -27,7 +27,7 @@ const char *roof_report_latency(enum roof_latency latency)
  * are read in seconds. */
 #define LONG_S 10
 
-/* A smaller part of a time is no uncertainty that anybody looks at. */
+/* The smallest relative uncertainty that is written. */
 #define SHOWN 1e-3
 
 /* --- for people ---------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static const char *row_time(char out[ROOF_QUANTITY_SIZE], double time_s,
                                  : roof_format_in(out, time_s, ROOF_UNIT_MILLISECONDS);
 }
 
-/* Writes "tp 4, 2 copies", and how many devices there are. */
+/* Writes "tp 4, 2 copies", and the number of devices. */
 static void put_copies(struct roof_text *out, const struct roof_scenario *s)
 {
     roof_text_printf(out, "tp %" PRId64, s->tp);
@@ -119,7 +119,7 @@ static void put_line(struct roof_text *out, const char *label, const char *value
     roof_text_printf(out, "  %-20s %s", label, value);
 }
 
-/* Writes the greatest rate that keeps the limits, and what a higher one misses. */
+/* Writes the greatest rate within the limits, and the limit that a higher one misses. */
 static void put_capacity(struct roof_text *out, const struct roof_simulation_row *row)
 {
     char rate[ROOF_QUANTITY_SIZE];
@@ -179,12 +179,12 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
     }
 }
 
-/* Says how many of the requests that are always in flight fit to their ends, where not all do. */
+/* Says how many of the requests in flight fit at their full lengths, unless all do. */
 static void put_room(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_scenario *const s = &row->deployment->scenario;
     const int64_t drafts = s->generate > 1 ? s->draft_tokens : 0;
-    const int64_t tokens = s->prompt + s->generate - 1 + drafts; /* the last is never read */
+    const int64_t tokens = s->prompt + s->generate - 1 + drafts; /* the last token is never read */
     const int64_t each = (tokens + ROOF_BLOCK_TOKENS - 1) / ROOF_BLOCK_TOKENS;
     const int64_t fit = each > 0 ? row->deployment->blocks / each * s->dp : 0;
     if (row->result.preemptions > 0 && fit < row->concurrency && isnan(row->result.prefix_hit)) {
@@ -194,7 +194,7 @@ static void put_room(struct roof_text *out, const struct roof_simulation_row *ro
     }
 }
 
-/* Says in words what a bottleneck is. */
+/* Describes a bottleneck in words. */
 static void put_bottleneck(struct roof_text *out, const char *name)
 {
     static const struct {
@@ -215,7 +215,7 @@ static void put_bottleneck(struct roof_text *out, const char *name)
     roof_text_put(out, "\n");
 }
 
-/* Says how many drafts there are, and what they bring. */
+/* Writes the number of draft tokens, and their gain. */
 static void put_drafts(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_scenario *const s = &row->deployment->scenario;
@@ -332,7 +332,7 @@ static void put_limits(struct roof_text *out, const struct roof_simulation *s,
     }
 }
 
-/* Writes how the simulation compares with what was measured of the trace. */
+/* Compares the simulation with the measured times of the trace. */
 static void put_fit(struct roof_text *out, const struct roof_simulation_row *row)
 {
     const struct roof_fit_errors *const fit = &row->fit;
@@ -392,7 +392,7 @@ static void put_number(struct roof_text *out, const char *key, double value)
     }
 }
 
-/* Writes how the simulation compares with what was measured of the trace. */
+/* Compares the simulation with the measured times of the trace. */
 static void put_measured(struct roof_text *out, const struct roof_simulation_row *row)
 {
     roof_text_printf(out, ",\n  \"measured\": {\"requests\": %" PRIu64, row->fit.requests);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-/** Documents about one simulation. Reports compute nothing. */
+/** Documents about a simulation. Reports compute nothing. */
 #ifndef ROOF_REPORT_SIMULATION_REPORT_H
 #define ROOF_REPORT_SIMULATION_REPORT_H
 
 #include "report/rows.h"
 
-/** Each writes a simulation, and whether its limits were met: for people, or as a JSON object. */
+/** Both write a simulation, and whether it met its limits: for people, or as a JSON object. */
 void roof_simulation_report_text(struct roof_text *out, const struct roof_simulation_row *row,
                                  const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
 /* Writes "p99" or "mean". */
 const char *roof_report_percentile(char out[ROOF_QUANTITY_SIZE], double percent);
 /* Names a latency in words: "time to first token". */
 const char *roof_report_latency(enum roof_latency latency);
-/* Writes "+- 58 ms: not sure" between two texts, where a limit lies inside the confidence interval
- * of what a simulation has for it; else nothing. */
+/* Writes "+- 58 ms: not sure" between two texts if a limit lies inside the confidence interval of
+ * the simulated value; otherwise nothing. */
 void roof_report_unsure(struct roof_text *out, const char *before, const char *after,
                         const struct roof_latency_result *result,
                         const struct roof_latency_limit *limit);
-/* Writes the member "limits": the limits, and what a simulation has for each. */
+/* Writes the member "limits": the limits, and the simulated value for each. */
 void roof_report_limits_json(struct roof_text *out, const struct roof_simulation *simulation,
                              const struct roof_latency_limit limit[ROOF_LATENCY_COUNT]);
 

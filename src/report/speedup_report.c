@@ -16,7 +16,7 @@ static const char *time_of(char out[ROOF_QUANTITY_SIZE], double s)
     return isnan(s) ? "-" : s == 0 ? "0" : roof_format_quantity(out, s, ROOF_UNIT_MICROSECONDS);
 }
 
-/* Tells if gains and losses cancel, so that a share of their sum says little. */
+/* Tells whether gains and losses cancel, so that shares of their sum are meaningless. */
 static bool cancels(const struct roof_gain *gain)
 {
     double saved = 0;
@@ -28,7 +28,7 @@ static bool cancels(const struct roof_gain *gain)
     return fmin(saved, lost) > 0.5 * fabs(saved - lost);
 }
 
-/* Writes which part of all saved time this is; lost time is negative. Returns a text. */
+/* Writes the fraction of the total saved time; lost time is negative. Returns a text. */
 static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
                             const struct roof_gain *gain)
 {
@@ -40,8 +40,8 @@ static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
     return out;
 }
 
-/* Writes the times that causes save, then those that they lose, where shares would exceed the
- * whole: "memory 20.1 ms, compute 5 ms, less 12 ms for kernels". */
+/* Writes saved times by cause, then lost times, if shares would exceed 100 %: "memory 20.1 ms,
+ * compute 5 ms, less 12 ms for kernels". */
 static void put_balance(struct roof_text *out, const struct roof_gain *gain, const char *separator)
 {
     const double least = 0.02 * fabs(gain->from_s - gain->to_s);
@@ -66,7 +66,7 @@ void roof_speedup_report_shares(struct roof_text *out, const struct roof_gain *g
                                 const char *separator)
 {
     const double saved = gain->from_s - gain->to_s;
-    if (!(fabs(saved) > 0.02 * gain->from_s)) { /* unknown, or too little */
+    if (!(fabs(saved) > 0.02 * gain->from_s)) { /* unknown, or too small */
         return;
     }
     if (cancels(gain)) {
@@ -107,7 +107,7 @@ static const char *saving_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
     return time_of(out, fabs(saved_s) < 1e-12 * gain->from_s ? 0 : saved_s);
 }
 
-/* Writes what each cause saves, of the bound and of the expected time. */
+/* Writes the saving of each cause, in the bound and in the expected time. */
 static void put_causes(struct roof_text *out, const struct roof_speedup_row *total, bool expected)
 {
     static const char *const meaning[ROOF_CAUSE_COUNT] = {
@@ -152,20 +152,21 @@ static const struct roof_gain *gain_of(const struct roof_speedup_row *row, bool 
     return expected ? &row->expected : &row->bound;
 }
 
-/* The other columns: the count, the speedup, and the longest change of a bottleneck. */
+/* The width of the other columns: the count, the speedup, and the longest change of a bottleneck.
+ */
 #define CHANGE_WIDTH 36
 
-/* How the rows of a table look: their times in one unit, and the causes that save or cost any. */
+/* The format of the rows in a table: times in one unit, and the causes with savings or costs. */
 struct look {
     bool expected;
     struct roof_time_look time;
-    int name;    /* width */
-    int width;   /* of a time */
-    bool narrow; /* only the new bottleneck is named, where both would be too wide */
+    int name;    /* width of the names */
+    int width;   /* width of a time */
+    bool narrow; /* show only the new bottleneck, because both would be too wide */
     bool cause[ROOF_CAUSE_COUNT];
 };
 
-/* Finds how the rows in an order look, of which the first are printed. */
+/* Chooses the format for sorted rows, of which the first `top` are printed. */
 static struct look look_of(const struct roof_speedup *s, bool expected, const size_t *order,
                            size_t printed)
 {
@@ -187,7 +188,7 @@ static struct look look_of(const struct roof_speedup *s, bool expected, const si
             look.cause[c] = look.cause[c] || fabs(gain->saved_s[c]) > 5e-4 * total;
         }
     }
-    int columns = 2; /* from and to */
+    int columns = 2; /* before and after */
     for (int c = 0; c < ROOF_CAUSE_COUNT; c++) {
         columns += look.cause[c] ? 1 : 0;
     }
@@ -234,7 +235,7 @@ static void put_row(struct roof_text *out, const struct roof_speedup_row *row,
     roof_text_put(out, "\n");
 }
 
-/* Writes the rows that take longest before the change, the longest first. */
+/* Writes the rows with the longest times before the change, the longest first. */
 static void put_rows(struct roof_text *out, const struct roof_speedup *s, size_t top, bool expected)
 {
     size_t order[ROOF_GRAPH_MAX];
@@ -270,7 +271,7 @@ void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *
 {
     const struct roof_speedup_row *const total = &speedup->total;
     const bool expected = !isnan(total->expected.from_s);
-    size_t from = out->length; /* the line has begun before */
+    size_t from = out->length; /* the line began earlier */
     while (from > 0 && out->data[from - 1] != '\n') {
         from--;
     }

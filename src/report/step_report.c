@@ -52,7 +52,7 @@ static void put_whole(struct roof_text *out, const struct roof_measured_step *st
     }
 }
 
-/* Tells what the sums leave out or stretch. */
+/* Says what the sums leave out, or what lengthens them. */
 static void put_parts(struct roof_text *out, const struct roof_measured_step *step)
 {
     char cell[ROOF_QUANTITY_SIZE];
@@ -93,8 +93,7 @@ static void put_row(struct roof_text *out, const struct roof_measured_step *step
         row->noise > ROOF_NOISE_MAX ? "  noisy" : "");
 }
 
-/* Returns the operator that took longest of those that ran and are not done, and marks it; NULL:
- * there is none. */
+/* Returns the unmarked operator that ran longest, and marks it; NULL: there is none. */
 static const struct roof_measured_node *take_longest(bool done[ROOF_GRAPH_MAX],
                                                      const struct roof_measured_step *step)
 {
@@ -115,7 +114,7 @@ static const struct roof_measured_node *take_longest(bool done[ROOF_GRAPH_MAX],
     return &step->row[most];
 }
 
-/* Writes the operators that ran, those that took longest first. */
+/* Writes the measured operators, the longest first. */
 static void put_rows(struct roof_text *out, const struct roof_measured_step *step)
 {
     bool done[ROOF_GRAPH_MAX] = {false};
@@ -127,7 +126,7 @@ static void put_rows(struct roof_text *out, const struct roof_measured_step *ste
     }
 }
 
-/* Says whether a step agrees with its prediction; a line without its end. */
+/* Says whether a step agrees with its prediction; a line without a newline. */
 static const char *verdict_of(const struct roof_measured_step *step)
 {
     return roof_step_agrees(step) ? "Prediction and measurement agree within 15%."
@@ -206,7 +205,7 @@ void roof_report_step_markdown(struct roof_text *out, const struct roof_measured
 
 /* --- for programs -------------------------------------------------------------------------- */
 
-/* Writes a member whose value is a number; nothing where it is unknown. */
+/* Writes a member with a number; nothing if it is unknown. */
 static void put_member(struct roof_text *out, const char *key, double value)
 {
     if (!isnan(value)) {

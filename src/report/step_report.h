@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The report of steps of a model that were measured. */
+/* The report on measured steps of a model. */
 #ifndef ROOF_REPORT_STEP_REPORT_H
 #define ROOF_REPORT_STEP_REPORT_H
 
 #include "base/text.h"
 #include "measure/step.h"
 
-/* compared: say if the predictions agree. */
+/* `compared`: say whether the predictions agree. */
 void roof_report_step_text(struct roof_text *out, const struct roof_measured_step *step,
                            bool compared);
 void roof_report_step_markdown(struct roof_text *out, const struct roof_measured_step *step,

@@ -12,7 +12,7 @@ const char *roof_survey_phase_name(const struct roof_survey_phase *phase)
     return phase->base->scenario.phase == ROOF_PHASE_PREFILL ? "Prefill" : "Decode";
 }
 
-/* The kinds of changes that are called the same each time, and what they mean. */
+/* The kinds of changes with fixed names, and what they mean. */
 static const struct roof_change_words fixed[ROOF_SURVEY_CHANGE_KIND_COUNT] = {
     [ROOF_SURVEY_LAUNCH] = ROOF_WORDS_LAUNCH("kernels "),
     [ROOF_SURVEY_FUSE] = {"all operators fused", "norms, RoPE and activations join other kernels"},
@@ -73,7 +73,7 @@ bool roof_survey_makes_room(const struct roof_survey_phase *phase,
     return phase->base->fits == ROOF_FIT_NO && changed != NULL && changed->fits == ROOF_FIT_YES;
 }
 
-/* Writes what a change means, and whether the model fits then. */
+/* Writes what a change means, and whether the model would fit. */
 static void put_meaning(struct roof_text *out, const struct roof_survey_phase *phase,
                         const struct roof_survey_change *c)
 {
@@ -143,7 +143,7 @@ static void gain_cell(struct roof_markdown_table *g, double gain)
     }
 }
 
-/* Writes the gain of each change that is possible. A row fits on a page. */
+/* Writes the gain of each possible change. A row fits on a page. */
 static void put_gains(struct roof_text *out, const struct roof_survey_phase *phase)
 {
     struct roof_markdown_table g;
@@ -167,7 +167,7 @@ static void put_gains(struct roof_text *out, const struct roof_survey_phase *pha
     roof_markdown_put(out, &g);
 }
 
-/* Writes the time of each change that is possible, folded: the gains say the same. */
+/* Writes the time of each possible change, folded because the gains have the same information. */
 static void put_times(struct roof_text *out, const struct roof_survey_phase *phase)
 {
     struct roof_markdown_table g;

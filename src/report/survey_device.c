@@ -10,7 +10,7 @@
 #include "report/markdown.h"
 #include "report/report.h"
 
-/* Counts for each peak the operators that run at it. */
+/* Counts the operators that run at each peak. */
 static void count_uses(int uses[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT],
                        const struct roof_model_prediction *r)
 {
@@ -22,7 +22,7 @@ static void count_uses(int uses[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT],
     }
 }
 
-/* True for the peaks that are shown whenever the device has them. */
+/* Returns true for peaks that are always shown if the device has them. */
 static bool usual(enum roof_peak_table table, int format)
 {
     static const enum roof_precision formats[] = {ROOF_PRECISION_FP16,     ROOF_PRECISION_BF16,
@@ -59,10 +59,10 @@ static void limit_row(struct roof_markdown_table *g, const char *what, double va
     roof_markdown_cell(g, "");
 }
 
-/* The rows of the peaks fill this in for the lines below the table. */
+/* Facts about the rows of peaks, for the lines below the table. */
 struct peaks {
     struct roof_text sources;
-    bool unknown; /* an operator runs at a peak that is not known */
+    bool unknown; /* an operator runs at an unknown peak */
 };
 
 /* Writes the peaks that operators run at, and the usual ones. */
@@ -97,7 +97,7 @@ static void put_peaks(struct roof_markdown_table *g, struct peaks *peaks,
     }
 }
 
-/* Says where published figures differ from those of the source documents. */
+/* Names published figures that differ from those of the source documents. */
 static void put_difference(struct roof_text *out, const struct roof_model_prediction *r,
                            const struct roof_survey_about *about)
 {

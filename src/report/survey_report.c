@@ -11,14 +11,14 @@
 #include "report/report.h"
 #include "report/survey.h"
 
-/* --- what is asked ------------------------------------------------------------------------- */
+/* --- the question -------------------------------------------------------------------------- */
 
 static bool is_prefill(const struct roof_survey_phase *phase)
 {
     return phase->base->scenario.phase == ROOF_PHASE_PREFILL;
 }
 
-/* Names the operators that a bottleneck bounds, those with the most time first. */
+/* The most operators that are named for a bottleneck, those with the most time first. */
 #define NAMES_MAX 4
 static void put_names(struct roof_text *out, const struct roof_model_prediction *r,
                       enum roof_bottleneck bottleneck)
@@ -47,18 +47,18 @@ static void put_names(struct roof_text *out, const struct roof_model_prediction 
 
 /* --- the summary --------------------------------------------------------------------------- */
 
-/* Writes a row of the summary: a time at the bound and as estimated, and what bounds it. */
+/* Writes a row of the summary: the bound, the estimate, and the bottleneck. */
 static void put_summary_row(struct roof_markdown_table *g, double bound_s, double expected_s,
                             const char *bound_by)
 {
-    roof_markdown_end_cell(g); /* what the row is about is written before */
+    roof_markdown_end_cell(g); /* the subject has been written before */
     roof_markdown_quantity(g, bound_s, ROOF_UNIT_MILLISECONDS);
     roof_markdown_quantity(g, expected_s, ROOF_UNIT_MILLISECONDS);
     roof_markdown_cell(g, bound_by);
 }
 
-/* Says what the time of a phase is the time of. Beside requests in flight, whose own times count
- * the prompts and tokens of others, it is that of the pass alone. */
+/* Names the period that a phase's time covers. With requests in flight it is that of a single pass,
+ * because the times of requests include prompts and tokens of others. */
 static const char *time_of(const struct roof_survey_phase *phase, bool in_flight)
 {
     return is_prefill(phase) ? isnan(phase->base->ttft_s) ? "a chunk"
@@ -68,7 +68,7 @@ static const char *time_of(const struct roof_survey_phase *phase, bool in_flight
                              : "time per token";
 }
 
-/* Writes the rows of a phase: its time, tokens/s, and what takes most of it. */
+/* Writes the rows of a phase: its time, tokens/s, and the largest contribution. */
 static void put_summary_of(struct roof_markdown_table *g, const struct roof_survey_phase *phase,
                            bool in_flight)
 {
@@ -140,7 +140,7 @@ static void put_expected_note(struct roof_text *out, const struct roof_model_pre
     }
 }
 
-/* Writes the rows of a request: its first token, its other tokens, and all of it. */
+/* Writes the rows of a request: its first token, its other tokens, and the total. */
 static void put_request(struct roof_markdown_table *g, const struct roof_model_prediction *r)
 {
     roof_text_put(&g->text, "time to first token");
@@ -153,7 +153,7 @@ static void put_request(struct roof_markdown_table *g, const struct roof_model_p
     put_summary_row(g, r->e2e_s, r->expected_e2e_s, "");
 }
 
-/* Says which requests there are. */
+/* Describes the requests. */
 static void put_asked(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_scenario *const s = &r->scenario;
@@ -240,7 +240,7 @@ static void put_law(struct roof_text *out)
 
 /* --- kernels ------------------------------------------------------------------------------- */
 
-/* Writes "gemm [8, 4096] x [4096, 6144]"; other operators with their dimensions. */
+/* Writes "gemm [8, 4096] x [4096, 6144]"; other operators have their dimensions. */
 static void put_shape(struct roof_text *out, const struct roof_workload *w)
 {
     const struct roof_shape *const d = &w->shape;
@@ -256,7 +256,7 @@ static void put_shape(struct roof_text *out, const struct roof_workload *w)
                      d->k, d->n);
 }
 
-/* Writes the formats of the tensors that there are: one name when all are the same. */
+/* Writes the formats of the tensors: a single name if all are equal. */
 static void put_formats(struct roof_text *out, const struct roof_prediction *p)
 {
     static const char *const letter[ROOF_ROLE_COUNT] = {
@@ -299,8 +299,7 @@ static void put_compute(struct roof_text *out, const struct roof_prediction *p)
                      p->part[0].unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
 }
 
-/* Operators that take less than this share of the time, both at the bound and as estimated, are
- * folded. */
+/* The share of the time below which, both at the bound and as estimated, operators are folded. */
 #define SMALL_SHARE 0.01
 
 static bool is_small(const struct roof_model_prediction *r, size_t node)
@@ -311,7 +310,7 @@ static bool is_small(const struct roof_model_prediction *r, size_t node)
     return roof_model_share(r, node) < SMALL_SHARE && !(expected >= SMALL_SHARE);
 }
 
-/* Writes where the time of a phase goes: the operators that take most of it. */
+/* Writes the distribution of a phase's time over its largest operators. */
 static void put_times(struct roof_text *out, const struct roof_survey_phase *phase, size_t top)
 {
     const struct roof_model_prediction *const r = phase->base;
@@ -349,7 +348,7 @@ static void put_times(struct roof_text *out, const struct roof_survey_phase *pha
     }
 }
 
-/* Writes what each operator computes and in which formats. */
+/* Writes the computation and the formats of each operator. */
 static void put_operations(struct roof_text *out, const struct roof_model_prediction *r, size_t top)
 {
     struct roof_markdown_table g;
@@ -483,7 +482,7 @@ static void put_bottlenecks_of(struct roof_text *out, const struct roof_survey_p
     roof_markdown_put(out, &g);
 }
 
-/* Writes from which batch on products are compute-bound. */
+/* Writes the batch at which products become compute-bound. */
 static void put_bounds(struct roof_text *out, const struct roof_survey_phase *phase)
 {
     const struct roof_model_prediction *const r = phase->base;
@@ -578,7 +577,7 @@ static void put_room(struct roof_text *out, const struct roof_survey_phase *phas
     }
 }
 
-/* Writes the cells that rows of both phases begin with. */
+/* Writes the first cells of a row, which are alike in both phases. */
 static void begin_scaling(struct roof_markdown_table *g, const struct roof_survey_point *p)
 {
     roof_markdown_integer(g, p->size);
@@ -650,7 +649,7 @@ static void put_scaling(struct roof_text *out, const struct roof_survey *s)
     }
 }
 
-/* --- the report --------------------------------------------------------------------------- */
+/* --- the report ---------------------------------------------------------------------------- */
 
 void roof_survey_report(struct roof_text *out, const struct roof_survey *study,
                         const struct roof_survey_about *about)

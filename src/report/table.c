@@ -20,7 +20,7 @@ static bool for_programs(enum roof_output output)
     return output == ROOF_OUTPUT_JSON || output == ROOF_OUTPUT_NDJSON || output == ROOF_OUTPUT_CSV;
 }
 
-/* Removes the fields that people do not read in tables. */
+/* Removes the fields that tables for people do not have. */
 static void keep_readable(struct roof_fields *fields)
 {
     size_t kept = 0;
@@ -32,7 +32,7 @@ static void keep_readable(struct roof_fields *fields)
     fields->count = kept;
 }
 
-/* Adds the field with a key, which is known and not yet there. */
+/* Adds the field with a key, which must exist and not be there yet. */
 static enum roof_status choose_one(struct roof_fields *chosen, const struct roof_fields *all,
                                    const char *key, struct roof_error *error)
 {
@@ -51,7 +51,7 @@ static enum roof_status choose_one(struct roof_fields *chosen, const struct roof
     return ROOF_OK;
 }
 
-/* Takes the fields that columns names, in its order. */
+/* Takes the fields that `columns` names, in its order. */
 static enum roof_status choose(struct roof_fields *chosen, const struct roof_fields *all,
                                const char *columns, struct roof_error *error)
 {
@@ -93,7 +93,8 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
 void roof_table_open_members(struct roof_table *out, enum roof_table_kind kind,
                              enum roof_operator op, const char *separator)
 {
-    (void)roof_table_open(out, ROOF_OUTPUT_JSON, kind, op, NULL, NULL); /* fails for columns only */
+    (void)roof_table_open(out, ROOF_OUTPUT_JSON, kind, op, NULL,
+                          NULL); /* only columns can make it fail */
     out->form = ROOF_FORM_MEMBERS;
     out->separator = separator;
 }
@@ -112,8 +113,8 @@ void roof_table_carry(struct roof_table *table, const struct roof_carried *carri
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-/* Writes a cell of our own words, which have brackets and "<1%" that mean nothing in Markdown; a
- * name from a file may have a tag. */
+/* Writes one of our own texts, whose brackets and "<1%" have no meaning in Markdown; a name from a
+ * file may have a tag. */
 static void markdown_cell(struct roof_text *out, const char *text)
 {
     roof_text_put(out, " ");
@@ -128,7 +129,7 @@ static void markdown_cell(struct roof_text *out, const char *text)
     roof_text_put(out, " |");
 }
 
-/* Writes a carried cell, which may have anything in it. */
+/* Writes a carried cell, which may have arbitrary content. */
 static void carried_markdown(struct roof_text *out, const char *text)
 {
     roof_text_put(out, " ");
@@ -159,7 +160,8 @@ const char *roof_table_readable(char out[ROOF_QUANTITY_SIZE], const struct roof_
     return roof_format_short(out, printed.number);
 }
 
-/* Pads to width, to the left when it is negative; the last column of a row is not padded. */
+/* Pads a text to a width; a negative width pads on the left. The last column of a row is not
+ * padded. */
 static void padded(struct roof_text *out, const char *text, int width, bool last)
 {
     const size_t wanted = (size_t)(width < 0 ? -width : width);
@@ -179,8 +181,7 @@ static const char *column_label(const struct roof_field *column)
     return column->label == NULL ? column->key : column->label;
 }
 
-/* The width of a column, at least that of its heading, so that headings need no room of their own.
- */
+/* Returns the width of a column, which is at least that of its heading. */
 static int column_width(const struct roof_field *column)
 {
     const int width = column->width == 0 ? 8 : column->width;
@@ -190,7 +191,7 @@ static int column_width(const struct roof_field *column)
 
 int roof_table_width(const struct roof_table *table)
 {
-    /* Two blanks stand between columns of text, and the frame of cells around those of Markdown. */
+    /* Columns of text are separated by two blanks, and those of Markdown by the frames of cells. */
     const bool markdown = table->output == ROOF_OUTPUT_MARKDOWN;
     const int apart = markdown ? 3 : 2;
     int width = markdown ? 0 : -apart;
@@ -205,7 +206,7 @@ int roof_table_width(const struct roof_table *table)
     return width;
 }
 
-/* Writes a carried cell of a text table, wide enough for the name of its column. */
+/* Writes a carried cell of a text table, at least as wide as the name of its column. */
 static void carried_text(struct roof_text *out, const struct roof_carried *carried,
                          const char *text)
 {
@@ -366,7 +367,7 @@ static void csv_row(struct roof_table *table, struct roof_text *out,
     roof_text_add(out, "\n", 1);
 }
 
-/* Writes a row of the output format. */
+/* Writes a row in the output format. */
 static void put_row(struct roof_table *table, struct roof_text *out,
                     const struct roof_value *values)
 {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-/**
- * Rows of results as text, JSON, NDJSON, CSV and Markdown. The fields of each kind of result say
- * which value stands under which key, in which unit (field.h); nothing is computed here.
- */
+/** Rows of results as text, JSON, NDJSON, CSV and Markdown. The fields of each kind of result
+ * define the keys, values and units (field.h); nothing is computed here. */
 #ifndef ROOF_REPORT_TABLE_H
 #define ROOF_REPORT_TABLE_H
 
@@ -15,7 +13,7 @@
 #include "operator/operator.h"
 #include "roofline/question.h"
 
-/** The formats of rows; the same numbers as those of enum roof_answer_format. */
+/** The formats of rows; the numbers equal those of enum roof_answer_format. */
 enum roof_output {
     ROOF_OUTPUT_TEXT = ROOF_TEXT,
     ROOF_OUTPUT_JSON = ROOF_JSON,
@@ -24,10 +22,10 @@ enum roof_output {
     ROOF_OUTPUT_MARKDOWN = ROOF_MARKDOWN
 };
 
-/** The kinds of results that rows of a table show. */
+/** The kinds of results in tables. */
 enum roof_table_kind {
     ROOF_TABLE_PREDICTIONS,
-    ROOF_TABLE_TILES,           /**< predictions of products with a tile */
+    ROOF_TABLE_TILES,           /**< predictions for products with a tile */
     ROOF_TABLE_RECOMMENDATIONS, /**< candidates */
     ROOF_TABLE_HARDWARE,
     ROOF_TABLE_PRECISIONS,
@@ -37,59 +35,57 @@ enum roof_table_kind {
     ROOF_TABLE_MODELS,
     ROOF_TABLE_LAYOUTS,
     ROOF_TABLE_PLANS,
-    ROOF_TABLE_RATES, /**< ways to serve a rate of requests */
+    ROOF_TABLE_RATES, /**< plans that serve a request rate */
     ROOF_TABLE_SPEEDUPS,
     ROOF_TABLE_ENGINES,
     ROOF_TABLE_SIMULATIONS,
     ROOF_TABLE_SERVED,  /**< requests of a simulation */
-    ROOF_TABLE_MOMENTS, /**< intervals of one */
-    ROOF_TABLE_SAMPLES, /**< of GPUs over time */
-    ROOF_TABLE_ENERGIES /**< of GPUs over a run */
+    ROOF_TABLE_MOMENTS, /**< intervals of a simulation */
+    ROOF_TABLE_SAMPLES, /**< samples of GPUs over time */
+    ROOF_TABLE_ENERGIES /**< energies of GPUs over a run */
 };
 
 /** The form in which a row is written. */
 enum roof_table_form {
-    ROOF_FORM_ROW,     /**< a row of the output format */
+    ROOF_FORM_ROW,     /**< a row in the output format */
     ROOF_FORM_MEMBERS, /**< the members of a JSON object, without its braces */
-    ROOF_FORM_LINES    /**< a line "key value" for people for each value */
+    ROOF_FORM_LINES    /**< a line "key value" for people per value */
 };
 
 #define ROOF_CELL_SIZE 40
 
-/** The cell of a column in the row before: most cells of a long table have the same value again,
- * and are copied. */
+/** The cell of a column in the previous row: most cells of a long table repeat a value, and are
+ * copied. */
 struct roof_cell {
-    bool known;                  /**< the rest holds */
-    double number;               /**< the value, when it is a number */
-    char source[ROOF_CELL_SIZE]; /**< the value, when it is a text */
-    size_t length;               /**< of text */
-    char text[ROOF_CELL_SIZE];   /**< as the output has it */
-    size_t lead_length;          /**< of lead; 0: it is not made yet */
-    char lead[ROOF_CELL_SIZE];   /**< "key": as an object has it before the value */
+    bool known;                  /**< the other fields are valid */
+    double number;               /**< the value, if it is a number */
+    char source[ROOF_CELL_SIZE]; /**< the value, if it is a text */
+    size_t length;               /**< length of `text` */
+    char text[ROOF_CELL_SIZE];   /**< the cell as written to the output */
+    size_t lead_length;          /**< length of `lead`; 0: it is not made yet */
+    char lead[ROOF_CELL_SIZE];   /**< the text "key": before the value in an object */
 };
 
-/** Rows of results in one format. Fill in with roof_table_open; one thread at a time writes rows.
- * A copy, made before rows are written, is a table of its own. */
+/** Rows of results in one format. Open with roof_table_open; only one thread at a time may write
+ * rows. A copy that is made before the first row is an independent table. */
 struct roof_table {
     enum roof_output output;
     enum roof_table_form form;
     enum roof_table_kind kind;
     enum roof_operator op;
-    const char *separator; /**< of ROOF_FORM_MEMBERS: before each member */
+    const char *separator; /**< ROOF_FORM_MEMBERS: text before each member */
     struct roof_fields columns;
     struct roof_cell cell[ROOF_FIELDS_MAX];
-    uint64_t rows;                      /**< written so far */
+    uint64_t rows;                      /**< number of rows so far */
     const struct roof_carried *carried; /**< borrowed */
     size_t carried_count;
 };
 
-/**
- * Chooses the columns: all keys, or for text and Markdown a readable selection; columns
- * ("key,key", NULL: the default) chooses others, not for json. op is the operator of all
- * rows, for tables of predictions, recommendations and nodes. For predictions
- * ROOF_OPERATOR_COUNT stands for any: the dimensions of all operators are columns, and a row has
- * those of its own. ROOF_USAGE for columns that do not exist or that the format does not take.
- */
+/** Chooses the columns: all keys, or for text and Markdown a readable selection; `columns`
+ * ("key,key", NULL: the default) chooses others, except for json. `op` is the operator of all
+ * rows, for tables of predictions, recommendations and nodes. For predictions ROOF_OPERATOR_COUNT
+ * means any operator: the dimensions of all operators are columns, and each row has its own.
+ * ROOF_USAGE for columns that do not exist or that the format does not support. */
 enum roof_status roof_table_open(struct roof_table *out, enum roof_output output,
                                  enum roof_table_kind kind, enum roof_operator op,
                                  const char *columns, struct roof_error *error);
@@ -100,13 +96,13 @@ void roof_table_open_members(struct roof_table *out, enum roof_table_kind kind,
 /** Opens a table whose rows are lines "key value" for people. All keys are columns. */
 void roof_table_open_lines(struct roof_table *out, enum roof_table_kind kind);
 
-/** Sets columns that stand before the table's own, in its header and in the rows that follow: the
- * caller sets their texts before each row. */
+/** Sets columns before the table's own, in its header and in the rows that follow. The caller sets
+ * their texts before each row. */
 void roof_table_carry(struct roof_table *table, const struct roof_carried *carried, size_t count);
 
-/** Writes the header, which stands before the rows. */
+/** Writes the header before the rows. */
 void roof_table_begin(struct roof_table *table, struct roof_text *out);
-/** Writes what stands behind the rows. */
+/** Writes the end after the rows. */
 void roof_table_end(struct roof_table *table, struct roof_text *out);
 
 #endif

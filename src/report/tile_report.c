@@ -15,7 +15,7 @@ static void line(struct roof_text *out, const char *label, const char *value, co
     roof_text_printf(out, "  %-13s %-13s %s\n", label, value, detail);
 }
 
-/* Writes what a thread block needs, and how many of them an SM holds. */
+/* Writes the resources of a thread block, and the number of blocks per SM. */
 static void put_block(struct roof_text *out, const struct roof_tile *t)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -41,7 +41,7 @@ static void put_waves(struct roof_text *out, const struct roof_tile *t)
     line(out, "waves", roof_format_short(value, t->waves), detail);
 }
 
-/* Writes the bytes of each order. */
+/* Writes the bytes for each order of tiles. */
 static void put_orders(struct roof_text *out, const struct roof_tile *t)
 {
     for (int i = 0; i < ROOF_TILE_ORDER_COUNT; i++) {
@@ -65,7 +65,7 @@ static void put_orders(struct roof_text *out, const struct roof_tile *t)
     }
 }
 
-/* Writes bytes, intensity and time of each level. */
+/* Writes bytes, intensity and time per memory level. */
 static void put_levels(struct roof_text *out, const struct roof_tile *t)
 {
     static const char *const labels[ROOF_TILE_LEVEL_COUNT] = {[ROOF_TILE_COMPUTE] = "compute",
@@ -102,7 +102,7 @@ static void put_total(struct roof_text *out, const struct roof_tile *t)
     line(out, "hides", roof_format_quantity(value, t->hidden_s, ROOF_UNIT_MICROSECONDS), detail);
 }
 
-/* Says what rows cost that do not begin at multiples of 16 bytes. */
+/* Writes the cost of rows that do not begin at multiples of 16 bytes. */
 static void put_alignment(struct roof_text *out, const struct roof_tile *t)
 {
     char more[ROOF_QUANTITY_SIZE];
@@ -120,7 +120,7 @@ static void put_alignment(struct roof_text *out, const struct roof_tile *t)
     if (n) {
         roof_report_misaligned_rows(out, false, t->n_alignment);
         if (out->length > from) {
-            out->data[out->length - 1] = '\n'; /* in place of the blank */
+            out->data[out->length - 1] = '\n'; /* replaces the blank */
         }
         roof_text_fold(out, from, 0);
     }

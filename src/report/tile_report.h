@@ -9,7 +9,7 @@
 /* Writes a prediction and its tile: for people, or as a JSON object. */
 void roof_report_tile(struct roof_text *out, bool json, const struct roof_prediction *prediction,
                       const struct roof_tile *tile);
-/* Says below a ranking how many tiles do not fit, and what it does not know. */
+/* Writes, below a ranking, the number of tiles that do not fit, and what the ranking ignores. */
 void roof_report_tiles_left(struct roof_text *out, size_t left, const struct roof_hardware *device);
 
 #endif

@@ -18,7 +18,7 @@ struct member {
     double value;
 };
 
-/* Writes members that are known, each behind a comma. */
+/* Writes known members, each after a comma. */
 static void put_members(struct roof_text *out, const struct member *member, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -125,7 +125,7 @@ static bool expects_any(const struct roof_workflow *w)
     return i < w->operator_count;
 }
 
-/* Names operators without an expected time, each kind once. */
+/* Names the kinds of operators without an expected time. */
 static void put_unexpected(struct roof_text *out, const struct roof_workflow *w)
 {
     bool named[ROOF_OPERATOR_COUNT] = {false};
@@ -140,7 +140,7 @@ static void put_unexpected(struct roof_text *out, const struct roof_workflow *w)
     }
 }
 
-/* Writes the time of a run to expect, or with bounds where no time is expected. */
+/* Writes the expected time of a run, with bounds for operators that have no expected time. */
 static void put_expected(struct roof_text *out, const struct roof_workflow *w)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -221,7 +221,7 @@ static void put_stages(struct roof_text *out, const struct roof_workflow *w)
     }
 }
 
-/* Finds the operator that takes the most time of those not yet shown. */
+/* Finds the slowest operator that is not shown yet. */
 static size_t next_operator(const struct roof_workflow *w, const bool *shown)
 {
     size_t best = w->operator_count;

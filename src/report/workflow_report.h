@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What `predict graph` writes. */
+/* The output of `predict graph`. */
 #ifndef ROOF_REPORT_WORKFLOW_REPORT_H
 #define ROOF_REPORT_WORKFLOW_REPORT_H
 
@@ -7,7 +7,7 @@
 #include "decide/workflow.h"
 
 void roof_workflow_report_json(struct roof_text *out, const struct roof_workflow *workflow);
-/* For people, with the operators that take the most time, at most `top`. */
+/* Writes the report for people, with at most `top` of the slowest operators. */
 void roof_workflow_report_text(struct roof_text *out, const struct roof_workflow *workflow,
                                size_t top);
 

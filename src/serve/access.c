@@ -6,7 +6,7 @@
 
 #include "base/list.h"
 
-/* Cuts the port off "name:port" or "[address]:port"; false when it is no number. */
+/* Cuts the port off "name:port" or "[address]:port"; false if it is not a number. */
 static bool cut_port(struct roof_span *host)
 {
     const char *const text = host->text;
@@ -21,7 +21,7 @@ static bool cut_port(struct roof_span *host)
     return host->length > 0 && (bracketed || memchr(text, ':', host->length) == NULL);
 }
 
-/* Tells if a host is an address and not a name, which somebody else could have made point here. */
+/* Tells whether a host is an address. A name could be made to point here by somebody else. */
 static bool is_address(struct roof_span host)
 {
     const bool bracketed = host.text[0] == '[';
@@ -45,7 +45,7 @@ static bool is_listed(const char *hosts, struct roof_span host)
     return false;
 }
 
-/* Tells if an origin, "http://name:port", is that of the host. */
+/* Tells whether an origin, "http://name:port", belongs to the host. */
 static bool is_same(struct roof_span origin, struct roof_span host)
 {
     static const char *const schemes[] = {"http://", "https://"};
@@ -59,7 +59,7 @@ static bool is_same(struct roof_span origin, struct roof_span host)
     return false;
 }
 
-/* Compares in a time that does not tell how much of it is right. */
+/* Compares in constant time, which does not reveal how much of the token is right. */
 static bool has_token(struct roof_span authorization, const char *token)
 {
     static const char scheme[] = "Bearer ";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Who may ask: the checks against pages of other sites, and the token. */
+/* Access control: the checks against pages of other sites, and the token. */
 #ifndef ROOF_SERVE_ACCESS_H
 #define ROOF_SERVE_ACCESS_H
 

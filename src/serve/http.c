@@ -60,7 +60,7 @@ static bool is_token(char c)
            (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
-/* Tells if a byte may stand in the value of a field: visible, a blank, or beyond ASCII. */
+/* Tells whether a byte is allowed in the value of a field: visible, a blank, or beyond ASCII. */
 static bool is_value(char c)
 {
     const unsigned char byte = (unsigned char)c;
@@ -84,7 +84,7 @@ static bool is_visible(char c)
 
 /* --- lines --------------------------------------------------------------------------------- */
 
-/* Takes the next line, which ends with CR and LF; an LF or CR alone is none. */
+/* Takes the next line, which ends with CR LF; LF or CR alone does not end a line. */
 static bool next_line(struct roof_span *line, struct roof_span *rest)
 {
     const char *const end = memchr(rest->text, '\n', rest->length);
@@ -97,7 +97,7 @@ static bool next_line(struct roof_span *line, struct roof_span *rest)
     return memchr(line->text, '\r', line->length) == NULL;
 }
 
-/* Cuts off the part before a byte; false when the byte is not there. */
+/* Cuts off the part before a byte; false if the byte is missing. */
 static bool cut(struct roof_span *part, struct roof_span *rest, char at)
 {
     const char *const found = rest->length == 0 ? NULL : memchr(rest->text, at, rest->length);
@@ -123,7 +123,7 @@ static struct roof_span trim(struct roof_span span)
     return span;
 }
 
-/* Reads "METHOD TARGET VERSION", with one blank between them. */
+/* Reads "METHOD TARGET VERSION", separated by single blanks. */
 static int read_request_line(struct roof_http_request *out, struct roof_span line)
 {
     struct roof_span target = {0};
@@ -153,14 +153,14 @@ static int read_request_line(struct roof_http_request *out, struct roof_span lin
 
 /* --- fields -------------------------------------------------------------------------------- */
 
-/* The state while fields are read. */
+/* The state of the parser of fields. */
 struct fields {
     struct roof_http_request *request;
     struct roof_span length;
-    bool encoded; /* there is a Transfer-Encoding */
+    bool encoded; /* there is a Transfer-Encoding field */
 };
 
-/* Returns the place of a field that may be given once; NULL: others do not matter. */
+/* Returns the destination of a field that may only occur once; NULL: the field is ignored. */
 static struct roof_span *place_of(struct fields *fields, struct roof_span name)
 {
     struct roof_http_request *const r = fields->request;
@@ -179,7 +179,7 @@ static struct roof_span *place_of(struct fields *fields, struct roof_span name)
     return NULL;
 }
 
-/* Reads the options of Connection: a list. */
+/* Reads the list of options in Connection. */
 static void read_connection(struct roof_http_request *request, struct roof_span value)
 {
     struct roof_span item;
@@ -211,7 +211,7 @@ static int read_field(struct fields *fields, struct roof_span line)
     }
     struct roof_span *const place = place_of(fields, name);
     if (place != NULL && place->text != NULL) {
-        return 400; /* of two values each reader may take another */
+        return 400; /* readers may differ in which of two values they use */
     }
     if (place != NULL) {
         *place = value;
@@ -227,7 +227,7 @@ static int read_field(struct fields *fields, struct roof_span line)
     return 0;
 }
 
-/* Reads how long the body is. */
+/* Reads the length of the body. */
 static int read_length(struct fields *fields)
 {
     const struct roof_span text = fields->length;
@@ -249,7 +249,7 @@ static int read_length(struct fields *fields)
     return 0;
 }
 
-/* Returns the length of a head that ends with an empty line; 0: there is none yet. */
+/* Returns the length of a head including its empty line; 0: it is incomplete. */
 static size_t find_end(const char *bytes, size_t length)
 {
     for (size_t i = 3; i < length; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Describes the endpoints as OpenAPI 3.1, from the table of routes and that of inputs. */
+/* Describes the endpoints as OpenAPI 3.1, from the tables of routes and inputs. */
 #include "serve/openapi.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "roofline/version.h"
 #include "serve/routes.h"
 
-/* Writes "key":"text", behind a comma. */
+/* Writes "key":"text" after a comma. */
 static void put_member(struct roof_text *out, const char *key, const char *text)
 {
     roof_text_printf(out, ",\"%s\":", key);
@@ -39,7 +39,7 @@ static bool is_list(const struct roof_input *input, enum roof_command command)
                     command == ROOF_COMMAND_RECOMMEND);
 }
 
-/* Returns the types that JSON has for the values of an input. */
+/* Returns the JSON types for the values of an input. */
 static const char *types_of(size_t id, bool list)
 {
     const struct roof_input *const input = roof_input(id);
@@ -54,7 +54,7 @@ static const char *types_of(size_t id, bool list)
                                                         : "[\"string\",\"number\",\"array\"]";
 }
 
-/* Writes what values an input has. */
+/* Writes the type of an input's values. */
 static void put_type(struct roof_text *out, size_t id, enum roof_command command)
 {
     const struct roof_input *const input = roof_input(id);
@@ -93,7 +93,7 @@ static void put_inputs(struct roof_text *out, enum roof_command command)
     roof_text_put(out, "}}");
 }
 
-/* Writes the inputs of a command that come by the query. */
+/* Writes the inputs of a command that are query parameters. */
 static void put_parameters(struct roof_text *out, const struct roof_route *route)
 {
     char key[ROOF_INPUT_NAME_SIZE];
@@ -138,7 +138,7 @@ static void put_responses(struct roof_text *out, const struct roof_route *route)
     roof_text_printf(out, "}},\"default\":%s}", error);
 }
 
-/* Writes the name of a path, in which the rest of an open one is a parameter. */
+/* Writes a path; the rest of an open path is a parameter. */
 static void put_path(struct roof_text *out, const struct roof_route *route)
 {
     const bool open = route->command == ROOF_COMMAND_LIST;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The endpoints, described for programs. */
+/* A machine-readable description of the endpoints. */
 #ifndef ROOF_SERVE_OPENAPI_H
 #define ROOF_SERVE_OPENAPI_H
 
 #include "base/text.h"
 
-/* Writes a document of OpenAPI 3.1. */
+/* Writes an OpenAPI 3.1 document. */
 void roof_openapi(struct roof_text *out);
 
 #endif

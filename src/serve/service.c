@@ -30,13 +30,13 @@ static const char *type_of(enum roof_answer_format format)
 
 /* --- errors -------------------------------------------------------------------------------- */
 
-/* Writes a key as it stands in a body. */
+/* Spells a key as in a body. */
 static void spell(char *out, size_t size, const char *key)
 {
     (void)snprintf(out, size, "%s", key);
 }
 
-/* Ends an exchange with an error as its body. */
+/* Ends an exchange with an error in its body. */
 static void fail(struct roof_exchange *x, int status, const struct roof_error *error)
 {
     char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
@@ -62,7 +62,7 @@ void roof_exchange_refuse(struct roof_exchange *x, int status, const char *messa
     fail(x, status, &error);
 }
 
-/* Finds the status of HTTP for that of an answer. The explorer that was not built in is not there:
+/* Returns the HTTP status for the status of an answer. A missing explorer is "not found", because
  * asking again does not help. */
 static int status_of(const struct roof_exchange *x, enum roof_status status)
 {
@@ -84,7 +84,7 @@ static int status_of(const struct roof_exchange *x, enum roof_status status)
 
 /* --- which endpoint ------------------------------------------------------------------------ */
 
-/* Tells if a route has a path; *rest is what follows the path of the route. */
+/* Tells whether a path matches a route; *rest is the part after the path of the route. */
 static bool has_path(const struct roof_route *route, const char *path, const char **rest)
 {
     const size_t length = strlen(route->path);
@@ -97,7 +97,7 @@ static bool has_path(const struct roof_route *route, const char *path, const cha
     return strcmp(path, route->path) == 0;
 }
 
-/* Finds the route of a request, or refuses it. */
+/* Finds the route of a request; otherwise it refuses the request. */
 static bool find_route(struct roof_exchange *x, const struct roof_http_request *request,
                        const char *path, const char **rest)
 {
@@ -124,7 +124,7 @@ static bool find_route(struct roof_exchange *x, const struct roof_http_request *
     return false;
 }
 
-/* Tells if a list of types of media has one; its parameters do not matter. */
+/* Tells whether a list of media types contains one; parameters are ignored. */
 static bool accepts(struct roof_span accept, const char *type)
 {
     const size_t length = strlen(type);
@@ -139,7 +139,7 @@ static bool accepts(struct roof_span accept, const char *type)
     return false;
 }
 
-/* Chooses the format: the first of the table that Accept names and the command writes. */
+/* Chooses the format: the first in the table that Accept names and the command writes. */
 static void choose_format(struct roof_exchange *x, struct roof_span accept)
 {
     const struct roof_route *const route = x->route;
@@ -161,7 +161,7 @@ static void choose_format(struct roof_exchange *x, struct roof_span accept)
 
 /* --- the question -------------------------------------------------------------------------- */
 
-/* Refuses inputs that are not for the network, whichever way they came. */
+/* Refuses inputs that remote clients may not set, from the body or the query. */
 static enum roof_status check_remote(const struct roof_exchange *x, struct roof_error *error)
 {
     char name[ROOF_INPUT_NAME_SIZE];
@@ -210,7 +210,7 @@ static enum roof_status read_query(struct roof_exchange *x, struct roof_span que
     return ROOF_OK;
 }
 
-/* Reads "hardware/h100-sxm": what is listed, and an entry of it. */
+/* Reads "hardware/h100-sxm": a kind of list, and an entry of it. */
 static enum roof_status read_listed(struct roof_exchange *x, const char *rest,
                                     struct roof_error *error)
 {
@@ -235,7 +235,8 @@ static enum roof_status read_question(struct roof_exchange *x,
                                   "this address takes its inputs in the body, as a JSON object");
         }
         TRY(read_body(x, body, request->body_length, error));
-    } else if (x->route->command != ROOF_COMMAND_PAGE) { /* whose query is for its script */
+    } else if (x->route->command !=
+               ROOF_COMMAND_PAGE) { /* the query of the page belongs to its script */
         TRY(read_query(x, request->query, error));
     }
     if (x->route->command == ROOF_COMMAND_LIST) {
@@ -317,7 +318,7 @@ static enum roof_status send_out(struct roof_exchange *x, const char *bytes, siz
                : roof_error_set(error, ROOF_IO, "the client closed the connection");
 }
 
-/* Makes an event of each line; the beginning of a line stays until its end comes. */
+/* Makes an event of each line; an incomplete line is kept until its end arrives. */
 static enum roof_status send_events(struct roof_exchange *x, const char *bytes, size_t length,
                                     struct roof_error *error)
 {
@@ -345,7 +346,7 @@ static enum roof_status on_write(void *context, const char *bytes, size_t length
                                  struct roof_error *error)
 {
     struct roof_exchange *const x = context;
-    if (too_many(x) || too_late(x)) { /* the message is that of explain_cost */
+    if (too_many(x) || too_late(x)) { /* explain_cost sets the message */
         return roof_error_set(error, ROOF_IO, "the answer costs too much");
     }
     if (x->streams && x->outlet != NULL) {
@@ -376,7 +377,7 @@ static int64_t on_tokens(void *context)
     return 0;
 }
 
-/* Fails for an answer that costs too much; false: it does not. */
+/* Fails if an answer costs too much; otherwise it returns false. */
 static bool fail_costly(struct roof_exchange *x)
 {
     struct roof_error error = {.status = ROOF_OK};
@@ -397,7 +398,7 @@ static bool fail_costly(struct roof_exchange *x)
     return true;
 }
 
-/* Ends a stream of events with what became of it. The rows are whole where the answer is no. */
+/* Ends a stream of events with the result. Rows are complete even if the answer is not. */
 static void end_events(struct roof_exchange *x)
 {
     struct roof_error ignored;

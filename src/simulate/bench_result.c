@@ -16,10 +16,10 @@
 #define NUMBER_SIZE 64
 #define SECONDS_MAX 1e12
 #define BYTES_MAX ((size_t)1 << 30)
-/* So many bytes tell what a file is. */
+/* The bytes at the start of a file by which its format is recognised. */
 #define BEGINNING ((size_t)1 << 16)
 
-/* The arrays that have a number for each request; of the times between tokens it is their sum. */
+/* The arrays with one number per request; ITL arrays are summed to one number. */
 enum list { PROMPTS, OUTPUTS, FIRSTS, GAPS, STARTS, LISTS };
 
 static const char *const names[LISTS] = {[PROMPTS] = "input_lens",
@@ -28,7 +28,7 @@ static const char *const names[LISTS] = {[PROMPTS] = "input_lens",
                                          [GAPS] = "itls",
                                          [STARTS] = "start_times"};
 
-/* A result while it is read. */
+/* A result that is being read. */
 struct reader {
     const char *name;
     const char *text;
@@ -36,7 +36,7 @@ struct reader {
     size_t members;
     double *list[LISTS];
     size_t count[LISTS];
-    double rate; /* requests per second; HUGE_VAL: all come at once */
+    double rate; /* requests per second; HUGE_VAL: all arrive at once */
     double users;
 };
 
@@ -117,7 +117,8 @@ static enum roof_status read_list(struct reader *r, enum list list, struct roof_
     return ROOF_OK;
 }
 
-/* Reads a number that may be without end: "inf", Infinity or null; *out stays for those. */
+/* Reads a number that may be infinite ("inf", Infinity or null), in which case *out is unchanged.
+ */
 static void read_scalar(double *out, const struct reader *r, const char *name)
 {
     const struct roof_json_member *const m = find(r, name);
@@ -127,7 +128,7 @@ static void read_scalar(double *out, const struct reader *r, const char *name)
     }
 }
 
-/* Checks that all arrays have as many numbers, and that it is known when requests came. */
+/* Checks that all arrays have the same length, and that the arrival times are known. */
 static enum roof_status check(const struct reader *r, struct roof_error *error)
 {
     for (int i = PROMPTS; i <= GAPS; i++) {
@@ -156,7 +157,7 @@ static enum roof_status check(const struct reader *r, struct roof_error *error)
     return ROOF_OK;
 }
 
-/* Makes the requests. One that failed has no tokens, or no first one. */
+/* Makes the requests. A failed request has no output tokens, or no first one. */
 static enum roof_status make(struct roof_bench_result *out, const struct reader *r,
                              struct roof_error *error)
 {

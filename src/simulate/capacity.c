@@ -8,12 +8,13 @@
 
 /* Requests of the first, coarse search. */
 #define COARSE_REQUESTS 600
-/* A search ends when its bounds are so close, as a ratio. */
+/* A search ends when the ratio of its bounds is at most this. */
 #define COARSE_RATIO 1.15
 #define FINE_RATIO 1.005
-/* The slope of a latency over the rate is taken between points that are so far apart. */
+/* The slope of a latency over the rate is taken between points whose rates differ by at least this
+ * ratio. */
 #define SLOPE_RATIO 1.02
-/* Simulations of a search, at most. */
+/* The most simulations of a search. */
 #define RUNS_MAX 200
 
 #define POINTS 32
@@ -21,22 +22,22 @@
 /* A simulation of the search. */
 struct point {
     double rate;
-    double excess;      /* the greatest latency over its limit; HUGE_VAL: saturated */
-    double uncertainty; /* half of the confidence interval of that latency, over it */
-    int limit;          /* whose latency it is */
+    double excess;      /* the largest latency / limit; HUGE_VAL: saturated */
+    double uncertainty; /* half the confidence interval of that latency, relative to it */
+    int limit;          /* the limit of that latency */
 };
 
 struct search {
     const struct roof_simulation_inputs *inputs;
-    uint64_t requests; /* of each simulation */
+    uint64_t requests; /* per simulation */
     struct roof_capacity *out;
-    struct point low;           /* keeps the limits */
-    struct point high;          /* does not */
-    struct point point[POINTS]; /* all of the fine search, up to so many */
+    struct point low;           /* the highest rate known to keep the limits */
+    struct point high;          /* the lowest rate known to miss them */
+    struct point point[POINTS]; /* all points of the fine search, up to POINTS */
     int points;
 };
 
-/* Finds the limit that a simulation is closest to, or furthest beyond. */
+/* Finds the limit with the least room, or the largest excess. */
 static void judge(struct point *out, const struct roof_simulation *s,
                   const struct roof_latency_limit *limit)
 {
@@ -102,7 +103,7 @@ static enum roof_status bracket(struct search *s, double rate, double factor,
     return ROOF_OK;
 }
 
-/* Halves the ratio of the bounds until they are close. */
+/* Bisects the logarithm of the rate until the bounds are close. */
 static enum roof_status bisect(struct search *s, double ratio, struct roof_error *error)
 {
     while (s->low.rate > 0 && s->high.rate > s->low.rate * ratio) {
@@ -112,7 +113,8 @@ static enum roof_status bisect(struct search *s, double ratio, struct roof_error
     return ROOF_OK;
 }
 
-/* Returns the nearest point that shows how a latency changes with the rate; NULL: there is none. */
+/* Returns the nearest point from which the slope of the latency can be taken; NULL: there is none.
+ */
 static const struct point *neighbour(const struct search *s)
 {
     const struct point *found = NULL;
@@ -127,12 +129,12 @@ static const struct point *neighbour(const struct search *s)
     return found;
 }
 
-/* Works out the interval of the rate: that of the latency, over the slope of its logarithm. */
+/* Computes the interval of the rate: that of the latency, divided by its logarithmic slope. */
 static void put_interval(struct roof_capacity *out, const struct search *s)
 {
     const struct point *const a = &s->low;
     const struct point *const b = neighbour(s);
-    /* Beyond a rate at which queues only grow, no latency says how sure it is. */
+    /* Latencies of a saturated engine have no confidence interval. */
     if (b == NULL || !(a->uncertainty < 1) || out->limit == ROOF_LATENCY_COUNT) {
         return;
     }

@@ -17,8 +17,8 @@ struct roof_copies {
     struct roof_scheduler **copy;
     size_t count;
     enum roof_router router;
-    size_t next;  /* in turn */
-    size_t steps; /* the copy that makes a step; NONE: none does */
+    size_t next;  /* the copy whose turn is next */
+    size_t steps; /* the copy that makes a step; NONE: no copy does */
 };
 
 enum roof_status roof_copies_open(struct roof_copies **out, size_t count, enum roof_router router,
@@ -62,7 +62,7 @@ bool roof_copies_fits(const struct roof_copies *c, int64_t prompt, int64_t gener
     return roof_scheduler_fits(c->copy[0], prompt, generate);
 }
 
-/* Returns what the router weighs: nothing, where it gives out requests in turn. */
+/* Returns the load that the router compares; it is always 0 for round robin. */
 static int64_t burden_of(const struct roof_copies *c, size_t copy,
                          const struct roof_arrival *request)
 {
@@ -72,7 +72,7 @@ static int64_t burden_of(const struct roof_copies *c, size_t copy,
                                                    : 0;
 }
 
-/* Returns the copy that gets the next request: of those with the least burden, the next in turn. */
+/* Returns the copy for the next request: the least loaded one; ties go to the next in turn. */
 static size_t route(struct roof_copies *c, const struct roof_arrival *request)
 {
     size_t found = c->next;
@@ -123,8 +123,7 @@ static enum roof_status run_copy(struct roof_copies *c, size_t copy, double unti
     return status;
 }
 
-/* Finds the copy that has something to do first, and when the one after it has; NONE: no copy has
- * work. */
+/* Finds the copy that has work first, and the time of the second one; NONE: no copy has work. */
 static size_t first_to_wake(double *next_s, const struct roof_copies *c)
 {
     size_t found = NONE;

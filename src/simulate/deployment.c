@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-/* Costs of operators that steps share. */
+/* The number of remembered costs of operators, which steps share. */
 #define COSTS_REMEMBERED 509
 
 struct roof_deployment_parts {
@@ -32,7 +32,7 @@ static enum roof_status check_expected(struct roof_deployment *d, struct roof_er
                                                                         "lower bound");
 }
 
-/* Counts the blocks that the memory has room for, beside weights and activations. */
+/* Counts the blocks that fit in the memory beside weights and activations. */
 static enum roof_status count_blocks(struct roof_deployment *d, struct roof_error *error)
 {
     const struct roof_memory *const m = &d->memory;
@@ -68,7 +68,7 @@ static enum roof_status open_table(struct roof_step_table **out, struct roof_req
                                    const struct roof_deployment *d, struct roof_error *error)
 {
     TRY(roof_step_table_open(out, roof_request_steps, steps, error));
-    /* Requests that are all alike have full chunks, and the rest of each prompt. */
+    /* Requests of one length have full chunks and one remainder per prompt. */
     roof_step_table_pin(*out, least(steps->request->uncached, d->scenario.chunk));
     roof_step_table_pin(*out, steps->request->uncached % d->scenario.chunk);
     if (roof_has_media(&d->scenario)) {
@@ -131,7 +131,8 @@ void roof_deployment_limit(struct roof_scheduler_limits *limits,
     limits->path = deployment->path;
     limits->drafts.tokens = deployment->scenario.draft_tokens;
     limits->drafts.acceptance = deployment->scenario.acceptance;
-    limits->ahead = limits->ahead && !deployment->bound; /* no rule is needed for a bound */
+    limits->ahead =
+        limits->ahead && !deployment->bound; /* lower bounds have no host work to run ahead of */
     if (limits->engine_overhead) {
         const struct roof_scenario *const s = &deployment->scenario;
         limits->overhead_s = deployment->bound ? 0 : s->host_time[s->common.stack].request_s;
@@ -145,7 +146,7 @@ double roof_transfer_time(double part_bytes, int64_t receivers, int64_t senders,
     return part_bytes * fmax(1, (double)receivers / (double)senders) / link;
 }
 
-/* Finds the bytes of the cache of one prompt of mean length on the device that has most of it. */
+/* Computes the bytes of the cache of a mean prompt on the device with the largest part. */
 static enum roof_status find_part(double *bytes, const struct roof_deployment *d,
                                   struct roof_error *error)
 {
@@ -156,7 +157,7 @@ static enum roof_status find_part(double *bytes, const struct roof_deployment *d
     one.prompt = one.generate = one.chunk = 0;
     one.prefix_hit = 0;
     roof_media_encoded(&one.media);
-    one.draft_tokens = 0; /* the cache of what drafts is not sent */
+    one.draft_tokens = 0; /* the cache of the draft model is not sent */
     one.common.shape.batch = 1;
     TRY(roof_scenario_resolve(&one, d->model, error));
     TRY(roof_memory_needed(&memory, d->model, &one, d->hardware, error));
@@ -247,7 +248,8 @@ void roof_deployments_use(struct roof_simulation_inputs *inputs, struct roof_dep
         p->limits = limits;
         p->limits.timeline_passes_cache = true;
         roof_deployment_limit(&p->limits, &of->prefill);
-        inputs->limits.separates = false; /* what is computed again there shares steps */
+        inputs->limits.separates =
+            false; /* a first token that is computed again shares steps with decoding */
         inputs->limits.part_blocks = 0;
         inputs->limits.prefix_hit = 0;
         inputs->prefills = p;

@@ -10,10 +10,11 @@
 #include "base/quantity.h"
 #include "simulate/random.h"
 
-/* The bins cover 1 ns to 10^9 s; bin 0 has what is shorter. */
+/* The bins cover 1 ns to 10^9 s; bin 0 has the shorter times. */
 #define LEAST 1e-9
 #define BINS 4170
-/* So many percentiles are found without sorting the values, each by so many cuts at most. */
+/* The most percentiles that are found without sorting the values, and the most partitions for each.
+ */
 #define LOOKS_MAX 4
 #define CUTS_MAX 64
 
@@ -51,7 +52,7 @@ static size_t bin_of(double value)
     return at < BINS ? (size_t)at : BINS - 1;
 }
 
-/* Returns the value that is as far, as a ratio, from both ends of a bin. */
+/* Returns the geometric mean of the ends of a bin. */
 static double middle_of(size_t bin)
 {
     return bin == 0 ? 0
@@ -59,7 +60,7 @@ static double middle_of(size_t bin)
                                              roof_exact_log(ROOF_DISTRIBUTION_RATIO));
 }
 
-/* Counts the kept values in bins from now on. */
+/* Moves the kept values into bins, which count all later ones. */
 static enum roof_status begin_bins(struct roof_distribution *values, struct roof_error *error)
 {
     values->bin = calloc(BINS, sizeof *values->bin);
@@ -149,7 +150,7 @@ static void sort(struct roof_distribution *values)
     values->sorted = true;
 }
 
-/* Moves the smallest values to the front until the one of a rank is at its place (Hoare's
+/* Moves the smallest values to the front until the value of a rank is at its place (Hoare's
  * selection). False if that takes too long. */
 static bool select_rank(double *value, size_t count, size_t rank)
 {
@@ -158,7 +159,7 @@ static bool select_rank(double *value, size_t count, size_t rank)
     for (int cuts = 0; first < last; cuts++) {
         const double pivot = value[rank];
         size_t i = first;
-        size_t j = last + 1; /* one more, so that it does not fall below 0 */
+        size_t j = last + 1; /* one too high, because it must not fall below 0 */
         if (cuts == CUTS_MAX) {
             return false;
         }
@@ -184,7 +185,7 @@ static bool select_rank(double *value, size_t count, size_t rank)
     return true;
 }
 
-/* Returns the value of a rank, from 0. For a few of them sorting all values takes longer. */
+/* Returns the value of a rank, from 0. Selection is faster than sorting for a few ranks. */
 static double value_of_rank(struct roof_distribution *values, size_t rank)
 {
     if (!values->sorted &&
@@ -199,7 +200,7 @@ double roof_distribution_percentile(struct roof_distribution *values, double per
     if (values->count == 0) {
         return ROOF_UNKNOWN;
     }
-    /* 99 % of 100 are 99, although the product of the binary numbers may be a little more. */
+    /* 99 % of 100 are 99, although the binary product may be slightly larger. */
     const double rank = ceil(percent / 100 * (double)values->count * (1 - 1e-14));
     const size_t nearest = rank < 1 ? 1 : (size_t)rank;
     if (values->bin == NULL) {

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "base/quantity.h"
 
-/* Bounds of the search, and how it goes on: the scale as a logarithm, the overhead in seconds. */
+/* The bounds and the steps of the search: the scale as a logarithm, the overhead in seconds. */
 #define SCALE_LEAST 0.2
 #define SCALE_MOST 8
 #define OVERHEAD_MOST 0.5
@@ -47,12 +47,12 @@ void roof_fit_compare(struct roof_fit_errors *out, const struct roof_simulation 
 struct search {
     struct roof_simulation_inputs *inputs;
     const struct roof_request_trace *trace;
-    uint64_t part; /* requests that are looked at */
-    bool overhead; /* it is searched, not the scale */
+    uint64_t part; /* number of requests to compare */
+    bool overhead; /* true: the overhead is searched; false: the scale */
 };
 
-/* Works out the sum of the squares of the logarithms of simulated over measured means. The scale
- * looks at the times that have many steps, the overhead at the time to first token. */
+/* Computes the sum of squared log ratios of simulated over measured means. The scale is fitted to
+ * the times with many steps, the overhead to the time to first token. */
 static enum roof_status misfit(double *out, const struct search *s, double at,
                                struct roof_error *error)
 {
@@ -74,7 +74,7 @@ static enum roof_status misfit(double *out, const struct search *s, double at,
     return status;
 }
 
-/* Searches the least misfit by golden sections. */
+/* Minimizes the misfit by golden-section search. */
 static enum roof_status search(const struct search *s, double low, double high,
                                struct roof_error *error)
 {
@@ -85,7 +85,8 @@ static enum roof_status search(const struct search *s, double low, double high,
     TRY(misfit(&at_a, s, a, error));
     TRY(misfit(&at_b, s, b, error));
     for (int i = 0; i < CUTS; i++) {
-        const bool left = at_a <= at_b; /* the lower of equal ones, so that nothing needs none */
+        const bool left =
+            at_a <= at_b; /* ties go to the lower half, so that an unneeded overhead becomes 0 */
         high = left ? b : high;
         low = left ? low : a;
         if (left) {
@@ -102,7 +103,7 @@ static enum roof_status search(const struct search *s, double low, double high,
     }
     double least = 0;
     double found = (low + high) / 2;
-    if (s->overhead) { /* the search never comes to its bound, which is none */
+    if (s->overhead) { /* golden sections never reach the bound 0 */
         found = floor(found / OVERHEAD_STEP) * OVERHEAD_STEP;
     }
     return misfit(&least, s, found, error);

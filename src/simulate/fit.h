@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The simulation of a trace against what was measured of its requests. */
+/* Compares the simulation of a trace with its measured requests, and fits it to them. */
 #ifndef ROOF_SIMULATE_FIT_H
 #define ROOF_SIMULATE_FIT_H
 
@@ -12,15 +12,15 @@ struct roof_fit_errors {
     uint64_t requests;
 };
 
-/* Compares the requests from number `first` on. The simulation has kept its requests. */
+/* Compares the requests from number `first` on. The simulation must have kept its requests. */
 void roof_fit_compare(struct roof_fit_errors *out, const struct roof_simulation *simulation,
                       const struct roof_request_trace *trace, uint64_t first);
 
-/* The part of the requests that a fit looks at, the first ones. */
+/* The fraction of the requests, from the first one on, that a fit uses. */
 #define ROOF_FIT_PART 0.2
 
-/* Finds the scale of steps and the overhead of requests with which the simulation agrees best with
- * the first requests of a trace; inputs->limits gets them. */
+/* Finds the step scale and the request overhead for which the simulation fits the first requests of
+ * a trace best, and stores both in inputs->limits. */
 enum roof_status roof_fit_find(struct roof_simulation_inputs *inputs,
                                const struct roof_request_trace *trace, struct roof_error *error);
 

@@ -8,15 +8,15 @@
 #include "base/grow.h"
 #include "base/quantity.h"
 
-/* Something that happens to a request at a time. */
+/* A timed event of a request. */
 struct event {
     double time_s;
-    size_t copy; /* where its prefill was, or where it decodes */
+    size_t copy; /* the copy of its prefill, or the one that decodes it */
     struct roof_served request;
 };
 
-/* Events in a heap: the first in time is at its top, and of equal ones that of the lowest number.
- */
+/* A heap of events: the earliest is at the top; of simultaneous ones, that of the lowest request
+ * number. */
 struct events {
     struct event *event; /* owned */
     size_t count;
@@ -25,20 +25,20 @@ struct events {
 
 struct roof_fleet {
     struct roof_copies *copies;
-    struct roof_copies *prefills; /* NULL: there is one kind of copies */
+    struct roof_copies *prefills; /* NULL: all copies are of one kind */
     struct roof_fleet_inputs in;
     roof_on_served *on_served;
     void *context;
-    struct events arrivals; /* requests that come */
-    struct events ends;     /* prompts whose prefill ends */
-    struct events moves;    /* caches that arrive */
-    double *send_free_s;    /* from when on each lane is free, those of each copy in a row */
+    struct events arrivals; /* requests that will arrive */
+    struct events ends;     /* prefills that will end */
+    struct events moves;    /* caches that will arrive */
+    double *send_free_s;    /* when each lane becomes free; the lanes of a copy are adjacent */
     double *receive_free_s;
-    size_t *coming; /* requests on the way to each copy that decodes */
-    size_t next;    /* the copy that decodes next, in turn */
+    size_t *coming; /* requests in transfer to each decode copy */
+    size_t next;    /* the decode copy whose turn is next */
     struct roof_prefill_sums sums;
-    double moving_s;  /* requests over the link, over time */
-    double waiting_s; /* for the link */
+    double moving_s;  /* time integral of the requests in transfer */
+    double waiting_s; /* total wait for the link */
 };
 
 /* --- events -------------------------------------------------------------------------------- */
@@ -93,8 +93,8 @@ static double first_of(const struct events *list)
 
 /* --- the link ------------------------------------------------------------------------------ */
 
-/* Returns the requests of a copy that decodes, those on their way to it included; none where they
- * are given out in turn. */
+/* Returns the requests of a decode copy, including those in transfer to it; always 0 for round
+ * robin. */
 static size_t requests_of(const struct roof_fleet *f, size_t copy)
 {
     return f->in.router == ROOF_ROUTER_ROUND_ROBIN
@@ -102,7 +102,8 @@ static size_t requests_of(const struct roof_fleet *f, size_t copy)
                : roof_copies_present(f->copies, copy) + f->coming[copy];
 }
 
-/* Returns the copy that decodes a prompt: of those with the fewest requests, the next in turn. */
+/* Returns the copy that decodes a prompt: the one with the fewest requests; ties go to the next in
+ * turn. */
 static size_t choose(struct roof_fleet *f)
 {
     size_t found = f->next;
@@ -125,8 +126,8 @@ static double *lane_of(double *free_s, size_t copy, size_t lanes)
     return found;
 }
 
-/* Returns the nearest nanosecond to the end of a transfer, which is not before its begin. Two
- * transfers that end at the same time do so in spite of rounding errors. */
+/* Rounds the end of a transfer to the nearest nanosecond, but not below its begin. Transfers that
+ * end together then do so in spite of rounding errors. */
 static double end_of(double begin, double time)
 {
     return fmax(begin, floor((begin + time) * 1e9 + 0.5) / 1e9);
@@ -152,7 +153,7 @@ static enum roof_status send(struct roof_fleet *f, struct roof_error *error)
     return add_event(&f->moves, &e, error);
 }
 
-/* Adds a transfer to the sums when it is over: what waits for it is not done yet. */
+/* Adds a finished transfer to the sums. */
 static void count_transfer(struct roof_fleet *f, const struct roof_served *r)
 {
     const struct roof_transfer *const way = &f->in.prefills->transfer;
@@ -173,7 +174,7 @@ static void count_transfer(struct roof_fleet *f, const struct roof_served *r)
     f->waiting_s += all - way->send_s * tokens;
 }
 
-/* Gives a request that has its cache to the copy that decodes, unless its one token is there. */
+/* Gives a request whose cache has arrived to its decode copy, unless its only token is done. */
 static enum roof_status receive(struct roof_fleet *f, struct roof_error *error)
 {
     const struct roof_transfer *const way = &f->in.prefills->transfer;
@@ -193,7 +194,7 @@ static enum roof_status receive(struct roof_fleet *f, struct roof_error *error)
     return roof_copies_put(f->copies, e.copy, &e.request, error);
 }
 
-/* Takes a prompt from the copy that prefilled it. */
+/* Takes over a prompt from the copy that prefilled it. */
 static enum roof_status on_prefilled(void *context, const struct roof_served *served,
                                      struct roof_error *error)
 {
@@ -222,8 +223,8 @@ static enum roof_status arrive(struct roof_fleet *f, struct roof_error *error)
 
 /* --- time ---------------------------------------------------------------------------------- */
 
-/* Does what is first in time, before a time; *done is true if there is nothing. Of what is at one
- * time, requests come first, then caches, and then prefills end. */
+/* Runs the earliest event before a time; *done is true if there is none. At the same time, arrivals
+ * of requests come first, then caches, and then ends of prefills. */
 static enum roof_status advance(bool *done, struct roof_fleet *f, double until_s,
                                 struct roof_error *error)
 {
@@ -242,8 +243,8 @@ static enum roof_status advance(bool *done, struct roof_fleet *f, double until_s
                : moves <= event ? receive(f, error)
                                 : send(f, error);
     }
-    /* A step that begins now ends later, so that nothing comes of it before the other events. */
-    const bool one = f->in.closed; /* another request may come when it ends */
+    /* A step that begins now ends later, so that it cannot affect the other events. */
+    const bool one = f->in.closed; /* the end of a request may let another one arrive */
     const double next = nextafter(steps, HUGE_VAL);
     return prefills <= decodes
                ? roof_copies_run(f->prefills, one ? next : fmin(until_s, arrives), error)
@@ -289,7 +290,8 @@ enum roof_status roof_fleet_open(struct roof_fleet **out, const struct roof_flee
     f->in = *inputs;
     f->on_served = on_served;
     f->context = context;
-    /* Users of a closed loop stay where they begin, so that loads are those of numbers. */
+    /* Users of a closed loop stay at their first copy, so that all copies serve equal numbers of
+     * users. */
     const bool stay = inputs->closed && inputs->prefills == NULL;
     const enum roof_router router = stay && inputs->router == ROOF_ROUTER_LEAST_LOADED
                                         ? ROOF_ROUTER_ROUND_ROBIN

@@ -3,24 +3,24 @@
 
 #include "base/base.h"
 
-/* Requests of the simulations that choose among the changes. */
+/* The number of requests in the simulations that choose among the changes. */
 #define REQUESTS 1000
-/* A smaller gain is within the noise of so few requests. */
+/* The least gain; smaller ones are within the noise of those requests. */
 #define GAIN_LEAST 1.1
 #define CHUNK_LEAST 256
 #define FP8 ROOF_PRECISION_FP8_E4M3
 
-/* The factors of some changes, the best first. */
+/* The gain factors of some changes, in descending order. */
 struct gains {
     struct roof_raise raise[ROOF_RAISES_MAX];
-    size_t change[ROOF_RAISES_MAX]; /* the number of each */
+    size_t change[ROOF_RAISES_MAX]; /* the number of each change */
     size_t count;
 };
 
 /* The engine with a change. */
 struct changed {
     struct roof_scenario scenario;
-    struct roof_scenario prefill; /* of the copies that prefill, where there are some */
+    struct roof_scenario prefill; /* of the prefill copies, if there are any */
     struct roof_scheduler_limits limits;
     struct roof_raise raise;
 };
@@ -32,8 +32,8 @@ static struct changed unchanged(const struct roof_deployments *d,
         .scenario = d->copy.scenario, .prefill = d->prefill.scenario, .limits = inputs->limits};
 }
 
-/* Finds the greatest rate of a changed engine, with so many requests or fewer; 0 where the change
- * is not valid for the model. */
+/* Finds the greatest rate of a changed engine, with at most this many requests; 0 if the change is
+ * not valid for the model. */
 static enum roof_status rate_of(double *out, const struct changed *c, uint64_t requests,
                                 const struct roof_deployments *d,
                                 const struct roof_simulation_inputs *inputs,
@@ -56,11 +56,11 @@ static enum roof_status rate_of(double *out, const struct changed *c, uint64_t r
         *out = found.rate;
     }
     roof_deployments_close(&changed);
-    /* A split that is not valid is no change. */
+    /* A split that is not valid is skipped. */
     return status == ROOF_MEMORY || status == ROOF_IO ? status : ROOF_OK;
 }
 
-/* Puts a change that raises the rate enough among the best ones. */
+/* Adds a change with a sufficient gain to the best ones. */
 static void keep(struct gains *gains, const struct roof_raise *raise, size_t change)
 {
     size_t at = gains->count;
@@ -79,7 +79,7 @@ static void keep(struct gains *gains, const struct roof_raise *raise, size_t cha
     gains->change[at] = change;
 }
 
-/* Makes the engine with another budget; false where there is none like it. */
+/* Gives the engine another token budget; false if that does not apply. */
 static bool change_chunk(struct changed *c, int64_t chunk, int64_t longest)
 {
     if (c->limits.budget == ROOF_BUDGET_WHOLE || chunk < CHUNK_LEAST ||
@@ -91,7 +91,7 @@ static bool change_chunk(struct changed *c, int64_t chunk, int64_t longest)
     return true;
 }
 
-/* Stores what has 16 bits or more in FP8; false where it is narrower already. */
+/* Stores weights or cache of 16 bits or more in FP8; false if they are narrower already. */
 static bool narrow(struct changed *c, bool cache)
 {
     struct roof_formats *const formats = &c->scenario.common.formats;
@@ -110,7 +110,7 @@ static bool narrow(struct changed *c, bool cache)
     return true;
 }
 
-/* Makes change number `index` of an engine; false where it does not apply. */
+/* Makes change number `index` of an engine; false if it does not apply. */
 static bool make_change(struct changed *c, size_t index, const struct roof_deployments *d,
                         const struct roof_simulation_inputs *inputs)
 {
@@ -131,7 +131,7 @@ static bool make_change(struct changed *c, size_t index, const struct roof_deplo
         return true;
     case 4:
         c->scenario.tp *= 2;
-        c->scenario.moe_tp = c->scenario.moe_ep = 0; /* follow from the split */
+        c->scenario.moe_tp = c->scenario.moe_ep = 0; /* derived again from the split */
         c->raise = (struct roof_raise){.key = "tp", .value = c->scenario.tp};
         return c->scenario.common.shape.ep == 1 && c->scenario.attention_dp == 1;
     case 5:
@@ -150,7 +150,7 @@ static bool make_change(struct changed *c, size_t index, const struct roof_deplo
 }
 #define CHANGES 9
 
-/* Finds by what factor a change raises a rate that as many requests gave, and keeps it. */
+/* Finds the gain of a change over the rate of the same number of requests, and keeps it. */
 static enum roof_status weigh(struct gains *gains, size_t change, double rate, uint64_t requests,
                               const struct roof_deployments *d,
                               const struct roof_simulation_inputs *inputs, struct roof_error *error)
@@ -182,7 +182,7 @@ enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t
     for (size_t i = 0; i < CHANGES && base > 0; i++) {
         TRY(weigh(&rough, i, base, REQUESTS, deployments, inputs, error));
     }
-    /* The percentiles of so few requests are uncertain: those that seem best are found anew. */
+    /* Percentiles of few requests are uncertain: the changes that seem best are simulated again. */
     for (size_t i = 0; i < rough.count && rate > 0; i++) {
         TRY(weigh(&gains, rough.change[i], rate, inputs->requests, deployments, inputs, error));
     }

@@ -8,17 +8,17 @@
 
 /* A change of one input. */
 struct roof_raise {
-    const char *key; /* of the input */
+    const char *key; /* the key of the input */
     int64_t value;
-    const char *format; /* the value is this number format; NULL: it is that number */
-    int64_t devices;    /* in all, with it */
-    double factor;      /* of the greatest rate, more than 1 */
+    const char *format; /* the new value is this number format; NULL: it is `number` */
+    int64_t devices;    /* number of devices after the change */
+    double factor;      /* gain in the greatest rate, above 1 */
 };
 #define ROOF_RAISES_MAX 3
 
 /* Finds the changes that raise the greatest rate by more than a tenth, the best first. `rate` is
- * that of the inputs by roof_capacity_find; factors are over it, with as many requests. Which
- * changes are looked at so is decided by shorter simulations. */
+ * the result of roof_capacity_find for the inputs; factors are relative to it, with the same number
+ * of requests. Shorter simulations select the changes to try. */
 enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,
                                   const struct roof_deployments *deployments,
                                   const struct roof_simulation_inputs *inputs, double rate,

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define LN_2 0.69314718055994530942
-/* Marsaglia and Tsang scale the gamma distribution by this. */
+/* The scale of the gamma distribution in the method of Marsaglia and Tsang. */
 #define THIRD (1. / 3)
 
 static uint64_t rotate(uint64_t x, int by)
@@ -36,7 +36,7 @@ uint64_t roof_random_bits(struct roof_random *random)
     return out;
 }
 
-/* Draws from (0, 1], evenly. */
+/* Draws uniformly from (0, 1]. */
 static double draw_unit(struct roof_random *random)
 {
     return (double)((roof_random_bits(random) >> 11) + 1) * 0x1p-53;
@@ -84,8 +84,8 @@ double roof_random_exponential(struct roof_random *random)
     return -roof_exact_log(draw_unit(random));
 }
 
-/* The polar method of Marsaglia; the second number of each pair is not used, so that the state is
- * that of the bits alone. */
+/* The polar method of Marsaglia; the second number of each pair is dropped, so that the bits are
+ * the only state. */
 double roof_random_normal(struct roof_random *random)
 {
     double x = 0;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-/*
- * Random numbers that are the same on every machine: xoshiro256** of integers, and functions of
- * them that use exact arithmetic and square roots alone, since the last bit of a logarithm differs
- * among C libraries.
- */
+/* Random numbers that are the same on every machine: xoshiro256** for integers, and functions of
+ * them with only exact arithmetic and square roots, because the last bit of a logarithm differs
+ * among C libraries. */
 #ifndef ROOF_SIMULATE_RANDOM_H
 #define ROOF_SIMULATE_RANDOM_H
 
@@ -25,7 +23,7 @@ static inline uint64_t roof_split_mix(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Returns a number that looks random and depends on three others alone. */
+/* Returns a hash of three numbers. */
 static inline uint64_t roof_random_hash(uint64_t seed, uint64_t a, uint64_t b)
 {
     uint64_t state = seed;
@@ -35,7 +33,7 @@ static inline uint64_t roof_random_hash(uint64_t seed, uint64_t a, uint64_t b)
 }
 
 uint64_t roof_random_bits(struct roof_random *random);
-/* Draws from low..high, evenly. */
+/* Draws uniformly from low..high. */
 int64_t roof_random_integer(struct roof_random *random, int64_t low, int64_t high);
 /* Draws from the exponential distribution of mean 1. */
 double roof_random_exponential(struct roof_random *random);
@@ -44,8 +42,8 @@ double roof_random_normal(struct roof_random *random);
 /* Draws from the gamma distribution of mean and variance `shape`, which is positive. */
 double roof_random_gamma(struct roof_random *random, double shape);
 
-/* Return the natural logarithm of a positive normal number, and its inverse for -700 to 700, to
- * some 14 digits. */
+/* Return the natural logarithm of a positive normal number, and the exponential for -700 to 700, to
+ * about 14 digits. */
 double roof_exact_log(double x);
 double roof_exact_exp(double x);
 

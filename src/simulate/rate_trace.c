@@ -19,7 +19,7 @@
 
 struct reader {
     struct roof_csv csv;
-    size_t time; /* cells of a row */
+    size_t time; /* places of the cells in a row */
     size_t rate;
     size_t room;
 };
@@ -119,7 +119,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/* Finds how long the intervals are, and which rates there are. */
+/* Computes the lengths of the intervals and the distinct rates. */
 static enum roof_status finish(struct roof_rate_trace *t, const struct reader *r,
                                struct roof_error *error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Requests that wait, in a ring: those that were preempted are put at its front. */
+/* A queue of waiting requests, in a ring; preempted requests return to its front. */
 #ifndef ROOF_SIMULATE_REQUEST_QUEUE_H
 #define ROOF_SIMULATE_REQUEST_QUEUE_H
 
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "simulate/served.h"
 
-/* An empty queue is all zero; its ring is released by free. */
+/* An empty queue is zeroed; free releases its ring. */
 struct roof_request_queue {
     struct roof_served *request;
     size_t room; /* a power of two */

@@ -8,21 +8,21 @@
 #include "base/quantity.h"
 #include "simulate/scheduler_parts.h"
 
-/* Steps between two questions whether the work is to end. */
+/* The number of steps between two calls that ask whether to stop. */
 #define STEPS_UNASKED 1024
 
 /* --- a step -------------------------------------------------------------------------------- */
 
 /* The prompts of a step. */
 struct prompts {
-    int64_t budget; /* tokens that may still be added */
+    int64_t budget; /* tokens that may still be added to the step */
     int64_t tokens;
-    double contexts; /* of all these tokens */
+    double contexts; /* sum of the contexts of these tokens */
     double encoded;  /* prompts whose images are encoded */
-    double decoding; /* sequences that came with their cache, and decode at once */
+    double decoding; /* sequences that arrived with their cache and decode at once */
     double decode_contexts;
     bool preempted;
-    bool memory; /* the cache had no room for more */
+    bool memory; /* the cache has no room for more */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -30,8 +30,8 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Names the whole blocks of a prompt that are computed now, gives back those that another sequence
- * has as well, and evicts what there is no room for. */
+/* Names the whole blocks of a prompt that are being computed, frees those that another sequence
+ * also has, and evicts idle blocks that do not fit. */
 static enum roof_status name_blocks(struct roof_scheduler *s, struct sequence *q,
                                     struct roof_error *error)
 {
@@ -52,7 +52,7 @@ static enum roof_status add_chunk(struct roof_scheduler *s, struct group *g, str
 {
     struct sequence *const q = &s->sequence[number];
     s->free -= blocks_of(q->prefilled + tokens) - blocks_of(q->prefilled);
-    if (q->request.has_cache) { /* its one token is that of a sequence that decodes */
+    if (q->request.has_cache) { /* it computes one token, as a sequence that decodes */
         p->decoding++;
         p->decode_contexts += (double)(q->prefilled + tokens);
         p->budget -= s->limits.budget_has_decode ? tokens : 0;
@@ -70,14 +70,14 @@ static enum roof_status add_chunk(struct roof_scheduler *s, struct group *g, str
     return s->cache == NULL ? ROOF_OK : name_blocks(s, q, error);
 }
 
-/* fmax is a call, which takes as long as the rest of a step. */
+/* This avoids fmax, a call that takes as long as the rest of a step. */
 static inline double later(double a, double b)
 {
     return a > b ? a : b;
 }
 
-/* Returns the sequence that was admitted last of those that a group may put back: its own, and the
- * one whose prompt is prefilled in part. The steps of others may be under way. */
+/* Returns the last admitted sequence that a group may preempt: one of its own, or the partly
+ * prefilled one. Other groups may have steps under way. */
 static size_t last_of(const struct roof_scheduler *s, const struct group *g)
 {
     size_t number = s->last;
@@ -87,7 +87,7 @@ static size_t last_of(const struct roof_scheduler *s, const struct group *g)
     return number;
 }
 
-/* Returns the blocks that the next step of all sequences of a group that decode needs. */
+/* Returns the additional blocks that the decoding sequences of a group need for the next step. */
 static int64_t lacking(const struct roof_scheduler *s, const struct group *g)
 {
     int64_t blocks = 0;
@@ -100,7 +100,7 @@ static int64_t lacking(const struct roof_scheduler *s, const struct group *g)
     return blocks;
 }
 
-/* Gives all sequences of a group that decode the blocks of the next step. */
+/* Gives the decoding sequences of a group their blocks for the next step. */
 static void take_room(struct roof_scheduler *s, const struct group *g)
 {
     for (size_t i = 0; i < g->decoding && s->limits.drafts.tokens > 0; i++) {
@@ -109,7 +109,7 @@ static void take_room(struct roof_scheduler *s, const struct group *g)
     }
 }
 
-/* Makes room for the next tokens of all sequences of a group that decode. */
+/* Frees enough blocks for the next tokens of the decoding sequences of a group. */
 static enum roof_status make_room(struct roof_scheduler *s, struct group *g, struct prompts *p,
                                   struct roof_error *error)
 {
@@ -127,9 +127,9 @@ static enum roof_status make_room(struct roof_scheduler *s, struct group *g, str
     return ROOF_OK;
 }
 
-/* Goes on with the prompt that was prefilled in part. Its last chunk may still be under way:
- * engines count the tokens of a step when it begins (vllm-project/vllm,
- * vllm/v1/core/sched/scheduler.py). */
+/* Continues the partly prefilled prompt. Its last chunk may still be under way, because engines
+ * count the tokens of a step when it begins (vllm-project/vllm, vllm/v1/core/sched/scheduler.py).
+ */
 static enum roof_status go_on(struct roof_scheduler *s, struct group *g, struct prompts *p,
                               struct roof_error *error)
 {
@@ -145,8 +145,8 @@ static enum roof_status go_on(struct roof_scheduler *s, struct group *g, struct 
     return add_chunk(s, g, p, s->partial, tokens, error);
 }
 
-/* Returns the tokens of a request that need no prefill; *used are the blocks of them that other
- * sequences use. Its last token is always computed. */
+/* Returns the prompt tokens of a request that need no prefill; *used are those of their blocks that
+ * other sequences use. The last token is always computed. */
 static int64_t cached_of(int64_t *used, const struct roof_scheduler *s, const struct roof_served *r)
 {
     *used = 0;
@@ -160,8 +160,8 @@ static int64_t cached_of(int64_t *used, const struct roof_scheduler *s, const st
     return ROOF_BLOCK_TOKENS * roof_prefix_cache_find(used, s->cache, r->ids, whole);
 }
 
-/* Returns the most sequences that a group may have: its part of all that are there, so that no
- * group has much more to do than another. */
+/* Returns the most sequences that a group may have: an equal share of the running ones, so that the
+ * groups are balanced. */
 static size_t share_of(const struct roof_scheduler *s)
 {
     const size_t there = s->running + s->queue.count;
@@ -170,14 +170,14 @@ static size_t share_of(const struct roof_scheduler *s)
     return s->stages == 1 ? of : (of + s->stages - 1) / s->stages;
 }
 
-/* Returns when the first request of the queue reaches the engine. */
+/* Returns when the first request in the queue reaches the engine. */
 static double first_comes(const struct roof_scheduler *s)
 {
     return s->queue.request[s->queue.first].ready_s;
 }
 
-/* Finds the tokens of the first request of the queue that need no prefill, and those of its first
- * chunk; false where there is no memory for them. */
+/* Finds the cached prompt tokens of the first request in the queue, and the tokens of its first
+ * chunk; false if the memory is too small for them. */
 static bool finds_room(int64_t *cached, int64_t *tokens, const struct roof_scheduler *s,
                        int64_t budget)
 {
@@ -206,8 +206,8 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
             p->memory = true;
             return ROOF_OK;
         }
-        /* Engines keep what their encoder made of the images of a prompt that is put back
-         * (vllm-project/vllm, vllm/v1/core/encoder_cache_manager.py). */
+        /* Engines keep the encoded images of a preempted prompt (vllm-project/vllm,
+         * vllm/v1/core/encoder_cache_manager.py). */
         p->encoded += isnan(s->queue.request[s->queue.first].scheduled_s) ? 1 : 0;
         s->free -= blocks_of(cached);
         TRY(add_chunk(s, g, p, roof_sequence_admit(s, cached), tokens, error));
@@ -215,7 +215,7 @@ static enum roof_status admit_all(struct roof_scheduler *s, struct group *g, str
     return ROOF_OK;
 }
 
-/* Adds time in which a step is under way to the sums. */
+/* Adds time during which a step is under way to the sums. */
 static inline void add_to_sums(struct roof_scheduler_sums *sums, double time, double running,
                                double waiting, double blocks)
 {
@@ -225,7 +225,7 @@ static inline void add_to_sums(struct roof_scheduler_sums *sums, double time, do
     sums->blocks_s += time * blocks;
 }
 
-/* Adds time that passes from the clock on while a step is under way. */
+/* Adds time after the clock during which a step is under way. */
 static void add_time(struct roof_scheduler *s, double time)
 {
     struct roof_scheduler_sums *const sums = &s->sums;
@@ -254,7 +254,7 @@ static void pass_time(struct roof_scheduler *s, double until_s)
     s->clock_s = until_s;
 }
 
-/* Gives the sequences of a group the tokens of a step with drafts. */
+/* Gives the sequences of a group their tokens from a step with drafts. */
 static enum roof_status end_drafts(struct roof_scheduler *s, struct group *g,
                                    struct roof_error *error)
 {
@@ -271,14 +271,14 @@ static enum roof_status end_drafts(struct roof_scheduler *s, struct group *g,
         s->sums.decoded += (double)tokens;
         if (r->done + q->made < r->generate) {
             i++;
-        } else { /* the last one of the list takes its place */
+        } else { /* the last one in the list moves into its place */
             TRY(roof_sequence_finish(s, number, error));
         }
     }
     return ROOF_OK;
 }
 
-/* Ends the step of a group for those that decoded, and then for the prompts that are complete. */
+/* Ends the step of a group: first for its decoding sequences, then for completed prompts. */
 static enum roof_status end_step(struct roof_scheduler *s, struct group *g,
                                  struct roof_error *error)
 {
@@ -305,13 +305,13 @@ static enum roof_status end_step(struct roof_scheduler *s, struct group *g,
     return ROOF_OK;
 }
 
-/* Returns the number after one of a ring of stages. */
+/* Returns the next number in a ring of stages. */
 static size_t after(const struct roof_scheduler *s, size_t number)
 {
     return number + 1 == s->stages ? 0 : number + 1;
 }
 
-/* Lets the time pass up to the end of the step that began first, and ends it. */
+/* Advances the clock to the end of the earliest step, and ends that step. */
 static enum roof_status land(struct roof_scheduler *s, struct roof_error *error)
 {
     struct group *const g = &s->group[s->flight[s->first_flight]];
@@ -322,11 +322,9 @@ static enum roof_status land(struct roof_scheduler *s, struct roof_error *error)
     return end_step(s, g, error);
 }
 
-/*
- * Sends the step of a group through the stages, each of which serves one step at a time: step i
+/* Sends the step of a group through the stages, each of which runs one step at a time: step i
  * leaves stage k at e(i, k) = max(e(i, k - 1), e(i - 1, k)) + t(i, k). The last stage, which has
- * the head, takes the time of the slowest, and the others share what is left of the path.
- */
+ * the output head, takes the time of the slowest, and the others share the rest of the path. */
 static void take_off(struct roof_scheduler *s, struct group *g, double slowest, double path)
 {
     double at = s->clock_s;
@@ -343,7 +341,7 @@ static void take_off(struct roof_scheduler *s, struct group *g, double slowest, 
     s->flights++;
 }
 
-/* Returns the sum of the time in which requests waited for what a step ran out of. */
+/* Returns the time sum of the limit that keeps requests waiting in a step. */
 static double *limit_of(struct roof_scheduler *s, const struct prompts *p)
 {
     const bool waits = s->queue.count > 0;
@@ -353,13 +351,13 @@ static double *limit_of(struct roof_scheduler *s, const struct prompts *p)
                                                              : NULL;
 }
 
-/* Tells whether a step has neither sequences that decode nor tokens of prompts. */
+/* Tells whether a step has neither decoding sequences nor prompt tokens. */
 static bool does_nothing(const struct roof_step_load *load)
 {
     return load->decoding <= 0 && load->tokens <= 0;
 }
 
-/* Lets the sequences of a group decode in its next step, or rest where prompts have it alone. */
+/* Adds the decoding sequences of a group to its next step, unless prompts have that step alone. */
 static enum roof_status decode(struct roof_step_load *out, struct roof_scheduler *s,
                                struct group *g, struct prompts *p, struct roof_error *error)
 {
@@ -376,7 +374,7 @@ static enum roof_status decode(struct roof_step_load *out, struct roof_scheduler
     return ROOF_OK;
 }
 
-/* Gives a group what it does in its next step. */
+/* Fills the next step of a group. */
 static enum roof_status load_step(struct roof_step_load *out, struct roof_scheduler *s,
                                   struct group *g, struct roof_error *error)
 {
@@ -406,12 +404,12 @@ static enum roof_status load_step(struct roof_step_load *out, struct roof_schedu
 
 /* --- steps that are alike ------------------------------------------------------------------- */
 
-/* Tells whether no request is admitted before a sequence ends, or the first one comes; *p gets what
- * keeps them waiting. */
+/* Tells whether no request is admitted until a sequence ends or the next request arrives; *p
+ * receives the limit that keeps requests waiting. */
 static bool admits_none(struct prompts *p, const struct roof_scheduler *s)
 {
     const int64_t decoding = s->limits.budget_has_decode ? (int64_t)s->group->decoding : 0;
-    /* Prompts come first where they have steps of their own. */
+    /* Engines with separate prompt steps put prompts first. */
     const int64_t budget = s->limits.budget - (s->limits.separates ? 0 : decoding);
     int64_t cached = 0;
     int64_t tokens = 0;
@@ -420,23 +418,23 @@ static bool admits_none(struct prompts *p, const struct roof_scheduler *s)
         return true;
     }
     if (first_comes(s) > s->seen_s) {
-        return false; /* it may be known to the next step */
+        return false; /* the next step may know it */
     }
     /* Blocks that a prefix cache evicts change what the first request needs. */
     p->memory = s->cache == NULL && !finds_room(&cached, &tokens, s, budget);
     return p->memory;
 }
 
-/* Returns the time before which steps are alike: that of the next request that may be admitted. */
+/* Returns the time until which steps are alike: when the next request may be admitted. */
 static double alike_until(const struct roof_scheduler *s, double until_s)
 {
     const double ready = s->queue.count > 0 ? first_comes(s) : HUGE_VAL;
     return ready > s->clock_s && s->spares > 0 ? fmin(ready, until_s) : until_s;
 }
 
-/* Runs steps that begin before a time and differ only in the contexts of their sequences, as
- * run_step does, to the last bit. It ends before a step in which a sequence ends, or for which
- * there are too few blocks. */
+/* Runs steps that begin before a time and differ only in the contexts of their sequences; the
+ * results equal those of run_step to the last bit. It stops before a step in which a sequence ends,
+ * or for which blocks are lacking. */
 static void run_alike(struct roof_scheduler *s, const struct prompts *p, double until_s)
 {
     struct group *const g = s->group;
@@ -490,7 +488,7 @@ static void run_alike(struct roof_scheduler *s, const struct prompts *p, double 
     }
 }
 
-/* Runs the steps that are alike from now on, if there are any. */
+/* Runs the steps that are alike, if there are any. */
 static void run_all_alike(struct roof_scheduler *s, double until_s)
 {
     struct prompts p;
@@ -504,14 +502,14 @@ static void run_all_alike(struct roof_scheduler *s, double until_s)
 
 /* --- steps ---------------------------------------------------------------------------------- */
 
-/* Runs a step of an engine that has one stage, from its begin to its end. */
+/* Runs a whole step of an engine with one stage. */
 static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *error)
 {
     struct roof_step_load load;
     double time = 0;
     roof_scheduler_look(s);
     TRY(load_step(&load, s, s->group, error));
-    if (does_nothing(&load)) { /* the only sequence was put back */
+    if (does_nothing(&load)) { /* the only sequence was preempted */
         return ROOF_OK;
     }
     TRY(roof_step_time(&time, s->table, &load, error));
@@ -523,7 +521,7 @@ static enum roof_status run_step(struct roof_scheduler *s, struct roof_error *er
     return end_step(s, s->group, error);
 }
 
-/* Begins a step of a group of a pipeline. *begun is false if there is nothing for it to do. */
+/* Begins a step of a group in a pipeline. *begun is false if the group has no work. */
 static enum roof_status begin_step(bool *begun, struct roof_scheduler *s, struct group *g,
                                    struct roof_error *error)
 {
@@ -542,7 +540,7 @@ static enum roof_status begin_step(bool *begun, struct roof_scheduler *s, struct
     return ROOF_OK;
 }
 
-/* Begins a step of the next group that has something to do, if there is one. */
+/* Begins a step of the next group with work, if there is one. */
 static enum roof_status begin_any(bool *begun, struct roof_scheduler *s, struct roof_error *error)
 {
     const size_t first = s->turn;
@@ -558,13 +556,14 @@ static enum roof_status begin_any(bool *begun, struct roof_scheduler *s, struct 
     return ROOF_OK;
 }
 
-/* Returns when the step ends that began first. */
+/* Returns the end of the earliest step. */
 static double end_of_first(const struct roof_scheduler *s)
 {
     return s->group[s->flight[s->first_flight]].exit_s;
 }
 
-/* Returns when a step ends or a request comes, whichever is first: HUGE_VAL if neither does. */
+/* Returns when the next step ends or the next request arrives, whichever is earlier; HUGE_VAL if
+ * neither does. */
 static double next_event(const struct roof_scheduler *s)
 {
     const double ends = s->flights > 0 ? end_of_first(s) : HUGE_VAL;
@@ -572,8 +571,8 @@ static double next_event(const struct roof_scheduler *s)
     return comes > s->clock_s ? fmin(ends, comes) : ends;
 }
 
-/* Does what is next in a pipeline: begins a step, or lets time pass until one ends. *done is true
- * if nothing is to be done before a time. */
+/* Runs the next event of a pipeline: begins a step, or advances the clock until one ends. *done is
+ * true if there is nothing to do before a time. */
 static enum roof_status run_pipeline(bool *done, struct roof_scheduler *s, double begin_s,
                                      double until_s, struct roof_error *error)
 {
@@ -581,7 +580,7 @@ static enum roof_status run_pipeline(bool *done, struct roof_scheduler *s, doubl
     pass_time(s, begin_s);
     TRY(begin_any(&begun, s, error));
     if (begun || (s->flights == 0 && s->running == 0)) {
-        return ROOF_OK; /* the only sequence may have been put back */
+        return ROOF_OK; /* the only sequence may have been preempted */
     }
     const double next = next_event(s); /* all others wait for it */
     *done = next >= until_s;
@@ -604,7 +603,7 @@ enum roof_status roof_scheduler_run(struct roof_scheduler *s, double until_s,
             TRY(land(s, error));
             continue;
         }
-        if (s->running == 0) { /* nothing runs before the next request comes */
+        if (s->running == 0) { /* nothing runs before the next arrival */
             begin = later(begin, first_comes(s));
         }
         if (begin >= until_s) {
@@ -709,7 +708,7 @@ enum roof_status roof_scheduler_put(struct roof_scheduler *s, const struct roof_
                                     struct roof_error *error)
 {
     const double came_s = request->has_cache ? request->ready_s : request->arrival_s;
-    /* Time that has passed, or that still counts as passing, without it, or before it came. */
+    /* The time during which a step ran or still runs without this request, or before it arrived. */
     const double passed = s->flights > 0 ? s->clock_s - came_s : fmax(0, s->clock_s - came_s);
     s->sums.waiting_s += passed;
     if (s->limits.timeline != NULL && passed != 0) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* When an engine looks for requests: docs/simulation.md ("Engines") has the rules. */
+/* Decides when an engine looks for requests: docs/simulation.md ("Engines") has the rules. */
 #include "simulate/scheduler_parts.h"
 
 void roof_scheduler_count(struct roof_scheduler *s, int64_t steps)
 {
     const int64_t interval = s->limits.interval > 1 ? s->limits.interval : 1;
-    if (s->now.tokens) { /* a look follows prompts at once */
+    if (s->now.tokens) { /* the engine looks again right after a step with prompts */
         s->blind = 0;
         steps--;
     }

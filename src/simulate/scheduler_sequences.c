@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What happens to a sequence: it is admitted, decodes, is put back and ends. */
+/* The changes of a sequence: it is admitted, decodes, may be preempted, and ends. */
 #include <math.h>
 
 #include "base/base.h"
@@ -62,7 +62,7 @@ static int64_t held(const struct roof_scheduler *s, const struct sequence *q)
                                          : q->prefilled + s->group[q->group].round - q->begun;
 }
 
-/* Returns the rounds, modulo a block, in which a sequence that decodes begins a block. */
+/* Returns the rounds, modulo the tokens of a block, in which a decoding sequence starts a block. */
 static size_t boundary_of(const struct sequence *q)
 {
     return (size_t)((q->begun - q->prefilled) & (ROOF_BLOCK_TOKENS - 1));
@@ -75,7 +75,7 @@ void roof_sequences_settle(struct roof_scheduler *s)
     s->free += s->cache == NULL ? 0 : roof_prefix_cache_settle(s->cache);
 }
 
-/* Takes a sequence out of all lists. */
+/* Removes a sequence from all lists. */
 static void release(struct roof_scheduler *s, size_t number)
 {
     struct sequence *const q = &s->sequence[number];

@@ -9,14 +9,14 @@
 #include "base/base.h"
 #include "base/quantity.h"
 
-/* Batches of requests whose means give the confidence interval, and the 97.5 % quantile of
- * Student's t for one degree of freedom less. */
+/* The number of batches of requests whose means give the confidence interval, and the 97.5 %
+ * quantile of Student's t with BATCHES - 1 degrees of freedom. */
 #define BATCHES 10
 #define STUDENT_9 2.262157
-/* A batch has at least so many requests. */
+/* The least number of requests in a batch. */
 #define BATCH_LEAST 5
-/* A system is saturated when so many of the requests that arrive while it is measured are added to
- * those that wait, and no fewer than so many. */
+/* A system is saturated if the queue grows by this fraction of the requests that arrive during the
+ * measurement, and by at least this number. */
 #define SATURATED_SHARE 0.05
 #define SATURATED_LEAST 10
 
@@ -76,7 +76,7 @@ static uint64_t copies_of(const struct roof_simulation_inputs *inputs)
     return inputs->copies == 0 ? 1 : inputs->copies;
 }
 
-/* The state of the engine when the measurement began, or ended. */
+/* The state of the engine at the start or the end of the measurement. */
 struct mark {
     struct roof_scheduler_sums sums;
     struct roof_prefill_sums prefills;
@@ -91,16 +91,16 @@ struct run {
     struct roof_distribution times[ROOF_LATENCY_COUNT][BATCHES];
     struct mark begin;
     struct mark end;
-    bool measures;   /* requests that end are counted */
-    bool whole;      /* they are to the last one */
-    uint64_t issued; /* requests that arrived */
-    uint64_t warm;   /* those of them that are not measured */
+    bool measures;   /* ended requests are counted */
+    bool whole;      /* the measurement lasts until the last request */
+    uint64_t issued; /* number of requests that arrived */
+    uint64_t warm;   /* the first of them, which are not measured */
     double first_s;
     double completed;
     double good;
     double tokens;
-    double prompts; /* tokens of those that are measured */
-    double cached;  /* tokens of these that needed no prefill */
+    double prompts; /* prompt tokens of the measured requests */
+    double cached;  /* those of them that needed no prefill */
     struct roof_simulation *out;
 };
 
@@ -112,8 +112,8 @@ static void set_mark(struct mark *mark, const struct roof_fleet *fleet, double t
     mark->waiting = roof_fleet_waiting(fleet);
 }
 
-/* Cuts what the first requests of a closed loop generate, so that their ends are spread evenly and
- * not all users ask at once for ever. Requests that are measured are served whole. */
+/* Shortens the outputs of the first requests of a closed loop, so that their ends are spread evenly
+ * and the users do not stay in step for ever. Measured requests keep their lengths. */
 static void shorten(struct roof_arrival *arrival, const struct run *run)
 {
     const uint64_t users = run->inputs->concurrency;
@@ -142,7 +142,7 @@ static enum roof_status take_arrival(struct roof_arrival *out, struct run *run,
     return ROOF_OK;
 }
 
-/* Gives out the next request, whose prompt has room for its images. */
+/* Takes the next request, and raises its prompt to the tokens of its images. */
 static enum roof_status next_arrival(struct roof_arrival *out, struct run *run,
                                      struct roof_error *error)
 {
@@ -152,7 +152,7 @@ static enum roof_status next_arrival(struct roof_arrival *out, struct run *run,
     return ROOF_OK;
 }
 
-/* Gives the ids of a request back to where they came from. */
+/* Returns the ids of a request to their source. */
 static void end_ids(const struct run *run, const uint64_t *ids)
 {
     const struct roof_request_source *const source = run->inputs->source;
@@ -161,7 +161,7 @@ static void end_ids(const struct run *run, const uint64_t *ids)
     }
 }
 
-/* Lets the next request arrive, at a time. A request that never fits is turned away. */
+/* Lets the next request arrive at a time. A request that never fits is rejected. */
 static enum roof_status issue(struct run *run, const struct roof_arrival *arrival, bool *taken,
                               struct roof_error *error)
 {
@@ -179,7 +179,7 @@ static enum roof_status issue(struct run *run, const struct roof_arrival *arriva
     return roof_fleet_push(run->fleet, number, arrival, error);
 }
 
-/* Lets requests arrive until one is taken: the closed loop keeps its number. */
+/* Lets requests arrive until one is accepted, because a closed loop keeps their number constant. */
 static enum roof_status issue_one(struct run *run, double time_s, struct roof_error *error)
 {
     bool taken = false;
@@ -248,7 +248,7 @@ static enum roof_status on_served(void *context, const struct roof_served *serve
     return ROOF_OK;
 }
 
-/* Returns by how many the requests that wait grew while others arrived. */
+/* Returns the growth of the queue during the measurement. */
 static double backlog(const struct run *run)
 {
     return (double)run->end.waiting - (double)run->begin.waiting;
@@ -273,7 +273,7 @@ static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
         last_s = arrival.time_s;
     }
     set_mark(&run->end, run->fleet, last_s);
-    /* A trace, and a queue that only grows, are measured to their ends. */
+    /* Traces and growing queues are measured to their ends. */
     run->out->saturated = is_saturated(run);
     const bool traced = run->inputs->trace != NULL || run->inputs->source != NULL;
     run->whole = run->out->saturated || traced;
@@ -291,7 +291,7 @@ static enum roof_status run_closed_loop(struct run *run, struct roof_error *erro
 
 /* --- results ------------------------------------------------------------------------------- */
 
-/* Returns half of the 95 % confidence interval of a mean of batches. */
+/* Returns half the 95 % confidence interval of the mean, from batch means. */
 static double half_interval(const double value[BATCHES])
 {
     double mean = 0;
@@ -305,15 +305,15 @@ static double half_interval(const double value[BATCHES])
     return STUDENT_9 * sqrt(squares / (BATCHES - 1) / BATCHES);
 }
 
-/* Returns a percentile of values, or its mean for 0. */
+/* Returns a percentile of values; percent 0 means the mean. */
 static double statistic(struct roof_distribution *values, double percent)
 {
     return percent > 0 ? roof_distribution_percentile(values, percent)
                        : roof_distribution_mean(values);
 }
 
-/* Returns the confidence interval of a statistic by its values in the batches. Of fewer values than
- * have one beyond a percentile it would be that of their maximum, which is another. */
+/* Returns the confidence interval of a statistic from its values in the batches. Batches without a
+ * value beyond the percentile give no interval, because their statistic would be a maximum. */
 static double interval(struct roof_distribution batch[BATCHES], double percent)
 {
     const double least = fmax(BATCH_LEAST, 100 / (100 - percent));
@@ -349,7 +349,7 @@ static enum roof_status put_latency(struct roof_latency_result *out,
     return ROOF_OK;
 }
 
-/* Works out what the copies that prefill do with a time, and the link. */
+/* Computes the results of the prefill copies, and of the link. */
 static void put_prefills(struct roof_simulation *out, const struct run *run, double time)
 {
     const struct roof_prefills *const p = run->inputs->prefills;
@@ -372,8 +372,8 @@ static void put_prefills(struct roof_simulation *out, const struct run *run, dou
     out->transfer_s = (b.transfer_s - a->transfer_s) / (double)(b.transfers - a->transfers);
 }
 
-/* Works out the rates and the means over the time that was measured. Requests are those of all
- * copies; what a copy does with its time is the mean of them. */
+/* Computes the rates and the means over the measured time. Requests are those of all copies; busy
+ * times are means per copy. */
 static void put_rates(struct roof_simulation *out, const struct run *run)
 {
     const struct roof_simulation_inputs *const in = run->inputs;
@@ -398,7 +398,7 @@ static void put_rates(struct roof_simulation *out, const struct run *run)
     out->kv_use = in->limits.blocks > 0
                       ? (b.blocks_s - a->blocks_s) / copy_time / (double)in->limits.blocks
                       : ROOF_UNKNOWN;
-    /* The last steps end after the time that is measured. */
+    /* The last steps end after the measured time. */
     out->busy = fmin(1, (b.busy_s - a->busy_s) / copy_time);
     out->steps = b.steps - a->steps;
     out->step_s = (b.busy_s - a->busy_s) / (double)out->steps;

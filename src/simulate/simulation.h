@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-/*
- * A simulation: requests arrive, copies of an engine serve them, and the times that they took
- * become means, percentiles and confidence intervals. docs/simulation.md has the definitions.
- */
+/* A simulation: requests arrive, copies of an engine serve them, and their times become means,
+ * percentiles and confidence intervals. docs/simulation.md has the definitions. */
 #ifndef ROOF_SIMULATE_SIMULATION_H
 #define ROOF_SIMULATE_SIMULATION_H
 
@@ -10,11 +8,11 @@
 #include "simulate/distribution.h"
 #include "simulate/fleet.h"
 
-/* The times of a request. */
+/* The latencies of a request. */
 enum roof_latency { ROOF_LATENCY_TTFT, ROOF_LATENCY_TPOT, ROOF_LATENCY_E2E, ROOF_LATENCY_COUNT };
 const char *roof_latency_key(enum roof_latency latency);
 
-/* A limit on a percentile of a time, or on its mean. */
+/* A limit on a percentile of a latency, or on its mean. */
 struct roof_latency_limit {
     double time_s;  /* NAN: none */
     double percent; /* 0: the mean */
@@ -25,7 +23,7 @@ enum roof_status roof_latency_limit_read(struct roof_latency_limit *out, const c
 
 /* Requests that are read one by one while they are served. */
 struct roof_request_source {
-    /* Gives a request; they are asked for in the order of their numbers, from 0 on. */
+    /* Gives a request. The calls are in the order of the numbers, from 0 on. */
     enum roof_status (*next)(struct roof_arrival *out, uint64_t number, void *context,
                              struct roof_error *error);
     /* Takes back the ids of a request that has ended. They must last until the next request. */
@@ -34,78 +32,78 @@ struct roof_request_source {
 };
 
 struct roof_simulation_inputs {
-    struct roof_step_table *table;        /* borrowed, as all here */
-    struct roof_scheduler_limits limits;  /* of a copy */
-    uint64_t copies;                      /* 0: one; those that decode, where others prefill */
-    const struct roof_prefills *prefills; /* NULL: there is one kind of copies */
+    struct roof_step_table *table;       /* borrowed, like all pointers here */
+    struct roof_scheduler_limits limits; /* of each copy */
+    uint64_t copies; /* 0: one; with prefill copies, the number of decode copies */
+    const struct roof_prefills *prefills; /* NULL: all copies are of one kind */
     enum roof_router router;
-    int64_t least_prompt; /* what a shorter prompt is raised to: the tokens of its images */
-    const struct roof_arrivals *arrivals;     /* random requests, when there is no trace */
-    const struct roof_arrival *trace;         /* NULL: none in memory */
-    const struct roof_request_source *source; /* NULL: none are read */
-    uint64_t requests;                        /* how many there are */
-    uint64_t concurrency;                     /* closed loop: requests in flight; 0: an open one */
+    int64_t least_prompt; /* the tokens of images per prompt; shorter prompts are raised to this */
+    const struct roof_arrivals *arrivals;     /* random requests; not used with a trace */
+    const struct roof_arrival *trace;         /* requests in memory; NULL: there are none */
+    const struct roof_request_source *source; /* NULL: no requests are read during the simulation */
+    uint64_t requests;                        /* number of requests */
+    uint64_t concurrency;                     /* closed loop: requests in flight; 0: an open loop */
     uint64_t seed;
-    double warm_up; /* fraction of the requests that are not measured, the first ones */
+    double warm_up; /* fraction of the requests, from the first one on, that is not measured */
     struct roof_latency_limit limit[ROOF_LATENCY_COUNT];
-    bool keep; /* the requests themselves are wanted */
+    bool keep; /* keep each request for the caller */
 };
 
-/* The means and percentiles of a time. */
+/* The mean and the percentiles of a latency. */
 struct roof_latency_result {
     double mean_s;
     double p50_s;
     double p90_s;
     double p99_s;
-    double mean_ci_s; /* half of the 95 % confidence interval; NAN: too few requests */
+    double mean_ci_s; /* half the 95 % confidence interval; NAN: too few requests */
     double p99_ci_s;
-    double limited_s; /* what the limit looks at; NAN: there is no limit */
+    double limited_s; /* the statistic that the limit compares; NAN: there is no limit */
     double limited_ci_s;
-    bool met; /* the limit, or there is none */
+    bool met; /* the limit is met, or there is none */
 };
 
 struct roof_simulation {
-    uint64_t requests; /* measured */
-    uint64_t rejected; /* requests that no empty cache holds */
+    uint64_t requests; /* number of measured requests */
+    uint64_t rejected; /* requests that do not fit even an empty cache */
     double rate;       /* arrivals per second */
     double completed_per_s;
-    double goodput_per_s; /* of those that keep all limits themselves */
-    double tokens_per_s;  /* generated */
+    double goodput_per_s; /* requests per second that meet all limits */
+    double tokens_per_s;  /* output tokens per second */
     struct roof_latency_result latency[ROOF_LATENCY_COUNT];
-    double running; /* means over time, of all copies */
+    double running; /* means over time, for all copies */
     double waiting;
     double kv_use;     /* NAN: the memory is unknown */
-    double prefix_hit; /* tokens of prompts that needed no prefill, over all; NAN: no cache */
-    double busy;       /* fraction of the time in which steps run, mean of the copies */
-    double step_s;     /* mean of all steps */
+    double prefix_hit; /* cached fraction of prompt tokens; NAN: no prefix cache */
+    double busy;       /* fraction of the time during which steps run, averaged over the copies */
+    double step_s;     /* mean over all steps */
     uint64_t steps;
-    double tokens_per_step; /* of a sequence that decodes; NAN: without drafts */
+    double tokens_per_step; /* tokens per step of a decoding sequence; NAN: without drafts */
     uint64_t preemptions;
-    double growth_per_s; /* of the requests that wait */
+    double growth_per_s; /* growth of the queue, in requests */
     bool saturated;
-    double prefill_busy; /* fraction of the time in which copies that prefill have a step; NAN: none
-                            only prefill, as for the next three */
+    double prefill_busy; /* fraction of the time during which prefill copies run steps; NAN without
+                            prefill copies, like the next three */
     double prefill_full_budget;
-    double link_busy;   /* fraction of the time of the lanes at the end that is busier */
+    double link_busy;   /* busy fraction of the lanes, at the busier end of the link */
     double transfer_s;  /* mean time from the end of a prefill to the arrival of its cache */
-    double full_budget; /* fractions of the time in which a limit kept prompts waiting */
+    double full_budget; /* fractions of the time during which a limit kept prompts waiting */
     double full_memory;
     double full_sequences;
     double duration_s;
-    struct roof_served *served; /* by their numbers, where they are wanted; owned */
+    struct roof_served *served; /* each request by its number, if kept; owned */
     uint64_t served_count;
 };
 
-/* Runs a simulation. The caller releases *out by roof_simulation_free, also after a failure. */
+/* Runs a simulation. The caller releases *out by roof_simulation_free, even after a failure. */
 enum roof_status roof_simulate(struct roof_simulation *out,
                                const struct roof_simulation_inputs *inputs,
                                struct roof_error *error);
 void roof_simulation_free(struct roof_simulation *simulation);
 
-/* Returns the times of a request that has ended; NAN: it has none. */
+/* Returns a latency of a request that has ended; NAN: it has none. */
 double roof_served_latency(const struct roof_served *served, enum roof_latency latency);
 
-/* True where all limits are met. */
+/* Returns true if all limits are met. */
 bool roof_simulation_meets(const struct roof_simulation *simulation);
 
 #endif

@@ -158,7 +158,7 @@ static const char *text_of(int value, const struct roof_simulation_row *row)
         return d->bound ? "bound" : "expected";
     case LAYOUT:
         return d->model->layout;
-    case WEIGHTS: /* not where a layout or a file decides */
+    case WEIGHTS: /* unset if a layout or a file decides */
         return d->model->layout != NULL ? NULL : roof_format(formats->weights)->name;
     case ACTIVATIONS:
         return roof_format(formats->activations)->name;
@@ -178,7 +178,7 @@ double roof_simulation_devices(const struct roof_simulation_row *row)
     return row->deployment->devices + (row->prefill == NULL ? 0 : row->prefill->devices);
 }
 
-/* Returns a size of the split of copies that prefill, or how many there are. */
+/* Returns a split size of the prefill copies, or their number. */
 static double prefill_of(enum simulation_value value, const struct roof_deployment *prefill)
 {
     const struct roof_scenario *const s = prefill == NULL ? NULL : &prefill->scenario;
@@ -191,13 +191,13 @@ static double prefill_of(enum simulation_value value, const struct roof_deployme
                                            : ROOF_UNKNOWN;
 }
 
-/* Returns the tokens that the cache of a copy has room for. */
+/* Returns the tokens that fit in the cache of a copy. */
 static double cache_of(const struct roof_deployment *d)
 {
     return d->blocks > 0 ? (double)d->blocks * ROOF_BLOCK_TOKENS : ROOF_UNKNOWN;
 }
 
-/* Returns what prompts have beside text. */
+/* Returns the images or sounds of the prompts, or their sizes. */
 static double media_of(enum simulation_value value, const struct roof_deployment *d)
 {
     const struct roof_prompt_media *const m = &d->scenario.media;
@@ -266,11 +266,11 @@ void roof_simulation_values(struct roof_value *out, const struct roof_fields *fi
     }
 }
 
-/* A limit that is full for this part of the time, or longer, is what an engine waits for. */
+/* The least time fraction of a full limit that makes it the bottleneck. */
 #define FULL 0.25
-/* Steps that take so much of the time leave no room for more. */
+/* The least busy fraction of an engine without room for more steps. */
 #define BUSY 0.9
-/* Random requests wait for what is busy for so much of the time as long as it takes, in the mean:
+/* The utilization rho at which random requests wait, on average, as long as their service takes:
  * rho / (2 (1 - rho)) = 1. */
 #define QUEUED (2. / 3)
 

@@ -9,12 +9,12 @@
 
 /* --- axes ---------------------------------------------------------------------------------- */
 
-/* An axis has the whole numbers up to 2^(bits + 1), and then 2^bits points for each doubling, so
- * that the bits of a double say between which two points it lies. */
+/* An axis has the whole numbers up to 2^(bits + 1), and then 2^bits points per doubling, so that
+ * the bits of a double give the two neighbouring points. */
 enum {
     COUNT_BITS = 3,
     CONTEXT_BITS = 1,
-    ALONE_BITS = 0, /* of an axis that only its first point is used of */
+    ALONE_BITS = 0, /* for an axis of which only the first point is used */
     PROMPT_BITS = 2,
     OCTAVES = 28,
     MANTISSA = 52,
@@ -23,8 +23,8 @@ enum {
 
 /* A number between two points of an axis. */
 struct place {
-    size_t point; /* the lower one, from 0 */
-    double part;  /* of the way to the next */
+    size_t point; /* the lower point, from 0 */
+    double part;  /* fraction of the distance to the next point */
 };
 
 static size_t points_of(int bits)
@@ -48,7 +48,7 @@ static struct place place_of(double x, int bits)
     return (struct place){(size_t)steps + (size_t)first - 1, (double)below * (0x1p-52 * first)};
 }
 
-/* Returns the number at a point: a whole one. */
+/* Returns the number at a point, which is whole. */
 static double value_of(size_t point, int bits)
 {
     const size_t first = (size_t)1 << bits;
@@ -61,10 +61,10 @@ static double value_of(size_t point, int bits)
 
 /* --- tables -------------------------------------------------------------------------------- */
 
-/* Numbers of prompt tokens that have points of their own, behind those of the axis. */
+/* The most numbers of prompt tokens with separate points, after those of the axis. */
 enum { PINS = 4 };
 
-/* A table over two axes; a cell that nobody asked for is NAN. */
+/* A table over two axes; unpredicted cells are NAN. */
 struct grid {
     int row_bits;
     int column_bits;
@@ -75,14 +75,14 @@ struct grid {
 struct roof_step_table {
     roof_step_source *source;
     void *context;
-    size_t cells; /* that were filled */
+    size_t cells; /* number of predicted cells */
     double pin[PINS];
     size_t pins;
     struct grid decode;
     struct grid prefill;
     struct grid shared;
-    struct grid beside; /* what contexts of sequences that decode add beside prompts; or no cells */
-    struct grid encode; /* the images of some prompts; or no cells */
+    struct grid beside; /* the time that decode contexts add in steps with prompts; or no cells */
+    struct grid encode; /* the time to encode the images of prompts; or no cells */
 };
 
 static enum roof_status open_grid(struct grid *out, int row_bits, int column_bits,
@@ -172,7 +172,7 @@ static struct place place_of_tokens(const struct roof_step_table *t, double toke
     return place_of(tokens, COUNT_BITS);
 }
 
-/* Returns the number at a point of an axis that may have pins. */
+/* Returns the number at a point of an axis that may have pinned points. */
 static double value_at(const struct roof_step_table *t, size_t point, int bits)
 {
     const size_t points = points_of(bits);
@@ -181,11 +181,11 @@ static double value_at(const struct roof_step_table *t, size_t point, int bits)
 
 /* --- cells --------------------------------------------------------------------------------- */
 
-/* A step that has both kinds of sequences is predicted at this context of those that decode. The
+/* Steps with both kinds of sequences are predicted for this context of the decoding ones. The
  * others have one new prompt. */
 #define SHARED_CONTEXT 1024
 
-/* Works out what a step of D and h takes less than its two parts apart. */
+/* Computes the saving of a step of D and h over two separate steps. */
 static enum roof_status fill_shared(double *out, struct roof_step_table *t, double decoding,
                                     double tokens, struct roof_error *error)
 {
@@ -204,8 +204,8 @@ static enum roof_status fill_shared(double *out, struct roof_step_table *t, doub
     return ROOF_OK;
 }
 
-/* Works out how much more a context than that of the shared steps adds to a step that has one token
- * of a prompt, too, than to a step without one. */
+/* Computes how much more a context above SHARED_CONTEXT adds to a step that also has one prompt
+ * token than to a step without prompts. */
 static enum roof_status fill_beside(double *out, struct roof_step_table *t, double decoding,
                                     double context, struct roof_error *error)
 {
@@ -245,7 +245,7 @@ static enum roof_status fill(struct roof_step_table *t, const struct grid *grid,
     return t->source(cell, t->context, &load, error);
 }
 
-/* Adds the value of a table between four of its cells. A cell of no weight is not asked for. */
+/* Adds a value interpolated between four cells of a table. Cells of weight 0 are not predicted. */
 static enum roof_status add(double *sum, struct roof_step_table *t, const struct grid *grid,
                             struct place row, struct place column, struct roof_error *error)
 {
@@ -301,7 +301,7 @@ bool roof_step_line_find(struct roof_step_line *out, const struct roof_step_tabl
 {
     const struct grid *const grid = &table->decode;
     if (context < 1 << CONTEXT_BITS) {
-        return false; /* points are one apart */
+        return false; /* neighbouring points differ by 1 */
     }
     const struct place row = place_of(decoding, COUNT_BITS);
     const size_t column = place_of(context, CONTEXT_BITS).point;
@@ -317,11 +317,11 @@ bool roof_step_line_find(struct roof_step_line *out, const struct roof_step_tabl
 
 /* --- the steps of a request ---------------------------------------------------------------- */
 
-/* Makes chunks of so many tokens whose mean context is k: one chunk behind others of its prompt, or
- * as many whole prompts as have that mean. */
+/* Makes chunks with this number of tokens and the mean context k: one chunk after others of its
+ * prompt, or as many whole prompts as have that mean. */
 static void shape_prompts(struct roof_step_shape *out, double tokens, double mean)
 {
-    const double whole = 2 * mean - 1; /* a prompt of so many tokens has that mean */
+    const double whole = 2 * mean - 1; /* a prompt with this number of tokens has that mean */
     const double prompts = whole >= tokens ? 1 : fmax(1, round(tokens / whole));
     const double each = fmax(1, round(tokens / prompts));
     const double context = mean + (tokens / prompts - 1) / 2;
@@ -330,8 +330,8 @@ static void shape_prompts(struct roof_step_shape *out, double tokens, double mea
     out->prompt_context = (int64_t)fmax(each, round(context));
 }
 
-/* Returns a context of sequences that decode, at most the last one of what drafts for them: a point
- * of the table may lie beyond all contexts of the requests. */
+/* Returns a decode context within the longest context of the draft model, because a point of the
+ * table may exceed all contexts of the requests. */
 static int64_t context_within(const struct roof_scenario *s, double context)
 {
     const int64_t whole = (int64_t)fmax(1, context);
@@ -357,7 +357,7 @@ enum roof_status roof_request_steps(double *out_s, void *context, const struct r
     if (load->tokens > 0) {
         shape_prompts(&shape, load->tokens, load->prompt_context);
     }
-    /* All stages have such a step under way: a step is one microbatch of as many. */
+    /* All pipeline stages have such a step under way: each step is one microbatch. */
     shape.decoding *= steps->request->asked.pp;
     shape.prompts *= steps->request->asked.pp;
     TRY(roof_request_step(&times, steps->request, &shape, error));

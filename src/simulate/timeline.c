@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* The intervals of the shortest simulation. */
+/* The interval width of the shortest simulation, in seconds. */
 #define WIDTH_LEAST 1e-4
 
 static void add(struct roof_moment *out, double time, const struct roof_moment *what)
@@ -14,7 +14,7 @@ static void add(struct roof_moment *out, double time, const struct roof_moment *
     out->blocks += time * what->blocks;
 }
 
-/* Makes one interval of each two. */
+/* Merges intervals in pairs. */
 static void widen(struct roof_timeline *t)
 {
     for (size_t i = 0; i < ROOF_TIMELINE_MOMENTS; i++) {
@@ -39,7 +39,7 @@ void roof_timeline_add(struct roof_timeline *t, double from_s, double duration_s
         const bool is_last = number + 1 >= ROOF_TIMELINE_MOMENTS;
         const double next = t->width_s * ((double)number + 1);
         const double end = is_last || next > until ? until : next;
-        /* The first interval may end where the time begins, as its number was rounded. */
+        /* The first interval may end where the time begins, because its number is rounded. */
         add(&t->moment[is_last ? ROOF_TIMELINE_MOMENTS - 1 : number], fmax(0, end - at), what);
         at = fmax(at, end);
     }

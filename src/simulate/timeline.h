@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What engines do over the time of a simulation, in intervals of equal length. */
+/* The activity of engines over a simulation, in intervals of equal length. */
 #ifndef ROOF_SIMULATE_TIMELINE_H
 #define ROOF_SIMULATE_TIMELINE_H
 
@@ -7,23 +7,23 @@
 
 #define ROOF_TIMELINE_MOMENTS 256
 
-/* Sums over the time of an interval; roof_timeline_moment makes means of them. */
+/* Time sums over an interval; roof_timeline_moment makes means of them. */
 struct roof_moment {
-    double time_s;  /* when it begins */
+    double time_s;  /* start of the interval */
     double running; /* requests at all copies */
     double waiting;
-    double blocks; /* of the KV caches of all copies that decode */
+    double blocks; /* fraction of the KV caches of all decode copies */
 };
 
-/* Starts as zeros. Its memory does not depend on the length of the simulation: where the intervals
- * are too few, each takes twice as long. */
+/* Starts as zeros. Its memory does not depend on the length of the simulation: when the intervals
+ * run out, each becomes twice as long. */
 struct roof_timeline {
     double width_s;
     double end_s;
     struct roof_moment moment[ROOF_TIMELINE_MOMENTS];
 };
 
-/* Adds what is so from a time on, for some time. */
+/* Adds a state that holds from a time on, for some time. */
 void roof_timeline_add(struct roof_timeline *timeline, double from_s, double duration_s,
                        const struct roof_moment *what);
 

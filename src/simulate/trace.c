@@ -11,10 +11,11 @@
 
 /* --- the first time ------------------------------------------------------------------------ */
 
-/* The first reading of a file finds these. */
+/* Results of the first pass over a file. */
 struct scan {
-    int unordered; /* the first line whose time is before that of the one above; 0: there is none */
-    bool measured; /* a request has measured times */
+    int unordered; /* the first line whose time is before that of the line above; 0: there is none
+                    */
+    bool measured; /* at least one request has measured times */
 };
 
 static enum roof_status refuse_order(const struct roof_request_trace *t, int line,
@@ -26,7 +27,7 @@ static enum roof_status refuse_order(const struct roof_request_trace *t, int lin
                          ROOF_TRACE_SORTED_MAX);
 }
 
-/* Reads all requests, and sums up their lengths. */
+/* Reads all requests, and sums their lengths. */
 static enum roof_status scan(struct scan *out, struct roof_request_trace *t, uint64_t most,
                              struct roof_error *error)
 {
@@ -61,7 +62,7 @@ static enum roof_status scan(struct scan *out, struct roof_request_trace *t, uin
                                         0, "the file has no requests");
 }
 
-/* Says that a file has not the requests that it had when it was read first. */
+/* Reports that the file has changed since the first pass. */
 static enum roof_status refuse_change(const struct roof_request_trace *t, struct roof_error *error)
 {
     return roof_error_at(error, ROOF_IO, roof_trace_reader_name(t->reader), 0, 0,
@@ -70,7 +71,7 @@ static enum roof_status refuse_change(const struct roof_request_trace *t, struct
 
 /* --- requests in memory -------------------------------------------------------------------- */
 
-/* A request with what was measured of it, while they are put into order. */
+/* A request with its measured times, for sorting. */
 struct pair {
     struct roof_arrival arrival;
     double measured[ROOF_LATENCY_COUNT];
@@ -86,7 +87,7 @@ static int by_time(const void *left, const void *right)
     return time != 0 ? time : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Orders the requests by their times; those of one time keep their order. */
+/* Sorts the requests by their times; requests with equal times keep their order. */
 static enum roof_status sort(struct roof_request_trace *t, struct roof_error *error)
 {
     struct pair *const pairs = malloc(t->count * sizeof *pairs);
@@ -139,9 +140,9 @@ static enum roof_status load(struct roof_request_trace *t, struct roof_error *er
 
 /* --- requests of the file ------------------------------------------------------------------ */
 
-/* The ids of a request that was read, in a list of such. */
+/* The ids of a request, in a list. */
 struct roof_trace_ids {
-    struct roof_trace_ids *self; /* for who has the ids only */
+    struct roof_trace_ids *self; /* the way from `ids` back to this struct */
     struct roof_trace_ids *before;
     struct roof_trace_ids *after;
     uint64_t id[];
@@ -156,7 +157,7 @@ static void free_list(struct roof_trace_ids **list)
     }
 }
 
-/* Keeps the ids of a request until it is served. */
+/* Keeps the ids of a request until it has ended. */
 static enum roof_status give_ids(struct roof_arrival *out, struct roof_request_trace *t,
                                  const struct roof_traced *request, struct roof_error *error)
 {
@@ -226,7 +227,7 @@ enum roof_status roof_request_trace_read(struct roof_request_trace *out, const c
         return ROOF_OK;
     }
     TRY(load(out, error));
-    roof_trace_reader_close(out->reader); /* what it kept of a pipe is not needed any more */
+    roof_trace_reader_close(out->reader); /* the reader's copy of a pipe is not needed any more */
     out->reader = NULL;
     if (found.unordered > 0) {
         TRY(sort(out, error));

@@ -25,13 +25,13 @@
 /* The meaning of a column. */
 enum role { TIME, PROMPT, GENERATE, QUEUED, FIRST, LAST, ROLES };
 
-/* Names of columns, of which a later one counts only where no earlier one of its role is there. */
+/* Names of columns. A name only counts if no earlier name of its role is present. */
 static const struct {
     const char *name;
     enum role role;
-    double unit; /* in seconds, or tokens */
+    double unit; /* factor from the value to seconds or tokens */
 } columns[] = {
-    {"arrival_s", TIME, 1},    /* plain, as simulate writes it */
+    {"arrival_s", TIME, 1},    /* the columns that simulate writes */
     {"prompt", PROMPT, 1},     /* */
     {"generate", GENERATE, 1}, /* */
     {"arrived_at", TIME, 1},   /* Vidur */
@@ -53,24 +53,24 @@ static const struct {
     {"timestamp", TIME, 1},
 };
 
-/* The file, and the line at hand. */
+/* The file and the current line. */
 struct roof_trace_reader {
     struct roof_csv csv;
     bool json;
-    size_t place[ROLES]; /* of CSV: the cell of a role */
+    size_t place[ROLES]; /* CSV: the cell of each role */
     double unit[ROLES];
     bool known[ROLES];
-    double value[ROLES]; /* of the line; NAN: it has none */
-    size_t empty;        /* lines without tokens so far */
-    int64_t part_tokens; /* that have an id in the line; 0: ids are passed over */
-    uint64_t *id;        /* of the line */
+    double value[ROLES]; /* values of the line; NAN: missing */
+    size_t empty;        /* number of lines without tokens so far */
+    int64_t part_tokens; /* tokens per id in the line; 0: ids are ignored */
+    uint64_t *id;        /* ids of the line */
     size_t ids;
     size_t ids_room;
-    struct roof_bench_result bench; /* of a file that is such a result */
-    size_t bench_next;              /* the request that is given next */
+    struct roof_bench_result bench; /* the content of a result of `bench serve` */
+    size_t bench_next;              /* index of its next request */
 };
 
-/* Finds the row of a name; COUNT(columns) for other names. */
+/* Finds the row of a column name; COUNT(columns) for unknown names. */
 static size_t column_of(const char *name, size_t length)
 {
     size_t i = 0;
@@ -89,7 +89,7 @@ static enum roof_status bad_line(const struct roof_trace_reader *r, struct roof_
     return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0, "%s '%s'", what, text);
 }
 
-/* Reads the value of a role. */
+/* Reads the value for a role. */
 static enum roof_status read_value(struct roof_trace_reader *r, enum role role, double unit,
                                    const char *text, struct roof_error *error)
 {
@@ -115,7 +115,7 @@ static enum roof_status read_value(struct roof_trace_reader *r, enum role role, 
 
 /* --- lines --------------------------------------------------------------------------------- */
 
-/* Finds the roles of the cells of a header. */
+/* Finds the roles of the cells in a header. */
 static void read_header(struct roof_trace_reader *r)
 {
     size_t best[ROLES] = {0};
@@ -150,7 +150,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == ',' || c == '[' || c == ']';
 }
 
-/* Reads the ids of the parts of a prompt, an array of whole numbers. */
+/* Reads the ids of the parts of a prompt: an array of whole numbers. */
 static enum roof_status read_ids(struct roof_trace_reader *r, const char *text, size_t length,
                                  struct roof_error *error)
 {
@@ -188,8 +188,7 @@ static bool names_ids(const char *key, size_t length)
     return length == sizeof name - 1 && strncasecmp(key, name, length) == 0;
 }
 
-/* Reads a line of JSON. Timestamps of milliseconds come with lengths that have names of their own.
- */
+/* Reads a line of JSON. A numeric "timestamp" is in milliseconds. */
 static enum roof_status read_object(struct roof_trace_reader *r, bool *more,
                                     struct roof_error *error)
 {
@@ -244,8 +243,8 @@ static enum roof_status check_ids(const struct roof_trace_reader *r, int64_t pro
     return ROOF_OK;
 }
 
-/* Makes the request of a line; *full is false for one without tokens. One that an engine measured
- * arrives when it was queued there. */
+/* Makes the request of a line; *full is false for one without tokens. A request that an engine
+ * measured arrives when it was queued there. */
 static enum roof_status make_request(struct roof_traced *out, bool *full,
                                      const struct roof_trace_reader *r, struct roof_error *error)
 {
@@ -307,7 +306,7 @@ enum roof_status roof_trace_reader_next(struct roof_traced *out, bool *more,
 
 /* --- life ---------------------------------------------------------------------------------- */
 
-/* Finds out what the file has, and passes over a header. */
+/* Recognises the format, and reads the header if there is one. */
 static enum roof_status begin(struct roof_trace_reader *r, struct roof_error *error)
 {
     bool more = false;

@@ -6,13 +6,13 @@
 
 #include "simulate/simulation.h"
 
-/* A request as its line has it. */
+/* A request, as in its line. */
 struct roof_traced {
-    double time_s; /* of the clock of the file */
+    double time_s; /* in the clock of the file */
     int64_t prompt;
     int64_t generate;
     double measured[ROOF_LATENCY_COUNT]; /* NAN: not measured */
-    const uint64_t *ids;                 /* of the parts of its prompt, until the next request */
+    const uint64_t *ids; /* ids of the parts of its prompt, valid until the next request */
     size_t id_count;
     int line; /* 0: unknown */
 };
@@ -20,21 +20,21 @@ struct roof_traced {
 struct roof_trace_reader;
 
 /* Opens a file with the columns of one of the formats in docs/simulation.md. With part_tokens above
- * 0 each line has ids, one for each part of so many tokens of its prompt. The caller releases *out
- * by roof_trace_reader_close, also after a failure. */
+ * 0 each line has ids, one per part_tokens tokens of its prompt. The caller releases *out by
+ * roof_trace_reader_close, even after a failure. */
 enum roof_status roof_trace_reader_open(struct roof_trace_reader **out, const char *path,
                                         int64_t part_tokens, struct roof_error *error);
 void roof_trace_reader_close(struct roof_trace_reader *reader);
-/* Reads the next request that has tokens; *more is false at the end. A line that has no time,
- * lengths or ids: ROOF_INVALID. */
+/* Reads the next request with tokens; *more is false at the end. ROOF_INVALID for a line without
+ * time, lengths or ids. */
 enum roof_status roof_trace_reader_next(struct roof_traced *out, bool *more,
                                         struct roof_trace_reader *reader, struct roof_error *error);
-/* Goes on with the first request. */
+/* Returns to the first request. */
 enum roof_status roof_trace_reader_rewind(struct roof_trace_reader *reader,
                                           struct roof_error *error);
-/* Returns how many requests of the file are in flight all the time; 0: they come at their times. */
+/* Returns the constant number of requests in flight in the file; 0: they arrive at their times. */
 int64_t roof_trace_reader_users(const struct roof_trace_reader *reader);
-/* Returns how many lines without tokens were passed over. */
+/* Returns the number of skipped lines without tokens. */
 size_t roof_trace_reader_empty(const struct roof_trace_reader *reader);
 /* Returns the name of the file, for messages. */
 const char *roof_trace_reader_name(const struct roof_trace_reader *reader);

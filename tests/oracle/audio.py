@@ -138,9 +138,10 @@ class Whisper(Encoder):
             vector("audio_project_act", "gelu", m, self.out)
             product("audio_project_1", m, self.out, self.out)
         else:
-            vector("audio_pool", "add", n // 2, h)
-            norm("audio_final_norm", n // 2, h, "layernorm")
-            product("audio_project_0", n // 2, self.out, h, bias=True)
+            pooled = clips * (each // 2)
+            vector("audio_pool", "add", pooled, h)
+            norm("audio_final_norm", pooled, h, "layernorm")
+            product("audio_project_0", pooled, self.out, h, bias=True)
         return {}
 
 
@@ -284,5 +285,5 @@ def behind(random, text):
     """A drawn config of a language model with an audio encoder."""
     kind = "gemma3n" if text["model_type"] == "gemma3n_text" else random.choice(
         ("qwen2_audio", "voxtral", "gemma4"))
-    text.setdefault("num_key_value_heads", text["num_attention_heads"])
+    text.setdefault("num_key_value_heads", text.get("num_attention_heads", text.get("num_heads")))
     return dict(model_type=kind, text_config=text, audio_config=config(random, kind))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Threads for a module that has none: locks are free, and no thread can be created, which callers
- * take as a reason to do the work themselves. */
+/* Threads for a module that has none: locks do nothing, and no thread can be created, so that
+ * callers do the work themselves. */
 #ifndef ROOF_PAGE_WASI_PTHREAD_H
 #define ROOF_PAGE_WASI_PTHREAD_H
 

@@ -181,6 +181,26 @@ static void test_changes(void **state)
     roof_hardware_free(h);
 }
 
+/* Collectives over a slow link take longest, but the batch is that of the largest product. */
+static void test_largest_product(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = chip(true);
+    struct roof_model *const m = parse(DENSE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 50);
+    s.tp = 2;
+    assert_int_equal(roof_hardware_set(h, "link_gb_s=0.01", NULL), ROOF_OK);
+    assert_int_equal(roof_hardware_set(h, "memory_capacity_bytes=1000000000", NULL), ROOF_OK);
+    struct roof_survey *const t = study(m, &s, false, h);
+    const struct roof_survey_change *const compute =
+        change_of(&t->decode, ROOF_SURVEY_BATCH_COMPUTE);
+    assert_non_null(compute);
+    assert_string_equal(t->decode.base->node[compute->node].node.name, "lm_head");
+    roof_survey_free(t);
+    roof_model_free(m);
+    roof_hardware_free(h);
+}
+
 /* The largest gain comes first; changes that are not possible come last. */
 static void test_order(void **state)
 {
@@ -375,12 +395,12 @@ static void test_levers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),  cmocka_unit_test(test_shares_sum),
-        cmocka_unit_test(test_points),  cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_order),   cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_request), cmocka_unit_test(test_until_it_fits),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_formulas),
-        cmocka_unit_test(test_levers),
+        cmocka_unit_test(test_shares),          cmocka_unit_test(test_shares_sum),
+        cmocka_unit_test(test_points),          cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_largest_product), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_kernels),         cmocka_unit_test(test_request),
+        cmocka_unit_test(test_until_it_fits),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_formulas),        cmocka_unit_test(test_levers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

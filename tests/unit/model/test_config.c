@@ -906,7 +906,7 @@ static void test_families_in_detail(void **state)
     roof_model_free(m);
 }
 
-/* What a model is in other formats is named by ids, which open no files. */
+/* Ids name a model in other formats, and open no files. */
 static void test_checkpoints(void **state)
 {
     (void)state;

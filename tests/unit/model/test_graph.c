@@ -242,7 +242,7 @@ static void test_compressed_cache(void **state)
     const double waiting = 21 * 4 * 2 * (512 + 128) * 3 * 2 + 20 * 128 * 2 * 512 * 2;
     assert_near(g->kv_bytes, 3 * (kept + waiting), 0);
     assert_false(has(g, "index_scores")); /* all 250 are among the 512 that are chosen */
-    /* Of 4000 tokens there are 1000. In prefill four queries see the same ones. */
+    /* 4000 tokens have 1000 compressed keys. In prefill four queries see the same ones. */
     const struct roof_node *scores =
         find(build(m, asked(ROOF_PHASE_DECODE, 3, 4000), 0, 0), "index_scores");
     assert_int_equal(scores->count, 21);

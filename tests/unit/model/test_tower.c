@@ -198,7 +198,7 @@ static void test_audio(void **state)
         {AUDIO("voxtral", WHISPER), whisper + 5120 * 64 + 64 * 64, NULL},
         {AUDIO("gemma4", GEMMA4_AUDIO), 307183904 - 1536. * (1536 - 64), NULL},
         {AUDIO("gemma3n", GEMMA3N_AUDIO), gemma3n + 1536 * 64, NULL},
-        /* What a config leaves out has the size of its class. */
+        /* Sizes that a config leaves out are those of its class. */
         {AUDIO("qwen2_audio", NO_SIZES), whisper + 1281 * 64, NULL},
         {AUDIO("voxtral", NO_SIZES), whisper + 5120 * 64 + 64 * 64, NULL},
         {AUDIO("gemma4", NO_SIZES), 307183904 - 1536. * (1536 - 64), NULL},
