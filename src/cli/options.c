@@ -463,16 +463,19 @@ static enum roof_status parse(struct cli_options *out, struct table *t, int argc
 }
 
 /* Refuses an output whose extension names a format that the command does not write. */
-static enum roof_status refuse_extension(const struct cli_options *out, struct roof_error *error)
+static enum roof_status refuse_extension(const struct cli_options *out, const char *format,
+                                         struct roof_error *error)
 {
+    const bool image = strstr("svg png pdf", format) != NULL;
     struct roof_text formats = ROOF_TEXT_INIT;
     roof_answer_formats(&formats, out->command->id);
     const enum roof_status status =
-        formats.failed ? roof_no_memory(error)
-                       : roof_error_set(error, ROOF_USAGE,
-                                        "cannot write '%s': the formats are %s (" ROOF_KEY(
-                                            "format") " chooses one)",
-                                        out->output, formats.data);
+        formats.failed
+            ? roof_no_memory(error)
+            : roof_error_set(
+                  error, ROOF_USAGE,
+                  "cannot write '%s': the formats are %s (" ROOF_KEY("format") " chooses one)%s",
+                  out->output, formats.data, image ? "; roofline plot draws images" : "");
     roof_text_free(&formats);
     return status;
 }
@@ -497,7 +500,7 @@ static enum roof_status find_format(struct cli_options *out, struct roof_error *
         if (strcasecmp(dot, extensions[i].extension) == 0) {
             const enum roof_status status =
                 roof_answer_format_find(&out->format, out->command->id, extensions[i].format, NULL);
-            return status == ROOF_OK ? ROOF_OK : refuse_extension(out, error);
+            return status == ROOF_OK ? ROOF_OK : refuse_extension(out, extensions[i].format, error);
         }
     }
     return out->command->id == ROOF_COMMAND_PAGE /* its only format */

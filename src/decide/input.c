@@ -249,9 +249,10 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(PREFIX_HIT) =
         NUMBER_OF("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
                   "fraction of the prompt found in a prefix cache (0 to 1)", SERVED(WORKLOAD)),
-    ROW(IMAGES) = LENGTH_OF("images", media.images, "images",
-                            "images in each prompt; the length of the prompt includes their tokens",
-                            SERVED(WORKLOAD)),
+    ROW(IMAGES) = LENGTH_OF(
+        "images", media.images, "images",
+        "images in each prompt, whose length includes their tokens (not with cross-attention)",
+        SERVED(WORKLOAD)),
     ROW(IMAGE_SIZE) = {.key = "image_size",
                        .option = "image-size",
                        .kind = ROOF_INPUT_SIZES,

@@ -31,8 +31,7 @@ unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t servi
         problem->base.offload == ROOF_OFFLOAD_NONE ? ~0U : problem->engines->offload;
     const unsigned run = roof_engines_run(problem->engines, serving, device) & able;
     const unsigned chosen = any ? run : run & problem->by;
-    if (is_asked(problem, serving) && !roof_expects_times(device) &&
-        !roof_engines_reach(problem->engines, device)) {
+    if (is_asked(problem, serving) && !roof_engines_reach(problem->engines, device)) {
         return roof_engines_units(problem->engines, serving, device) & able;
     }
     const bool asked =

@@ -13,8 +13,6 @@
 
 /* The number of folds; each row is left out in one of them. */
 #define FOLDS 5
-/* A kernel with fewer rows keeps its initial parameters. */
-#define ROWS_MIN 4
 /* A parameter is accepted if the error falls by this share at least. */
 #define GAIN 0.02
 /* The factor by which the error of the plain formula counts more than that of a lender. */
@@ -290,15 +288,15 @@ static unsigned choose_form(struct group *g, enum roof_kernel kernel, enum roof_
     double least = 0;
     begin_plain(g, m);
     name_fit(g, kernel, numerics);
-    unsigned chosen = g->count < ROWS_MIN ? 0 : choose(&least, g);
+    unsigned chosen = g->count < ROOF_FIT_ROWS_MIN ? 0 : choose(&least, g);
     struct group best = *g;
     least = count == 0 ? least : least * PLAIN_HANDICAP;
     for (size_t i = 0; i < count; i++) {
         double error = 0;
         begin_lent(g, lent[i]);
         name_fit(g, kernel, numerics);
-        const unsigned own = g->count < ROWS_MIN ? 0 : choose(&error, g);
-        if (error < least || (i == 0 && g->count < ROWS_MIN)) {
+        const unsigned own = g->count < ROOF_FIT_ROWS_MIN ? 0 : choose(&error, g);
+        if (error < least || (i == 0 && g->count < ROOF_FIT_ROWS_MIN)) {
             best = *g;
             chosen = own;
             least = error;

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/quantity.h"
 #include "measure/device.h"
+#include "measure/fit.h"
 #include "measure/rows.h"
 #include "measure/timing.h"
 #include "report/markdown.h"
@@ -153,6 +154,7 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
 {
     const struct roof_judgement *const j = report->judgement;
     bool beyond = false;
+    bool few = false;
     char cell[2][ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "\n  %-14s %-8s %5s %6s %10s %10s\n", "kernel", "formats", "rows",
                      "noisy", "of bound", "error");
@@ -164,6 +166,7 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
                          roof_format_quantity(cell[1], k->error, ROOF_UNIT_FRACTION),
                          report->compared && !(k->error <= ROOF_AGREES) ? "  beyond 15%" : "");
         beyond = beyond || beyond_bound(k);
+        few = few || k->rows < ROOF_FIT_ROWS_MIN;
     }
     roof_text_printf(out, "  %-14s %-8s %5s %6s %10s %10s\n", "all", "", "", "", "",
                      roof_format_quantity(cell[0], j->error, ROOF_UNIT_FRACTION));
@@ -174,6 +177,13 @@ static void put_kernels(struct roof_text *out, const struct roof_measure_report 
     if (beyond) {
         roof_text_put(out, "  Above 100%, the rates behind the bounds were measured too low, "
                            "because other programs\n  used the memory or the processors.\n");
+    }
+    if (few && report->against == NULL && report->measured->count < report->measured->planned) {
+        roof_text_printf(
+            out,
+            "  Kernels with fewer than %d rows are not fitted, and their expected times can "
+            "be far off.\n  A longer run (--seconds) has more rows.\n",
+            ROOF_FIT_ROWS_MIN);
     }
     if (report->compared) {
         roof_text_put(out, roof_agrees(j) ? "  Predictions and measurements agree within 15%.\n"

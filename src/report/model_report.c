@@ -432,6 +432,9 @@ static void put_batch_room(struct roof_text *out, const struct roof_model_predic
         roof_text_printf(&line, "%.0f %s%s%s, %.0f do not", limits->max_batch, who,
                          limits->max_batch == 1 ? " fits" : "s fit",
                          r->scenario.dp > 1 ? " in each copy" : "", limits->max_batch + 1);
+        if (r->scenario.offload != ROOF_OFFLOAD_NONE) {
+            roof_text_printf(&line, ", with %s on the host", r->offload);
+        }
     }
     roof_model_report_levers(&line, r, limits);
     put_line(out, "largest batch", line.data == NULL ? "" : line.data, "");
@@ -483,8 +486,8 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
     }
     if (crossed > 0 && keys > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,
-                 "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " of images instead", crossed,
-                 model->layers, keys);
+                 "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " image tokens instead",
+                 crossed, model->layers, keys);
     } else if (crossed > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,
                  "; %" PRId64 " of %" PRId64 " layers do not run without images", crossed,

@@ -21,15 +21,15 @@ static void put_offloaded(struct roof_text *out, const struct roof_model_predict
     if (s->offload == ROOF_OFFLOAD_NONE) {
         return;
     }
-    snprintf(detail, sizeof detail, "lower bound of %sthe first %" PRId64 " layers, at %s",
-             experts ? "the experts of " : "", roof_offload_layers(s->offload),
+    const bool timed = !isnan(r->offloaded_s); /* a whole request has no single time */
+    snprintf(detail, sizeof detail, "%s%sthe first %" PRId64 " layers, at %s",
+             timed ? "lower bound of " : "", experts ? "the experts of " : "",
+             roof_offload_layers(s->offload),
              roof_format_quantity(rate, s->host->figure[ROOF_FIGURE_BANDWIDTH].value,
                                   ROOF_UNIT_GB_PER_S));
-    roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "  on the host",
-                     isnan(r->offloaded_s)
-                         ? "-"
-                         : roof_format_quantity(value, r->offloaded_s, ROOF_UNIT_MILLISECONDS),
-                     detail);
+    roof_report_line(
+        out, ROOF_MODEL_REPORT_LABEL, "  on the host",
+        timed ? roof_format_quantity(value, r->offloaded_s, ROOF_UNIT_MILLISECONDS) : "", detail);
 }
 
 /* Writes the host work of the engine, which the expected times include. */

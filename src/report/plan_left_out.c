@@ -25,9 +25,10 @@ static void put_unreached(struct roof_text *out, const struct roof_plan_problem 
     const bool fp16 = hardware->compute[ROOF_PRECISION_FP16].native;
     roof_text_put(out, ": no known engine runs on it");
     if (problem->by_measured && problem->base.offload == ROOF_OFFLOAD_NONE && (bf16 || fp16)) {
-        roof_text_printf(out, "; %s--formats %s ranks it by lower bounds",
+        roof_text_printf(out, "; %s--formats %s ranks it%s",
                          problem->serving == NULL ? "" : "it has no units for these formats, but ",
-                         bf16 ? "bf16" : "fp16");
+                         bf16 ? "bf16" : "fp16",
+                         roof_expects_times(hardware) ? "" : " by lower bounds");
     }
 }
 

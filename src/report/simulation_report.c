@@ -23,6 +23,10 @@ const char *roof_report_latency(enum roof_latency latency)
     return latency_names[latency];
 }
 
+/* Rows of latencies are in milliseconds up to this mean, so that their columns compare; longer ones
+ * are read in seconds. */
+#define LONG_S 10
+
 /* The smallest relative uncertainty that is written. */
 #define SHOWN 1e-3
 
@@ -31,6 +35,13 @@ const char *roof_report_latency(enum roof_latency latency)
 static const char *short_time(char out[ROOF_QUANTITY_SIZE], double time_s)
 {
     return roof_format_quantity(out, time_s, ROOF_UNIT_MILLISECONDS);
+}
+
+static const char *row_time(char out[ROOF_QUANTITY_SIZE], double time_s,
+                            const struct roof_latency_result *row)
+{
+    return row->mean_s >= LONG_S ? short_time(out, time_s)
+                                 : roof_format_in(out, time_s, ROOF_UNIT_MILLISECONDS);
 }
 
 /* Writes "tp 4, 2 copies", and the number of devices. */
@@ -158,12 +169,11 @@ static void put_latencies(struct roof_text *out, const struct roof_simulation *s
         roof_text_printf(out, "  %-20s", latency_names[i]);
         for (size_t k = 0; k < COUNT(value); k++) {
             char time[ROOF_QUANTITY_SIZE];
-            roof_text_printf(out, " %9s", roof_format_in(time, value[k], ROOF_UNIT_MILLISECONDS));
+            roof_text_printf(out, " %9s", row_time(time, value[k], r));
         }
         if (r->p99_ci_s > SHOWN * r->p99_s) {
             char time[ROOF_QUANTITY_SIZE];
-            roof_text_printf(out, " +- %s",
-                             roof_format_in(time, r->p99_ci_s, ROOF_UNIT_MILLISECONDS));
+            roof_text_printf(out, " +- %s", row_time(time, r->p99_ci_s, r));
         }
         roof_text_put(out, "\n");
     }

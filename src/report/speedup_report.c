@@ -100,6 +100,13 @@ static void put_gain(struct roof_text *out, const char *label, const struct roof
     }
 }
 
+/* Writes what a cause saves; what only the rounding of sums left is 0. Returns a text. */
+static const char *saving_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
+                             const struct roof_gain *gain)
+{
+    return time_of(out, fabs(saved_s) < 1e-12 * gain->from_s ? 0 : saved_s);
+}
+
 /* Writes the saving of each cause, in the bound and in the expected time. */
 static void put_causes(struct roof_text *out, const struct roof_speedup_row *total, bool expected)
 {
@@ -124,10 +131,10 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
             continue;
         }
         roof_text_printf(out, "  %-8s %12s %7s", roof_cause_name((enum roof_cause)i),
-                         bounded ? time_of(saved, bound->saved_s[i]) : "",
+                         bounded ? saving_of(saved, bound->saved_s[i], bound) : "",
                          bounded ? share_of(share, bound->saved_s[i], bound) : "");
         if (expected) {
-            roof_text_printf(out, " %12s %7s", time_of(saved, real->saved_s[i]),
+            roof_text_printf(out, " %12s %7s", saving_of(saved, real->saved_s[i], real),
                              share_of(share, real->saved_s[i], real));
         }
         roof_text_printf(out, "  %6.2fx  %s\n", real->from_s / real->alone_s[i], meaning[i]);
