@@ -1471,7 +1471,7 @@ static struct roof_scenario with_audio(int64_t clips, int64_t seconds)
     return s;
 }
 
-/* Of seven rows of a clip three means are made, and the last row has none. */
+/* Seven rows of a clip have three means, and the last row has none. */
 static void test_odd_rows(void **state)
 {
     (void)state;
