@@ -148,6 +148,17 @@ sh tests/measured.sh "$dir" skewed > "$work/skewed.csv"
 compare "$work/skewed.csv" source,hardware,weights,activations
 cat << 'EOF'
 
+## Layers with a state, indexers and encoders
+
+No kernel of these operators was fitted: each estimate uses the kernel of another operator ([which one](accuracy.md#vector-operators)). tests/kinds.py reads the rows. They were measured in CUDA graphs with warm caches, and most are small.
+Most of the error of convolutions and of states is the launch: the smallest states took about 4 us and the smallest convolutions 2 to 7 us, where the kernel of an addition takes 1 to 2 us. The largest states took 0.7 to 1.2 times the expected time, the largest convolutions 1.05 to 1.55 times.
+Encoder attention is attention of a prompt without a mask. A prompt that passes through a state has no estimate.
+
+EOF
+python3 -B tests/kinds.py "$dir/kinds" > "$work/kinds.csv"
+compare "$work/kinds.csv" kind,hardware,stack
+cat << 'EOF'
+
 ## A device that no fit saw
 
 The bf16 products of a device were predicted by a fit to every fifth row of the other devices together (`roofline-calibrate --from`).

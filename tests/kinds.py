@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Published timings of layers with a state, indexers and encoders as rows for roofline compare:
+kinds.py DIR > rows.csv. DIR holds aic_gdn.csv, aic_kda.csv, aic_mamba2.csv, aic_sparse_kernels.csv and
+aic_encoder_attn.csv of ai-dynamo/aiconfigurator, whose columns these are; those that are not there are
+left out. Every replay of a kernel used the same buffers: the cache is warm."""
+import csv
+import os
+import sys
+
+COLUMNS = ("kind operator hardware stack batch heads kv_heads head_dim v_head_dim hidden taps query_len kv_len causal "
+           "selected weights activations kv out cache measured_us").split()
+DEVICES = {"A100-SXM4-80GB": "a100-sxm-80gb", "H100-SXM5-80GB": "h100-sxm", "B200-SXM": "hgx-b200", "L40S": "l40s",
+           "RTX-PRO-6000-Server": "rtx-pro-6000"}
+HEAD = 128  # elements of a head of a state, in all files
+
+
+def conv(batch, length, channels):
+    return dict(kind="convolution", operator="short-conv", batch=batch, query_len=length, hidden=channels, taps=4)
+
+
+def gdn(r):
+    """A state in fp32 is read and written; other states are of two formats, which no option names."""
+    if r["op"].startswith("conv"):
+        return conv(r["batch"], r["seq_len"], r["conv_channels"])
+    if r["op"] == "recurrent_decode" and r["state_bytes_per_elem"] == "8":
+        return dict(kind="state, decode", operator="gated-delta", batch=r["batch"], query_len=1, heads=r["num_v_heads"],
+                    kv_heads=r["num_k_heads"], head_dim=HEAD, v_head_dim=HEAD, kv="fp32")
+    return None
+
+
+def kda(r):
+    """Launches of several kernels, and checkpoints of a state, are no operators."""
+    if r["phase"] == "decode" and r["op"] == "conv_update":
+        return conv(r["batch"], 1, 3 * HEAD * int(r["heads"]))
+    if r["op"] == "recurrent_decode":
+        return dict(kind="state, decode", operator="kimi-delta", batch=r["batch"], query_len=1, heads=r["heads"],
+                    head_dim=HEAD, v_head_dim=HEAD, kv="fp32")
+    return None
+
+
+def mamba2(r):
+    return conv(r["batch"], r["seq_len"], r["conv_channels"]) if r["op"].startswith("conv") else None
+
+
+def sparse(r):
+    batch, new, length = r["batch"], int(r["seq_q"]), int(r["past_kv"]) + int(r["seq_q"])
+    if r["op"] == "mqa_logits_ragged":
+        return dict(kind="index scores", operator="index-scores", batch=batch, query_len=new, kv_len=length, heads=32,
+                    head_dim=128, causal=1, activations="fp8_e4m3", kv="fp8_e4m3", out="fp32")
+    if r["op"] == "topk2048" and r["score_mode"] != "flat" and length > 2048:
+        return dict(kind="top-k", operator="index-top-k", batch=batch, query_len=new, kv_len=length, selected=2048,
+                    activations="fp32")
+    if r["op"] == "sparse_mla" and length >= 2048 + new:  # it walks 2048 columns, also where fewer are valid
+        return dict(kind="sparse latent attention", operator="sparse-mla", batch=batch, query_len=new, kv_len=length,
+                    heads=64, selected=2048, causal=1)
+    return None
+
+
+def encoder(r):
+    return dict(kind="encoder attention", operator="flash-attention", batch=r["batch"], query_len=r["seq"],
+                kv_len=r["seq"], heads=r["heads"], head_dim=r["head_dim"])
+
+
+FILES = {"aic_gdn.csv": gdn, "aic_kda.csv": kda, "aic_mamba2.csv": mamba2, "aic_sparse_kernels.csv": sparse,
+         "aic_encoder_attn.csv": encoder}
+
+
+def main():
+    if len(sys.argv) != 2 or not os.path.isdir(sys.argv[1]):
+        sys.exit("usage: kinds.py DIR")
+    out = csv.DictWriter(sys.stdout, COLUMNS, restval="", lineterminator="\n")
+    out.writeheader()
+    for name, read in FILES.items():
+        path = os.path.join(sys.argv[1], name)
+        if not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as file:
+            for r in csv.DictReader(line for line in file if not line.startswith("#")):
+                row = read(r) if r["gpu"] in DEVICES else None
+                if row:
+                    formats = dict(weights="bf16", activations="bf16", kv="bf16", out="bf16")
+                    out.writerow(formats | row | dict(hardware=DEVICES[r["gpu"]], stack=r["lib"].split("-")[0],
+                                                      cache="warm", measured_us=r["time_us"]))
+
+
+main()
