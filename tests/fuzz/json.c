@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const enum roof_status read =
             roof_json_parse_python(&json, text, size, "input.json", &python);
         CHECK(read == ROOF_OK || strstr(python.message, "twice") != NULL ||
-              strstr(python.message, "too large for a double") != NULL);
+              strstr(python.message, "too large") != NULL);
     }
     roof_json_free(json);
     free(whole);
