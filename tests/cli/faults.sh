@@ -165,7 +165,7 @@ faults() {
     [ "$(cat file)" = old ] || fail "the file was changed"
     run 'a sweep with points that are not possible' \
         "roofline sweep router --tokens 1 --experts 8 --top-k 9,8 -f json > file"
-    refused 0 'impossible: 1 of 2'
+    refused 0 'possible: 1 of 2'
     [ "$(tail -n 1 file)" = ']' ] || fail "the array does not end"
     run 'a sweep whose first row fails' "roofline sweep router --tokens 1 --experts 8 --top-k 9 > file"
     refused 2 top-k
