@@ -84,6 +84,10 @@ static const struct {
     [ROOF_KERNEL_REDUCE_SCATTER] = {"reduce_scatter", collective_parameters,
                                     COUNT(collective_parameters)},
     [ROOF_KERNEL_ALL_TO_ALL] = {"all_to_all", collective_parameters, COUNT(collective_parameters)},
+    [ROOF_KERNEL_STATE] = {"state", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_CONV] = {"conv", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_CONV_PREFILL] = {"conv_prefill", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_ENCODER] = {"encoder", prefill_parameters, COUNT(prefill_parameters)},
 };
 
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count)

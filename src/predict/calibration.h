@@ -36,6 +36,10 @@ enum roof_kernel {
     ROOF_KERNEL_ALL_GATHER,
     ROOF_KERNEL_REDUCE_SCATTER,
     ROOF_KERNEL_ALL_TO_ALL,
+    ROOF_KERNEL_STATE, /**< one token through the states of a layer: vector kernels, too */
+    ROOF_KERNEL_CONV,  /**< a convolution of each channel over the last tokens, of one token */
+    ROOF_KERNEL_CONV_PREFILL, /**< such a convolution of several */
+    ROOF_KERNEL_ENCODER,      /**< attention of all tokens to all tokens, in 16 bits */
     ROOF_KERNEL_COUNT
 };
 

@@ -114,7 +114,7 @@ const char *roof_unexpected_operator(const struct roof_model *model,
         }
         for (size_t i = 0; i < graph.count; i++) {
             const struct roof_workload *const w = &graph.node[i].workload;
-            if (!measured(hardware->calibration, roof_kernel_of(w))) {
+            if (!measured(hardware->calibration, roof_kernel_in(hardware->calibration, w))) {
                 return roof_operator_row(w->op)->name;
             }
         }
