@@ -62,6 +62,9 @@ def sparse(r):
 
 
 def encoder(r):
+    """A token alone attends like one that is decoded."""
+    if r["seq"] == "1":
+        return None
     return dict(kind="encoder attention", operator="flash-attention", batch=r["batch"], query_len=r["seq"],
                 kv_len=r["seq"], heads=r["heads"], head_dim=r["head_dim"])
 

@@ -569,6 +569,15 @@ unsigned roof_calibration_stacks(const struct roof_calibration *calibration,
     return owned == NULL ? ~0U : owned->stacks[group_of(kernel, numerics)];
 }
 
+bool roof_calibration_measures(const struct roof_calibration *calibration, enum roof_kernel kernel)
+{
+    size_t i = 0;
+    while (i < calibration->count && calibration->fit[i].kernel != kernel) {
+        i++;
+    }
+    return i < calibration->count;
+}
+
 const struct roof_kernel_fit *
 roof_calibration_find_for(const struct roof_calibration *calibration, enum roof_kernel kernel,
                           enum roof_stack stack, enum roof_numerics numerics,

@@ -150,6 +150,9 @@ double roof_matrix_rows(const char *architecture);
 /** Tells whether the fits include kernels of a stack, measured on this device or another. */
 bool roof_calibration_has(const struct roof_calibration *calibration, enum roof_stack stack);
 
+/** Tells whether there are fits for a kernel, in any formats. */
+bool roof_calibration_measures(const struct roof_calibration *calibration, enum roof_kernel kernel);
+
 /** Returns the stacks, a bit for each, with which roof_calibration_find finds all fits for a
  * kernel: those with own fits, and if a fit is common to all, the first of the others. */
 unsigned roof_calibration_stacks(const struct roof_calibration *calibration,

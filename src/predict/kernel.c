@@ -124,12 +124,12 @@ static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
     [ROOF_OPERATOR_ROPE_APPEND] = ROOF_KERNEL_ROPE + 1,
 };
 
-/* Tells whether all tokens attend to all tokens, each head to its own keys, in 16 bits. */
+/* Tells whether several queries attend to all keys in 16 bits, as in an encoder. */
 static bool is_encoder(const struct roof_workload *w)
 {
     const struct roof_shape *const s = &w->shape;
-    return s->query_len > 1 && s->query_len == s->kv_len && s->heads == s->kv_heads &&
-           s->causal == 0 && s->window == 0 && roof_precision_bits(w->formats.kv) == 16;
+    return s->query_len > 1 && s->causal == 0 && s->window == 0 &&
+           roof_precision_bits(w->formats.kv) == 16;
 }
 
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
@@ -172,10 +172,8 @@ enum roof_kernel roof_kernel_in(const struct roof_calibration *calibration,
                                 const struct roof_workload *workload)
 {
     const enum roof_kernel kernel = roof_kernel_of(workload);
-    return like(kernel) != kernel &&
-                   roof_calibration_stacks(calibration, kernel, ROOF_NUMERICS_16BIT) == 0
-               ? like(kernel)
-               : kernel;
+    return like(kernel) != kernel && !roof_calibration_measures(calibration, kernel) ? like(kernel)
+                                                                                     : kernel;
 }
 
 unsigned roof_operator_kernels(enum roof_operator op)
@@ -324,6 +322,7 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
 {
     const struct roof_workload *const w = task->workload;
     const bool collective = roof_operator_row(w->op)->kind == ROOF_KIND_COLLECTIVE;
+    const enum roof_kernel own = roof_kernel_of(w);
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
     (fit->plain ? roof_expect_plain : formulas[kernel])(out, task, fit->parameter);
     if (w->no_launch_overhead > 0) {
@@ -347,10 +346,9 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     /* All measured times of experts include their quantisation; those of products do not. */
     const bool other_quantize = fit->quantize != task->quantize &&
                                 (task->quantize != ROOF_QUANTIZE_NONE || kernel == ROOF_KERNEL_MOE);
-    out->otherwise =
-        task->nodes > 1 || stands_in(w->op) ||
-        like(roof_kernel_of(w)) != roof_kernel_of(w) && kernel == like(roof_kernel_of(w)) ||
-        w->split_k > 0 || is_short(w, out) || fit->numerics != task->numerics || other_quantize;
+    out->otherwise = task->nodes > 1 || stands_in(w->op) ||
+                     (kernel != own && kernel == like(own)) || w->split_k > 0 || is_short(w, out) ||
+                     fit->numerics != task->numerics || other_quantize;
     out->near = out->otherwise || is_lent(task, fit);
     out->time_s += out->launch_s;
     out->fit = fit;
@@ -515,15 +513,23 @@ static double last_cache(const struct roof_hardware *hardware)
     return !isnan(llc) ? llc : isnan(l2) ? 0 : l2;
 }
 
-/* Attention of a prefill takes at least as long as one query over the same cache. */
-static void raise_to_decode(struct roof_expected out[ROOF_STACK_COUNT],
-                            const struct roof_kernel_task *task, const struct roof_stacks *asked)
+/* Returns the kernel for one token that a kernel for several takes at least as long as, over the
+ * same cache; COUNT: there is none. */
+static enum roof_kernel of_one_token(enum roof_kernel kernel)
 {
-    struct roof_expected decode[ROOF_STACK_COUNT];
-    expect_asked(decode, task, ROOF_KERNEL_DECODE, asked);
+    return kernel == ROOF_KERNEL_PREFILL || kernel == ROOF_KERNEL_ENCODER ? ROOF_KERNEL_DECODE
+           : kernel == ROOF_KERNEL_CONV_PREFILL                           ? ROOF_KERNEL_CONV
+                                                                          : ROOF_KERNEL_COUNT;
+}
+
+static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kernel least,
+                     const struct roof_kernel_task *task, const struct roof_stacks *asked)
+{
+    struct roof_expected one[ROOF_STACK_COUNT];
+    expect_asked(one, task, least, asked);
     for (size_t i = 0; i < asked->count; i++) {
-        if (decode[i].time_s > out[i].time_s) {
-            out[i] = decode[i];
+        if (one[i].time_s > out[i].time_s) {
+            out[i] = one[i];
         }
     }
 }
@@ -590,8 +596,8 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         return;
     }
     expect_asked(out, &task, kernel, asked);
-    if (kernel == ROOF_KERNEL_PREFILL) {
-        raise_to_decode(out, &task, asked);
+    if (of_one_token(kernel) != ROOF_KERNEL_COUNT) {
+        raise_to(out, of_one_token(kernel), &task, asked);
     }
 }
 
