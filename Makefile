@@ -342,6 +342,7 @@ calibrate: $(FIT) $(BIN)
 	rm -rf $(FITTED) && mkdir -p $(FITTED)
 	$(if $(DEVICES),cp data/calibration/*.json $(FITTED))
 	sh tests/measured.sh '$(MEASURED)' > $(BUILD)/measured.csv
+	python3 -B tests/kinds.py '$(MEASURED)/kinds' $(BUILD)/measured.csv >> $(BUILD)/measured.csv
 	lenders='$(if $(DEVICES),--lenders $(FITTED))'; \
 	for id in $(or $(DEVICES),$(CALIBRATED)); do \
 	    $(FIT) $(BUILD)/measured.csv --evaluations 400 --hardware $$id -o $(FITTED)/$$id.json \

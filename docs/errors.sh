@@ -150,9 +150,8 @@ cat << 'EOF'
 
 ## Layers with a state, indexers and encoders
 
-No kernel of these operators was fitted: each estimate uses the kernel of another operator ([which one](accuracy.md#vector-operators)). tests/kinds.py reads the rows. They were measured in CUDA graphs with warm caches, and most are small.
-Most of the error of convolutions and of states is the launch: the smallest states took about 4 us and the smallest convolutions 2 to 7 us, where the kernel of an addition takes 1 to 2 us. The largest states took 0.7 to 1.2 times the expected time, the largest convolutions 1.05 to 1.55 times.
-Encoder attention is attention of a prompt without a mask. A prompt that passes through a state has no estimate.
+tests/kinds.py reads these rows, which were measured in CUDA graphs with warm caches. Most are small. The kernels of states, convolutions and encoder attention were fitted to them: their errors on unseen sizes are in the tables [above](#kernels-on-sizes-that-no-fit-saw) (kernels state, conv, conv_prefill and encoder).
+No fit saw the rows of index scores, top-k and sparse latent attention: those estimates use the kernel of another operator ([which one](accuracy.md#vector-operators)). A prompt that passes through a state has no estimate.
 
 EOF
 python3 -B tests/kinds.py "$dir/kinds" > "$work/kinds.csv"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Published timings of layers with a state, indexers and encoders as rows for roofline compare:
-kinds.py DIR > rows.csv. DIR holds aic_gdn.csv, aic_kda.csv, aic_mamba2.csv, aic_sparse_kernels.csv and
+kinds.py DIR [ROWS.csv]. With ROWS.csv only the rows to which kernels are fitted, in the columns of
+that file, which has defaults of the others. DIR holds aic_gdn.csv, aic_kda.csv, aic_mamba2.csv, aic_sparse_kernels.csv and
 aic_encoder_attn.csv of ai-dynamo/aiconfigurator, whose columns these are; those that are not there are
 left out. Every replay of a kernel used the same buffers: the cache is warm."""
 import csv
@@ -15,14 +16,17 @@ DEVICES = {"A100-SXM4-80GB": "a100-sxm-80gb", "H100-SXM5-80GB": "h100-sxm", "B20
 HEAD = 128  # elements of a head of a state, in all files
 
 
-def conv(batch, length, channels):
+def conv(op, batch, length, channels):
+    """A prompt of one token is none: its kernel is another than that of a decode step."""
+    if op != "conv_update" and int(length) == 1:
+        return None
     return dict(kind="convolution", operator="short-conv", batch=batch, query_len=length, hidden=channels, taps=4)
 
 
 def gdn(r):
     """A state in fp32 is read and written; other states are of two formats, which no option names."""
     if r["op"].startswith("conv"):
-        return conv(r["batch"], r["seq_len"], r["conv_channels"])
+        return conv(r["op"], r["batch"], r["seq_len"], r["conv_channels"])
     if r["op"] == "recurrent_decode" and r["state_bytes_per_elem"] == "8":
         return dict(kind="state, decode", operator="gated-delta", batch=r["batch"], query_len=1, heads=r["num_v_heads"],
                     kv_heads=r["num_k_heads"], head_dim=HEAD, v_head_dim=HEAD, kv="fp32")
@@ -32,7 +36,7 @@ def gdn(r):
 def kda(r):
     """Launches of several kernels, and checkpoints of a state, are no operators."""
     if r["phase"] == "decode" and r["op"] == "conv_update":
-        return conv(r["batch"], 1, 3 * HEAD * int(r["heads"]))
+        return conv(r["op"], r["batch"], 1, 3 * HEAD * int(r["heads"]))
     if r["op"] == "recurrent_decode":
         return dict(kind="state, decode", operator="kimi-delta", batch=r["batch"], query_len=1, heads=r["heads"],
                     head_dim=HEAD, v_head_dim=HEAD, kv="fp32")
@@ -40,7 +44,7 @@ def kda(r):
 
 
 def mamba2(r):
-    return conv(r["batch"], r["seq_len"], r["conv_channels"]) if r["op"].startswith("conv") else None
+    return conv(r["op"], r["batch"], r["seq_len"], r["conv_channels"]) if r["op"].startswith("conv") else None
 
 
 def sparse(r):
@@ -58,6 +62,9 @@ def sparse(r):
 
 
 def encoder(r):
+    """A token alone attends like one that is decoded."""
+    if r["seq"] == "1":
+        return None
     return dict(kind="encoder attention", operator="flash-attention", batch=r["batch"], query_len=r["seq"],
                 kv_len=r["seq"], heads=r["heads"], head_dim=r["head_dim"])
 
@@ -66,13 +73,14 @@ FILES = {"aic_gdn.csv": gdn, "aic_kda.csv": kda, "aic_mamba2.csv": mamba2, "aic_
          "aic_encoder_attn.csv": encoder}
 
 
-def main():
-    if len(sys.argv) != 2 or not os.path.isdir(sys.argv[1]):
-        sys.exit("usage: kinds.py DIR")
-    out = csv.DictWriter(sys.stdout, COLUMNS, restval="", lineterminator="\n")
-    out.writeheader()
+FITTED = ("gated-delta", "kimi-delta", "short-conv", "flash-attention")
+DEFAULTS = dict(v_head_dim="128", taps="4")
+
+
+def rows(folder):
+    """All rows, by the names of columns."""
     for name, read in FILES.items():
-        path = os.path.join(sys.argv[1], name)
+        path = os.path.join(folder, name)
         if not os.path.exists(path):
             continue
         with open(path, encoding="utf-8") as file:
@@ -80,8 +88,27 @@ def main():
                 row = read(r) if r["gpu"] in DEVICES else None
                 if row:
                     formats = dict(weights="bf16", activations="bf16", kv="bf16", out="bf16")
-                    out.writerow(formats | row | dict(hardware=DEVICES[r["gpu"]], stack=r["lib"].split("-")[0],
-                                                      cache="warm", measured_us=r["time_us"]))
+                    yield formats | row | dict(hardware=DEVICES[r["gpu"]], stack=r["lib"].split("-")[0],
+                                               cache="warm", measured_us=r["time_us"])
+
+
+def main():
+    if len(sys.argv) not in (2, 3) or not os.path.isdir(sys.argv[1]):
+        sys.exit("usage: kinds.py DIR [ROWS.csv]")
+    columns = COLUMNS
+    if len(sys.argv) == 3:
+        with open(sys.argv[2], encoding="utf-8") as file:
+            columns = file.readline().rstrip("\n").split(",")
+    out = csv.DictWriter(sys.stdout, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    if columns is COLUMNS:
+        out.writeheader()
+    for row in rows(sys.argv[1]):
+        if columns is COLUMNS:
+            out.writerow(row)
+        elif row["operator"] in FITTED:
+            left_out = {k: str(v) for k, v in row.items() if k not in columns and k != "kind"}
+            assert all(DEFAULTS[k] == v for k, v in left_out.items()), left_out
+            out.writerow(row)
 
 
 main()

@@ -40,6 +40,7 @@ static int sizes_of(int64_t out[2], const struct roof_workload *w)
     case ROOF_KERNEL_PREFILL:
     case ROOF_KERNEL_MLA_DECODE:
     case ROOF_KERNEL_MLA_PREFILL:
+    case ROOF_KERNEL_ENCODER:
         out[0] = s->heads;
         return 1;
     case ROOF_KERNEL_MOE: /* the model */
@@ -51,6 +52,10 @@ static int sizes_of(int64_t out[2], const struct roof_workload *w)
     case ROOF_KERNEL_REDUCE_SCATTER:
     case ROOF_KERNEL_ALL_TO_ALL: /* two octaves */
         out[0] = (int64_t)(log2((double)s->elements) / 2);
+        return 1;
+    case ROOF_KERNEL_STATE:
+    case ROOF_KERNEL_CONV:
+        out[0] = s->batch;
         return 1;
     case ROOF_KERNEL_ROPE:
         out[0] = mixed(s->heads, s->head_dim);

@@ -84,6 +84,10 @@ static const struct {
     [ROOF_KERNEL_REDUCE_SCATTER] = {"reduce_scatter", collective_parameters,
                                     COUNT(collective_parameters)},
     [ROOF_KERNEL_ALL_TO_ALL] = {"all_to_all", collective_parameters, COUNT(collective_parameters)},
+    [ROOF_KERNEL_STATE] = {"state", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_CONV] = {"conv", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_CONV_PREFILL] = {"conv_prefill", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_ENCODER] = {"encoder", prefill_parameters, COUNT(prefill_parameters)},
 };
 
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count)
@@ -563,6 +567,15 @@ unsigned roof_calibration_stacks(const struct roof_calibration *calibration,
 {
     const struct owned *const owned = calibration->private_data;
     return owned == NULL ? ~0U : owned->stacks[group_of(kernel, numerics)];
+}
+
+bool roof_calibration_measures(const struct roof_calibration *calibration, enum roof_kernel kernel)
+{
+    size_t i = 0;
+    while (i < calibration->count && calibration->fit[i].kernel != kernel) {
+        i++;
+    }
+    return i < calibration->count;
 }
 
 const struct roof_kernel_fit *

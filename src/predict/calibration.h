@@ -36,6 +36,10 @@ enum roof_kernel {
     ROOF_KERNEL_ALL_GATHER,
     ROOF_KERNEL_REDUCE_SCATTER,
     ROOF_KERNEL_ALL_TO_ALL,
+    ROOF_KERNEL_STATE, /**< one token through the states of a layer: vector kernels, too */
+    ROOF_KERNEL_CONV,  /**< a convolution of each channel over the last tokens, of one token */
+    ROOF_KERNEL_CONV_PREFILL, /**< such a convolution of several */
+    ROOF_KERNEL_ENCODER,      /**< attention of all tokens to all tokens, in 16 bits */
     ROOF_KERNEL_COUNT
 };
 
@@ -145,6 +149,9 @@ double roof_matrix_rows(const char *architecture);
 
 /** Tells whether the fits include kernels of a stack, measured on this device or another. */
 bool roof_calibration_has(const struct roof_calibration *calibration, enum roof_stack stack);
+
+/** Tells whether there are fits for a kernel, in any formats. */
+bool roof_calibration_measures(const struct roof_calibration *calibration, enum roof_kernel kernel);
 
 /** Returns the stacks, a bit for each, with which roof_calibration_find finds all fits for a
  * kernel: those with own fits, and if a fit is common to all, the first of the others. */

@@ -65,6 +65,10 @@ static void (*const formulas[ROOF_KERNEL_COUNT])(struct roof_expected *out,
     [ROOF_KERNEL_ALL_GATHER] = roof_expect_collective,
     [ROOF_KERNEL_REDUCE_SCATTER] = roof_expect_collective,
     [ROOF_KERNEL_ALL_TO_ALL] = roof_expect_collective,
+    [ROOF_KERNEL_STATE] = roof_expect_vector,
+    [ROOF_KERNEL_CONV] = roof_expect_vector,
+    [ROOF_KERNEL_CONV_PREFILL] = roof_expect_vector,
+    [ROOF_KERNEL_ENCODER] = roof_expect_prefill,
 };
 
 /* The kernel of each operator, plus one, so that 0 means none. */
@@ -102,15 +106,15 @@ static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
     [ROOF_OPERATOR_BLOCK_SCORES] = ROOF_KERNEL_BMM + 1,
     [ROOF_OPERATOR_INDEX_TOP_K] = ROOF_KERNEL_ACTIVATION + 1,
     [ROOF_OPERATOR_SPARSE_MLA] = ROOF_KERNEL_MLA_DECODE + 1,
-    [ROOF_OPERATOR_SHORT_CONV] = ROOF_KERNEL_ADD + 1,
+    [ROOF_OPERATOR_SHORT_CONV] = ROOF_KERNEL_CONV + 1,
     [ROOF_OPERATOR_CONV2D] = ROOF_KERNEL_GEMM + 1,
     [ROOF_OPERATOR_CONV3D] = ROOF_KERNEL_GEMM + 1,
     [ROOF_OPERATOR_DEPTH_MIX] = ROOF_KERNEL_ADD + 1,
-    [ROOF_OPERATOR_GATED_DELTA] = ROOF_KERNEL_ADD + 1,
-    [ROOF_OPERATOR_KIMI_DELTA] = ROOF_KERNEL_ADD + 1,
-    [ROOF_OPERATOR_SSD] = ROOF_KERNEL_ADD + 1,
-    [ROOF_OPERATOR_LIGHTNING] = ROOF_KERNEL_ADD + 1,
-    [ROOF_OPERATOR_SELECTIVE_SCAN] = ROOF_KERNEL_ADD + 1,
+    [ROOF_OPERATOR_GATED_DELTA] = ROOF_KERNEL_STATE + 1,
+    [ROOF_OPERATOR_KIMI_DELTA] = ROOF_KERNEL_STATE + 1,
+    [ROOF_OPERATOR_SSD] = ROOF_KERNEL_STATE + 1,
+    [ROOF_OPERATOR_LIGHTNING] = ROOF_KERNEL_STATE + 1,
+    [ROOF_OPERATOR_SELECTIVE_SCAN] = ROOF_KERNEL_STATE + 1,
     [ROOF_OPERATOR_ADD_RMSNORM] = ROOF_KERNEL_NORM + 1,
     [ROOF_OPERATOR_ADD_LAYERNORM] = ROOF_KERNEL_ACTIVATION + 1,
     [ROOF_OPERATOR_RMSNORM_QUANTIZE] = ROOF_KERNEL_NORM + 1,
@@ -119,6 +123,14 @@ static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
     [ROOF_OPERATOR_GEMM_SILU_MUL] = ROOF_KERNEL_GEMM + 1,
     [ROOF_OPERATOR_ROPE_APPEND] = ROOF_KERNEL_ROPE + 1,
 };
+
+/* Tells whether several queries attend to all keys in 16 bits, as in an encoder. */
+static bool is_encoder(const struct roof_workload *w)
+{
+    const struct roof_shape *const s = &w->shape;
+    return s->query_len > 1 && s->causal == 0 && s->window == 0 &&
+           roof_precision_bits(w->formats.kv) == 16;
+}
 
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 {
@@ -134,12 +146,34 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
     }
     switch (found - 1) {
     case ROOF_KERNEL_DECODE:
-        return s->query_len > 1 ? ROOF_KERNEL_PREFILL : ROOF_KERNEL_DECODE;
+        return is_encoder(workload) ? ROOF_KERNEL_ENCODER
+               : s->query_len > 1   ? ROOF_KERNEL_PREFILL
+                                    : ROOF_KERNEL_DECODE;
+    case ROOF_KERNEL_CONV:
+        return s->query_len > 1 ? ROOF_KERNEL_CONV_PREFILL : ROOF_KERNEL_CONV;
     case ROOF_KERNEL_ALL_REDUCE:
         return s->algorithm > 0 ? ROOF_KERNEL_ONE_SHOT : ROOF_KERNEL_ALL_REDUCE;
     default:
         return (enum roof_kernel)(found - 1);
     }
+}
+
+/* Returns the kernel that stands in for one that was not measured: an addition for those that
+ * stream their data like one, and attention of prompts for that of encoders; else the kernel
+ * itself. */
+static enum roof_kernel like(enum roof_kernel kernel)
+{
+    return kernel == ROOF_KERNEL_ENCODER                                       ? ROOF_KERNEL_PREFILL
+           : kernel >= ROOF_KERNEL_STATE && kernel <= ROOF_KERNEL_CONV_PREFILL ? ROOF_KERNEL_ADD
+                                                                               : kernel;
+}
+
+enum roof_kernel roof_kernel_in(const struct roof_calibration *calibration,
+                                const struct roof_workload *workload)
+{
+    const enum roof_kernel kernel = roof_kernel_of(workload);
+    return like(kernel) != kernel && !roof_calibration_measures(calibration, kernel) ? like(kernel)
+                                                                                     : kernel;
 }
 
 unsigned roof_operator_kernels(enum roof_operator op)
@@ -151,6 +185,15 @@ unsigned roof_operator_kernels(enum roof_operator op)
     }
     if (kernels[op] == ROOF_KERNEL_ALL_REDUCE + 1) {
         needed |= 1U << ROOF_KERNEL_ONE_SHOT;
+    }
+    if (kernels[op] == ROOF_KERNEL_DECODE + 1) {
+        needed |= 1U << ROOF_KERNEL_ENCODER;
+    }
+    if (kernels[op] == ROOF_KERNEL_CONV + 1) {
+        needed |= 1U << ROOF_KERNEL_CONV_PREFILL;
+    }
+    if (kernels[op] > 0) {
+        needed |= 1U << like((enum roof_kernel)(kernels[op] - 1));
     }
     for (int i = 0; i < row->fuse_count; i++) {
         needed |= roof_operator_kernels(row->fuses[i]);
@@ -211,7 +254,9 @@ static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
     [ROOF_KERNEL_ROPE] = {1.7, 1.7},       [ROOF_KERNEL_QUANTIZE] = {1.7, 1.7},
     [ROOF_KERNEL_ALL_REDUCE] = {1.9, 1.9}, [ROOF_KERNEL_ONE_SHOT] = {1.9, 1.9},
     [ROOF_KERNEL_ALL_GATHER] = {1.9, 1.9}, [ROOF_KERNEL_REDUCE_SCATTER] = {1.9, 1.9},
-    [ROOF_KERNEL_ALL_TO_ALL] = {1.9, 1.9},
+    [ROOF_KERNEL_ALL_TO_ALL] = {1.9, 1.9}, [ROOF_KERNEL_STATE] = {1.7, 1.7},
+    [ROOF_KERNEL_CONV] = {1.7, 1.7},       [ROOF_KERNEL_CONV_PREFILL] = {1.7, 1.7},
+    [ROOF_KERNEL_ENCODER] = {1.25, 1.6},
 };
 
 /* Collectives of more devices have no expected time: eight devices of one node were measured, and
@@ -240,12 +285,9 @@ static bool stands_in(enum roof_operator op)
         [ROOF_OPERATOR_BLOCK_SCORES] = true,
         [ROOF_OPERATOR_INDEX_TOP_K] = true,
         [ROOF_OPERATOR_SPARSE_MLA] = true,
-        [ROOF_OPERATOR_SHORT_CONV] = true,
         [ROOF_OPERATOR_CONV2D] = true,
         [ROOF_OPERATOR_CONV3D] = true,
         [ROOF_OPERATOR_DEPTH_MIX] = true,
-        [ROOF_OPERATOR_GATED_DELTA] = true,
-        [ROOF_OPERATOR_KIMI_DELTA] = true,
         [ROOF_OPERATOR_SSD] = true,
         [ROOF_OPERATOR_LIGHTNING] = true,
         [ROOF_OPERATOR_SELECTIVE_SCAN] = true,
@@ -280,6 +322,7 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
 {
     const struct roof_workload *const w = task->workload;
     const bool collective = roof_operator_row(w->op)->kind == ROOF_KIND_COLLECTIVE;
+    const enum roof_kernel own = roof_kernel_of(w);
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
     (fit->plain ? roof_expect_plain : formulas[kernel])(out, task, fit->parameter);
     if (w->no_launch_overhead > 0) {
@@ -303,7 +346,8 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     /* All measured times of experts include their quantisation; those of products do not. */
     const bool other_quantize = fit->quantize != task->quantize &&
                                 (task->quantize != ROOF_QUANTIZE_NONE || kernel == ROOF_KERNEL_MOE);
-    out->otherwise = task->nodes > 1 || stands_in(w->op) || w->split_k > 0 || is_short(w, out) ||
+    out->otherwise = task->nodes > 1 || stands_in(w->op) ||
+                     (kernel != own && kernel == like(own)) || w->split_k > 0 || is_short(w, out) ||
                      fit->numerics != task->numerics || other_quantize;
     out->near = out->otherwise || is_lent(task, fit);
     out->time_s += out->launch_s;
@@ -469,15 +513,23 @@ static double last_cache(const struct roof_hardware *hardware)
     return !isnan(llc) ? llc : isnan(l2) ? 0 : l2;
 }
 
-/* Attention of a prefill takes at least as long as one query over the same cache. */
-static void raise_to_decode(struct roof_expected out[ROOF_STACK_COUNT],
-                            const struct roof_kernel_task *task, const struct roof_stacks *asked)
+/* Returns the kernel for one token that a kernel for several takes at least as long as, over the
+ * same cache; COUNT: there is none. */
+static enum roof_kernel of_one_token(enum roof_kernel kernel)
 {
-    struct roof_expected decode[ROOF_STACK_COUNT];
-    expect_asked(decode, task, ROOF_KERNEL_DECODE, asked);
+    return kernel == ROOF_KERNEL_PREFILL || kernel == ROOF_KERNEL_ENCODER ? ROOF_KERNEL_DECODE
+           : kernel == ROOF_KERNEL_CONV_PREFILL                           ? ROOF_KERNEL_CONV
+                                                                          : ROOF_KERNEL_COUNT;
+}
+
+static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kernel least,
+                     const struct roof_kernel_task *task, const struct roof_stacks *asked)
+{
+    struct roof_expected one[ROOF_STACK_COUNT];
+    expect_asked(one, task, least, asked);
     for (size_t i = 0; i < asked->count; i++) {
-        if (decode[i].time_s > out[i].time_s) {
-            out[i] = decode[i];
+        if (one[i].time_s > out[i].time_s) {
+            out[i] = one[i];
         }
     }
 }
@@ -502,7 +554,7 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         roof_power_capped(hardware)) { /* no kernel was measured with pruned weights or a cap */
         return;
     }
-    const enum roof_kernel kernel = roof_kernel_of(workload);
+    const enum roof_kernel kernel = roof_kernel_in(hardware->calibration, workload);
     const bool quantized =
         roof_precision_bits(workload->formats.activations) < 16 &&
         (kernel == ROOF_KERNEL_GEMM || kernel == ROOF_KERNEL_BMM || kernel == ROOF_KERNEL_MOE);
@@ -544,8 +596,8 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         return;
     }
     expect_asked(out, &task, kernel, asked);
-    if (kernel == ROOF_KERNEL_PREFILL) {
-        raise_to_decode(out, &task, asked);
+    if (of_one_token(kernel) != ROOF_KERNEL_COUNT) {
+        raise_to(out, of_one_token(kernel), &task, asked);
     }
 }
 

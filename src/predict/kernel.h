@@ -14,6 +14,10 @@ enum roof_bottleneck roof_kernel_limit_bottleneck(enum roof_kernel_limit limit);
 
 /** Returns the kernel of a workload; COUNT: there is none. */
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload);
+/** Returns the kernel of a workload in a calibration: where kernels of states, convolutions or
+ * encoders were not measured, similar ones stand in. */
+enum roof_kernel roof_kernel_in(const struct roof_calibration *calibration,
+                                const struct roof_workload *workload);
 
 /** Returns the kernels that an operator may need, a bit for each, including those of the operators
  * that it fuses. */

@@ -7,16 +7,26 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
+/* Returns the rows of a kernel: tokens, heads of a softmax or a state, or the channels of the
+ * sequences through which a convolution passes. */
+static double rows_of(const struct roof_kernel_task *t)
+{
+    const struct roof_shape *const s = &t->workload->shape;
+    const double queries = (double)s->batch * (double)s->query_len;
+    const bool of_heads = t->workload->op == ROOF_OPERATOR_SOFTMAX ||
+                          (t->kernel == ROOF_KERNEL_STATE && s->heads > 0);
+    return of_heads                                ? (double)s->heads * queries
+           : t->kernel == ROOF_KERNEL_CONV_PREFILL ? (double)s->batch * (double)s->hidden
+           : s->tokens > 0                         ? (double)s->tokens
+                                                   : queries;
+}
+
 void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task *t,
                         const double *p)
 {
     const double memory = roof_stream_s(out, t, p[V_L2_CAPACITY] * t->l2, p[V_DRAM], p[V_L2_RATE]);
     const struct roof_shape *const s = &t->workload->shape;
-    const enum roof_operator op = t->workload->op;
-    const double queries = (double)s->batch * (double)s->query_len;
-    const double count = op == ROOF_OPERATOR_SOFTMAX ? (double)s->heads * queries
-                         : s->tokens > 0             ? (double)s->tokens
-                                                     : queries;
+    const double count = rows_of(t);
     /* A row of a norm is a block of as many threads as it has elements, up to ROOF_ROW_THREADS, so
      * more short rows run at once. */
     const double share =

@@ -89,16 +89,6 @@ const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
     return out;
 }
 
-/* Tells whether kernels like that of an operator were measured. */
-static bool measured(const struct roof_calibration *calibration, enum roof_kernel kernel)
-{
-    size_t i = 0;
-    while (i < calibration->count && calibration->fit[i].kernel != kernel) {
-        i++;
-    }
-    return i < calibration->count;
-}
-
 const char *roof_unexpected_operator(const struct roof_model *model,
                                      const struct roof_hardware *hardware)
 {
@@ -114,7 +104,8 @@ const char *roof_unexpected_operator(const struct roof_model *model,
         }
         for (size_t i = 0; i < graph.count; i++) {
             const struct roof_workload *const w = &graph.node[i].workload;
-            if (!measured(hardware->calibration, roof_kernel_of(w))) {
+            if (!roof_calibration_measures(hardware->calibration,
+                                           roof_kernel_in(hardware->calibration, w))) {
                 return roof_operator_row(w->op)->name;
             }
         }

@@ -361,20 +361,57 @@ static void test_prefill_near(void **unused)
     (void)unused;
     struct fixture f;
     begin(&f);
-    f.workload.shape = (struct roof_shape){
-        .batch = 1, .heads = 10, .kv_heads = 5, .head_dim = 50, .query_len = 256, .kv_len = 256};
+    f.workload.shape = (struct roof_shape){.batch = 1,
+                                           .heads = 10,
+                                           .kv_heads = 5,
+                                           .head_dim = 50,
+                                           .query_len = 256,
+                                           .kv_len = 256,
+                                           .causal = 1};
     f.workload.stack = ROOF_STACK_VLLM;
     f.fit[0].stack = ROOF_STACK_SGLANG;
-    check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE); /* it is shorter, and of no matter */
+    check(&f, 65.792, ROOF_KERNEL_LIMIT_COMPUTE); /* it is shorter, and of no matter */
     check_band(&f, &f.fit[1], false);
     f.decode[D_LAUNCH] = 1e6;
-    check(&f, 1131.072, ROOF_KERNEL_LIMIT_LAUNCH);
+    check(&f, 1065.792, ROOF_KERNEL_LIMIT_LAUNCH);
     check_band(&f, &f.fit[0], true);
     f.fit[1].stack = ROOF_STACK_TRTLLM;
     f.decode[D_LAUNCH] = 0;
-    check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE);
+    check(&f, 65.792, ROOF_KERNEL_LIMIT_COMPUTE);
     check_band(&f, &f.fit[1], true);
     f.calibration.count = 1; /* decode alone is no prefill */
+    check_absent(&f);
+    roof_hardware_free(f.device);
+}
+
+/* Without a mask, several queries have a kernel of their own, for which that of prompts stands in.
+ */
+static void test_encoder(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.workload.shape = (struct roof_shape){
+        .batch = 1, .heads = 10, .kv_heads = 10, .head_dim = 50, .query_len = 256, .kv_len = 256};
+    check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE);
+    check_band(&f, &f.fit[1], true);
+    f.fit[1].kernel = ROOF_KERNEL_ENCODER;
+    check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE);
+    check_band(&f, &f.fit[1], false);
+    assert_true(f.prediction.part[0].expected.tiling.l2_hit == 0);
+    f.workload.cache = ROOF_CACHE_WARM; /* all of it stays in the L2 */
+    check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE);
+    assert_true(f.prediction.part[0].expected.tiling.l2_hit > 0);
+    f.workload.cache = ROOF_CACHE_COLD;
+    f.decode[D_LAUNCH] = 1e6; /* one query alone takes longer */
+    check(&f, 1131.072, ROOF_KERNEL_LIMIT_LAUNCH);
+    f.workload.shape.causal = 1;
+    check_absent(&f);
+    f.workload.shape.causal = 0;
+    f.workload.shape.window = 64;
+    check_absent(&f);
+    f.workload.shape.window = 0;
+    f.workload.formats.kv = ROOF_PRECISION_FP8_E4M3;
     check_absent(&f);
     roof_hardware_free(f.device);
 }
@@ -499,7 +536,7 @@ int main(void)
         cmocka_unit_test(test_decode),       cmocka_unit_test(test_decode_beside_prompts),
         cmocka_unit_test(test_prefill),      cmocka_unit_test(test_which),
         cmocka_unit_test(test_prefill_near), cmocka_unit_test(test_unfused),
-        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_encoder),      cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,9 +69,10 @@ static void test_names(void **unused)
     static const char *const numerics[] = {"16bit", "fp8",  "int8",  "fp4",   "w8a16",
                                            "w4a16", "w4a8", "32bit", "mx4a16"};
     static const char *const kernels[] = {
-        "gemm",       "bmm",      "decode",     "prefill",        "mla_decode", "mla_prefill",
-        "moe",        "norm",     "add",        "activation",     "rope",       "quantize",
-        "all_reduce", "one_shot", "all_gather", "reduce_scatter", "all_to_all"};
+        "gemm",       "bmm",          "decode",     "prefill",        "mla_decode", "mla_prefill",
+        "moe",        "norm",         "add",        "activation",     "rope",       "quantize",
+        "all_reduce", "one_shot",     "all_gather", "reduce_scatter", "all_to_all", "state",
+        "conv",       "conv_prefill", "encoder"};
     assert_int_equal(COUNT(numerics), ROOF_NUMERICS_COUNT);
     assert_int_equal(COUNT(kernels), ROOF_KERNEL_COUNT);
     for (int i = 0; i < ROOF_STACK_COUNT; i++) {
@@ -107,6 +108,10 @@ static void test_parameters(void **unused)
         [ROOF_KERNEL_ALL_GATHER] = COLLECTIVE_COUNT,
         [ROOF_KERNEL_REDUCE_SCATTER] = COLLECTIVE_COUNT,
         [ROOF_KERNEL_ALL_TO_ALL] = COLLECTIVE_COUNT,
+        [ROOF_KERNEL_STATE] = VECTOR_COUNT,
+        [ROOF_KERNEL_CONV] = VECTOR_COUNT,
+        [ROOF_KERNEL_CONV_PREFILL] = VECTOR_COUNT,
+        [ROOF_KERNEL_ENCODER] = PREFILL_COUNT,
     };
     for (int kernel = 0; kernel < ROOF_KERNEL_COUNT; kernel++) {
         size_t count = 0;
@@ -131,7 +136,8 @@ static void test_parameters(void **unused)
             for (size_t k = 0; k < COUNT(shares); k++) {
                 const bool wave = strcmp(shares[k], "wave") == 0;
                 if (strcmp(row[i].key, shares[k]) == 0 &&
-                    !(wave && kernel == ROOF_KERNEL_PREFILL)) { /* which has other waves */
+                    !(wave && (kernel == ROOF_KERNEL_PREFILL ||
+                               kernel == ROOF_KERNEL_ENCODER))) { /* other waves */
                     assert_true(row[i].max <= 1);
                 }
             }
@@ -857,7 +863,7 @@ static void test_refused_files(void **unused)
         {"\"fits\"", "\"fit\"", 1, 1, "fits must be an array"},
         {"\"fits\": [", "\"fits\": 1, \"x\": [", 2, 9, "fits must be an array"},
         {"\"mine\"", "\"mine\", \"attributions\": 1", 1, 0, ""},
-        {"\"gemm\"", "\"conv\"", 3, 12, "kernel"},
+        {"\"gemm\"", "\"wave\"", 3, 12, "kernel"},
         {"\"gemm\"", "\"norm\"", 4, 16, "l2_rate must be a number"}, /* it has other parameters */
         {"\"vllm\"", "\"vlm\"", 3, 29, "stack"},
         {"\"stack\"", "\"stick\"", 3, 1, "stack is missing"},
