@@ -213,18 +213,18 @@ static void test_comparing(void **state)
         {"\"time_us\": {\"value\": 100.5, \"absolute\": 0}", true, "100.5", 0},
         {"\"flops\": 0", true, "0", 0},
         {"\"flops\": 1", false, "0", -1},
-        {"\"bottleneck\": \"memory\"", true, "\"memory\"", NAN},
-        {"\"bottleneck\": {\"value\": \"memor\"}", false, "\"memory\"", NAN},
-        {"\"native\": true", true, "true", NAN},
-        {"\"native\": false", false, "true", NAN},
-        {"\"native\": null", false, "true", NAN},
-        {"\"network_time_us\": null", true, "null", NAN},
-        {"\"network_time_us\": 0", false, "null", NAN},
+        {"\"bottleneck\": \"memory\"", true, "\"memory\"", (double)NAN},
+        {"\"bottleneck\": {\"value\": \"memor\"}", false, "\"memory\"", (double)NAN},
+        {"\"native\": true", true, "true", (double)NAN},
+        {"\"native\": false", false, "true", (double)NAN},
+        {"\"native\": null", false, "true", (double)NAN},
+        {"\"network_time_us\": null", true, "null", (double)NAN},
+        {"\"network_time_us\": 0", false, "null", (double)NAN},
         {"\"parts.1.flops\": 2", true, "2", 0},
         {"\"parts.softmax.flops\": 2", true, "2", 0}, /* the first of that name */
-        {"\"parts.3.flops\": null", true, "null", NAN},
-        {"\"parts.nothing.flops\": 2", false, "null", NAN},
-        {"\"tiling.waves\": 1", false, "null", NAN},
+        {"\"parts.3.flops\": null", true, "null", (double)NAN},
+        {"\"parts.nothing.flops\": 2", false, "null", (double)NAN},
+        {"\"tiling.waves\": 1", false, "null", (double)NAN},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char members[512];

@@ -61,11 +61,11 @@ static void test_edges(void **state)
     assert_same_bits(roof_expm1(-HUGE_VAL), -1);
     assert_true(isinf(roof_expm1(710)));
     assert_true(isinf(roof_expm1(HUGE_VAL)));
-    assert_true(isnan(roof_expm1(NAN)));
+    assert_true(isnan(roof_expm1((double)NAN)));
     assert_same_bits(roof_log1p(1e-300), 1e-300);
     assert_same_bits(roof_log1p(-1), -HUGE_VAL);
     assert_true(isnan(roof_log1p(-2)));
-    assert_true(isnan(roof_log1p(NAN)));
+    assert_true(isnan(roof_log1p((double)NAN)));
     assert_true(isinf(roof_log1p(HUGE_VAL)));
 }
 

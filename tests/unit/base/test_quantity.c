@@ -381,7 +381,8 @@ static void test_given(void **state)
 {
     (void)state;
     bool rounds = false;
-    for (int unit = 0; unit < ROOF_UNIT_COUNT; unit++) {
+    for (int n = 0; n < ROOF_UNIT_COUNT; n++) {
+        const enum roof_unit unit = (enum roof_unit)n;
         for (int i = 1; i < 20000; i++) {
             const double thousandths = i / 1000.;
             const double digits = (1e14 + i * 7919.) / 1e12; /* 100.000000007919 */
@@ -804,7 +805,7 @@ static void test_format_range(void **state)
                  {4.583e-3, 7.545e-3, ROOF_UNIT_MILLISECONDS, "4.58 to 7.54 ms"},
                  {0.5, 0.75, ROOF_UNIT_FRACTION, "50% to 75%"},
                  {999.6e-6, 2e-3, ROOF_UNIT_MILLISECONDS, "1 to 2 ms"},
-                 {1e-3, NAN, ROOF_UNIT_MILLISECONDS, "1 ms to -"}};
+                 {1e-3, (double)NAN, ROOF_UNIT_MILLISECONDS, "1 ms to -"}};
     char text[ROOF_RANGE_SIZE];
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_string_equal(roof_format_range(text, cases[i].low, cases[i].high, cases[i].unit),

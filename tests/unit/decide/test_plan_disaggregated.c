@@ -39,7 +39,7 @@ static void test_by_hand(void **unused)
     assert_int_equal(roof_prefill_copies(&s), 0);
     s = share(8, 8, 1, 10, 10);
     assert_int_equal(roof_prefill_copies(&s), 0);
-    s = share(8, 1, 1, INFINITY, INFINITY);
+    s = share(8, 1, 1, (double)INFINITY, (double)INFINITY);
     assert_true(roof_prefill_copies(&s) >= 0);
 }
 

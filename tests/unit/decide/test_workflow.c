@@ -25,7 +25,7 @@ static void test_sum(void **unused)
 {
     (void)unused;
     struct roof_workflow_operator op[] = {make(0, 4, true, 1, 2), make(0, 1, false, 3, 4),
-                                          make(1, 2, false, 5, NAN)};
+                                          make(1, 2, false, 5, (double)NAN)};
     struct roof_workflow_stage stage[] = {
         {.name = "a", .repeat = 10, .first = 0, .count = 2, .serial_s = 1, .gap_s = 0.5},
         {.name = "b", .repeat = 1, .first = 2, .count = 1, .gap_s = 0.5, .launches = 8}};

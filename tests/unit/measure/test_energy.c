@@ -30,8 +30,8 @@ static void test_energy_is_the_area_of_trapezoids(void **state)
 {
     (void)state;
     /* (100 + 200) / 2 * 1 + (200 + 100) / 2 * 2 = 150 + 300, as in docs/formulas.md. */
-    const struct roof_sample samples[] = {sample(0, 100, NAN), sample(1, 200, NAN),
-                                          sample(3, 100, NAN)};
+    const struct roof_sample samples[] = {sample(0, 100, (double)NAN), sample(1, 200, (double)NAN),
+                                          sample(3, 100, (double)NAN)};
     const struct roof_energy_sum sum = sum_of(samples, COUNT(samples));
     assert_true(sum.energy_j == 450);
     assert_true(sum.duration_s == 3);
@@ -45,9 +45,10 @@ static void test_sample_without_power_is_bridged(void **state)
 {
     (void)state;
     /* From 100 W at 1 s to 300 W at 5 s: 200 W for 4 s. */
-    const struct roof_sample samples[] = {sample(0, NAN, NAN), sample(1, 100, NAN),
-                                          sample(2, NAN, NAN), sample(5, 300, NAN),
-                                          sample(9, NAN, NAN)};
+    const struct roof_sample samples[] = {
+        sample(0, (double)NAN, (double)NAN), sample(1, 100, (double)NAN),
+        sample(2, (double)NAN, (double)NAN), sample(5, 300, (double)NAN),
+        sample(9, (double)NAN, (double)NAN)};
     const struct roof_energy_sum sum = sum_of(samples, COUNT(samples));
     assert_true(sum.energy_j == 800);
     assert_true(sum.duration_s == 4);
@@ -78,7 +79,7 @@ static void test_counter_that_begins_anew_does_not_count(void **state)
 static void test_one_sample_has_its_power(void **state)
 {
     (void)state;
-    const struct roof_sample samples[] = {sample(0, 70, NAN)};
+    const struct roof_sample samples[] = {sample(0, 70, (double)NAN)};
     const struct roof_energy_sum sum = sum_of(samples, 1);
     assert_true(sum.energy_j == 0);
     assert_true(sum.average_w == 70);
@@ -88,7 +89,8 @@ static void test_one_sample_has_its_power(void **state)
 static void test_no_power_is_unknown(void **state)
 {
     (void)state;
-    const struct roof_sample samples[] = {sample(0, NAN, NAN), sample(1, NAN, NAN)};
+    const struct roof_sample samples[] = {sample(0, (double)NAN, (double)NAN),
+                                          sample(1, (double)NAN, (double)NAN)};
     const struct roof_energy_sum sum = sum_of(samples, COUNT(samples));
     assert_true(isnan(sum.energy_j));
     assert_true(isnan(sum.average_w));
@@ -100,8 +102,9 @@ static void test_no_power_is_unknown(void **state)
 static void test_devices_add_up(void **state)
 {
     (void)state;
-    const struct roof_sample one[] = {sample(0, 100, NAN), sample(4, 100, NAN)};
-    const struct roof_sample other[] = {sample(0, 300, NAN), sample(2, 300, NAN)}; /* lost then */
+    const struct roof_sample one[] = {sample(0, 100, (double)NAN), sample(4, 100, (double)NAN)};
+    const struct roof_sample other[] = {sample(0, 300, (double)NAN),
+                                        sample(2, 300, (double)NAN)}; /* lost then */
     const struct roof_sample counted[] = {sample(0, 50, 0), sample(4, 50, 200)};
     const struct roof_energy_sum sums[] = {sum_of(one, 2), sum_of(other, 2), sum_of(counted, 2)};
     struct roof_energy_sum all;
@@ -118,8 +121,8 @@ static void test_devices_add_up(void **state)
 static void test_unknown_device_makes_the_total_unknown(void **state)
 {
     (void)state;
-    const struct roof_sample one[] = {sample(0, 100, NAN), sample(4, 100, NAN)};
-    const struct roof_sample none[] = {sample(0, NAN, NAN)};
+    const struct roof_sample one[] = {sample(0, 100, (double)NAN), sample(4, 100, (double)NAN)};
+    const struct roof_sample none[] = {sample(0, (double)NAN, (double)NAN)};
     const struct roof_energy_sum sums[] = {sum_of(one, 2), sum_of(none, 1)};
     struct roof_energy_sum all;
     roof_energy_total(&all, sums, 2);

@@ -140,7 +140,7 @@ static double half_of(const u32x4 *vectors, size_t i)
 {
     unsigned short bits = 0;
     memcpy(&bits, (const char *)vectors + 2 * i, sizeof bits);
-    return roof_half_to_float(bits);
+    return (double)roof_half_to_float(bits);
 }
 
 static void fill(u32x4 *vectors, unsigned seed)

@@ -31,7 +31,7 @@ static struct roof_capacity find(int64_t sequences, double mean_s, double percen
         .requests = requests,
         .seed = 1,
         .warm_up = 0.2,
-        .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}};
+        .limit = {{(double)NAN, 99}, {(double)NAN, 99}, {(double)NAN, 99}}};
     inputs.limit[ROOF_LATENCY_TTFT] = (struct roof_latency_limit){mean_s, percent};
     assert_int_equal(roof_capacity_find(&out, &inputs, NULL), ROOF_OK);
     roof_simulation_free(&out.at);

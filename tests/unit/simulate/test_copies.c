@@ -44,7 +44,7 @@ static struct roof_simulation_inputs inputs_of(uint64_t copies, enum roof_router
         .copies = copies,
         .router = router,
         .seed = 1,
-        .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}};
+        .limit = {{(double)NAN, 99}, {(double)NAN, 99}, {(double)NAN, 99}}};
 }
 
 /* A request of 10 s, and two of 1 s. In turn the last one waits for the first one, to 10 s; the

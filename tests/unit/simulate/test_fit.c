@@ -43,7 +43,7 @@ static void test_planted(void **state)
         .requests = COUNT_OF,
         .seed = 1,
         .keep = true,
-        .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}};
+        .limit = {{(double)NAN, 99}, {(double)NAN, 99}, {(double)NAN, 99}}};
     struct roof_simulation result;
     struct roof_fit_errors errors;
     assert_int_equal(roof_simulate(&result, &inputs, NULL), ROOF_OK);

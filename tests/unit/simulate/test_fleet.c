@@ -31,19 +31,20 @@ static struct lab lab_of(double send_s, double receive_s)
 {
     const struct roof_scheduler_limits wide = {
         .budget = ROOF_BUDGET_WHOLE, .sequences = 64, .scale = 1};
-    return (struct lab){.prefills = {.copies = 1,
-                                     .limits = wide,
-                                     .transfer = {.send_s = send_s,
-                                                  .receive_s = receive_s,
-                                                  .senders = 1,
-                                                  .receivers = 1,
-                                                  .again = true}},
-                        .inputs = {.limits = wide,
-                                   .copies = 1,
-                                   .seed = 1,
-                                   .keep = true,
-                                   .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}},
-                        .scale = 1};
+    return (struct lab){
+        .prefills = {.copies = 1,
+                     .limits = wide,
+                     .transfer = {.send_s = send_s,
+                                  .receive_s = receive_s,
+                                  .senders = 1,
+                                  .receivers = 1,
+                                  .again = true}},
+        .inputs = {.limits = wide,
+                   .copies = 1,
+                   .seed = 1,
+                   .keep = true,
+                   .limit = {{(double)NAN, 99}, {(double)NAN, 99}, {(double)NAN, 99}}},
+        .scale = 1};
 }
 
 /* The caller releases the simulation. */
@@ -330,7 +331,7 @@ static void test_deployments(void **state)
         .trace = &one,
         .requests = 1,
         .keep = true,
-        .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}};
+        .limit = {{(double)NAN, 99}, {(double)NAN, 99}, {(double)NAN, 99}}};
     roof_deployments_use(&in, &d);
     roof_deployments_use(&in, &d); /* once more changes nothing */
     assert_int_equal(in.prefills->copies, 2);

@@ -24,13 +24,14 @@ static void test_sequences(void **state)
     assert_int_equal(roof_deployments_open(&d, model, &s, NULL, hardware, false, NULL), ROOF_OK);
     const struct roof_arrivals arrivals = {.prompt = {.low = 200, .mean = 200},
                                            .generate = {.low = 100, .mean = 100}};
-    struct roof_simulation_inputs inputs = {.limits = {.budget = 8192, .sequences = 2, .scale = 1},
-                                            .copies = 1,
-                                            .arrivals = &arrivals,
-                                            .requests = 1000,
-                                            .seed = 1,
-                                            .warm_up = 0.2,
-                                            .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}};
+    struct roof_simulation_inputs inputs = {
+        .limits = {.budget = 8192, .sequences = 2, .scale = 1},
+        .copies = 1,
+        .arrivals = &arrivals,
+        .requests = 1000,
+        .seed = 1,
+        .warm_up = 0.2,
+        .limit = {{(double)NAN, 99}, {(double)NAN, 99}, {(double)NAN, 99}}};
     inputs.limit[ROOF_LATENCY_E2E] = (struct roof_latency_limit){1.5, 0};
     roof_deployments_use(&inputs, &d);
     assert_int_equal(roof_capacity_find(&found, &inputs, NULL), ROOF_OK);

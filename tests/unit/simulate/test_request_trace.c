@@ -281,13 +281,14 @@ static void test_streamed(void **state)
         .limits = limits,
         .transfer = {.send_s = 1e-6, .receive_s = 1e-6, .senders = 1, .receivers = 1}};
     for (int apart = 0; apart < 2; apart++) {
-        struct roof_simulation_inputs inputs = {.limits = limits,
-                                                .copies = 1,
-                                                .requests = COUNT_OF,
-                                                .seed = 1,
-                                                .keep = true,
-                                                .prefills = apart == 1 ? &prefills : NULL,
-                                                .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}};
+        struct roof_simulation_inputs inputs = {
+            .limits = limits,
+            .copies = 1,
+            .requests = COUNT_OF,
+            .seed = 1,
+            .keep = true,
+            .prefills = apart == 1 ? &prefills : NULL,
+            .limit = {{(double)NAN, 99}, {(double)NAN, 99}, {(double)NAN, 99}}};
         struct roof_simulation kept;
         struct roof_simulation streamed;
         inputs.limits.part_blocks = apart == 1 ? 0 : limits.part_blocks;

@@ -74,7 +74,7 @@ static struct roof_scheduler_sums run_named(struct served *out, struct roof_sche
         assert_int_equal(roof_scheduler_run(s, given[i].arrival_s, NULL), ROOF_OK);
         assert_int_equal(roof_scheduler_push(s, i, &request, NULL), ROOF_OK);
     }
-    assert_int_equal(roof_scheduler_run(s, INFINITY, NULL), ROOF_OK);
+    assert_int_equal(roof_scheduler_run(s, (double)INFINITY, NULL), ROOF_OK);
     assert_int_equal(out->count, count);
     assert_int_equal(roof_scheduler_present(s), 0);
     assert_true(limits.blocks == 0 || roof_scheduler_use(s) == 0);

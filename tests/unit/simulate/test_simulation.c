@@ -43,7 +43,7 @@ static struct lab lab_of(struct plane plane, const char *process, const char *pr
         .requests = 20000,
         .seed = 1,
         .warm_up = 0.2,
-        .limit = {{NAN, 99}, {NAN, 99}, {NAN, 99}}};
+        .limit = {{(double)NAN, 99}, {(double)NAN, 99}, {(double)NAN, 99}}};
     return lab;
 }
 
@@ -331,7 +331,7 @@ static struct roof_simulation loop(const struct plan *plan, int64_t requests)
         .requests = (uint64_t)requests,
         .concurrency = (uint64_t)s->common.shape.batch,
         .warm_up = 0.2,
-        .limit = {{NAN, 0}, {NAN, 0}, {NAN, 0}}};
+        .limit = {{(double)NAN, 0}, {(double)NAN, 0}, {(double)NAN, 0}}};
     roof_deployment_limit(&inputs.limits, &plan->deployment);
     assert_int_equal(roof_simulate(&out, &inputs, NULL), ROOF_OK);
     roof_simulation_free(&out);
@@ -513,7 +513,7 @@ static void test_timeline(void **state)
             .requests = 500,
             .seed = 1,
             .keep = true,
-            .limit = {{NAN, 0}, {NAN, 0}, {NAN, 0}}};
+            .limit = {{(double)NAN, 0}, {(double)NAN, 0}, {(double)NAN, 0}}};
         roof_deployment_limit(&inputs.limits, &plan.deployment);
         assert_int_equal(roof_simulate(&s, &inputs, NULL), ROOF_OK);
         for (size_t i = 0; i < roof_timeline_count(&t); i++) {
