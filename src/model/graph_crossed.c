@@ -75,7 +75,9 @@ static void make_keys(struct builder *b, const struct roof_reads *images, int64_
     }
     roof_graph_product(b, fuses ? "image_kv_proj" : "image_k_proj", ROOF_WEIGHT_K, keys,
                        fuses ? 2 * width : width, m->hidden, false);
-    values = fuses ? b->from : values;
+    if (fuses) {
+        values = b->from;
+    }
     roof_graph_norm(b, "image_k_norm", keys * b->kv_heads, roof_head_dim(m, b->layer));
     roof_reads_join(&b->from, &values);
     roof_graph_vector(b, "image_kv_append", ROOF_OPERATOR_KV_APPEND,
@@ -153,9 +155,9 @@ void roof_graph_skip_crossed(struct builder *b)
 /* Names the attention of one kind of sequences. */
 static const char *name_of(const struct builder *b, int group)
 {
-    static const char *const names[] = {"attention_cross", "attention_decode_cross",
-                                        "attention_prefill_cross"};
-    return names[b->groups > 1 ? group + 1 : 0];
+    return b->groups <= 1 ? "attention_cross"
+           : group == 0   ? "attention_decode_cross"
+                          : "attention_prefill_cross";
 }
 
 void roof_graph_crossed(struct builder *b)

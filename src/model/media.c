@@ -140,11 +140,12 @@ static double widest_of_clip(const struct roof_scenario *s, const struct roof_au
 {
     const struct roof_clip clip = roof_audio_clip(a, s->media.audio_length_s);
     const double bins = (double)(a->mels + 1); /* two rows and half of the bins */
+    const int64_t quarter = (a->mels + 3) / 4; /* behind the second convolution */
     double widest = fmax(3 * (double)a->hidden, (double)a->intermediate);
     widest = fmax(widest, bins * (double)(a->channels[0] > 0 ? a->channels[0] : 2));
     widest = fmax(widest, fmax((double)a->project[0].in, (double)a->project[0].out));
     widest = fmax(widest, fmax((double)a->inputs, (double)a->project[1].out));
-    widest = fmax(widest, (double)((a->mels + 3) / 4) * (double)a->channels[1]);
+    widest = fmax(widest, (double)quarter * (double)a->channels[1]);
     widest = fmax(widest, (double)a->heads * (double)a->window); /* scores of positions */
     return widest * (double)clip.rows;
 }
