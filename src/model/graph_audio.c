@@ -135,14 +135,14 @@ static void conformer_embed(struct builder *b, const struct encoder *e)
                                       .m = frames * bins,
                                       .n = a->channels[0],
                                       .k = 1,
-                                      .taps = TAPS * TAPS,
+                                      .taps = (int64_t)TAPS * TAPS,
                                       .subsample = 4};
     const struct convolution second = {.name = "audio_conv_1",
                                        .batch = e->clips,
                                        .m = e->clip.rows * roof_audio_half(bins),
                                        .n = a->channels[1],
                                        .k = a->channels[0],
-                                       .taps = TAPS * TAPS,
+                                       .taps = (int64_t)TAPS * TAPS,
                                        .subsample = 4};
     convolve(b, &first);
     roof_encoder_norm(b, "audio_conv_norm_0", e->clips * first.m, first.n, false);
