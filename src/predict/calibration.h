@@ -39,7 +39,7 @@ enum roof_kernel {
     ROOF_KERNEL_STATE, /**< one token through the states of a layer: vector kernels, too */
     ROOF_KERNEL_CONV,  /**< a convolution of each channel over the last tokens, of one token */
     ROOF_KERNEL_CONV_PREFILL, /**< such a convolution of several */
-    ROOF_KERNEL_ENCODER,      /**< attention of all tokens to all tokens, in 16 bits */
+    ROOF_KERNEL_ENCODER,      /**< attention of several queries to all keys, in 16 bits */
     ROOF_KERNEL_COUNT
 };
 

@@ -513,8 +513,8 @@ static double last_cache(const struct roof_hardware *hardware)
     return !isnan(llc) ? llc : isnan(l2) ? 0 : l2;
 }
 
-/* Returns the kernel for one token that a kernel for several takes at least as long as, over the
- * same cache; COUNT: there is none. */
+/* Returns the kernel for one token that a kernel for several takes at least as long as; COUNT:
+ * there is none. */
 static enum roof_kernel of_one_token(enum roof_kernel kernel)
 {
     return kernel == ROOF_KERNEL_PREFILL || kernel == ROOF_KERNEL_ENCODER ? ROOF_KERNEL_DECODE
@@ -522,11 +522,23 @@ static enum roof_kernel of_one_token(enum roof_kernel kernel)
                                                                           : ROOF_KERNEL_COUNT;
 }
 
+/* Raises the times of a kernel to those of one for one token: attention to the same cache, or a
+ * convolution of one token for each sequence. */
 static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kernel least,
                      const struct roof_kernel_task *task, const struct roof_stacks *asked)
 {
     struct roof_expected one[ROOF_STACK_COUNT];
-    expect_asked(one, task, least, asked);
+    struct roof_workload workload = *task->workload;
+    struct roof_work work = *task->work;
+    struct roof_kernel_task single = *task;
+    if (least == ROOF_KERNEL_CONV) {
+        workload.shape.query_len = 1;
+        roof_operator_work(&work, &workload, NULL);
+    }
+    single.kernel = least;
+    single.workload = &workload;
+    single.work = &work;
+    expect_asked(one, &single, least, asked);
     for (size_t i = 0; i < asked->count; i++) {
         if (one[i].time_s > out[i].time_s) {
             out[i] = one[i];

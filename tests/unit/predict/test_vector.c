@@ -329,12 +329,37 @@ static void test_properties(void **unused)
     check_properties(&(struct properties){.draw = draw_vector, .allowed = allowed});
 }
 
+/* A convolution of several tokens takes no less than one of a token of each sequence: 16,800 bytes,
+ * and 10 rows of 50 clocks on 10 SMs. */
+static void test_convolution(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_SHORT_CONV);
+    f.workload.shape = (struct roof_shape){.batch = 10, .hidden = 100, .query_len = 77};
+    f.parameter = f.fit[COUNT(kernels) - 1].parameter;
+    check(&f, 3.208, ROOF_KERNEL_LIMIT_MEMORY);
+    for (size_t k = 0; k < COUNT(kernels); k++) {
+        if (kernels[k] == ROOF_KERNEL_CONV) {
+            f.parameter = f.fit[k].parameter;
+            f.parameter[V_LAUNCH] = 50000;
+            f.parameter[V_ROW] = 50;
+        }
+    }
+    /* The memory takes at least 3.208 us for all tokens. */
+    check(&f, 50 + 3.208, ROOF_KERNEL_LIMIT_LAUNCH);
+    f.workload.cache = ROOF_CACHE_WARM;
+    f.hit = 1 / (1 + pow(16800 / 200000., 8));
+    check(&f, 50 + 0.168 * (1 - f.hit) + 0.05, ROOF_KERNEL_LIMIT_LAUNCH);
+    roof_hardware_free(f.device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),      cmocka_unit_test(test_warm),
-        cmocka_unit_test(test_operators),  cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_terms),     cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_operators), cmocka_unit_test(test_convolution),
+        cmocka_unit_test(test_formats),   cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
