@@ -278,7 +278,9 @@ static bool draw_vector(struct roof_workload *w, const struct roof_calibration *
                                              ROOF_OPERATOR_QUANTIZE,
                                              ROOF_OPERATOR_ADD_RMSNORM,
                                              ROOF_OPERATOR_ADD_RMSNORM_QUANTIZE,
-                                             ROOF_OPERATOR_ROPE_APPEND};
+                                             ROOF_OPERATOR_ROPE_APPEND,
+                                             ROOF_OPERATOR_SHORT_CONV,
+                                             ROOF_OPERATOR_KIMI_DELTA};
     (void)c;
     struct roof_shape *const s = &w->shape;
     w->op = ops[draw() % COUNT(ops)];
@@ -292,6 +294,16 @@ static bool draw_vector(struct roof_workload *w, const struct roof_calibration *
         s->kv_len = s->query_len + draw_size(12);
         s->causal = (int64_t)(draw() % 2);
         s->window = draw() % 4 == 0 ? draw_size(12) : 0;
+        return true;
+    case ROOF_OPERATOR_SHORT_CONV:
+        s->batch = draw_size(8);
+        s->hidden = draw_size(14);
+        s->query_len = draw() % 2 == 0 ? 1 : draw_size(12);
+        return true;
+    case ROOF_OPERATOR_KIMI_DELTA:
+        s->batch = draw_size(8);
+        s->heads = draw_size(6);
+        s->head_dim = draw_size(7);
         return true;
     case ROOF_OPERATOR_ROUTER:
         s->experts = draw_size(8);
