@@ -72,13 +72,21 @@ FORMULA(sparse_mla)
 
 /* --- compressed keys ----------------------------------------------------------------------- */
 
+/* Counts the pairs of the queries, which are the last tokens, with the keys of their windows.
+ * Queries beyond the tokens see nothing. */
+#define WINDOW_PAIRS                                                                               \
+    LET(queries, fmin(query_len, kv_len));                                                         \
+    LET(before, kv_len - queries);                                                                 \
+    LET(span, window > 0 ? fmin(window, kv_len) : kv_len);                                         \
+    LET(ramp, fmax(0, span - (before + 1)));                                                       \
+    LET(near, (queries * span) - ramp * (ramp + 1) / 2)
+
 /*
  * A query attends to the last `window` tokens, and to compressed keys, each of which stands for
  * `compression` tokens before it: to all of these, or at most to `selected`. A key is also its
- * value. The queries are the last tokens (queries beyond the tokens see nothing). Those up to
- * position `reach` see floor(p / compression) compressed keys, those beyond it `chosen`; the sum of
- * the former over p = 1 to n is compression q (q - 1) / 2 + q (n - q compression + 1), with q =
- * floor(n / compression).
+ * value. Queries up to position `reach` see floor(p / compression) compressed keys, those beyond it
+ * `chosen`; the sum of the former over p = 1 to n is compression q (q - 1) / 2 + q (n - q
+ * compression + 1), with q = floor(n / compression).
  */
 FORMULA(compressed_attention)
 {
@@ -90,11 +98,7 @@ FORMULA(compressed_attention)
     DIM(window);
     DIM(compression);
     DIM(selected);
-    LET(queries, fmin(query_len, kv_len));
-    LET(before, kv_len - queries);
-    LET(span, window > 0 ? fmin(window, kv_len) : kv_len);
-    LET(ramp, fmax(0, span - (before + 1)));
-    LET(near, queries * span - ramp * (ramp + 1) / 2);
+    WINDOW_PAIRS;
     LET(chosen, compression > 0 ? selected : 0);
     LET(reach, chosen > 0 ? fmin(kv_len, chosen * compression) : kv_len);
     LET(start, fmin(before, reach));
@@ -127,11 +131,7 @@ FORMULA(nsa)
     DIM(window);
     DIM(compression);
     DIM(selected);
-    LET(queries, fmin(query_len, kv_len));
-    LET(before, kv_len - queries);
-    LET(span, window > 0 ? fmin(window, kv_len) : kv_len);
-    LET(ramp, fmax(0, span - (before + 1)));
-    LET(near, queries * span - ramp * (ramp + 1) / 2);
+    WINDOW_PAIRS;
     LET(few, fmin(selected, kv_len));
     LET(rise, fmax(0, few - (before + 1)));
     LET(chosen, queries * few - rise * (rise + 1) / 2);
