@@ -157,13 +157,12 @@ static enum roof_status check_fit(const char *things, const char *const keys[2],
                                   struct roof_error *error)
 {
     const double limit = ROOF_DIMENSION_MAX / widest;
-    return count <= limit
-               ? ROOF_OK
-               : roof_error_set(
-                     error, ROOF_USAGE,
-                     "%.0f %s are more than the %.0f that are possible with %s: "
-                     "lower " ROOF_KEY("batch") ", " ROOF_KEY("%s") " or " ROOF_KEY("%s"),
-                     count, things, floor(limit), m->id, keys[0], keys[1]);
+    return count <= limit ? ROOF_OK
+                          : roof_error_set(error, ROOF_USAGE,
+                                           "%s takes at most %.0f %s in a pass, not %.0f: "
+                                           "lower " ROOF_KEY("batch") ", " ROOF_KEY(
+                                               "%s") " or " ROOF_KEY("%s"),
+                                           m->id, floor(limit), things, count, keys[0], keys[1]);
 }
 
 /* Refuses images and audio whose tensors have more elements than an operator takes. */

@@ -481,7 +481,7 @@ static void put_cache(struct roof_text *out, const struct roof_model_prediction 
                  roof_format_quantity(token, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY));
     if (windowed > 0) {
         snprintf(detail + length, sizeof detail - (size_t)length,
-                 "; %" PRId64 " of %" PRId64 " layers keep %" PRId64 " tokens", windowed,
+                 "; %" PRId64 " of %" PRId64 " layers keep the last %" PRId64 " tokens", windowed,
                  model->layers, model->window);
     }
     if (crossed > 0 && keys > 0) {

@@ -201,7 +201,7 @@ static void put_bottleneck(struct roof_text *out, const char *name)
         const char *name;
         const char *meaning;
     } all[] = {{"budget", "prompts wait because steps are full of prompt tokens (--chunk)"},
-               {"compute", "step times limit the rate, not a limit of the engine"},
+               {"compute", "the time of the steps limits the rate; no limit of the engine does"},
                {"kv memory", "requests wait for room in the KV cache"},
                {"sequences", "requests wait because --max-num-seqs sequences are running"},
                {"link", "KV caches wait for the link between copies"},
@@ -277,7 +277,7 @@ static void put_load(struct roof_text *out, const struct roof_simulation_row *ro
     if (!row->deployment->bound && !row->fitted && row->step_scale == 1 &&
         row->request_overhead_s == 0) {
         put_line(out, "not included",
-                 "the error of the step times; real engines had later first tokens\n");
+                 "the error of the step times; first tokens of real engines came later\n");
     }
     if (s->rejected > 0) {
         roof_text_printf(out,

@@ -2866,15 +2866,15 @@ static void test_refused_clips(void **state)
 {
     (void)state;
     refused(HEARD("gemma4", "\"attention_context_left\": 1000000"), with_audio(100, 30),
-            "200 clips are more than the 166 that are possible with tiny: lower batch, "
+            "tiny takes at most 166 clips in a pass, not 200: lower batch, "
             "audio or audio_length_s");
     refused(HEARD("gemma4", "\"subsampling_conv_channels\": [4, 1000000]"), with_audio(21, 30),
-            "42 clips are more than the 41 that are possible with tiny: lower batch, "
+            "tiny takes at most 41 clips in a pass, not 42: lower batch, "
             "audio or audio_length_s");
     refused(HEARD("voxtral", ""),
             WITH(.phase = ROOF_PHASE_PREFILL,
                  .media = {.audio = 1000000000, .audio_length_s = 1000000000}),
-            "1000000000 clips are more than the 0 that are possible with tiny: lower batch, "
+            "tiny takes at most 0 clips in a pass, not 1000000000: lower batch, "
             "audio or audio_length_s");
 }
 
