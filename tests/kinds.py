@@ -23,13 +23,20 @@ def conv(op, batch, length, channels):
     return dict(kind="convolution", operator="short-conv", batch=batch, query_len=length, hidden=channels, taps=4)
 
 
+def state(length, operator, **sizes):
+    """A layer with a state: one token, or a prompt, which has no estimate."""
+    return dict(sizes, kind="state, decode" if int(length) == 1 else "state, prompt", operator=operator, query_len=length,
+                head_dim=HEAD, v_head_dim=HEAD, kv="fp32")
+
+
 def gdn(r):
     """A state in fp32 is read and written; other states are of two formats, which no option names."""
     if r["op"].startswith("conv"):
         return conv(r["op"], r["batch"], r["seq_len"], r["conv_channels"])
-    if r["op"] == "recurrent_decode" and r["state_bytes_per_elem"] == "8":
-        return dict(kind="state, decode", operator="gated-delta", batch=r["batch"], query_len=1, heads=r["num_v_heads"],
-                    kv_heads=r["num_k_heads"], head_dim=HEAD, v_head_dim=HEAD, kv="fp32")
+    if r["op"] == "chunk_scan" and int(r["seq_len"]) > 1 or \
+            r["op"] == "recurrent_decode" and r["state_bytes_per_elem"] == "8":
+        return state(r["seq_len"] if r["op"] == "chunk_scan" else 1, "gated-delta", batch=r["batch"],
+                     heads=r["num_v_heads"], kv_heads=r["num_k_heads"])
     return None
 
 
@@ -37,9 +44,8 @@ def kda(r):
     """Launches of several kernels, and checkpoints of a state, are no operators."""
     if r["phase"] == "decode" and r["op"] == "conv_update":
         return conv(r["op"], r["batch"], 1, 3 * HEAD * int(r["heads"]))
-    if r["op"] == "recurrent_decode":
-        return dict(kind="state, decode", operator="kimi-delta", batch=r["batch"], query_len=1, heads=r["heads"],
-                    head_dim=HEAD, v_head_dim=HEAD, kv="fp32")
+    if r["op"] == "recurrent_decode" or r["op"] == "chunk_scan" and int(r["tokens_per_seq"]) > 1:
+        return state(r["tokens_per_seq"], "kimi-delta", batch=r["batch"], heads=r["heads"])
     return None
 
 
@@ -105,7 +111,7 @@ def main():
     for row in rows(sys.argv[1]):
         if columns is COLUMNS:
             out.writerow(row)
-        elif row["operator"] in FITTED:
+        elif row["operator"] in FITTED and row["kind"] != "state, prompt":
             left_out = {k: str(v) for k, v in row.items() if k not in columns and k != "kind"}
             assert all(DEFAULTS[k] == v for k, v in left_out.items()), left_out
             out.writerow(row)
