@@ -201,7 +201,8 @@ unsigned roof_operator_kernels(enum roof_operator op)
 enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
 {
     const struct roof_formats *const f = &workload->formats;
-    if (roof_kernel_of(workload) >= ROOF_KERNEL_NORM) {
+    const enum roof_kernel kernel = roof_kernel_of(workload);
+    if (kernel >= ROOF_KERNEL_NORM && kernel != ROOF_KERNEL_ENCODER) {
         return ROOF_NUMERICS_16BIT; /* vector operators: their formats are in the bytes */
     }
     if (roof_operator_row(workload->op)->other == ROOF_ROLE_KV) {
