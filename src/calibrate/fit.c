@@ -205,10 +205,7 @@ static double bytes_per_clock(const struct roof_hardware *hardware)
  * both, as long as the borrower's memory is fast enough. */
 static void lend_per_sm(struct roof_kernel_fit *fit, double richer)
 {
-    const bool vector =
-        (fit->kernel >= ROOF_KERNEL_NORM && fit->kernel <= ROOF_KERNEL_QUANTIZE) ||
-        (fit->kernel >= ROOF_KERNEL_STATE && fit->kernel <= ROOF_KERNEL_CONV_PREFILL);
-    if (vector && !isnan(richer)) { /* the SMs and clocks of both devices are known */
+    if (roof_kernel_is_vector(fit->kernel) && !isnan(richer)) { /* SMs and clocks are known */
         scale_parameter(fit, "dram", richer);
         scale_parameter(fit, "l2_rate", richer);
     }

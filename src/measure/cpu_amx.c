@@ -26,7 +26,7 @@ void roof_amx_pack(unsigned char *out, const unsigned char *rows, enum roof_prec
     const int64_t scale = scale_bytes(weights);
     const int64_t row_bytes = (int64_t)roof_tensor_bytes(weights, (double)k, 0, 0);
     const int64_t block = scale == 0 ? ROOF_AMX_BF16_STEP : roof_format(weights)->block_bytes;
-    const int64_t padded = (count + ROOF_AMX_ROWS - 1) / ROOF_AMX_ROWS * ROOF_AMX_ROWS;
+    const int64_t padded = roof_divide_up(count, ROOF_AMX_ROWS) * ROOF_AMX_ROWS;
     memset(out, 0, (size_t)(padded * row_bytes));
     for (int64_t row = 0; row < count; row++) {
         const int64_t r = row % ROOF_AMX_ROWS;

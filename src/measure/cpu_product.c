@@ -143,8 +143,7 @@ enum roof_status roof_cpu_product_begin(struct roof_cpu_job *job, int64_t cache_
     const enum roof_precision format = job->task.workload.formats.weights;
     const struct roof_dot_kernels kernels = kernels_of(job);
     const int64_t rows =
-        kernels.packed ? (s->n + kernels.tile_rows - 1) / kernels.tile_rows * kernels.tile_rows
-                       : s->n;
+        kernels.packed ? roof_divide_up(s->n, kernels.tile_rows) * kernels.tile_rows : s->n;
     const int64_t weights = rows * row_bytes(format, s->k);
     job->phases = 2;
     job->share = share_product;

@@ -7,24 +7,25 @@
  */
 #include "model/audio.h"
 
+#include "base/base.h"
+
 #define SAMPLES_PER_S 16000
 #define HOP 160
-#define WINDOW_S 30
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 int64_t roof_audio_half(int64_t frames)
 {
-    return divide_up(frames, 2); /* 3 taps, and a zero on each side */
+    return roof_divide_up(frames, 2); /* 3 taps, and a zero on each side */
+}
+
+int64_t roof_audio_quarter(int64_t frames)
+{
+    return roof_audio_half(roof_audio_half(frames));
 }
 
 /* Fills windows of 30 s up with silence. The second convolution halves the frames. */
 static struct roof_clip whisper(const struct roof_audio *a, int64_t seconds)
 {
-    const int64_t windows = a->windows ? divide_up(seconds, WINDOW_S) : 1;
+    const int64_t windows = a->windows ? roof_divide_up(seconds, ROOF_AUDIO_WINDOW_S) : 1;
     const int64_t rows = windows * a->positions;
     const int64_t heard = roof_audio_half(seconds * SAMPLES_PER_S / HOP); /* rows of the clip */
     const int64_t tokens = a->windows || heard > rows ? rows : heard;
@@ -39,8 +40,8 @@ static struct roof_clip whisper(const struct roof_audio *a, int64_t seconds)
 static struct roof_clip conformer(const struct roof_audio *a, int64_t seconds)
 {
     const int64_t frames = (seconds * SAMPLES_PER_S - a->lead) / HOP + 1;
-    const int64_t rows = roof_audio_half(roof_audio_half(frames));
-    const int64_t results = divide_up(rows, a->stride);
+    const int64_t rows = roof_audio_quarter(frames);
+    const int64_t results = roof_divide_up(rows, a->stride);
     return (struct roof_clip){.windows = 1,
                               .frames = frames,
                               .rows = rows,

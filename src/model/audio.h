@@ -5,6 +5,9 @@
 
 #include "model/model.h"
 
+/* The window of Whisper's encoder, and the longest clip of other encoders. */
+#define ROOF_AUDIO_WINDOW_S 30
+
 /* A clip as the encoder works on it. */
 struct roof_clip {
     int64_t windows; /* of Whisper's encoder, which do not attend to each other; else 1 */
@@ -17,7 +20,8 @@ struct roof_clip {
 /* Cuts a clip of some seconds as the processors of the families do, and counts its tokens. */
 struct roof_clip roof_audio_clip(const struct roof_audio *audio, int64_t seconds);
 
-/* Returns the frames behind a convolution over a conformer's time, or bins, with stride 2. */
+/* Each returns the frames, or bins, behind the first convolution of a conformer, or behind both. */
 int64_t roof_audio_half(int64_t frames);
+int64_t roof_audio_quarter(int64_t frames);
 
 #endif

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "model/audio.h"
 #include "model/config_parts.h"
 #include "model/model_make.h"
 
 #define SIZE_MAX_VALUE 1000000
 #define NAMES_MAX 2
-#define WINDOW_S 30 /* of Whisper's encoder, and the longest clip of the others */
 
 /* An encoder that is being read. */
 struct audio_reading {
@@ -35,12 +35,9 @@ static enum roof_status read_sizes(struct audio_reading *r, const struct size *s
 {
     for (size_t i = 0; i < count; i++) {
         const struct size *const s = &sizes[i];
-        const roof_json_value *value = NULL;
-        for (int n = 0; n < NAMES_MAX && s->names[n] != NULL && value == NULL; n++) {
-            value = roof_json_get(r->json, s->names[n]);
-        }
+        const roof_json_value *const value = roof_config_spelled(r->json, s->names, NAMES_MAX);
         *s->out = s->otherwise;
-        if (value != NULL && !roof_json_is_null(value)) {
+        if (value != NULL) {
             TRY(roof_config_integer(s->out, r->config, value, roof_json_key(value), s->min,
                                     SIZE_MAX_VALUE));
         }
@@ -69,7 +66,7 @@ static enum roof_status read_qwen2_audio(struct audio_reading *r)
     TRY(read_whisper(r));
     r->audio.pooled = 2;
     r->contradicts = r->audio.positions < r->audio.pooled;
-    r->audio.most_s = WINDOW_S;
+    r->audio.most_s = ROOF_AUDIO_WINDOW_S;
     r->audio.project[0] = (struct roof_projection){
         .in = r->audio.hidden, .out = r->config->model->hidden, .bias = true};
     return ROOF_OK;
@@ -109,19 +106,20 @@ static enum roof_status read_conformer(struct audio_reading *r, int64_t hidden,
                                        const char *channels)
 {
     struct roof_audio *const a = &r->audio;
+    int64_t right = 0; /* keys that follow a query */
     const struct size sizes[] = {
         {{"hidden_size", NULL}, &a->hidden, hidden, 1},
         {{"num_hidden_layers", "conf_num_hidden_layers"}, &a->layers, 12, 1},
         {{"num_attention_heads", "conf_num_attention_heads"}, &a->heads, 8, 1},
         {{"conv_kernel_size", "conf_conv_kernel_size"}, &a->taps, 5, 1},
         {{"attention_context_left", "conf_attention_context_left"}, &a->window, 13, 1},
-        {{"attention_context_right", "conf_attention_context_right"}, &a->right, 0, 0},
+        {{"attention_context_right", "conf_attention_context_right"}, &right, 0, 0},
         {{"input_feat_size", NULL}, &a->mels, 128, 1},
         {{"conf_reduction_factor", NULL}, &a->stride, 4, 1}};
     TRY(read_sizes(r, sizes, COUNT(sizes)));
     a->intermediate = 4 * a->hidden;
-    a->window += a->right;
-    a->most_s = WINDOW_S;
+    a->window += right;
+    a->most_s = ROOF_AUDIO_WINDOW_S;
     return read_channels(r, channels);
 }
 
@@ -149,7 +147,7 @@ static enum roof_status read_gemma3n(struct audio_reading *r)
     const struct size size = {{"vocab_size", NULL}, &vocab, 128, 1};
     TRY(read_conformer(r, 1536, "sscp_conv_channel_size"));
     TRY(read_sizes(r, &size, 1));
-    a->inputs = (a->mels + 3) / 4 * a->channels[1];
+    a->inputs = roof_audio_quarter(a->mels) * a->channels[1];
     a->lead = 513; /* a frame of 512 samples, and one that follows it */
     a->norm = ROOF_AUDIO_NORM_POST;
     a->tokens = 188; /* audio_seq_length of the processor: shorter clips are filled up */

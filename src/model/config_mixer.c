@@ -74,7 +74,7 @@ static enum roof_status read_kimi_k3(struct roof_layer *layer, struct roof_model
     }
     TRY(roof_config_integer(&m->block_layers, c, block, key, 1, ROOF_LAYERS_MAX));
     for (int64_t i = 0; i < m->layers; i++) {
-        layer[i].attention_sums = (int32_t)((i + m->block_layers - 1) / m->block_layers);
+        layer[i].attention_sums = (int32_t)roof_divide_up(i, m->block_layers);
         layer[i].mlp_sums = (int32_t)(i / m->block_layers + 1);
     }
     return ROOF_OK;

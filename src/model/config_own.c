@@ -407,7 +407,7 @@ enum roof_status roof_config_native_sparse(struct reading *r, struct config *c)
     m->mixer.chunk = 0; /* block_size is that of a scan in other families */
     if (m->intermediate == 0 && ratio <= 1000 && m->hidden <= 1000000000) {
         const int64_t width = m->hidden * ratio * 2 / 3;
-        m->intermediate = (width + WIDTH_UNIT - 1) / WIDTH_UNIT * WIDTH_UNIT;
+        m->intermediate = roof_divide_up(width, WIDTH_UNIT) * WIDTH_UNIT;
     }
     return ROOF_OK;
 }

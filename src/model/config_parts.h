@@ -106,6 +106,10 @@ struct config {
 
 /* Returns a member of the language model's object, else of the root; null counts as absent. */
 const roof_json_value *roof_config_member(const struct config *c, const char *key);
+/* Returns the member of an object whose name is the first of its spellings that the object has;
+ * null counts as absent. Names end with NULL if there are fewer than count. */
+const roof_json_value *roof_config_spelled(const roof_json_value *object, const char *const *names,
+                                           size_t count);
 /* Tells whether a config has a key, if only with null. */
 bool roof_config_has(const struct config *c, const char *key);
 enum roof_status roof_config_integer(int64_t *out, const struct config *c,

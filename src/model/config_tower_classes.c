@@ -46,12 +46,9 @@ static const roof_json_value *same_item(const roof_json_value *value)
 static enum roof_status read_size(struct tower_reading *r, const roof_json_value *object,
                                   const struct size *size)
 {
-    const roof_json_value *value = NULL;
-    for (int i = 0; i < KEYS_MAX && size->names[i] != NULL && value == NULL; i++) {
-        value = roof_json_get(object, size->names[i]);
-    }
+    const roof_json_value *const value = roof_config_spelled(object, size->names, KEYS_MAX);
     *size->out = size->otherwise;
-    if (value != NULL && !roof_json_is_null(value)) {
+    if (value != NULL) {
         const char *const key = roof_json_key(value);
         const roof_json_value *const number = same_item(value);
         if (number == NULL) {

@@ -19,6 +19,16 @@ const roof_json_value *roof_config_member(const struct config *c, const char *ke
     return value == NULL || roof_json_is_null(value) ? NULL : value;
 }
 
+const roof_json_value *roof_config_spelled(const roof_json_value *object, const char *const *names,
+                                           size_t count)
+{
+    const roof_json_value *value = NULL;
+    for (size_t i = 0; i < count && names[i] != NULL && value == NULL; i++) {
+        value = roof_json_get(object, names[i]);
+    }
+    return roof_json_is_null(value) ? NULL : value;
+}
+
 bool roof_config_has(const struct config *c, const char *key)
 {
     return roof_json_get(c->text, key) != NULL || roof_json_get(c->root, key) != NULL;

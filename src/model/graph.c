@@ -267,7 +267,7 @@ static void embedding_node(struct builder *b, const char *name, int64_t table_ro
 static void token_embedding(struct builder *b)
 {
     const int64_t rows = b->model->vocab + b->model->extra_rows;
-    embedding_node(b, "embedding", roof_graph_divide_up(rows, b->s->tp), b->model->hidden);
+    embedding_node(b, "embedding", roof_divide_up(rows, b->s->tp), b->model->hidden);
     roof_graph_tp_sum(b, "embedding_all_reduce");
 }
 
@@ -291,7 +291,7 @@ static void layer_embeddings(struct builder *b)
         return;
     }
     b->from.count = 0;
-    embedding_node(b, "layer_embedding", roof_graph_divide_up(m->layer_vocab, b->s->tp), width);
+    embedding_node(b, "layer_embedding", roof_divide_up(m->layer_vocab, b->s->tp), width);
     if (b->s->tp > 1) {
         roof_graph_collective(b, "layer_embedding_all_reduce", ROOF_OPERATOR_ALL_REDUCE,
                               b->s->common.formats.out, embedded(b, m->layers), b->s->tp,
@@ -300,7 +300,7 @@ static void layer_embeddings(struct builder *b)
     const struct roof_reads rows = b->from;
     b->from = tokens;
     roof_graph_product(b, "layer_embedding_proj", ROOF_WEIGHT_EMBEDDING, b->tokens,
-                       roof_graph_divide_up(width, b->s->tp), m->hidden, false);
+                       roof_divide_up(width, b->s->tp), m->hidden, false);
     if (b->s->tp > 1) {
         roof_graph_collective(b, "layer_embedding_all_gather", ROOF_OPERATOR_ALL_GATHER,
                               b->s->common.formats.out, embedded(b, m->layers), b->s->tp,
@@ -331,7 +331,7 @@ static void first_stage(struct builder *b)
 static void last_stage(struct builder *b)
 {
     const struct roof_model *const m = b->model;
-    const int64_t vocab = roof_graph_divide_up(m->vocab, b->s->tp);
+    const int64_t vocab = roof_divide_up(m->vocab, b->s->tp);
     static const enum roof_weight readers[] = {ROOF_WEIGHT_LM_HEAD};
     if (m->streams > 0) { /* makes the weights of their sum */
         roof_graph_product(b, "final_collapse", ROOF_WEIGHT_NORM, b->rows, m->streams,
@@ -361,24 +361,23 @@ static void set_groups(struct builder *b)
 {
     const struct roof_scenario *const s = b->s;
     const int64_t parts = roof_microbatches(s);
-    const int64_t batch = roof_graph_divide_up(s->common.shape.batch, parts);
+    const int64_t batch = roof_divide_up(s->common.shape.batch, parts);
     const bool mixed = s->phase == ROOF_PHASE_MIXED;
     const int64_t query = roof_query_len(s);
     b->group[b->groups++] = (struct group){
         .attention = mixed ? "attention_decode" : "attention",
-        .batch = roof_graph_divide_up(batch, s->attention_dp),
+        .batch = roof_divide_up(batch, s->attention_dp),
         .query_len = query,
         .kv_len = s->context + (s->phase == ROOF_PHASE_PREFILL ? 0 : s->draft_tokens),
         .expanded = s->phase == ROOF_PHASE_PREFILL};
     b->moe_tokens = batch * query;
     if (mixed) {
-        const int64_t prefill = roof_graph_divide_up(s->prefill_batch, parts);
-        b->group[b->groups++] =
-            (struct group){.attention = "attention_prefill",
-                           .batch = roof_graph_divide_up(prefill, s->attention_dp),
-                           .query_len = s->chunk,
-                           .kv_len = s->prefill_context,
-                           .expanded = true};
+        const int64_t prefill = roof_divide_up(s->prefill_batch, parts);
+        b->group[b->groups++] = (struct group){.attention = "attention_prefill",
+                                               .batch = roof_divide_up(prefill, s->attention_dp),
+                                               .query_len = s->chunk,
+                                               .kv_len = s->prefill_context,
+                                               .expanded = true};
         b->moe_tokens += prefill * s->chunk;
     }
     for (int i = 0; i < b->groups; i++) {

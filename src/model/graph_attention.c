@@ -265,7 +265,7 @@ static void prepare_branches(struct builder *b, const struct roof_reads *hidden,
     const struct roof_model *const m = b->model;
     b->from = both(made->k, &made->v);
     roof_graph_vector(b, "compress_append", ROOF_OPERATOR_KV_APPEND,
-                      (struct roof_shape){.tokens = roof_graph_divide_up(b->tokens, m->block_keys),
+                      (struct roof_shape){.tokens = roof_divide_up(b->tokens, m->block_keys),
                                           .heads = b->heads,
                                           .kv_heads = b->kv_heads,
                                           .head_dim = m->head_dim},

@@ -24,8 +24,8 @@ struct convolution {
 
 static void convolve(struct builder *b, const struct convolution *c)
 {
-    struct roof_node node = roof_graph_make_product(b, c->name, ROOF_WEIGHT_VISION, c->m, c->n,
-                                                    c->k * c->taps, c->bias);
+    struct roof_node node =
+        roof_encoder_make_product(b, c->name, c->m, c->n, c->k * c->taps, c->bias);
     node.workload.op = ROOF_OPERATOR_CONV2D;
     node.workload.shape = (struct roof_shape){.batch = c->batch,
                                               .m = c->m,
@@ -33,29 +33,14 @@ static void convolve(struct builder *b, const struct convolution *c)
                                               .k = c->k,
                                               .taps = c->taps,
                                               .subsample = c->subsample};
-    node.workload.formats.compute = ROOF_PRECISION_AUTO;
     roof_graph_add(b, &node);
-}
-
-static void activate(struct builder *b, const char *name, int64_t rows, int64_t width)
-{
-    roof_graph_vector(b, name, ROOF_OPERATOR_GELU,
-                      (struct roof_shape){.tokens = rows, .hidden = width}, 0);
-}
-
-static void gate(struct builder *b, const char *name, int64_t rows, int64_t width)
-{
-    roof_graph_vector(b, name, ROOF_OPERATOR_SILU_MUL,
-                      (struct roof_shape){.tokens = rows, .hidden = width}, 0);
 }
 
 /* Adds the product that makes Q, K and V, and as many elements of vectors. */
 static void qkv(struct builder *b, const struct encoder *e, bool bias, int64_t vectors)
 {
     const int64_t h = e->audio->hidden;
-    struct roof_node node =
-        roof_graph_make_product(b, "audio_qkv_proj", ROOF_WEIGHT_VISION, e->rows, 3 * h, h, bias);
-    node.workload.formats.compute = ROOF_PRECISION_AUTO;
+    struct roof_node node = roof_encoder_make_product(b, "audio_qkv_proj", e->rows, 3 * h, h, bias);
     node.vectors = (double)vectors;
     roof_graph_add(b, &node);
 }
@@ -83,9 +68,9 @@ static void whisper_embed(struct builder *b, const struct encoder *e)
                                        .subsample = 2,
                                        .bias = true};
     convolve(b, &first);
-    activate(b, "audio_conv_act_0", 2 * e->rows, a->hidden);
+    roof_encoder_activate(b, "audio_conv_act_0", 2 * e->rows, a->hidden, false);
     convolve(b, &second);
-    activate(b, "audio_conv_act_1", e->rows, a->hidden);
+    roof_encoder_activate(b, "audio_conv_act_1", e->rows, a->hidden, false);
     roof_encoder_add(b, "audio_positions", e->rows, a->hidden,
                      (double)a->positions * (double)a->hidden);
 }
@@ -111,7 +96,7 @@ static void whisper_layers(struct builder *b, const struct encoder *e)
     stream = b->from;
     roof_encoder_norm(b, "audio_mlp_norm", e->rows, h, true);
     roof_encoder_product(b, "audio_up_proj", e->rows, a->intermediate, h, true);
-    activate(b, "audio_mlp_act", e->rows, a->intermediate);
+    roof_encoder_activate(b, "audio_mlp_act", e->rows, a->intermediate, false);
     roof_encoder_product(b, "audio_down_proj", e->rows, h, a->intermediate, true);
     roof_reads_join(&b->from, &stream);
     roof_encoder_add(b, "audio_mlp_add", e->rows, h, 0);
@@ -139,17 +124,17 @@ static void conformer_embed(struct builder *b, const struct encoder *e)
                                       .subsample = 4};
     const struct convolution second = {.name = "audio_conv_1",
                                        .batch = e->clips,
-                                       .m = e->clip.rows * roof_audio_half(bins),
+                                       .m = e->clip.rows * roof_audio_quarter(a->mels),
                                        .n = a->channels[1],
                                        .k = a->channels[0],
                                        .taps = (int64_t)TAPS * TAPS,
                                        .subsample = 4};
     convolve(b, &first);
     roof_encoder_norm(b, "audio_conv_norm_0", e->clips * first.m, first.n, false);
-    activate(b, "audio_conv_act_0", e->clips * first.m, first.n);
+    roof_encoder_activate(b, "audio_conv_act_0", e->clips * first.m, first.n, false);
     convolve(b, &second);
     roof_encoder_norm(b, "audio_conv_norm_1", e->clips * second.m, second.n, false);
-    activate(b, "audio_conv_act_1", e->clips * second.m, second.n);
+    roof_encoder_activate(b, "audio_conv_act_1", e->clips * second.m, second.n, false);
     roof_encoder_product(b, "audio_in_proj", e->rows, a->hidden, a->inputs, false);
 }
 
@@ -166,7 +151,7 @@ static void conformer_mlp(struct builder *b, const struct encoder *e, int which)
     const struct roof_reads stream = b->from;
     roof_encoder_norm(b, name[0], e->rows, a->hidden, false);
     roof_encoder_product(b, name[1], e->rows, a->intermediate, a->hidden, false);
-    activate(b, name[2], e->rows, a->intermediate);
+    roof_encoder_activate(b, name[2], e->rows, a->intermediate, false);
     roof_encoder_product(b, name[3], e->rows, a->hidden, a->intermediate, false);
     roof_encoder_norm(b, name[4], e->rows, a->hidden, false);
     roof_reads_join(&b->from, &stream);
@@ -178,9 +163,8 @@ static struct roof_reads position_scores(struct builder *b, const struct encoder
                                          const struct roof_reads *queries)
 {
     const struct roof_audio *const a = e->audio;
-    struct roof_node node =
-        roof_graph_make_product(b, "audio_position_scores", ROOF_WEIGHT_VISION, e->rows, a->window,
-                                a->hidden / a->heads, false);
+    struct roof_node node = roof_encoder_make_product(b, "audio_position_scores", e->rows,
+                                                      a->window, a->hidden / a->heads, false);
     struct roof_formats f = b->s->common.formats;
     f.weights = f.activations = f.out;
     f.compute = ROOF_PRECISION_AUTO;
@@ -241,10 +225,10 @@ static void conformer_convolution(struct builder *b, const struct encoder *e)
                              .vector_format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights};
     roof_encoder_norm(b, "audio_conv_norm", e->rows, h, false);
     roof_encoder_product(b, "audio_conv_in_proj", e->rows, 2 * h, h, false);
-    gate(b, "audio_conv_gate", e->rows, h);
+    roof_encoder_activate(b, "audio_conv_gate", e->rows, h, true);
     roof_graph_add(b, &node);
     roof_encoder_norm(b, "audio_conv_mid_norm", e->rows, h, false);
-    activate(b, "audio_conv_act", e->rows, h);
+    roof_encoder_activate(b, "audio_conv_act", e->rows, h, false);
     roof_encoder_product(b, "audio_conv_out_proj", e->rows, h, h, false);
     roof_reads_join(&b->from, &stream);
     roof_encoder_add(b, "audio_conv_add", e->rows, h, 0);
@@ -278,7 +262,7 @@ static void project(struct builder *b, const struct encoder *e)
         }
         roof_encoder_product(b, names[i], e->results, p->out, p->in, p->bias);
         if (p->act == ROOF_PROJECTION_GELU) {
-            activate(b, "audio_project_act", e->results, p->out);
+            roof_encoder_activate(b, "audio_project_act", e->results, p->out, false);
         }
         if (i == last && a->norm == ROOF_AUDIO_NORM_POST) {
             roof_encoder_bare_norm(b, "audio_project_post_norm", e->results, p->out);
@@ -319,8 +303,6 @@ void roof_graph_audio(struct builder *b)
     e.results = e.clips * e.clip.results;
     encode(b, &e);
     roof_encoder_residual(b, e.rows, a->hidden, runs);
-    b->graph->idle_bytes +=
-        roof_tensor_bytes(roof_graph_formats(b, ROOF_WEIGHT_NORM).weights, (double)a->unused, 0, 0);
-    b->graph->idle_parameters += (double)a->unused;
+    roof_encoder_unused(b, a->unused);
     roof_encoder_end(b, first, runs);
 }

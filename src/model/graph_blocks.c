@@ -4,6 +4,7 @@
  * for the heads of one KV head. Sources: vLLM, models/minimax_m3; TensorRT-LLM,
  * _torch/models/modeling_minimaxm3.py.
  */
+#include "base/base.h"
 #include "model/graph_parts.h"
 
 /* Scores are kept in FP32. */
@@ -66,11 +67,10 @@ void roof_graph_choose_blocks(struct builder *b, const struct group *g)
     struct roof_node top = scores;
     top.name = first ? "block_top_k" : "block_top_k_prefill";
     top.workload.op = ROOF_OPERATOR_INDEX_TOP_K;
-    top.workload.shape =
-        (struct roof_shape){.batch = g->batch * heads,
-                            .query_len = g->query_len,
-                            .kv_len = roof_graph_divide_up(g->kv_len, m->block_keys),
-                            .selected = m->block_topk};
+    top.workload.shape = (struct roof_shape){.batch = g->batch * heads,
+                                             .query_len = g->query_len,
+                                             .kv_len = roof_divide_up(g->kv_len, m->block_keys),
+                                             .selected = m->block_topk};
     top.workload.formats.activations = BLOCK_SCORES;
     roof_graph_add(b, &top);
 }

@@ -7,11 +7,6 @@
 
 #include "base/base.h"
 
-int64_t roof_graph_divide_up(int64_t value, int64_t parts)
-{
-    return (value + parts - 1) / parts;
-}
-
 enum roof_precision roof_graph_wider(enum roof_precision a, enum roof_precision b)
 {
     return roof_precision_bits(a) >= roof_precision_bits(b) ? a : b;
@@ -184,7 +179,7 @@ void roof_graph_mix_sums(struct builder *b, const char *name, int64_t tokens, in
 
 int64_t roof_graph_sums(const struct roof_model *model, int64_t layers)
 {
-    return model->block_layers > 0 ? roof_graph_divide_up(layers, model->block_layers) + 1 : 1;
+    return model->block_layers > 0 ? roof_divide_up(layers, model->block_layers) + 1 : 1;
 }
 
 void roof_graph_residual(struct builder *b, const char *name)
@@ -255,7 +250,7 @@ static double cache_bytes(const struct builder *b, const struct roof_layer *laye
         const int64_t held = s->held > b->group[i].kv_len ? s->held : b->group[i].kv_len;
         const int64_t seen = layer->crossed ? roof_image_keys(s, b->model) : held;
         const int64_t kept = layer->windowed && b->model->window < seen ? b->model->window : seen;
-        const double here = (double)roof_graph_divide_up(sequences, s->attention_dp);
+        const double here = (double)roof_divide_up(sequences, s->attention_dp);
         tokens += here * (double)kept;
         all += here;
         blocks += here * (double)roof_whole_blocks(b->model, held);

@@ -55,7 +55,6 @@ struct mlp_names {
     enum roof_weight weight[3]; /* gate, up, down */
 };
 
-int64_t roof_graph_divide_up(int64_t value, int64_t parts);
 enum roof_precision roof_graph_wider(enum roof_precision a, enum roof_precision b);
 /* Returns the formats of an operator with weights of a class, which are computed once. */
 struct roof_formats roof_graph_formats(struct builder *b, enum roof_weight weight);
@@ -149,7 +148,7 @@ void roof_graph_skip_crossed(struct builder *b);
 void roof_graph_encoder(struct builder *b);
 /* Adds the audio encoder in the same way. */
 void roof_graph_audio(struct builder *b);
-/* Parts of both encoders: norms, sums and products whose weights are those of class vision; what
+/* Parts of both encoders: norms, sums, activations and products of class vision; what
  * ends an encoder that was added from a node on: where the pass does not run it, its weights alone
  * stay. */
 void roof_encoder_norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden,
@@ -157,9 +156,15 @@ void roof_encoder_norm(struct builder *b, const char *name, int64_t tokens, int6
 void roof_encoder_bare_norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden);
 void roof_encoder_add(struct builder *b, const char *name, int64_t tokens, int64_t hidden,
                       double vectors);
+void roof_encoder_activate(struct builder *b, const char *name, int64_t rows, int64_t width,
+                           bool gated);
+struct roof_node roof_encoder_make_product(struct builder *b, const char *name, int64_t rows,
+                                           int64_t n, int64_t k, bool bias);
 void roof_encoder_product(struct builder *b, const char *name, int64_t rows, int64_t n, int64_t k,
                           bool bias);
 void roof_encoder_attend(struct builder *b, const char *name, const struct roof_shape *shape);
+/* Counts the elements of vectors that no row passes. */
+void roof_encoder_unused(struct builder *b, int64_t elements);
 /* Counts the hidden states of an encoder that runs in a pass of its own. */
 void roof_encoder_residual(struct builder *b, int64_t rows, int64_t hidden, bool runs);
 void roof_encoder_end(struct builder *b, size_t first, bool runs);

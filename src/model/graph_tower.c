@@ -2,6 +2,7 @@
 /* The vision encoder: from patches to tokens of the prompt. docs/formulas.md ("Images"). */
 #include <math.h>
 
+#include "base/base.h"
 #include "model/graph_parts.h"
 #include "model/tower.h"
 #include "operator/operator.h"
@@ -17,13 +18,6 @@ struct encoder {
     int64_t tokens;   /* of all images */
     int64_t tp;       /* devices that share heads and widths; 1: each has the encoder whole */
 };
-
-static struct roof_formats vision_formats(struct builder *b)
-{
-    struct roof_formats f = roof_graph_formats(b, ROOF_WEIGHT_VISION);
-    f.compute = ROOF_PRECISION_AUTO;
-    return f;
-}
 
 void roof_encoder_norm(struct builder *b, const char *name, int64_t tokens, int64_t hidden,
                        bool layernorm)
@@ -46,11 +40,25 @@ void roof_encoder_add(struct builder *b, const char *name, int64_t tokens, int64
                       (struct roof_shape){.tokens = tokens, .hidden = hidden}, vectors);
 }
 
+void roof_encoder_activate(struct builder *b, const char *name, int64_t rows, int64_t width,
+                           bool gated)
+{
+    roof_graph_vector(b, name, gated ? ROOF_OPERATOR_SILU_MUL : ROOF_OPERATOR_GELU,
+                      (struct roof_shape){.tokens = rows, .hidden = width}, 0);
+}
+
+struct roof_node roof_encoder_make_product(struct builder *b, const char *name, int64_t rows,
+                                           int64_t n, int64_t k, bool bias)
+{
+    struct roof_node node = roof_graph_make_product(b, name, ROOF_WEIGHT_VISION, rows, n, k, bias);
+    node.workload.formats.compute = ROOF_PRECISION_AUTO;
+    return node;
+}
+
 void roof_encoder_product(struct builder *b, const char *name, int64_t rows, int64_t n, int64_t k,
                           bool bias)
 {
-    struct roof_node node = roof_graph_make_product(b, name, ROOF_WEIGHT_VISION, rows, n, k, bias);
-    node.workload.formats = vision_formats(b);
+    struct roof_node node = roof_encoder_make_product(b, name, rows, n, k, bias);
     roof_graph_add(b, &node);
 }
 
@@ -126,11 +134,10 @@ static void attention(struct builder *b, const struct encoder *e)
 static void mlp(struct builder *b, const struct encoder *e)
 {
     const struct roof_tower *const t = e->tower;
-    const int64_t width = roof_graph_divide_up(t->intermediate, e->tp);
+    const int64_t width = roof_divide_up(t->intermediate, e->tp);
     roof_encoder_product(b, t->gated ? "image_gate_up_proj" : "image_up_proj", e->rows,
                          t->gated ? 2 * width : width, t->hidden, t->bias);
-    roof_graph_vector(b, "image_mlp_act", t->gated ? ROOF_OPERATOR_SILU_MUL : ROOF_OPERATOR_GELU,
-                      (struct roof_shape){.tokens = e->rows, .hidden = width}, 0);
+    roof_encoder_activate(b, "image_mlp_act", e->rows, width, t->gated);
     roof_encoder_product(b, "image_down_proj", e->rows, t->hidden, width, t->bias);
     sum_over_devices(b, e, "image_mlp_all_reduce");
 }
@@ -246,9 +253,7 @@ static void project(struct builder *b, const struct encoder *e, bool tap, int64_
             roof_encoder_norm(b, names[tap][2][i], rows, p->out, true);
         }
         if (p->act != ROOF_PROJECTION_PLAIN) {
-            roof_graph_vector(b, names[tap][1][i],
-                              gated ? ROOF_OPERATOR_SILU_MUL : ROOF_OPERATOR_GELU,
-                              (struct roof_shape){.tokens = rows, .hidden = p->out}, 0);
+            roof_encoder_activate(b, names[tap][1][i], rows, p->out, gated);
         }
     }
     b->times = 1;
@@ -278,9 +283,7 @@ static void embed(struct builder *b, const struct encoder *e)
 static void leave_idle(struct builder *b, const struct roof_tower *t, size_t first)
 {
     const double layers = (double)t->skipped;
-    const enum roof_precision vectors = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights;
-    b->graph->idle_bytes += roof_tensor_bytes(vectors, (double)t->unused, 0, 0);
-    b->graph->idle_parameters += (double)t->unused;
+    roof_encoder_unused(b, t->unused);
     for (size_t i = first; i < b->graph->count; i++) {
         const struct roof_node *const node = &b->graph->node[i];
         b->graph->idle_bytes += layers * (roof_node_bytes(node) / (double)node->count);
@@ -315,6 +318,13 @@ static void encode(struct builder *b, const struct encoder *e)
     project(b, e, false, 1);
     roof_graph_flush(b);
     b->block = ROOF_BLOCK_ENDS;
+}
+
+void roof_encoder_unused(struct builder *b, int64_t elements)
+{
+    const enum roof_precision format = roof_graph_formats(b, ROOF_WEIGHT_NORM).weights;
+    b->graph->idle_bytes += roof_tensor_bytes(format, (double)elements, 0, 0);
+    b->graph->idle_parameters += (double)elements;
 }
 
 void roof_encoder_residual(struct builder *b, int64_t rows, int64_t hidden, bool runs)

@@ -19,12 +19,16 @@ bool roof_has_media(const struct roof_scenario *s)
     return s->media.images > 0 || s->media.audio > 0;
 }
 
+/* Returns what the encoder makes of so many images of one size. */
+static int64_t tokens_of(const struct roof_model *m, int64_t images, int64_t packed)
+{
+    const struct roof_sizes size = roof_sizes_unpack(packed);
+    return images > 0 ? images * roof_tower_image(&m->tower, size.size[0], size.size[1]).tokens : 0;
+}
+
 int64_t roof_image_tokens(const struct roof_scenario *s, const struct roof_model *m)
 {
-    const struct roof_sizes size = roof_sizes_unpack(s->media.image_size);
-    return s->media.images > 0
-               ? s->media.images * roof_tower_image(&m->tower, size.size[0], size.size[1]).tokens
-               : 0;
+    return tokens_of(m, s->media.images, s->media.image_size);
 }
 
 int64_t roof_audio_tokens(const struct roof_scenario *s, const struct roof_model *m)
@@ -57,11 +61,7 @@ int64_t roof_media_places(const struct roof_scenario *s, const struct roof_model
 
 int64_t roof_image_keys(const struct roof_scenario *s, const struct roof_model *m)
 {
-    const struct roof_sizes size = roof_sizes_unpack(s->media.seen_size);
-    return m->tower.crossed && s->media.seen_images > 0
-               ? s->media.seen_images *
-                     roof_tower_image(&m->tower, size.size[0], size.size[1]).tokens
-               : 0;
+    return m->tower.crossed ? tokens_of(m, s->media.seen_images, s->media.seen_size) : 0;
 }
 
 bool roof_encodes_images(const struct roof_scenario *s)
@@ -139,8 +139,8 @@ static double widest_of_image(const struct roof_scenario *s, const struct roof_t
 static double widest_of_clip(const struct roof_scenario *s, const struct roof_audio *a)
 {
     const struct roof_clip clip = roof_audio_clip(a, s->media.audio_length_s);
-    const double bins = (double)(a->mels + 1); /* two rows and half of the bins */
-    const int64_t quarter = (a->mels + 3) / 4; /* behind the second convolution */
+    const double bins = (double)(a->mels + 1);           /* two rows and half of the bins */
+    const int64_t quarter = roof_audio_quarter(a->mels); /* behind the second convolution */
     double widest = fmax(3 * (double)a->hidden, (double)a->intermediate);
     widest = fmax(widest, bins * (double)(a->channels[0] > 0 ? a->channels[0] : 2));
     widest = fmax(widest, fmax((double)a->project[0].in, (double)a->project[0].out));

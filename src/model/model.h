@@ -237,7 +237,6 @@ struct roof_audio {
     int64_t inputs;      /**< elements that the product behind them reads */
     int64_t taps;        /**< of the convolution in its layers */
     int64_t window;      /**< keys that a query sees */
-    int64_t right;       /**< those among them that follow it */
     int64_t lead;        /**< samples, of which a second has 16,000, up to the end of a frame */
     int64_t stride;      /**< rows behind the layers, of which one is kept */
     int64_t tokens;      /**< of a clip, however long it is; 0: its rows */

@@ -65,11 +65,6 @@ bool roof_dtype_format(enum roof_precision *out, enum roof_dtype dtype)
     return true;
 }
 
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 /* --- formats ------------------------------------------------------------------------------- */
 
 static bool has_size(const struct roof_stored_part *p, int64_t rows, int64_t columns)
@@ -120,7 +115,7 @@ static int fp8_format(const struct roof_stored_weight *w)
     }
     if (p->dtype == ROOF_DTYPE_F8_E4M3 && p->rank == 2 &&
         (w->part[ROOF_PART_SCALE_INV] != NULL || scale->elements > 1) &&
-        has_size(scale, divide_up(p->size[0], 128), divide_up(p->size[1], 128))) {
+        has_size(scale, roof_divide_up(p->size[0], 128), roof_divide_up(p->size[1], 128))) {
         return ROOF_PRECISION_FP8_BLOCK128;
     }
     /* There is one scale for the tensor, or one for each of its rows. */
@@ -152,7 +147,8 @@ static int groups_format(const struct roof_stored_weight *w, const struct roof_s
     static const int64_t groups[] = {128, 64, 32};
     enum roof_precision format = ROOF_PRECISION_AUTO;
     for (size_t i = 0; i < COUNT(groups); i++) {
-        if (scales->elements == roof_times(divide_up(w->shape.columns, groups[i]), w->shape.rows) &&
+        if (scales->elements ==
+                roof_times(roof_divide_up(w->shape.columns, groups[i]), w->shape.rows) &&
             roof_int4_format(&format, (double)groups[i], zeros)) {
             return (int)format;
         }
@@ -165,7 +161,7 @@ static bool is_byte_pair(const struct roof_stored_weight *w, const struct roof_s
 {
     const struct roof_stored_part *const scale = w->part[ROOF_PART_SCALE];
     return values->dtype == ROOF_DTYPE_U8 && scale != NULL && dtypes[scale->dtype].real &&
-           has_size(values, divide_up(w->shape.rows, 2), w->shape.columns);
+           has_size(values, roof_divide_up(w->shape.rows, 2), w->shape.columns);
 }
 
 static int byte_format(const struct roof_stored_weight *w)

@@ -40,7 +40,7 @@ double roof_scenario_host_s(const struct roof_scenario *s, enum roof_stack stack
     const struct roof_host_time *const host = &s->host_time[stack];
     const int64_t others = s->phase == ROOF_PHASE_MIXED ? s->prefill_batch : 0;
     const int64_t groups = roof_microbatches(s) * (s->attention_dp > 0 ? s->attention_dp : 1);
-    const int64_t sequences = (s->common.shape.batch + others + groups - 1) / groups;
+    const int64_t sequences = roof_divide_up(s->common.shape.batch + others, groups);
     return host->step_s + host->sequence_s * (double)sequences;
 }
 

@@ -193,7 +193,7 @@ int64_t roof_tower_rows(const struct roof_tower *t, const struct roof_image *ima
 {
     const int64_t unit = at_least(t->row_unit, 1);
     const int64_t each = roof_tower_embedded(t, image) / image->squares;
-    return image->squares * ((each + unit - 1) / unit * unit);
+    return image->squares * roof_divide_up(each, unit) * unit;
 }
 
 void roof_tower_windows(struct roof_windows out[ROOF_WINDOW_KINDS], const struct roof_tower *t,

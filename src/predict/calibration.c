@@ -571,6 +571,11 @@ unsigned roof_calibration_stacks(const struct roof_calibration *calibration,
 
 bool roof_calibration_measures(const struct roof_calibration *calibration, enum roof_kernel kernel)
 {
+    const struct owned *const owned = calibration->private_data;
+    if (owned != NULL && kernel < ROOF_KERNEL_COUNT) {
+        const size_t *const first = &owned->first[group_of(kernel, (enum roof_numerics)0)];
+        return first[0] < first[ROOF_NUMERICS_COUNT];
+    }
     size_t i = 0;
     while (i < calibration->count && calibration->fit[i].kernel != kernel) {
         i++;

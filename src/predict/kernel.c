@@ -181,13 +181,10 @@ unsigned roof_operator_kernels(enum roof_operator op)
     const struct roof_operator_row *const row = roof_operator_row(op);
     unsigned needed = kernels[op] == 0 ? 0 : 1U << (kernels[op] - 1);
     if (kernels[op] == ROOF_KERNEL_DECODE + 1) {
-        needed |= 1U << ROOF_KERNEL_PREFILL;
+        needed |= 1U << ROOF_KERNEL_PREFILL | 1U << ROOF_KERNEL_ENCODER;
     }
     if (kernels[op] == ROOF_KERNEL_ALL_REDUCE + 1) {
         needed |= 1U << ROOF_KERNEL_ONE_SHOT;
-    }
-    if (kernels[op] == ROOF_KERNEL_DECODE + 1) {
-        needed |= 1U << ROOF_KERNEL_ENCODER;
     }
     if (kernels[op] == ROOF_KERNEL_CONV + 1) {
         needed |= 1U << ROOF_KERNEL_CONV_PREFILL;
@@ -204,7 +201,8 @@ unsigned roof_operator_kernels(enum roof_operator op)
 enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
 {
     const struct roof_formats *const f = &workload->formats;
-    if (roof_kernel_of(workload) >= ROOF_KERNEL_NORM) {
+    const enum roof_kernel kernel = roof_kernel_of(workload);
+    if (kernel >= ROOF_KERNEL_NORM && kernel != ROOF_KERNEL_ENCODER) {
         return ROOF_NUMERICS_16BIT; /* vector operators: their formats are in the bytes */
     }
     if (roof_operator_row(workload->op)->other == ROOF_ROLE_KV) {
@@ -500,9 +498,9 @@ static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
     }
 }
 
-static bool is_vector(enum roof_kernel kernel)
+bool roof_kernel_is_vector(enum roof_kernel kernel)
 {
-    return formulas[kernel == ROOF_KERNEL_COUNT ? 0 : kernel] == roof_expect_vector;
+    return formulas[kernel] == roof_expect_vector;
 }
 
 /* Returns the bytes of the cache before the memory. */
@@ -603,8 +601,9 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
     if (fmax(members, within) > COLLECTIVE_DEVICES_MAX) {
         return;
     }
-    if (task.numerics == ROOF_NUMERICS_COUNT || (isnan(task.peak) && !is_vector(kernel)) ||
-        isnan(task.sms) || isnan(task.clock) || (isnan(task.l2) && !task.calibration->local)) {
+    if (task.numerics == ROOF_NUMERICS_COUNT ||
+        (isnan(task.peak) && !roof_kernel_is_vector(kernel)) || isnan(task.sms) ||
+        isnan(task.clock) || (isnan(task.l2) && !task.calibration->local)) {
         return;
     }
     expect_asked(out, &task, kernel, asked);

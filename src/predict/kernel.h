@@ -19,6 +19,8 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload);
 enum roof_kernel roof_kernel_in(const struct roof_calibration *calibration,
                                 const struct roof_workload *workload);
 
+/** Tells whether a kernel has the formula of vector operators. */
+bool roof_kernel_is_vector(enum roof_kernel kernel);
 /** Returns the kernels that an operator may need, a bit for each, including those of the operators
  * that it fuses. */
 unsigned roof_operator_kernels(enum roof_operator op);

@@ -403,6 +403,11 @@ static void test_encoder(void **unused)
     check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE);
     assert_true(f.prediction.part[0].expected.tiling.l2_hit > 0);
     f.workload.cache = ROOF_CACHE_COLD;
+    f.workload.formats.kv = ROOF_PRECISION_FP16;
+    f.workload.formats.activations = ROOF_PRECISION_FP32; /* the fit is for 16 bits */
+    assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
+    check_band(&f, &f.fit[1], true);
+    f.workload.formats.activations = ROOF_PRECISION_FP16;
     f.decode[D_LAUNCH] = 1e6; /* one query alone takes longer */
     check(&f, 1131.072, ROOF_KERNEL_LIMIT_LAUNCH);
     f.workload.shape.causal = 1;
