@@ -1481,6 +1481,7 @@ static void test_odd_rows(void **state)
     assert_int_equal(find(g, "audio_pool")->workload.shape.tokens, 2 * 3 * 3);
     assert_int_equal(find(g, "audio_final_norm")->workload.shape.tokens, 2 * 3 * 3);
     assert_int_equal(find(g, "audio_project_0")->workload.shape.m, 2 * 3 * 3);
+    assert_near(g->residual_bytes, 2 * 3 * 7 * 1280 * 2, 0);
     roof_model_free(m);
 }
 

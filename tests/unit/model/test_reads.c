@@ -282,6 +282,19 @@ static void test_crossed(void **state)
     roof_model_free(m);
 }
 
+static void test_audio(void **state)
+{
+    (void)state;
+    struct roof_model *const m = load("gemma-4-e2b");
+    struct roof_scenario s = asked(ROOF_PHASE_PREFILL, 1, 1024);
+    s.media.audio = 1;
+    const struct row rows[] = {{"audio_position_scores", "audio_position_proj audio_qkv_proj"},
+                               {"audio_attention", "audio_qkv_proj audio_position_scores"},
+                               {"audio_attn_add", "audio_attn_post_norm audio_mlp_add_0"}};
+    READS(build(m, s, 0), rows);
+    roof_model_free(m);
+}
+
 static void test_states(void **state)
 {
     (void)state;
@@ -451,10 +464,11 @@ static void test_every_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dense),       cmocka_unit_test(test_stages),
-        cmocka_unit_test(test_families),    cmocka_unit_test(test_experts),
-        cmocka_unit_test(test_latent),      cmocka_unit_test(test_states),
-        cmocka_unit_test(test_every_model), cmocka_unit_test(test_crossed),
+        cmocka_unit_test(test_dense),    cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_families), cmocka_unit_test(test_experts),
+        cmocka_unit_test(test_latent),   cmocka_unit_test(test_audio),
+        cmocka_unit_test(test_states),   cmocka_unit_test(test_every_model),
+        cmocka_unit_test(test_crossed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,6 +211,7 @@ static void test_audio(void **state)
                           "\"num_attention_heads\": 6, \"intermediate_size\": 100}"),
          0, CONTRADICT},
         {AUDIO("voxtral", "\"audio_config\": {\"intermediate_size\": 640}"), 0, CONTRADICT},
+        {AUDIO("voxtral", "\"audio_config\": {\"max_source_positions\": 1501}"), 0, CONTRADICT},
         {AUDIO("qwen2_audio", "\"audio_config\": {\"max_source_positions\": 1}"), 0, CONTRADICT},
         {AUDIO("gemma4", "\"audio_config\": {\"num_attention_heads\": 7}"), 0, CONTRADICT},
         {AUDIO("gemma4", "\"audio_config\": {\"subsampling_conv_channels\": [3, 32]}"), 0,

@@ -405,22 +405,47 @@ static void test_some_kernels(void **unused)
                                                              : 0;
             struct roof_calibration *some = NULL;
             size_t next = 0;
+            bool measured = false;
             assert_int_equal(roof_calibration_load_some(&some, hardware, NULL, NULL, wanted, NULL),
                              ROOF_OK);
             assert_string_equal(some->id, all->id);
             assert_int_equal(some->inherited, all->inherited);
             assert_int_equal(some->local, all->local);
             for (size_t i = 0; i < all->count; i++) {
+                measured = measured || (int)all->fit[i].kernel == k;
                 if ((wanted >> all->fit[i].kernel & 1) != 0) {
                     assert_true(next < some->count);
                     assert_true(same_fit(&some->fit[next++], &all->fit[i]));
                 }
             }
             assert_int_equal(some->count, next);
+            assert_true(roof_calibration_measures(all, (enum roof_kernel)k) == measured);
+            assert_true(roof_calibration_measures(some, (enum roof_kernel)k) == measured);
             roof_calibration_free(some);
         }
         roof_calibration_free(all);
         roof_hardware_free(hardware);
+    }
+}
+
+/* An operator needs the kernels of all its shapes, and those that stand in for them. */
+static void test_needed_kernels(void **unused)
+{
+    (void)unused;
+    static const struct roof_shape shapes[] = {
+        {.query_len = 1}, {.query_len = 2}, {.query_len = 2, .causal = 1}, {.algorithm = 1}};
+    static const struct roof_calibration none = {.count = 0};
+    for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
+        const unsigned needed = roof_operator_kernels((enum roof_operator)op);
+        for (size_t i = 0; i < COUNT(shapes); i++) {
+            const struct roof_workload w = {.op = (enum roof_operator)op,
+                                            .shape = shapes[i],
+                                            .formats = {.kv = ROOF_PRECISION_FP16}};
+            const enum roof_kernel own = roof_kernel_of(&w);
+            const enum roof_kernel other = roof_kernel_in(&none, &w);
+            assert_true(own == ROOF_KERNEL_COUNT || (needed >> own & 1) != 0);
+            assert_true(other == ROOF_KERNEL_COUNT || (needed >> other & 1) != 0);
+        }
     }
 }
 
@@ -1037,6 +1062,7 @@ int main(void)
         cmocka_unit_test(test_refused_files),
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_some_kernels),
+        cmocka_unit_test(test_needed_kernels),
         cmocka_unit_test(test_borrowing),
         cmocka_unit_test(test_reasons),
     };
