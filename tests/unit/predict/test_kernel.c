@@ -383,6 +383,14 @@ static void test_few_rows(void **unused)
         .op = ROOF_OPERATOR_ATTENTION_SCORES,
         .shape = {.batch = 1, .heads = 3, .kv_heads = 1, .head_dim = 64, .kv_len = 64}};
     assert_true(predict(&f, 0, 0, 0)->time_s > 1e-3);
+    /* Neither is a convolution to three pixels, or to one. */
+    f.fit.kernel = ROOF_KERNEL_GEMM;
+    for (int64_t pixels = 1; pixels <= 3; pixels += 2) {
+        f.workload = (struct roof_workload){.formats = ROOF_FORMATS_AUTO,
+                                            .op = ROOF_OPERATOR_CONV2D,
+                                            .shape = {.batch = 1, .taps = 9}};
+        assert_true(predict(&f, pixels, 1000, 1000)->time_s > 1e-3);
+    }
     end(&f);
 }
 
