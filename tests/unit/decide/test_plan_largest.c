@@ -107,6 +107,36 @@ static void test_search(void **unused)
     close_question(&q);
 }
 
+/* All serving formats predict the one model. */
+static struct roof_plan_predictor predictor_of(const struct question *q)
+{
+    static const struct roof_model *models[64];
+    assert_true(q->engines->servings <= COUNT(models));
+    for (size_t i = 0; i < COUNT(models); i++) {
+        models[i] = q->model;
+    }
+    struct roof_plan_predictor p = {
+        .problem = &q->problem, .model = models, .unmeasured = *q->hardware};
+    p.unmeasured.calibration = NULL;
+    return p;
+}
+
+/* One device, with weights and a cache in fp8. */
+static struct roof_plan plan_in_fp8(const struct question *q)
+{
+    struct roof_plan plan = {
+        .split = {.tp = 1, .pp = 1, .attention_dp = 1, .moe_tp = 1, .moe_ep = 1},
+        .dp = 1,
+        .batch = 1,
+        .engines = ~0U};
+    while (plan.serving < q->engines->servings &&
+           !(roof_serving_called(q->engines, plan.serving, "fp8") &&
+             q->engines->serving[plan.serving].kv == ROOF_PRECISION_FP8_E4M3)) {
+        plan.serving++;
+    }
+    return plan;
+}
+
 /* Every start leads to the same end, where the room is that of less than one sequence. */
 static void test_starts(void **unused)
 {
@@ -121,22 +151,8 @@ static void test_starts(void **unused)
                   {1024, 1007, 0}, {1024, 1, 1153},    {1024, 3, 2048}};
     struct question q;
     open_question(&q);
-    const struct roof_model *models[64];
-    assert_true(q.engines->servings <= COUNT(models));
-    for (size_t i = 0; i < COUNT(models); i++) {
-        models[i] = q.model;
-    }
-    struct roof_plan_predictor p = {
-        .problem = &q.problem, .model = models, .unmeasured = *q.hardware};
-    p.unmeasured.calibration = NULL;
-    struct roof_plan plan = {
-        .split = {.tp = 1, .pp = 1, .attention_dp = 1, .moe_tp = 1, .moe_ep = 1}, .dp = 1};
-    while (plan.serving < q.engines->servings &&
-           !(roof_serving_called(q.engines, plan.serving, "fp8") &&
-             q.engines->serving[plan.serving].kv == ROOF_PRECISION_FP8_E4M3)) {
-        plan.serving++;
-    }
-    plan.engines = ~0U;
+    struct roof_plan_predictor p = predictor_of(&q);
+    struct roof_plan plan = plan_in_fp8(&q);
     for (size_t i = 0; i < COUNT(starts); i++) {
         struct roof_sized fits = {starts[i].from, 0};
         struct roof_sized more = {starts[i].more, 0};
@@ -164,9 +180,36 @@ static void test_starts(void **unused)
     close_question(&q);
 }
 
+/* Requests leave the room that a prediction of them does: their prompts need it too, also if they
+ * end with their first token. */
+static void test_room(void **unused)
+{
+    (void)unused;
+    struct question q;
+    open_question(&q);
+    q.problem.base.context = 0;
+    q.problem.base.prompt = 100000;
+    const struct roof_plan plan = plan_in_fp8(&q);
+    for (int64_t generate = 1; generate <= 3; generate++) {
+        struct roof_scenario asked;
+        struct roof_model_prediction got;
+        struct roof_plan_predictor p = predictor_of(&q);
+        double room = 0;
+        q.problem.base.generate = generate;
+        roof_plan_scenario(&asked, &plan, &q.problem);
+        assert_int_equal(roof_predict_model(&got, q.model, &asked, q.hardware, NULL), ROOF_OK);
+        assert_int_equal(roof_plan_room(&room, &p, &plan), ROOF_OK);
+        assert_true(room > 0);
+        assert_near(got.memory_capacity_bytes - got.memory_reserve_bytes -
+                        got.weights_memory_bytes - got.kv_cache_bytes - got.activation_memory_bytes,
+                    room, 1e-12);
+    }
+    close_question(&q);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_search),
-                                       cmocka_unit_test(test_starts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_search), cmocka_unit_test(test_starts),
+                                       cmocka_unit_test(test_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
