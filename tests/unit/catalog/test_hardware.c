@@ -718,33 +718,42 @@ static const struct {
     const char *key;
     enum roof_figure_id figure;
     double si; /* of 3 in the key's unit */
+    double least, most;
 } figure_rows[] = {
-    {"bandwidth_gb_s", ROOF_FIGURE_BANDWIDTH, 3e9},
-    {"memory_capacity_bytes", ROOF_FIGURE_MEMORY_CAPACITY, 3},
-    {"memory_nominal_gb", ROOF_FIGURE_MEMORY_NOMINAL, 3e9},
-    {"sm_count", ROOF_FIGURE_SM_COUNT, 3},
-    {"boost_clock_mhz", ROOF_FIGURE_BOOST_CLOCK, 3e6},
-    {"l2_bytes", ROOF_FIGURE_L2, 3},
-    {"l2_bandwidth_gb_s", ROOF_FIGURE_L2_BANDWIDTH, 3e9},
-    {"sm_shared_bytes", ROOF_FIGURE_SM_SHARED, 3},
-    {"block_shared_bytes", ROOF_FIGURE_BLOCK_SHARED, 3},
-    {"sm_registers", ROOF_FIGURE_SM_REGISTERS, 3},
-    {"sm_threads", ROOF_FIGURE_SM_THREADS, 3},
-    {"sm_blocks", ROOF_FIGURE_SM_BLOCKS, 3},
-    {"cluster_blocks", ROOF_FIGURE_CLUSTER, 3},
-    {"sm_tmem_bytes", ROOF_FIGURE_TENSOR_MEMORY, 3},
-    {"llc_bytes", ROOF_FIGURE_LLC, 3},
-    {"tdp_w", ROOF_FIGURE_TDP, 3},
-    {"power_cap_w", ROOF_FIGURE_POWER_CAP, 3},
-    {"constant_w", ROOF_FIGURE_CONSTANT_POWER, 3},
-    {"byte_pj", ROOF_FIGURE_BYTE_ENERGY, 3e-12},
-    {"devices_per_node", ROOF_FIGURE_DEVICES_PER_NODE, 3},
-    {"link_gb_s", ROOF_FIGURE_LINK, 3e9},
-    {"network_gb_s", ROOF_FIGURE_NETWORK, 3e9},
-    {"link_latency_us", ROOF_FIGURE_LINK_LATENCY, 3e-6},
-    {"network_latency_us", ROOF_FIGURE_NETWORK_LATENCY, 3e-6},
-    {"peer_link_gb_s", ROOF_FIGURE_PEER_LINK, 3e9},
+    {"bandwidth_gb_s", ROOF_FIGURE_BANDWIDTH, 3e9, 1e-3, 1e7},
+    {"memory_capacity_bytes", ROOF_FIGURE_MEMORY_CAPACITY, 3, 1, 1e16},
+    {"memory_nominal_gb", ROOF_FIGURE_MEMORY_NOMINAL, 3e9, 1e-3, 1e7},
+    {"sm_count", ROOF_FIGURE_SM_COUNT, 3, 1, 1e6},
+    {"boost_clock_mhz", ROOF_FIGURE_BOOST_CLOCK, 3e6, 1, 1e5},
+    {"l2_bytes", ROOF_FIGURE_L2, 3, 1, 1e13},
+    {"l2_bandwidth_gb_s", ROOF_FIGURE_L2_BANDWIDTH, 3e9, 1e-3, 1e7},
+    {"sm_shared_bytes", ROOF_FIGURE_SM_SHARED, 3, 1, 1e9},
+    {"block_shared_bytes", ROOF_FIGURE_BLOCK_SHARED, 3, 1, 1e9},
+    {"sm_registers", ROOF_FIGURE_SM_REGISTERS, 3, 1, 1e9},
+    {"sm_threads", ROOF_FIGURE_SM_THREADS, 3, 1, 1e6},
+    {"sm_blocks", ROOF_FIGURE_SM_BLOCKS, 3, 1, 1e6},
+    {"cluster_blocks", ROOF_FIGURE_CLUSTER, 3, 1, 64},
+    {"sm_tmem_bytes", ROOF_FIGURE_TENSOR_MEMORY, 3, 1, 1e9},
+    {"llc_bytes", ROOF_FIGURE_LLC, 3, 1, 1e13},
+    {"tdp_w", ROOF_FIGURE_TDP, 3, 1e-3, 1e6},
+    {"power_cap_w", ROOF_FIGURE_POWER_CAP, 3, 1e-3, 1e6},
+    {"constant_w", ROOF_FIGURE_CONSTANT_POWER, 3, 1e-6, 1e6},
+    {"byte_pj", ROOF_FIGURE_BYTE_ENERGY, 3e-12, 1e-6, 1e9},
+    {"devices_per_node", ROOF_FIGURE_DEVICES_PER_NODE, 3, 1, 16384},
+    {"link_gb_s", ROOF_FIGURE_LINK, 3e9, 1e-6, 1e7},
+    {"network_gb_s", ROOF_FIGURE_NETWORK, 3e9, 1e-6, 1e7},
+    {"link_latency_us", ROOF_FIGURE_LINK_LATENCY, 3e-6, 1e-6, 1e6},
+    {"network_latency_us", ROOF_FIGURE_NETWORK_LATENCY, 3e-6, 1e-6, 1e6},
+    {"peer_link_gb_s", ROOF_FIGURE_PEER_LINK, 3e9, 1e-6, 1e7},
 };
+
+/* Sets a figure in the unit of its key. */
+static enum roof_status set_figure(struct roof_hardware *hardware, const char *key, double value)
+{
+    char text[256];
+    snprintf(text, sizeof text, "%s=%.17g", key, value);
+    return roof_hardware_set(hardware, text, NULL);
+}
 
 static void test_units_of_keys(void **state)
 {
@@ -763,9 +772,14 @@ static void test_units_of_keys(void **state)
         roof_hardware_free(hardware);
         /* the same with --set */
         hardware = parse_device(SYNTHETIC);
-        snprintf(text, sizeof text, "%s=3", figure_rows[i].key);
-        assert_int_equal(roof_hardware_set(hardware, text, NULL), ROOF_OK);
+        assert_int_equal(set_figure(hardware, figure_rows[i].key, 3), ROOF_OK);
         assert_true(hardware->figure[figure_rows[i].figure].value == figure_rows[i].si);
+        const double least = figure_rows[i].least;
+        const double most = figure_rows[i].most;
+        assert_int_equal(set_figure(hardware, figure_rows[i].key, least), ROOF_OK);
+        assert_int_equal(set_figure(hardware, figure_rows[i].key, most), ROOF_OK);
+        assert_int_equal(set_figure(hardware, figure_rows[i].key, 0.9 * least), ROOF_USAGE);
+        assert_int_equal(set_figure(hardware, figure_rows[i].key, ceil(1.01 * most)), ROOF_USAGE);
         roof_hardware_free(hardware);
     }
     static const struct {
@@ -777,6 +791,23 @@ static void test_units_of_keys(void **state)
     for (size_t i = 0; i < COUNT(tables); i++) {
         assert_string_equal(roof_peak_table_key(tables[i].table), tables[i].key);
         assert_true(strlen(roof_peak_table_label(tables[i].table)) > 0);
+    }
+}
+
+/* A device without an id is called like its file, and never has an empty id. */
+static void test_name_by_file(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"x.json", "x"},    {"a/b.json", "b"},
+                                           {"a.b/c", "c"},     {"d.jsonl", "d.jsonl"},
+                                           {".json", ".json"}, {"a/.json", ".json"}};
+    static const char text[] = "{" BANDWIDTH ", " PEAK "}";
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_hardware *hardware = NULL;
+        assert_int_equal(roof_hardware_parse(&hardware, text, strlen(text), cases[i][0], NULL),
+                         ROOF_OK);
+        assert_string_equal(hardware->id, cases[i][1]);
+        roof_hardware_free(hardware);
     }
 }
 
@@ -1512,6 +1543,7 @@ int main(void)
         cmocka_unit_test(test_smallest_device),
         cmocka_unit_test(test_all_keys),
         cmocka_unit_test(test_units_of_keys),
+        cmocka_unit_test(test_name_by_file),
         cmocka_unit_test(test_names_of_enums),
         cmocka_unit_test(test_keys_for_groups_of_formats),
         cmocka_unit_test(test_upper_case_keys_for_groups),
