@@ -34,7 +34,7 @@ FLOORS = ["base", "catalog", "operator", "model", "predict", "simulate", "decide
           "report", "chart", "ask", "serve"]
 
 # A statement without which memory or a file is left open: make sanitize and make valgrind notice that.
-RELEASES = re.compile(r"\s*(\w*_)?(free|close|fclose)\(.*\);$")
+RELEASES = re.compile(r"\s*(\w*_)?(free|close|fclose)(_\w+)?\(.*\);$")
 
 # Tests that see a folder, where others cannot: command lines and scripts of tests/cli, and other tests.
 SEES = {"chart": "plot curves places simulate rate report graph images pages widths".split(),

@@ -2,6 +2,8 @@
 /* Encoders of images: sizes of images, parameters as published, and configs that lack shapes. */
 #include "models.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/audio.h"
@@ -135,6 +137,26 @@ static void test_parameters(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *const m = parse(rows[i].text);
         assert_near(encoder_parameters(m), rows[i].count, 0);
+        roof_model_free(m);
+    }
+}
+
+/* The layer whose states become tokens is counted from 1, or from the end below 0; 24 are there. */
+static void test_feature_layer(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t layer;
+        int64_t used;
+    } cases[] = {{-1, 24}, {-2, 23}, {-24, 1}, {1, 1}, {24, 24}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 MODEL("llava", "llama", "\"vision_feature_layer\": %" PRId64 ", " CLIP),
+                 cases[i].layer);
+        struct roof_model *const m = parse(text);
+        assert_int_equal(m->tower.layers, cases[i].used);
+        assert_int_equal(m->tower.skipped, 24 - cases[i].used);
         roof_model_free(m);
     }
 }
@@ -372,6 +394,14 @@ static void test_windows(void **state)
         assert_int_equal(windows[i].count, wanted[i].count);
         assert_int_equal(windows[i].patches, wanted[i].patches);
     }
+    /* Of 9 x 17 patches, one column and one row are left. */
+    static const struct roof_windows single[ROOF_WINDOW_KINDS] = {{2, 64}, {2, 8}, {1, 8}, {1, 1}};
+    const struct roof_image small = {.columns = 9, .rows = 17};
+    roof_tower_windows(windows, &m->tower, &small);
+    for (int i = 0; i < ROOF_WINDOW_KINDS; i++) {
+        assert_int_equal(windows[i].count, single[i].count);
+        assert_int_equal(windows[i].patches, single[i].patches);
+    }
     roof_model_free(m);
 }
 
@@ -541,11 +571,12 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters),  cmocka_unit_test(test_images),
-        cmocka_unit_test(test_inner_sizes), cmocka_unit_test(test_audio),
-        cmocka_unit_test(test_clips),       cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_left_out),    cmocka_unit_test(test_unknown_keys),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_ratio),
+        cmocka_unit_test(test_parameters),    cmocka_unit_test(test_images),
+        cmocka_unit_test(test_inner_sizes),   cmocka_unit_test(test_audio),
+        cmocka_unit_test(test_clips),         cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_feature_layer), cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_unknown_keys),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_ratio),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

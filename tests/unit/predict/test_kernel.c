@@ -342,6 +342,8 @@ static void test_matrix_vector(void **unused)
     assert_int_equal(t->tile_n, 1);
     assert_int_equal(t->split_k, 1);
     assert_near(t->grid, 1000, 0);
+    assert_near(t->waves, 1, 0);
+    assert_near(t->utilisation, 1, 0);
     f.fit.parameter[P_OVERLAP] = 0.5;
     f.fit.parameter[P_K_STEP] = 640; /* 10 ns per element of K */
     check(&f, 1, 1000, 1000, 25.04, ROOF_KERNEL_LIMIT_MEMORY);

@@ -276,6 +276,10 @@ static void test_what_misaligned_costs(void **unused)
     assert_true(found.bounded && found.own);
     assert_string_equal(found.tile.name, t.name);
     close_to(found.tile.total_s, t.total_s);
+    assert_true(own->split_k == 1 && !found.cut);
+    p.part[0].expected.tiling.split_k = 2;
+    assert_true(roof_tile_misaligned(&found, &p));
+    assert_true(found.cut); /* the tile has K in one part, the estimate in two */
     p.part[0].expected.tiled = false;
     assert_true(roof_tile_misaligned(&found, &p));
     assert_true(roof_tile_best(&t, &p));
