@@ -111,6 +111,25 @@ static void test_lists(void **unused)
     roof_plan_answer_free(a);
 }
 
+/* Beside a plan that serves more requests than asked for stands the same plan with those. */
+static void test_asked(void **unused)
+{
+    (void)unused;
+    world.inputs.batch = NULL;
+    world.inputs.engine = "vllm";
+    world.inputs.formats = "fp8";
+    world.inputs.base.common.formats.kv = ROOF_PRECISION_FP8_E4M3;
+    world.inputs.limit[ROOF_PLAN_LIMIT_CONCURRENCY] = 10;
+    struct roof_plan_answer *const a = answer();
+    const struct roof_plan *const best = &a->plans.plan[0];
+    assert_true(best->batch > 10);
+    assert_int_equal(a->asked.batch, 10);
+    assert_int_equal(a->asked.serving, best->serving);
+    assert_int_equal(a->asked.stack, best->stack);
+    assert_true(a->asked.step_s > 0 && a->asked.step_s < best->step_s);
+    roof_plan_answer_free(a);
+}
+
 static void test_engines(void **unused)
 {
     (void)unused;
@@ -422,6 +441,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_lists, begin),
         cmocka_unit_test_setup(test_engines, begin),
+        cmocka_unit_test_setup(test_asked, begin),
         cmocka_unit_test_setup(test_checkpoints, begin),
         cmocka_unit_test_setup(test_prices, begin),
         cmocka_unit_test_setup(test_refusals, begin),
