@@ -68,6 +68,23 @@ static void test_no_host_time(void **unused)
     assert_true(f.host_s == 0);
 }
 
+/* Passes per expected second must differ by some parts in 100,000 for a host time: with differences
+ * of 6 the fit has it, with 2 the factor takes all of the 5 s. */
+static void test_alike(void **unused)
+{
+    (void)unused;
+    for (int part = 6; part >= 2; part -= 4) {
+        struct roof_scale_row row[4];
+        for (size_t i = 0; i < COUNT(row); i++) {
+            const double passes = 1 + (i % 2 == 0 ? 1e-5 : -1e-5) * part;
+            row[i] = (struct roof_scale_row){1, 2 + 3 * passes, passes};
+        }
+        const struct roof_scale_fit f = fit(row, COUNT(row));
+        assert_true(fabs(f.scale - (part == 6 ? 2 : 5)) < 1e-3);
+        assert_true(fabs(f.host_s - (part == 6 ? 3 : 0)) < 1e-3);
+    }
+}
+
 static void test_too_few(void **unused)
 {
     (void)unused;
@@ -81,9 +98,8 @@ static void test_too_few(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planted),
-        cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_no_host_time),
+        cmocka_unit_test(test_planted),      cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_no_host_time), cmocka_unit_test(test_alike),
         cmocka_unit_test(test_too_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
