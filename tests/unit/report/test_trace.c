@@ -380,6 +380,24 @@ static void test_sources(void **unused)
     roof_hardware_free(device);
 }
 
+/* A cap shows the figures that a power time is reckoned from, a format's once. */
+static void test_power(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device =
+        parse_device("{\"bandwidth_gb_s\": 100, \"peak_tflops\": {\"fp16\": 10}, "
+                     "\"power_cap_w\": 70, \"constant_w\": 40, \"byte_pj\": 100, "
+                     "\"flop_pj\": {\"fp16\": 5}}");
+    struct explained e;
+    explain(&e, ROOF_OPERATOR_GEMM, SHAPE(.m = 2, .n = 3, .k = 4), ROOF_PRECISION_FP16, device);
+    assert_string_equal(find(&e, "", "power cap")->result, "70 W");
+    assert_string_equal(find(&e, "", "constant power")->result, "40 W");
+    assert_string_equal(find(&e, "", "energy per byte")->result, "100 pJ");
+    assert_string_equal(find(&e, "", "energy per FLOP, fp16")->result, "5 pJ");
+    roof_trace_free(&e.why);
+    roof_hardware_free(device);
+}
+
 /* Every figure that an embedded device is predicted with has a source. */
 static void test_embedded_sources(void **unused)
 {
@@ -491,7 +509,7 @@ int main(void)
         cmocka_unit_test(test_group_of_one), cmocka_unit_test(test_results_are_the_prediction),
         cmocka_unit_test(test_sources),      cmocka_unit_test(test_embedded_sources),
         cmocka_unit_test(test_composite),    cmocka_unit_test(test_unknown_peak),
-        cmocka_unit_test(test_release),
+        cmocka_unit_test(test_power),        cmocka_unit_test(test_release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
