@@ -382,7 +382,7 @@ static double rest_of(const struct costed *stage, size_t stack, size_t i, double
     const double time_s = stage->expected[stack][i].time_s;
     const double least_s = fmin(stage->cost[i].time_s, time_s);
     const double rest_s = time_s - kernels_of(&stage->graph.node[i]) * overlap_s;
-    return overlap_s > 0 && time_s > 0 ? fmax(rest_s, least_s) / time_s : 1;
+    return time_s > 0 ? fmax(rest_s, least_s) / time_s : 1;
 }
 
 /* Returns the longer of two times, or the first one if that is unknown. */
