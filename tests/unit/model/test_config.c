@@ -1515,6 +1515,83 @@ static void test_every_model_is_checked(void **state)
     "\"head_dim\": 12, \"v_head_dim\": 4, \"num_key_value_heads\": 2, "                            \
     "\"swa_num_key_value_heads\": 4, \"sliding_window\": 5, \"hybrid_layer_pattern\": [0, 1, 1, "  \
     "0, 1, 1], \"add_swa_attention_sink_bias\": true"
+/* What the classes of transformers set when a config.json leaves it out. */
+static void test_class_defaults(void **state)
+{
+    (void)state;
+#define INNER(type) "{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"" type "\"}}"
+#define INDEXED(type)                                                                              \
+    "{\"model_type\": \"" type "\", " SIZES ", " MOE ", \"kv_lora_rank\": 32, "                    \
+    "\"q_lora_rank\": 24, \"qk_nope_head_dim\": 16, \"qk_rope_head_dim\": 8, \"v_head_dim\": 16}"
+    static const struct {
+        const char *text;
+        struct {
+            size_t offset;
+            int64_t value;
+        } field[8];
+    } cases[] = {
+        {INNER("llama"),
+         {{FIELD(hidden), 4096},
+          {FIELD(layers), 32},
+          {FIELD(heads), 32},
+          {FIELD(kv_heads), 32},
+          {FIELD(intermediate), 11008},
+          {FIELD(vocab), 32000}}},
+        {INNER("mistral"),
+         {{FIELD(hidden), 4096},
+          {FIELD(layers), 32},
+          {FIELD(heads), 32},
+          {FIELD(kv_heads), 8},
+          {FIELD(intermediate), 14336},
+          {FIELD(vocab), 32000}}},
+        {INNER("qwen2"),
+         {{FIELD(hidden), 4096},
+          {FIELD(layers), 32},
+          {FIELD(heads), 32},
+          {FIELD(kv_heads), 32},
+          {FIELD(intermediate), 22016},
+          {FIELD(vocab), 151936}}},
+        {INDEXED("glm_moe_dsa"),
+         {{FIELD(index_topk), 2048}, {FIELD(index_heads), 32}, {FIELD(index_head_dim), 128}}},
+        {INDEXED("deepseek_v32"),
+         {{FIELD(index_topk), 2048}, {FIELD(index_heads), 64}, {FIELD(index_head_dim), 128}}},
+        {"{\"model_type\": \"jamba\", " SIZES "}",
+         {{FIELD(kv_heads), 8},
+          {FIELD(experts), 16},
+          {FIELD(top_k), 2},
+          {FIELD(mixer.key_dim), 16},
+          {FIELD(mixer.taps), 4}}},
+        {"{\"model_type\": \"gemma3n_text\"}",
+         {{FIELD(vocab), 262400},
+          {FIELD(hidden), 2048},
+          {FIELD(layers), 35},
+          {FIELD(heads), 8},
+          {FIELD(kv_heads), 2},
+          {FIELD(head_dim), 256},
+          {FIELD(intermediate), 16384},
+          {FIELD(window), 512}}},
+        {"{\"model_type\": \"gemma3_text\", \"hidden_size\": 2560, \"num_hidden_layers\": 34, "
+         "\"intermediate_size\": 10240}",
+         {{FIELD(vocab), 262208}, {FIELD(heads), 8}, {FIELD(kv_heads), 4}, {FIELD(head_dim), 256}}},
+        {"{\"model_type\": \"gemma3\", \"text_config\": {\"hidden_size\": 2560, "
+         "\"num_hidden_layers\": 34, \"intermediate_size\": 10240}}",
+         {{FIELD(vocab), 262208}, {FIELD(heads), 8}, {FIELD(kv_heads), 4}, {FIELD(head_dim), 256}}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = parse(cases[i].text);
+        for (size_t k = 0; k < COUNT(cases[i].field) && cases[i].field[k].value > 0; k++) {
+            int64_t value = 0;
+            memcpy(&value, (const char *)m + cases[i].field[k].offset, sizeof value);
+            if (value != cases[i].field[k].value) {
+                fail_msg("%s: %zu is %d", cases[i].text, k, (int)value);
+            }
+        }
+        roof_model_free(m);
+    }
+#undef INNER
+#undef INDEXED
+}
+
 static void test_parameters_by_hand(void **state)
 {
     (void)state;
@@ -2016,6 +2093,7 @@ int main(void)
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_active_parameters),
         cmocka_unit_test(test_every_model_is_checked),
+        cmocka_unit_test(test_class_defaults),
         cmocka_unit_test(test_parameters_by_hand),
         cmocka_unit_test(test_own_refused),
         cmocka_unit_test(test_embedded_details),
