@@ -203,6 +203,10 @@ static void test_split_k(void **state)
     assert_true(split->size > 1 && split->was == 1 && split->gain == 1);
     assert_true(split->expected_s >= best_s);
     assert_near(split->expected_gain, without_s / split->expected_s, 1e-12);
+    w.shape.n = 64; /* a single tile: as many parts as are tried */
+    w.shape.k = 1048576;
+    advise(&w, h);
+    assert_int_equal(of(ROOF_LEVER_SPLIT_K)->size, 32);
     w.op = ROOF_OPERATOR_RMSNORM;
     w.shape = (struct roof_shape){.tokens = 1, .hidden = 8};
     struct roof_error error = {0};

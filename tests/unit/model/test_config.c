@@ -618,6 +618,14 @@ static void test_states(void **state)
     refused("{\"model_type\": \"gemma3n_text\", " SIZES ",\n\"num_kv_shared_layers\": 6}", 1, 1,
             "num_kv_shared_layers must be less than the 6 layers, and head_dim, sliding_window and "
             "intermediate_size above 0");
+    static const char *const zero[] = {"head_dim", "sliding_window", "intermediate_size"};
+    for (size_t i = 0; i < COUNT(zero); i++) {
+        char text[256];
+        snprintf(text, sizeof text, "{\"model_type\": \"gemma3n_text\", \"%s\": 0}", zero[i]);
+        refused(text, 1, 1,
+                "num_kv_shared_layers must be less than the 35 layers, and head_dim, "
+                "sliding_window and intermediate_size above 0");
+    }
     refused("{\"model_type\": \"gemma3n_text\", " SIZES ",\n\"altup_num_inputs\": 1}", 2, 21,
             "altup_num_inputs must be an integer from 2 to 1000000000");
     refused("{\"model_type\": \"nsa\", " SIZES ",\n\"block_size\": 0}", 2, 15,
