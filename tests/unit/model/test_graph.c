@@ -1837,6 +1837,18 @@ static void test_selective_scan(void **state)
     roof_model_free(m);
 }
 
+/* The latent attention of Kimi Linear rotates nothing; that of others rotates a part of Q and K. */
+static void test_latent_without_rope(void **state)
+{
+    (void)state;
+    struct roof_model *const kimi = load("kimi-linear-48b-a3b");
+    struct roof_model *const other = parse(MLA);
+    assert_false(has(build(kimi, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0), "rope"));
+    assert_true(has(build(other, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0), "rope"));
+    roof_model_free(kimi);
+    roof_model_free(other);
+}
+
 /* An indexer of 5 heads of 6 chooses 20 keys of each query. */
 #define CHOOSES                                                                                    \
     "{\"model_type\": \"deepseek_v32\", \"index_topk\": 20, \"index_n_heads\": 5, "                \
@@ -3045,6 +3057,7 @@ int main(void)
         cmocka_unit_test(test_predictor),
         cmocka_unit_test(test_what_drafts),
         cmocka_unit_test(test_latent_attention),
+        cmocka_unit_test(test_latent_without_rope),
         cmocka_unit_test(test_chosen_keys),
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_lightning),
