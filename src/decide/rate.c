@@ -381,8 +381,7 @@ static enum roof_status serve(struct roof_rate_plan *way, const struct roof_rate
                                       : least_copies(way, &trial, error);
     }
     roof_deployments_close(&trial.deployments);
-    if (status == ROOF_USAGE) { /* the link between that many devices is unknown */
-        way->serves = false;
+    if (status == ROOF_USAGE) { /* the link between that many devices is unknown: nothing serves */
         status = ROOF_OK;
     }
     if (status == ROOF_OK && way->at.steps > 0) {
