@@ -2,6 +2,8 @@
 /* Requests for plans: defaults, choices and refusals; and the pairs and recommendations beside. */
 #include "models.h"
 
+#include <stdio.h>
+
 #include "base/shell.h"
 #include "decide/pair.h"
 #include "decide/plan_inputs.h"
@@ -361,6 +363,23 @@ static void test_no_plan(void **unused)
     roof_plan_answer_free(a);
 }
 
+/* A rate that no plan has: the change is the best plan's, less than the error of its four digits.
+ */
+static void test_lower_rate(void **unused)
+{
+    (void)unused;
+    world.inputs.limit[ROOF_PLAN_LIMIT_TOKENS_PER_S] = 1e12;
+    struct roof_plan_answer *const a = answer();
+    assert_int_equal(a->plans.count, 0);
+    assert_true(a->shortage.changes > 0);
+    const struct roof_plan_change *const change = &a->shortage.change[0];
+    const double best = change->plan.value[ROOF_PLAN_LIMIT_TOKENS_PER_S];
+    double rate = 0;
+    assert_int_equal(sscanf(change->option, "min-tokens-per-s %lf", &rate), 1);
+    assert_true(rate < best && rate > 0.999 * best);
+    roof_plan_answer_free(a);
+}
+
 static void test_pairs(void **unused)
 {
     (void)unused;
@@ -447,6 +466,7 @@ int main(void)
         cmocka_unit_test_setup(test_refusals, begin),
         cmocka_unit_test_setup(test_explanations, begin),
         cmocka_unit_test_setup(test_no_plan, begin),
+        cmocka_unit_test_setup(test_lower_rate, begin),
         cmocka_unit_test_setup(test_by_ideal, begin),
         cmocka_unit_test_setup(test_default_engines, begin),
         cmocka_unit_test(test_pairs),

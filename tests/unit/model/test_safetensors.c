@@ -648,17 +648,17 @@ static void recipe_module(struct builder *b, const struct recipe *r, const char 
     }
 }
 
-static void recipe_model(struct builder *b, const struct recipe *r)
+static void recipe_model(struct builder *b, const struct recipe *r, int size)
 {
-    tensor(b, "embed_tokens.weight", "BF16", 256, 256);
-    tensor(b, "norm.weight", "BF16", 256, 0);
-    recipe_module(b, r, "self_attn.q_proj", 256, 256);
-    recipe_module(b, r, "self_attn.k_proj", 256, 256);
-    recipe_module(b, r, "self_attn.v_proj", 256, 256);
-    recipe_module(b, r, "self_attn.o_proj", 256, 256);
-    recipe_module(b, r, "mlp.gate_proj", 256, 256);
-    recipe_module(b, r, "mlp.up_proj", 256, 256);
-    recipe_module(b, r, "mlp.down_proj", 256, 256);
+    tensor(b, "embed_tokens.weight", "BF16", size, size);
+    tensor(b, "norm.weight", "BF16", size, 0);
+    recipe_module(b, r, "self_attn.q_proj", size, size);
+    recipe_module(b, r, "self_attn.k_proj", size, size);
+    recipe_module(b, r, "self_attn.v_proj", size, size);
+    recipe_module(b, r, "self_attn.o_proj", size, size);
+    recipe_module(b, r, "mlp.gate_proj", size, size);
+    recipe_module(b, r, "mlp.up_proj", size, size);
+    recipe_module(b, r, "mlp.down_proj", size, size);
 }
 
 static const char quantised[] =
@@ -672,7 +672,7 @@ static struct roof_model *build_recipe(const struct recipe *r, void **state)
                                                ROOF_WEIGHT_O,   ROOF_WEIGHT_GATE, ROOF_WEIGHT_UP,
                                                ROOF_WEIGHT_DOWN};
     struct builder b = {.prefix = "model."};
-    recipe_model(&b, r);
+    recipe_model(&b, r, 256);
     const uint64_t data = b.data;
     struct roof_model *const m = build(&b, quantised, state);
     for (size_t w = 0; w < COUNT(weights); w++) {
@@ -765,6 +765,29 @@ static void test_quantised(void **state)
     }
 }
 
+/* A matrix of 128 x 128 with a single scale is one block if the name of the scale says so, which is
+ * that of blocks; otherwise the scale is that of the tensor. */
+static void test_single_scale(void **state)
+{
+    static const char small[] =
+        "{\"model_type\": \"llama\", \"hidden_size\": 128, \"num_hidden_layers\": 1,"
+        " \"num_attention_heads\": 4, \"intermediate_size\": 128, \"vocab_size\": 128,"
+        " \"tie_word_embeddings\": true}";
+    static const struct recipe recipes[] = {
+        {ROOF_PRECISION_FP8_BLOCK128,
+         {{"weight", "F8_E4M3", 1, 1}, {"weight_scale_inv", "F32", 128, 128}}},
+        {ROOF_PRECISION_FP8_E4M3,
+         {{"weight", "F8_E4M3", 1, 1}, {"weight_scale", "F32", 128, 128}}}};
+    for (size_t i = 0; i < COUNT(recipes); i++) {
+        struct builder b = {.prefix = "model."};
+        recipe_model(&b, &recipes[i], 128);
+        struct roof_model *const m = build(&b, small, state);
+        assert_int_equal(FORMAT(m, 0, Q), recipes[i].format);
+        assert_int_equal(FORMAT(m, 0, DOWN), recipes[i].format);
+        roof_model_free(m);
+    }
+}
+
 /* Groups of 32 and 64 are only known with zero points: counted so, and said once of all. */
 static void test_zeroless(void **state)
 {
@@ -819,7 +842,7 @@ static void test_unknown_formats(void **state)
     };
     for (size_t i = 0; i < COUNT(recipes); i++) {
         struct builder b = {.prefix = "model."};
-        recipe_model(&b, &recipes[i]);
+        recipe_model(&b, &recipes[i], 256);
         build_bad(&b, quantised, state, "layers.0.self_attn.q_proj (");
     }
 }
@@ -1130,6 +1153,7 @@ int main(void)
         TEST(test_stacked_experts),
         TEST(test_deepseek),
         TEST(test_quantised),
+        TEST(test_single_scale),
         TEST(test_zeroless),
         TEST(test_unknown_formats),
         TEST(test_index),
