@@ -50,6 +50,8 @@ TESTS = {
     "scenario": ["graph", "model_prediction", "model", "latent", "layout"],
     "graph": ["graph", "model_prediction", "model", "latent", "layout"],
     "stage": ["stages", "graph"],
+    "kernel_attention": ["attention"],
+    "kernel_product": ["kernel", "experts"],
     "sweep": ["sweep", "input", "predict"],
     "recommend": ["recommend", "crossover"],
     "accuracy": ["precision"],

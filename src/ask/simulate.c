@@ -126,7 +126,7 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
     in->row.max_rate = in->row.max_rate_low = in->row.max_rate_high = ROOF_UNKNOWN;
     if (in->fits) {
         in->row.fitted = true;
-        in->row.fit_used = (uint64_t)ceil(ROOF_FIT_PART * (double)in->inputs.requests);
+        in->row.fit_used = roof_fit_part(in->inputs.requests);
         TRY(roof_fit_find(&in->inputs, &in->trace, error));
     }
     in->row.step_scale = in->inputs.limits.scale;

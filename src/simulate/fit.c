@@ -109,11 +109,16 @@ static enum roof_status search(const struct search *s, double low, double high,
     return misfit(&least, s, found, error);
 }
 
+uint64_t roof_fit_part(uint64_t requests)
+{
+    return requests / 5 + (requests % 5 > 0);
+}
+
 enum roof_status roof_fit_find(struct roof_simulation_inputs *inputs,
                                const struct roof_request_trace *trace, struct roof_error *error)
 {
     struct search s = {.inputs = inputs, .trace = trace};
-    s.part = (uint64_t)ceil(ROOF_FIT_PART * (double)inputs->requests);
+    s.part = roof_fit_part(inputs->requests);
     for (int round = 0; round < ROUNDS; round++) {
         s.overhead = false;
         TRY(search(&s, log(SCALE_LEAST), log(SCALE_MOST), error));

@@ -16,8 +16,8 @@ struct roof_fit_errors {
 void roof_fit_compare(struct roof_fit_errors *out, const struct roof_simulation *simulation,
                       const struct roof_request_trace *trace, uint64_t first);
 
-/* The fraction of the requests, from the first one on, that a fit uses. */
-#define ROOF_FIT_PART 0.2
+/* Returns how many of the requests, from the first one on, a fit uses: a fifth, rounded up. */
+uint64_t roof_fit_part(uint64_t requests);
 
 /* Finds the step scale and the request overhead for which the simulation fits the first requests of
  * a trace best, and stores both in inputs->limits. */

@@ -1837,6 +1837,24 @@ static void test_selective_scan(void **state)
     roof_model_free(m);
 }
 
+/* Weights of GGUF are those of a file of that kind, also of one in BF16, or those that are set. */
+static void test_gguf(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(MLA);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    assert_false(roof_scenario_gguf(&s, m));
+    m->gguf = true;
+    assert_true(roof_scenario_gguf(&s, m));
+    m->gguf = false;
+    m->format[ROOF_WEIGHT_LM_HEAD] = ROOF_PRECISION_Q6_K;
+    assert_true(roof_scenario_gguf(&s, m));
+    m->format[ROOF_WEIGHT_LM_HEAD] = ROOF_PRECISION_AUTO;
+    s.weight[ROOF_WEIGHT_COUNT - 1] = ROOF_PRECISION_Q6_K;
+    assert_true(roof_scenario_gguf(&s, m));
+    roof_model_free(m);
+}
+
 /* The latent attention of Kimi Linear rotates nothing; that of others rotates a part of Q and K. */
 static void test_latent_without_rope(void **state)
 {
@@ -3057,6 +3075,7 @@ int main(void)
         cmocka_unit_test(test_predictor),
         cmocka_unit_test(test_what_drafts),
         cmocka_unit_test(test_latent_attention),
+        cmocka_unit_test(test_gguf),
         cmocka_unit_test(test_latent_without_rope),
         cmocka_unit_test(test_chosen_keys),
         cmocka_unit_test(test_states),

@@ -68,8 +68,18 @@ static void test_planted(void **state)
     roof_step_table_free(table);
 }
 
+/* A fifth of the requests is fitted, one at least; the others are compared. */
+static void test_part(void **state)
+{
+    (void)state;
+    assert_int_equal(roof_fit_part(100), 20);
+    assert_int_equal(roof_fit_part(101), 21);
+    assert_int_equal(roof_fit_part(104), 21);
+    assert_int_equal(roof_fit_part(1), 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_part)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
