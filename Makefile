@@ -620,10 +620,11 @@ mutate-quick:
 	$(PYTHON) -B tests/mutate.py --known --every 3 --jobs '$(JOBS)'
 
 ## mutate-folders: a random sample of wrong code in each of FOLDERS, with the tests that see it (build/mutate; hours)
-FOLDERS ?= chart predict model catalog report decide measure
+FOLDERS ?= catalog operator model predict simulate decide measure report chart
 SAMPLE  ?= 40
+SEED    ?= 1
 mutate-folders:
-	$(PYTHON) -B tests/mutate_folders.py $(FOLDERS) --sample $(SAMPLE)
+	$(PYTHON) -B tests/mutate_folders.py $(FOLDERS) --sample $(SAMPLE) --seed $(SEED)
 
 ## bless: rewrite the expected output of the command-line tests, and the options of the manual
 ## (then read the diff)
