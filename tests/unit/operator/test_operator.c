@@ -442,6 +442,17 @@ static const struct {
         .hidden = 10, .intermediate = 6, .experts = 2, .top_k = 2, .bias = 1),
     ROW(MOE_DOWN, TENSORS, 512, 1.75 * (72 + 4), 18 + 4, 9 + 4, 0, NONE, .tokens = 2, .hidden = 8,
         .intermediate = 16, .experts = 4, .top_k = 1),
+    /* 4 bytes for each output channel of an expert, 6 of up, 6 of gate and 10 of down; and for each
+     * row: 4 tokens in, 8 rows between. */
+    ROW(MOE_UNGATED, BOTH(INT8_CHANNEL), 4 * 8 * 10 * 6, 2 * (2 * 60 + (6 + 10) * 4),
+        4 * 10 + 2 * 8 * 6 + (4 + 2 * 8) * 4, 4 * 10 * 2, 0, NONE, .tokens = 4, .hidden = 10,
+        .intermediate = 6, .experts = 2, .top_k = 2),
+    ROW(MOE_UP, BOTH(INT8_CHANNEL), 2 * 8 * 10 * 6, 2 * (60 + 6 * 4), 4 * 10 + 4 * 4, 8 * 6 * 2, 0,
+        NONE, .tokens = 4, .hidden = 10, .intermediate = 6, .experts = 2, .top_k = 2),
+    ROW(MOE_GATE_UP, BOTH(INT8_CHANNEL), 4 * 8 * 10 * 6, 2 * (2 * 60 + (6 + 6) * 4), 4 * 10 + 4 * 4,
+        8 * 6 * 2, 0, NONE, .tokens = 4, .hidden = 10, .intermediate = 6, .experts = 2, .top_k = 2),
+    ROW(MOE_DOWN, BOTH(INT8_CHANNEL), 2 * 8 * 10 * 6, 2 * (60 + 10 * 4), 8 * 6 + 8 * 4, 4 * 10 * 2,
+        0, NONE, .tokens = 4, .hidden = 10, .intermediate = 6, .experts = 2, .top_k = 2),
     /* One token with one expert: half a row on each of two devices. */
     ROW(MOE, FP16, 6 * 0.5 * 10 * 6, 0.5 * 180 * 2, (0.5 * 10 + 2 * 0.5 * 6) * 2, 0.5 * 10 * 2, 0,
         NONE, .tokens = 1, .hidden = 10, .intermediate = 6, .experts = 4, .top_k = 1, .ep = 2),
