@@ -385,6 +385,32 @@ static const struct {
         2 * 3 * 48 * 2, 2 * 3 * 8 * 2, 2 * 2 * 8 * 16 * 2, NONE, .batch = 2, .query_len = 3,
         .hidden = 8),
 
+    /* Scales of 4 bytes: one for each tensor with nvfp4, also for the state that is read and the
+     * one that is written; one for each row with int8_channel, of which a head of a state, or a
+     * channel, is one. */
+    ROW(GATED_DELTA, TENSORS, 8 * (6 * 256 + 2 * 80), 0, 13 * 9 + 5 * 4, 8 * 9 + 4, 256 * 9 + 2 * 4,
+        NONE, .heads = 8, .kv_heads = 2, .head_dim = 16, .v_head_dim = 16),
+    ROW(GATED_DELTA, FORMATS(INT8_CHANNEL, AUTO, AUTO, INT8_CHANNEL, INT8_CHANNEL), 3520, 0,
+        104 + 5 * 4, 64 + 4, 1024 + 8 * 4, NONE, .heads = 4, .kv_heads = 2, .head_dim = 8,
+        .v_head_dim = 16),
+    ROW(KIMI_DELTA, TENSORS, 16 * (6 * 256 + 2 * 80), 0, 65 * 9 + 5 * 4, 16 * 9 + 4,
+        512 * 9 + 2 * 4, NONE, .heads = 16, .head_dim = 16, .v_head_dim = 16),
+    ROW(KIMI_DELTA, FORMATS(INT8_CHANNEL, AUTO, AUTO, INT8_CHANNEL, INT8_CHANNEL), 3520, 0,
+        164 + 5 * 4, 64 + 4, 1024 + 8 * 4, NONE, .heads = 4, .head_dim = 8, .v_head_dim = 16),
+    ROW(SSD, TENSORS, 16 * (4 * 256 + 2 * 16) + 2 * 16, 0, 19 * 9 + 4 * 4, 16 * 9 + 4,
+        512 * 9 + 2 * 4, NONE, .heads = 16, .kv_heads = 1, .head_dim = 16, .state_size = 16),
+    ROW(SSD, FORMATS(INT8_CHANNEL, AUTO, AUTO, INT8_CHANNEL, INT8_CHANNEL), 2176, 0, 100 + 4 * 4,
+        32 + 4, 1024 + 8 * 4, NONE, .heads = 4, .kv_heads = 2, .head_dim = 8, .state_size = 16),
+    ROW(LIGHTNING, TENSORS, 4 * (4 * 256 + 2 * 32), 0, 12 * 9 + 3 * 4, 4 * 9 + 4, 128 * 9 + 2 * 4,
+        NONE, .heads = 4, .head_dim = 16, .v_head_dim = 16),
+    ROW(LIGHTNING, FORMATS(INT8_CHANNEL, AUTO, AUTO, INT8_CHANNEL, INT8_CHANNEL), 2240, 0,
+        128 + 3 * 4, 64 + 4, 1024 + 8 * 4, NONE, .heads = 4, .head_dim = 8, .v_head_dim = 16),
+    ROW(SELECTIVE_SCAN, TENSORS, 16 * (6 * 16 + 3), 17 * 9 + 2 * 4, 4 * 9 + 4 * 4, 9 + 4,
+        32 * 9 + 2 * 4, NONE, .hidden = 16, .state_size = 16),
+    ROW(SELECTIVE_SCAN, FORMATS(INT8_CHANNEL, AUTO, AUTO, INT8_CHANNEL, INT8_CHANNEL),
+        16 * (6 * 16 + 3), 272 + 32 * 4, 64 + 4 * 4, 16 + 4, 512 + 32 * 4, NONE, .hidden = 16,
+        .state_size = 16),
+
     /* Ring of 4: each sends 3 quarters twice, and adds 3 quarters. */
     ROW(ALL_REDUCE, FP16, 750, 0, 2000, 2000, 0, 2 * 750 * 2, .elements = 1000, .devices = 4),
     /* One-shot: each sends all of it to 3 others, and adds 3 tensors. */
