@@ -127,13 +127,43 @@ static void test_common_numbers(void **state)
     }
 }
 
+/* Gaps, prompts and outputs of 10,000 requests do not depend on one another: correlations of random
+ * numbers are within 5 standard deviations of 0.01. */
+static void test_independent(void **state)
+{
+    (void)state;
+    enum { COUNT = 10000, VALUES = 3 };
+    struct roof_arrivals a = requests("poisson", 4);
+    double sum[VALUES] = {0};
+    double product[VALUES][VALUES] = {{0}};
+    double last = 0;
+    for (int i = 0; i < COUNT; i++) {
+        struct roof_arrival r;
+        roof_arrivals_next(&r, &a);
+        const double value[VALUES] = {r.time_s - last, (double)r.prompt, (double)r.generate};
+        last = r.time_s;
+        for (int x = 0; x < VALUES; x++) {
+            sum[x] += value[x] / COUNT;
+            for (int y = 0; y < VALUES; y++) {
+                product[x][y] += value[x] * value[y] / COUNT;
+            }
+        }
+    }
+    for (int x = 0; x < VALUES; x++) {
+        for (int y = 0; y < x; y++) {
+            const double both =
+                (product[x][x] - sum[x] * sum[x]) * (product[y][y] - sum[y] * sum[y]);
+            assert_true(fabs(product[x][y] - sum[x] * sum[y]) < 0.05 * sqrt(both));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_common_numbers),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_gaps),        cmocka_unit_test(test_common_numbers),
+        cmocka_unit_test(test_independent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,7 @@ static void test_refused(void **state)
         const char *text;
         const char *message;
     } cases[] = {
+        {"{\"prompt\": 5}", "a request needs a time"}, /* an object of something else */
         {"{\"mean_ttft_ms\": 5}", "has no input_lens"},
         {"{\"mean_ttft_ms\": 5, \"input_lens\": [], \"ttfts\": [1]}", "has no input_lens"},
         {"{\"input_lens\": [5], \"output_lens\": [5], \"ttfts\": [1]}", "has no itls"},
