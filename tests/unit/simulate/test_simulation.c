@@ -474,6 +474,51 @@ static void test_blocks(void **state)
     close_plan(&plan);
 }
 
+/* Requests with ids; each third has a prompt that never fits. */
+struct named {
+    uint64_t ids[8];
+    uint64_t given;
+    uint64_t ended;
+};
+
+static enum roof_status next_named(struct roof_arrival *out, uint64_t number, void *context,
+                                   struct roof_error *error)
+{
+    struct named *const named = context;
+    (void)error;
+    named->given++;
+    *out = (struct roof_arrival){.time_s = (double)number,
+                                 .prompt = number % 3 == 2 ? 10000 : 100,
+                                 .generate = 2,
+                                 .ids = named->ids};
+    return ROOF_OK;
+}
+
+static void end_named(void *context, const uint64_t *ids)
+{
+    struct named *const named = context;
+    assert_ptr_equal(ids, named->ids);
+    named->ended++;
+}
+
+/* The ids of every request go back to their source once, also those of a rejected one. */
+static void test_ids_return(void **state)
+{
+    (void)state;
+    struct named named = {.given = 0};
+    const struct roof_request_source source = {
+        .next = next_named, .end_ids = end_named, .context = &named};
+    struct lab lab = lab_of((struct plane){.step = 1e-3}, "constant", "100", "2");
+    lab.inputs.source = &source;
+    lab.inputs.requests = 30;
+    lab.inputs.warm_up = 0;
+    lab.inputs.limits.blocks = 100; /* of 16 tokens */
+    const struct roof_simulation s = run(&lab, 1);
+    assert_int_equal(s.rejected, 10);
+    assert_int_equal(named.given, 30);
+    assert_int_equal(named.ended, 30);
+}
+
 static void test_no_room(void **state)
 {
     (void)state;
@@ -650,8 +695,9 @@ int main(void)
         cmocka_unit_test(test_seed),        cmocka_unit_test(test_trace),
         cmocka_unit_test(test_one_request), cmocka_unit_test(test_closed_loop),
         cmocka_unit_test(test_pipeline),    cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_no_room),     cmocka_unit_test(test_drafts),
-        cmocka_unit_test(test_acceptance),  cmocka_unit_test(test_timeline),
+        cmocka_unit_test(test_ids_return),  cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_drafts),      cmocka_unit_test(test_acceptance),
+        cmocka_unit_test(test_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
