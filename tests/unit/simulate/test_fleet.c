@@ -238,6 +238,10 @@ static void test_little(void **state)
     /* 16 tokens in the mean: 1 s of one of two lanes for each of 1 request/s. */
     assert_near(s.link_busy, 0.5, 0.02);
     assert_true(s.latency[ROOF_LATENCY_TTFT].mean_s > s.transfer_s + 0.3);
+    /* Half a second of the lane of one decode copy, and a quarter of those of 4 prefill copies. */
+    lab.prefills.copies = 4;
+    lab.inputs.copies = 1;
+    assert_near(run_random(&lab, 1).link_busy, 0.5, 0.02);
 }
 
 /* A slow link is the bottleneck: it passes one prompt after another, and the rest wait. */
