@@ -83,6 +83,7 @@ TESTS = {
     "trace_reader": ["request_trace", "bench_result"],
     "scheduler": ["simulation", "scheduler"],
     "scheduler_look": ["scheduler"],
+    "step_table": ["step_table", "simulation"],
     "safetensors_names": ["safetensors"],
     "safetensors_formats": ["safetensors"],
     "safetensors_weights": ["safetensors"],
