@@ -357,6 +357,21 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
     return add_dot(chart, prediction, &dot, name, group, error);
 }
 
+enum roof_status roof_chart_rename(struct roof_chart_dot *dot, const char *name,
+                                   struct roof_error *error)
+{
+    char clean[ROOF_CHART_NAME_SIZE];
+    roof_chart_name(clean, name);
+    char *const copy = strdup(clean);
+    if (copy == NULL) {
+        return roof_no_memory(error);
+    }
+    free(dot->name);
+    dot->name = copy;
+    dot->node.node.name = copy;
+    return ROOF_OK;
+}
+
 /* Notes a scenario that does not fit: the memory that it needs, and that of the device without the
  * reserve. */
 static void note_unfit(struct roof_chart *chart, const struct roof_model_prediction *r,

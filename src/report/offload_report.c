@@ -167,9 +167,14 @@ void roof_model_report_room(struct roof_text *out, bool json, const struct roof_
                          used > 0 && !json ? ", or " : "", head[1],
                          roof_offload_name(name, limits->fit_offload), json ? "\"" : "");
         if (!json) {
+            char bandwidth[64] = "";
+            if (!limits->fit_offload_more) {
+                (void)snprintf(bandwidth, sizeof bandwidth,
+                               " --host-bandwidth " ROOF_HOST_USUAL_GB_PER_S);
+            }
             (void)snprintf(
-                line + used, sizeof line - (size_t)used, "%s (%s on the host)",
-                limits->fit_offload_more ? "" : " --host-bandwidth GB/S",
+                line + used, sizeof line - (size_t)used, "%s (%s%s on the host)", bandwidth,
+                *bandwidth == '\0' ? "" : "put your host's GB/s; ",
                 roof_format_quantity(need, limits->fit_offload_host_bytes, ROOF_UNIT_CAPACITY));
         }
     }
