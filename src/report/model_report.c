@@ -544,20 +544,6 @@ const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch)
     return out;
 }
 
-/* Returns the longest context that the model supports and that fits; INFINITY if it is unknown. */
-static double longest_context(const struct roof_model_prediction *r,
-                              const struct roof_limits *limits)
-{
-    const double most = r->model->positions > 0 ? (double)r->model->positions : (double)INFINITY;
-    return limits->max_context > 0 ? fmin(most, limits->max_context) : most;
-}
-
-bool roof_model_report_crosses(const struct roof_model_prediction *model_prediction,
-                               const struct roof_limits *limits)
-{
-    return limits->kv_crossover_context <= longest_context(model_prediction, limits);
-}
-
 static void put_limits(struct roof_text *out, const struct roof_model_prediction *r,
                        const struct roof_limits *limits)
 {

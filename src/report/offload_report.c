@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The lines in the report on a model about the host, about changes that make room, and about
- * energy. */
+/* The lines in the report on a model about the host, about changes that make room, about energy,
+ * and about the longest context. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -183,4 +183,18 @@ void roof_model_report_room(struct roof_text *out, bool json, const struct roof_
     } else if (*line != '\0') {
         roof_report_line(out, ROOF_MODEL_REPORT_LABEL, "would fit", line, "");
     }
+}
+
+/* Returns the longest context that the model supports and that fits; INFINITY if it is unknown. */
+static double longest_context(const struct roof_model_prediction *r,
+                              const struct roof_limits *limits)
+{
+    const double most = r->model->positions > 0 ? (double)r->model->positions : (double)INFINITY;
+    return limits->max_context > 0 ? fmin(most, limits->max_context) : most;
+}
+
+bool roof_model_report_crosses(const struct roof_model_prediction *model_prediction,
+                               const struct roof_limits *limits)
+{
+    return limits->kv_crossover_context <= longest_context(model_prediction, limits);
 }
