@@ -328,10 +328,10 @@ static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, d
     return fits;
 }
 
-/* Tells whether another slope runs through the label of one that is placed with an offset. Slopes
- * are parallel. */
+/* Tells whether another slope runs through the label of one that is placed with an offset, or, if
+ * `near`, between the slope and its label. Slopes are parallel. */
 static bool is_struck(const struct roof_chart_layout *out, const struct roof_slope *slope,
-                      double beside)
+                      double beside, bool near)
 {
     const double along_x = 1 / hypot(1, slope->rise);
     const double half = (double)roof_text_width(slope->label) * out->canvas.char_width / 2;
@@ -340,7 +340,8 @@ static bool is_struck(const struct roof_chart_layout *out, const struct roof_slo
         const double above = (roof_chart_y(out, slope->rate) - roof_chart_y(out, other->rate)) *
                              along_x; /* the distance of the slopes */
         if (other != slope && roof_chart_x(out, other->to) > slope->x - half * along_x &&
-            fabs(above - beside) < SLOPE_CLEAR * out->canvas.line_height) {
+            (fabs(above - beside) < SLOPE_CLEAR * out->canvas.line_height ||
+             (near && above * beside > 0 && fabs(above) < fabs(beside)))) {
             return true;
         }
     }
@@ -353,11 +354,11 @@ static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
 {
     static const double away[] = {0.9, 0.5, -0.5, -0.9, 1.7, -1.7, 2.6, -2.6};
     const double height = slope->line ? -out->canvas.line_height : out->canvas.line_height;
-    for (int struck = 0; struck < 2; struck++) {
+    for (int way = 0; way < 3; way++) { /* beside its slope, beyond others, on others */
         for (size_t i = 0; i < COUNT(away); i++) {
             for (int step = 2; step <= 36; step++) {
                 if (put_along(out, slope, step / 40.0, away[i] * height) &&
-                    (struck > 0 || !is_struck(out, slope, away[i] * height))) {
+                    (way == 2 || !is_struck(out, slope, away[i] * height, way == 0))) {
                     return;
                 }
             }
