@@ -246,6 +246,11 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
                     roof_chart_x(out, slope->to), roof_chart_y(out, slope->rate * slope->to), box)
                 ? 2
                 : 0;
+        bool through = false;
+        for (size_t k = 0; k < slope->boxes; k++) {
+            through = through || leads_through(leader, &slope->box[k]);
+        }
+        sum += through ? 6 : 0;
     }
     for (size_t i = 0; i < out->marks; i++) {
         const struct roof_mark *const mark = &out->mark[i];
