@@ -196,6 +196,10 @@ static void test_limits(void **state)
     s = run(&lab, 15);
     assert_true(roof_simulation_meets(&s));
     assert_true(s.latency[ROOF_LATENCY_TTFT].limited_s == free.mean_s);
+    /* One request in a hundred, and more, waits for nothing but its own step. */
+    *limit = (struct roof_latency_limit){1, 1};
+    s = run(&lab, 15);
+    assert_near(s.latency[ROOF_LATENCY_TTFT].limited_s, 0.05, 1e-9);
 }
 
 static void test_limit_texts(void **state)
