@@ -1523,7 +1523,7 @@ static void test_every_model_is_checked(void **state)
     "\"head_dim\": 12, \"v_head_dim\": 4, \"num_key_value_heads\": 2, "                            \
     "\"swa_num_key_value_heads\": 4, \"sliding_window\": 5, \"hybrid_layer_pattern\": [0, 1, 1, "  \
     "0, 1, 1], \"add_swa_attention_sink_bias\": true"
-/* What the classes of transformers set when a config.json leaves it out. */
+/* Classes of transformers set these sizes when a config.json leaves them out. */
 static void test_class_defaults(void **state)
 {
     (void)state;

@@ -394,7 +394,7 @@ static void test_windows(void **state)
         assert_int_equal(windows[i].count, wanted[i].count);
         assert_int_equal(windows[i].patches, wanted[i].patches);
     }
-    /* Of 9 x 17 patches, one column and one row are left. */
+    /* One column and one row are left of 9 x 17 patches. */
     static const struct roof_windows single[ROOF_WINDOW_KINDS] = {{2, 64}, {2, 8}, {1, 8}, {1, 1}};
     const struct roof_image small = {.columns = 9, .rows = 17};
     roof_tower_windows(windows, &m->tower, &small);

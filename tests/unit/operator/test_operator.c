@@ -606,8 +606,8 @@ static const struct {
     ROW(ROPE_APPEND, CHANNELS, 288, 0, 192 + 3 * 4 * 4, 64 + 4 * 4, 128 + 16 * 4, NONE, .tokens = 4,
         .heads = 4, .kv_heads = 2, .head_dim = 8, .qk_rope_head_dim = 4),
 
-    /* The same scales of other operators: 9 bytes for 16 elements and 4 for each tensor with nvfp4,
-     * an element and 4 for each row with int8_channel. */
+    /* Other operators have the same scales: 9 bytes for 16 elements and 4 for each tensor with
+     * nvfp4, an element and 4 for each row with int8_channel. */
     ROW(INDEX_SCORES, TENSORS, 512, 0, 2 * 9 + 4, 9 + 4, 8 * 9 + 4, NONE, .batch = 2, .heads = 2,
         .head_dim = 8, .kv_len = 8),
     ROW(INDEX_SCORES, CHANNELS, 512, 0, 32 + 2 * 4, 16 + 2 * 4, 128 + 16 * 4, NONE, .batch = 2,
