@@ -139,11 +139,42 @@ static void test_attention_is_computed(void **state)
     }
 }
 
+/* Each finite number of half precision is what its bits say, and comes back; between two of them
+ * the nearest is taken, the even one of two that are as near, and the largest for what is larger.
+ */
+static void test_halves(void **state)
+{
+    static const struct {
+        float value;
+        uint16_t half;
+    } between[] = {{1 + 0x1p-11F, 0x3c00}, {1 + 0x1.8p-11F, 0x3c01},
+                   {1 + 0x3p-11F, 0x3c02}, {-1 - 0x1.8p-11F, 0xbc01},
+                   {0x1p-25F, 0},          {0x1.8p-25F, 1},
+                   {1e6F, 0x7bff},         {-1e6F, 0xfbff},
+                   {0x1.ffep-15F, 0x0400}, {0x1p-14F - 0x1p-26F, 0x400}};
+    (void)state;
+    for (uint32_t half = 0; half <= 0xfbff; half++) {
+        const int exponent = (int)(half >> 10 & 31);
+        const double mantissa = half & 1023;
+        const double size =
+            exponent == 0 ? ldexp(mantissa, -24) : ldexp(1024 + mantissa, exponent - 25);
+        if (exponent < 31) {
+            const float value = roof_half_to_float((uint16_t)half);
+            assert_true((double)value == (half >= 0x8000 ? -size : size));
+            assert_int_equal(roof_float_to_half(value), half);
+        }
+    }
+    for (size_t i = 0; i < COUNT(between); i++) {
+        assert_int_equal(roof_float_to_half(between[i].value), between[i].half);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_are_computed),
         cmocka_unit_test(test_attention_is_computed),
+        cmocka_unit_test(test_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
