@@ -84,7 +84,7 @@ TESTS = {
 MODULES = ["operator", "workload", "predict", "scenario", "stage", "graph", "model_size", "sweep",
            "recommend"]
 # Of these a sample of more kinds of mistakes is tried by tests/mutate_folders.py.
-FOLDERS = ["chart", "predict", "model", "catalog", "report", "decide", "measure"]
+FOLDERS = ["chart", "predict", "model", "catalog", "report", "decide", "measure", "ask"]
 # Command lines that are compared when no unit test notices.
 CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware",
          "simulate", "rate"]
