@@ -620,10 +620,10 @@ mutate-quick:
 	$(PYTHON) -B tests/mutate.py --known --every 3 --jobs '$(JOBS)'
 
 ## mutate-folders: a random sample of wrong code in each of FOLDERS, with the tests that see it (build/mutate; hours)
-FOLDERS ?= chart predict model catalog report decide measure
+FOLDERS ?= chart predict model catalog report decide measure ask
 SAMPLE  ?= 40
 mutate-folders:
-	$(PYTHON) -B tests/mutate_folders.py $(FOLDERS) --sample $(SAMPLE)
+	$(PYTHON) -B tests/mutate_folders.py $(FOLDERS) --sample $(SAMPLE) $(SEED:%=--seed %)
 
 ## bless: rewrite the expected output of the command-line tests, and the options of the manual
 ## (then read the diff)
