@@ -253,6 +253,7 @@ static void test_other_library_finds_the_device(void **state)
     (void)setenv("FAKE_FAIL", "rsmi_init:8", 1);
     assert_int_equal(roof_amd_open(&gpus, "0000:01:00.0", &error), ROOF_OK);
     assert_ptr_equal(gpus->driver, &roof_amd_smi);
+    assert_int_equal(gpus->count, 1);
     assert_int_equal(roof_gpus_read(gpus, &sample, 0, &error), ROOF_OK);
     assert_true(sample.temperature_c == 51); /* of the first 50 */
     roof_gpus_close(gpus);
