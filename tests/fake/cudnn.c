@@ -341,13 +341,13 @@ static uint64_t pointer_to(const struct run *run, const struct descriptor *tenso
     return 0;
 }
 
-/* What lies at a place of a stored tensor. */
+/* Returns the value at a place of a stored tensor. */
 static double planted(const struct descriptor *tensor, int64_t place)
 {
     return sin((double)(place + 1000 * *numbers_of(tensor, IDENTIFIER)));
 }
 
-/* A value that is given: by the host, or in the memory of the device. */
+/* Returns a value that is given: by the host, or in the memory of the device. */
 static double given(const struct run *run, const struct descriptor *tensor, const int64_t at[RANK])
 {
     const uint64_t pointer = pointer_to(run, tensor);

@@ -192,7 +192,7 @@ static void test_ridges(void **unused)
     assert_box(&mark->box, 311, 490, 351, 510);
 }
 
-/* Where there is no room beside a mark, a leader joins it to a label that is farther away. It does
+/* If there is no room beside a mark, a leader joins it to a label that is farther away. It does
  * not run along the ceiling, and crosses neither another mark nor another label. */
 static void test_leader(void **unused)
 {
@@ -305,7 +305,7 @@ static void test_crowded(void **unused)
     assert_true(marks[79].labelled && !marks[80].labelled);
 }
 
-/* Of marks above each other with one label, on several devices, the highest has it; not so for
+/* The highest of several marks of one label, on different devices, has the label; not so for
  * other groups, other columns or the same device. */
 static void test_shared(void **unused)
 {

@@ -190,7 +190,7 @@ static void test_known_rates_are_not_looked_at(void **state)
     assert_around(row[1].time_s, 1, 0);
 }
 
-/* Where the time is short, each of the three measurements here has at least three samples after the
+/* If the time is short, each of the three measurements here has at least three samples after the
  * first, and no more than end in the 10 ms of all. */
 static void test_short_time_has_few_samples(void **state)
 {
