@@ -620,7 +620,7 @@ mutate-quick:
 	$(PYTHON) -B tests/mutate.py --known --every 3 --jobs '$(JOBS)'
 
 ## mutate-folders: a random sample of wrong code in each of FOLDERS, with the tests that see it (build/mutate; hours)
-FOLDERS ?= catalog operator model predict simulate decide measure report chart
+FOLDERS ?= catalog operator model predict simulate decide measure report chart ask
 SAMPLE  ?= 40
 SEED    ?= 1
 mutate-folders:
