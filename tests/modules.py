@@ -6,7 +6,7 @@ exchange of tokens between ranks: modules.py PROGRAM DIR [ROWS.csv].
 DIR holds files of ai-dynamo/aiconfigurator, whose columns these are; those that are not there are left out. Prints
 tables in Markdown; ROWS.csv gets one line per row. The prediction of an attention module is the sum of the operators
 of one layer between its norm and its addition, for a model with the heads of the row and one device. Every replay
-used the same buffers: the cache is warm."""
+used the same buffers: the cache is warm. The last table fits a factor to each part of the modules that are off."""
 import concurrent.futures
 import csv
 import json
@@ -21,6 +21,10 @@ DEVICES = {"A100-SXM4-80GB": "a100-sxm-80gb", "H100-SXM5-80GB": "h100-sxm", "B20
 # Formats of the weights, by the names of the files. The modules quantise their inputs themselves.
 FORMATS = {"bf16": ("bf16", "bf16", "none"), "fp8_block": ("fp8_block128", "fp8_e4m3", "block"),
            "nvfp4": ("nvfp4", "nvfp4", "block"), "w4a8_mxfp4_mxfp8": ("mxfp4", "fp8_e4m3", "none")}
+# Parts of the expected time of a module. What may be added to them: 1 us, and 1 ns per token.
+PARTS = ["products", "index products", "quantisation", "norms, RoPE", "scores", "top-k", "attention"]
+ADDED = ["added", "per token"]
+AIM = 0.18
 # Operators of a module stand between these two in a graph of one layer.
 FIRST, LAST = "attn_norm", "attn_add"
 
@@ -111,10 +115,10 @@ def megamoe(r):
 
 
 def deepep(r):
-    tokens = int(r["rank_tokens"])
+    tokens = "1 to 128 tokens" if int(r["rank_tokens"]) <= 128 else "more than 128"
     return dict(name="DeepEP, " + r["mode"].replace("_", " "), questions=exchange(r, int(r["gpus"])),
                 row=dict(r, time_us=float(r["dispatch_us"]) + float(r["combine_us"])),
-                phase="1 to 64 tokens" if tokens <= 64 else "65 to 1024" if tokens <= 1024 else "more than 1024")
+                phase=tokens if r["sms"] == "0" else "%s SMs, %s" % (r["sms"], tokens))
 
 
 def hyper(r):
@@ -164,18 +168,30 @@ def shorten(config, key):
 
 
 def operators(program, folder, case):
-    """The operators of a module."""
-    options = ["--%s=%s" % option for option in case["options"].items()]
-    found = json.loads(ask([program, "predict", "model", model_file(folder, case), "-f", "json"] + options))["operators"]
+    """The operators of a module, and what they are without their quantisation."""
+    found = layer(program, folder, case, case["options"])
+    if case["options"]["quantize-input"] == "none":
+        return found, found
+    return found, layer(program, folder, case, dict(case["options"], **{"quantize-input": "none"}))
+
+
+def layer(program, folder, case, options):
+    command = [program, "predict", "model", model_file(folder, case), "-f", "json"]
+    found = json.loads(ask(command + ["--%s=%s" % option for option in options.items()]))["operators"]
     names = [o["name"] for o in found]
     return found[names.index(FIRST) + 1:names.index(LAST)]
+
+
+def expected(operator):
+    """The estimate, or the bound of an operator without one."""
+    return operator.get("expected_time_us") or operator["time_us"]
 
 
 def kernels(program, cases):
     """The predictions of the questions of cases, in one run."""
     lines = [dict(question, hardware=DEVICES[case["row"]["gpu"]], stack=case["row"]["lib"].split("-")[0], cache="warm")
              for case in cases for question in case["questions"]]
-    columns = "time_us,expected_time_us,operator"
+    columns = "operator,time_us,expected_time_us"
     found = [json.loads(line) for line in
              ask([program, "predict", "--from", "-", "-f", "ndjson", "--columns", columns],
                  "".join(json.dumps(line) + "\n" for line in lines)).splitlines()]
@@ -185,28 +201,48 @@ def kernels(program, cases):
         del found[:len(case["questions"])]
 
 
-def summed(case, found):
-    """A line of a case: its measured time, its bound and its estimate. Operators without an estimate count with
-    their bound."""
-    without = sorted({o["operator"] for o in found if not o.get("expected_time_us")})
-    return dict(case["row"], module=case["name"], device=DEVICES[case["row"]["gpu"]], phase=case["phase"],
-                stack=case["row"]["lib"].split("-")[0], bound=sum(o["time_us"] for o in found), without=" ".join(without),
-                expected=sum(o.get("expected_time_us") or o["time_us"] for o in found),
-                measured=float(case["row"]["time_us"]))
+def summed(case, found, without=()):
+    """A line of a case: its measured time, its bound, its estimate, and the parts of a module."""
+    row = case["row"]
+    line = dict(row, module=case["name"], device=DEVICES[row["gpu"]], stack=row["lib"].split("-")[0],
+                phase=case["phase"], measured=float(row["time_us"]), bound=sum(o["time_us"] for o in found),
+                expected=sum(map(expected, found)),
+                without=" ".join(sorted({o["operator"] for o in found if not o.get("expected_time_us")})))
+    if without:
+        line.update((part, 0) for part in PARTS)
+        for o in without:
+            line[part_of(o)] += expected(o)
+        line["quantisation"] = line["expected"] - sum(map(expected, without))
+        line["added"] = 1
+        line["per token"] = int(row["batch"]) * int(row["seq_q"]) / 1000 if case["phase"] == "prefill" else 0
+    return line
+
+
+def part_of(operator):
+    """The part of a module to which an operator belongs."""
+    kind, name = operator["operator"], operator["name"]
+    if kind in ("gemm", "bmm"):
+        return "index products" if name.startswith(("index", "compress")) else "products"
+    return {"index-scores": "scores", "block-scores": "scores", "index-top-k": "top-k"}.get(
+        kind, "attention" if "attention" in name else "norms, RoPE")
 
 
 def per_cent(share, sign=""):
     return ("%" + sign + ".1f") % (100 * share)
 
 
+def grouped(lines):
+    groups = {}
+    for line in lines:
+        groups.setdefault((line["module"], line["device"], line["stack"], line["phase"]), []).append(line)
+    return groups
+
+
 def table(lines):
     """Errors by module, device, stack and phase."""
     print("| module | device | stack | phase | rows | bound | MAPE | median | p90 | bias | without an estimate |\n"
           "|---|---|---|---|---|---|---|---|---|---|---|")
-    groups = {}
-    for line in lines:
-        groups.setdefault((line["module"], line["device"], line["stack"], line["phase"]), []).append(line)
-    for key, rows in groups.items():
+    for key, rows in grouped(lines).items():
         errors = [row["expected"] / row["measured"] - 1 for row in rows]
         sizes = sorted(map(abs, errors))
         print("| %s | %d | %s | **%s** | %s | %s | %s | %s |" % (
@@ -214,6 +250,52 @@ def table(lines):
             per_cent(statistics.mean(sizes)), per_cent(statistics.median(sizes)),
             per_cent(sizes[int(0.9 * (len(sizes) - 1))]), per_cent(statistics.mean(errors), "+"),
             ", ".join(sorted({name for row in rows for name in row["without"].split()})) or "-"))
+
+
+def least_squares(rows, weights):
+    """Factors from 0 on whose sums with the columns of rows are closest to 1, by coordinate descent."""
+    count = len(rows[0])
+    products = [[sum(w * r[i] * r[j] for r, w in zip(rows, weights)) for j in range(count)] for i in range(count)]
+    sums = [sum(w * r[i] for r, w in zip(rows, weights)) for i in range(count)]
+    found = [0.5] * count
+    for _ in range(1000):
+        moved = 0
+        for i in range(count):
+            rest = sum(products[i][j] * found[j] for j in range(count) if j != i)
+            new = max(0, (sums[i] - rest) / products[i][i])
+            moved, found[i] = max(moved, abs(new - found[i])), new
+        if moved < 1e-6:
+            break
+    return found
+
+
+def factors(lines):
+    """What to multiply the parts of modules with for the least mean error, and that error."""
+    names = [name for name in PARTS + ADDED if any(line[name] > 0 for line in lines)]
+    rows = [[line[name] / line["measured"] for name in names] for line in lines]
+    errors = [1] * len(rows)
+    for _ in range(15):  # squares divided by errors are errors
+        found = least_squares(rows, [1 / max(1e-3, error) for error in errors])
+        errors = [abs(sum(map(float.__mul__, row, found)) - 1) for row in rows]
+    return dict(zip(names, found)), statistics.mean(errors)
+
+
+def reasons(lines):
+    """The factors of modules whose error is above the aim."""
+    print("| module | device | stack | phase | MAPE | fitted | %s | added, us | per token, ns |" % " | ".join(PARTS))
+    print("|---" * (8 + len(PARTS)) + "|")
+    for key, rows in grouped(lines).items():
+        error = statistics.mean(abs(row["expected"] / row["measured"] - 1) for row in rows)
+        if error <= AIM:
+            continue
+        found, fitted = factors(rows)
+        cells = ["-"] * len(PARTS)
+        for i, part in enumerate(PARTS):
+            share = statistics.mean(row[part] / row["measured"] for row in rows)
+            if share >= 0.005:
+                cells[i] = "%.1f (%.0f)" % (found[part], 100 * share)
+        print("| %s | %s | %s | %s | %.0f | %.0f |" % (" | ".join(key), per_cent(error), per_cent(fitted),
+                                                       " | ".join(cells), found["added"], found.get("per token", 0)))
 
 
 def main():
@@ -224,12 +306,14 @@ def main():
     with tempfile.TemporaryDirectory() as made, concurrent.futures.ThreadPoolExecutor(2) as pool:
         for case in cases:
             model_file(made, case)
-        lines = [summed(case, found) for case, found in
+        lines = [summed(case, *found) for case, found in
                  zip(cases, pool.map(lambda case: operators(program, made, case), cases))]
-    table(lines)
-    print()
     cases = [case(r) for name, case in KERNELS.items() for r in read(folder, name)]
     more = [summed(case, found) for case, found in zip(cases, kernels(program, cases))]
+    table(lines)
+    print()
+    reasons(lines)
+    print()
     table(more)
     if len(sys.argv) == 4:
         lines += more
