@@ -325,8 +325,8 @@ check-page: $(PAGE)/roofline.wasm $(PAGE)/native
 MEASURED    ?=
 DEVICES     ?=
 FITTED      := $(BUILD)/fitted
-# A device takes kernels of those before it (lenders in data/borrowing.json). The first also takes some
-# of the second, so it borrows at the end. The present files are read only if DEVICES are named, which
+# A device takes kernels of those before it (lenders in data/borrowing.json). The first two also take some
+# of later ones, so they borrow at the end. The present files are read only if DEVICES are named, which
 # may take kernels of the others.
 CALIBRATED  := h100-sxm a100-sxm-80gb hgx-b200 l40s rtx-pro-6000 dgx-spark mi355x mi300x
 ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
@@ -347,9 +347,10 @@ calibrate: $(FIT) $(BIN)
 	for id in $(or $(DEVICES),$(CALIBRATED)); do \
 	    $(FIT) $(BUILD)/measured.csv --evaluations 400 --hardware $$id -o $(FITTED)/$$id.json \
 	        $$lenders $(ATTRIBUTION) || exit 1; \
-	    lenders='--lenders $(FITTED)'; done
-	$(if $(DEVICES),,$(FIT) --kept $(FITTED)/h100-sxm.json --hardware h100-sxm -o $(FITTED)/h100-sxm.json \
-	    --lenders $(FITTED) $(ATTRIBUTION))
+	    [ $$id = h100-sxm ] || lenders='--lenders $(FITTED)'; done
+	$(if $(DEVICES),,for id in h100-sxm a100-sxm-80gb; do \
+	    $(FIT) --kept $(FITTED)/$$id.json --hardware $$id -o $(FITTED)/$$id.json \
+	        --lenders $(FITTED) $(ATTRIBUTION) || exit 1; done)
 	$(if $(DEVICES),,python3 -B tests/llamacpp.py $(BIN) '$(MEASURED)' $(FITTED))
 	mv $(FITTED)/*.json data/calibration/
 

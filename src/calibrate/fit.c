@@ -228,10 +228,12 @@ static bool lends_across(const struct roof_kernel_fit *fit)
     return fit->stack != ROOF_STACK_TRTLLM;
 }
 
-/* Borrows the fits of a lender for missing kinds of kernels. */
-static enum roof_status borrow_from(struct fitter *f, const struct roof_calibration *lender,
-                                    const struct own *own, struct roof_error *error)
+/* Borrows the fits of a lender for missing kinds of kernels, or for one kernel. */
+static enum roof_status borrow_from(struct fitter *f, int from_lender, const struct own *own,
+                                    struct roof_error *error)
 {
+    const struct roof_calibration *const lender = f->lender[from_lender];
+    const enum roof_kernel only = f->lends[from_lender];
     const int before = f->dones;
     struct roof_hardware *from = NULL;
     TRY(roof_hardware_load(&from, lender->id, NULL, error));
@@ -240,8 +242,9 @@ static enum roof_status borrow_from(struct fitter *f, const struct roof_calibrat
     roof_hardware_free(from);
     for (size_t n = 0; n < lender->count; n++) {
         const struct roof_kernel_fit *const fit = &lender->fit[n];
-        bool wanted =
-            fit->lent == NULL && f->dones < GROUPS_MAX && (same_vendor || lends_across(fit));
+        bool wanted = fit->lent == NULL && f->dones < GROUPS_MAX &&
+                      (same_vendor || lends_across(fit)) &&
+                      (only == ROOF_KERNEL_COUNT || fit->kernel == only);
         for (int i = 0; i < before && wanted; i++) {
             wanted = f->done[i].kernel != fit->kernel || f->done[i].numerics != fit->numerics;
         }
@@ -285,7 +288,7 @@ static enum roof_status borrow(struct fitter *f, struct roof_error *error)
         }
     }
     for (int k = 0; k < f->lenders; k++) {
-        TRY(borrow_from(f, f->lender[k], &own, error));
+        TRY(borrow_from(f, k, &own, error));
     }
     fprintf(stderr, "%s: %d fits, %d lent\n", f->hardware->id, fitted, f->dones - fitted);
     return ROOF_OK;

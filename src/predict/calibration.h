@@ -38,8 +38,11 @@ enum roof_kernel {
     ROOF_KERNEL_ALL_TO_ALL,
     ROOF_KERNEL_STATE, /**< one token through the states of a layer: vector kernels, too */
     ROOF_KERNEL_CONV,  /**< a convolution of each channel over the last tokens, of one token */
-    ROOF_KERNEL_CONV_PREFILL, /**< such a convolution of several */
-    ROOF_KERNEL_ENCODER,      /**< attention of several queries to all keys, in 16 bits */
+    ROOF_KERNEL_CONV_PREFILL,  /**< such a convolution of several */
+    ROOF_KERNEL_ENCODER,       /**< attention of several queries to all keys, in 16 bits */
+    ROOF_KERNEL_STATE_PREFILL, /**< several tokens through the states of a layer, in chunks */
+    ROOF_KERNEL_KIMI_PREFILL,  /**< with a gate for each element of a key */
+    ROOF_KERNEL_SSD_PREFILL,   /**< of Mamba-2 */
     ROOF_KERNEL_COUNT
 };
 

@@ -69,6 +69,9 @@ static void (*const formulas[ROOF_KERNEL_COUNT])(struct roof_expected *out,
     [ROOF_KERNEL_CONV] = roof_expect_vector,
     [ROOF_KERNEL_CONV_PREFILL] = roof_expect_vector,
     [ROOF_KERNEL_ENCODER] = roof_expect_prefill,
+    [ROOF_KERNEL_STATE_PREFILL] = roof_expect_scan,
+    [ROOF_KERNEL_KIMI_PREFILL] = roof_expect_scan,
+    [ROOF_KERNEL_SSD_PREFILL] = roof_expect_scan,
 };
 
 /* The kernel of each operator, plus one, so that 0 means none. */
@@ -132,6 +135,22 @@ static bool is_encoder(const struct roof_workload *w)
            roof_precision_bits(w->formats.kv) == 16;
 }
 
+/* Returns the kernel that takes a prompt through the states of an operator, in chunks. The scan of
+ * Mamba-1 has no chunks, and none like it was measured. */
+static enum roof_kernel of_prompt(enum roof_operator op)
+{
+    switch ((int)op) {
+    case ROOF_OPERATOR_KIMI_DELTA:
+        return ROOF_KERNEL_KIMI_PREFILL;
+    case ROOF_OPERATOR_SSD:
+        return ROOF_KERNEL_SSD_PREFILL;
+    case ROOF_OPERATOR_SELECTIVE_SCAN:
+        return ROOF_KERNEL_COUNT;
+    default:
+        return ROOF_KERNEL_STATE_PREFILL;
+    }
+}
+
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 {
     const struct roof_shape *const s = &workload->shape;
@@ -139,16 +158,13 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
     if (found == 0) {
         return ROOF_KERNEL_COUNT;
     }
-    /* One token streams the state like a vector. The kernels that process a prompt in chunks are
-     * several times slower than their bytes, and similar to none of these. */
-    if (roof_operator_row(workload->op)->stateful && s->query_len > 1) {
-        return ROOF_KERNEL_COUNT;
-    }
     switch (found - 1) {
     case ROOF_KERNEL_DECODE:
         return is_encoder(workload) ? ROOF_KERNEL_ENCODER
                : s->query_len > 1   ? ROOF_KERNEL_PREFILL
                                     : ROOF_KERNEL_DECODE;
+    case ROOF_KERNEL_STATE: /* one token streams the state like a vector */
+        return s->query_len > 1 ? of_prompt(workload->op) : ROOF_KERNEL_STATE;
     case ROOF_KERNEL_CONV:
         return s->query_len > 1 ? ROOF_KERNEL_CONV_PREFILL : ROOF_KERNEL_CONV;
     case ROOF_KERNEL_ALL_REDUCE:
@@ -159,13 +175,20 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 }
 
 /* Returns the kernel that stands in for one that was not measured: an addition for those that
- * stream their data like one, and attention of prompts for that of encoders; else the kernel
- * itself. */
+ * stream their data like one, attention of prompts for that of encoders, and prompts through a
+ * state for those of other layers with one; else the kernel itself. */
 static enum roof_kernel like(enum roof_kernel kernel)
 {
-    return kernel == ROOF_KERNEL_ENCODER                                       ? ROOF_KERNEL_PREFILL
-           : kernel >= ROOF_KERNEL_STATE && kernel <= ROOF_KERNEL_CONV_PREFILL ? ROOF_KERNEL_ADD
-                                                                               : kernel;
+    static const unsigned char others[ROOF_KERNEL_COUNT] = {
+        [ROOF_KERNEL_STATE] = ROOF_KERNEL_ADD,
+        [ROOF_KERNEL_CONV] = ROOF_KERNEL_ADD,
+        [ROOF_KERNEL_CONV_PREFILL] = ROOF_KERNEL_ADD,
+        [ROOF_KERNEL_ENCODER] = ROOF_KERNEL_PREFILL,
+        [ROOF_KERNEL_KIMI_PREFILL] = ROOF_KERNEL_STATE_PREFILL,
+        [ROOF_KERNEL_SSD_PREFILL] = ROOF_KERNEL_STATE_PREFILL,
+    };
+    return kernel < ROOF_KERNEL_COUNT && others[kernel] > 0 ? (enum roof_kernel)others[kernel]
+                                                            : kernel;
 }
 
 enum roof_kernel roof_kernel_in(const struct roof_calibration *calibration,
@@ -188,6 +211,9 @@ unsigned roof_operator_kernels(enum roof_operator op)
     }
     if (kernels[op] == ROOF_KERNEL_CONV + 1) {
         needed |= 1U << ROOF_KERNEL_CONV_PREFILL;
+    }
+    if (kernels[op] == ROOF_KERNEL_STATE + 1 && of_prompt(op) != ROOF_KERNEL_COUNT) {
+        needed |= 1U << of_prompt(op) | 1U << like(of_prompt(op));
     }
     if (kernels[op] > 0) {
         needed |= 1U << like((enum roof_kernel)(kernels[op] - 1));
@@ -244,17 +270,18 @@ static const enum roof_numerics stand_ins[ROOF_NUMERICS_COUNT][6] = {
 
 /* A kernel of a device with another SM, in 16 bits and in fewer. */
 static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
-    [ROOF_KERNEL_GEMM] = {1.2, 1.65},      [ROOF_KERNEL_BMM] = {1.2, 1.65},
-    [ROOF_KERNEL_DECODE] = {1.4, 1.4},     [ROOF_KERNEL_PREFILL] = {1.25, 1.6},
-    [ROOF_KERNEL_MLA_DECODE] = {2.2, 2.4}, [ROOF_KERNEL_MLA_PREFILL] = {1.2, 1.4},
-    [ROOF_KERNEL_MOE] = {1.2, 1.55},       [ROOF_KERNEL_NORM] = {1.7, 1.7},
-    [ROOF_KERNEL_ADD] = {1.7, 1.7},        [ROOF_KERNEL_ACTIVATION] = {1.7, 1.7},
-    [ROOF_KERNEL_ROPE] = {1.7, 1.7},       [ROOF_KERNEL_QUANTIZE] = {1.7, 1.7},
-    [ROOF_KERNEL_ALL_REDUCE] = {1.9, 1.9}, [ROOF_KERNEL_ONE_SHOT] = {1.9, 1.9},
-    [ROOF_KERNEL_ALL_GATHER] = {1.9, 1.9}, [ROOF_KERNEL_REDUCE_SCATTER] = {1.9, 1.9},
-    [ROOF_KERNEL_ALL_TO_ALL] = {1.9, 1.9}, [ROOF_KERNEL_STATE] = {1.7, 1.7},
-    [ROOF_KERNEL_CONV] = {1.7, 1.7},       [ROOF_KERNEL_CONV_PREFILL] = {1.7, 1.7},
-    [ROOF_KERNEL_ENCODER] = {1.25, 1.6},
+    [ROOF_KERNEL_GEMM] = {1.2, 1.65},        [ROOF_KERNEL_BMM] = {1.2, 1.65},
+    [ROOF_KERNEL_DECODE] = {1.4, 1.4},       [ROOF_KERNEL_PREFILL] = {1.25, 1.6},
+    [ROOF_KERNEL_MLA_DECODE] = {2.2, 2.4},   [ROOF_KERNEL_MLA_PREFILL] = {1.2, 1.4},
+    [ROOF_KERNEL_MOE] = {1.2, 1.55},         [ROOF_KERNEL_NORM] = {1.7, 1.7},
+    [ROOF_KERNEL_ADD] = {1.7, 1.7},          [ROOF_KERNEL_ACTIVATION] = {1.7, 1.7},
+    [ROOF_KERNEL_ROPE] = {1.7, 1.7},         [ROOF_KERNEL_QUANTIZE] = {1.7, 1.7},
+    [ROOF_KERNEL_ALL_REDUCE] = {1.9, 1.9},   [ROOF_KERNEL_ONE_SHOT] = {1.9, 1.9},
+    [ROOF_KERNEL_ALL_GATHER] = {1.9, 1.9},   [ROOF_KERNEL_REDUCE_SCATTER] = {1.9, 1.9},
+    [ROOF_KERNEL_ALL_TO_ALL] = {1.9, 1.9},   [ROOF_KERNEL_STATE] = {1.7, 1.7},
+    [ROOF_KERNEL_CONV] = {1.7, 1.7},         [ROOF_KERNEL_CONV_PREFILL] = {1.7, 1.7},
+    [ROOF_KERNEL_ENCODER] = {1.25, 1.6},     [ROOF_KERNEL_STATE_PREFILL] = {1.7, 1.7},
+    [ROOF_KERNEL_KIMI_PREFILL] = {1.7, 1.7}, [ROOF_KERNEL_SSD_PREFILL] = {1.7, 1.7},
 };
 
 /* Collectives of more devices have no expected time: eight devices of one node were measured, and
@@ -265,8 +292,9 @@ static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
  * with short messages (NVIDIA/nccl@b647562 src/graph/tuning.cc, hwLat). */
 #define HOP_S 5e-6
 
-/* Returns true for operators without measured kernels, which use those of others. */
-static bool stands_in(enum roof_operator op)
+/* Returns true for operators without measured kernels, which use those of others. Of Mamba-2 only
+ * prompts were measured. */
+static bool stands_in(const struct roof_workload *w)
 {
     static const bool unmeasured[ROOF_OPERATOR_COUNT] = {
         [ROOF_OPERATOR_ATTENTION_SCORES] = true,
@@ -297,7 +325,7 @@ static bool stands_in(enum roof_operator op)
         [ROOF_OPERATOR_GEMM_SILU_MUL] = true,
         [ROOF_OPERATOR_ROPE_APPEND] = true,
     };
-    return unmeasured[op];
+    return unmeasured[w->op] && roof_kernel_of(w) != ROOF_KERNEL_SSD_PREFILL;
 }
 
 /* Returns true for norms whose short rows take most of the time: only long rows were measured. */
@@ -344,9 +372,9 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     /* All measured times of experts include their quantisation; those of products do not. */
     const bool other_quantize = fit->quantize != task->quantize &&
                                 (task->quantize != ROOF_QUANTIZE_NONE || kernel == ROOF_KERNEL_MOE);
-    out->otherwise = task->nodes > 1 || stands_in(w->op) ||
-                     (kernel != own && kernel == like(own)) || w->split_k > 0 || is_short(w, out) ||
-                     fit->numerics != task->numerics || other_quantize;
+    out->otherwise = task->nodes > 1 || stands_in(w) || (kernel != own && kernel == like(own)) ||
+                     w->split_k > 0 || is_short(w, out) || fit->numerics != task->numerics ||
+                     other_quantize;
     out->near = out->otherwise || is_lent(task, fit);
     out->time_s += out->launch_s;
     out->fit = fit;
@@ -517,11 +545,12 @@ static enum roof_kernel of_one_token(enum roof_kernel kernel)
 {
     return kernel == ROOF_KERNEL_PREFILL || kernel == ROOF_KERNEL_ENCODER ? ROOF_KERNEL_DECODE
            : kernel == ROOF_KERNEL_CONV_PREFILL                           ? ROOF_KERNEL_CONV
+           : formulas[kernel] == roof_expect_scan                         ? ROOF_KERNEL_STATE
                                                                           : ROOF_KERNEL_COUNT;
 }
 
-/* Raises the times of a kernel to those of one for one token: attention to the same cache, or a
- * convolution of one token for each sequence. */
+/* Raises the times of a kernel to those of one for one token: attention to the same cache, or one
+ * token of each sequence through a convolution or a state. */
 static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kernel least,
                      const struct roof_kernel_task *task, const struct roof_stacks *asked)
 {
@@ -529,7 +558,7 @@ static void raise_to(struct roof_expected out[ROOF_STACK_COUNT], enum roof_kerne
     struct roof_workload workload = *task->workload;
     struct roof_work work = *task->work;
     struct roof_kernel_task single = *task;
-    if (least == ROOF_KERNEL_CONV) {
+    if (least == ROOF_KERNEL_CONV || least == ROOF_KERNEL_STATE) {
         workload.shape.query_len = 1;
         roof_operator_work(&work, &workload, NULL);
     }
