@@ -60,6 +60,11 @@ static int sizes_of(int64_t out[2], const struct roof_workload *w)
     case ROOF_KERNEL_CONV:
         out[0] = s->batch;
         return 1;
+    case ROOF_KERNEL_INDEX_SCORES:
+    case ROOF_KERNEL_TOP_K:
+    case ROOF_KERNEL_SPARSE_MLA: /* all queries */
+        out[0] = s->batch * s->query_len;
+        return 1;
     case ROOF_KERNEL_ROPE:
         out[0] = mixed(s->heads, s->head_dim);
         return 1;

@@ -72,6 +72,9 @@ static void (*const formulas[ROOF_KERNEL_COUNT])(struct roof_expected *out,
     [ROOF_KERNEL_STATE_PREFILL] = roof_expect_scan,
     [ROOF_KERNEL_KIMI_PREFILL] = roof_expect_scan,
     [ROOF_KERNEL_SSD_PREFILL] = roof_expect_scan,
+    [ROOF_KERNEL_INDEX_SCORES] = roof_expect_index_scores,
+    [ROOF_KERNEL_TOP_K] = roof_expect_top_k,
+    [ROOF_KERNEL_SPARSE_MLA] = roof_expect_sparse_mla,
 };
 
 /* The kernel of each operator, plus one, so that 0 means none. */
@@ -105,10 +108,10 @@ static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
     [ROOF_OPERATOR_REDUCE_SCATTER] = ROOF_KERNEL_REDUCE_SCATTER + 1,
     [ROOF_OPERATOR_ALL_TO_ALL] = ROOF_KERNEL_ALL_TO_ALL + 1,
     [ROOF_OPERATOR_SEND] = ROOF_KERNEL_ALL_TO_ALL + 1,
-    [ROOF_OPERATOR_INDEX_SCORES] = ROOF_KERNEL_BMM + 1,
+    [ROOF_OPERATOR_INDEX_SCORES] = ROOF_KERNEL_INDEX_SCORES + 1,
     [ROOF_OPERATOR_BLOCK_SCORES] = ROOF_KERNEL_BMM + 1,
-    [ROOF_OPERATOR_INDEX_TOP_K] = ROOF_KERNEL_ACTIVATION + 1,
-    [ROOF_OPERATOR_SPARSE_MLA] = ROOF_KERNEL_MLA_DECODE + 1,
+    [ROOF_OPERATOR_INDEX_TOP_K] = ROOF_KERNEL_TOP_K + 1,
+    [ROOF_OPERATOR_SPARSE_MLA] = ROOF_KERNEL_SPARSE_MLA + 1,
     [ROOF_OPERATOR_SHORT_CONV] = ROOF_KERNEL_CONV + 1,
     [ROOF_OPERATOR_CONV2D] = ROOF_KERNEL_GEMM + 1,
     [ROOF_OPERATOR_CONV3D] = ROOF_KERNEL_GEMM + 1,
@@ -175,8 +178,9 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 }
 
 /* Returns the kernel that stands in for one that was not measured: an addition for those that
- * stream their data like one, attention of prompts for that of encoders, and prompts through a
- * state for those of other layers with one; else the kernel itself. */
+ * stream their data like one, attention of prompts for that of encoders, prompts through a state
+ * for those of other layers with one, and for the parts of sparse attention a batched product, an
+ * activation and latent attention; else the kernel itself. */
 static enum roof_kernel like(enum roof_kernel kernel)
 {
     static const unsigned char others[ROOF_KERNEL_COUNT] = {
@@ -186,6 +190,9 @@ static enum roof_kernel like(enum roof_kernel kernel)
         [ROOF_KERNEL_ENCODER] = ROOF_KERNEL_PREFILL,
         [ROOF_KERNEL_KIMI_PREFILL] = ROOF_KERNEL_STATE_PREFILL,
         [ROOF_KERNEL_SSD_PREFILL] = ROOF_KERNEL_STATE_PREFILL,
+        [ROOF_KERNEL_INDEX_SCORES] = ROOF_KERNEL_BMM,
+        [ROOF_KERNEL_TOP_K] = ROOF_KERNEL_ACTIVATION,
+        [ROOF_KERNEL_SPARSE_MLA] = ROOF_KERNEL_MLA_DECODE,
     };
     return kernel < ROOF_KERNEL_COUNT && others[kernel] > 0 ? (enum roof_kernel)others[kernel]
                                                             : kernel;
@@ -228,8 +235,9 @@ enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
 {
     const struct roof_formats *const f = &workload->formats;
     const enum roof_kernel kernel = roof_kernel_of(workload);
-    if (kernel >= ROOF_KERNEL_NORM && kernel != ROOF_KERNEL_ENCODER) {
-        return ROOF_NUMERICS_16BIT; /* vector operators: their formats are in the bytes */
+    if (kernel >= ROOF_KERNEL_NORM && kernel != ROOF_KERNEL_ENCODER &&
+        kernel != ROOF_KERNEL_SPARSE_MLA) {
+        return ROOF_NUMERICS_16BIT; /* their formats are in the bytes, and in the peak of scores */
     }
     if (roof_operator_row(workload->op)->other == ROOF_ROLE_KV) {
         /* Attention: queries that are narrower than the cache are widened. */
@@ -282,6 +290,8 @@ static const double lent_bands[ROOF_KERNEL_COUNT][2] = {
     [ROOF_KERNEL_CONV] = {1.7, 1.7},         [ROOF_KERNEL_CONV_PREFILL] = {1.7, 1.7},
     [ROOF_KERNEL_ENCODER] = {1.25, 1.6},     [ROOF_KERNEL_STATE_PREFILL] = {1.7, 1.7},
     [ROOF_KERNEL_KIMI_PREFILL] = {1.7, 1.7}, [ROOF_KERNEL_SSD_PREFILL] = {1.7, 1.7},
+    [ROOF_KERNEL_INDEX_SCORES] = {1.7, 1.7}, [ROOF_KERNEL_TOP_K] = {1.7, 1.7},
+    [ROOF_KERNEL_SPARSE_MLA] = {2.2, 2.4},
 };
 
 /* Collectives of more devices have no expected time: eight devices of one node were measured, and
@@ -307,10 +317,7 @@ static bool stands_in(const struct roof_workload *w)
         [ROOF_OPERATOR_MOE_DOWN] = true,
         [ROOF_OPERATOR_MOE_UNGATED] = true,
         [ROOF_OPERATOR_MOE_UP] = true,
-        [ROOF_OPERATOR_INDEX_SCORES] = true,
         [ROOF_OPERATOR_BLOCK_SCORES] = true,
-        [ROOF_OPERATOR_INDEX_TOP_K] = true,
-        [ROOF_OPERATOR_SPARSE_MLA] = true,
         [ROOF_OPERATOR_CONV2D] = true,
         [ROOF_OPERATOR_CONV3D] = true,
         [ROOF_OPERATOR_DEPTH_MIX] = true,
