@@ -871,6 +871,9 @@ static enum roof_kernel stand_in_for(enum roof_kernel kernel)
         return ROOF_KERNEL_ADD;
     case ROOF_KERNEL_ENCODER:
         return ROOF_KERNEL_PREFILL;
+    case ROOF_KERNEL_KIMI_PREFILL:
+    case ROOF_KERNEL_SSD_PREFILL:
+        return ROOF_KERNEL_STATE_PREFILL;
     default:
         return ROOF_KERNEL_COUNT;
     }
@@ -941,10 +944,17 @@ static void test_operators(void **unused)
         {ROOF_OPERATOR_GATED_DELTA, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
         {ROOF_OPERATOR_GATED_DELTA,
          {.heads = 4, .head_dim = 64, .query_len = 2},
-         ROOF_KERNEL_COUNT},
+         ROOF_KERNEL_STATE_PREFILL},
         {ROOF_OPERATOR_KIMI_DELTA, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
+        {ROOF_OPERATOR_KIMI_DELTA,
+         {.heads = 4, .head_dim = 64, .query_len = 2},
+         ROOF_KERNEL_KIMI_PREFILL},
         {ROOF_OPERATOR_SSD, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
+        {ROOF_OPERATOR_SSD, {.heads = 4, .head_dim = 64, .query_len = 2}, ROOF_KERNEL_SSD_PREFILL},
         {ROOF_OPERATOR_LIGHTNING, {.heads = 4, .head_dim = 64}, ROOF_KERNEL_STATE},
+        {ROOF_OPERATOR_LIGHTNING,
+         {.heads = 4, .head_dim = 64, .query_len = 2},
+         ROOF_KERNEL_STATE_PREFILL},
         {ROOF_OPERATOR_SELECTIVE_SCAN, {.hidden = 64}, ROOF_KERNEL_STATE},
         {ROOF_OPERATOR_SELECTIVE_SCAN, {.hidden = 64, .query_len = 2}, ROOF_KERNEL_COUNT},
         {ROOF_OPERATOR_ADD_RMSNORM, {ROWS}, ROOF_KERNEL_NORM},
