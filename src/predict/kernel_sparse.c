@@ -29,13 +29,14 @@ void roof_expect_index_scores(struct roof_expected *out, const struct roof_kerne
 {
     const struct roof_workload *const w = t->workload;
     const struct roof_shape *const s = &w->shape;
+    const double batch = (double)s->batch;
     const double rows = (double)s->query_len * (double)s->heads;
-    const double tiles = (double)s->batch * roof_larger(1, rows / TILE_ROWS);
-    const double padded = roof_larger(1, TILE_ROWS / rows);
+    const double tiles = batch * roof_larger(1, rows / TILE_ROWS);
+    const double products = 2 * TILE_ROWS * (double)s->head_dim * (double)s->kv_len;
     const double peak = p[I_PEAK] * t->peak;
-    const double all = t->work->flops * padded / peak + p[I_BLOCK] * tiles / (t->sms * t->clock);
-    const double tile = 2 * TILE_ROWS * (double)s->head_dim * (double)s->kv_len * t->sms / peak +
-                        p[I_BLOCK] / t->clock;
+    const double ends = p[I_BLOCK] / t->clock;
+    const double all = roof_larger(t->work->flops, batch * products) / peak + ends * tiles / t->sms;
+    const double tile = products * t->sms / peak + ends;
     const double lone = s->query_len > 1 ? 2 * tile : 0;
     double bytes = 0;
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
